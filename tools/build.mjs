@@ -23,6 +23,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { narrowImports } from "./narrow-imports.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
@@ -148,7 +149,7 @@ function readRecord(program) {
  */
 function hashInputs(program, inputs) {
   const hash = createHash("sha256");
-  const manifests = ["package.json", "package-lock.json", "tools/build.mjs"];
+  const manifests = ["package.json", "package-lock.json", "tools/build.mjs", "tools/narrow-imports.mjs"];
   for (const file of [...manifests, ...inputs].toSorted()) {
     const path = join(root, file);
     if (!existsSync(path)) return "missing";
@@ -189,7 +190,12 @@ function settingsOf(program, plugins = []) {
     minifyWhitespace: program.split === true || program.script === true,
     legalComments: "none",
     logLevel: "warning",
-    plugins: [...plugins, ...(program.script === true ? [childProcessLater] : []), withoutSideEffects],
+    plugins: [
+      ...plugins,
+      ...(program.script === true ? [childProcessLater] : []),
+      ...(program.split === true ? [narrowImports(root)] : []),
+      withoutSideEffects,
+    ],
   };
 }
 

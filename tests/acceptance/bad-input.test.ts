@@ -1,12 +1,17 @@
 // Every refusal names the field, gives a hint, changes nothing, and is the same over gRPC, REST and
-// the CLI. The table is the list of what people and programs send.
+// the CLI. The table is the list of what people and programs send. Meanwhile others begin to ask and never finish.
 import { writeFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type GrpcClient, grpcClient } from "../harness/grpc.ts";
 import type { Json, Problem } from "../harness/rest.ts";
+import { slowClients } from "../harness/slow-clients.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
-const cluster = useCluster({ nodes: 0 });
+const cluster = useCluster({ nodes: 0, config: "api: { headers_timeout: 5s }\n" });
+/** Of each kind; far more than there are threads, or that a server which waits for them could bear for long. */
+const SLOW = 100;
+const KINDS = ["half of the headers", "not a word", "half of a greeting"] as const;
+const slow = new Map<(typeof KINDS)[number], Promise<readonly string[]>>();
 const TOO_LARGE = 50 * 1024 * 1024;
 let grpc: GrpcClient;
 let untouched: readonly unknown[];
@@ -14,6 +19,11 @@ let untouched: readonly unknown[];
 beforeAll(async () => {
   grpc = grpcClient(cluster.grpcAddress);
   untouched = await everything();
+  const rest = cluster.apiUrl.replace("http://", "");
+  const asking = "POST /api/v1/allocations HTTP/1.1\r\nhost: localhost\r\n";
+  slow.set("half of the headers", slowClients(rest, SLOW, asking, "x-more: and more\r\n"));
+  slow.set("not a word", slowClients(rest, SLOW, "", null));
+  slow.set("half of a greeting", slowClients(cluster.grpcAddress, SLOW, "PRI * HTTP/2.0\r\n", null));
 });
 afterEach(async () => {
   expect(await everything(), "a refusal changed something").toEqual(untouched);
@@ -259,6 +269,22 @@ describe("JSON and YAML that mean something else", () => {
       expect(answer.body.code).toBe("invalid_argument");
     },
   );
+});
+
+describe("clients that never finish asking, while everything above was answered", () => {
+  test.each(KINDS)("%s: all are let go", async (kind) => {
+    const told = (await slow.get(kind)) ?? [];
+    expect(told).toHaveLength(SLOW);
+    if (kind !== "half of the headers") return;
+    const words = told.filter((text) => text !== "");
+    expect(words.length).toBeGreaterThan(0);
+    for (const text of words) expect(text).toMatch(/^HTTP\/1.1 504 [\s\S]*"deadline_exceeded"/);
+  });
+
+  test("and the next one is served", async () => {
+    expect((await cluster.api("GET", "/nodes")).status).toBe(200);
+    expect(await grpc.call("NodeService", "ListNodes", {})).toMatchObject({ ok: true });
+  });
 });
 
 /** What a refusal could have changed. The log index may move: a refusal by `apply` is in the log. */

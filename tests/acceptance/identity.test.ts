@@ -163,6 +163,36 @@ describe("a cluster with tokens", () => {
     expect((await cluster.cli(["cancel", id], { env: ada })).code).toBe(0);
   });
 
+  test("the content of sensitive work is its user's, its output also the tenant's reviewers', and looks are in the audit log", async () => {
+    const root = { LATTICE_TOKEN: await token("--user", "root", "--scope", "admin") };
+    const x = { LATTICE_TOKEN: await token("--user", "dr-x", "--tenant", "default", "--scope", "sensitive:claim") };
+    const chief = { LATTICE_TOKEN: await token("--user", "chief", "--tenant", "default", "--scope", "tenant:admin") };
+    const lattice = (env: { LATTICE_TOKEN: string }, ...words: string[]) => cluster.cli(words, { env });
+    const made = await lattice(root, "admin", "vcluster", "create", "clinic", "--scheduler", "sensitive-reservation");
+    expect(made.code, made.stderr).toBe(0);
+    // It need not run: the node has no GPUs that could be cleared for it.
+    const held = await lattice(x, "submit", "-q", "--hold", "--vcluster", "clinic", "--", "/bin/true");
+    expect(held.code, held.stderr).toBe(0);
+    const id = held.stdout.trim();
+    expect((await lattice(root, "status", id)).code).toBe(0);
+    const reads = async ({ LATTICE_TOKEN: by }: typeof root) =>
+      (await ask("GET", `/api/v1/allocations/${id}/logs`, authorized(by))).status;
+    expect([await reads(x), await reads(chief), await reads(root)]).toEqual([200, 200, 403]);
+    expect((await lattice(x, "diag", id)).code).toBe(0);
+    for (const env of [root, chief]) {
+      const refused = await lattice(env, "diag", id);
+      expect([refused.code, refused.stderr]).toEqual([4, expect.stringContaining("sensitive work")]);
+    }
+    const looks = ["chief logs.read", "chief sensitive.refused", "dr-x diagnostics.read", "dr-x logs.read"];
+    await eventually({ what: "what was refused is written down too" }, async () => {
+      const { stdout } = await lattice(root, "audit", "query", "--scope", "sensitive", "--alloc", id, "-o", "json");
+      const { records } = JSON.parse(stdout) as { records: { user: string; event_type: string }[] };
+      const seen = [...new Set(records.map(({ user, event_type }) => `${user} ${event_type}`))].sort();
+      return seen.join() === [...looks, "root sensitive.refused"].join() ? true : null;
+    });
+    expect((await lattice(root, "cancel", id)).code).toBe(0);
+  });
+
   const authorized = (by: string, more: object = {}) => ({ authorization: `Bearer ${by}`, ...more });
 
   /** Plain HTTP: fetch would mend some of what is sent here. */

@@ -7,9 +7,16 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { Cluster } from "../harness/cluster.ts";
 import { eventually } from "../harness/eventually.ts";
 import { kill } from "../harness/processes.ts";
-import { type Program, startProgram } from "../harness/program.ts";
+import { type Program, root as repository, startProgram } from "../harness/program.ts";
 import { startProvider, type TestProvider } from "../harness/provider.ts";
 import { ran } from "../harness/ran.ts";
+
+/** How many keys before this one count. */
+const ROTATE = `
+from lattice_sdk import SyncLatticeClient
+with SyncLatticeClient() as client:
+    print(*(len(client.rotate_job_key(request_id="once")["earlier"]) for _ in range(2)))
+`;
 
 let provider: TestProvider;
 let cluster: Cluster;
@@ -74,6 +81,13 @@ test("srun inside a job is the job's user, without a token in the submission", a
   expect(await cluster.cli(["admin", "job-key", "rotate"], { env: await ada() })).toMatchObject({ code: 4 });
   const rotated = await cluster.cli(["admin", "job-key", "rotate"], { env: root });
   expect([rotated.code, rotated.stdout]).toEqual([0, expect.stringMatching(/the one before counts until 20/)]);
+  // By the Python client: once, however often it is asked with one id.
+  const again = await ran(["/usr/bin/python3", "-B", "-c", ROTATE], {
+    ...cluster.cliEnvironment(),
+    ...root,
+    PYTHONPATH: join(repository, "sdks/python"),
+  });
+  expect([again.code, again.out, again.err]).toEqual([0, "2 2\n", ""]);
   expect(await status(token)).toBe(200);
 
   kill(cluster.server.pid, "SIGKILL");
@@ -120,7 +134,7 @@ test("a key that has got out counts for nothing, whatever still runs", async () 
   expect(await status(after.token)).toBe(200);
   await cluster.cli(["cancel", after.id], { env: await ada() });
   const audit = await cluster.cli(["audit", "query", "-o", "json"], { env: root });
-  expect(audit.stdout.match(/"secret\.rotate"/g)).toHaveLength(2);
+  expect(audit.stdout.match(/"secret\.rotate"/g)).toHaveLength(3);
   const metrics = await (await fetch(`${cluster.apiUrl}/metrics`)).text();
   expect(metrics).toMatch(/^lattice_job_keys 1$/m);
 });

@@ -110,6 +110,19 @@ test("leadership goes to the server that is named, under load, and nothing ackno
     await eventually({ what: "submissions go on" }, () => (acknowledged.length > before + 3 ? true : null));
     expect(await quorum.leader()).toBe(target);
   }
+  // Asked again, of another server, it is answered and not done again.
+  const twice = async (n: number) => {
+    const body = { request_id: `once-${n}` };
+    const transfer = (asked: number) => quorum.api(asked, "POST", "/raft/transfer-leader", { body });
+    const first = await transfer(1);
+    return [first.status, JSON.stringify(first.body), JSON.stringify((await transfer(2)).body)] as const;
+  };
+  let n = 0;
+  await eventually({ what: "a transfer that is asked for twice is done once" }, async () => {
+    n += 1;
+    const [status, first, again] = await twice(n);
+    return status === 200 && first === again ? true : null;
+  });
   stop = true;
   await load;
   for (const id of acknowledged) await quorum.reaches(1, id, "completed");

@@ -2,6 +2,7 @@
 // run etcd members of their own; the leader is killed, paused and stopped in good order.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { pb } from "@lattice/wire";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually, sleep } from "../harness/eventually.ts";
 import { grpcClient } from "../harness/grpc.ts";
@@ -104,6 +105,8 @@ test("nobody but a server of the cluster may write past the API", async () => {
   const command = JSON.stringify({ kind: "retention.set", maxFinished: 0, maxFinishedAge: 0 });
   const answer = await client.call("PeerService", "Propose", { command });
   expect(answer).toMatchObject({ ok: false, problem: { code: "forbidden" } });
+  const refused = await Promise.all(pb.PeerService.methods.map(({ name }) => client.begin("PeerService", name)));
+  expect(refused).toEqual(pb.PeerService.methods.map(({ name }) => `${name}: PERMISSION_DENIED`));
   expect(await tenants()).toEqual(before);
   client.close();
 });

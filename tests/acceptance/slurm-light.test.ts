@@ -1,4 +1,4 @@
-// A Slurm command starts with its own code alone, since scripts call squeue in loops: what the built
+// A command starts with its own code alone, since scripts call squeue and status in loops: what the built
 // program loads before it can do anything.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,11 +6,11 @@ import { expect, test } from "vitest";
 import { root } from "../harness/program.ts";
 
 const dist = join(root, "packages/cli/dist");
-const chunkOf = (command: string): string =>
-  readdirSync(dist).find((name) => new RegExp(`^lattice-slurm-${command}-[A-Z0-9]+\\.js$`).test(name)) ?? "";
+const chunkOf = (command: string, program = "lattice-slurm"): string =>
+  readdirSync(dist).find((name) => new RegExp(`^${program}-${command}-[A-Z0-9]+\\.js$`).test(name)) ?? "";
 
 /** Bundles loaded for a command, with all that they import at once. */
-function loadedFor(command: string): ReadonlyMap<string, string> {
+function loadedFor(command: string, program = "lattice-slurm"): ReadonlyMap<string, string> {
   const seen = new Map<string, string>();
   const follow = (name: string): void => {
     if (seen.has(name)) return;
@@ -18,19 +18,31 @@ function loadedFor(command: string): ReadonlyMap<string, string> {
     seen.set(name, text);
     for (const [, other = ""] of text.matchAll(/(?:from|import)\s*"\.\/([^"]+)"/g)) follow(other);
   };
-  follow("lattice-slurm.js");
-  follow(chunkOf(command));
+  follow(`${program}.js`);
+  follow(chunkOf(command, program));
   return seen;
 }
 
 /** Half of it is the client. */
-const MOST_BYTES = 130_000;
+const MOST_BYTES = 110_000;
 
 test.each(["squeue", "sinfo", "scancel"])("%s", (command) => {
   const loaded = loadedFor(command);
-  const others = ["sbatch", "srun", "sacct", "scontrol", "salloc"].map(chunkOf);
+  const others = ["sbatch", "srun", "sacct", "scontrol", "salloc"].map((other) => chunkOf(other));
   expect(others.filter((name) => name === "" || loaded.has(name))).toEqual([]);
   const text = [...loaded.values()].join("\n");
   expect(text).not.toMatch(/BlockScalar|CommanderError|openid/);
   expect(text.length).toBeLessThan(MOST_BYTES);
+});
+
+/** With what reads the command line, and says what is wrong with it. */
+const MOST_BYTES_HERE = 155_000;
+
+test.each(["status", "nodes", "logs"])("lattice %s", (command) => {
+  const loaded = loadedFor(command, "lattice");
+  const others = ["submit", "admin", "up", "login", "completion"].map((other) => chunkOf(other, "lattice"));
+  expect(others.filter((name) => name === "" || loaded.has(name))).toEqual([]);
+  const text = [...loaded.values()].join("\n");
+  expect(text).not.toMatch(/BlockScalar|openid/);
+  expect(text.length).toBeLessThan(MOST_BYTES_HERE);
 });

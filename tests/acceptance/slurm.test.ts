@@ -1,12 +1,11 @@
 // The Slurm commands on a real cluster, as scripts use them: installed into a folder on the PATH, and put
 // together in pipelines.
-import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { CliResult } from "../harness/cli.ts";
 import { compileMpi } from "../harness/mpi.ts";
-import { cleanEnvironment } from "../harness/program.ts";
+import { runShell } from "../harness/run-shell.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
 const cluster = useCluster({ nodes: 4 });
@@ -18,23 +17,8 @@ beforeAll(async () => {
 });
 
 /** A shell with the Slurm commands first on its PATH. */
-function sh(line: string, env: Readonly<Record<string, string>> = {}): Promise<CliResult> {
-  return new Promise((resolve) => {
-    const shell = spawn("bash", ["-c", line], {
-      cwd: work(),
-      env: cleanEnvironment({ ...cluster.cliEnvironment(env), PATH: `${bin()}:${process.env.PATH ?? ""}` }),
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    let [stdout, stderr] = ["", ""];
-    shell.stdout.on("data", (chunk: Buffer) => {
-      stdout += chunk.toString();
-    });
-    shell.stderr.on("data", (chunk: Buffer) => {
-      stderr += chunk.toString();
-    });
-    shell.once("close", (code) => resolve({ code: code ?? -1, stdout, stderr }));
-  });
-}
+const sh = (line: string, env: Readonly<Record<string, string>> = {}): Promise<CliResult> =>
+  runShell(line, work(), { ...cluster.cliEnvironment(env), PATH: `${bin()}:${process.env.PATH ?? ""}` });
 
 function script(name: string, ...lines: readonly string[]): void {
   mkdirSync(work(), { recursive: true });
@@ -94,6 +78,7 @@ describe("sbatch", () => {
       "steps.sh",
       "#SBATCH -N 2 -t 10",
       'scontrol show hostnames "$SLURM_JOB_NODELIST" | wc -l',
+      'export OF_THE_SCRIPT="a b"; srun -N1 -n1 sh -c \'echo "$OF_THE_SCRIPT, step $SLURM_STEP_ID"\'',
       "srun -N1 -n1 sh -c 'sleep 0.2; echo left' &",
       "srun -N1 -n1 sh -c 'sleep 0.2; echo right' &",
       "wait",
@@ -102,7 +87,8 @@ describe("sbatch", () => {
     const { code, stdout } = await sh("sbatch -Q -W -o steps.txt steps.sh && cat steps.txt");
     const [, nodes, ...lines] = stdout.trim().split("\n");
     expect(nodes).toBe("2");
-    expect(lines.filter((line) => !line.startsWith("srun: error")).sort()).toEqual(["left", "right", "step: 7"]);
+    const shown = lines.filter((line) => !line.startsWith("srun: error")).sort();
+    expect(shown).toEqual(["a b, step 0", "left", "right", "step: 7"]);
     expect(code).toBe(0);
   });
 
@@ -298,7 +284,7 @@ describe("pipelines of scripts", () => {
     ]);
   });
 
-  test("scancel by name and state; ids that are not there are no error; signals are refused", async () => {
+  test("scancel by name and state; ids that are not there are no error; signals reach steps and script", async () => {
     const { stdout, stderr } = await sh(`set -e
       sbatch --parsable -J doomed --wrap 'sleep 300' > ids
       sbatch --parsable -J doomed --wrap 'sleep 300' >> ids
@@ -307,9 +293,18 @@ describe("pipelines of scripts", () => {
       scancel 999999; echo "rc $?"`);
     expect(stderr).toBe("");
     expect(stdout.trim()).toBe("rc 0");
-    const refused = await sh("scancel -s USR1 1");
-    expect(refused.code).toBe(1);
-    expect(refused.stderr).toContain("is not offered by Lattice");
+    script(
+      "told.sh",
+      "trap 'echo script; exit 0' USR2",
+      `srun sh -c 'trap "echo step; exit 0" USR1; touch step-waits; while :; do sleep 0.1; done'`,
+      "touch script-waits; while :; do sleep 0.1; done",
+    );
+    const told = await sh(`set -e; rm -f step-waits script-waits
+      id=$(sbatch --parsable -t 10 -o told.txt told.sh)
+      until [ -e step-waits ]; do sleep 0.1; done; scancel -s USR1 $id
+      until [ -e script-waits ]; do sleep 0.1; done; scancel --batch -s USR2 $id
+      ${until("$id", "COMPLETED")}; cat told.txt`);
+    expect(told).toMatchObject({ stdout: "step\nscript\n", stderr: "" });
     expect(await sh("scancel")).toMatchObject({ code: 1, stderr: "scancel: error: No job identification provided\n" });
     expect(await sh("squeue -j 999999")).toMatchObject({
       code: 1,

@@ -148,16 +148,7 @@ test("a node that shows the certificate of another is refused by name, and count
 
 test("a renewed certificate is served to the next caller, and a stream that is open goes on", async () => {
   const before = await serialShown();
-  const submitted = await good("submit", "-q", "--", "/bin/sh", "-c", "while :; do date +%s%N; sleep 0.2; done");
-  const id = submitted.trim();
-  await good("status", id);
-  const follower = spawnCli(["logs", "--follow", id], { env: env() });
-  let shown = "";
-  follower.stdout.on("data", (chunk: Buffer) => {
-    shown += chunk.toString();
-  });
-  const lines = () => shown.split("\n").length;
-  await eventually({ what: "output comes" }, async () => (lines() > 2 ? true : null));
+  const { lines, stop } = await followed();
   await good("admin", "pki", "renew", "s1", "n1", "--dir", pki);
   const [server] = programs;
   process.kill(server?.pid ?? 0, "SIGHUP");
@@ -166,8 +157,7 @@ test("a renewed certificate is served to the next caller, and a stream that is o
   );
   const seen = lines();
   await eventually({ what: "the old stream goes on" }, async () => (lines() > seen + 3 ? true : null));
-  follower.kill();
-  await good("cancel", id);
+  await stop();
   const half = join(pki, "s1.crt");
   cpSync(join(pki, "n1.crt"), half);
   process.kill(server?.pid ?? 0, "SIGHUP");
@@ -177,7 +167,7 @@ test("a renewed certificate is served to the next caller, and a stream that is o
   await good("status");
 });
 
-test("SPIRE gives the identity where its socket is there", async () => {
+test("SPIRE gives the identity where its socket is there, and a stream of its node goes on when it gives another", async () => {
   const socket = join(dir, "spire.sock");
   const spire = startProgram("workload-api", {
     path: join(root, "tests", "harness", "workload-api.mjs"),
@@ -186,16 +176,41 @@ test("SPIRE gives the identity where its socket is there", async () => {
   });
   programs.push(spire);
   await spire.ready();
-  const args = ["--node-id", "n3", "--server", grpc, "--data-dir", join(dir, "agent-n3")];
+  const args = ["--node-id", "n3", "--server", grpc, "--data-dir", join(dir, "agent-n3"), "--feature", "spire"];
   const node = start("lattice-agent", args, { LATTICE_SPIRE_SOCKET: socket });
   await ready("n3");
+  const { id, lines, stop } = await followed("--constraint=spire");
   await good("admin", "pki", "renew", "n3", "--dir", pki);
   await eventually({ what: "the agent takes the renewed identity" }, async () =>
     // Once when it began, and once more.
     readFileSync(node.logFile, "utf8").split("the identity is renewed").length > 2 ? true : null,
   );
+  const seen = lines();
+  await eventually({ what: "the stream goes on" }, async () => (lines() > seen + 3 ? true : null));
+  await stop();
   expect(await good("nodes", "n3", "-o", "json")).toContain('"ready"');
+  expect(await good("status", id, "-o", "json"), "the same attempt all along").toContain('"attempt": 1');
 });
+
+/** Work that says something now and then, and somebody who listens; nothing is left out between what they have heard. */
+async function followed(...words: readonly string[]) {
+  const count = "n=0; while :; do n=$((n + 1)); echo $n; sleep 0.2; done";
+  const id = (await good("submit", "-q", ...words, "--", "/bin/sh", "-c", count)).trim();
+  const follower = spawnCli(["logs", "--follow", id], { env: env() });
+  let shown = "";
+  follower.stdout.on("data", (chunk: Buffer) => {
+    shown += chunk.toString();
+  });
+  const whole = (): string[] => shown.split("\n").slice(0, -1);
+  await eventually({ what: "output comes" }, async () => (whole().length > 2 ? true : null));
+  const stop = async (): Promise<void> => {
+    expect(follower.exitCode, "it was one stream").toBeNull();
+    follower.kill();
+    expect(whole()).toEqual(whole().map((_, n) => String(n + 1)));
+    await good("cancel", id);
+  };
+  return { id, lines: () => whole().length, stop };
+}
 
 async function serialShown(): Promise<string> {
   const { connect } = await import("node:tls");

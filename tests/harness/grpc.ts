@@ -1,5 +1,6 @@
 // The gRPC interface as any client sees it, with messages written as JSON in proto field names.
-import { Client, credentials, Metadata, type ServiceError, type StatusObject } from "@grpc/grpc-js";
+import { create } from "@bufbuild/protobuf";
+import { Client, credentials, Metadata, type ServiceError, type StatusObject, status } from "@grpc/grpc-js";
 import {
   fromJson,
   GRPC_DETAILS_TRAILER,
@@ -29,6 +30,8 @@ export interface GrpcClient {
   call(service: ServiceName, method: string, request: Json): Promise<GrpcAnswer>;
   /** The bytes of the request as they are, well formed or not. */
   callRaw(service: ServiceName, method: string, bytes: Uint8Array): Promise<GrpcAnswer>;
+  /** Begins any call, one that streams too, with an empty message: its name and how it ended, such as "Propose: OK". */
+  begin(service: ServiceName, method: string): Promise<string>;
   watch(request: Json): GrpcStream;
   close(): void;
 }
@@ -69,6 +72,16 @@ export function grpcClient(address: string): GrpcClient {
     call: (service, method, request) => {
       const { definition, desc } = methodOf(service, method);
       return callRaw(service, method, definition.requestSerialize(fromJson(desc.input, request)));
+    },
+    begin: (service, method) => {
+      const { definition, desc } = methodOf(service, method);
+      const deadline = Date.now() + CALL_WITHIN_MS;
+      const { path, requestSerialize, responseDeserialize } = definition;
+      const call = client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, { deadline });
+      call.on("error", () => undefined).resume();
+      call.write(create(desc.input));
+      call.end();
+      return new Promise((resolve) => call.on("status", ({ code }) => resolve(`${method}: ${status[code]}`)));
     },
     watch: (request) => {
       const { definition, desc } = methodOf("AllocationService", "Watch");

@@ -88,11 +88,16 @@ static long hosts_in(const char *names) {
   return count;
 }
 
-/* They say where a program runs, not what it is to do; tokens above all must not travel. */
+/* They say where a program runs, not what it is to do; tokens above all must not travel. As slurm/variables.ts has it. */
 static int stays(const char *pair) {
-  static const char *const begun[] = {"LATTICE_", "SLURM_", "SBATCH_", "SALLOC_", "SRUN_"};
-  static const char *const whole[] = {"_", "PWD", "OLDPWD", "SHLVL", "TERM", "HOME", "USER", "LOGNAME", "SHELL"};
+  static const char *const begun[] = {"LATTICE_", "SLURM_", "SLURMD_", "SBATCH_", "SALLOC_", "SRUN_", "PMI_", "PMIX_",
+                                      "HYDRA_", "MPI_LOCAL", "OMPI_MCA_plm", "PRTE_MCA_plm", "FI_CXI_"};
+  static const char *const whole[] = {"_", "PWD", "OLDPWD", "SHLVL", "TERM", "HOME", "USER", "LOGNAME", "SHELL",
+                                      "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"};
   size_t length = strcspn(pair, "=");
+  if (length == 0 || strcspn(pair, " \t\r\n\v\f") < length) return 1;
+  /* What a task was given to be loaded is its node's. */
+  if (getenv("LATTICE_LAUNCH_ID") != NULL && strncmp(pair, "LD_PRELOAD=", 11) == 0) return 1;
   for (size_t at = 0; at < sizeof begun / sizeof *begun; at++)
     if (strncmp(pair, begun[at], strlen(begun[at])) == 0) return 1;
   for (size_t at = 0; at < sizeof whole / sizeof *whole; at++)
@@ -180,7 +185,8 @@ char **read_step(struct flags *flags, char **words) {
   if (flags->nodes.length == 0 && kept[NODES] != NULL && atol(kept[NODES]) < hosts_in(all))
     add_hosts(&flags->nodes, all, atol(kept[NODES]));
   if (kept[MPI] != NULL) flags->pmi = pmi_mode(kept[MPI]);
-  if (kept[EXPORT] != NULL) add_exported(&flags->variables, kept[EXPORT]);
+  const char *exported = kept[EXPORT] != NULL ? kept[EXPORT] : given("SLURM_EXPORT_ENV");
+  add_exported(&flags->variables, exported != NULL ? exported : "ALL");
   if (kept[CPUS] != NULL) {
     char *pair;
     if (asprintf(&pair, "SLURM_CPUS_PER_TASK=%s", kept[CPUS]) < 0) hand_over();

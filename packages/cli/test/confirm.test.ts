@@ -69,7 +69,10 @@ test("a drain that lets work end asks nothing", async () => {
   expect(await rig.run("node", "drain", "n1"), rig.err).toBe(0);
 });
 
-const service = (state: string, type: string) => ({ id: "7", state, spec: { lifecycle: { type } } });
+const service = (state: string, type: string) => ({
+  ...{ id: "7", state },
+  spec: { lifecycle: { type, ...(type === "reactive" ? { scale_policy: { min: 1 } } : {}) } },
+});
 const UPDATES: readonly (readonly string[])[] = [
   ["--image=new:2"],
   ["--entrypoint=./new"],

@@ -202,6 +202,22 @@ describe("how answers read", () => {
   });
 });
 
+test.each([
+  [[], "page_size=7"],
+  [["--limit=30"], "page_size=30"],
+])("a watch on a screen of ten lines asks for %j %s", async (flags, size) => {
+  const before = [process.stdout.isTTY, process.stdout.rows];
+  const set = ([isTTY, rows]: readonly unknown[]) => Object.assign(process.stdout, { isTTY, rows });
+  onTestFinished(() => void set(before));
+  set([true, 10]);
+  rig.answers[`GET ${V}/allocations`] = [200, { allocations: [{ id: "7", state: "running" }] }];
+  const running = rig.run("status", "--watch", ...flags);
+  await vi.waitFor(() => expect(rig.out).toContain("Running"), 60_000);
+  process.emit("SIGINT");
+  await running;
+  expect(rig.requests[0]).toContain(size);
+});
+
 test("completion is offered no name that a shell would carry out", async () => {
   const names = ["good/image:v1", "$(touch here)", "`id`", "a;b", "two words", "größe"];
   rig.answers[`GET ${V}/images`] = [200, { images: names.map((name) => ({ name })) }];
@@ -288,6 +304,21 @@ test("a walltime is changed as it is written elsewhere", async () => {
   expect(rig.requests).toHaveLength(1);
 });
 
+test.each([
+  [["status"], "allocations"],
+  [["nodes"], "nodes"],
+  [["history"], "accounting"],
+  [["dag", "list"], "dags"],
+])("what is usual for submissions hides nothing from lattice %j", async (words, path) => {
+  vi.stubEnv("LATTICE_TENANT", "art");
+  vi.stubEnv("LATTICE_VCLUSTER", "ml");
+  rig.answers[`GET ${V}/${path}`] = [200, {}];
+  expect(await rig.run(...words), rig.err).toBe(0);
+  expect(rig.requests.join()).not.toMatch(/art|ml/);
+  expect(await rig.run(...words, "--tenant=art"), rig.err).toBe(0);
+  expect(rig.requests.at(-1)).toContain("tenant=art");
+});
+
 test("a class is changed under both of its names", async () => {
   rig.answers[`PATCH ${V}/allocations/7`] = [200, { allocation: { id: "7" } }];
   for (const flag of ["--class=3", "--preemption-class=3"]) expect(await rig.run("update", "7", flag)).toBe(0);
@@ -313,11 +344,18 @@ describe("how a service scales", () => {
       detail: `${field}: no`,
       fields: [{ field, detail: "no" }],
     };
-    rig.answers[`GET ${V}/allocations/7`] = [200, { id: "7", spec: {} }];
+    rig.answers[`GET ${V}/allocations/7`] = [200, { id: "7", spec: { lifecycle: { scale_policy: policy } } }];
     rig.answers[`PATCH ${V}/allocations/7`] = [400, refused];
     expect(await rig.run("update", "7", "--min-nodes=9")).toBe(2);
     expect(rig.err).toMatch(/^Error: --min-nodes: no\n/);
     expect(await rig.run("update", "7", "--min-nodes=0")).toBe(2);
+  });
+
+  test("is nothing that other work has", async () => {
+    rig.answers[`GET ${V}/allocations/7`] = [200, { id: "7", spec: { lifecycle: { type: "bounded" } } }];
+    expect(await rig.run("update", "7", "--max-nodes=9")).toBe(2);
+    expect(rig.err).toContain("only a reactive service");
+    expect(rig.requests).toEqual([`GET ${V}/allocations/7`]);
   });
 });
 

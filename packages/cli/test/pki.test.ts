@@ -45,6 +45,15 @@ test("calling back names all that were issued to one, and adds to what was there
   expect(await listed()).toHaveLength(count + 1);
 });
 
+test("with --quiet names alone are printed", async () => {
+  for (const words of [["list"], ["renew", "n1"]]) {
+    rig.out = "";
+    expect(await pki("-q", ...words), rig.err).toBe(0);
+    expect(rig.out.split("\n")).toContain("n1");
+    expect(rig.out).not.toContain("agent");
+  }
+});
+
 test("bad words are refused in words, and nothing changes", async () => {
   const before = read("ca.crl");
   for (const words of [["revoke"], ["revoke", "nobody"], ["revoke", "--serial", "xyz"], ["revoke", "../ca"]]) {

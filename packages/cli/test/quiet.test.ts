@@ -16,6 +16,11 @@ test("what was done is told by its id alone", async () => {
     [`GET ${V}/sessions`]: [200, { sessions: [{ id: "7.1", allocation_id: "7", user: "u", state: "running" }] }],
     [`GET ${V}/dags/dag-1`]: [200, { id: "dag-1", state: "running" }],
     [`GET ${V}/tenants/art`]: [200, { id: "art" }],
+    [`POST ${V}/admin/backup`]: [200, { source: "/b/1" }],
+    [`POST ${V}/admin/backup/verify`]: [200, { ok: true, backup: { source: "/b/1" } }],
+    [`POST ${V}/admin/restore`]: [200, { log_index: "9" }],
+    [`GET ${V}/raft/status`]: [200, { leader: "server-1", members: [{ id: "server-1" }] }],
+    [`GET ${V}/nodes/n1/condition`]: [200, { node: "n1" }],
   };
   const lines: readonly (readonly [string, readonly string[]])[] = [
     ["7", ["update", "-q", "7", "--name=x"]],
@@ -26,6 +31,11 @@ test("what was done is told by its id alone", async () => {
     ["7.1", ["session", "list", "-q"]],
     ["dag-1", ["dag", "status", "-q", "dag-1"]],
     ["art", ["admin", "tenant", "show", "-q", "art"]],
+    ["/b/1", ["admin", "backup", "create", "-q"]],
+    ["/b/1", ["admin", "backup", "verify", "-q"]],
+    ["/b/1", ["admin", "restore", "/b/1", "-q"]],
+    ["server-1", ["admin", "raft", "status", "-q"]],
+    ["n1", ["node", "condition", "n1", "-q"]],
   ];
   for (const [id, words] of lines) {
     rig.out = "";

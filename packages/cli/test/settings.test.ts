@@ -41,10 +41,32 @@ describe("precedence", () => {
   });
 
   test("LATTICE_ENDPOINT works, LATTICE_API_URL comes first, and empty means unset", () => {
-    expect(resolve({ env: { LATTICE_ENDPOINT: "host:9" } }).url).toBe("http://host:9");
+    expect(resolve({ env: { LATTICE_ENDPOINT: "host:9" } }).url).toBe("https://host:9");
     expect(resolve({ env: { LATTICE_ENDPOINT: "host:9", LATTICE_API_URL: "https://api" } }).url).toBe("https://api");
-    expect(resolve({ env: { LATTICE_API_URL: "a:1, https://b/" } }).url).toBe("http://a:1,https://b");
+    expect(resolve({ env: { LATTICE_API_URL: "a:1, https://b/" } }).url).toBe("https://a:1,https://b");
     expect(resolve({ env: { LATTICE_API_URL: "" } }).url).toBe("http://127.0.0.1:8080");
+  });
+
+  test.each([
+    ["cluster.example.com", "https://cluster.example.com:8080"],
+    ["cluster.example.com/", "https://cluster.example.com:8080"],
+    ["10.0.0.7:50051", "https://10.0.0.7:50051"],
+    ["gate.example.com/lattice", "https://gate.example.com/lattice"],
+    ["localhost", "http://localhost:8080"],
+    ["127.0.0.1:9", "http://127.0.0.1:9"],
+    ["[::1]", "http://[::1]:8080"],
+    ["http://10.0.0.7", "http://10.0.0.7"],
+  ])("%s is %s: over a network only what says http goes in the clear", (host, url) => {
+    expect(resolve({ flags: { url: host } }).url).toBe(url);
+  });
+
+  test("lists are narrowed by the command line alone, not by where work goes", () => {
+    const file = { tenant: "physics", vcluster: "batch" };
+    expect(resolve({ file, env: { LATTICE_TENANT: "chemistry" } }).named).toEqual({});
+    expect(resolve({ file, flags: { vcluster: "debug" } })).toMatchObject({
+      tenant: "physics",
+      named: { vcluster: "debug" },
+    });
   });
 
   test("colours only on a terminal, and not against any wish", () => {

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { flagOf, inFlagNames } from "../src/commands/submit/flag-names.ts";
+import { linesOf } from "../src/commands/top/follow.ts";
 import { localTime } from "../src/output/time.ts";
 import { useScripted } from "./scripted.ts";
 
@@ -45,11 +46,58 @@ describe("several ids", () => {
     expect(rig.err).toMatch(/node b is disabled[\s\S]*nowhere/);
   });
 
+  test("what is refused alike has one hint, and many are counted", async () => {
+    expect(await rig.run("node", "drain", "x[1-3]")).toBe(3);
+    expect(rig.err.match(/Hint:/g)).toHaveLength(1);
+    expect(rig.err.match(/Error:/g)).toHaveLength(3);
+    rig.err = "";
+    expect(await rig.run("node", "drain", "x[1-30]")).toBe(3);
+    expect(rig.err.match(/Error:/g)).toHaveLength(10);
+    expect(rig.err).toMatch(/x10\/drain \(and 20 more like it\)\nHint: Look again\.\n$/);
+    rig.err = "";
+    expect(await rig.run("node", "drain", "x[1-30]", "-o", "json")).toBe(3);
+    expect(
+      rig.err
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line).hint),
+    ).toHaveLength(30);
+  });
+
   test("nodes shows those that exist", async () => {
     rig.answers = { "GET /api/v1/nodes/a": [200, { id: "a", state: "ready" }] };
     expect(await rig.run("nodes", "a", "b")).toBe(3);
     expect(rig.out).toMatch(/^a +Ready/m);
   });
+});
+
+test("what nodes say alike is said once, with a hint that leads on", async () => {
+  const nodes = ["n1", "n2"].map((node) => ({ node, error: "no registry is configured on this node (--registry)" }));
+  rig.answers = { "POST /api/v1/cache/warm": [200, { nodes }], "POST /api/v1/cache/evict": [200, { nodes }] };
+  expect(await rig.run("cache", "warm", "--image=gnu/1:v1")).toBe(3);
+  expect(rig.err).toMatch(/^Error: n1, n2: no registry is configured on this node \(--registry\)\nHint: Ask an admin/);
+  rig.err = "";
+  expect(await rig.run("cache", "evict", "--image=gnu/1:v1")).toBe(3);
+  expect(rig.err).toContain("Hint: `lattice cache status` shows what nodes keep.\n");
+});
+
+test("streamed values have units", () => {
+  const values = { cpu_utilization: 5.613352, memory_used: 48746496, io_read_bytes: 0, queue: 3 };
+  expect(linesOf({ allocation_id: "7", node: "n1", values })).toEqual([
+    "n1  cpu_utilization=5.6% memory_used=48.7MB io_read_bytes=0.0B/s queue=3.0",
+  ]);
+});
+
+test("a task group has no attempt of its own", async () => {
+  rig.answers = {
+    "GET /api/v1/allocations/1": [200, { ...record("1"), attempt: 2 }],
+    "GET /api/v1/allocations/2": [200, { ...record("2"), attempt: 0, group: { size: 4, running: 4 } }],
+  };
+  expect(await rig.run("status", "1"), rig.err).toBe(0);
+  expect(rig.out).toMatch(/^Attempt: +2$/m);
+  rig.out = "";
+  expect(await rig.run("status", "2"), rig.err).toBe(0);
+  expect(rig.out).not.toContain("Attempt:");
 });
 
 test("watching what has ended shows when that was", async () => {

@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { normaliseSubmission, ProblemError } from "@lattice/wire";
+import { LATTICE_OPTIONS, normaliseSubmission, ProblemError } from "@lattice/wire";
 import { Command } from "commander";
 import { afterAll, describe, expect, test } from "vitest";
 import { addSubmitFlags, flagsToShortForm, type ShortForm } from "../src/commands/submit/flags.ts";
@@ -169,4 +169,10 @@ describe("documents", () => {
     await expect(fromDocument(file("d.yaml", "- a"))).rejects.toThrow(/object/);
     expect(await fromDocument(json)).toBeDefined();
   });
+});
+
+test("every flag of a submission may stand in a script, as the guide says", () => {
+  const flags = addSubmitFlags(new Command()).options.flatMap(({ long }) => (long === undefined ? [] : [long]));
+  const unknown = flags.filter((flag) => !LATTICE_OPTIONS.has(flag.slice(2).replaceAll("-", "_")));
+  expect(unknown, "add it to directives/lattice.ts").toEqual([]);
 });

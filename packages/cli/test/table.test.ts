@@ -3,6 +3,7 @@
 import type { Node } from "@lattice/sdk";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { historyColumns } from "../src/commands/history/table.ts";
 import { nodeColumns } from "../src/commands/nodes/table.ts";
 import { createPaint } from "../src/output/paint.ts";
 import { type Column, renderTable } from "../src/output/table.ts";
@@ -45,6 +46,36 @@ describe("table", () => {
     expect(fitted.every((line) => widthOf(line) <= 40)).toBe(true);
     expect(fitted[1]).toContain("…");
     expect(renderTable(columns, rows)).toContain("x".repeat(60));
+  });
+
+  test("says less, then leaves columns out, before it is stacked", () => {
+    const more: readonly Column<Row>[] = [
+      { header: "ID", value: ({ id }) => id },
+      { header: "WHEN", value: () => "2026-03-01T14:05:09", short: () => "03-01T14:05" },
+      { header: "FIRST", value: () => "one", optional: true },
+      { header: "SECOND", value: () => "two", optional: true },
+      { header: "COUNT", value: ({ count }) => count, align: "right" },
+    ];
+    const rows = [{ id: "1", name: "", count: "7" }];
+    const headers = (width: number) => lines(renderTable(more, rows, width))[0]?.split(/ +/);
+    expect(lines(renderTable(more, rows, 45))[1]).toContain("2026-03-01T14:05:09");
+    expect(lines(renderTable(more, rows, 40))[1]).toContain("1   03-01T14:05");
+    expect(headers(40)).toEqual(["ID", "WHEN", "FIRST", "SECOND", "COUNT"]);
+    expect(headers(30)).toEqual(["ID", "WHEN", "FIRST", "COUNT"]);
+    expect(headers(24)).toEqual(["ID", "WHEN", "COUNT"]);
+    expect(lines(renderTable(more, rows, 16))).toHaveLength(5);
+    expect(lines(renderTable(more, rows))[1]).toContain("2026-03-01T14:05:09");
+  });
+
+  test("a list of what has ended fits eighty columns", () => {
+    const row = {
+      ...{ allocation_id: "123456_99", name: "a-name-of-some-length", state: "completed", exit_code: 0, nodes: 128 },
+      ...{ elapsed_seconds: 260_000, node_hours: 9_244.44, gpu_hours: 36_977.78, ended_at: "2026-03-01T14:05:09Z" },
+    } as const;
+    const text = renderTable(historyColumns(createPaint(false), false), [row], 80);
+    expect(lines(text)).toHaveLength(2);
+    for (const line of lines(text)) expect(widthOf(line)).toBeLessThanOrEqual(80);
+    expect(text).toContain("36977.78");
   });
 
   test("counts wide characters as two columns", () => {

@@ -179,7 +179,7 @@ function carryOut(step: Step, command: Command): Outcome {
     case "secret.rotate":
       return rotateSecret(step, command);
     case "audit.record":
-      return recordDeed();
+      return recordDeed(command);
     case "retention.set":
       return setRetention(step, command);
     case "ledger.begin":

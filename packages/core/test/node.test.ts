@@ -116,6 +116,25 @@ describe("drain and undrain", () => {
     expect(verdict(c.one(drain("n9")))).toBe("unknown_node");
     expect(verdict(c.one(undrain("n9")))).toBe("unknown_node");
   });
+  it("takes another reason while it drains and after, once every server does", () => {
+    const again = (reason: string, urgent = false) => ({ ...drain("n1", urgent), reason }) as ReturnType<typeof drain>;
+    const reason = () => c.state.node(nodeId("n1"))?.state;
+    const c = busy();
+    c.apply(drain("n1"));
+    expect(verdict(c.one(again("new fan")))).toBe("repeated");
+    c.apply(drain("n2", true), undrain("n2"));
+    const since = reason()?.since;
+    expect(verdict(c.one(again("new fan")))).toBe("accepted");
+    expect(reason()).toMatchObject({ kind: "draining", reason: "new fan", since });
+    expect(verdict(c.one(again("new fan")))).toBe("repeated");
+    expect(verdict(c.one(again("")))).toBe("repeated");
+    expect(verdict(c.one(again("hurry", true)))).toBe("accepted");
+    c.report(1, "n1", "completed");
+    c.report(1, "n2", "completed");
+    expect(reason()).toMatchObject({ kind: "drained", reason: "hurry" });
+    expect(moves(c.apply(again("new board")))).toEqual([]);
+    expect(reason()).toMatchObject({ kind: "drained", reason: "new board" });
+  });
   it("waits for the last claim", () => {
     const c = busy();
     expect(moves(c.apply(drain("n1")))).toEqual(["n1: ready > draining"]);

@@ -191,6 +191,7 @@ function viewOf({ nodes = [], pending = [], placed = [], tenants = [] }: Tables)
     earlierSecrets: () => [],
     audit: () => [],
     lastAudit: () => undefined,
+    request: () => undefined,
   };
 }
 

@@ -121,6 +121,8 @@ export interface CancelResponse {
 }
 
 export interface AllocationUpdate {
+  /** As in a submission: "4h". */
+  readonly walltime?: string;
   readonly walltime_seconds?: number;
   readonly preemption_class?: number;
   readonly name?: string;
@@ -133,6 +135,8 @@ export interface AllocationUpdate {
   readonly hold?: boolean;
   readonly telemetry_mode?: "prod" | "debug" | "audit";
   readonly telemetry_seconds?: number;
+  /** The same as the two above. */
+  readonly telemetry?: { readonly mode: "prod" | "debug" | "audit"; readonly duration?: string };
   /** Of a service: what its nodes are to run from now on, one after the other. */
   readonly service?: {
     readonly entrypoint?: string;
@@ -227,6 +231,8 @@ export interface Node {
   readonly group?: string;
   readonly conformance?: string;
   readonly home_vcluster?: string;
+  /** Whose its home vCluster is; empty: everybody's. */
+  readonly home_tenant?: string;
   /** What was warned of by whoever watches its hardware, until it is said to be well. */
   readonly hardware_warning?: string;
   /** Whose work is on it; empty when it is idle. */
@@ -279,14 +285,16 @@ export interface Tenant {
   readonly running_allocations?: number;
 }
 
-export interface TenantCreate {
+/** Limits stand in `quota` or beside it. */
+export interface TenantCreate extends Quota {
   readonly id: string;
   readonly description?: string;
   readonly quota?: Quota;
   readonly max_preemption_class?: number;
 }
 
-export interface TenantUpdate {
+/** Limits stand in `quota` or beside it. */
+export interface TenantUpdate extends Quota {
   readonly description?: string;
   readonly quota?: Quota;
   readonly max_preemption_class?: number;

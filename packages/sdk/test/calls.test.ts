@@ -34,11 +34,20 @@ const CHANGES: [name: string, call: (c: ReturnType<typeof client>) => Promise<un
   ["dags.submit", (c) => c.dags.submit({ allocations: [] })],
   ["dags.cancel", (c) => c.dags.cancel("1")],
   ["sessions.create", (c) => c.sessions.create({ allocation_id: "1" })],
+  ["sessions.end", (c) => c.sessions.end("1", { exitCode: 1 })],
   ["nodes.drain", (c) => c.nodes.drain("n1")],
+  ["nodes.reportHealth", (c) => c.nodes.reportHealth("n1", { status: "ok" })],
   ["nodes.assign", (c) => c.nodes.assign("n1", "v")],
   ["tenants.create", (c) => c.tenants.create({ id: "p" })],
   ["vclusters.update", (c) => c.vclusters.update("v", {})],
   ["vclusters.delete", (c) => c.vclusters.delete("v")],
+  ["members.add", (c) => c.members.add({ id: "server-4", peer_address: "h:9000" })],
+  ["members.remove", (c) => c.members.remove("server-4")],
+  ["members.transferLeader", (c) => c.members.transferLeader()],
+  ["backups.create", (c) => c.backups.create()],
+  ["signals.set", (c) => c.signals.set({})],
+  ["images.warm", (c) => c.images.warm("i")],
+  ["images.evict", (c) => c.images.evict("i")],
   ["config.set", (c) => c.config.set("k", "1")],
   ["grants.add", (c) => c.grants.add({ tenant: "p", user: "ada", role: "tenant_admin" })],
   ["grants.remove", (c) => c.grants.remove({ tenant: "p", user: "ada", role: "tenant_admin" })],
@@ -149,7 +158,7 @@ describe("retries", () => {
 
   test("a change that takes no request id is not repeated once it may have arrived", async () => {
     server.answer(cut, json(200, {}));
-    await expect(client().backups.create()).rejects.toMatchObject({ problem: { code: "connection_failed" } });
+    await expect(client().backups.restore("b")).rejects.toMatchObject({ problem: { code: "connection_failed" } });
     expect(server.seen).toHaveLength(1);
   });
 

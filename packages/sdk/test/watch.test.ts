@@ -100,3 +100,20 @@ test("several data lines are one text, and comments are nothing", async () => {
   for await (const event of parseEvents(bytes())) parsed.push(event);
   expect(parsed).toEqual([{ id: "", event: "x", data: "a\nb" }]);
 });
+
+test("what has happened to an allocation: goes on behind what has come, and ends with the allocation", async () => {
+  server.answer(events(["1:0", "2:0"], "cut"), events(["3:0"]));
+  const cursors: string[] = [];
+  for await (const { cursor } of client().events.stream("7", { types: ["state"] })) cursors.push(cursor);
+  expect(cursors).toEqual(["1:0", "2:0", "3:0"]);
+  expect(server.seen.map(({ url }) => url.replace("/api/v1/allocations/7/events/stream", ""))).toEqual([
+    "?types=state",
+    "?types=state&cursor=2%3A0",
+  ]);
+});
+
+test("a stream that cannot be opened is not tried for ever", async () => {
+  server.answer(json(404, { code: "unknown_allocation", detail: "no", status: 404 }));
+  await expect(client().streamMetrics("7").next()).rejects.toThrow("no");
+  expect(server.seen).toHaveLength(1);
+});

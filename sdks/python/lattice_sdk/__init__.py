@@ -34,7 +34,7 @@ from .models.cluster import (
 from .models.dags import Dag, DagGraph, DagMember, SubmittedDag
 from .models.explain import Cause, Explanation, Plan, Suggestion, Timeline, TimelineEntry
 from .models.images import CachedImage, Image, NodeCache
-from .models.monitoring import LogLine, Metrics, WatchEvent
+from .models.monitoring import AllocationEvent, LogLine, Metrics, WatchEvent
 from .models.networks import Grant, NetworkDomain
 from .models.nodes import Capabilities, Claim, Node
 from .models.services import Service, ServiceEndpoint, ServiceSummary
@@ -59,6 +59,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Allocation",
+    "AllocationEvent",
     "AllocationSpec",
     "Backup",
     "BackupCheck",

@@ -64,6 +64,8 @@ def test_tenants(client: SyncLatticeClient) -> None:
     assert client.create_tenant(id, quota={"max_nodes": 3}).quota.max_nodes == 3
     assert client.update_tenant(id, description="CERN").description == "CERN"
     assert client.get_tenant(id).quota.max_nodes == 3
+    limits = client.update_tenant(id, {"max_nodes": 250, "gpu_hours_budget": 150000}).quota
+    assert (limits.max_nodes, limits.gpu_hours_budget) == (250, 150000)
     assert client.update_tenant(id, unset=["max_nodes"]).quota.max_nodes is None
     assert id in {tenant.id for tenant in client.list_tenants()}
     with pytest.raises(LatticeConflictError) as caught:

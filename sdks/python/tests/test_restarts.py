@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import threading
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import httpx
 import pytest
@@ -18,8 +20,11 @@ from lattice_sdk import (
     LatticeConnectionError,
     LatticeRateLimitError,
     LatticeUnavailableError,
+    LaunchEnd,
     RetryPolicy,
     SyncLatticeClient,
+    TaskEnd,
+    TaskOutput,
 )
 from lattice_sdk.errors import connection_error, error_from_answer
 from lattice_sdk.retry import backoff, pause_before_retry
@@ -95,6 +100,99 @@ def test_asynchronous_streams_outlast_a_restart(cluster: Cluster) -> None:
     asyncio.run(body())
 
 
+def test_a_launch_goes_on_when_its_server_comes_back(cluster: Cluster, patient: SyncLatticeClient) -> None:
+    allocation = patient.submit(AllocationSpec(entrypoint="sleep 3000"))
+    next(event for event in patient.watch(allocation.id) if event.state == "running")
+    mark = cluster.dir / "go-on"
+    line = f"echo before $LATTICE_RANK; until [ -e {mark} ]; do sleep 0.1; done; echo after $LATTICE_RANK"
+    shown: list[str] = []
+    ends: list[int] = []
+    code = -1
+    # Servers wait a minute for a caller; this machine may take longer than that to start one.
+    for event in patient.launch(allocation.id, ["sh", "-c", line], tasks=2, tasks_per_node=2, patience=180):
+        if isinstance(event, TaskOutput):
+            shown.extend(event.data.decode().split("\n")[:-1])
+            if shown in (["before 0", "before 1"], ["before 1", "before 0"]) and not mark.exists():
+                cluster.kill_server()
+                cluster.start_server()
+                mark.touch()
+        if isinstance(event, TaskEnd):
+            ends.append(event.rank)
+        if isinstance(event, LaunchEnd):
+            code = event.exit_code
+    patient.cancel(allocation.id)
+    assert sorted(shown) == ["after 0", "after 1", "before 0", "before 1"]
+    assert sorted(ends) == [0, 1] and code == 0
+
+
+def test_a_launch_is_taken_up_at_another_server_behind_what_has_come() -> None:
+    asked: list[tuple[str, dict[str, Any]]] = []
+    told: list[dict[str, Any]] = []
+    layout = [{"node": "n1", "tasks": 1}, {"node": "n2", "first_rank": 1, "tasks": 1}]
+    started = {"started": {"launch_id": "7.1.a.0", "layout": layout, "call": 2, "servers": ["http://other:8080"]}}
+
+    def output(rank: int, number: int, text: bytes) -> dict[str, Any]:
+        data = base64.b64encode(text).decode()
+        return {"output": {"rank": rank, "data": data}, "node_index": rank, "number": number}
+
+    ended = {"task_end": {"rank": 0, "node": "n1"}, "number": 6}
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        body = json.loads(request.read())
+        if request.url.path.endswith("/launches/7.1.a.0"):
+            told.append(body)
+            return httpx.Response(200, json={})
+        asked.append((request.url.host, body))
+        if len(asked) == 1:
+            lines = [started, output(0, 5, b"one"), output(1, 3, b"two"), ended]
+        elif len(asked) == 2:
+            raise httpx.ConnectError("refused")
+        else:
+            lines = [started, ended, output(1, 4, b"three"), {"end": {"exit_code": 9}}]
+        return httpx.Response(200, text="".join(json.dumps(line) + "\n" for line in lines))
+
+    transport = httpx.MockTransport(answer)
+    with SyncLatticeClient("one", transport=transport, retry=RetryPolicy(first_delay=0.0)) as client:
+        events = list(client.launch("7", ["app"]))
+    assert [event.data for event in events if isinstance(event, TaskOutput)] == [b"one", b"two", b"three"]
+    assert [type(event).__name__ for event in events].count("LaunchStarted") == 1
+    assert [type(event).__name__ for event in events].count("TaskEnd") == 1
+    assert isinstance(events[-1], LaunchEnd) and events[-1].exit_code == 9
+    assert asked[0] == ("one", {"command": ["app"], "returns": True})
+    resume = {"launch_id": "7.1.a.0", "positions": [6, 3], "call": 2}
+    assert asked[1:] == [("one", {"returns": True, "resume": resume}), ("other", {"returns": True, "resume": resume})]
+    assert told == [{"over": True}]
+
+
+def test_a_stream_of_what_has_happened_goes_on_behind_what_has_come() -> None:
+    asked: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request.url.params.get("cursor", ""))
+        lines = ["1:0", "2:0"] if len(asked) == 1 else ["3:0"]
+        text = "".join(f'data: {{"cursor": "{cursor}"}}\n\n' for cursor in lines)
+        last = 'event: problem\ndata: {"code": "not_leader", "retryable": true}\n\n' if len(asked) == 1 else ""
+        return httpx.Response(200, text=text + last)
+
+    quick = RetryPolicy(first_delay=0.0)
+    with SyncLatticeClient("one", transport=httpx.MockTransport(answer), retry=quick) as client:
+        assert [event.cursor for event in client.stream_allocation_events("7")] == ["1:0", "2:0", "3:0"]
+    assert asked == ["", "2:0"]
+
+
+def test_a_launch_of_which_nothing_was_heard_is_not_begun_again() -> None:
+    tries: list[str] = []
+
+    def broken(request: httpx.Request) -> httpx.Response:
+        tries.append(request.url.path)
+        raise httpx.ReadError("lost")
+
+    with SyncLatticeClient("127.0.0.1", 9, transport=httpx.MockTransport(broken)) as client:
+        with pytest.raises(LatticeConnectionError):
+            list(client.launch("7", ["app"]))
+    assert tries == ["/api/v1/allocations/7/launches"]
+
+
 def test_a_submission_made_while_the_server_is_away_is_made_once(cluster: Cluster, patient: SyncLatticeClient) -> None:
     before = len(patient.list_allocations())
     cluster.kill_server()
@@ -131,6 +229,14 @@ def test_an_answer_that_is_lost_is_asked_for_again_and_changes_nothing_twice(clu
 CHANGES: dict[str, Callable[[SyncLatticeClient, str | None], object]] = {
     "POST /api/v1/allocations/7/checkpoint": lambda client, once: client.checkpoint("7", request_id=once),
     "POST /api/v1/admin/job-key/rotate": lambda client, once: client.rotate_job_key(request_id=once),
+    "DELETE /api/v1/sessions/s": lambda client, once: client.end_session("s", exit_code=1, request_id=once),
+    "PUT /api/v1/admin/signals": lambda client, once: client.set_signals({}, request_id=once),
+    "POST /api/v1/raft/members": lambda client, once: client.add_member("server-4", "h:9000", request_id=once),
+    "DELETE /api/v1/raft/members/server-4": lambda client, once: client.remove_member("server-4", request_id=once),
+    "POST /api/v1/raft/transfer-leader": lambda client, once: client.transfer_leader(request_id=once),
+    "POST /api/v1/admin/backup": lambda client, once: client.create_backup(request_id=once),
+    "POST /api/v1/cache/warm": lambda client, once: client.warm_cache("i", request_id=once),
+    "POST /api/v1/cache/evict": lambda client, once: client.evict_image("i", request_id=once),
     "DELETE /api/v1/tenants/t": lambda client, once: client.delete_tenant("t", request_id=once),
     "DELETE /api/v1/vclusters/v": lambda client, once: client.delete_vcluster("v", request_id=once),
     "DELETE /api/v1/grants/t/tenant_admin/ada": lambda client, once: client.remove_grant(
@@ -167,8 +273,8 @@ def test_what_may_not_be_repeated_is_not() -> None:
 
     with SyncLatticeClient("127.0.0.1", 9, transport=httpx.MockTransport(broken)) as client:
         with pytest.raises(LatticeConnectionError) as caught:
-            client.create_backup("anywhere")
-    assert tries == ["/api/v1/admin/backup"] and caught.value.sent
+            client.restore_backup("anywhere")
+    assert tries == ["/api/v1/admin/restore"] and caught.value.sent
 
 
 def test_a_server_that_asks_for_patience_gets_it() -> None:

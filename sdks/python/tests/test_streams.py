@@ -149,3 +149,17 @@ def test_lines_of_several_nodes_do_not_mix_and_are_taken_up_where_they_ended() -
     assert lines == [("b", "x"), ("a", "one +")]
     assert assembler.resume() == ["1:a:stdout:6", "1:b:stdout:2"]
     assert list(assembler.finish()) == []
+
+
+def test_what_has_happened_to_an_allocation(client: SyncLatticeClient) -> None:
+    submitted = client.submit(AllocationSpec(entrypoint="exit 3"))
+    streamed = list(client.stream_allocation_events(submitted.id))
+    listed = client.allocation_events(submitted.id)
+    assert [event.cursor for event in listed][: len(streamed)] == [event.cursor for event in streamed]
+    assert all(event.text and event.at for event in listed)
+    states = client.allocation_events(submitted.id, types=["state"])
+    assert {event.type for event in states} == {"state"} and len(states) > 1
+    behind = client.allocation_events(submitted.id, after=listed[0].cursor)
+    assert [event.cursor for event in behind] == [event.cursor for event in listed[1:]]
+    with pytest.raises(LatticeNotFoundError):
+        next(client.stream_allocation_events("999999"))

@@ -95,7 +95,6 @@ export const odd: readonly Case[] = [
       output: { append: true, if_possible: true },
       tags: { comment: "hi" },
     },
-    warns: ["--signal=B:USR1@120"],
   },
   { title: "held", script: "#SBATCH --hold\n./x", becomes: { hold: true } },
   { title: "held by a flag", flags: ["-H"], script: "./x", becomes: { hold: true } },

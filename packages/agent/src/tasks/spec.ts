@@ -129,7 +129,12 @@ const launcherNames = (order: pb.StartTasks, nodes: string): Record<string, stri
 /** OpenMPI takes a process for one of Slurm's only when it has a step. */
 const slurmNames = (order: pb.StartTasks, nodes: string, count: string): Record<string, string> => {
   const step = stepOf(order);
+  const perNode = tasksOnEach(order.layout.map(({ tasks }) => tasks));
+  const { firstRank = 0, tasks = 0 } = order.layout[order.nodeIndex] ?? {};
   return {
+    SLURM_TASKS_PER_NODE: perNode,
+    SLURM_STEP_TASKS_PER_NODE: perNode,
+    SLURM_GTIDS: Array.from({ length: tasks }, (_, local) => firstRank + local).join(","),
     SLURM_STEP_ID: step,
     SLURM_STEPID: step,
     SLURM_NODELIST: nodes,
@@ -139,3 +144,14 @@ const slurmNames = (order: pb.StartTasks, nodes: string, count: string): Record<
     SLURM_NODEID: String(order.nodeIndex),
   };
 };
+
+/** `2(x3),1`: so many on each of the nodes, those alike in one. */
+function tasksOnEach(counts: readonly number[]): string {
+  const runs: { tasks: number; nodes: number }[] = [];
+  for (const tasks of counts) {
+    const last = runs.at(-1);
+    if (last?.tasks === tasks) last.nodes += 1;
+    else runs.push({ tasks, nodes: 1 });
+  }
+  return runs.map(({ tasks, nodes }) => (nodes > 1 ? `${tasks}(x${nodes})` : `${tasks}`)).join(",");
+}

@@ -108,7 +108,7 @@ function defineList(command: Command): void {
       const page = await client.dags.list({
         page_size: flags.limit,
         ...(user === undefined ? {} : { user }),
-        ...(settings.tenant === undefined ? {} : { tenant: settings.tenant }),
+        ...(settings.named.tenant === undefined ? {} : { tenant: settings.named.tenant }),
         ...(flags.state === undefined ? {} : { state: flags.state }),
       });
       const dags = page.dags ?? [];

@@ -42,8 +42,7 @@ async function show({ client, print, settings }: Context, flags: HistoryFlags): 
   const user = flags.all === true ? undefined : (flags.user ?? settings.user);
   const query: AccountingQuery = {
     ...(user === undefined ? {} : { user }),
-    ...(settings.tenant === undefined ? {} : { tenant: settings.tenant }),
-    ...(settings.vcluster === undefined ? {} : { vcluster: settings.vcluster }),
+    ...settings.named,
     ...(flags.project === undefined ? {} : { project: flags.project }),
     ...(flags.state === undefined ? {} : { state: flags.state }),
     ...(flags.since === undefined ? {} : { since: flags.since }),

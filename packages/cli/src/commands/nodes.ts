@@ -43,8 +43,7 @@ export async function showNodes({ client, print, settings }: Context, flags: Nod
   const filter = {
     ...(flags.state === undefined ? {} : { state: flags.state }),
     ...(flags.group === undefined ? {} : { group: flags.group }),
-    ...(settings.vcluster === undefined ? {} : { vcluster: settings.vcluster }),
-    ...(settings.tenant === undefined ? {} : { tenant: settings.tenant }),
+    ...settings.named,
   };
   for await (const node of client.nodes.listAll(filter)) rows.push(node);
   if (print.structured) return print.document({ nodes: rows });

@@ -43,10 +43,21 @@ export function define(command: Command): void {
         throw new InvalidArgumentError("--all and --user exclude each other");
       }
       const context = await createContext(command);
-      if (flags.watch === true) return repeat(context, () => show(context, ids, flags));
+      const isFree = command.getOptionValueSource("limit") !== "cli" && !context.print.structured;
+      if (flags.watch === true)
+        return repeat(context, () => show(context, ids, isFree ? { ...flags, limit: onScreen(flags.limit) } : flags));
       return show(context, ids, flags);
     });
 }
+
+/** Beside the rows: the header, what is said below them, and the line of the cursor. */
+const OTHER_LINES = 3;
+
+/** As many rows as are seen at once, where they are drawn over each other: the newest come first and would scroll away. */
+const onScreen = (limit: number): number =>
+  process.stdout.isTTY === true && process.stdout.rows > 0
+    ? Math.max(1, Math.min(limit, process.stdout.rows - OTHER_LINES))
+    : limit;
 
 const show = (context: Context, ids: readonly string[], flags: ListFlags): Promise<void> =>
   ids.length === 0 || (flags.expand === true && ids.length === 1)

@@ -11,7 +11,7 @@ import { gather, gatherPair } from "../parse/pairs.ts";
 import { parseProbe } from "../parse/probe.ts";
 import { parseSpan } from "../parse/span.ts";
 import { inFlagNames } from "./submit/flag-names.ts";
-import { changesPart, replacesNodes, type ServiceFlags, serviceChange } from "./update/service-change.ts";
+import { changesPart, replacesNodes, rescales, type ServiceFlags, serviceChange } from "./update/service-change.ts";
 
 interface UpdateFlags extends ServiceFlags {
   readonly walltime?: number;
@@ -69,6 +69,7 @@ const probeOrNone = (text: string): LivenessProbe | "none" => (text === "none" ?
 async function change({ client, print }: Context, id: string, flags: UpdateFlags): Promise<void> {
   const asks = replacesNodes(flags) && flags.yes !== true && process.stdin.isTTY === true;
   const now = asks || changesPart(flags) ? await client.get(id) : null;
+  if (rescales(flags) && now?.spec?.lifecycle?.scale_policy === undefined) throw notReactive(id);
   const wanted = changeOf(flags, now);
   if (Object.keys(wanted).length === 0) throw new InvalidArgumentError("nothing to change is named");
   if (asks && now !== null && isRunningService(now)) {
@@ -82,6 +83,12 @@ async function change({ client, print }: Context, id: string, flags: UpdateFlags
   const more = outdated === 0 ? "" : `; ${outdated} of its nodes are being replaced`;
   print.done(allocation.id, `Updated allocation ${allocation.id}${more}`);
 }
+
+const notReactive = (id: string): ProblemError =>
+  new ProblemError("invalid_argument", {
+    detail: `allocation ${id} has no policy to scale by: only a reactive service does`,
+    hint: "Submit it with --reactive.",
+  });
 
 /** Of anything else the server refuses the change. */
 const isRunningService = ({ state, spec }: Allocation): boolean =>

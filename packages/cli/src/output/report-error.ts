@@ -45,7 +45,7 @@ function usageProblem(error: CommanderError, path: readonly string[]): Problem {
 }
 
 /** Read from the words themselves: the flags may be what could not be parsed. */
-function wantsJson(argv: readonly string[]): boolean {
+export function wantsJson(argv: readonly string[]): boolean {
   const end = argv.indexOf("--");
   const own = end < 0 ? argv : argv.slice(0, end);
   return own.some(

@@ -1,6 +1,6 @@
 // Tables: columns aligned by two spaces, fitted to the terminal by shortening the widest column
-// that may be shortened. Where output is not a terminal nothing is cut, so that scripts see it all.
-// A table with more columns than the terminal can hold is stacked: one line per cell.
+// that may be shortened, then by saying less in some and leaving others out. Where output is not a terminal nothing is
+// cut, so that scripts see it all. A table with more columns than the terminal can hold is stacked: one line per cell.
 
 import { clean, pad, padLeft, shorten, widthOf } from "./text.ts";
 
@@ -10,6 +10,11 @@ export interface Column<Row> {
   readonly align?: "right";
   /** May be cut when the line does not fit. */
   readonly flexible?: boolean;
+  /** Less of it, and of its header, where the lines do not fit otherwise. */
+  readonly short?: (row: Row) => string;
+  readonly shortHeader?: string;
+  /** Left out where they do not fit even so; the last one first. */
+  readonly optional?: boolean;
   readonly paint?: (text: string, row: Row) => string;
 }
 
@@ -18,14 +23,45 @@ const GAP = "  ";
 const LEAST_FLEXIBLE_WIDTH = 8;
 
 export function renderTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[], maxWidth?: number): string {
+  for (const fewer of everNarrower(columns)) {
+    const measured = measure(fewer, rows, maxWidth);
+    if (maxWidth === undefined || totalOf(measured.widths) <= maxWidth) return renderLines(fewer, rows, measured);
+  }
+  if (rows.length > 0) return renderStacked(columns, rows, maxWidth ?? 0);
+  return renderLines(columns, rows, measure(columns, rows, maxWidth));
+}
+
+/** As they are; with less in some; then without one after the other. */
+function* everNarrower<Row>(columns: readonly Column<Row>[]): Generator<readonly Column<Row>[]> {
+  yield columns;
+  let left = columns.map((column) => {
+    const { value, short = value, header, shortHeader = header } = column;
+    return { ...column, value: short, header: shortHeader };
+  });
+  yield left;
+  for (;;) {
+    const last = left.findLastIndex(({ optional }) => optional === true);
+    if (last < 0) return;
+    left = left.toSpliced(last, 1);
+    yield left;
+  }
+}
+
+interface Measured {
+  readonly cells: readonly (readonly string[])[];
+  readonly widths: readonly number[];
+}
+
+function measure<Row>(columns: readonly Column<Row>[], rows: readonly Row[], maxWidth: number | undefined): Measured {
   const cells = rows.map((row) => columns.map((column) => clean(column.value(row))));
   const widths = columns.map((column, i) =>
     Math.max(widthOf(column.header), ...cells.map((line) => widthOf(line[i] ?? ""))),
   );
-  if (maxWidth !== undefined) {
-    fitWidths(columns, widths, maxWidth);
-    if (totalOf(widths) > maxWidth && rows.length > 0) return renderStacked(columns, rows, maxWidth);
-  }
+  if (maxWidth !== undefined) fitWidths(columns, widths, maxWidth);
+  return { cells, widths };
+}
+
+function renderLines<Row>(columns: readonly Column<Row>[], rows: readonly Row[], { cells, widths }: Measured): string {
   const header = columns.map((column, i) => fitCell(column.header, widths[i] ?? 0, column.align));
   const lines = [header.join(GAP).trimEnd()];
   rows.forEach((row, r) => {

@@ -12,6 +12,9 @@ export function localTime(instant: string | undefined): string {
   return `${day}T${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
 
+/** 03-01T14:05, where there is little room. */
+export const shortTime = (instant: string | undefined): string => localTime(instant).replace(/^\d{4}-(.*):\d\d$/, "$1");
+
 /** 72:00:00; hours are not folded into days, as in the documentation's tables. */
 export function hoursMinutesSeconds(seconds: number): string {
   const whole = Math.max(0, Math.floor(seconds));

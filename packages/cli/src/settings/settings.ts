@@ -38,11 +38,18 @@ export interface Settings {
   readonly user: string;
   readonly tenant: string | undefined;
   readonly vcluster: string | undefined;
+  /** What the command line itself names: lists are narrowed by that alone, while the rest of the settings says where work goes. */
+  readonly named: Named;
   readonly uenv: string | undefined;
   readonly output: OutputFormat;
   readonly quiet: boolean;
   readonly verbose: boolean;
   readonly color: boolean;
+}
+
+export interface Named {
+  readonly tenant?: string;
+  readonly vcluster?: string;
 }
 
 export interface SettingSources {
@@ -53,7 +60,9 @@ export interface SettingSources {
   readonly isTerminal: boolean;
 }
 
-export const DEFAULT_URL = "http://127.0.0.1:8080";
+/** Where servers listen for REST unless told otherwise. */
+const DEFAULT_PORT = 8080;
+export const DEFAULT_URL = `http://127.0.0.1:${DEFAULT_PORT}`;
 
 export function resolveSettings({ flags, env, file, username, isTerminal }: SettingSources): Settings {
   const url = flags.url ?? given(env.LATTICE_API_URL) ?? given(env.LATTICE_ENDPOINT) ?? file.url ?? DEFAULT_URL;
@@ -71,6 +80,7 @@ export function resolveSettings({ flags, env, file, username, isTerminal }: Sett
     user: given(env.LATTICE_USER) ?? file.user ?? username,
     tenant: flags.tenant ?? given(env.LATTICE_TENANT) ?? file.tenant,
     vcluster: flags.vcluster ?? given(env.LATTICE_VCLUSTER) ?? file.vcluster,
+    named: namedBy(flags),
     uenv: file.uenv,
     output,
     quiet: flags.quiet,
@@ -78,6 +88,11 @@ export function resolveSettings({ flags, env, file, username, isTerminal }: Sett
     color: isTerminal && !flags.noColor && given(env.NO_COLOR) === undefined && file.color !== false,
   };
 }
+
+const namedBy = ({ tenant, vcluster }: Flags): Named => ({
+  ...(tenant === undefined ? {} : { tenant }),
+  ...(vcluster === undefined ? {} : { vcluster }),
+});
 
 const given = (value: string | undefined): string | undefined => (value === "" ? undefined : value);
 
@@ -89,7 +104,7 @@ const checkUrls = (text: string): string =>
     .join(",");
 
 function checkUrl(text: string): string {
-  const url = /^[a-z]+:\/\//i.test(text) ? text : `http://${text}`;
+  const url = /^[a-z]+:\/\//i.test(text) ? text : addressOf(text);
   if (!URL.canParse(url) || !/^https?:/i.test(url)) {
     throw new ProblemError("invalid_argument", {
       detail: `"${text}" is not the address of a server`,
@@ -98,3 +113,12 @@ function checkUrl(text: string): string {
   }
   return url.replace(/\/+$/, "");
 }
+
+/** A host alone, or with a port: over TLS unless it is this machine, so that no token goes over a network in the clear by mistake. */
+function addressOf(host: string): string {
+  const url = `${isThisMachine(host) ? "http" : "https"}://${host}`;
+  const portless = URL.canParse(url) && !/:\d+$/.test(host) && new URL(url).pathname === "/";
+  return portless ? `${url.replace(/\/+$/, "")}:${DEFAULT_PORT}` : url;
+}
+
+const isThisMachine = (host: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])(:\d+)?(\/|$)/i.test(host);

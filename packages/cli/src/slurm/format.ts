@@ -85,20 +85,20 @@ export function parseLongFormat<T>(
   return { parts, unknown };
 }
 
-export const headerLine = <T>(parts: readonly Part<T>[]): string => line(parts, ({ header }) => header);
+/** Headers are always cut. */
+export const headerLine = <T>(parts: readonly Part<T>[]): string =>
+  line(parts, ({ header }, width, right) => fit(header, width, right));
 
 export const rowLine = <T>(parts: readonly Part<T>[], row: T): string =>
-  line(parts, (field) => clean(field.value(row)));
+  line(parts, ({ value, uncut }, width, right) => {
+    const text = clean(value(row));
+    return uncut === true && right ? text.padStart(width) : fit(text, width, right);
+  });
 
-const line = <T>(parts: readonly Part<T>[], textOf: (field: Field<T>) => string): string =>
-  parts
-    .map(({ field, before, width, right }) => before + (field === null ? "" : fitted(field, textOf, width, right)))
-    .join("");
+type Fit<T> = (field: Field<T>, width: number, right: boolean) => string;
 
-function fitted<T>(field: Field<T>, textOf: (field: Field<T>) => string, width: number, right: boolean): string {
-  const text = textOf(field);
-  return field.uncut === true && right ? text.padStart(width) : fit(text, width, right);
-}
+const line = <T>(parts: readonly Part<T>[], fitted: Fit<T>): string =>
+  parts.map(({ field, before, width, right }) => before + (field === null ? "" : fitted(field, width, right))).join("");
 
 /** Cut or filled to the width; 0: as it is. */
 export function fit(text: string, width: number, right: boolean): string {

@@ -148,5 +148,6 @@ function reqTres(job: Allocation): string {
 
 export const DEFAULT_ACCOUNT_FIELDS = "JobID,JobName,Partition,Account,AllocCPUS,State,ExitCode";
 export const BRIEF_ACCOUNT_FIELDS = "JobID,State,ExitCode";
+/** Slurm's, but for what each task used of each resource, which is empty here. */
 export const LONG_ACCOUNT_FIELDS =
-  "JobID,JobIDRaw,JobName,Partition,Account,AllocCPUS,Elapsed,State,ExitCode,NodeList,Start,End";
+  "JobID,JobIDRaw,JobName,Partition,MaxVMSize,MaxVMSizeNode,MaxVMSizeTask,AveVMSize,MaxRSS,MaxRSSNode,MaxRSSTask,AveRSS,MaxPages,MaxPagesNode,MaxPagesTask,AvePages,MinCPU,MinCPUNode,MinCPUTask,AveCPU,NTasks,AllocCPUS,Elapsed,State,ExitCode,AveCPUFreq,ReqCPUFreqMin,ReqCPUFreqMax,ReqCPUFreqGov,ReqMem,ConsumedEnergy,MaxDiskRead,MaxDiskReadNode,MaxDiskReadTask,AveDiskRead,MaxDiskWrite,MaxDiskWriteNode,MaxDiskWriteTask,AveDiskWrite,AllocTRES,ReqTRES";

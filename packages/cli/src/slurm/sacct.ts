@@ -3,15 +3,17 @@
 // midnight.
 
 import type { Allocation } from "@lattice/sdk";
+import { expandHostlist } from "@lattice/wire";
 import { clean } from "../output/text.ts";
 import type { SlurmCommand } from "./command.ts";
 import { type Desk, print } from "./desk.ts";
 import { fit } from "./format.ts";
 import { hostUsers } from "./host-users.ts";
 import { nodesById } from "./job-facts.ts";
+import { nodeCount } from "./job-fields.ts";
 import { findState, jobState } from "./job-state.ts";
-import { ALL } from "./jobs.ts";
-import { refuse } from "./refusal.ts";
+import { ALL, plainJob } from "./jobs.ts";
+import { Refusal, refuse } from "./refusal.ts";
 import {
   ACCOUNT_FIELDS,
   type AccountAround,
@@ -50,6 +52,16 @@ const GRAMMAR: Grammar = {
     { long: "helpformat", short: "e" },
     { long: "duplicates", short: "D" },
     { long: "verbose", short: "v" },
+    { long: "qos", short: "q", value: "required" },
+    { long: "nnodes", short: "i", value: "required" },
+    // They choose among clusters and units, of which there is one.
+    { long: "clusters", short: "M", value: "required" },
+    { long: "units", value: "required" },
+    { long: "allclusters", short: "L" },
+    { long: "completion", short: "c" },
+    { long: "truncate", short: "T" },
+    { long: "usage" },
+    ...["federation", "local", "noconvert"].map((long) => ({ long })),
   ],
 };
 
@@ -60,8 +72,10 @@ export const command: SlurmCommand = {
   help: "Usage: sacct [-j ID,...] [-u USER,...] [-a] [-S TIME] [-E TIME] [-s STATES] [-X] [-n] [-P|-p] [--delimiter TEXT] [-o|--format FIELD[%WIDTH],...]",
   run: async (desk, argv) => {
     const words = readWords(GRAMMAR, argv);
+    if (words.operands.length > 0) throw new Refusal([`Error: Unknown arguments: ${words.operands.join(" ")}`]);
+    if (has(words, "usage")) return print(command.help) ?? 0;
     if (has(words, "helpformat")) return print(ACCOUNT_FIELDS.map(({ name }) => name).join(" ")) ?? 0;
-    const columns = columnsOf(words);
+    const columns = columnsOf(words, desk.env.SACCT_FORMAT);
     const jobs = (await jobsFor(desk, words)).filter((job) => isWanted(desk, words, job));
     const around = await aroundFor(desk, columns);
     const layout = layoutOf(words, columns);
@@ -78,9 +92,9 @@ interface AccountColumn {
 }
 
 /** `Name`, `Name%20`, `Name%-20` (to the left). */
-function columnsOf(words: Words): readonly AccountColumn[] {
+function columnsOf(words: Words, own: string | undefined): readonly AccountColumn[] {
   const usual = has(words, "long") ? LONG_ACCOUNT_FIELDS : has(words, "brief") ? BRIEF_ACCOUNT_FIELDS : null;
-  const asked = listOf(words, "format") ?? (usual ?? DEFAULT_ACCOUNT_FIELDS).split(",");
+  const asked = listOf(words, "format") ?? (usual ?? (own || DEFAULT_ACCOUNT_FIELDS)).split(",");
   const names = asked.flatMap((item) =>
     item.toLowerCase() === "all" ? ACCOUNT_FIELDS.map(({ name }) => name) : [item],
   );
@@ -179,7 +193,11 @@ function isWanted(desk: Desk, words: Words, job: Allocation): boolean {
   if (!among(listOf(words, "accounts")?.map(desk.compat.tenantOf), spec.tenant ?? "")) return false;
   if (!among(listOf(words, "name"), spec.name ?? "")) return false;
   if (!among(listOf(words, "partition")?.map(desk.compat.vclusterOf), spec.vcluster ?? "")) return false;
-  const hosts = listOf(words, "nodelist");
+  if (!among(listOf(words, "qos"), desk.compat.qosOf(spec.lifecycle?.preemption_class))) return false;
+  const [least = 0, most = least] = (lastValue(words, "nnodes") ?? "").split("-").map(Number);
+  const count = nodeCount(plainJob(job));
+  if (has(words, "nnodes") && !(count >= least && count <= most)) return false;
+  const hosts = listOf(words, "nodelist")?.flatMap((text) => expandHostlist(text) ?? [text]);
   return hosts === undefined || (job.nodes ?? []).some((node) => hosts.includes(node));
 }
 

@@ -18,6 +18,7 @@ import { prepareScript } from "./batch-script.ts";
 import type { SlurmCommand } from "./command.ts";
 import { complain, type Desk, print } from "./desk.ts";
 import { JOB_RULES, jobOptions } from "./job-options.ts";
+import { afterNamesakes } from "./namesakes.ts";
 import { saveOutput } from "./output-file.ts";
 import { Refusal, refuse } from "./refusal.ts";
 import { submitProblem } from "./submit-problems.ts";
@@ -42,10 +43,11 @@ export const command: SlurmCommand = {
   help: "Usage: sbatch [OPTIONS] SCRIPT [ARGS] | sbatch [OPTIONS] --wrap COMMAND\nOptions are those of #SBATCH lines, and: --parsable --test-only --wait --wrap",
   run: async (desk, argv) => {
     const words = readBatchWords(argv);
-    const { body, asked, warnings } = batchSubmission(desk, words, readSource(words));
+    const { body: own, asked, warnings } = batchSubmission(desk, words, readSource(words));
     if (!has(words, "quiet")) for (const warning of warnings) complain(`sbatch: warning: ${warning}`);
     const partition = asked.get("partition");
     try {
+      const body = await afterNamesakes(desk, own);
       if (has(words, "test-only")) return await showTrial(desk, body);
       return await submit(desk, words, body);
     } catch (error) {
@@ -94,7 +96,8 @@ export function batchSubmission(desk: Desk, words: Words, { text, name, args }: 
   const parsed: ParsedScript = parseScript(text, compat.mapping, over);
   const asked = new Map(parsed.options.map((option) => [option.name, option.value ?? ""]));
   const { nodes = 1 } = parsed.submission;
-  const prepared = prepareScript(text, { args, bin: env.LATTICE_COMPAT_BIN, many: `${nodes}` !== "1" });
+  const bin = env.LATTICE_COMPAT_BIN;
+  const prepared = prepareScript(text, { args, bin, many: `${nodes}` !== "1", signal: asked.get("signal") });
   const exported = exportedVariables(lastValue(words, "export") ?? asked.get("export"), env);
   const variables = { ...exported.variables, ...slurmVariables(asked, parsed.submission, cwd) };
   const workdir = parsed.submission.workdir;
@@ -112,7 +115,9 @@ export function batchSubmission(desk: Desk, words: Words, { text, name, args }: 
     env: variables,
     ...(typeof workdir === "string" ? { workdir: resolve(cwd, workdir) } : {}),
   });
-  return { body, asked, warnings: warningsOf(parsed, [...prepared.warnings, ...exported.missing.map(unset)]) };
+  const done = ["--export=", ...(prepared.signals ? ["--signal="] : [])];
+  const told = parsed.warnings.filter((warning) => !done.some((option) => warning.includes(option)));
+  return { body, asked, warnings: [...told, ...prepared.warnings, ...exported.missing.map(unset)] };
 }
 
 const unset = (name: string): string => `--export: ${name} is not set`;
@@ -126,12 +131,6 @@ function outputFiles(submission: JsonObject): JsonObject {
     output: { ...(typeof output === "object" && output !== null ? output : {}), if_possible: true },
   };
 }
-
-/** --export is done here. */
-const warningsOf = (parsed: ParsedScript, more: readonly string[]): readonly string[] => [
-  ...parsed.warnings.filter((warning) => !warning.includes("--export=")),
-  ...more,
-];
 
 /** Clocks of file servers may be as much behind. */
 const CLOCK_LEEWAY_MS = 5_000;

@@ -1,9 +1,10 @@
 // `scontrol`: shows jobs, nodes, partitions and lists of hosts, holds and releases jobs, and changes some things about
 // them. What Slurm has and Lattice does not is refused by name.
 
-import type { AllocationUpdate } from "@lattice/sdk";
-import { DEFAULT_QOS_CLASSES, expandHostlist, ProblemError, parseSlurmTime } from "@lattice/wire";
+import { writeFileSync } from "node:fs";
+import { expandHostlist, ProblemError } from "@lattice/wire";
 import { clean } from "../output/text.ts";
+import { version } from "../version.ts";
 import { readCluster } from "./cluster-nodes.ts";
 import type { SlurmCommand } from "./command.ts";
 import { complain, type Desk, print } from "./desk.ts";
@@ -11,6 +12,7 @@ import { compressHosts } from "./hostlist.ts";
 import { type Job, LIVE, listJobs, plainJob } from "./jobs.ts";
 import { notOffered, Refusal, refuse } from "./refusal.ts";
 import { jobRecord, nodeRecord, partitionRecord } from "./scontrol-show.ts";
+import { localTime } from "./times.ts";
 import { isUnseen } from "./unseen.ts";
 import { type Grammar, has, readWords } from "./words.ts";
 
@@ -40,14 +42,16 @@ const NOT_OFFERED: Readonly<Record<string, string>> = {
 };
 
 export const command: SlurmCommand = {
-  help: "Usage: scontrol [-o] show job|node|partition [ID] | show hostnames|hostlist LIST | update JobId=ID [TimeLimit=TIME] [JobName=NAME] [QOS=QOS] [Comment=TEXT] [Priority=0] | hold|release ID... | ping",
+  help: "Usage: scontrol [-o] show job|node|partition|config [ID] | show hostnames|hostlist LIST | update JobId=ID [TimeLimit=[+|-]TIME] [JobName=NAME] [QOS=QOS] [Comment=TEXT] [Priority=0] | update NodeName=LIST State=DRAIN|RESUME|DOWN [Reason=TEXT] | hold|release ID... | write batch_script ID [FILE|-] | ping | version",
   run: async (desk, argv) => {
     const words = readWords(GRAMMAR, argv);
     const [verb = "", ...rest] = words.operands;
     const name = verb.toLowerCase();
     const say = recordPrinter(has(words, "oneliner"));
     if (name === "show") return show(desk, rest, say);
-    if (name === "update") return update(desk, rest);
+    if (name === "update") return (await import("./scontrol-update.ts")).update(desk, rest);
+    if (name === "write") return writeScript(desk, rest);
+    if (name === "version") return print(`lattice ${version}`) ?? 0;
     if (name === "hold" || name === "uhold") return holdAll(desk, rest, true);
     if (name === "release") return holdAll(desk, rest, false);
     if (name === "ping") {
@@ -85,6 +89,14 @@ async function show(desk: Desk, [what = "", ...rest]: readonly string[], say: Sa
     case "partition":
     case "partitions":
       return showPartitions(desk, asked, say);
+    case "config":
+      return showConfig(desk);
+    case "reservation":
+    case "reservations":
+      return print("No reservations in the system") ?? 0;
+    case "license":
+    case "licenses":
+      return print("No licenses configured in Slurm.") ?? 0;
     case "hostnames":
     case "hostname":
       return showHostnames(asked ?? desk.env.SLURM_JOB_NODELIST);
@@ -144,6 +156,36 @@ async function showPartitions(desk: Desk, name: string | undefined, say: Say): P
   return 0;
 }
 
+/** What scripts look up, and what is true here. */
+async function showConfig({ client, now }: Desk): Promise<number> {
+  await client.ready();
+  const lines = {
+    AccountingStorageType: "accounting_storage/lattice",
+    ClusterName: "lattice",
+    PriorityType: "priority/multifactor",
+    SchedulerType: "sched/lattice",
+    SelectType: "select/linear",
+    SlurmctldHost: new URL(client.url).host,
+    SLURM_VERSION: version,
+  };
+  print(`Configuration data as of ${localTime(new Date(now).toISOString())}`);
+  for (const [key, value] of Object.entries(lines)) print(`${key.padEnd(23)} = ${value}`);
+  return 0;
+}
+
+/** `write batch_script ID [FILE]`: "-" is standard output. */
+async function writeScript(desk: Desk, [what = "", id, file = `slurm-${id}.sh`]: readonly string[]): Promise<number> {
+  if (what.toLowerCase() !== "batch_script" || id === undefined)
+    throw new Refusal([`invalid entity:${what} for keyword:write`]);
+  const [job] = await jobsOf(desk, id);
+  const script = job?.allocation.spec?.script;
+  if (script === undefined) throw new Refusal(["job script retrieval failed: Job has no script"]);
+  if (file === "-") process.stdout.write(script);
+  else writeFileSync(file, script);
+  if (file !== "-") print(`batch script for job ${id} written to ${file}`);
+  return 0;
+}
+
 function showHostnames(text: string | undefined): number {
   if (text === undefined || text === "") throw new Refusal(["SLURM_JOB_NODELIST not set"]);
   for (const name of expanded(text, "show hostnames")) print(name);
@@ -180,63 +222,3 @@ const HOLD_PROBLEMS: Readonly<Record<string, string>> = {
   forbidden: "Access/permission denied",
   not_owner: "Access/permission denied",
 };
-
-const OFFERED = "offered are TimeLimit, JobName, QOS, Comment and Priority=0 of a job";
-
-interface Changes {
-  readonly id: string | undefined;
-  readonly update: AllocationUpdate;
-  /** Priority=0 holds a job, as in Slurm. */
-  readonly hold: boolean;
-}
-
-/** `JobId=44 TimeLimit=2:00:00 JobName=x`, the id also as a word of its own after `job`. */
-async function update(desk: Desk, words: readonly string[]): Promise<number> {
-  const start: Changes = { id: undefined, update: {}, hold: false };
-  const { id, update: changes, hold } = words.reduce((all, word) => changedBy(desk, all, word), start);
-  if (id === undefined) throw notOffered("scontrol", "updating this", OFFERED);
-  if (Object.keys(changes).length > 0) await desk.client.update(id, changes);
-  if (hold) await desk.client.hold(id);
-  return 0;
-}
-
-function changedBy({ compat }: Desk, all: Changes, word: string): Changes {
-  const [key = "", value = ""] = word.split(/=(.*)/s);
-  const also = (more: AllocationUpdate): Changes => ({ ...all, update: { ...all.update, ...more } });
-  switch (key.toLowerCase()) {
-    case "job":
-    case "jobid":
-      return value === "" ? all : { ...all, id: value };
-    case "timelimit":
-      return also({ walltime_seconds: limitOf(value) });
-    case "jobname":
-    case "name":
-      return also({ name: value });
-    case "qos":
-      return also({ preemption_class: classOf(compat, value) });
-    case "comment":
-      return also({ set_tags: { comment: value } });
-    case "priority":
-      if (value === "0") return { ...all, hold: true };
-      throw notOffered("scontrol", "setting a priority", "use QOS, or Priority=0 to hold a job");
-    default:
-      if (value === "" && /^\d+(_\d+)?$/.test(key)) return { ...all, id: key };
-      throw notOffered("scontrol", `updating ${key}`, OFFERED);
-  }
-}
-
-function classOf({ mapping }: Desk["compat"], name: string): number {
-  const found = Object.entries(mapping.qos ?? DEFAULT_QOS_CLASSES).find(([one]) => one === name.toLowerCase());
-  if (found === undefined) throw refuse("scontrol", "Invalid qos specification");
-  return found[1];
-}
-
-function limitOf(text: string): number {
-  try {
-    const seconds = parseSlurmTime(text);
-    if (seconds !== null) return seconds;
-  } catch {
-    // Told below, as every other text that is no limit.
-  }
-  throw refuse("scontrol", `Invalid TimeLimit value: ${text}`);
-}

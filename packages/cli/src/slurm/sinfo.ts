@@ -3,6 +3,7 @@
 
 import type { Node } from "@lattice/sdk";
 import { expandHostlist } from "@lattice/wire";
+import { again } from "./again.ts";
 import { type ClusterView, nodeState, type Partition, readCluster } from "./cluster-nodes.ts";
 import type { SlurmCommand } from "./command.ts";
 import { complain, type Desk, print } from "./desk.ts";
@@ -33,6 +34,9 @@ const GRAMMAR: Grammar = {
     { long: "list-reasons", short: "R" },
     { long: "json" },
     { long: "verbose", short: "v" },
+    { long: "iterate", short: "i", value: "required" },
+    { long: "usage" },
+    ...["federation", "local"].map((long) => ({ long })),
   ],
 };
 
@@ -46,30 +50,32 @@ const FORMATS = {
 } as const;
 
 export const command: SlurmCommand = {
-  help: "Usage: sinfo [-h] [-N] [-l] [-e] [-s] [-R] [-d|-r] [--json] [-p PARTITION,...] [-n NODE,...] [-t STATE,...] [-o FORMAT] [-O FORMAT]",
+  help: "Usage: sinfo [-h] [-N] [-l] [-e] [-s] [-R] [-d|-r] [-i SECONDS] [--json] [-p PARTITION,...] [-n NODE,...] [-t STATE,...] [-o FORMAT] [-O FORMAT]",
   run: async (desk, argv) => {
     const words = readWords(GRAMMAR, argv);
-    const view = await readCluster(desk);
-    const { parts, unknown } = formatOf(desk, words, view);
-    tellUnknown(unknown, has(words, "Format"));
-    const lines = linesOf(view, words, parts);
-    if (has(words, "json")) {
-      const { nodesDocument } = await import("./as-json.ts");
-      const shown = new Set(lines.flatMap(({ nodes }) => nodes));
-      print(
-        nodesDocument(
-          view,
-          view.nodes.filter((node) => shown.has(node)),
-        ),
-      );
-      return 0;
-    }
-    if (has(words, "long")) print(dateLine(new Date(desk.now)));
-    if (!has(words, "noheader")) print(headerLine(parts));
-    for (const line of lines) print(rowLine(parts, line));
-    return 0;
+    if (has(words, "usage")) return print(command.help) ?? 0;
+    const interval = lastValue(words, "iterate");
+    return again("sinfo", interval, (now) => show({ ...desk, now }, words, interval !== undefined));
   },
 };
+
+async function show(desk: Desk, words: Words, repeats: boolean): Promise<number> {
+  const view = await readCluster(desk);
+  const { parts, unknown } = formatOf(desk, words, view);
+  tellUnknown(unknown, has(words, "Format"));
+  const lines = linesOf(view, words, parts);
+  if (has(words, "json")) {
+    const { nodesDocument } = await import("./as-json.ts");
+    const shown = new Set(lines.flatMap(({ nodes }) => nodes));
+    const nodes = view.nodes.filter((node) => shown.has(node));
+    return print(nodesDocument(view, nodes)) ?? 0;
+  }
+  const headed = !has(words, "noheader");
+  if (headed && (repeats || has(words, "long") || has(words, "verbose"))) print(dateLine(new Date(desk.now)));
+  if (headed) print(headerLine(parts));
+  for (const line of lines) print(rowLine(parts, line));
+  return 0;
+}
 
 /** In the short form Slurm says it without its name. */
 function tellUnknown(unknown: readonly string[], long: boolean): void {
@@ -95,13 +101,18 @@ function linesOf(view: ClusterView, words: Words, parts: readonly Part<Line>[]):
     .filter(({ name }) => wanted?.includes(name) ?? true)
     .toSorted((a, b) => Number(b.vcluster.is_default ?? false) - Number(a.vcluster.is_default ?? false));
   if (!has(words, "list-reasons")) {
-    return partitions.flatMap((partition) => group(partition, partition.nodes.filter(fits), words, parts));
+    const lines = partitions.flatMap((partition) => group(partition, partition.nodes.filter(fits), words, parts));
+    return has(words, "Node") ? lines.toSorted(byNode) : lines;
   }
   // Each node once, whatever partitions it is in; those without a reason are not spoken of.
   const [first] = partitions;
   const nodes = [...new Set(partitions.flatMap((partition) => partition.nodes.filter(fits)))];
   return first === undefined || nodes.length === 0 ? [] : group(first, nodes, words, parts);
 }
+
+/** Of one node all partitions together, as they come. */
+const byNode = (a: Line, b: Line): number =>
+  (a.nodes[0]?.id ?? "").localeCompare(b.nodes[0]?.id ?? "", "en", { numeric: true });
 
 /** Lines differ where a shown column differs; the list of nodes and their number do not count. */
 function group(partition: Partition, nodes: readonly Node[], words: Words, parts: readonly Part<Line>[]) {

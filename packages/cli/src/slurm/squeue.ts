@@ -44,6 +44,11 @@ const GRAMMAR: Grammar = {
     { long: "hide" },
     { long: "priority", short: "P" },
     { long: "verbose", short: "v" },
+    { long: "iterate", short: "i", value: "required" },
+    { long: "licenses", short: "L", value: "required" },
+    { long: "reservation", short: "R", value: "required" },
+    { long: "usage" },
+    ...["array-unique", "federation", "local", "sibling"].map((long) => ({ long })),
   ],
 };
 
@@ -52,26 +57,35 @@ const LONG = "%.18i %.9P %.8j %.8u %.8T %.10M %.9l %.6D %R";
 const START = "%.18i %.9P %.8j %.8u %.2t %.19S %.6D %20Y %R";
 
 export const command: SlurmCommand = {
-  help: "Usage: squeue [-h] [-j ID,...] [-u USER,...] [-t STATES] [-p PARTITION,...] [-q QOS,...] [-n NAME,...] [-w NODES] [--me|--notme] [-l] [-r] [--start] [--json] [-o FORMAT] [-O FORMAT] [-S FIELDS] [--helpformat]",
+  help: "Usage: squeue [-h] [-j ID,...] [-u USER,...] [-t STATES] [-p PARTITION,...] [-q QOS,...] [-n NAME,...] [-w NODES] [--me|--notme] [-l] [-r] [--start] [-i SECONDS] [--json] [-o FORMAT] [-O FORMAT] [-S FIELDS] [--helpformat]",
   run: async (desk, argv) => {
     const words = withSeparateIds(argv);
+    if (has(words, "usage")) return print(command.help) ?? 0;
     if (has(words, "helpformat")) return print(Object.keys(jobFields(desk)).join(" ")) ?? 0;
     if (has(words, "helpFormat")) return await printNames(desk);
-    const wanted = (await jobsFor(desk, words)).filter((job) => isWanted(desk, words, job));
-    const jobs = has(words, "start") ? await (await import("./job-starts.ts")).withStarts(desk, wanted) : wanted;
-    const ordered = await inOrder(desk, words, jobs);
-    if (has(words, "json")) {
-      const { jobsDocument } = await import("./as-json.ts");
-      return print(jobsDocument(ordered, desk)) ?? 0;
-    }
-    const { parts, unknown } = await formatWithFacts(desk, words, jobs);
-    for (const name of unknown) complain(`squeue: error: Invalid job format specification: ${name}`);
-    if (has(words, "long")) print(dateLine(new Date(desk.now)));
-    if (!has(words, "noheader")) print(headerLine(parts));
-    for (const job of ordered) print(rowLine(parts, job));
-    return 0;
+    const interval = lastValue(words, "iterate");
+    if (interval === undefined) return show(desk, words, false);
+    const { again } = await import("./again.ts");
+    return again("squeue", interval, (now) => show({ ...desk, now }, words, true));
   },
 };
+
+async function show(desk: Desk, words: Words, again: boolean): Promise<number> {
+  const wanted = (await jobsFor(desk, words)).filter((job) => isWanted(desk, words, job));
+  const jobs = has(words, "start") ? await (await import("./job-starts.ts")).withStarts(desk, wanted) : wanted;
+  const ordered = await inOrder(desk, words, jobs);
+  if (has(words, "json")) {
+    const { jobsDocument } = await import("./as-json.ts");
+    return print(jobsDocument(ordered, desk)) ?? 0;
+  }
+  const { parts, unknown } = await formatWithFacts(desk, words, jobs);
+  for (const name of unknown) complain(`squeue: error: Invalid job format specification: ${name}`);
+  const headed = !has(words, "noheader");
+  if (headed && (again || has(words, "long") || has(words, "verbose"))) print(dateLine(new Date(desk.now)));
+  if (headed) print(headerLine(parts));
+  for (const job of ordered) print(rowLine(parts, job));
+  return 0;
+}
 
 /** `-j 44` has its value in a word of its own, though it may also have none. */
 function withSeparateIds(argv: readonly string[]): Words {
@@ -79,7 +93,8 @@ function withSeparateIds(argv: readonly string[]): Words {
   for (let at = 0; at < argv.length; at += 1) {
     const word = argv[at] ?? "";
     const next = argv[at + 1];
-    const takes = (word === "-j" || word === "--jobs" || word === "--job") && next !== undefined && /^[\d]/.test(next);
+    const takes =
+      (word === "-j" || word === "--jobs" || word === "--job") && next !== undefined && !next.startsWith("-");
     joined.push(takes ? `--jobs=${next}` : word);
     if (takes) at += 1;
   }
@@ -131,6 +146,8 @@ const qosOf = (desk: Desk, { allocation }: Job): string =>
 /** One id that is unknown is an error; of several, those that are known are shown. */
 async function byIds(desk: Desk, ids: readonly string[], unfold: boolean): Promise<readonly Job[]> {
   const found: Job[] = [];
+  const wrong = ids.find((id) => !/^\d+(_\d+)?$/.test(id));
+  if (wrong !== undefined) throw new Refusal([`squeue: error: Invalid job id: ${wrong}`]);
   for (const id of ids) {
     try {
       found.push(...(await oneJob(desk, id, unfold)));
@@ -161,6 +178,8 @@ function isWanted(desk: Desk, words: Words, job: Job): boolean {
   if (named !== undefined && !named.some((text) => text === "ALL" || text === short || text === long)) return false;
   if (!among(usersOf(desk, words), user)) return false;
   if (has(words, "notme") && user === desk.user) return false;
+  // No job has any of them.
+  if (has(words, "licenses") || has(words, "reservation")) return false;
   if (!among(listOf(words, "qos"), qosOf(desk, job))) return false;
   if (!among(listOf(words, "partition")?.map(desk.compat.vclusterOf), spec.vcluster ?? "")) return false;
   if (!among(listOf(words, "name"), spec.name ?? "")) return false;
@@ -202,15 +221,25 @@ const byText = (a: string, b: string): number => (a < b ? -1 : 1);
 const number = (id: string): number => Number(id.replace(/_.*/, ""));
 
 const rank = ({ allocation }: Job): number => JOB_STATES.indexOf(jobState(allocation));
+const isHeld = ({ allocation }: Job): number => Number(allocation.hold !== undefined);
 
-/** Those that wait first, as in Slurm. */
-const usual = (a: Job, b: Job): number =>
-  rank(a) - rank(b) || number(a.id) - number(b.id) || a.id.localeCompare(b.id, "en", { numeric: true });
+/** By partition, those that wait first and among them the held ones last, as in Slurm. */
+const usual =
+  ({ compat }: Desk) =>
+  (a: Job, b: Job): number => {
+    const [one, other] = [a, b].map(({ allocation }) => compat.partitionOf(allocation.spec?.vcluster ?? ""));
+    if (one !== other) return byText(one ?? "", other ?? "");
+    const before = rank(a) - rank(b) || isHeld(a) - isHeld(b) || number(a.id) - number(b.id);
+    return before || a.id.localeCompare(b.id, "en", { numeric: true });
+  };
 
 /** By the letters of -S, or as usual. */
 async function inOrder(desk: Desk, words: Words, jobs: readonly Job[]): Promise<readonly Job[]> {
   const keys = lastValue(words, "sort");
-  if (keys === undefined) return jobs.toSorted(usual);
+  if (keys === undefined) return jobs.toSorted(usual(desk));
   const { sorted } = await import("./job-order.ts");
-  return sorted(jobs, keys, jobFields(desk));
+  if (!/[pQ]/.test(keys)) return sorted(jobs, keys, jobFields(desk));
+  const { factsFor } = await import("./job-facts.ts");
+  const facts = await factsFor(desk, parseFormat("%Q", jobFields(desk)).parts, jobs);
+  return sorted(jobs, keys, jobFields({ ...desk, facts }));
 }

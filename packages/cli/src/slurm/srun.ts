@@ -6,7 +6,9 @@
 import { fstatSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import type { LaunchRequest } from "@lattice/sdk";
+import { expandHostlist, ProblemError } from "@lattice/wire";
 import { tellWhatBroke } from "../commands/launch/broken.ts";
+import { clean } from "../output/text.ts";
 import { allocate, nodesRequest } from "./allocation.ts";
 import type { SlurmCommand } from "./command.ts";
 import { complain, type Desk } from "./desk.ts";
@@ -16,7 +18,19 @@ import { standBy } from "./stand-by.ts";
 import { runStep } from "./step.ts";
 import { stepOutput } from "./step-output.ts";
 import { exportedVariables } from "./variables.ts";
-import { type Grammar, has, lastValue, listOf, readWords, type Words } from "./words.ts";
+import { type Grammar, has, lastValue, listOf, type OptionRule, readWords, type Words } from "./words.ts";
+
+/** Something else would run without them. */
+const NEEDED: Readonly<Record<string, string>> = {
+  bcast: "put the program where all nodes see it",
+  prolog: "call it before srun",
+  epilog: "call it after srun",
+  "task-prolog": "call it in the command",
+  "task-epilog": "call it in the command",
+  "het-group": "submit a job for each kind of node",
+  x11: "use `ssh -X`",
+  "test-only": "ask with sbatch --test-only",
+};
 
 const GRAMMAR: Grammar = {
   program: "srun",
@@ -38,6 +52,15 @@ const GRAMMAR: Grammar = {
     { long: "wait", short: "W", value: "required" },
     { long: "multi-prog" },
     { long: "relative", short: "r", value: "required" },
+    // These say nothing here, and nothing is lost without them.
+    { long: "threads", short: "T", value: "required" },
+    { long: "disable-status", short: "X" },
+    { long: "preserve-env", short: "E" },
+    { long: "accel-bind", value: "required" },
+    { long: "slurmd-debug", value: "required" },
+    { long: "resv-ports", value: "optional" },
+    { long: "interactive" },
+    ...Object.keys(NEEDED).map((long): OptionRule => ({ long, value: "optional" })),
     { long: "stand-by" },
   ],
 };
@@ -52,12 +75,30 @@ export const command: SlurmCommand = {
     if (lastValue(words, "mpi") === "list") return listMpi();
     if (has(words, "multi-prog"))
       throw notOffered("srun", "--multi-prog", "start each program with an srun of its own");
-    if (words.operands.length === 0) throw refuse("srun", "No command given to execute.");
+    if (words.operands.length === 0) throw new Refusal(["srun: fatal: No command given to execute."]);
+    refuseWithout(words);
     const stop = new AbortController();
     for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, () => stop.abort());
-    return inside === undefined ? ownNodes(desk, words, stop.signal) : step(desk, words, inside, stop.signal);
+    if (inside === undefined) return ownNodes(desk, words, stop.signal);
+    return step(desk, words, inside, stop.signal).catch((error: unknown) => {
+      throw unconfirmed(error, inside);
+    });
   },
 };
+
+/** A job that is not there, as Slurm says it. */
+function unconfirmed(error: unknown, id: string): unknown {
+  if (!(error instanceof ProblemError) || error.problem.code !== "unknown_allocation") return error;
+  return new Refusal([
+    `srun: error: Unable to confirm allocation for job ${clean(id)}: Invalid job id specified`,
+    `srun: Check SLURM_JOB_ID environment variable. Expired or invalid job ${clean(id)}`,
+  ]);
+}
+
+function refuseWithout(words: Words): void {
+  const [name, instead] = Object.entries(NEEDED).find(([long]) => has(words, long)) ?? [];
+  if (name !== undefined && instead !== undefined) throw notOffered("srun", `--${name}`, instead);
+}
 
 async function ownNodes(desk: Desk, words: Words, signal: AbortSignal): Promise<number> {
   const name = lastValue(words, "job-name") ?? basename(words.operands[0] ?? "");
@@ -97,7 +138,8 @@ function requestOf(desk: Desk, words: Words): LaunchRequest {
     throw refuse("srun", `Couldn't find the specified plugin name for mpi/${mpi}`);
   const workdir = lastValue(words, "chdir");
   const cpus = lastValue(words, "cpus-per-task");
-  const { variables, missing } = exportedVariables(lastValue(words, "export"), desk.env);
+  const asked = lastValue(words, "export") ?? (desk.env.SLURM_EXPORT_ENV || "ALL");
+  const { variables, missing } = exportedVariables(asked, desk.env);
   for (const name of missing) complain(`srun: warning: --export: ${name} is not set`);
   const hosts = hostsOf(desk, words, nodes);
   return {
@@ -138,13 +180,20 @@ function countOf(words: Words, name: string): number | undefined {
   return Number.parseInt(text, 10);
 }
 
-/** Those named, or, in a job of more nodes than asked for, the first of them. */
+/** Those named, or, in a job of more nodes than asked for, so many from the first, or from the one that -r counts. */
 function hostsOf({ env }: Desk, words: Words, nodes: number | undefined): readonly string[] | undefined {
-  const named = listOf(words, "nodelist");
+  const named = namedHosts(words, "nodelist");
   if (named !== undefined) return named;
   const all = (env.LATTICE_NODELIST ?? "").split(",").filter((name) => name !== "");
-  return nodes !== undefined && nodes < all.length ? all.slice(0, nodes) : undefined;
+  const from = Number.parseInt(lastValue(words, "relative") ?? "0", 10) || 0;
+  const without = namedHosts(words, "exclude") ?? [];
+  const left = all.slice(from).filter((name) => !without.includes(name));
+  const chosen = nodes === undefined ? left : left.slice(0, nodes);
+  return chosen.length === 0 || chosen.length === all.length ? undefined : chosen;
 }
+
+const namedHosts = (words: Words, name: string): readonly string[] | undefined =>
+  listOf(words, name)?.flatMap((text) => expandHostlist(text) ?? [text]);
 
 /** What is piped into srun is for the tasks, here for the first of them. A terminal needs --pty. */
 function wantsInput(words: Words): boolean {

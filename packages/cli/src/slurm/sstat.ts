@@ -49,6 +49,8 @@ const field = (name: string, width: number, value: RecordField<Used>["value"] = 
   value,
 });
 
+const TRES = ["Ave", "Max", "MaxNode", "MaxTask", "Min", "MinNode", "MinTask", "Tot"];
+
 /** Slurm's order and widths. */
 const FIELDS: readonly RecordField<Used>[] = [
   { ...field("JobID", 12, ({ job }) => `${job.id}.batch`), left: true },
@@ -82,6 +84,10 @@ const FIELDS: readonly RecordField<Used>[] = [
   field("MaxDiskWriteNode", 16, ({ written }) => greatest(written)?.node ?? ""),
   field("MaxDiskWriteTask", 16),
   field("AveDiskWrite", 12, ({ written }) => amount(meanSum(written))),
+  // Not measured; there so that a table has all of its columns.
+  ...["In", "Out"]
+    .flatMap((way) => TRES.map((what) => `TRESUsage${way}${what}`))
+    .map((name) => field(name, name.length)),
 ];
 const MORE: readonly RecordField<Used>[] = [
   field("Nodelist", 20, ({ job }) => compressHosts(job.nodes ?? [])),

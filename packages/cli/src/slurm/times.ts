@@ -33,11 +33,22 @@ const UNITS: Readonly<Record<string, number>> = {
   week: 604_800,
 };
 
-/** `2026-03-01[THH:MM[:SS]]`, `HH:MM[:SS]`, `today`, `now`, `now-2hours`. Null: none of them. */
+/** Hours of today. */
+const HOURS: Readonly<Record<string, number>> = {
+  today: 0,
+  midnight: 0,
+  tomorrow: 24,
+  noon: 12,
+  fika: 15,
+  teatime: 16,
+};
+
+/** `2026-03-01[THH:MM[:SS]]`, `03/01[/26][-HH:MM]`, `HH:MM[:SS]`, `today`, `noon`, `now`, `now-2hours`. Null: none. */
 export function parseInstant(text: string, now: number): number | null {
   const plain = text.trim().toLowerCase();
   if (plain === "now") return now;
-  if (plain === "today" || plain === "midnight") return new Date(now).setHours(0, 0, 0, 0);
+  const hour = Object.hasOwn(HOURS, plain) ? HOURS[plain] : undefined;
+  if (hour !== undefined) return new Date(now).setHours(hour, 0, 0, 0);
   const relative = /^now([+-])(\d{1,9})(second|minute|hour|day|week)?s?$/.exec(plain);
   if (relative !== null) {
     const amount = Number(relative[2]) * (UNITS[relative[3] ?? "second"] ?? 1) * 1000;
@@ -45,9 +56,18 @@ export function parseInstant(text: string, now: number): number | null {
   }
   const clock = /^(\d{1,2}):(\d{2})(?::(\d{2}))?$/.exec(plain);
   if (clock !== null) return new Date(now).setHours(Number(clock[1]), Number(clock[2]), Number(clock[3] ?? 0), 0);
+  const written = /^(\d{1,2})[/.](\d{1,2})(?:[/.](\d{2}))?(?:-(\d{1,2}):(\d{2}))?$/.exec(plain);
+  if (written !== null) return monthAndDay(written.slice(1), now);
   if (!/^\d{4}-\d{2}-\d{2}(t\d{2}:\d{2}(:\d{2})?)?$/.test(plain)) return null;
   const parsed = Date.parse(plain.includes("t") ? plain.toUpperCase() : `${plain}T00:00:00`);
   return Number.isNaN(parsed) ? null : parsed;
+}
+
+/** Null: no such day. */
+function monthAndDay([month, day, year, hours = "0", minutes = "0"]: readonly (string | undefined)[], now: number) {
+  const of = year === undefined ? new Date(now).getFullYear() : 2000 + Number(year);
+  const at = new Date(of, Number(month) - 1, Number(day), Number(hours), Number(minutes));
+  return at.getMonth() === Number(month) - 1 && at.getDate() === Number(day) ? at.getTime() : null;
 }
 
 /** Sun Nov 15 04:21:06 2026 */

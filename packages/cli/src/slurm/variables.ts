@@ -1,12 +1,19 @@
 // The variables that a job gets from whoever submits it: those that `--export` names, and the names of
 // Slurm that follow from the request and that nobody else would set. Without `--export` nothing of the
-// submitting shell is carried over: what a job's record holds can be read by others.
+// submitting shell is carried over into a job: what its record holds can be read by others. The tasks of srun get all
+// of it, as in Slurm: they are in no record.
 
 import { hostname } from "node:os";
 import { groupIndexes, type JsonObject, type WrittenRange } from "@lattice/wire";
 
-/** They say where a program runs, not what it is to do; tokens above all must not travel. */
-const NEVER = /^(LATTICE_|SLURM_|SBATCH_|SALLOC_|SRUN_|_$|PWD$|OLDPWD$|SHLVL$|TERM$|HOME$|USER$|LOGNAME$|SHELL$)/;
+/**
+ * They say where a program runs, not what it is to do: the session, the node, its devices, the rank. Tokens above all must
+ * not travel. The small srun has the same list (packages/cli/native/srun.c).
+ */
+const NEVER =
+  /^(LATTICE_|SLURM_|SLURMD_|SBATCH_|SALLOC_|SRUN_|PMI_|PMIX_|HYDRA_|MPI_LOCAL|OMPI_MCA_plm|PRTE_MCA_plm|FI_CXI_|(_|PWD|OLDPWD|SHLVL|TERM|HOME|USER|LOGNAME|SHELL|CUDA_VISIBLE_DEVICES|ROCR_VISIBLE_DEVICES)$)/;
+/** What a task was given to be loaded is its node's. */
+const NEVER_OF_TASKS = "LD_PRELOAD";
 
 export interface Exported {
   readonly variables: Readonly<Record<string, string>>;
@@ -29,10 +36,13 @@ export function exportedVariables(text: string | undefined, env: NodeJS.ProcessE
   return { variables, missing };
 }
 
-const wholeEnvironment = (env: NodeJS.ProcessEnv): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(env).flatMap(([name, value]) => (value === undefined || NEVER.test(name) ? [] : [[name, value]])),
+function wholeEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
+  const isTask = env.LATTICE_LAUNCH_ID !== undefined;
+  const stays = (name: string): boolean => NEVER.test(name) || (isTask && name === NEVER_OF_TASKS) || /\s/.test(name);
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined || stays(name) ? [] : [[name, value]])),
   );
+}
 
 /** What the agents cannot know, or know by another name. */
 export function slurmVariables(

@@ -1,6 +1,7 @@
 // The small parts: words as getopt reads them, lists of hosts, spans and instants, patterns of files,
 // scripts made ready, a site's names.
 
+import { spawnSync } from "node:child_process";
 import { expandHostlist } from "@lattice/wire";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -108,6 +109,10 @@ test("instants as users write them", () => {
   expect(parseInstant("2026-11-14", now)).toBe(new Date(2026, 10, 14).getTime());
   expect(parseInstant("2026-11-14T10:30", now)).toBe(new Date(2026, 10, 14, 10, 30).getTime());
   expect(parseInstant("10:30", now)).toBe(new Date(2026, 10, 15, 10, 30).getTime());
+  expect(parseInstant("noon", now)).toBe(now);
+  expect(parseInstant("11/14", now)).toBe(new Date(2026, 10, 14).getTime());
+  expect(parseInstant("03/01/25-09:05", now)).toBe(new Date(2025, 2, 1, 9, 5).getTime());
+  expect(parseInstant("13/40", now)).toBeNull();
   expect(parseInstant("some day", now)).toBeNull();
 });
 
@@ -134,6 +139,19 @@ describe("a script made ready", () => {
     expect(prepareScript("#!/bin/sh\n./x\n", { args: [], bin: "/opt/bin", many: true }).text).toContain(
       "exec '/opt/bin/srun' --stand-by",
     );
+  });
+
+  test("a signal before the end: to the script itself, by a process that is no child of it", () => {
+    const made = (signal: string, from: string | undefined) =>
+      prepareScript("#!/bin/sh\nwhile :; do sleep 0.1; done\n", { args: [], bin: from, many: false, signal });
+    const { text, signals } = made("B:USR1@30", undefined);
+    expect(signals).toBe(true);
+    // The end is past, so it comes at once; nothing else would end this.
+    const done = spawnSync("sh", ["-c", text], { env: { PATH: process.env.PATH, SLURM_JOB_END_TIME: "1" } });
+    expect(done.signal).toBe("SIGUSR1");
+    expect(made("USR2", "/opt/bin").text).toContain("'/opt/bin/scancel' -s USR2");
+    expect(made("USR2", undefined).signals).toBe(false);
+    expect(() => made("B:what is this", undefined)).toThrow("Invalid --signal specification");
   });
 
   test("without an interpreter it is no script", () => {

@@ -69,10 +69,12 @@ test("squeue: elements that are held one by one have rows of their own", async (
   ]);
   rig.out = "";
   expect(await runSlurm("squeue", ["-h", "-r", "-o", "%i %r"])).toBe(0);
-  expect(rig.out.trimEnd().split("\n").slice(3, 6)).toEqual([
-    "46_3 JobArrayTaskLimit",
+  expect(rig.out.trimEnd().split("\n").slice(-5)).toEqual([
+    "46_9 JobArrayTaskLimit",
+    "46_1 JobHeldUser",
     "46_4 JobHeldUser",
     "46_5 JobHeldUser",
+    "46_8 JobHeldAdmin",
   ]);
   rig.out = "";
   // Held as a whole it is one row.
@@ -96,6 +98,19 @@ test("squeue: the default table", async () => {
     "                43     debug      run     root  R       1:05      3 n[1-2,4]",
     "",
   ]);
+});
+
+test("squeue: the long table begins with the hour, and cuts the names of columns, not times", async () => {
+  answerWithQueue();
+  expect(await runSlurm("squeue", ["-l", "-t", "R"])).toBe(0);
+  expect(rig.out.split("\n").slice(1)).toEqual([
+    "             JOBID PARTITION     NAME     USER    STATE       TIME TIME_LIMI  NODES NODELIST(REASON)",
+    "                43     debug      run     root  RUNNING       1:05   2:00:00      3 n[1-2,4]",
+    "",
+  ]);
+  rig.out = "";
+  await runSlurm("squeue", ["-l", "-h", "-t", "S"]);
+  expect(rig.out).toBe("");
 });
 
 test("squeue: as JSON, by the names that scripts read", async () => {
@@ -139,6 +154,8 @@ test("squeue: formats, filters, order, and elements one by one", async () => {
 test.each<[readonly string[], string]>([
   [["--nosuch"], "squeue: unrecognized option '--nosuch'\nTry \"squeue --help\" for more information\n"],
   [["-t", "WALKING"], "squeue: error: Invalid job state specified: WALKING\n"],
+  [["-j", "foo"], "squeue: error: Invalid job id: foo\n"],
+  [["-i", "often"], "squeue: error: invalid entry for --iterate=often\n"],
   [["-j", "999"], "slurm_load_jobs error: Invalid job id specified\n"],
 ])("squeue refuses %j", async (argv, text) => {
   answerWithQueue();
@@ -201,6 +218,14 @@ test("sinfo: formats, one line for each node, states", async () => {
   rig.out = "";
   await runSlurm("sinfo", ["-h", "-s", "-o", "%A %F"]);
   expect(rig.out).toBe("1/3 1/3/1/5\n");
+});
+
+test("sinfo -N: the partitions of a node together", async () => {
+  answerWithNodes();
+  const vclusters = [{ id: "debug", is_default: true }, { id: "long" }];
+  rig.answers["GET /api/v1/vclusters"] = [200, { vclusters }];
+  await runSlurm("sinfo", ["-h", "-N", "-o", "%N %P", "-n", "n1,n10"]);
+  expect(rig.out).toBe("n1 debug*\nn1 long\nn10 debug*\nn10 long\n");
 });
 
 test("sinfo: why nodes are not used, each node once", async () => {
@@ -266,6 +291,38 @@ test("scancel: ids as they are, what has ended is no error, what is forbidden is
   expect(await runSlurm("scancel", ["4"])).toBe(1);
   expect(rig.err).toBe("scancel: error: Kill job error on job id 4: Access/permission denied\n");
   expect(await runSlurm("scancel", ["nonsense"])).toBe(1);
+});
+
+test("scancel: signals go to what runs, KILL ends, what is no signal is refused", async () => {
+  rig.answers = {
+    "GET /api/v1/allocations/5": [200, job("5", "waits")],
+    "POST /api/v1/allocations/5/cancel": [200, { id: "5" }],
+  };
+  expect(await runSlurm("scancel", ["-s", "SIGUSR1", "5"])).toBe(1);
+  expect(rig.err).toBe("scancel: error: Kill job error on job id 5: Job is pending execution\n");
+  expect(await runSlurm("scancel", ["-s", "9", "5"])).toBe(0);
+  rig.err = "";
+  expect(await runSlurm("scancel", ["-s", "LOUD", "5"])).toBe(1);
+  expect(rig.err).toBe("scancel: error: Unknown job signal: LOUD\n");
+});
+
+test("scontrol: whether nodes take work, limits told by how much, and nothing changed where something is refused", async () => {
+  rig.answers = {
+    "POST /api/v1/nodes/n1/drain": [200, { node: { id: "n1", state: "draining" } }],
+    "GET /api/v1/nodes/n2": [200, { id: "n2", state: "drained" }],
+    "POST /api/v1/nodes/n2/undrain": [200, { node: { id: "n2", state: "ready" } }],
+    "GET /api/v1/allocations/44": [200, job("44", "x", { spec: { lifecycle: { walltime_seconds: 600 } } })],
+    "PATCH /api/v1/allocations/44": [200, { allocation: job("44", "x") }],
+  };
+  expect(await runSlurm("scontrol", ["update", "NodeName=n1", "State=DRAIN"])).toBe(1);
+  expect(rig.err).toContain("You must specify a reason");
+  expect(await runSlurm("scontrol", ["update", "NodeName=n1", "Weight=3", "State=DRAIN", "Reason=x"])).toBe(1);
+  expect(rig.requests).toEqual([]);
+  expect(await runSlurm("scontrol", ["update", "NodeName=n1", "State=drain", "Reason=bad disk"])).toBe(0);
+  expect(rig.bodies.at(-1)).toContain('"reason":"bad disk"');
+  expect(await runSlurm("scontrol", ["update", "nodename=n2", "state=resume"])).toBe(0);
+  expect(await runSlurm("scontrol", ["update", "job=44", "TimeLimit=+5"])).toBe(0);
+  expect(rig.bodies.at(-1)).toContain('"walltime_seconds":900');
 });
 
 test("every command has a help page, and its version", async () => {

@@ -2,11 +2,11 @@
 // stay in the state; older ones leave it for the archive of every server, in order. Servers of version 1 know
 // nothing of it, so nothing is written before something newer is in use.
 
-import type { Command } from "../command.ts";
+import type { Command, RecordAuditCommand } from "../command.ts";
 import type { UserName } from "../ids.ts";
 import type { Outcome } from "../outcome.ts";
 import type { State } from "../state/state.ts";
-import { accepted, type Step } from "../step.ts";
+import { accepted, refuseFields, type Step } from "../step.ts";
 import { type Circumstances, DEEDS } from "./actions.ts";
 import type { Deed } from "./deed.ts";
 import { type AuditBody, auditHash } from "./record.ts";
@@ -15,6 +15,8 @@ import { type AuditBody, auditHash } from "./record.ts";
 export const MAX_AUDIT_RECORDS = 50_000;
 /** Of one detail; those of `audit.record` come from outside. */
 export const MAX_AUDIT_DETAIL = 1_024;
+/** Of what a caller was told, kept for a day: a description of a backup with a long path. */
+export const MAX_KEPT_ANSWER = 16_384;
 
 const FIRST_VERSION = 2;
 
@@ -54,7 +56,10 @@ export function appendAudit(step: Step, user: UserName, action: string, deed: Om
 }
 
 /** Carried out by the record itself. */
-export const recordDeed = (): Outcome => accepted(null);
+export function recordDeed({ answer }: RecordAuditCommand): Outcome {
+  if (answer === undefined || answer.length <= MAX_KEPT_ANSWER) return accepted(answer ?? null);
+  return refuseFields([{ field: "answer", detail: `must have at most ${MAX_KEPT_ANSWER} characters` }]);
+}
 
 function leaveOldest({ state, effects }: Step): void {
   const { audit } = state.tables;

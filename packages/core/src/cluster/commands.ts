@@ -107,6 +107,8 @@ export interface RecordAuditCommand {
   readonly kind: "audit.record";
   readonly origin: Origin;
   readonly deed: Deed;
+  /** What the caller was told, for when it asks again with the same request id. */
+  readonly answer?: string;
 }
 /** How long finished records and request ids stay in the live state. */
 export interface SetRetentionCommand {

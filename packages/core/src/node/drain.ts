@@ -10,19 +10,26 @@ import { accepted, quote, refuse, type Step, unchanged } from "../step.ts";
 import { moveNode } from "./move.ts";
 import type { Node } from "./node.ts";
 
+/** Servers of the version before keep the first reason. */
+const REASON_VERSION = 2;
+
 export function drainNode(step: Step, command: DrainNodeCommand): Outcome {
   const node = step.state.node(command.node);
   if (node === undefined) return refuse("unknown_node", `there is no node ${quote(command.node)}`);
   const { kind } = node.state;
   if (kind === "draining" && command.urgent === true) {
-    return suspendForDrain(step, node) ? accepted(node.id) : unchanged(node.id);
+    const renamed = withReason(step, node, command.reason);
+    const asked = suspendForDrain(step, renamed ?? node);
+    return asked || renamed !== null ? accepted(node.id) : unchanged(node.id);
   }
   // It was to be set aside for a while; now somebody wants it out of service for good.
   if (node.state.kind === "draining" && node.state.asideUntil !== undefined) {
     step.state.putNode({ ...node, state: { kind: "draining", since: node.state.since, reason: command.reason } });
     return accepted(node.id);
   }
-  if (kind === "draining" || kind === "drained") return unchanged(node.id);
+  if (kind === "draining" || kind === "drained") {
+    return withReason(step, node, command.reason) === null ? unchanged(node.id) : accepted(node.id);
+  }
   if (kind !== "ready" && kind !== "degraded") {
     return refuse("illegal_transition", `node "${node.id}" is ${kind}; only a ready or degraded node can be drained`);
   }
@@ -33,6 +40,16 @@ export function drainNode(step: Step, command: DrainNodeCommand): Outcome {
   if (command.urgent === true) suspendForDrain(step, draining);
   if (draining.claims.length === 0) moveNode(step, draining, { kind: "drained", since: step.at, reason });
   return accepted(node.id);
+}
+
+/** Drained again with another reason: that one counts from now on, and is no move. Null: it stays as it was. */
+function withReason(step: Step, node: Node, reason: string): Node | null {
+  const { state } = node;
+  if (step.version < REASON_VERSION || reason === "") return null;
+  if ((state.kind !== "draining" && state.kind !== "drained") || state.reason === reason) return null;
+  const renamed: Node = { ...node, state: { ...state, reason } };
+  step.state.putNode(renamed);
+  return renamed;
 }
 
 /** Whoever runs there. */

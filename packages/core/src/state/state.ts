@@ -74,7 +74,6 @@ export interface State extends View {
   putAudit(record: AuditRecord): void;
   /** Another log takes its place. */
   dropAudit(): void;
-  request(user: UserName, requestId: string): AnsweredRequest | undefined;
   putRequest(record: AnsweredRequest): void;
   removeRequest(record: AnsweredRequest): void;
 }

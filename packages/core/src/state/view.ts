@@ -31,6 +31,7 @@ import type { Setting } from "../settings/setting.ts";
 import type { Tenant } from "../tenant/tenant.ts";
 import type { VCluster } from "../vcluster/vcluster.ts";
 import type { Changes } from "./changes.ts";
+import type { AnsweredRequest } from "./tables.ts";
 
 export interface TenantUsage {
   /** Nodes on which the tenant holds a claim, releasing ones included. */
@@ -149,6 +150,8 @@ export interface View {
   /** The newest of the audit log, in order. */
   audit(): Iterable<AuditRecord>;
   lastAudit(): AuditRecord | undefined;
+  /** How a request of this id was answered within the last day; undefined: there was none. */
+  request(user: UserName, requestId: string): AnsweredRequest | undefined;
   /** For those who keep what they made of nodes, allocations and tenants. */
   readonly changes: Changes;
 }

@@ -47,7 +47,7 @@ export interface VClusterCalls {
 export interface SignalCalls {
   get(options?: CallOptions): Promise<Signals>;
   /** Replaces all that was set before, for an hour unless stated. */
-  set(signals: Signals, options?: CallOptions & { readonly validSeconds?: number | undefined }): Promise<Signals>;
+  set(signals: Signals, options?: ChangeOptions & { readonly validSeconds?: number | undefined }): Promise<Signals>;
 }
 
 export const signalCalls = (caller: Caller): SignalCalls => ({
@@ -57,10 +57,10 @@ export const signalCalls = (caller: Caller): SignalCalls => ({
       {
         method: "PUT",
         path: "/api/v1/admin/signals",
-        body: {
-          signals,
-          ...(options.validSeconds === undefined ? {} : { valid_seconds: options.validSeconds }),
-        },
+        body: withRequestId(
+          { signals, ...(options.validSeconds === undefined ? {} : { valid_seconds: options.validSeconds }) },
+          options.requestId,
+        ),
         repeatable: true,
       },
       options,

@@ -31,7 +31,7 @@ export interface NodeCalls {
   /** At which vCluster it is at home; "": it serves all. */
   assign(id: string, vcluster: string, options?: ChangeOptions): Promise<NodeResponse>;
   /** What something that watches the node from outside has found. */
-  reportHealth(id: string, report: HealthReport, options?: CallOptions): Promise<NodeResponse>;
+  reportHealth(id: string, report: HealthReport, options?: ChangeOptions): Promise<NodeResponse>;
 }
 
 const LIST_PAGE_SIZE = 500;
@@ -88,9 +88,14 @@ export function nodeCalls(caller: Caller): NodeCalls {
     undrain: act("undrain"),
     disable: act("disable"),
     enable: act("enable"),
-    reportHealth: (id, report, options) =>
+    reportHealth: (id, report, options = {}) =>
       caller.json(
-        { method: "POST", path: `/api/v1/nodes/${encodeURIComponent(id)}/health`, body: report, repeatable: true },
+        {
+          method: "POST",
+          path: `/api/v1/nodes/${encodeURIComponent(id)}/health`,
+          body: withRequestId(report, options.requestId),
+          repeatable: true,
+        },
         options,
       ),
   };

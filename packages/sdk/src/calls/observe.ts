@@ -1,7 +1,7 @@
 // Calls about how work does: measured values, diagnostics, comparisons.
 
 import type { Caller, CallOptions } from "../call.ts";
-import { lastingStream } from "../lasting-stream.ts";
+import { eventsUntilEnd } from "../go-on.ts";
 import type { Comparison, Diagnostics, MetricsAnswer, MetricsEvent, MetricsQuery } from "../observe-types.ts";
 import { queryString } from "../query.ts";
 
@@ -28,7 +28,7 @@ export function observeCalls(caller: Caller): ObserveCalls {
   return {
     metrics: (id, query = {}, options) => get(at(id, `/metrics${queryString(query)}`), options),
     streamMetrics: (id, query = {}, options = {}) =>
-      lastingStream<MetricsEvent>(caller, () => at(id, `/metrics/stream${queryString(query)}`), options),
+      eventsUntilEnd<MetricsEvent>(caller, () => at(id, `/metrics/stream${queryString(query)}`), options),
     diagnostics: (id, section, options) => get(at(id, `/diagnostics${queryString({ section })}`), options),
     compare: (ids, query = {}, options) => get(`/api/v1/compare${queryString({ ids, ...query })}`, options),
   };

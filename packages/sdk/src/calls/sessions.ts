@@ -52,7 +52,7 @@ export interface SessionCalls {
    */
   end(
     id: string,
-    options?: CallOptions & { readonly exitCode?: number | undefined; readonly exitCounts?: boolean },
+    options?: ChangeOptions & { readonly exitCode?: number | undefined; readonly exitCounts?: boolean },
   ): Promise<{ readonly state: AllocationState }>;
 }
 
@@ -72,16 +72,11 @@ export function sessionCalls(caller: Caller): SessionCalls {
     get: (id, options) => caller.json({ method: "GET", path: at(id) }, options),
     list: (filter = {}, options) =>
       caller.json({ method: "GET", path: `/api/v1/sessions${queryString(filter)}` }, options),
-    // Ending what has ended answers the same.
-    end: (id, options = {}) =>
-      caller.json(
-        {
-          method: "DELETE",
-          path: `${at(id)}${queryString({ exit_code: options.exitCode, exit_counts: options.exitCounts })}`,
-          repeatable: true,
-        },
-        options,
-      ),
+    end: (id, options = {}) => {
+      const exit = { exit_code: options.exitCode, exit_counts: options.exitCounts };
+      const path = `${at(id)}${queryString(withRequestId(exit, options.requestId))}`;
+      return caller.json({ method: "DELETE", path, repeatable: true }, options);
+    },
   };
 }
 

@@ -27,8 +27,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   "node_agent.bind_network": "is not there: an agent is told by its flag --peer-listen",
   raft: "is no section: the log is under quorum, and the last 5 snapshots are always kept",
   sensitive: "is no section: this version wipes no nodes; what it clears between users is in docs/operating/nodes.md",
-  partition_mapping: "is not the servers' but the CLI's: write it into lattice-compat.yaml",
-  qos_mapping: "is not the servers' but the CLI's: write it into lattice-compat.yaml",
+  partition_mapping: "is not the servers' but the CLI's: write it into /etc/lattice/compat.yaml",
+  qos_mapping: "is not the servers' but the CLI's: write it into /etc/lattice/compat.yaml",
 };
 
 /** Null: there is nothing to say about it. */

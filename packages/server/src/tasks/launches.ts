@@ -39,6 +39,7 @@ import type { NodeStream } from "./member.ts";
 import { nameBook } from "./names.ts";
 import type { Failure } from "./outcome.ts";
 import { type LaunchPlan, planLaunch } from "./request.ts";
+import { stepNumbers } from "./steps.ts";
 
 export interface LaunchesParts {
   readonly hub: AgentHub;
@@ -86,7 +87,7 @@ export function createLaunches(parts: LaunchesParts): Launches {
   const live = new Map<string, Live>();
   const meetings = collective();
   const names = nameBook(clock);
-  let counter = 0;
+  const numberOf = stepNumbers();
   let reign = new AbortController();
 
   async function* launch(request: pb.LaunchTasksRequest, how: Listening) {
@@ -113,8 +114,8 @@ export function createLaunches(parts: LaunchesParts): Launches {
   async function begin(plan: LaunchPlan, allocation: Allocation, { returns, call, signal }: Beginning): Promise<Live> {
     const away = plan.shares.find(({ node }) => !hub.connected(node as NodeId));
     if (away !== undefined) throw unreachable(away.node);
-    counter += 1;
-    const id = `${allocation.id}.${allocation.attempt}.${clock.now().toString(36)}.${counter}`;
+    const attempt = `${allocation.id}.${allocation.attempt}`;
+    const id = `${attempt}.${clock.now().toString(36)}.${numberOf(attempt)}`;
     const nodes = plan.shares.map(({ node }) => node);
     const request = { name: id, allocationId: allocation.id, nodes, vni: allocation.network?.vni ?? null };
     const credentials = fabric === null ? null : await fabric.issue(request, signal);

@@ -121,6 +121,7 @@ function expected(role: Role, rpc: string): [boolean, boolean, boolean, boolean]
   if (rpc === "ImageService.WarmCache") return role === "ReadOnly" ? nothing : everything;
   if (TENANTS.includes(rpc) || CLUSTER.includes(rpc)) return nothing;
   if (VCLUSTERS.includes(rpc)) return role === "TenantAdmin" ? tenantOnly : nothing;
+  if (rpc === "AccessService.QueryAudit" && role === "ClaimingUser") return ownOnly;
   if (rpc === "AccessService.AddGrant" || rpc === "AccessService.RemoveGrant" || rpc === "AccessService.QueryAudit")
     return role === "TenantAdmin" ? tenantOnly : nothing;
   if (rpc === "AccessService.VerifyAudit" || rpc === "AccessService.RotateJobKey") return nothing;
@@ -132,6 +133,48 @@ describe.each(ROLES)("%s", (role) => {
   test.each(Object.keys(RULES) as RuleName[])("%s", (rpc) => {
     const reached = [OWN, COLLEAGUES, STRANGERS, NOBODYS].map((t) => reaches(principal(role), rpc, t));
     expect(reached).toEqual(expected(role, rpc));
+  });
+});
+
+describe("the content of sensitive work", () => {
+  test.each(ROLES)("as %s is one's own, and its output that of the tenant's reviewers", (role) => {
+    for (const rpc of Object.keys(RULES) as RuleName[]) {
+      const sees = (t: Target) => reaches(principal(role), rpc, { ...t, sensitive: true });
+      const seen = [OWN, COLLEAGUES, STRANGERS].map(sees);
+      const guarded = [...METRICS, ...LOGS, ...TASKS, ...TERMINALS, "Services.Proxy"].includes(rpc);
+      if (!guarded) expect([rpc, seen]).toEqual([rpc, expected(role, rpc).slice(0, 3)]);
+      else
+        expect([rpc, seen]).toEqual([rpc, [role !== "ReadOnly", role === "TenantAdmin" && LOGS.includes(rpc), false]]);
+    }
+  });
+
+  test("nobody is let in who would not be otherwise, and grants count as roles do", () => {
+    const reader = { ...principal("User"), scopes: ["allocations:attach"] };
+    expect(reaches(reader, "AllocationService.GetLogs", { ...OWN, sensitive: true })).toBe(false);
+    const granted = {
+      ...principal("SystemAdmin"),
+      grants: [{ tenant: "biology" as TenantId, role: "TenantAdmin" as const }],
+    };
+    const sees = (rpc: RuleName, sensitive: boolean) => reaches(granted, rpc, { ...STRANGERS, sensitive });
+    expect([sees("AllocationService.GetLogs", true), sees("AllocationService.QueryMetrics", true)]).toEqual([
+      true,
+      false,
+    ]);
+    expect(sees("AllocationService.QueryMetrics", false)).toBe(true);
+  });
+
+  test("a refusal says that it is for its user alone", () => {
+    const hintOf = (rpc: RuleName) => {
+      try {
+        authorize(principal("SystemAdmin"), rpc, { ...COLLEAGUES, sensitive: true });
+      } catch (error) {
+        if (error instanceof ProblemError) return error.problem.hint;
+      }
+      return "let in";
+    };
+    expect(hintOf("AllocationService.QueryMetrics")).toMatch(/sensitive work.*for the user who submitted it alone/);
+    expect(hintOf("AllocationService.GetLogs")).toMatch(/sensitive work.*administrators of that tenant/);
+    expect(hintOf("AllocationService.Get")).toBe("let in");
   });
 });
 

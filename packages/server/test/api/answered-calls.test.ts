@@ -91,6 +91,34 @@ test("what a node is like, and what is typed into a launch", async () => {
   expect(await good("TaskService.TellLaunch", told)).toEqual({});
 });
 
+test("what is done outside of the log is done once per request id", async () => {
+  const request = { requestId: "monday" };
+  const backup = create(pb.CreateBackupRequestSchema, request);
+  const [made, same] = await Promise.all([
+    good("AdminService.CreateBackup", backup),
+    good("AdminService.CreateBackup", backup, "rest"),
+  ]);
+  expect(same).toEqual(made);
+  expect(await good("AdminService.CreateBackup", backup, "rest")).toEqual(made);
+  const { source } = made;
+  expect(backupsWritten()).toEqual([source]);
+  // Another request with the same id is none of these, whichever it is.
+  const other = create(pb.CreateBackupRequestSchema, { ...request, destination: "elsewhere" });
+  expect(await callGrpc(running, "AdminService.CreateBackup", other, ADA)).toMatchObject({ problem: { status: 409 } });
+  const transfer = create(pb.TransferLeaderRequestSchema, request);
+  expect(await callGrpc(running, "AdminService.TransferLeader", transfer, ADA)).toMatchObject({
+    problem: { code: "request_conflict" },
+  });
+  // Somebody else's ids are their own, and who gives none is asked for nothing.
+  const eve = await callGrpc(running, "AdminService.CreateBackup", backup, { "x-lattice-user": "eve" });
+  expect("json" in eve && (eve.json as Json).source).not.toBe(source);
+  await good("AdminService.CreateBackup", create(pb.CreateBackupRequestSchema));
+  expect(backupsWritten()).toHaveLength(3);
+});
+
+const backupsWritten = () =>
+  Array.from(running.plane.view().audit(), ({ action, detail }) => (action === "backup.create" ? detail : [])).flat();
+
 test("a backup is written, verified, and becomes an empty cluster", async () => {
   await runs({});
   const made = await good("AdminService.CreateBackup", create(pb.CreateBackupRequestSchema));
@@ -107,6 +135,7 @@ test("a backup is written, verified, and becomes an empty cluster", async () => 
 
 test("members come, lead and go", async () => {
   const members = new Set(["server-1"]);
+  let term = 1;
   const list = async () => [...members].map((id) => create(pb.MemberSchema, { id, healthy: true }));
   const membership: Membership = {
     list,
@@ -119,7 +148,10 @@ test("members come, lead and go", async () => {
       members.delete(id);
       return list();
     },
-    transfer: async (to) => ({ leader: to ?? "server-1", term: 2 }),
+    transfer: async (to) => {
+      term += 1;
+      return { leader: to ?? "server-1", term };
+    },
   };
   Object.assign(running.plane, { membership });
   const add = create(pb.AddMemberRequestSchema, { id: "2", peerAddress: "127.0.0.1:9009" });
@@ -132,6 +164,16 @@ test("members come, lead and go", async () => {
     "rest",
   );
   expect(moved).toMatchObject({ leader: second });
-  await good("AdminService.RemoveMember", create(pb.RemoveMemberRequestSchema, { id: second }));
+  const anywhere = create(pb.TransferLeaderRequestSchema, { requestId: "move" });
+  const first = await good("AdminService.TransferLeader", anywhere);
+  expect(await good("AdminService.TransferLeader", anywhere, "rest")).toEqual(first);
+  expect(term).toBe(3);
+  const remove = create(pb.RemoveMemberRequestSchema, { id: second, requestId: "go" });
+  const left = await good("AdminService.RemoveMember", remove);
+  expect(members.size).toBe(1);
+  expect(await good("AdminService.RemoveMember", remove, "rest")).toEqual(left);
+  // It was written down and did not come to pass.
+  members.add(second);
+  expect(await good("AdminService.RemoveMember", remove)).toEqual(left);
   expect(members.size).toBe(1);
 });

@@ -5,9 +5,9 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
-import { routes } from "@lattice/wire";
+import { pb, routes } from "@lattice/wire";
 import { expect, test } from "vitest";
-import { PROXY_NAME, RULES, type RuleName } from "../../src/api/access/rules.ts";
+import { PROXY_NAME, RULES, type Rule, type RuleName } from "../../src/api/access/rules.ts";
 import { ROLES } from "../../src/api/auth/principal.ts";
 import { describeLimit } from "../../src/api/limits/rpc-limits.ts";
 import { type RpcName, SERVICES } from "../../src/api/rpc.ts";
@@ -30,11 +30,55 @@ function testOf(rpc: string): string | null {
 const all = SERVICES.flatMap((service) => service.methods.map((method) => ({ service, method })));
 const nameOf = (service: DescService, method: DescMethod) => `${service.name}.${method.name}` as RpcName;
 
+/** What the programs of a cluster call of each other: by gRPC alone, and no role of a person opens it. */
+const INNER = [
+  {
+    service: pb.AgentService,
+    who: "Called by agents alone: with the certificate of the node that is spoken for, or with a token of the scope `agent` and that node's name ([identity.md](../operating/identity.md)).",
+    test: `${HERE}/fuzz/agents.test.ts`,
+  },
+  {
+    service: pb.PeerService,
+    who: "Called by servers of the same cluster alone: with the token that stands beside their name in the election, and with the certificate of a server where there are certificates.",
+    test: "tests/acceptance/quorum.test.ts",
+  },
+] as const;
+
+function innerSection({ service, who, test: path }: (typeof INNER)[number]): string {
+  const rows = service.methods.map(({ name, methodKind }) => `| ${name}${KINDS[methodKind]} | ${linkTo(path)} |`);
+  return `## ${service.name}\n\n${who}\n\n| RPC | test |\n|---|---|\n${rows.join("\n")}\n`;
+}
+
+const KINDS = {
+  unary: "",
+  server_streaming: " (stream)",
+  client_streaming: " (stream)",
+  bidi_streaming: " (both ways)",
+};
+const linkTo = (path: string): string => `[${path.split("/").at(-1)}](../../${path})`;
+
 test("every RPC is called by a test", () => {
   // Whoever adds one prints the page before there is a test of it.
   if (process.env.UPDATE === "1") return;
   const untested = all.map(({ service, method }) => nameOf(service, method)).filter((rpc) => testOf(rpc) === null);
   expect(untested, `call them in a test of ${HERE}`).toEqual([]);
+});
+
+test("every change takes a request id; what takes none is a question, or part of a launch", () => {
+  const reads = new Set(
+    routes().flatMap(({ service, method, httpMethod }) => (httpMethod === "GET" ? [`${service}.${method}`] : [])),
+  );
+  const without = all
+    .filter(
+      ({ method }) => method.methodKind === "unary" && !method.input.fields.some(({ name }) => name === "request_id"),
+    )
+    .map(({ service, method }) => nameOf(service, method))
+    .filter((rpc) => !reads.has(rpc));
+  expect(without.sort()).toEqual(["TaskService.SendTaskInput", "TaskService.TellLaunch"]);
+});
+
+test.each(INNER)("every RPC of $service.name is walked by its test", ({ service, test: path }) => {
+  expect(readFileSync(join(ROOT, path), "utf8")).toContain(`pb.${service.name}.methods`);
 });
 
 test("the generated page docs/reference/rpcs.md is up to date (UPDATE=1 rewrites it)", () => {
@@ -59,14 +103,33 @@ Beside them REST serves, to everybody, \`/healthz\`, \`/readyz\`, \`/metrics\`, 
 \`/api/v1/docs\`. What the services of running work are asked through the server, and
 the WebSockets, are the last table; a service that the caller may not speak to is as unknown as one that is not there.
 
+Every call that changes something takes a \`request_id\`. For a day the same id with the same request, from the same caller, is answered as the first was and
+changes nothing; with another request it is \`request_conflict\`. That is kept in the state, so that any server knows it. What is done outside of the log
+(\`CreateBackup\`, \`RemoveMember\`, \`TransferLeader\`) is kept when it is done; one that failed is tried again. These take the id and do not compare it, because
+asking twice is harmless in itself: \`AddMember\` (a server that is there is not added again), \`RestoreBackup\` (named by the backup's own hash, it goes on where it
+stopped), \`SetSignals\` (signals replace each other as a whole), \`WarmCache\` and \`EvictImage\` (a node that has the image, or has it no more, does nothing).
+Input and news of a launch (\`SendTaskInput\`, \`TellLaunch\`) have none.
+
 ${sections.join("\n")}
+${INNER.map(innerSection).join("\n")}
 ## Other ways in
 
 | Way | Path | ${ROLES.join(" | ")} | limit | test |
 |---|---|${"---|".repeat(ROLES.length + 2)}
 ${OTHER_WAYS.map(wayRow).join("\n")}
+
+## Sensitive work
+
+What work says, measures and does is its submitter's alone in a sensitive vCluster, whoever administers the cluster. Its state is seen as that of any other.
+
+| RPC | ${ROLES.join(" | ")} |
+|---|${"---|".repeat(ROLES.length)}
+${SENSITIVE.map((rpc) => `| ${rpc} | ${reachesOf(rpc, true).join(" | ")} |`).join("\n")}
 `;
 }
+
+const ruleOf = (rpc: RuleName): Rule => RULES[rpc];
+const SENSITIVE = (Object.keys(RULES) as RuleName[]).filter((rpc) => ruleOf(rpc).sensitive !== undefined);
 
 const DOORS = `${HERE}/access-doors.test.ts`;
 const OTHER_WAYS: readonly { way: string; path: string; rule: RuleName }[] = [
@@ -78,11 +141,15 @@ const OTHER_WAYS: readonly { way: string; path: string; rule: RuleName }[] = [
 
 function wayRow({ way, path, rule }: (typeof OTHER_WAYS)[number]): string {
   const limit = describeLimit(rule, true, loadConfig(null).rateLimits);
-  return `| ${way} | \`${path}\` | ${reachesOf(rule).join(" | ")} | ${limit} | [${DOORS.split("/").at(-1)}](../../${DOORS}) |`;
+  return `| ${way} | \`${path}\` | ${reachesOf(rule).join(" | ")} | ${limit} | ${linkTo(DOORS)} |`;
 }
 
-const reachesOf = (rule: RuleName): string[] =>
-  ROLES.map((role) => RULES[rule].reach[role]).map((far) => (far === "none" ? "–" : far));
+function reachesOf(rpc: RuleName, sensitive = false): string[] {
+  const { reach, sensitive: closer } = ruleOf(rpc);
+  return ROLES.map((role) => ((sensitive ? closer : undefined) ?? reach)[role]).map((far) =>
+    far === "none" ? "–" : far,
+  );
+}
 
 function rowOf(service: DescService, method: DescMethod): string {
   const rpc = nameOf(service, method);
@@ -98,8 +165,6 @@ function rowOf(service: DescService, method: DescMethod): string {
   const streams = method.methodKind !== "unary";
   const reach = reachesOf(rpc);
   const limit = describeLimit(rpc, streams, loadConfig(null).rateLimits);
-  const kind =
-    method.methodKind === "unary" ? "" : method.methodKind === "bidi_streaming" ? " (both ways)" : " (stream)";
-  const test = testOf(rpc) ?? "none";
-  return `| ${method.name}${kind} | ${paths.join("<br>") || "WebSocket"} | ${reach.join(" | ")} | ${limit} | [${test.split("/").at(-1)}](../../${test}) |`;
+  const name = `${method.name}${KINDS[method.methodKind]}`;
+  return `| ${name} | ${paths.join("<br>") || "WebSocket"} | ${reach.join(" | ")} | ${limit} | ${linkTo(testOf(rpc) ?? "none")} |`;
 }

@@ -2,7 +2,7 @@
 // table of access is walked elsewhere; this is about answers that show several people's work at once.
 
 import { create } from "@bufbuild/protobuf";
-import { plainSpec, type TenantId, type UserName } from "@lattice/core";
+import { type Command, type NodeId, plainSpec, type TenantId, type UserName, type VClusterId } from "@lattice/core";
 import { pb } from "@lattice/wire";
 import { beforeEach, expect, test } from "vitest";
 import { reachesOwnAlone } from "../../src/api/access/authorize.ts";
@@ -14,6 +14,7 @@ import { listNodes } from "../../src/api/handlers/nodes.ts";
 import { getQueue } from "../../src/api/handlers/queue.ts";
 import { watch } from "../../src/api/handlers/watch.ts";
 import { loadConfig } from "../../src/config/index.ts";
+import { vcluster } from "../controllers/make.ts";
 import { type MemoryPlane, memoryPlane } from "./memory-plane.ts";
 
 let plane: MemoryPlane;
@@ -113,6 +114,27 @@ test("a node says that it is taken, and to its tenant by which allocation", asyn
   };
   expect([await seen(BOB), await seen(EVE)]).toEqual([[["1", "physics"]], [["", ""]]]);
   expect([await seen(BOB, "physics"), await seen(EVE, "physics")]).toEqual([[["1", "physics"]], []]);
+});
+
+test("a tenant's nodes are those that it has work on, and those at home with it, idle ones as well", async () => {
+  const origin = { user: "root" as UserName, requestId: null, bodyHash: "" };
+  const physics = "physics" as TenantId;
+  plane.apply({ ...vcluster("lab"), tenant: physics, isDefault: false } as Command);
+  for (const id of ["n2", "n3"]) plane.addNode(id);
+  plane.apply({ kind: "node.assign", origin, node: "n2" as NodeId, vcluster: "lab" as VClusterId });
+  const seen = async (tenant: string) => {
+    const { nodes } = await listNodes(as(BOB), create(pb.ListNodesRequestSchema, { tenant }));
+    return nodes.map(({ id, homeTenant }) => [id, homeTenant]);
+  };
+  const [one, two, three] = [
+    ["n1", ""],
+    ["n2", "physics"],
+    ["n3", ""],
+  ];
+  expect([await seen("physics"), await seen("")]).toEqual([
+    [one, two],
+    [one, two, three],
+  ]);
 });
 
 test("a stream has what happened to one's own, and to the tenant itself", async () => {

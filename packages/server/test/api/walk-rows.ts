@@ -68,21 +68,29 @@ export function wrongWith({ way, caller, owner, may }: Row, seen: Seen): string 
   return others?.test(seen.text) === true && (may || caller.user === "eve") ? told("sees a stranger's") : null;
 }
 
+/** Where the ways lead. */
+export interface Place {
+  readonly doors: Doors;
+  readonly plane: MemoryPlane;
+  /** Whether the work that is there is sensitive. */
+  readonly sensitive: boolean;
+}
+
 /** Every route of the contract, and of what is served beside it. */
-export function restWays(doors: Doors, plane: MemoryPlane, pages: readonly string[]): readonly Way[] {
+export function restWays(place: Place, pages: readonly string[]): readonly Way[] {
   return [
-    ...routes().map((route) => contractWay(doors, plane, route)),
+    ...routes().map((route) => contractWay(place, route)),
     ...BASES.flatMap((base) =>
-      ["", "/deep/er?x=1"].flatMap((rest) => PROXY_METHODS.map((method) => proxyWay(doors, method, base, rest))),
+      ["", "/deep/er?x=1"].flatMap((rest) => PROXY_METHODS.map((method) => proxyWay(place, method, base, rest))),
     ),
-    ...pages.map((page) => pageWay(doors, page)),
+    ...pages.map((page) => pageWay(place, page)),
   ];
 }
 
 const BASES = ["/api/v1", "/v1"] as const;
 const PROXY_METHODS = ["GET", "HEAD", "TRACE", "DELETE", "OPTIONS", "PATCH", "PUT", "POST", "QUERY"] as const;
 
-function contractWay(doors: Doors, plane: MemoryPlane, route: Route): Way {
+function contractWay({ doors, plane, sensitive }: Place, route: Route): Way {
   const rpc = RPCS.find(({ name }) => name === `${route.service}.${route.method}`);
   if (rpc === undefined) throw new Error(`${route.path} has no RPC`);
   // The same RPC with and without a thing that is named.
@@ -96,7 +104,9 @@ function contractWay(doors: Doors, plane: MemoryPlane, route: Route): Way {
     rule: rpc.name,
     about: (owner) => JSON.stringify(toJson(rpc.input, requestOf(owner))),
     may: (principal, owner) =>
-      oneWatched ? reaches(principal, rpc.name, target(owner)) : allowed(rpc.name, principal, owner),
+      oneWatched
+        ? reaches(principal, rpc.name, target(owner, sensitive))
+        : allowed(rpc.name, principal, owner, sensitive),
     ask: (owner, token) => doors.rest(restOn(route, requestOf(owner)), token, !rpc.unary),
   };
 }
@@ -104,22 +114,25 @@ function contractWay(doors: Doors, plane: MemoryPlane, route: Route): Way {
 const idOf = (plane: MemoryPlane, owner: Owner): string =>
   [...plane.view().allocations()].find(({ user, dag }) => user === owner && dag === undefined)?.id ?? "";
 
-const proxied = (principal: Principal, owner: Owner): boolean => reaches(principal, PROXY_NAME, target(owner));
+const reached =
+  (rule: RuleName, { sensitive }: Place): Way["may"] =>
+  (principal, owner) =>
+    reaches(principal, rule, target(owner, sensitive));
 
-const proxyWay = (doors: Doors, method: string, base: string, rest: string): Way => ({
+const proxyWay = (place: Place, method: string, base: string, rest: string): Way => ({
   name: `${method} ${base}/services/:name/proxy${rest}`,
   rule: PROXY_NAME,
   about: String,
-  may: proxied,
+  may: reached(PROXY_NAME, place),
   ask: (owner, token) => {
     const path = `${base}/services/of-${owner}/proxy${rest}`;
     // The one method that is nothing without a body.
     const body = method === "QUERY" ? { headers: { "content-type": "text/plain" }, body: "what" } : {};
-    return doors.rest({ method, path, ...body }, token);
+    return place.doors.rest({ method, path, ...body }, token);
   },
 });
 
-function pageWay(doors: Doors, page: string): Way {
+function pageWay({ doors }: Place, page: string): Way {
   const [method = "", path = ""] = page.split(" ");
   return {
     name: page,
@@ -131,24 +144,25 @@ function pageWay(doors: Doors, page: string): Way {
 }
 
 /** Where a connection becomes a WebSocket. */
-export function socketWays(doors: Doors, plane: MemoryPlane): readonly Way[] {
-  const terminals = (principal: Principal, owner: Owner) => reaches(principal, "SessionService.Attach", target(owner));
-  const way = (rule: RuleName, may: Way["may"], path: (owner: Owner) => string): Way => ({
+export function socketWays(place: Place): readonly Way[] {
+  const { doors, plane } = place;
+  const way = (rule: RuleName, path: (owner: Owner) => string): Way => ({
     name: `WebSocket ${path("ada")}`,
     rule,
     about: path,
-    may,
+    may: reached(rule, place),
     ask: (owner, token) => doors.upgrade(path(owner), token),
   });
   return BASES.flatMap((base) => [
-    way("SessionService.Attach", terminals, (owner) => `${base}/allocations/${idOf(plane, owner)}/attach`),
-    way("SessionService.Attach", terminals, (owner) => `${base}/sessions/${idOf(plane, owner)}.1/terminal`),
-    way(PROXY_NAME, proxied, (owner) => `${base}/services/of-${owner}/proxy/ws`),
+    way("SessionService.Attach", (owner) => `${base}/allocations/${idOf(plane, owner)}/attach`),
+    way("SessionService.Attach", (owner) => `${base}/sessions/${idOf(plane, owner)}.1/terminal`),
+    way(PROXY_NAME, (owner) => `${base}/services/of-${owner}/proxy/ws`),
   ]);
 }
 
 /** Every RPC, a terminal among them. */
-export function grpcWays(doors: Doors, plane: MemoryPlane): readonly Way[] {
+export function grpcWays(place: Place): readonly Way[] {
+  const { doors, plane, sensitive } = place;
   const attach: RpcName = "SessionService.Attach";
   return [
     ...RPCS.map(
@@ -156,7 +170,7 @@ export function grpcWays(doors: Doors, plane: MemoryPlane): readonly Way[] {
         name: rpc.name,
         rule: rpc.name,
         about: (owner) => JSON.stringify(toJson(rpc.input, requestFor(rpc, owner, plane))),
-        may: (principal, owner) => allowed(rpc.name, principal, owner),
+        may: (principal, owner) => allowed(rpc.name, principal, owner, sensitive),
         ask: (owner, token) => doors.grpc(rpc.name, requestFor(rpc, owner, plane), token),
       }),
     ),
@@ -164,7 +178,7 @@ export function grpcWays(doors: Doors, plane: MemoryPlane): readonly Way[] {
       name: attach,
       rule: attach,
       about: String,
-      may: (principal, owner) => reaches(principal, attach, target(owner)),
+      may: reached(attach, place),
       ask: (owner, token) => {
         const value = { id: idOf(plane, owner) };
         return doors.grpc(attach, create(pb.AttachRequestSchema, { message: { case: "start", value } }), token);

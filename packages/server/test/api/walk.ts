@@ -24,7 +24,11 @@ const SCOPE_OF: Readonly<Record<Role, string>> = {
 export const OWNERS = ["ada", "bob", "eve"] as const;
 export type Owner = (typeof OWNERS)[number];
 export const TENANT: Readonly<Record<Owner, string>> = { ada: "physics", bob: "physics", eve: "biology" };
-export const target = (owner: Owner): Target => ({ tenant: TENANT[owner] as TenantId, user: owner as UserName });
+export const target = (owner: Owner, sensitive = false): Target => ({
+  tenant: TENANT[owner] as TenantId,
+  user: owner as UserName,
+  sensitive,
+});
 
 export type Rpc = { readonly name: RpcName; readonly input: DescMessage; readonly unary: boolean };
 export const RPCS: readonly Rpc[] = SERVICES.flatMap((service) =>
@@ -120,14 +124,14 @@ function filled(field: DescField, byName: Readonly<Record<string, unknown>>): [s
 export const LISTS = /\.(?:List(?!Events)\w*|QueryAudit|Watch|GetAccounting)$/;
 
 /** What the table says, for things that belong to somebody and for those that belong to nobody. */
-export function allowed(rpc: RpcName, principal: Principal, owner: Owner): boolean {
+export function allowed(rpc: RpcName, principal: Principal, owner: Owner, sensitive = false): boolean {
   const { resource } = RULES[rpc];
   if (LISTS.test(rpc)) return reachOf(principal, rpc) !== "none";
   const nobodys = resource === "cluster" || resource === "nodes" || resource === "images" || /VCluster/.test(rpc);
   const made = rpc === "AdminService.CreateVCluster";
   // What is submitted is the submitter's, in whatever tenant.
   if (SUBMISSIONS.includes(rpc)) return reaches(principal, rpc, { ...target(owner), user: principal.user });
-  return reaches(principal, rpc, nobodys && !made ? { tenant: null, user: null } : target(owner));
+  return reaches(principal, rpc, nobodys && !made ? { tenant: null, user: null } : target(owner, sensitive));
 }
 
 const SUBMISSIONS: readonly RpcName[] = ["AllocationService.Submit", "AllocationService.Plan", "DagService.SubmitDag"];

@@ -97,8 +97,8 @@ describe("refused, with what to do", () => {
     ["node_agent.bind_network", "hsn", /--peer-listen/],
     ["raft.snapshot_retention_count", 5, /last 5/],
     ["sensitive.wipe_timeout", "30m", /wipes no nodes/],
-    ["partition_mapping", { normal: "hpc-batch" }, /lattice-compat\.yaml/],
-    ["qos_mapping", { low: 1 }, /lattice-compat\.yaml/],
+    ["partition_mapping", { normal: "hpc-batch" }, /etc\/lattice\/compat\.yaml/],
+    ["qos_mapping", { low: 1 }, /etc\/lattice\/compat\.yaml/],
   ])("%s", (key, value, words) => {
     const problems = problemsOf(documentOf(key, value));
     expect(problems).toHaveLength(1);

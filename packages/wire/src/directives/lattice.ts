@@ -6,28 +6,46 @@ import type { Json, JsonObject } from "../json/value.ts";
 import { nearest } from "../text/nearest.ts";
 import { DirectiveProblems } from "./directive-problems.ts";
 import type { Option } from "./options.ts";
+import { checkpointOf, exposedOf, mountWithKeys, probeFrom } from "./short-values.ts";
 
 /** How the text of an option becomes a value. */
-type Kind = "text" | "number" | "flag" | "words" | "list" | "pairs";
+type Kind = "text" | "number" | "flag" | "unflag" | "words" | "list" | "pairs" | "exposed" | "probe";
 
 const TEXT = ["name", "tenant", "project", "vcluster", "walltime", "nodes", "entrypoint", "workdir", "intent"] as const;
 const PASSED = ["uenv", "view", "image", "tools_uenv", "topology", "priority", "requeue_policy", "checkpoint"] as const;
+const WORDS = ["telemetry", "memory_policy", "network_domain", "checkpoint_port", "checkpoint_timeout"] as const;
+const SWITCHES = [
+  "service",
+  "reactive",
+  "requeue",
+  "sensitive",
+  "hold",
+  "no_preempt",
+  "read_only",
+  "sign_required",
+] as const;
 const NUMBERS = ["walltime_hours", "preemption_class", "max_requeue", "tasks_per_node"] as const;
 
 export const LATTICE_OPTIONS: ReadonlyMap<string, { readonly field: string; readonly kind: Kind }> = new Map([
-  ...[...TEXT, ...PASSED].map((name) => [name, { field: name, kind: "text" as Kind }] as const),
+  ...[...TEXT, ...PASSED, ...WORDS].map((name) => [name, { field: name, kind: "text" as Kind }] as const),
   ...NUMBERS.map((name) => [name, { field: name, kind: "number" as Kind }] as const),
   ...["gpu_count", "memory_gb", "cpu_cores"].map((name) => [name, { field: name, kind: "number" as Kind }] as const),
   ["gpu_type", { field: "gpu_type", kind: "text" }],
   ["job_name", { field: "name", kind: "text" }],
   ["time", { field: "walltime", kind: "text" }],
   ["class", { field: "preemption_class", kind: "number" }],
-  ["service", { field: "service", kind: "flag" }],
-  ["reactive", { field: "reactive", kind: "flag" }],
-  ["requeue", { field: "requeue", kind: "flag" }],
-  ["sensitive", { field: "sensitive", kind: "flag" }],
-  ["hold", { field: "hold", kind: "flag" }],
-  ["no_preempt", { field: "no_preempt", kind: "flag" }],
+  ["N", { field: "nodes", kind: "text" }],
+  ["t", { field: "tenant", kind: "text" }],
+  ...SWITCHES.map((name) => [name, { field: name, kind: "flag" as Kind }] as const),
+  ["no_requeue", { field: "requeue", kind: "unflag" }],
+  ["min_nodes", { field: "scale_policy.min", kind: "number" }],
+  ["max_nodes", { field: "scale_policy.max", kind: "number" }],
+  ["scale_metric", { field: "scale_policy.metric", kind: "text" }],
+  ["scale_target", { field: "scale_policy.target", kind: "text" }],
+  ["expose", { field: "expose", kind: "exposed" }],
+  ["probe", { field: "liveness_probe", kind: "probe" }],
+  ["data_mount", { field: "data_mount", kind: "list" }],
+  ["data_credentials", { field: "data_credentials", kind: "text" }],
   ["constraint", { field: "constraints", kind: "list" }],
   ["constraints", { field: "constraints", kind: "list" }],
   ["features", { field: "features", kind: "words" }],
@@ -49,7 +67,10 @@ export const LATTICE_OPTIONS: ReadonlyMap<string, { readonly field: string; read
 
 const keyOf = (name: string): string => name.replace(/-/g, "_");
 
-export const latticeTakesValue = (name: string): boolean => LATTICE_OPTIONS.get(keyOf(name))?.kind !== "flag";
+export function latticeTakesValue(name: string): boolean {
+  const kind = LATTICE_OPTIONS.get(keyOf(name))?.kind;
+  return kind !== "flag" && kind !== "unflag";
+}
 
 /** The options as a submission in short form. Throws a ProblemError that names every option. */
 export function submissionFromOptions(options: readonly Option[]): JsonObject {
@@ -73,26 +94,53 @@ export function readLatticeOptions(options: readonly Option[], problems: Directi
     const wrong = apply(out, known, option);
     if (wrong !== null) problems.invalid(option, wrong);
   }
-  return out;
+  return together(out);
+}
+
+/** What several options say of one field. */
+function together(said: Readonly<Record<string, Json>>): JsonObject {
+  const { checkpoint, checkpoint_port, checkpoint_timeout, data_mount, data_credentials, ...rest } = said;
+  const text = (value: Json | undefined): string | undefined => (typeof value === "string" ? value : undefined);
+  const asked = checkpointOf({
+    strategy: text(checkpoint),
+    port: text(checkpoint_port),
+    timeout: text(checkpoint_timeout),
+  });
+  const mounts = (data_mount ?? []) as readonly string[];
+  const keys = text(data_credentials);
+  return {
+    ...rest,
+    ...(asked === undefined ? {} : { checkpoint: asked }),
+    ...(mounts.length === 0 ? {} : { mounts: mounts.map((mount) => mountWithKeys(mount, keys)) }),
+  };
 }
 
 function apply(out: Record<string, Json>, known: { field: string; kind: Kind }, option: Option): string | null {
   const { field, kind } = known;
   const { value } = option;
-  if (kind === "flag") {
+  if (kind === "flag" || kind === "unflag") {
     if (value !== null && value !== "true" && value !== "false") return "is on or off and takes no other value";
-    out[field] = value !== "false";
+    out[field] = (value !== "false") === (kind === "flag");
     return null;
   }
   if (value === null || value === "") return "needs a value";
   switch (kind) {
     case "text":
-      out[field] = value;
+      put(out, field, value);
       return null;
     case "number":
       if (!/^-?\d+(\.\d+)?$/.test(value)) return "needs a number";
-      out[field] = Number(value);
+      put(out, field, Number(value));
       return null;
+    case "exposed":
+      out[field] = [...listIn(out, field), exposedOf(value)];
+      return null;
+    case "probe": {
+      const probe = probeFrom(value);
+      if (typeof probe === "string") return `is no probe: ${probe}`;
+      out[field] = probe;
+      return null;
+    }
     case "words":
       out[field] = [...listIn(out, field), ...value.split(",").filter((word) => word !== "")];
       return null;
@@ -107,6 +155,12 @@ function apply(out: Record<string, Json>, known: { field: string; kind: Kind }, 
       return null;
     }
   }
+}
+
+/** `scale_policy.min` lies in `scale_policy`. */
+function put(out: Record<string, Json>, field: string, value: Json): void {
+  const [outer = field, inner] = field.split(".");
+  out[outer] = inner === undefined ? value : { ...((out[outer] ?? {}) as JsonObject), [inner]: value };
 }
 
 const listIn = (out: JsonObject, field: string): readonly Json[] => (out[field] ?? []) as readonly Json[];

@@ -127,8 +127,19 @@ class SlurmWork {
     return { ref: typeof name === "string" && name !== "" ? name : "singleton", condition: "mutex" };
   }
 
-  /** `--nodes` wins; otherwise enough nodes for the tasks. */
+  /** `--nodes` wins; otherwise enough nodes for the tasks, and no fewer than are named. */
   finish(): JsonObject {
+    const isSaid = this.#out.nodes !== undefined;
+    this.#count();
+    const { required_nodes: named } = this.#constraints;
+    if (!isSaid && Array.isArray(named) && named.length > Number(this.#out.nodes ?? 1)) this.#out.nodes = named.length;
+    if (this.#out.error_file !== undefined) this.#out.output_file ??= slurmOutputFile(this.#out);
+    if (this.#edges.length > 0) this.#out.depends_on = this.#edges.map((edge) => this.#named(edge));
+    if (Object.keys(this.#constraints).length > 0) this.#out.constraints = this.#constraints;
+    return this.#out;
+  }
+
+  #count(): void {
     const perNode = this.#out.tasks_per_node;
     const tasks = this.#tasks;
     if (tasks !== null && this.#out.nodes === undefined) {
@@ -142,10 +153,6 @@ class SlurmWork {
     } else if (tasks !== null && perNode === undefined && typeof this.#out.nodes === "number") {
       this.#out.tasks_per_node = Math.ceil(tasks / this.#out.nodes);
     }
-    if (this.#out.error_file !== undefined) this.#out.output_file ??= slurmOutputFile(this.#out);
-    if (this.#edges.length > 0) this.#out.depends_on = this.#edges.map((edge) => this.#named(edge));
-    if (Object.keys(this.#constraints).length > 0) this.#out.constraints = this.#constraints;
-    return this.#out;
   }
 }
 

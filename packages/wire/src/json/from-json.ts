@@ -1,10 +1,13 @@
 // JSON to messages, strictly: what is not known is refused with the nearest known name, what has the
 // wrong type or is out of range is refused by its path, and all problems are reported at once.
-// `null` means "not given". Readers are compiled once per message type.
+// `null` means "not given"; durations may be text. Readers are compiled once per message type.
 
 import { create, type DescField, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
 import { TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { FieldList } from "../errors/field-list.ts";
+import { ProblemError } from "../errors/problem.ts";
+import { durationsOf } from "../normalise/durations.ts";
+import { parseWalltime } from "../normalise/walltime.ts";
 import { nearest } from "../text/nearest.ts";
 import { enumNames, enumNumber } from "./enum-names.ts";
 import { type Read, readString, scalarReader } from "./scalars.ts";
@@ -55,6 +58,11 @@ function readMessage(schema: DescMessage, json: unknown, path: string, context: 
     }
     const given = json[key];
     if (given === null || given === undefined) continue;
+    const same = reader.field.name;
+    if (key !== same && json[same] !== null && json[same] !== undefined) {
+      problems.add(fieldPath, `says the same as ${same}`, `Keep one of ${key} and ${same}.`);
+      continue;
+    }
     const value = reader.read(given, fieldPath, inner);
     if (value !== REFUSED) assign(message, reader.field, value);
   }
@@ -82,7 +90,9 @@ function assign(message: Record<string, unknown>, { oneof, localName }: DescFiel
 function readersOf(schema: DescMessage): ReadonlyMap<string, FieldReader> {
   let readers = cache.get(schema);
   if (readers === undefined) {
-    readers = new Map(schema.fields.map((field) => [field.name, { field, read: fieldReader(field) }]));
+    const durations = [...durationsOf(schema)].map(([name, field]) => [name, { field, read: readDuration }] as const);
+    const named = schema.fields.map((field) => [field.name, { field, read: fieldReader(field) }] as const);
+    readers = new Map<string, FieldReader>([...durations, ...named]);
     cache.set(schema, readers);
   }
   return readers;
@@ -154,6 +164,21 @@ function readTimestamp(value: unknown): Read<unknown> {
   return parsed === null
     ? { wrong: "must be an instant as RFC 3339 has it", hint: 'For example "2026-11-15T08:30:00Z".' }
     : { value: parsed };
+}
+
+/** "4h" for a field of whole seconds, under its name without the unit. */
+function readDuration(value: unknown, path: string, { problems }: Context): unknown {
+  if (typeof value !== "string") {
+    const hint = `Write "4h", or use ${path.slice(path.lastIndexOf(".") + 1)}_seconds.`;
+    return refuse(problems, path, `must be a string, not ${kindOf(value)}`, hint);
+  }
+  try {
+    return parseWalltime(value, path);
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error;
+    for (const { field, detail, hint } of error.problem.fields) problems.add(field, detail, hint);
+    return REFUSED;
+  }
 }
 
 function refuse(problems: FieldList, path: string, detail: string, hint?: string): typeof REFUSED {

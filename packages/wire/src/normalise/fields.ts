@@ -1,54 +1,21 @@
 // The fields a submission may have at its top level, in full and in short form, and what each puts
 // where in the full form. Nested parts of the full form take the same conveniences.
 
-import { isObject, type Json, kindOf } from "../json/value.ts";
-import { own } from "../text/own.ts";
+import { kindOf } from "../json/value.ts";
 import { putConstraint, putConstraints } from "./constraints.ts";
 import { putDependencies } from "./dependencies.ts";
-import { type Draft, isFieldName } from "./draft.ts";
 import { putNodeCount } from "./node-count.ts";
+import { at, duration, group, hours, type PutField, type PutFields, priority, word } from "./put.ts";
 import { putTaskGroup } from "./task-group.ts";
-import { hoursToSeconds, parseWalltime } from "./walltime.ts";
-
-/** `from` is the user's name for the field. */
-export type PutField = (draft: Draft, value: Json, from: string) => void;
-
-/** Words for `priority`; 5 is the default class. */
-export const PRIORITY_CLASSES: Readonly<Record<string, number>> = { low: 2, normal: 5, high: 8 };
-
-const at =
-  (path: string): PutField =>
-  (draft, value, from) =>
-    draft.put(path, value, from);
 
 const constraint =
   (name: string): PutField =>
   (draft, item, from) =>
     putConstraint(draft, { name, item, from });
 
-const putWalltime: PutField = (draft, value, from) => {
-  if (typeof value !== "string") {
-    draft.problems.add(from, `must be a string, not ${kindOf(value)}`, 'Write "72h", or use walltime_seconds.');
-    return;
-  }
-  const seconds = draft.attempt(() => parseWalltime(value, from));
-  if (seconds !== undefined) draft.put("lifecycle.walltime_seconds", seconds, from);
-};
-
-const putHours: PutField = (draft, value, from) => {
-  if (typeof value !== "number") {
-    draft.problems.add(from, `must be a number, not ${kindOf(value)}`);
-    return;
-  }
-  const seconds = draft.attempt(() => hoursToSeconds(value, from));
-  if (seconds !== undefined) draft.put("lifecycle.walltime_seconds", seconds, from);
-};
-
-const putPriority: PutField = (draft, value, from) => {
-  const found = typeof value === "string" ? own(PRIORITY_CLASSES, value.toLowerCase()) : undefined;
-  if (found !== undefined) draft.put("lifecycle.preemption_class", found, from);
-  else draft.problems.add(from, "must be low, normal or high", "Use preemption_class for a number from 0 to 10.");
-};
+const putWalltime = duration("lifecycle.walltime_seconds");
+const putHours = hours("lifecycle.walltime_seconds");
+const putPriority = priority("lifecycle.preemption_class");
 
 const putRequeue: PutField = (draft, value, from) => {
   const policy = value === true ? "on_node_failure" : value === false ? "never" : value;
@@ -63,34 +30,7 @@ const kind =
     else if (value !== false) draft.problems.add(from, `must be true or false, not ${kindOf(value)}`);
   };
 
-/** A word instead of an object with one field. */
-const word =
-  (path: string, field: string): PutField =>
-  (draft, value, from) => {
-    if (typeof value === "string") draft.put(`${path}.${field}`, value, from);
-    else group(path, {})(draft, value, from);
-  };
-
-/** A part of the full form; its own fields are put one by one, so that conflicts are found. */
-function group(path: string, special: Readonly<Record<string, PutField>>): PutField {
-  return (draft, value, from) => {
-    if (!isObject(value)) {
-      draft.problems.add(from, `must be an object, not ${kindOf(value)}`);
-      return;
-    }
-    for (const [name, item] of Object.entries(value)) {
-      if (item === null) continue;
-      if (!isFieldName(name)) {
-        draft.problems.add(`${from}.${name}`, "is not a known field");
-        continue;
-      }
-      const put = own(special, name) ?? at(`${path}.${name}`);
-      put(draft, item, `${from}.${name}`);
-    }
-  };
-}
-
-const LIFECYCLE: Readonly<Record<string, PutField>> = {
+const LIFECYCLE: PutFields = {
   walltime: putWalltime,
   walltime_hours: putHours,
   priority: putPriority,
@@ -115,12 +55,12 @@ export const FIELDS: ReadonlyMap<string, PutField> = new Map<string, PutField>([
   ["connectivity", group("connectivity", {})],
   ["depends_on", putDependencies],
   ["task_group", putTaskGroup],
-  ["checkpoint", word("checkpoint", "strategy")],
-  ["telemetry", word("telemetry", "mode")],
+  ["checkpoint", word("checkpoint.strategy", group("checkpoint", {}))],
+  ["telemetry", word("telemetry.mode", group("telemetry", {}))],
   ["liveness_probe", at("liveness_probe")],
   ["sensitive", at("sensitive")],
   ["slurm_env", at("slurm_env")],
-  ["output", word("output", "file")],
+  ["output", word("output.file", group("output", {}))],
   // Short form.
   ["output_file", at("output.file")],
   ["error_file", at("output.error_file")],

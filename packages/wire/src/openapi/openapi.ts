@@ -7,9 +7,11 @@ import { ProblemSchema } from "../../gen/lattice/v1/problem_pb.ts";
 import { ERRORS } from "../errors/catalogue.ts";
 import { PROBLEM_MEDIA_TYPE } from "../errors/problem-json.ts";
 import type { Json, JsonObject } from "../json/value.ts";
+import { durationName, durationsOf } from "../normalise/durations.ts";
 import { isFlat } from "../routes/query.ts";
 import { type Route, routes } from "../routes/routes.ts";
-import { fieldSchema, refTo, schemasOf } from "./schemas.ts";
+import { fieldSchema, messagesIn, refTo, schemasOf } from "./schemas.ts";
+import { DURATION, SHORT_REQUEST_PROPERTIES } from "./short-requests.ts";
 import { SHORT_SUBMISSION } from "./short-submission.ts";
 
 export interface OpenApiOptions {
@@ -35,6 +37,7 @@ export interface OpenApiOperation extends JsonObject {
 export function openapi({ version = "0.1.0", serverUrl = "/" }: OpenApiOptions = {}): OpenApiDocument {
   const shown = routes().filter((route) => route.path.startsWith("/api/v1/"));
   const messages = shown.flatMap(({ rpc }) => [rpc.input, rpc.output]);
+  const schemas = schemasOf([...messages, ProblemSchema]);
   return {
     openapi: "3.1.0",
     info: {
@@ -49,7 +52,7 @@ export function openapi({ version = "0.1.0", serverUrl = "/" }: OpenApiOptions =
     tags: [...new Set(shown.map(tagOf))].map((name) => ({ name })),
     paths: pathsOf(shown),
     components: {
-      schemas: { ...schemasOf([...messages, ProblemSchema]), ...problemSchema(), ShortSubmission: SHORT_SUBMISSION },
+      schemas: { ...schemas, ...takenAlso(shown, schemas), ...problemSchema(), ShortSubmission: SHORT_SUBMISSION },
       responses: {
         Problem: {
           description: "What went wrong, with a hint and the fields concerned (RFC 9457).",
@@ -58,6 +61,18 @@ export function openapi({ version = "0.1.0", serverUrl = "/" }: OpenApiOptions =
       },
     },
   };
+}
+
+/** What requests take beside the fields of the contract: durations as text, and short forms. */
+function takenAlso(shown: readonly Route[], schemas: Readonly<Record<string, JsonObject>>): Record<string, JsonObject> {
+  const out: Record<string, JsonObject> = {};
+  for (const desc of messagesIn(shown.map(({ rpc }) => rpc.input))) {
+    const durations = Object.fromEntries([...durationsOf(desc).keys()].map((name) => [name, DURATION]));
+    const short = SHORT_REQUEST_PROPERTIES[desc.name] ?? {};
+    const properties = { ...(schemas[desc.name]?.properties as JsonObject | undefined), ...durations, ...short };
+    out[desc.name] = { ...schemas[desc.name], properties };
+  }
+  return out;
 }
 
 function pathsOf(shown: readonly Route[]): OpenApiDocument["paths"] {
@@ -104,7 +119,11 @@ const pathParameters = ({ params }: Route): JsonObject[] =>
 
 function queryParameters({ rpc, body, params, httpMethod, kind }: Route): JsonObject[] {
   const fields = body === "*" ? [] : rpc.input.fields.filter((field) => isFlat(field) && !params.includes(field.name));
-  const own = fields.map((field) => ({ name: field.name, in: "query", schema: fieldSchema(field) }));
+  const own = fields.flatMap((field) => {
+    const text = durationName(field);
+    const written = { name: field.name, in: "query", schema: fieldSchema(field) };
+    return text === null ? [written] : [written, { name: text, in: "query", schema: DURATION }];
+  });
   if (kind === "server_stream") return [...own, formatParameter(rpc)];
   return httpMethod === "GET" ? [...own, ...READ_PARAMETERS] : own;
 }

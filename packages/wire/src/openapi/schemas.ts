@@ -8,13 +8,23 @@ import type { Json, JsonObject } from "../json/value.ts";
 /** Everything that the messages refer to, by short name. */
 export function schemasOf(roots: Iterable<DescMessage>): Record<string, JsonObject> {
   const out: Record<string, JsonObject> = {};
+  for (const desc of reached(roots)) out[desc.name] = desc.kind === "enum" ? enumSchema(desc) : messageSchema(desc);
+  return Object.fromEntries(Object.entries(out).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** The messages among what these refer to, and themselves. */
+export const messagesIn = (roots: Iterable<DescMessage>): DescMessage[] =>
+  [...reached(roots)].filter((desc): desc is DescMessage => desc.kind === "message");
+
+function reached(roots: Iterable<DescMessage>): Set<DescMessage | DescEnum> {
+  const seen = new Set<DescMessage | DescEnum>();
   const unseen: (DescMessage | DescEnum)[] = [...roots];
   for (let desc = unseen.pop(); desc !== undefined; desc = unseen.pop()) {
-    if (desc.typeName === TimestampSchema.typeName || out[desc.name] !== undefined) continue;
-    out[desc.name] = desc.kind === "enum" ? enumSchema(desc) : messageSchema(desc);
+    if (desc.typeName === TimestampSchema.typeName || seen.has(desc)) continue;
+    seen.add(desc);
     if (desc.kind === "message") for (const field of desc.fields) unseen.push(...referred(field));
   }
-  return Object.fromEntries(Object.entries(out).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return seen;
 }
 
 export const refTo = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });

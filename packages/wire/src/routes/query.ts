@@ -5,6 +5,7 @@ import { type DescField, ScalarType } from "@bufbuild/protobuf";
 import { FieldList } from "../errors/field-list.ts";
 import { refuseUnknown } from "../json/from-json.ts";
 import type { Json } from "../json/value.ts";
+import { durationName } from "../normalise/durations.ts";
 import { own } from "../text/own.ts";
 
 /** Read by the server before any request is looked at; never a field. */
@@ -16,12 +17,14 @@ export type Query = Readonly<Record<string, string | readonly string[] | undefin
 export function queryToJson(fields: readonly DescField[], query: Query): Record<string, Json> {
   const problems = new FieldList();
   const known = new Map(fields.filter(isFlat).map((field) => [field.name, field]));
+  const durations = new Set(fields.flatMap((field) => durationName(field) ?? []));
   const out: Record<string, Json> = {};
   for (const [name, given] of Object.entries(query)) {
     if (given === undefined || RESERVED_QUERY.includes(name)) continue;
     const field = known.get(name);
-    if (field === undefined) refuseUnknown(problems, { path: name, name, known: known.keys() });
-    else out[name] = paramOf(field, given, problems);
+    if (field !== undefined) out[name] = paramOf(field, given, problems);
+    else if (durations.has(name)) out[name] = textOf(name, given, problems) || null;
+    else refuseUnknown(problems, { path: name, name, known: [...known.keys(), ...durations] });
   }
   problems.throwIfAny();
   return out;
@@ -42,10 +45,15 @@ function paramOf(field: DescField, given: string | readonly string[], problems: 
       .filter((text) => text !== "")
       .map((text) => scalarOf(field, text));
   }
-  if (texts.length !== 1) problems.add(field.name, "is given more than once");
-  const text = texts[0] ?? "";
+  const text = textOf(field.name, texts, problems);
   // An empty parameter means "not given", except for text.
   return text === "" && field.scalar !== ScalarType.STRING ? null : scalarOf(field, text);
+}
+
+function textOf(name: string, given: string | readonly string[], problems: FieldList): string {
+  if (typeof given === "string") return given;
+  if (given.length !== 1) problems.add(name, "is given more than once");
+  return given[0] ?? "";
 }
 
 /** What cannot be read stays text, and `fromJson` says what is wrong with it. */

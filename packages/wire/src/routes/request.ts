@@ -1,5 +1,5 @@
-// One HTTP request as the message of its RPC: path parameters, query and body together. A submission
-// passes through `normalise` on the way, so that every door takes the same short forms.
+// One HTTP request as the message of its RPC: path parameters, query and body together. It passes
+// through `normalise` on the way, so that every door takes the same short forms.
 
 import { create, type Message } from "@bufbuild/protobuf";
 import { SubmitRequestSchema } from "../../gen/lattice/v1/allocations_pb.ts";
@@ -9,6 +9,7 @@ import { fieldError } from "../errors/field-list.ts";
 import { fromJson } from "../json/from-json.ts";
 import { isObject, type Json, kindOf } from "../json/value.ts";
 import { dagFromJson } from "../normalise/dag.ts";
+import { requestFromJson } from "../normalise/short-request.ts";
 import { submissionFromJson } from "../normalise/submission.ts";
 import { type Query, queryToJson } from "./query.ts";
 import type { Route } from "./routes.ts";
@@ -45,7 +46,7 @@ export function requestFromHttp(route: Route, input: HttpInput, warnings: string
     }
     fields[name] = value;
   }
-  return fromJson(schema, fields);
+  return requestFromJson(schema, fields);
 }
 
 /** `{ allocation_id }`, or a submission in any of its forms, which may stand under `session` as well. */

@@ -13,6 +13,15 @@ function said(...lines: string[]) {
   return { ...rest, ...(warnings.length === 0 ? {} : { warnings }) };
 }
 
+const API = { name: "api", port: 9090, protocol: "grpc" };
+const PROBE = { probe_type: "http", port: 8080, path: "/up", period_secs: 5 };
+const SCALED = { reactive: true, scale_policy: { min: 1, max: 8, metric: "queue", target: "80%" } };
+const MOUNTS = [
+  { source: "s3://b/set", target: "/data", access: "ro", credentials: "/k" },
+  { source: "/a", target: "/b" },
+];
+const WORDS = { telemetry: "debug", constraints: { memory_policy: "bind" }, network_domain: "ring" };
+
 describe("parseScript", () => {
   test.each<[string, object]>([
     ["--nodes=4", { nodes: 4 }],
@@ -45,7 +54,7 @@ describe("parseScript", () => {
     ["--no-requeue", { requeue_policy: "never" }],
     [
       "-w n[01-03],x1 -x bad",
-      { constraints: { required_nodes: ["n01", "n02", "n03", "x1"], excluded_nodes: ["bad"] } },
+      { nodes: 4, constraints: { required_nodes: ["n01", "n02", "n03", "x1"], excluded_nodes: ["bad"] } },
     ],
     ["--export=A=1,B=2", { env: { A: "1", B: "2" } }],
     ["--nodes=4 # as many as last time", { nodes: 4 }],
@@ -98,6 +107,13 @@ describe("parseScript", () => {
     ["--preemption-class=3 --max-requeue=0", { preemption_class: 3, max_requeue: 0 }],
     ["--class=3", { preemption_class: 3 }],
     ["--service", { service: true }],
+    ["-N 4 --no-requeue", { nodes: "4", requeue: false }],
+    ["--service --expose=8080 --expose=api:9090/grpc", { service: true, expose: [{ port: 8080 }, API] }],
+    ["--probe=http:8080/up,period=5", { liveness_probe: PROBE }],
+    ["--reactive --min-nodes=1 --max-nodes=8 --scale-metric=queue --scale-target=80%", SCALED],
+    ["--checkpoint=grpc --checkpoint-port=9999", { checkpoint: { strategy: "grpc", port: 9999 } }],
+    ["--data-mount=s3://b/set:/data:ro --data-mount=/a:/b --data-credentials=/k", { mounts: MOUNTS }],
+    ["--telemetry=debug --memory-policy=bind --network-domain=ring", WORDS],
     ["--env=A=1 --env B=x=y --tag=k=v", { env: { A: "1", B: "x=y" }, tags: { k: "v" } }],
   ])("#LATTICE %s", (line, expected) => {
     expect(said(`#LATTICE ${line}`)).toEqual(expected);

@@ -37,6 +37,7 @@ describe("toJson", () => {
       conformance: "",
       expected_conformance: "",
       hardware_warning: "",
+      home_tenant: "",
       home_vcluster: "",
       claims: [],
       agent_version: "",

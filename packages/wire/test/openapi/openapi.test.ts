@@ -4,6 +4,8 @@
 import { describe, expect, test } from "vitest";
 import { openapi, routes } from "../../src/index.ts";
 import { FIELDS } from "../../src/normalise/fields.ts";
+import { SHORT_REQUESTS } from "../../src/normalise/short-request.ts";
+import { SHORT_REQUEST_PROPERTIES } from "../../src/openapi/short-requests.ts";
 import { SHORT_SUBMISSION } from "../../src/openapi/short-submission.ts";
 
 const document = JSON.parse(JSON.stringify(openapi({ version: "1.2.3" }))) as Record<string, unknown>;
@@ -75,5 +77,17 @@ describe("openapi", () => {
   test("the short form lists exactly the fields that are taken", () => {
     const listed = Object.keys(SHORT_SUBMISSION.properties as object).sort();
     expect(listed).toEqual([...FIELDS.keys(), "request_id"].sort());
+  });
+
+  test("the short forms of other requests are those that are taken", () => {
+    const schemas = (document.components as { schemas: Record<string, { properties: object }> }).schemas;
+    for (const [typeName, fields] of SHORT_REQUESTS) {
+      const name = typeName.split(".").at(-1) ?? "";
+      expect(Object.keys(SHORT_REQUEST_PROPERTIES[name] ?? {}).sort(), name).toEqual(Object.keys(fields).sort());
+      expect(Object.keys(schemas[name]?.properties ?? {})).toEqual(expect.arrayContaining(Object.keys(fields)));
+    }
+    const metrics = paths["/api/v1/allocations/{id}/metrics"]?.get?.parameters?.map((parameter) => parameter.name);
+    expect(metrics).toEqual(expect.arrayContaining(["duration", "duration_seconds"]));
+    expect(schemas.MetricsResponse?.properties).not.toHaveProperty("duration");
   });
 });

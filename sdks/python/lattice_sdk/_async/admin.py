@@ -36,23 +36,25 @@ class AdminCalls:
     async def cluster_status(self) -> ClusterStatus:
         return await self._caller.send(read(at("raft", "status"), ClusterStatus))
 
-    async def add_member(self, id: str, peer_address: str) -> list[Member]:
+    async def add_member(self, id: str, peer_address: str, *, request_id: str | None = None) -> list[Member]:
         body = {"id": id, "peer_address": peer_address}
         return await self._caller.send(
-            change("POST", at("raft", "members"), body, parse=_members, request_id=False, repeatable=True)
+            change("POST", at("raft", "members"), body, parse=_members, request_id=request_id)
         )
 
-    async def remove_member(self, id: str) -> list[Member]:
-        return await self._caller.send(Call(method="DELETE", path=at("raft", "members", id), parse=_members))
+    async def remove_member(self, id: str, *, request_id: str | None = None) -> list[Member]:
+        return await self._caller.send(
+            change("DELETE", at("raft", "members", id), parse=_members, request_id=request_id)
+        )
 
-    async def transfer_leader(self, to: str | None = None) -> LeaderTransfer:
+    async def transfer_leader(self, to: str | None = None, *, request_id: str | None = None) -> LeaderTransfer:
         """Without a name: to whichever other server is furthest."""
         path = at("raft", "transfer-leader")
-        return await self._caller.send(change("POST", path, {"to": to}, kind=LeaderTransfer, request_id=False))
+        return await self._caller.send(change("POST", path, {"to": to}, kind=LeaderTransfer, request_id=request_id))
 
-    async def create_backup(self, destination: str | None = None) -> Backup:
+    async def create_backup(self, destination: str | None = None, *, request_id: str | None = None) -> Backup:
         """``destination``: a folder of the server or s3://bucket/prefix; absent: as configured."""
-        return await self._caller.send(_backup_call("backup", {"destination": destination}, Backup))
+        return await self._caller.send(_backup_call("backup", {"destination": destination}, Backup, request_id))
 
     async def list_backups(self, destination: str | None = None) -> list[Backup]:
         return await self._caller.send(
@@ -65,11 +67,11 @@ class AdminCalls:
 
     async def verify_backup(self, source: str | None = None) -> BackupVerification:
         """Absent: the newest. A backup that fails is an answer, not an error."""
-        return await self._caller.send(_backup_call("backup/verify", {"source": source}, BackupVerification))
+        return await self._caller.send(_backup_call("backup/verify", {"source": source}, BackupVerification, False))
 
     async def restore_backup(self, source: str) -> dict[str, Any]:
-        """Into a cluster that is empty."""
-        return await self._caller.send(_backup_call("restore", {"source": source}, None))
+        """Into a cluster that is empty. Asked for again, it goes on where it stopped."""
+        return await self._caller.send(_backup_call("restore", {"source": source}, None, False))
 
     async def get_config(self, key: str | None = None) -> dict[str, Any]:
         """Settings in force by name: one, a section, or all."""
@@ -100,20 +102,22 @@ class AdminCalls:
     async def get_signals(self) -> dict[str, Any]:
         return await self._caller.send(read(at("admin", "signals")))
 
-    async def set_signals(self, signals: Mapping[str, Any], *, valid_seconds: int | None = None) -> dict[str, Any]:
+    async def set_signals(
+        self, signals: Mapping[str, Any], *, valid_seconds: int | None = None, request_id: str | None = None
+    ) -> dict[str, Any]:
         """Replaces all that was set before, for an hour unless stated."""
         body = {"signals": dict(signals), "valid_seconds": valid_seconds}
-        return await self._caller.send(
-            change("PUT", at("admin", "signals"), body, request_id=False, repeatable=True)
-        )
+        return await self._caller.send(change("PUT", at("admin", "signals"), body, request_id=request_id))
 
     async def query_audit(self, **filters: Any) -> dict[str, Any]:
         """Filters as the API names them: user, allocation, node, tenant, event_type, since, until."""
         return await self._caller.send(read(at("audit"), **filters))
 
 
-def _backup_call(path: str, body: Mapping[str, Any], kind: type[T] | None) -> Call[T]:
-    return change("POST", f"{at('admin')}/{path}", body, kind=kind, request_id=False, timeout=BACKUP_WITHIN)
+def _backup_call(
+    path: str, body: Mapping[str, Any], kind: type[T] | None, request_id: str | None | bool
+) -> Call[T]:
+    return change("POST", f"{at('admin')}/{path}", body, kind=kind, request_id=request_id, timeout=BACKUP_WITHIN)
 
 
 def _members(data: dict[str, Any]) -> list[Member]:

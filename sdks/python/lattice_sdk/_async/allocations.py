@@ -83,6 +83,7 @@ class AllocationCalls:
         self,
         id: str,
         *,
+        walltime: str | None = None,
         walltime_seconds: int | None = None,
         preemption_class: int | None = None,
         name: str | None = None,
@@ -93,9 +94,10 @@ class AllocationCalls:
         telemetry_seconds: int | None = None,
         request_id: str | None = None,
     ) -> Allocation:
-        """``telemetry_mode``: prod, debug or audit, for good or for ``telemetry_seconds``. ``tags`` names all of them;
+        """``walltime``: as in a submission, ``"4h"``. ``telemetry_mode``: prod, debug or audit, for good or for ``telemetry_seconds``. ``tags`` names all of them;
         ``set_tags`` and ``remove_tags`` change some."""
         changes = {
+            "walltime": walltime,
             "walltime_seconds": walltime_seconds,
             "preemption_class": preemption_class,
             "name": name,

@@ -1,23 +1,22 @@
 """Sessions, terminals, and tasks inside a running allocation. A launch is one request whose answer lasts as long as the tasks do;
-breaking it off ends them. It is never repeated by itself: tasks that have run may have changed something.
+breaking it off ends them. It is never begun twice by itself: tasks that have run may have changed something.
 """
 
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
 from typing import Any
 
 from ..call import Call, at, change, query, read
-from ..decode import decode
-from ..errors import error_from_problem
+from ..launching import PATIENCE
 from ..models.submission import Submission, body_of
-from ..models.tasks import CreatedSession, LaunchEnd, LaunchEvent, LaunchStarted, Session, TaskEnd, TaskOutput
+from ..models.tasks import CreatedSession, LaunchEvent, Session
 from ..models.terminals import checked_side, checked_size
-from ..sse import LineSplitter
 from ..state import State
 from .caller import Caller
+from .launch import launch_tasks
 from .pages import listed
 from .terminal import Terminal, opened
 
@@ -49,15 +48,18 @@ class SessionCalls:
         filters = {"user": user, "tenant": tenant}
         return await listed(self._caller, at("sessions"), "sessions", Session, filters, limit)
 
-    async def end_session(self, id: str, *, exit_code: int | None = None) -> State:
+    async def end_session(
+        self, id: str, *, exit_code: int | None = None, request_id: str | None = None
+    ) -> State:
         """Ends it, and with it the allocation that was made for it."""
+        body = {"exit_code": exit_code}
         return await self._caller.send(
-            Call(
-                method="DELETE",
-                path=at("sessions", id),
-                query=query({"exit_code": exit_code}),
+            change(
+                "DELETE",
+                at("sessions", id),
+                body,
                 parse=lambda data: State(data.get("state") or ""),
-                repeatable=True,
+                request_id=request_id,
             )
         )
 
@@ -95,10 +97,14 @@ class SessionCalls:
         pty: bool | None = None,
         rows: int | None = None,
         columns: int | None = None,
+        fence_timeout_seconds: int | None = None,
+        patience: float = PATIENCE,
     ) -> AsyncGenerator[LaunchEvent, None]:
         """Starts tasks in a running allocation. Closing the iterator ends them.
 
         ``pty``: the first task has a terminal of this size; ``send_input`` types into it, and changes its size.
+        ``fence_timeout_seconds``: how long ranks of an MPI program wait for each other. ``patience``: for how many
+        seconds a launch that has begun is tried to be taken up again when its server is lost.
         """
         body: dict[str, Any] = {
             "command": list(command),
@@ -112,22 +118,17 @@ class SessionCalls:
             "pty": pty,
             "rows": None if rows is None else checked_side("rows", rows),
             "columns": None if columns is None else checked_side("columns", columns),
+            "fence_timeout_seconds": fence_timeout_seconds,
         }
-        call: Call[Any] = Call(
-            method="POST",
-            path=at("allocations", id, "launches"),
-            body=json.dumps({name: value for name, value in body.items() if value is not None}).encode(),
-            parse=lambda data: data,
-            headers={"accept": "application/x-ndjson"},
-        )
-        splitter = LineSplitter()
-        # Tasks may be silent for days.
-        async with self._caller.open(call, read_timeout=None) as response:
-            async for chunk in self._caller.chunks(response):
-                for line in splitter.feed(chunk):
-                    event = _event(json.loads(line))
-                    if event is not None:
-                        yield event
+        first = {name: value for name, value in body.items() if value is not None}
+        async with aclosing(launch_tasks(self._caller, id, first, patience)) as events:
+            async for event in events:
+                yield event
+
+    async def end_launch(self, id: str, launch_id: str) -> None:
+        """Ends the tasks of a launch, whoever reads it."""
+        path = at("allocations", id, "launches", launch_id)
+        await self._caller.send(change("POST", path, {"end": True}, request_id=False, repeatable=True))
 
     async def send_input(
         self,
@@ -137,28 +138,17 @@ class SessionCalls:
         *,
         end: bool = False,
         size: tuple[int, int] | None = None,
+        offset: int | None = None,
     ) -> None:
         """For a launch with ``input`` or ``pty``. ``end``: nothing follows.
 
-        ``size``: rows and columns of the terminal from now on; it has them before it gets ``data``.
+        ``size``: rows and columns of the terminal from now on; it has them before it gets ``data``. ``offset``: how
+        many bytes were sent before: then it is sent again after a failure, and taken once.
         """
         path = at("allocations", id, "launches", launch_id, "input")
         body: dict[str, Any] = {"data": base64.b64encode(data).decode(), "end": end}
         if size is not None:
             body["rows"], body["columns"] = checked_size(size)
-        await self._caller.send(change("POST", path, body, request_id=False))
-
-
-def _event(line: dict[str, Any]) -> LaunchEvent | None:
-    """None: a kind of event that this client does not know."""
-    if "problem" in line:
-        raise error_from_problem(line["problem"])
-    if "started" in line:
-        return decode(LaunchStarted, line["started"])
-    if "output" in line:
-        output = line["output"]
-        data = base64.b64decode(output.get("data") or "")
-        return TaskOutput(rank=output.get("rank") or 0, stream=output.get("stream") or "stdout", data=data)
-    if "task_end" in line:
-        return decode(TaskEnd, line["task_end"])
-    return decode(LaunchEnd, line["end"]) if "end" in line else None
+        if offset is not None:
+            body["offset"] = offset
+        await self._caller.send(change("POST", path, body, request_id=False, repeatable=offset is not None))

@@ -37,23 +37,25 @@ class AdminCalls:
     def cluster_status(self) -> ClusterStatus:
         return self._caller.send(read(at("raft", "status"), ClusterStatus))
 
-    def add_member(self, id: str, peer_address: str) -> list[Member]:
+    def add_member(self, id: str, peer_address: str, *, request_id: str | None = None) -> list[Member]:
         body = {"id": id, "peer_address": peer_address}
         return self._caller.send(
-            change("POST", at("raft", "members"), body, parse=_members, request_id=False, repeatable=True)
+            change("POST", at("raft", "members"), body, parse=_members, request_id=request_id)
         )
 
-    def remove_member(self, id: str) -> list[Member]:
-        return self._caller.send(Call(method="DELETE", path=at("raft", "members", id), parse=_members))
+    def remove_member(self, id: str, *, request_id: str | None = None) -> list[Member]:
+        return self._caller.send(
+            change("DELETE", at("raft", "members", id), parse=_members, request_id=request_id)
+        )
 
-    def transfer_leader(self, to: str | None = None) -> LeaderTransfer:
+    def transfer_leader(self, to: str | None = None, *, request_id: str | None = None) -> LeaderTransfer:
         """Without a name: to whichever other server is furthest."""
         path = at("raft", "transfer-leader")
-        return self._caller.send(change("POST", path, {"to": to}, kind=LeaderTransfer, request_id=False))
+        return self._caller.send(change("POST", path, {"to": to}, kind=LeaderTransfer, request_id=request_id))
 
-    def create_backup(self, destination: str | None = None) -> Backup:
+    def create_backup(self, destination: str | None = None, *, request_id: str | None = None) -> Backup:
         """``destination``: a folder of the server or s3://bucket/prefix; absent: as configured."""
-        return self._caller.send(_backup_call("backup", {"destination": destination}, Backup))
+        return self._caller.send(_backup_call("backup", {"destination": destination}, Backup, request_id))
 
     def list_backups(self, destination: str | None = None) -> list[Backup]:
         return self._caller.send(
@@ -66,11 +68,11 @@ class AdminCalls:
 
     def verify_backup(self, source: str | None = None) -> BackupVerification:
         """Absent: the newest. A backup that fails is an answer, not an error."""
-        return self._caller.send(_backup_call("backup/verify", {"source": source}, BackupVerification))
+        return self._caller.send(_backup_call("backup/verify", {"source": source}, BackupVerification, False))
 
     def restore_backup(self, source: str) -> dict[str, Any]:
-        """Into a cluster that is empty."""
-        return self._caller.send(_backup_call("restore", {"source": source}, None))
+        """Into a cluster that is empty. Asked for again, it goes on where it stopped."""
+        return self._caller.send(_backup_call("restore", {"source": source}, None, False))
 
     def get_config(self, key: str | None = None) -> dict[str, Any]:
         """Settings in force by name: one, a section, or all."""
@@ -101,20 +103,22 @@ class AdminCalls:
     def get_signals(self) -> dict[str, Any]:
         return self._caller.send(read(at("admin", "signals")))
 
-    def set_signals(self, signals: Mapping[str, Any], *, valid_seconds: int | None = None) -> dict[str, Any]:
+    def set_signals(
+        self, signals: Mapping[str, Any], *, valid_seconds: int | None = None, request_id: str | None = None
+    ) -> dict[str, Any]:
         """Replaces all that was set before, for an hour unless stated."""
         body = {"signals": dict(signals), "valid_seconds": valid_seconds}
-        return self._caller.send(
-            change("PUT", at("admin", "signals"), body, request_id=False, repeatable=True)
-        )
+        return self._caller.send(change("PUT", at("admin", "signals"), body, request_id=request_id))
 
     def query_audit(self, **filters: Any) -> dict[str, Any]:
         """Filters as the API names them: user, allocation, node, tenant, event_type, since, until."""
         return self._caller.send(read(at("audit"), **filters))
 
 
-def _backup_call(path: str, body: Mapping[str, Any], kind: type[T] | None) -> Call[T]:
-    return change("POST", f"{at('admin')}/{path}", body, kind=kind, request_id=False, timeout=BACKUP_WITHIN)
+def _backup_call(
+    path: str, body: Mapping[str, Any], kind: type[T] | None, request_id: str | None | bool
+) -> Call[T]:
+    return change("POST", f"{at('admin')}/{path}", body, kind=kind, request_id=request_id, timeout=BACKUP_WITHIN)
 
 
 def _members(data: dict[str, Any]) -> list[Member]:

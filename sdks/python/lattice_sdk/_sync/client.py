@@ -19,6 +19,7 @@ from .allocations import AllocationCalls
 from .caller import Caller
 from .cluster import ClusterCalls
 from .dags import DagCalls
+from .happened import EventCalls
 from .monitoring import MonitoringCalls
 from .sessions import SessionCalls
 
@@ -28,7 +29,7 @@ DEFAULT_TIMEOUT = 30.0
 
 
 class SyncLatticeClient(
-    AllocationCalls, MonitoringCalls, DagCalls, SessionCalls, ClusterCalls, AdminCalls, AccessCalls
+    AllocationCalls, MonitoringCalls, EventCalls, DagCalls, SessionCalls, ClusterCalls, AdminCalls, AccessCalls
 ):
     """``host`` is a name, host:port or a whole URL, or several of one cluster, separated by commas; without one
     LATTICE_API_URL says where the server is.

@@ -98,6 +98,7 @@ class ClusterCalls:
     def update_tenant(
         self,
         id: str,
+        changes: Mapping[str, Any] | None = None,
         *,
         description: str | None = None,
         quota: Mapping[str, float] | None = None,
@@ -105,12 +106,14 @@ class ClusterCalls:
         unset: Sequence[str] | None = None,
         request_id: str | None = None,
     ) -> Tenant:
-        """``unset`` names limits of the quota that are to be no more."""
+        """``changes`` names what changes, limits among them: ``{"max_nodes": 250}``. ``unset`` names limits that are to
+        be no more."""
         body = {
             "description": description,
             "quota": quota,
             "max_preemption_class": max_preemption_class,
             "unset": unset,
+            **(changes or {}),
         }
         return self._caller.send(
             change("PATCH", at("tenants", id), body, parse=_tenant, request_id=request_id)
@@ -225,20 +228,26 @@ class ClusterCalls:
         nodes: Sequence[str] | None = None,
         group: str | None = None,
         sticky: bool | None = None,
+        request_id: str | None = None,
     ) -> list[NodeCache]:
         """Answers when each node has the image, or cannot have it."""
         body = {"image": image, "nodes": nodes, "group": group, "sticky": sticky}
         path = at("cache", "warm")
         return self._caller.send(
-            change("POST", path, body, parse=_caches, request_id=False, repeatable=True, timeout=WARM_WITHIN)
+            change("POST", path, body, parse=_caches, request_id=request_id, timeout=WARM_WITHIN)
         )
 
     def evict_image(
-        self, image: str, *, nodes: Sequence[str] | None = None, group: str | None = None
+        self,
+        image: str,
+        *,
+        nodes: Sequence[str] | None = None,
+        group: str | None = None,
+        request_id: str | None = None,
     ) -> list[NodeCache]:
         body = {"image": image, "nodes": nodes, "group": group}
         return self._caller.send(
-            change("POST", at("cache", "evict"), body, parse=_caches, request_id=False, repeatable=True)
+            change("POST", at("cache", "evict"), body, parse=_caches, request_id=request_id)
         )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from ..decode import decode
 from ..state import State
 
-__all__ = ["LogLine", "Metrics", "WatchEvent", "event_from_json", "metrics_from_json"]
+__all__ = ["AllocationEvent", "LogLine", "Metrics", "WatchEvent", "event_from_json", "metrics_from_json"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +39,25 @@ class WatchEvent:
     reason: str = ""
     message: str = ""
     dag_id: str = ""
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AllocationEvent:
+    """Something that has happened to an allocation, told for people as well."""
+
+    cursor: str = ""
+    """Where this event stands; hand it to ``after`` to go on behind it."""
+    at: datetime | None = None
+    type: str = ""
+    """``state``, ``decision``, ``failure``, ``scaling`` or ``preemption``."""
+    kind: str = ""
+    text: str = ""
+    attempt: int = 0
+    nodes: list[str] = field(default_factory=list)
+    scores: dict[str, Any] = field(default_factory=dict)
+    reason: str = ""
+    exit_code: int | None = None
     extra: dict[str, Any] = field(default_factory=dict)
 
 

@@ -48,6 +48,8 @@ class Node:
     group: str = ""
     conformance: str = ""
     home_vcluster: str = ""
+    home_tenant: str = ""
+    """Whose its home vCluster is; empty: everybody's."""
     current_vcluster: str = ""
     """Whose work is on it; empty when it is idle."""
     claims: list[Claim] = field(default_factory=list)

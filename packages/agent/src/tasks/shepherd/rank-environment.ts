@@ -25,7 +25,7 @@ export function rankEnvironment(
     ...more,
     MPI_LOCALRANKID: local,
     MPI_LOCALNRANKS: tasks,
-    ...(spec.slurmEnv ? slurmNames({ rank, local, size, tasks }) : {}),
+    ...(spec.slurmEnv ? slurmNames({ rank, local, size }) : {}),
   };
 }
 
@@ -46,14 +46,12 @@ interface Place {
   readonly rank: string;
   readonly local: string;
   readonly size: string;
-  readonly tasks: string;
 }
 
-const slurmNames = ({ rank, local, size, tasks }: Place): Record<string, string> => ({
+const slurmNames = ({ rank, local, size }: Place): Record<string, string> => ({
   SLURM_PROCID: rank,
   SLURM_LOCALID: local,
   SLURM_NPROCS: size,
   SLURM_NTASKS: size,
   SLURM_STEP_NUM_TASKS: size,
-  SLURM_STEP_TASKS_PER_NODE: tasks,
 });

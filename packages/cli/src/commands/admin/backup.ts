@@ -27,9 +27,10 @@ export function defineBackup(command: Command): void {
   create.option(...DESTINATION);
   create.action(async ({ destination }: Flags) => {
     const context = await createContext(create);
-    const { client, print } = context;
+    const { client, print, settings } = context;
     const backup = await whileShown(context, "Writing a backup", () => client.backups.create(destination));
     if (print.structured) return print.document(backup);
+    if (settings.quiet) return print.line(backup.source);
     showBackup(print, backup);
   });
 
@@ -42,12 +43,13 @@ export function defineBackup(command: Command): void {
   verify.option("--source <source>", "the same");
   verify.action(async (word: string | undefined, flags: Flags) => {
     const context = await createContext(verify);
-    const { client, print } = context;
+    const { client, print, settings } = context;
     const source = word ?? flags.source;
     const found = await whileShown(context, `Reading ${source ?? "the newest backup"}`, () =>
       client.backups.verify(source),
     );
     if (print.structured) await print.document(found);
+    else if (settings.quiet) print.lines(found.backup === undefined ? [] : [found.backup.source]);
     else showChecks(print, found);
     if (found.ok !== true) throw failure(found);
   });

@@ -3,7 +3,7 @@
 
 import { issue, makeAuthority, type Revocation, readRevocations, serialDigits, writeRevocations } from "@lattice/wire";
 import type { Command } from "commander";
-import { createContext } from "../../context.ts";
+import { type Context, createContext } from "../../context.ts";
 import { askOnTerminal } from "../../output/ask-first.ts";
 import type { Printer } from "../../output/printer.ts";
 import type { Column } from "../../output/table.ts";
@@ -94,7 +94,7 @@ export function definePki(command: Command): void {
   renew.option("--days <count>", "how long they are good", days, BEARER_DAYS);
   renew.option("--lifetime <span>", "the same, such as 12h", parseSpan);
   renew.action(async (names: readonly string[], flags: PkiFlags) => {
-    const { print } = await createContext(renew);
+    const context = await createContext(renew);
     const bearers = all(flags.dir).filter(({ name }) => name !== AUTHORITY);
     const due = flags.due === true ? bearers.filter((one) => isDue(one, Date.now())) : [];
     const wanted = [...names.map((name) => describe(flags.dir, checkName(name))), ...due];
@@ -104,7 +104,7 @@ export function definePki(command: Command): void {
       await issueTo(flags.dir, { name, kind, hosts, tenant, lifetimeMs: lifetimeOf(flags) });
     }
     await show(
-      print,
+      context,
       wanted.map(({ name }) => describe(flags.dir, name)),
     );
   });
@@ -123,14 +123,14 @@ export function definePki(command: Command): void {
     await askOnTerminal(flags.yes, `Revoke ${whose}? It cannot be taken back.`, `${whose} not revoked`);
     const count = await revokeAll(flags.dir, serials);
     if (print.structured) return print.document({ list: listFile(flags.dir), revoked: count });
-    print.line(`${listFile(flags.dir)} names ${count} certificate${count === 1 ? "" : "s"}`);
+    print.done(listFile(flags.dir), `${listFile(flags.dir)} names ${count} certificate${count === 1 ? "" : "s"}`);
   });
 
   const list = inFolder(command.command("list").description("Show what was issued"));
   list.action(async (flags: PkiFlags) => {
-    const { print } = await createContext(list);
+    const context = await createContext(list);
     load(flags.dir, AUTHORITY);
-    await show(print, all(flags.dir));
+    await show(context, all(flags.dir));
   });
 }
 
@@ -167,11 +167,15 @@ async function issueTo(dir: string, bearer: Bearer): Promise<void> {
 
 async function tell(print: Printer, issued: Issued, dir: string): Promise<void> {
   if (print.structured) return print.document(issued);
-  print.line(`${dir}/${issued.name}.crt and .key, good until ${issued.notAfter.toISOString().slice(0, 10)}`);
+  print.done(
+    issued.name,
+    `${dir}/${issued.name}.crt and .key, good until ${issued.notAfter.toISOString().slice(0, 10)}`,
+  );
 }
 
-async function show(print: Printer, rows: readonly Issued[]): Promise<void> {
+async function show({ print, settings }: Context, rows: readonly Issued[]): Promise<void> {
   if (print.structured) return print.document({ certificates: rows });
+  if (settings.quiet) return print.lines(rows.map(({ name }) => name));
   print.table(columns, rows);
 }
 

@@ -16,9 +16,10 @@ export function defineRaft(command: Command): void {
     .description("Tell the cluster of a server that will be started with --join");
   add.argument("<id>", "the server's id").requiredOption("--peer-address <address>", "host:port of its etcd peer port");
   add.action(async (id: string, { peerAddress }: { readonly peerAddress: string }) => {
-    const { client, print } = await createContext(add);
+    const { client, print, settings } = await createContext(add);
     const answer = await client.members.add({ id, peer_address: peerAddress });
     if (print.structured) return print.document(answer);
+    if (settings.quiet) return print.line(id);
     print.note(`${id} is a member. Start it now: lattice-server --config FILE --join ADDRESS-OF-A-MEMBER`);
     showMembers(print, answer.members ?? []);
   });
@@ -26,10 +27,11 @@ export function defineRaft(command: Command): void {
   const remove = command.command("remove-member").description("Remove a member, running or lost");
   remove.argument("<id>", "the server's id, or the name or id of its etcd member").option("--yes", "do not ask");
   remove.action(async (id: string, flags: { readonly yes?: boolean }) => {
-    const { client, print } = await createContext(remove);
+    const { client, print, settings } = await createContext(remove);
     await askOnTerminal(flags.yes, `Remove the member ${id}? Its copy of the log is given up.`, `${id} not removed`);
     const answer = await client.members.remove(id);
     if (print.structured) return print.document(answer);
+    if (settings.quiet) return print.line(id);
     print.note(`${id} is no longer a member.`);
     showMembers(print, answer.members ?? []);
   });
@@ -46,9 +48,10 @@ export function defineRaft(command: Command): void {
   });
 }
 
-async function showStatus({ client, print }: Context): Promise<void> {
+async function showStatus({ client, print, settings }: Context): Promise<void> {
   const state = await client.clusterStatus();
   if (print.structured) return print.document(state);
+  if (settings.quiet) return print.lines((state.members ?? []).map(({ id }) => id));
   showFields(print, [
     ["Engine", state.engine],
     ["Leader", state.leader],

@@ -14,6 +14,7 @@ export function defineRestore(command: Command): void {
     await askOnTerminal(flags.yes, `Put ${source} into the cluster at ${settings.url}?`, `${source} not restored`);
     const restored = await whileShown(context, `Restoring ${source}`, () => client.backups.restore(source));
     if (print.structured) return print.document(restored);
+    if (settings.quiet) return print.line(source);
     if (restored.backup !== undefined) showBackup(print, restored.backup);
     print.note(`Restored, at entry ${restored.log_index ?? "unknown"} of this cluster's log. Start the agents now.`);
   });

@@ -6,19 +6,19 @@ import { createContext } from "../../context.ts";
 import type { Printer } from "../../output/printer.ts";
 import type { Column } from "../../output/table.ts";
 import { ABSENT } from "../../output/text.ts";
-import { localTime } from "../../output/time.ts";
+import { localTime, shortTime } from "../../output/time.ts";
 import { showFields } from "./fields.ts";
 
 export function defineScheduler(command: Command): void {
   const status = command.command("status").description("When it last looked, for how long, and with what result");
   status.action(async () => {
     const { client, print, settings } = await createContext(status);
-    const answer = await client.scheduler.status(settings.vcluster);
+    const answer = await client.scheduler.status(settings.named.vcluster);
     if (print.structured) return print.document(answer);
     const rows = answer.vclusters ?? [];
     if (settings.quiet) return print.lines(rows.map(({ vcluster }) => vcluster));
     const [only] = rows;
-    if (only !== undefined && settings.vcluster !== undefined) return showOne(print, only, answer.leader);
+    if (only !== undefined && settings.named.vcluster !== undefined) return showOne(print, only, answer.leader);
     print.table(columns, rows);
     print.note(`Leader: ${answer.leader || "none"}`);
   });
@@ -36,14 +36,23 @@ const columns: readonly Column<VClusterCycles>[] = [
   { header: "VCLUSTER", value: ({ vcluster }) => vcluster },
   { header: "PENDING", value: ({ pending }) => String(pending ?? 0), align: "right" },
   { header: "RUNNING", value: ({ running }) => String(running ?? 0), align: "right" },
-  { header: "CYCLES", value: ({ cycles }) => String(cycles ?? 0), align: "right" },
-  { header: "LAST", value: ({ last_cycle }) => localTime(last_cycle) || ABSENT },
+  { header: "CYCLES", value: ({ cycles }) => String(cycles ?? 0), align: "right", optional: true },
+  {
+    header: "LAST",
+    value: ({ last_cycle }) => localTime(last_cycle) || ABSENT,
+    short: ({ last_cycle }) => shortTime(last_cycle) || ABSENT,
+  },
   {
     header: "TOOK",
     value: ({ last_cycle, last_cycle_seconds }) => (last_cycle === undefined ? ABSENT : ms(last_cycle_seconds)),
   },
   { header: "PLACED", value: ({ placements }) => String(placements ?? 0), align: "right" },
-  { header: "REFUSED", value: ({ placements_refused }) => String(placements_refused ?? 0), align: "right" },
+  {
+    header: "REFUSED",
+    value: ({ placements_refused }) => String(placements_refused ?? 0),
+    align: "right",
+    optional: true,
+  },
   { header: "WAITING FOR", value: waitingText, flexible: true },
 ];
 

@@ -206,7 +206,7 @@ const columns: readonly Column<VCluster>[] = [
   { header: "TENANT", value: ({ tenant }) => tenant || "all" },
   { header: "PENDING", value: ({ pending }) => String(pending ?? 0), align: "right" },
   { header: "RUNNING", value: ({ running }) => String(running ?? 0), align: "right" },
-  { header: "MAX WALLTIME", value: ({ max_walltime_seconds }) => duration(max_walltime_seconds) },
+  { header: "MAX WALLTIME", value: ({ max_walltime_seconds }) => duration(max_walltime_seconds), optional: true },
   { header: "DESCRIPTION", value: ({ description }) => description || ABSENT, flexible: true },
 ];
 

@@ -4,7 +4,7 @@ import type { AccountingRecord } from "@lattice/sdk";
 import { type Paint, paintState } from "../../output/paint.ts";
 import type { Column } from "../../output/table.ts";
 import { ABSENT, capitalise } from "../../output/text.ts";
-import { hoursMinutesSeconds, localTime } from "../../output/time.ts";
+import { hoursMinutesSeconds, localTime, shortTime } from "../../output/time.ts";
 
 export function historyColumns(paint: Paint, wide: boolean): readonly Column<AccountingRecord>[] {
   const narrow: Column<AccountingRecord>[] = [
@@ -15,12 +15,16 @@ export function historyColumns(paint: Paint, wide: boolean): readonly Column<Acc
       value: ({ state }) => capitalise(state),
       paint: (text, { state }) => paintState(paint, state, text),
     },
-    { header: "EXIT", value: ({ exit_code }) => String(exit_code ?? ABSENT), align: "right" },
+    { header: "EXIT", value: ({ exit_code }) => String(exit_code ?? ABSENT), align: "right", optional: true },
     { header: "NODES", value: ({ nodes }) => String(nodes ?? 0), align: "right" },
     { header: "ELAPSED", value: ({ elapsed_seconds }) => hoursMinutesSeconds(elapsed_seconds ?? 0) },
-    { header: "NODE-HOURS", value: ({ node_hours }) => hours(node_hours), align: "right" },
-    { header: "GPU-HOURS", value: ({ gpu_hours }) => hours(gpu_hours), align: "right" },
-    { header: "ENDED", value: ({ ended_at }) => localTime(ended_at) },
+    {
+      ...{ header: "NODE-HOURS", shortHeader: "NODE-H" },
+      value: ({ node_hours }) => hours(node_hours),
+      align: "right",
+    },
+    { ...{ header: "GPU-HOURS", shortHeader: "GPU-H" }, value: ({ gpu_hours }) => hours(gpu_hours), align: "right" },
+    { header: "ENDED", value: ({ ended_at }) => localTime(ended_at), short: ({ ended_at }) => shortTime(ended_at) },
   ];
   if (!wide) return narrow;
   return [

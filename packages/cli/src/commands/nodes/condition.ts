@@ -9,13 +9,14 @@ import { localTime } from "../../output/time.ts";
 import { forEachId } from "../for-each-id.ts";
 
 export async function showConditions(
-  { client, print }: Context,
+  { client, print, settings }: Context,
   ids: readonly string[],
   fresh: boolean,
 ): Promise<void> {
   const { done: found, finish } = await forEachId(ids, (id) => client.nodes.condition(id, { fresh }));
   const [first] = found;
   if (print.structured) await print.document(ids.length === 1 && first !== undefined ? first : { nodes: found });
+  else if (settings.quiet) print.lines(found.map(({ node }) => node));
   else for (const [n, condition] of found.entries()) show(print, condition, n > 0);
   finish();
 }

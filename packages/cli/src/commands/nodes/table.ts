@@ -24,7 +24,7 @@ export function nodeColumns(paint: Paint, wide: boolean): readonly Column<Node>[
       value: (node) =>
         distinct(
           node.claims?.map(({ tenant }) => tenant),
-          undefined,
+          node.home_tenant,
         ),
       flexible: true,
     },

@@ -78,7 +78,9 @@ function startText({ estimated_start, start_reserved }: Allocation): string | un
 }
 
 /** Nodes that joined a service have numbers among its attempts, but nothing was begun again for them. */
-function attemptText({ attempt = 0, nodes_joined: joined = 0 }: Allocation): string {
+function attemptText({ attempt = 0, nodes_joined: joined = 0, group }: Allocation): string | undefined {
+  // The elements of a group have attempts, each its own.
+  if (group !== undefined) return undefined;
   if (joined === 0) return String(attempt);
   return `${attempt}, ${joined} of them ${joined === 1 ? "a node" : "nodes"} that joined while it ran`;
 }

@@ -65,8 +65,7 @@ function filterOf({ settings }: Context, flags: ListFlags, group: string | undef
   return {
     ...(state === undefined ? {} : { state }),
     ...(user === undefined ? {} : { user }),
-    ...(settings.tenant === undefined ? {} : { tenant: settings.tenant }),
-    ...(settings.vcluster === undefined ? {} : { vcluster: settings.vcluster }),
+    ...settings.named,
     ...(tag === undefined ? {} : { tag }),
     ...(project === undefined ? {} : { project }),
     ...(name === undefined ? {} : { name }),

@@ -3,6 +3,7 @@
 // this version does not offer, so that every client gets the same answer.
 
 import type { LivenessProbe } from "@lattice/sdk";
+import { checkpointOf, exposedOf, mountWithKeys, numeric } from "@lattice/wire";
 import { type Command, Option } from "commander";
 import { gather, gatherPair } from "../../parse/pairs.ts";
 import { parseProbe } from "../../parse/probe.ts";
@@ -160,8 +161,8 @@ export function flagsToShortForm(flags: SubmitFlags, source: (flag: string) => b
     name: flags.name,
     constraint: flags.constraint,
     topology: flags.topology,
-    tasks_per_node: numeric(flags.tasksPerNode),
-    preemption_class: numeric(flags.preemptionClass ?? flags.class) ?? (isClass ? Number(priority) : undefined),
+    tasks_per_node: numberIn(flags.tasksPerNode),
+    preemption_class: numberIn(flags.preemptionClass ?? flags.class) ?? (isClass ? Number(priority) : undefined),
     priority: isClass ? undefined : priority,
     env: flags.env,
     workdir: flags.workdir,
@@ -171,7 +172,7 @@ export function flagsToShortForm(flags: SubmitFlags, source: (flag: string) => b
     telemetry: flags.telemetry,
     requeue: source("requeue") ? flags.requeue : undefined,
     requeue_policy: flags.requeuePolicy,
-    max_requeue: numeric(flags.maxRequeue),
+    max_requeue: numberIn(flags.maxRequeue),
     service: flags.service,
     uenv: flags.uenv,
     view: flags.view,
@@ -184,62 +185,31 @@ export function flagsToShortForm(flags: SubmitFlags, source: (flag: string) => b
     output_file: flags.outputFile,
     error_file: flags.errorFile,
     depends_on: flags.dependsOn,
-    mounts: flags.dataMount?.map((text) => withKeys(parseMount(text), flags)),
+    mounts: flags.dataMount?.map((text) => mountWithKeys(text, flags.dataCredentials)),
     output_to: flags.outputTo,
     scratch_per_node: flags.scratch,
     data_defaults: flags.dataDefaults,
-    expose: flags.expose?.map(parseExposed),
+    expose: flags.expose?.map(exposedOf),
     liveness_probe: flags.probe,
     network_domain: flags.networkDomain,
     reactive: flags.reactive,
     scale_policy: scalePolicy(flags),
-    checkpoint: checkpointForm(flags),
+    checkpoint: checkpointOf({
+      strategy: flags.checkpoint,
+      port: flags.checkpointPort,
+      timeout: flags.checkpointTimeout,
+    }),
     no_preempt: source("preempt") && flags.preempt === false ? true : undefined,
     sensitive: flags.sensitive,
   };
   return Object.fromEntries(Object.entries(form).filter(([, value]) => value !== undefined));
 }
 
-/** A number where it is one; other text goes on as it is, and the server says what is wrong with it. */
-const numeric = (text: string | undefined): number | string | undefined =>
-  text !== undefined && /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
-
-/** The target is after the last colon but for the access, because sources have colons of their own. */
-function parseMount(text: string): { readonly source: string; readonly target: string; readonly access?: string } {
-  const [, rest = text, access] = /^(.*):(ro|rw)$/.exec(text) ?? [];
-  const at = rest.lastIndexOf(":");
-  const parts = at <= 0 ? { source: rest, target: "" } : { source: rest.slice(0, at), target: rest.slice(at + 1) };
-  return access === undefined ? parts : { ...parts, access };
-}
-
-const withKeys = (mount: ReturnType<typeof parseMount>, { dataCredentials }: SubmitFlags) =>
-  dataCredentials === undefined || !mount.source.startsWith("s3://")
-    ? mount
-    : { ...mount, credentials: dataCredentials };
-
-interface Exposed {
-  readonly name?: string;
-  readonly port: number | string | undefined;
-  readonly protocol?: string;
-}
-
-/** `8080`, `metrics:9090`, `8080/http` or `api:8080/grpc`. */
-function parseExposed(text: string): Exposed {
-  const [place = "", protocol] = text.split("/", 2);
-  const at = place.indexOf(":");
-  const port = at < 0 ? { port: numeric(place) } : { name: place.slice(0, at), port: numeric(place.slice(at + 1)) };
-  return protocol === undefined ? port : { ...port, protocol };
-}
-
-function checkpointForm({ checkpoint, checkpointPort, checkpointTimeout }: SubmitFlags): unknown {
-  if (checkpointPort === undefined && checkpointTimeout === undefined) return checkpoint;
-  const more = { port: numeric(checkpointPort), timeout_seconds: numeric(checkpointTimeout) };
-  const given = Object.entries(more).filter(([, value]) => value !== undefined);
-  return { strategy: checkpoint ?? "auto", ...Object.fromEntries(given) };
-}
+const numberIn = (text: string | undefined): number | string | undefined =>
+  text === undefined ? undefined : numeric(text);
 
 function scalePolicy({ minNodes, maxNodes, scaleMetric, scaleTarget }: SubmitFlags): ShortForm | undefined {
-  const policy = { min: numeric(minNodes), max: numeric(maxNodes), metric: scaleMetric, target: scaleTarget };
+  const policy = { min: numberIn(minNodes), max: numberIn(maxNodes), metric: scaleMetric, target: scaleTarget };
   const given = Object.entries(policy).filter(([, value]) => value !== undefined);
   return given.length === 0 ? undefined : Object.fromEntries(given);
 }

@@ -4,6 +4,21 @@ import type { MetricsEvent } from "@lattice/sdk";
 import type { Context } from "../../context.ts";
 import { clean } from "../../output/text.ts";
 import { localTime } from "../../output/time.ts";
+import { amountText } from "./amount.ts";
+
+/** Streamed values come without theirs. */
+const UNITS: Readonly<Record<string, string>> = {
+  gpu_utilization: "percent",
+  gpu_memory_used: "bytes",
+  gpu_power_draw: "watts",
+  cpu_utilization: "percent",
+  memory_used: "bytes",
+  network_tx_bytes: "bytes_per_second",
+  network_rx_bytes: "bytes_per_second",
+  io_read_bytes: "bytes_per_second",
+  io_write_bytes: "bytes_per_second",
+  io_latency_p99: "microseconds",
+};
 
 export interface Following {
   readonly metrics: readonly string[];
@@ -23,7 +38,9 @@ export async function followMetrics({ client, print }: Context, id: string, foll
 
 export function linesOf({ at, node, values = {}, alerts = [] }: MetricsEvent): readonly string[] {
   const head = [localTime(at), node ?? ""].filter((part) => part !== "").join("  ");
-  const figures = Object.entries(values).map(([metric, value]) => `${metric}=${value}`);
+  const figures = Object.entries(values).map(
+    ([metric, value]) => `${metric}=${amountText(value, UNITS[metric]).join("")}`,
+  );
   return [
     ...(figures.length === 0 ? [] : [`${head}  ${figures.join(" ")}`]),
     ...alerts.map(({ metric, severity = "warning", message = "" }) =>

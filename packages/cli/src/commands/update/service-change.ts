@@ -18,7 +18,7 @@ type ServiceChange = NonNullable<AllocationUpdate["service"]>;
 
 const renamesEnvironment = ({ image, env }: ServiceFlags): boolean => image !== undefined || env !== undefined;
 
-const rescales = ({ minNodes, maxNodes, scaleMetric, scaleTarget }: ServiceFlags): boolean =>
+export const rescales = ({ minNodes, maxNodes, scaleMetric, scaleTarget }: ServiceFlags): boolean =>
   [minNodes, maxNodes, scaleMetric, scaleTarget].some((flag) => flag !== undefined);
 
 /** Whether the nodes of a running service would be replaced. */

@@ -36,7 +36,9 @@ function drawn(paint: Paint, { budgets = [], by_day = [] }: Usage): string[] {
   const bars = budgets.map((budget) => label(nameOf(budget)) + painted(paint, budget));
   const gpus = by_day.some((day) => (day.gpu_hours ?? 0) > 0);
   const values = by_day.map((day) => (gpus ? day.gpu_hours : day.node_hours) ?? 0);
-  return [...bars, label(gpus ? "GPUs by day" : "Nodes by day") + paint("cyan", sparkline(values))];
+  // The newest days, as many as the line has room for.
+  const room = (process.stdout.columns ?? 80) - LABEL_WIDTH;
+  return [...bars, label(gpus ? "GPUs by day" : "Nodes by day") + paint("cyan", sparkline(values.slice(-room)))];
 }
 
 function painted(paint: Paint, { percent, hours }: Budget): string {

@@ -4,13 +4,15 @@
 import type { TenantId, UserName } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
 import type { Principal } from "../auth/principal.ts";
-import { type Reach, RULES, type Rule, type RuleName } from "./rules.ts";
+import { type Reach, type Row, RULES, type Rule, type RuleName } from "./rules.ts";
 import { narrowing, permitted } from "./scopes.ts";
 
 /** Whose the thing is. Null: nobody's in particular, which only `all` reaches. */
 export interface Target {
   readonly tenant: TenantId | null;
   readonly user: UserName | null;
+  /** Work of a sensitive vCluster. Absent: no. */
+  readonly sensitive?: boolean;
 }
 
 export const NOBODYS: Target = { tenant: null, user: null };
@@ -27,22 +29,32 @@ export function authorizeList(principal: Principal, rpc: RuleName): void {
   if (reachOf(principal, rpc) === "none" && !granted) throw forbidden(principal, rpc);
 }
 
-export function reaches(principal: Principal, rpc: RuleName, target: Target): boolean {
-  const { user, tenant, grants } = principal;
-  if (within(reachOf(principal, rpc), { user, tenant }, target)) return true;
-  if (grants === undefined) return false;
-  return grants.some((grant) => within(RULES[rpc].reach[grant.role], { user, tenant: grant.tenant }, target));
-}
+export const reaches = (principal: Principal, rpc: RuleName, target: Target): boolean =>
+  reacher(principal, rpc)(target);
 
 /** The same question about many: what does not depend on the target is looked up once. */
 export function reacher(principal: Principal, rpc: RuleName): (target: Target) => boolean {
-  const { user, tenant, grants = [] } = principal;
-  const own = reachOf(principal, rpc);
+  const plainly = reacherBy(principal, rpc, false);
+  if (rowOf(rpc, true) === rowOf(rpc, false)) return plainly;
+  const closely = reacherBy(principal, rpc, true);
+  return (target) => (target.sensitive === true ? closely(target) : plainly(target));
+}
+
+function reacherBy(principal: Principal, rpc: RuleName, sensitive: boolean): (target: Target) => boolean {
+  const { user, tenant, grants } = principal;
+  const own = reachOf(principal, rpc, sensitive);
   if (own === "all") return () => true;
-  const reached = grants.map((grant) => ({ reach: RULES[rpc].reach[grant.role], tenant: grant.tenant }));
+  if (grants === undefined) return (target) => within(own, { user, tenant }, target);
+  const row = rowOf(rpc, sensitive);
+  const reached = grants.map((grant) => ({ reach: row[grant.role], tenant: grant.tenant }));
   return (target) =>
     within(own, { user, tenant }, target) ||
     reached.some((grant) => within(grant.reach, { user, tenant: grant.tenant }, target));
+}
+
+function rowOf(rpc: RuleName, sensitive: boolean): Row {
+  const rule: Rule = RULES[rpc];
+  return sensitive ? (rule.sensitive ?? rule.reach) : rule.reach;
 }
 
 /** Whether nothing within reach can be anybody's but the caller's: a list then looks at that alone. */
@@ -55,11 +67,11 @@ export function reachesOwnAlone(principal: Principal, rpc: RuleName): boolean {
 const WIDTH = { none: 0, own: 1, mine: 2, tenant: 3, all: 4 } as const satisfies Record<Reach, number>;
 
 /** By the roles of the token alone. */
-export function reachOf(principal: Principal, rpc: RuleName): Reach {
-  const rule: Rule = RULES[rpc];
+export function reachOf(principal: Principal, rpc: RuleName, sensitive = false): Reach {
+  const row = rowOf(rpc, sensitive);
   let widest: Reach = "none";
-  for (const role of principal.roles) if (WIDTH[rule.reach[role]] > WIDTH[widest]) widest = rule.reach[role];
-  return widest !== "none" && permitted(principal, rule) ? widest : "none";
+  for (const role of principal.roles) if (WIDTH[row[role]] > WIDTH[widest]) widest = row[role];
+  return widest !== "none" && permitted(principal, RULES[rpc]) ? widest : "none";
 }
 
 function within(reach: Reach, { tenant, user }: Target, target: Target): boolean {
@@ -82,10 +94,17 @@ function forbidden(principal: Principal, rpc: RuleName, target: Target = NOBODYS
 
 /** Null: a role is all that is missing, and a tenant's administrators can give it. */
 function hintAbout({ user, tenant }: Principal, rpc: RuleName, target: Target): string | null {
-  if (isClusters(RULES[rpc])) return "Ask an administrator of the cluster: a tenant's may not do this either.";
+  const rule: Rule = RULES[rpc];
+  if (target.sensitive === true && rule.sensitive !== undefined) return sensitiveHint(rule.sensitive);
+  if (isClusters(rule)) return "Ask an administrator of the cluster: a tenant's may not do this either.";
   if (target.tenant === null) return null;
   if (target.tenant !== tenant) return "It belongs to another tenant: ask its administrators, or those of the cluster.";
   return target.user === user ? null : "It belongs to another user: ask them, or an administrator of your tenant.";
 }
+
+const sensitiveHint = ({ TenantAdmin }: Row): string =>
+  TenantAdmin === "tenant"
+    ? "It is sensitive work: its content is shown to the user who submitted it and to administrators of that tenant alone."
+    : "It is sensitive work: whoever administers the cluster, this is for the user who submitted it alone.";
 
 const isClusters = ({ reach }: Rule): boolean => reach.TenantAdmin === "none" && reach.ClaimingUser === "none";

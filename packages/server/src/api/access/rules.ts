@@ -7,7 +7,8 @@
 //   own     what the principal submitted itself in its tenant
 //   none    nothing
 //
-// Logs are the content of a user's work, so they reach less far than its state.
+// Logs are the content of a user's work, so they reach less far than its state. The content of sensitive work is its owner's, whoever
+// administers the cluster: calls that show it, or run something in it, have a second row for that.
 
 import type { Role } from "../auth/principal.ts";
 import type { RpcName } from "../rpc.ts";
@@ -31,6 +32,8 @@ export interface Rule {
   readonly verb: Verb;
   readonly resource: Resource;
   readonly reach: Row;
+  /** Of sensitive work; absent: as of any other. */
+  readonly sensitive?: Row;
 }
 
 /** What is exposed by work, through the server: no RPC, but judged and counted like one. */
@@ -40,30 +43,38 @@ export type RuleName = RpcName | typeof PROXY_NAME;
 type Six = readonly [Reach, Reach, Reach, Reach, Reach, Reach];
 
 /** In the order SystemAdmin, TenantAdmin, Operator, ClaimingUser, ReadOnly, User. */
-const rule = (verb: Verb, resource: Resource, ...reach: Six): Rule => ({
-  verb,
-  resource,
-  reach: {
-    SystemAdmin: reach[0],
-    TenantAdmin: reach[1],
-    Operator: reach[2],
-    ClaimingUser: reach[3],
-    ReadOnly: reach[4],
-    User: reach[5],
-  },
+const row = (...reach: Six): Row => ({
+  SystemAdmin: reach[0],
+  TenantAdmin: reach[1],
+  Operator: reach[2],
+  ClaimingUser: reach[3],
+  ReadOnly: reach[4],
+  User: reach[5],
 });
 
+const rule = (verb: Verb, resource: Resource, ...reach: Six): Rule => ({ verb, resource, reach: row(...reach) });
+
+/** Whoever claimed its nodes is whose it is. */
+const CLAIMANTS = row("mine", "own", "own", "own", "none", "own");
+/** The administrators of a tenant review what is written there. */
+const REVIEWED = row("mine", "tenant", "own", "own", "none", "own");
+
 /** Figures of the machine rather than content; those who watch over it need them. */
-const seeMetrics = rule("read", "output", "all", "tenant", "all", "own", "all", "own");
+const seeMetrics = { ...rule("read", "output", "all", "tenant", "all", "own", "all", "own"), sensitive: CLAIMANTS };
 /** Whoever has nobody to look after sees its own. */
 const seeWork = rule("read", "work", "all", "tenant", "all", "own", "all", "own");
 const changeWork = rule("change", "work", "all", "tenant", "own", "own", "none", "own");
-const readOutput = rule("read", "output", "all", "tenant", "own", "own", "none", "own");
+const readOutput = { ...rule("read", "output", "all", "tenant", "own", "own", "none", "own"), sensitive: REVIEWED };
+/** What is started inside it could read whatever it has. */
+const runInside = { ...changeWork, sensitive: CLAIMANTS };
 /** A terminal is the owner's alone, whoever administers the rest. */
 const openTerminal = rule("attach", "terminal", "mine", "own", "own", "own", "none", "own");
 const openSession = rule("change", "work", "mine", "own", "own", "own", "none", "own");
 /** What a request does is known to the service alone, so whoever may only look may not speak to one. */
-const useServices = rule("use", "services", "all", "tenant", "tenant", "tenant", "none", "tenant");
+const useServices = {
+  ...rule("use", "services", "all", "tenant", "tenant", "tenant", "none", "tenant"),
+  sensitive: CLAIMANTS,
+};
 const seeCluster = rule("read", "cluster", "all", "all", "all", "all", "all", "all");
 const changeNodes = rule("change", "nodes", "all", "tenant", "all", "none", "none", "none");
 const disableNodes = rule("change", "nodes", "all", "none", "all", "none", "none", "none");
@@ -76,7 +87,8 @@ const seeUsage = rule("read", "tenants", "all", "tenant", "all", "own", "all", "
 /** Who administers a tenant is decided by the cluster's administrators; the handler asks for that besides. */
 const changeGrants = rule("change", "grants", "all", "tenant", "none", "none", "none", "none");
 const seeGrants = rule("read", "grants", "all", "tenant", "all", "own", "all", "own");
-const readAudit = rule("read", "audit", "all", "tenant", "none", "none", "none", "none");
+/** Whoever claims sensitive nodes answers for them, and sees what is written of it. */
+const readAudit = rule("read", "audit", "all", "tenant", "none", "own", "none", "none");
 const checkAudit = rule("read", "audit", "all", "none", "none", "none", "none", "none");
 
 export const RULES = {
@@ -118,9 +130,9 @@ export const RULES = {
   // Nodes are dealt out by administrators of the cluster alone.
   "NodeService.AssignNode": administer,
   "NodeService.ReportHealth": disableNodes,
-  "TaskService.LaunchTasks": changeWork,
-  "TaskService.SendTaskInput": changeWork,
-  "TaskService.TellLaunch": changeWork,
+  "TaskService.LaunchTasks": runInside,
+  "TaskService.SendTaskInput": runInside,
+  "TaskService.TellLaunch": runInside,
   "AdminService.CreateTenant": administer,
   "AdminService.GetTenant": seeTenant,
   "AdminService.ListTenants": seeTenant,

@@ -2,7 +2,15 @@
 // the page before ended; however many there are, one file of them is in memory. Each leaves with its signature. Whoever may read it sees the records of tenants that are within reach.
 
 import { create } from "@bufbuild/protobuf";
-import { AUDIT_SCOPES, type AuditRecord, type BrokenChain, chainOf, type Deed, type LogIndex } from "@lattice/core";
+import {
+  AUDIT_SCOPES,
+  type AuditRecord,
+  type BrokenChain,
+  chainOf,
+  type Deed,
+  type LogIndex,
+  type Origin,
+} from "@lattice/core";
 import { auditToProto, ProblemError, pb, timestampToMs } from "@lattice/wire";
 import type { ReadFrom } from "../../audit/archive.ts";
 import { authorize, authorizeList, NOBODYS, reaches } from "../access/authorize.ts";
@@ -56,11 +64,22 @@ export async function verifyAudit(call: Call, _request: pb.VerifyAuditRequest): 
   });
 }
 
-/** Writes down what no command says. A cluster in the middle of an upgrade cannot, and goes on without. */
-export async function writeDown(call: Call, action: string, deed: Omit<Deed, "action">): Promise<LogIndex | null> {
-  const origin = { user: call.principal.user, requestId: null, bodyHash: "" };
+/**
+ * Writes down what no command says. A cluster in the middle of an upgrade cannot, and goes on without. With a request's
+ * origin what the caller is told is kept for when it asks again; where that cannot be, the line is written all the same.
+ */
+export async function writeDown(
+  call: Call,
+  action: string,
+  deed: Omit<Deed, "action">,
+  origin: Origin = { user: call.principal.user, requestId: null, bodyHash: "" },
+  answer?: string,
+): Promise<LogIndex | null> {
+  const said = { kind: "audit.record", deed: { ...deed, action } } as const;
   try {
-    return (await call.plane.propose({ kind: "audit.record", origin, deed: { ...deed, action } })).index;
+    const kept = await call.plane.propose({ ...said, origin, ...(answer === undefined ? {} : { answer }) });
+    if (kept.outcome.kind === "accepted") return kept.index;
+    return (await call.plane.propose({ ...said, origin: { ...origin, requestId: null } })).index;
   } catch (error) {
     if (error instanceof ProblemError && error.problem.code === "upgrade_unfinished") return null;
     throw error;

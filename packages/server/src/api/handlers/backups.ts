@@ -9,8 +9,8 @@ import type { BackupRecord } from "../../backup/backups.ts";
 import { PlaceError } from "../../backup/places.ts";
 import { authorize, NOBODYS } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
-import { writeDown } from "./audit.ts";
 import { originOf } from "./commit.ts";
+import { once } from "./once.ts";
 import { checkText, invalid } from "./refuse.ts";
 
 /** Longer than any path. */
@@ -22,9 +22,16 @@ export async function createBackup(call: Call, request: pb.CreateBackupRequest):
   return explained("destination", async () => {
     // Whatever was acknowledged before this call, by whichever server, is in the backup.
     await call.plane.waitForHead(call.signal);
-    const written = await call.plane.backups.create(request.destination, call.signal);
-    await writeDown(call, "backup.create", { scope: "cluster", detail: written.source });
-    return toProto(written);
+    return once(call, {
+      origin: originOf(call, pb.CreateBackupRequestSchema, request),
+      schema: pb.BackupSchema,
+      async act(write) {
+        const written = await call.plane.backups.create(request.destination, call.signal);
+        const answer = toProto(written);
+        await write("backup.create", { scope: "cluster", detail: written.source }, answer);
+        return answer;
+      },
+    });
   });
 }
 
@@ -58,7 +65,8 @@ export async function restoreBackup(call: Call, request: pb.RestoreBackupRequest
   return explained("source", async () => {
     const { plane } = call;
     const { restored, ...record } = await plane.backups.restore(source, plane, {
-      origin: originOf(call, pb.RestoreBackupRequestSchema, request),
+      // Named by the backup: one that stopped halfway goes on, which a kept answer would prevent.
+      origin: { user: call.principal.user, requestId: null, bodyHash: "" },
       signal: call.signal,
       refused: ({ refusal }) => ProblemError.of(problemFromRefusal(refusal)),
     });

@@ -6,10 +6,10 @@ import { create } from "@bufbuild/protobuf";
 import type { Allocation, Node, NodeId } from "@lattice/core";
 import { pb, timestampFromMs } from "@lattice/wire";
 import type { SignalsRecord } from "../../insight/question.ts";
-import { authorize } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
+import { enterContent } from "./content.ts";
 import { invalid } from "./refuse.ts";
-import { find, ownerOf } from "./work.ts";
+import { find } from "./work.ts";
 
 const SECTIONS = ["network", "storage", "gpus", "nodes"] as const;
 type Section = (typeof SECTIONS)[number];
@@ -31,7 +31,7 @@ const IN_THE_STORE_PERHAPS =
 
 export async function getDiagnostics(call: Call, request: pb.DiagnosticsRequest): Promise<pb.Diagnostics> {
   const record = await find(call, request.id);
-  authorize(call.principal, "AllocationService.GetDiagnostics", ownerOf(record));
+  await enterContent(call, "AllocationService.GetDiagnostics", record);
   const asked = sectionsOf(request.section);
   const signals = await call.plane.consult({ kind: "signals" });
   const nodes = nodesOf(call, record);

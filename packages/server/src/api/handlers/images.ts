@@ -24,7 +24,9 @@ export async function inspectImage(call: Call, request: pb.InspectImageRequest):
   checkImage(request.image);
   const { answer } = await askOne(call, request.node, { case: "inspect", value: request });
   const [image] = answer.images;
-  if (image === undefined) throw noImage(`The registry has no image ${request.image}.`);
+  if (image === undefined) {
+    throw new ProblemError("image_unavailable", { detail: `The registry has no image ${request.image}.` });
+  }
   return image;
 }
 
@@ -55,7 +57,7 @@ async function askOne(call: Call, named: string, ask: ImageAsk): Promise<{ node:
   const [node] = named === "" ? connectedNodes(call, "") : nodesNamed(call, [named]);
   if (node === undefined) throw new ProblemError("node_unreachable", { detail: "No agent is connected to ask." });
   const answer = await call.plane.askImages(node, ask, call.signal);
-  if (answer.error !== "") throw noImage(answer.error);
+  if (answer.error !== "") throw noImage(answer.error, ask);
   return { node, answer };
 }
 
@@ -107,8 +109,14 @@ function connectedNodes(call: Call, group: string): NodeId[] {
     known = true;
     if (!node.capabilities.hollow && call.plane.liveness(node.id).connected) found.push(node.id);
   }
-  if (!known) throw invalid("group", "no node is in this group");
+  if (!known)
+    throw invalid("group", `no node is in ${JSON.stringify(group.slice(0, 80))}`, "`lattice nodes` shows the groups.");
   return found;
 }
 
-const noImage = (detail: string) => new ProblemError("image_unavailable", { detail });
+/** Whoever asked for the list, or has no registry, is not helped by being told to list its images. */
+function noImage(detail: string, ask: ImageAsk): ProblemError {
+  const isCircular = ask.case === "list" || detail.startsWith("no registry is configured");
+  const hint = "Ask an administrator: agents find images where their --registry says.";
+  return new ProblemError("image_unavailable", { detail, ...(isCircular ? { hint } : {}) });
+}

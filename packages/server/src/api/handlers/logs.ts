@@ -5,19 +5,19 @@
 import { create } from "@bufbuild/protobuf";
 import { type Allocation, type Attempt, attempt, attemptOn, isFinal, type NodeId, parseNodeId } from "@lattice/core";
 import { logStreamToProto, pb, timestampToMs } from "@lattice/wire";
-import { authorize } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import type { LogsQuery } from "../control-plane.ts";
 import { merge } from "../streams/merge.ts";
+import { enterContent } from "./content.ts";
 import { type LogSource, readThrough } from "./log-follow.ts";
 import { type Chunk, withGaps } from "./log-gaps.ts";
 import { invalid, unknownNode } from "./refuse.ts";
 import { endOf } from "./watch.ts";
-import { find, ownerOf } from "./work.ts";
+import { find } from "./work.ts";
 
 export async function* getLogs(call: Call, request: pb.LogsRequest): AsyncGenerator<pb.LogChunk> {
   const record = await find(call, request.id);
-  authorize(call.principal, "AllocationService.GetLogs", ownerOf(record));
+  await enterContent(call, "AllocationService.GetLogs", record);
   const wanted = attemptOf(record, request.attempt);
   const range = rangeOf(request);
   if (wanted === null) return;
@@ -42,7 +42,7 @@ const cut = ({ data, offset, skipped }: Chunk, length: number): Chunk => ({
 
 export async function* streamLogs(call: Call, request: pb.LogsRequest): AsyncGenerator<pb.LogChunk> {
   let record = await find(call, request.id);
-  authorize(call.principal, "AllocationService.StreamLogs", ownerOf(record));
+  await enterContent(call, "AllocationService.StreamLogs", record);
   if (request.attempt > record.attempt) throw noSuchAttempt(record);
   const range = rangeOf(request);
   const seen = resumeOf(request);
@@ -139,9 +139,15 @@ function nodesOf(
   const node = parseNodeId(named);
   if (node === null) throw unknownNode(named);
   if (all && !nodes.includes(node))
-    throw invalid("node", `did not run attempt ${wanted}`, `Its nodes are ${nodes.slice(0, 10).join(", ")}.`);
+    throw invalid("node", `"${named}" did not run attempt ${wanted}`, `Its nodes are ${listed(nodes)}.`);
   return [node];
 }
+
+/** More would hide the rest. */
+const MOST_NAMED = 10;
+
+const listed = (nodes: readonly NodeId[]): string =>
+  nodes.slice(0, MOST_NAMED).join(", ") + (nodes.length > MOST_NAMED ? ` and ${nodes.length - MOST_NAMED} more` : "");
 
 interface KnownNodes {
   readonly nodes: readonly NodeId[];

@@ -6,6 +6,8 @@ import { parseListen } from "../../config/listen.ts";
 import { authorize, NOBODYS } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { writeDown } from "./audit.ts";
+import { originOf } from "./commit.ts";
+import { once } from "./once.ts";
 import { invalid } from "./refuse.ts";
 
 /** As server.id in the configuration. */
@@ -29,9 +31,21 @@ export async function addMember(call: Call, request: pb.AddMemberRequest): Promi
 
 export async function removeMember(call: Call, request: pb.RemoveMemberRequest): Promise<pb.MembershipResponse> {
   authorize(call.principal, "AdminService.RemoveMember", NOBODYS);
-  const write = () => writeDown(call, "member.remove", { scope: "cluster", detail: request.id });
-  const members = await call.plane.membership.remove(named("id", request.id), write);
-  return create(pb.MembershipResponseSchema, { members: [...members] });
+  const { membership } = call.plane;
+  const id = named("id", request.id);
+  const remove = async (write: () => Promise<unknown>) =>
+    create(pb.MembershipResponseSchema, { members: [...(await membership.remove(id, write))] });
+  return once(call, {
+    origin: originOf(call, pb.RemoveMemberRequestSchema, request),
+    schema: pb.MembershipResponseSchema,
+    act: (write) => remove(() => write("member.remove", { scope: "cluster", detail: id })),
+    // It is written down before it is done: what did not come to pass then is done now.
+    async again() {
+      const members = await membership.list();
+      if (members.some(({ id: own, etcd }) => [own, etcd?.name, etcd?.id].includes(id))) return remove(async () => {});
+      return create(pb.MembershipResponseSchema, { members: [...members] });
+    },
+  });
 }
 
 export async function transferLeader(
@@ -39,8 +53,20 @@ export async function transferLeader(
   request: pb.TransferLeaderRequest,
 ): Promise<pb.TransferLeaderResponse> {
   authorize(call.principal, "AdminService.TransferLeader", NOBODYS);
-  const { leader, term } = await call.plane.membership.transfer(request.to === "" ? null : named("to", request.to));
-  return create(pb.TransferLeaderResponseSchema, { leader, term: String(term) });
+  const to = request.to === "" ? null : named("to", request.to);
+  return once(call, {
+    origin: originOf(call, pb.TransferLeaderRequestSchema, request),
+    schema: pb.TransferLeaderResponseSchema,
+    async act(write) {
+      const { leader, term } = await call.plane.membership.transfer(to);
+      const answer = create(pb.TransferLeaderResponseSchema, { leader, term: String(term) });
+      // The new leader may not take anything yet; it leads all the same.
+      await write("leader.transfer", { scope: "cluster", detail: `to ${leader} in term ${term}` }, answer).catch(
+        () => null,
+      );
+      return answer;
+    },
+  });
 }
 
 function named(field: string, id: string): string {

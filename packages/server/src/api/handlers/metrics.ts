@@ -6,15 +6,15 @@ import { create } from "@bufbuild/protobuf";
 import { type Allocation, isFinal, telemetryOf } from "@lattice/core";
 import { pb, timestampFromMs } from "@lattice/wire";
 import type { Sample } from "../../telemetry/samples.ts";
-import { authorize } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import type { RpcName } from "../rpc.ts";
 import { pause } from "../streams/pause.ts";
 import { alignedSeries, type MeasuredLife } from "./aligned-series.ts";
+import { enterContent, isSensitiveWork } from "./content.ts";
 import { metricNames } from "./metric-names.ts";
 import { MEASURED, seriesOf, shownValue } from "./metric-series.ts";
 import { invalid } from "./refuse.ts";
-import { find, ownerOf } from "./work.ts";
+import { find } from "./work.ts";
 
 const GPUS_UNMEASURED = "Agents measure processors, memory and storage; GPUs are not measured.";
 const NO_ALERTS = "No thresholds are watched: there is nothing to be warned of.";
@@ -108,6 +108,13 @@ export async function compareMetrics(call: Call, request: pb.CompareRequest): Pr
   const metrics = metricNames(request.metrics);
   const records: Allocation[] = [];
   for (const id of ids) records.push(await findFor(call, "AllocationService.CompareMetrics", id));
+  const sensitive = records.filter((record) => isSensitiveWork(call.plane.view(), record)).length;
+  if (sensitive > 0 && sensitive < records.length)
+    throw invalid(
+      "ids",
+      "names sensitive and other allocations",
+      "Compare sensitive work with other sensitive work of yours.",
+    );
   const lives: MeasuredLife[] = [];
   for (const record of records) lives.push(await lifeOf(call, record, metrics));
   const series = alignedSeries(lives, align);
@@ -127,7 +134,7 @@ async function lifeOf(call: Call, record: Allocation, metrics: readonly string[]
 
 async function findFor(call: Call, rpc: RpcName, id: string): Promise<Allocation> {
   const record = await find(call, id);
-  authorize(call.principal, rpc, ownerOf(record));
+  await enterContent(call, rpc, record);
   return record;
 }
 

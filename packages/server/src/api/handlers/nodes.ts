@@ -29,11 +29,7 @@ export async function listNodes(call: Call, request: pb.ListNodesRequest): Promi
     if (states.size > 0 && !states.has(node.state.kind)) return false;
     // A node without a home serves every vCluster.
     if (request.vcluster !== "" && node.homeVCluster !== null && node.homeVCluster !== request.vcluster) return false;
-    if (
-      request.tenant !== "" &&
-      !node.claims.some((claim) => claim.tenant === request.tenant && isOfTenant(call, claim.tenant))
-    )
-      return false;
+    if (request.tenant !== "" && !isOf(call, node, request.tenant)) return false;
     return request.group === "" || node.group === request.group;
   });
   return create(pb.ListNodesResponseSchema, {
@@ -143,9 +139,14 @@ function homeOf(call: Call, node: Node): Target {
   return { tenant: home?.tenant ?? null, user: null };
 }
 
+const isOf = (call: Call, node: Node, tenant: string): boolean =>
+  homeOf(call, node).tenant === tenant ||
+  node.claims.some((claim) => claim.tenant === tenant && isOfTenant(call, claim.tenant));
+
 /** That others have a part of it is no secret, which tenants they are is. */
 function shown(call: Call, node: Node): pb.Node {
   const message = nodeToProto(node, call.plane.liveness(node.id));
+  message.homeTenant = homeOf(call, node).tenant ?? "";
   for (const [n, { tenant }] of node.claims.entries()) {
     const claim = message.claims[n];
     if (claim !== undefined && !isOfTenant(call, tenant)) [claim.allocationId, claim.tenant] = ["", ""];

@@ -5,16 +5,16 @@
 import { create } from "@bufbuild/protobuf";
 import { type Allocation, isPlaced } from "@lattice/core";
 import { pb, withDeadline } from "@lattice/wire";
-import { authorize } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { LAUNCH_WAIT_MS } from "../limits/limits.ts";
+import { enterContent } from "./content.ts";
 import { invalid } from "./refuse.ts";
 import { endOf } from "./watch.ts";
-import { find, ownerOf } from "./work.ts";
+import { find } from "./work.ts";
 
 export async function* launchTasks(call: Call, request: pb.LaunchTasksRequest): AsyncGenerator<pb.LaunchTasksResponse> {
   const record = await find(call, request.allocationId);
-  authorize(call.principal, "TaskService.LaunchTasks", ownerOf(record));
+  await enterContent(call, "TaskService.LaunchTasks", record);
   if (request.resume === undefined && isAboutToRun(record)) await untilItRuns(call, record);
   yield* call.plane.tasks.launch(request, call.signal);
 }
@@ -24,7 +24,7 @@ const MOST_CELLS = 65_535;
 
 export async function sendTaskInput(call: Call, request: pb.SendTaskInputRequest): Promise<pb.SendTaskInputResponse> {
   const record = await find(call, request.allocationId);
-  authorize(call.principal, "TaskService.SendTaskInput", ownerOf(record));
+  await enterContent(call, "TaskService.SendTaskInput", record);
   for (const name of ["rows", "columns"] as const)
     if (request[name] > MOST_CELLS) throw invalid(name, `must be from 1 to ${MOST_CELLS}`);
   await call.plane.tasks.input(request);
@@ -33,7 +33,7 @@ export async function sendTaskInput(call: Call, request: pb.SendTaskInputRequest
 
 export async function tellLaunch(call: Call, request: pb.TellLaunchRequest): Promise<pb.TellLaunchResponse> {
   const record = await find(call, request.allocationId);
-  authorize(call.principal, "TaskService.TellLaunch", ownerOf(record));
+  await enterContent(call, "TaskService.TellLaunch", record);
   await call.plane.tasks.tell(request);
   return create(pb.TellLaunchResponseSchema);
 }

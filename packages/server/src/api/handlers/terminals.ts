@@ -7,6 +7,7 @@ import type { Call } from "../call.ts";
 import type { TerminalQuery } from "../control-plane.ts";
 import { MAX_COMMAND_LENGTH, MAX_TERM_LENGTH, MAX_TERMINAL_SIDE } from "../limits/limits.ts";
 import { writeDown } from "./audit.ts";
+import { isSensitiveWork } from "./content.ts";
 import { ownerOnly } from "./owner-only.ts";
 import { checkText, invalid } from "./refuse.ts";
 import { find } from "./work.ts";
@@ -21,12 +22,13 @@ export async function* attach(
   if (start?.case !== "start") throw invalid("start", "must be the first message of a terminal");
   const query = await queryOf(call, start.value);
   const { allocation, node } = query;
-  const tenant = call.plane.view().allocation(allocation)?.spec.tenant;
+  const view = call.plane.view();
+  const record = view.allocation(allocation);
   await writeDown(call, "terminal.open", {
-    scope: "work",
+    scope: record !== undefined && isSensitiveWork(view, record) ? "sensitive" : "work",
     allocation,
     node,
-    ...(tenant === undefined ? {} : { tenant }),
+    ...(record === undefined ? {} : { tenant: record.spec.tenant }),
     detail: "",
   });
   yield* call.plane.terminal(query, rest(inputs), call.signal);

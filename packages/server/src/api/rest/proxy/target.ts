@@ -2,13 +2,14 @@
 // service is as unknown as one that is not there. Whoever is let in takes a place until it leaves.
 
 import { hostname } from "node:os";
-import { type ServiceEndpoint, serviceEndpoints, type TenantId } from "@lattice/core";
+import { type ServiceEndpoint, serviceEndpoints, type TenantId, type View } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
-import { reacher, reaches } from "../../access/authorize.ts";
+import { type Target as Owner, reacher } from "../../access/authorize.ts";
 import { withGrants } from "../../access/granted.ts";
 import { PROXY_NAME } from "../../access/rules.ts";
 import type { Headers, Principal } from "../../auth/principal.ts";
 import { statedTenant, TENANT_HEADER } from "../../auth/stated.ts";
+import { contentOf } from "../../handlers/content.ts";
 import type { Door } from "../../invoke.ts";
 import type { Visit } from "../../visit.ts";
 
@@ -31,9 +32,9 @@ export async function openTarget(door: Door, headers: Headers, name: string, vis
   const principal = withGrants(known, door.plane.view());
   const leave = door.gate.open(principal, PROXY_NAME);
   try {
-    const { tenant, endpoints } = find(door, principal, name, statedTenant(headers));
+    const { owners, endpoints } = find(door, principal, name, statedTenant(headers));
     const same = (now: Principal) =>
-      now.user === principal.user && reaches(withGrants(now, door.plane.view()), PROXY_NAME, { tenant, user: null });
+      now.user === principal.user && owners.every(reacher(withGrants(now, door.plane.view()), PROXY_NAME));
     return { user: principal.user, endpoints, same, leave };
   } catch (error) {
     leave();
@@ -44,11 +45,10 @@ export async function openTarget(door: Door, headers: Headers, name: string, vis
 /** `narrowed` narrows what may be seen, and never widens it. */
 function find({ plane }: Door, principal: Principal, name: string, narrowed: TenantId | null) {
   const may = reacher(principal, PROXY_NAME);
-  const found = [...serviceEndpoints(plane.view())].filter(
+  const view = plane.view();
+  const found = [...serviceEndpoints(view)].filter(
     (endpoint) =>
-      endpoint.name === name &&
-      may({ tenant: endpoint.tenant, user: null }) &&
-      (narrowed === null || narrowed === endpoint.tenant),
+      endpoint.name === name && may(ownerOf(view, endpoint)) && (narrowed === null || narrowed === endpoint.tenant),
   );
   const tenants = [...new Set(found.map(({ tenant }) => tenant))];
   const [tenant] = tenants;
@@ -63,7 +63,13 @@ function find({ plane }: Door, principal: Principal, name: string, narrowed: Ten
     });
   }
   const first = turn++ % found.length;
-  return { tenant, endpoints: [...found.slice(first), ...found.slice(0, first)].flatMap(addressesOf) };
+  const owners = found.map((endpoint) => ownerOf(view, endpoint));
+  return { owners, endpoints: [...found.slice(first), ...found.slice(0, first)].flatMap(addressesOf) };
+}
+
+function ownerOf(view: View, { allocation, tenant }: ServiceEndpoint): Owner {
+  const record = view.allocation(allocation);
+  return record === undefined ? { tenant, user: null } : contentOf(view, record);
 }
 
 /** On this very machine a service may listen on loopback alone. */

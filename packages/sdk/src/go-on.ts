@@ -1,0 +1,37 @@
+// Streams that end by themselves, such as what has happened to an allocation until its end: one that breaks on the way, or whose token has ended, is
+// opened again, after a pause that grows. Where it goes on is the opener's to remember.
+
+import type { Caller, CallOptions } from "./call.ts";
+import { errorFromAnswer, LatticeError } from "./error.ts";
+import { backoffMs, DEFAULT_RETRY, sleep } from "./retry.ts";
+import { parseEvents } from "./sse.ts";
+import { hasLapsed } from "./token.ts";
+
+/** The server sends a comment at least this often; silence beyond it means a dead connection. */
+const SILENCE_LIMIT_MS = 60_000;
+
+/** In a row; a server that restarts or fails over is back well before. */
+const MAX_RECONNECTS = 20;
+
+/** `path`: asked for before each try, so that it may say where to go on. */
+export async function* eventsUntilEnd<T>(caller: Caller, path: () => string, options: CallOptions): AsyncGenerator<T> {
+  let opened = false;
+  for (let failures = 0; ; ) {
+    try {
+      const call = { method: "GET", path: path(), headers: { accept: "text/event-stream" } } as const;
+      const response = await caller.open(call, { ...options, idleTimeoutMs: SILENCE_LIMIT_MS });
+      opened = true;
+      for await (const { event, data } of parseEvents(response.body)) {
+        if (event === "problem") throw errorFromAnswer(0, data);
+        failures = 0;
+        yield JSON.parse(data) as T;
+      }
+      return;
+    } catch (error) {
+      const passes = hasLapsed(error) || (error instanceof LatticeError && error.problem.retryable);
+      if (!opened || options.signal?.aborted === true || failures >= MAX_RECONNECTS || !passes) throw error;
+    }
+    failures += 1;
+    await sleep(backoffMs(DEFAULT_RETRY, failures, Math.random()), options.signal);
+  }
+}

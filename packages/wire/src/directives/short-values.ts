@@ -1,0 +1,72 @@
+// Values of flags and `#LATTICE` lines that stand for more than a word: mounts, exposed ports, probes. Written as people
+// write them, read into the fields of a submission.
+
+import type { JsonObject } from "../json/value.ts";
+
+/** A number where it is one; other text goes on as it is, and the server says what is wrong with it. */
+export const numeric = (text: string): number | string => (/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text);
+
+/** `SOURCE:TARGET[:ro|rw]`: the target is after the last colon but for the access, because sources have colons of their own. */
+export function mountOf(text: string): { readonly source: string; readonly target: string; readonly access?: string } {
+  const [, rest = text, access] = /^(.*):(ro|rw)$/.exec(text) ?? [];
+  const at = rest.lastIndexOf(":");
+  const parts = at <= 0 ? { source: rest, target: "" } : { source: rest.slice(0, at), target: rest.slice(at + 1) };
+  return access === undefined ? parts : { ...parts, access };
+}
+
+/** Keys are for s3:// alone. */
+export const mountWithKeys = (text: string, credentials: string | undefined): JsonObject => {
+  const mount = mountOf(text);
+  return credentials === undefined || !mount.source.startsWith("s3://") ? { ...mount } : { ...mount, credentials };
+};
+
+/** `8080`, `metrics:9090`, `8080/http` or `api:8080/grpc`. */
+export function exposedOf(text: string): JsonObject {
+  const [place = "", protocol] = text.split("/", 2);
+  const at = place.indexOf(":");
+  const port = at < 0 ? { port: numeric(place) } : { name: place.slice(0, at), port: numeric(place.slice(at + 1)) };
+  return protocol === undefined ? port : { ...port, protocol };
+}
+
+const SETTINGS: ReadonlyMap<string, string> = new Map([
+  ["period", "period_secs"],
+  ["delay", "initial_delay_secs"],
+  ["failures", "failure_threshold"],
+  ["timeout", "timeout_secs"],
+]);
+
+/** `tcp:8080` or `http:8080/healthz`, then what differs from the usual: `,period=5,failures=2`. A text: what is wrong. */
+export function probeFrom(text: string): JsonObject | string {
+  const [what = "", ...settings] = text.split(",");
+  const [, kind, port, path = ""] = /^(tcp|http):(\d{1,5})(\/.*)?$/.exec(what) ?? [];
+  if (kind === undefined || (kind === "tcp" && path !== "")) {
+    return "Write it as tcp:8080 or http:8080/path, with period=, delay=, failures= and timeout= behind commas.";
+  }
+  const read = settings.map((one) => [one, /^([a-z]+)=(\d{1,6})$/.exec(one)] as const);
+  const wrong = read.find(([, match]) => !SETTINGS.has(match?.[1] ?? ""));
+  if (wrong !== undefined) {
+    return `"${wrong[0]}" is none of its settings (${[...SETTINGS.keys()].join(", ")}), which take a number.`;
+  }
+  return {
+    probe_type: kind,
+    port: Number(port),
+    ...(kind === "http" ? { path: path === "" ? "/" : path } : {}),
+    ...Object.fromEntries(read.map(([, match]) => [SETTINGS.get(match?.[1] ?? "") ?? "", Number(match?.[2])])),
+  };
+}
+
+interface CheckpointWords {
+  readonly strategy?: string | undefined;
+  readonly port?: string | undefined;
+  readonly timeout?: string | undefined;
+}
+
+/** The strategy alone, or with how it is asked for. */
+export function checkpointOf({ strategy, port, timeout }: CheckpointWords): string | JsonObject | undefined {
+  if (port === undefined && timeout === undefined) return strategy;
+  return {
+    strategy: strategy ?? "auto",
+    ...(port === undefined ? {} : { port: numeric(port) }),
+    ...(timeout === undefined ? {} : { timeout_seconds: numeric(timeout) }),
+  };
+}

@@ -1,0 +1,78 @@
+// Small pieces that tables of fields are made of: what one field of the user puts where in the full form.
+
+import { isObject, type Json, kindOf } from "../json/value.ts";
+import { own } from "../text/own.ts";
+import { type Draft, isFieldName } from "./draft.ts";
+import { hoursToSeconds, parseWalltime } from "./walltime.ts";
+
+/** `from` is the user's name for the field. */
+export type PutField = (draft: Draft, value: Json, from: string) => void;
+export type PutFields = Readonly<Record<string, PutField>>;
+
+/** Words for `priority`; 5 is the default class. */
+export const PRIORITY_CLASSES: Readonly<Record<string, number>> = { low: 2, normal: 5, high: 8 };
+
+export const at =
+  (path: string): PutField =>
+  (draft, value, from) =>
+    draft.put(path, value, from);
+
+/** "72h" as seconds. */
+export const duration =
+  (path: string): PutField =>
+  (draft, value, from) => {
+    if (typeof value !== "string") {
+      const whole = `${from.split(".").at(-1) ?? from}_seconds`;
+      draft.problems.add(from, `must be a string, not ${kindOf(value)}`, `Write "72h", or use ${whole}.`);
+      return;
+    }
+    const seconds = draft.attempt(() => parseWalltime(value, from));
+    if (seconds !== undefined) draft.put(path, seconds, from);
+  };
+
+/** A number of hours as seconds. */
+export const hours =
+  (path: string): PutField =>
+  (draft, value, from) => {
+    if (typeof value !== "number") {
+      draft.problems.add(from, `must be a number, not ${kindOf(value)}`);
+      return;
+    }
+    const seconds = draft.attempt(() => hoursToSeconds(value, from));
+    if (seconds !== undefined) draft.put(path, seconds, from);
+  };
+
+/** A word as a class. */
+export const priority =
+  (path: string): PutField =>
+  (draft, value, from) => {
+    const found = typeof value === "string" ? own(PRIORITY_CLASSES, value.toLowerCase()) : undefined;
+    if (found !== undefined) draft.put(path, found, from);
+    else draft.problems.add(from, "must be low, normal or high", "Use preemption_class for a number from 0 to 10.");
+  };
+
+/** Fields in an object, put one by one, so that conflicts are found; `known` says where each goes. */
+export function inside(known: (name: string) => PutField | undefined): PutField {
+  return (draft, value, from) => {
+    if (!isObject(value)) {
+      draft.problems.add(from, `must be an object, not ${kindOf(value)}`);
+      return;
+    }
+    for (const [name, item] of Object.entries(value)) {
+      if (item === null) continue;
+      const put = isFieldName(name) ? known(name) : undefined;
+      if (put === undefined) draft.problems.add(`${from}.${name}`, "is not a known field");
+      else put(draft, item, `${from}.${name}`);
+    }
+  };
+}
+
+/** A part of the full form, some of its fields with a form of their own. */
+export const group = (path: string, special: PutFields): PutField =>
+  inside((name) => own(special, name) ?? at(`${path}.${name}`));
+
+/** A word instead of an object with one field. */
+export const word =
+  (path: string, object: PutField): PutField =>
+  (draft, value, from) =>
+    typeof value === "string" ? draft.put(path, value, from) : object(draft, value, from);
