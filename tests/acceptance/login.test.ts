@@ -9,7 +9,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import Provider from "oidc-provider";
+import Provider, { type KoaContextWithOIDC } from "oidc-provider";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { visit } from "../harness/browser.ts";
 import { runCli, spawnCli } from "../harness/cli.ts";
@@ -39,10 +39,11 @@ beforeAll(async () => {
   issuer = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
   oidc = openProvider();
   const answer = oidc.callback();
-  for (const outcome of ["grant.success", "grant.error"])
-    oidc.on(outcome, (ctx: { oidc: { params?: { grant_type?: unknown } } }) => {
-      if (ctx.oidc.params?.grant_type === "refresh_token") renewals += 1;
-    });
+  const count = ({ oidc: { params } }: KoaContextWithOIDC) => {
+    if (params?.grant_type === "refresh_token") renewals += 1;
+  };
+  oidc.on("grant.success", count);
+  oidc.on("grant.error", count);
   provider.on("request", (request, response) => void answer(request, response));
   writeFileSync(join(home, "secret"), ROBOT.client_secret, { mode: 0o600 });
   const api = `oidc_issuer: "${issuer}", oidc_client_id: lattice, oidc_scopes: [operator], oidc_client_secret: "file://${join(home, "secret")}"`;
