@@ -18,9 +18,7 @@ test.each([
   const stop = new AbortController();
   const peer = {
     async *launch(_request: pb.LaunchTasksRequest, signal: AbortSignal) {
-      const aborted = new Promise<void>((resolve) =>
-        signal.addEventListener("abort", () => resolve(), { once: true }),
-      );
+      const aborted = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
       yield started;
       await aborted;
     },
