@@ -31,8 +31,9 @@ const cluster = useCluster({
   nodes: 1,
   config: `notifications:
   webhooks:
-    - { name: pager, url: "http://127.0.0.1:${(receiver.address() as AddressInfo).port}/", secret: "${SECRET}" }
+    - { name: pager, url: "http://127.0.0.1:${(receiver.address() as AddressInfo).port}/", secret: "env://HOOK_SECRET" }
 `,
+  serverEnv: { HOOK_SECRET: SECRET },
 });
 
 interface Told {

@@ -33,9 +33,9 @@ afterAll(() => receiver.close());
 /** So many that a few seconds are more than an hour of GPUs. */
 const GPUS = ["--gpu-count=1000", "--gpu-type=GH200"];
 
-const CONFIG = `notifications:
+const CONFIG = (secretFile: string) => `notifications:
   webhooks:
-    - { name: purse, url: "http://127.0.0.1:${(receiver.address() as AddressInfo).port}/", secret: "${SECRET}", tenant: art }
+    - { name: purse, url: "http://127.0.0.1:${(receiver.address() as AddressInfo).port}/", secret: "file://${secretFile}", tenant: art }
 `;
 
 const API = (secretFile: string) => `api: { oidc_hmac_secret: "file://${secretFile}", oidc_client_id: lattice }\n`;
@@ -43,7 +43,7 @@ const API = (secretFile: string) => `api: { oidc_hmac_secret: "file://${secretFi
 describe("a cluster with tokens", () => {
   const secrets = mkdtempSync(join(tmpdir(), "lattice-test-secret-"));
   const secretFile = join(secrets, "secret");
-  const cluster = new Cluster({ nodes: 0, config: `${API(secretFile)}${CONFIG}` });
+  const cluster = new Cluster({ nodes: 0, config: `${API(secretFile)}${CONFIG(secretFile)}` });
   const agents: Program[] = [];
   const tmux = useTmux(cluster);
 
@@ -120,13 +120,20 @@ describe("a cluster with tokens", () => {
     const root = { LATTICE_TOKEN: await token("--user", "root", "--scope", "admin") };
     const bob = { LATTICE_TOKEN: await token("--user", "bob", "--tenant", "physics") };
     const lattice = (env: { LATTICE_TOKEN: string }, ...words: string[]) => cluster.cli(words, { env });
-    expect((await lattice(root, "admin", "tenant", "create", "physics")).code).toBe(0);
-    expect((await lattice(bob, "audit", "query")).code).toBe(4);
+    expect((await lattice(root, "admin", "tenant", "create", "physics", "--max-nodes", "10")).code).toBe(0);
+    const limited = (nodes: string) => lattice(bob, "admin", "tenant", "set-quota", "physics", "--max-nodes", nodes);
+    expect([(await lattice(bob, "audit", "query")).code, (await limited("4")).code]).toEqual([4, 4]);
     const given = await lattice(root, "admin", "grant", "add", "--tenant", "physics", "bob", "tenant-admin");
     expect([given.code, given.stdout]).toEqual([0, "bob is tenant_admin of physics\n"]);
     const seen = await lattice(bob, "audit", "query", "-o", "json");
     expect(seen.stdout).toContain('"grant.add"');
     expect(seen.stdout).not.toContain('"vcluster.create"');
+    expect((await limited("4")).stdout).toMatch(/0 of 4[\s\S]*Set by the cluster: +max_nodes 10/);
+    const beyond = await limited("11");
+    expect([beyond.code, beyond.stderr]).toEqual([
+      4,
+      expect.stringMatching(/at most 10[\s\S]*administrator of the cluster/),
+    ]);
     expect((await lattice(root, "admin", "grant", "list")).stdout).toMatch(/physics +bob +tenant_admin +root/);
     const file = join(cluster.dir, "audit.jsonl");
     const key = join(cluster.dir, "audit-key.pem");

@@ -11,7 +11,7 @@ import { request } from "../harness/rest.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
 const store = await useObjectStore("lattice-logs");
-const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION } = store.environment;
+const { AWS_ACCESS_KEY_ID = "", AWS_SECRET_ACCESS_KEY = "", AWS_REGION } = store.environment;
 const PLACE = "s3://lattice-logs/cluster-1";
 
 const cluster = useCluster({
@@ -23,9 +23,10 @@ logs:
   s3:
     endpoint: ${store.url}
     region: ${AWS_REGION}
-    access_key_id: ${AWS_ACCESS_KEY_ID}
-    secret_access_key: ${AWS_SECRET_ACCESS_KEY}
+    access_key_id: env://STORE_KEY
+    secret_access_key: env://STORE_SECRET
 `,
+  serverEnv: { STORE_KEY: AWS_ACCESS_KEY_ID, STORE_SECRET: AWS_SECRET_ACCESS_KEY },
   agentArgs: ["--log-store", PLACE, "--log-ring", "1", "--log-flush", "0.3"],
   agentEnv: store.environment,
 });

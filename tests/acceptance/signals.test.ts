@@ -11,12 +11,18 @@ import { root } from "../harness/program.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
 const store = await useObjectStore("traces");
-const { AWS_ACCESS_KEY_ID: key, AWS_SECRET_ACCESS_KEY: secret } = store.environment;
+const { AWS_ACCESS_KEY_ID: key, AWS_SECRET_ACCESS_KEY: STORE_SECRET = "" } = store.environment;
 const config = `backup:
   interval: 0s
-  s3: { endpoint: "${store.url}", region: eu-test-1, access_key_id: "${key}", secret_access_key: "${secret}" }
+  s3: { endpoint: "${store.url}", region: eu-test-1, access_key_id: "${key}", secret_access_key: "env://STORE_SECRET" }
 `;
-const cluster = useCluster({ nodes: 2, groups: ["g1", "g2"], agentArgs: ["--power-watts=500"], config });
+const cluster = useCluster({
+  nodes: 2,
+  groups: ["g1", "g2"],
+  agentArgs: ["--power-watts=500"],
+  config,
+  serverEnv: { STORE_SECRET },
+});
 const run = promisify(execFile);
 
 const signal = async (text: string): Promise<void> => {

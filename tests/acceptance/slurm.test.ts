@@ -367,16 +367,19 @@ describe("salloc and srun", () => {
 
   test("salloc: a command here, with srun on the nodes that it was given", async () => {
     const result = await sh(
-      "salloc -N2 -t 5 bash -c 'echo $SLURM_JOB_ID $SLURM_NNODES; srun hostname | wc -l; exit 3'",
+      "salloc -N2 -t 5 bash -c 'echo $SLURM_JOB_ID $SLURM_NNODES $SLURM_NTASKS; srun hostname | wc -l; exit 3'",
     );
     const id = result.stdout.split(" ")[0];
-    expect(result.stdout).toBe(`${id} 2\n2\n`);
+    expect(result.stdout).toBe(`${id} 2 2\n2\n`);
     expect(result.stderr).toContain(`salloc: Granted job allocation ${id}\n`);
     expect(result.stderr).toContain(`salloc: Relinquishing job allocation ${id}\n`);
     expect(result.code).toBe(3);
     const told = await sh(`sacct -j ${id} -X -n -P --format=State,ExitCode; srun -J bad sh -c 'exit 9'; echo rc $?
       sacct -X -n -P -S now-1hour --name=bad --format=State,ExitCode`);
     expect(told.stdout).toBe("FAILED|3:0\nrc 9\nFAILED|9:0\n");
+    const kept = await sh(`id=$(salloc --no-shell -t 5 2>&1 | grep -o '[0-9]*$'); squeue -h -j $id -o %t; scancel $id
+      salloc -N 99 -t 5 -I1 true 2>&1 | grep -c 'Requested nodes are busy'`);
+    expect(kept.stdout).toBe("R\n1\n");
   });
 });
 

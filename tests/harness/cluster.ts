@@ -16,6 +16,7 @@ export interface ClusterOptions {
   /** Text of the server's configuration file. */
   readonly config?: string;
   readonly serverPrefix?: readonly string[];
+  readonly serverEnv?: Readonly<Record<string, string>>;
   readonly serverDataDir?: string;
   /** Topology groups, given to the nodes in turn. */
   readonly groups?: readonly string[];
@@ -96,6 +97,7 @@ export class Cluster {
       args,
       logFile: join(this.dir, "server.log"),
       ...(this.#options.serverPrefix === undefined ? {} : { prefix: this.#options.serverPrefix }),
+      ...(this.#options.serverEnv === undefined ? {} : { env: this.#options.serverEnv }),
     });
     const ready = await this.#server.ready();
     this.#rest = String(ready.rest);

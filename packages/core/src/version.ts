@@ -79,7 +79,8 @@ export const COMMAND_VERSIONS: Readonly<Record<CommandKind, number>> = {
 export function versionNeeded(command: Command): number {
   const version = COMMAND_VERSIONS[command.kind];
   if (command.kind === "tenant.create") return (command.quota.maxNetworkDomains ?? null) === null ? version : 2;
-  if (command.kind === "tenant.update") return command.change.quota?.maxNetworkDomains === undefined ? version : 2;
+  if (command.kind === "tenant.update")
+    return command.change.quota?.maxNetworkDomains === undefined && command.within !== true ? version : 2;
   if (command.kind === "vcluster.create" && (hasSharing(command) || command.scheduler === "hpc_proportional")) return 2;
   if (command.kind === "vcluster.update" && hasSharing(command.change)) return 2;
   // Servers of version 1 would not try such an attempt again elsewhere.

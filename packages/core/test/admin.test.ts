@@ -25,6 +25,13 @@ const updateTenant = (name: string, change: TenantChange): Command => ({
   tenant: tenantId(name),
   change,
 });
+const within = (name: string, change: TenantChange): Command => ({
+  kind: "tenant.update",
+  origin: origin(),
+  tenant: tenantId(name),
+  change,
+  within: true,
+});
 const updateVCluster = (name: string, change: VClusterChange): Command => ({
   kind: "vcluster.update",
   origin: origin(),
@@ -44,6 +51,43 @@ describe("tenants", () => {
       "quota.fair_share_target",
     ]);
     expect(fieldsOf(c.one(tenant("b", { maxNodes: -1 })))).toEqual(["quota.max_nodes"]);
+  });
+  describe("by their own administrators", () => {
+    const made = () => createCluster(tenant("a", { maxNodes: 100, gpuHoursBudget: 50 }, 5));
+    const limits = (c: ReturnType<typeof made>) => {
+      const { quota, maxPreemptionClass, ceiling } = c.state.tenant(tenantId("a")) ?? {};
+      return [quota?.maxNodes, quota?.maxConcurrentAllocations, maxPreemptionClass, ceiling?.quota.maxNodes];
+    };
+    it("are lowered, and raised again to what was set, and no further", () => {
+      const c = made();
+      c.apply(within("a", { quota: { maxNodes: 40, maxConcurrentAllocations: 7 }, maxPreemptionClass: 3 }));
+      expect(limits(c)).toEqual([40, 7, 3, 100]);
+      expect(verdict(c.one(within("a", { quota: { maxNodes: 101 } })))).toBe("forbidden");
+      expect(verdict(c.one(within("a", { maxPreemptionClass: 6 })))).toBe("forbidden");
+      expect(limits(c)).toEqual([40, 7, 3, 100]);
+      c.apply(within("a", { quota: { maxNodes: 90 } }));
+      expect(limits(c)).toEqual([90, 7, 3, 100]);
+      c.apply(within("a", { quota: { maxNodes: null, maxConcurrentAllocations: null }, maxPreemptionClass: 5 }));
+      expect(limits(c)).toEqual([100, null, 5, undefined]);
+    });
+    it("have no say in shares, and none beyond what all tenants have", () => {
+      const c = made();
+      const refused = [{ fairShareMilli: 1 }, { burstAllowanceMilli: null }, { gpuHoursBudget: 51 }] as const;
+      for (const quota of refused) expect(verdict(c.one(within("a", { quota })))).toBe("forbidden");
+      const { maxDomainsPerTenant } = c.state.network;
+      const domains = (maxNetworkDomains: number) => verdict(c.one(within("a", { quota: { maxNetworkDomains } })));
+      expect([domains(maxDomainsPerTenant + 1), domains(maxDomainsPerTenant)]).toEqual(["forbidden", "accepted"]);
+      expect(fieldsOf(c.one(within("a", { quota: { maxNodes: -1 } })))).toEqual(["quota.max_nodes"]);
+    });
+    it("give way to what the cluster's set, which is the ceiling from then on", () => {
+      const c = made();
+      c.apply(within("a", { quota: { maxNodes: 40, maxConcurrentAllocations: 7 } }));
+      c.apply(updateTenant("a", { quota: { maxNodes: 80 } }));
+      expect(limits(c)).toEqual([80, 7, 5, 80]);
+      expect(verdict(c.one(within("a", { quota: { maxNodes: 81 } })))).toBe("forbidden");
+      c.apply(updateTenant("a", { quota: { maxConcurrentAllocations: null } }));
+      expect(limits(c)).toEqual([80, null, 5, undefined]);
+    });
   });
   it("change only what is named; null removes a limit", () => {
     const c = createCluster(tenant("a", { maxNodes: 5, maxConcurrentAllocations: 2 }));

@@ -8,6 +8,7 @@ import {
   id,
   moves,
   orders,
+  origin,
   register,
   reportOf,
   submit,
@@ -230,6 +231,15 @@ describe("allocation.update", () => {
     expect(verdict(c.one(update({ preemptionClass: 6 })))).toBe("invalid_argument");
     expect(verdict(c.one(update({ name: "\0" })))).toBe("invalid_argument");
     expect(verdict(c.one(update({}, 9)))).toBe("unknown_allocation");
+    const vcluster = c.state.allocation(id(1))?.spec.vcluster ?? ("" as never);
+    const before = c.state.allocation(id(1))?.spec;
+    const change = { maxWalltime: duration(20_000), defaultWalltime: duration(20_000) };
+    expect(verdict(c.one({ kind: "vcluster.update", origin: origin(), vcluster, change }))).toBe("accepted");
+    const tooLong = c.one(update({ walltime: duration(20_001) }));
+    expect(verdict(tooLong)).toBe("invalid_argument");
+    expect(JSON.stringify(tooLong)).toContain("allows at most 20 s, requested 20.001 s");
+    expect(c.state.allocation(id(1))?.spec).toEqual(before);
+    expect(verdict(c.one(update({ walltime: duration(20_000) })))).toBe("accepted");
     c.report(1, "n1", "completed");
     expect(verdict(c.one(update({ name: "x" })))).toBe("illegal_transition");
   });

@@ -283,6 +283,8 @@ export interface Tenant {
   readonly automatic?: boolean;
   readonly nodes_in_use?: number;
   readonly running_allocations?: number;
+  /** What the cluster's administrators have set, where the tenant's own have gone below it. */
+  readonly ceiling?: { readonly quota?: Quota; readonly max_preemption_class?: number };
 }
 
 /** Limits stand in `quota` or beside it. */

@@ -5,9 +5,10 @@ import { randomUUID } from "node:crypto";
 import { type Session, sleep } from "@lattice/sdk";
 import { type JsonObject, type Option, parseScript } from "@lattice/wire";
 import { complain, type Desk } from "./desk.ts";
-import { notOffered, Refusal } from "./refusal.ts";
+import { notOffered, Refusal, refuse } from "./refusal.ts";
 import { submitProblem } from "./submit-problems.ts";
 import { slurmVariables } from "./variables.ts";
+import { has, lastValue, type Words } from "./words.ts";
 
 export interface Held {
   readonly id: string;
@@ -20,8 +21,21 @@ const FIRST_LOOK_MS = 40;
 const LONGEST_PAUSE_MS = 1_000;
 const WAITS = new Set<string>(["pending", "staging", "suspended"]);
 
-/** Throws a Refusal when they are not to be had. The signal gives up waiting. */
-export async function allocate(desk: Desk, body: JsonObject, signal: AbortSignal): Promise<Held> {
+export interface Waiting {
+  /** Gives up. */
+  readonly signal: AbortSignal;
+  /** Of -I: whoever has not got them by then does not want them. Undefined: waits on. */
+  readonly seconds?: number | undefined;
+}
+
+/** `-I`, `-I30`, `--immediate=30`. */
+export function patienceOf(words: Words): number | undefined {
+  if (!has(words, "immediate")) return undefined;
+  return Number.parseInt(lastValue(words, "immediate") ?? "1", 10) || 1;
+}
+
+/** Throws a Refusal when they are not to be had. */
+export async function allocate(desk: Desk, body: JsonObject, { signal, seconds }: Waiting): Promise<Held> {
   const { client, program } = desk;
   const limited = { ...body, ...(await limitFor(desk, body)) };
   const created = await client.sessions.create(limited, { requestId: randomUUID() }).catch(async (error: unknown) => {
@@ -31,7 +45,8 @@ export async function allocate(desk: Desk, body: JsonObject, signal: AbortSignal
   for (const warning of created.warnings ?? []) complain(`${program}: warning: ${warning}`);
   let session: Session;
   try {
-    session = await untilRunning(desk, created.session_id, id, signal);
+    const until = seconds === undefined ? Number.POSITIVE_INFINITY : Date.now() + seconds * 1000;
+    session = await untilRunning(desk, { sessionId: created.session_id, id, until }, signal);
   } catch (error) {
     await client.sessions.end(created.session_id);
     if (!signal.aborted) throw error;
@@ -60,7 +75,14 @@ async function limitFor({ client }: Desk, body: JsonObject): Promise<JsonObject>
 /** Where not even the vCluster says how long: long enough for a look, short enough to be forgotten. */
 const UNSTATED_SECONDS = 3600;
 
-async function untilRunning(desk: Desk, sessionId: string, id: string, signal: AbortSignal): Promise<Session> {
+interface Asked {
+  readonly sessionId: string;
+  readonly id: string;
+  /** Milliseconds since 1970. */
+  readonly until: number;
+}
+
+async function untilRunning(desk: Desk, { sessionId, id, until }: Asked, signal: AbortSignal): Promise<Session> {
   let told = false;
   for (let pause = FIRST_LOOK_MS; ; pause = Math.min(pause * 1.5, LONGEST_PAUSE_MS)) {
     const session = await desk.client.sessions.get(sessionId);
@@ -68,6 +90,7 @@ async function untilRunning(desk: Desk, sessionId: string, id: string, signal: A
       if (told) complain(`${desk.program}: job ${id} has been allocated resources`);
       return session;
     }
+    if (Date.now() >= until) throw refuse(desk.program, "Unable to allocate resources: Requested nodes are busy");
     if (!told && pause > 10 * FIRST_LOOK_MS) {
       told = true;
       complain(`${desk.program}: job ${id} queued and waiting for resources`);

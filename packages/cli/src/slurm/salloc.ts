@@ -3,11 +3,14 @@
 
 import { spawn } from "node:child_process";
 import { basename } from "node:path";
-import { allocate, type Held, nodesRequest } from "./allocation.ts";
+import type { Allocation } from "@lattice/sdk";
+import { allocate, type Held, nodesRequest, patienceOf } from "./allocation.ts";
 import type { SlurmCommand } from "./command.ts";
 import { complain, type Desk } from "./desk.ts";
+import { taskCount } from "./job-fields.ts";
 import { JOB_RULES, jobOptions } from "./job-options.ts";
-import { type Grammar, lastValue, readWords } from "./words.ts";
+import { plainJob } from "./jobs.ts";
+import { type Grammar, has, lastValue, readWords } from "./words.ts";
 
 const GRAMMAR: Grammar = {
   program: "salloc",
@@ -34,11 +37,15 @@ export const command: SlurmCommand = {
     const interrupt = (): void => stop.abort();
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, interrupt);
     const request = nodesRequest(desk, jobOptions("salloc", words, desk.env, "SALLOC"), name);
-    const held = await allocate(desk, request, stop.signal);
+    const held = await allocate(desk, request, { signal: stop.signal, seconds: patienceOf(words) });
     complain(`salloc: Granted job allocation ${held.id}`);
+    // They are kept until somebody cancels the job, or its time is over.
+    if (has(words, "no-shell")) return 0;
     let exit = 1;
     try {
-      exit = await runHere(desk, line, { ...(request.env as Variables), ...heldVariables(desk, held, name) });
+      const job = await desk.client.get(held.id);
+      const variables = { ...heldVariables(desk, held, name), ...jobVariables(desk, job, lastValue(words, "ntasks")) };
+      exit = await runHere(desk, line, { ...(request.env as Variables), ...variables });
     } finally {
       complain(`salloc: Relinquishing job allocation ${held.id}`);
       await held.end(exit);
@@ -76,3 +83,16 @@ const heldVariables = ({ cwd }: Desk, { id, nodes }: Held, name: string): Variab
   SLURM_JOB_NUM_NODES: `${nodes.length}`,
   SLURM_SUBMIT_DIR: cwd,
 });
+
+/** What was decided for it where nothing was said. */
+function jobVariables({ compat }: Desk, job: Allocation, asked: string | undefined): Variables {
+  const { spec = {} } = job;
+  const tasks = asked ?? `${taskCount(plainJob(job))}`;
+  return {
+    SLURM_NTASKS: tasks,
+    SLURM_NPROCS: tasks,
+    SLURM_JOB_PARTITION: compat.partitionOf(spec.vcluster ?? ""),
+    SLURM_JOB_ACCOUNT: compat.accountOf(spec.tenant ?? ""),
+    SLURM_JOB_QOS: compat.qosOf(spec.lifecycle?.preemption_class),
+  };
+}

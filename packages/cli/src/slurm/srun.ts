@@ -9,7 +9,7 @@ import type { LaunchRequest } from "@lattice/sdk";
 import { expandHostlist, ProblemError } from "@lattice/wire";
 import { tellWhatBroke } from "../commands/launch/broken.ts";
 import { clean } from "../output/text.ts";
-import { allocate, nodesRequest } from "./allocation.ts";
+import { allocate, nodesRequest, patienceOf } from "./allocation.ts";
 import type { SlurmCommand } from "./command.ts";
 import { complain, type Desk } from "./desk.ts";
 import { JOB_RULES, jobOptions } from "./job-options.ts";
@@ -106,7 +106,7 @@ async function ownNodes(desk: Desk, words: Words, signal: AbortSignal): Promise<
   // Tasks share a node unless more nodes are asked for: whole nodes are many cores.
   const spread = has(words, "nodes") || has(words, "ntasks-per-node");
   const asked = spread ? options : options.filter((option) => option.name !== "ntasks");
-  const held = await allocate(desk, nodesRequest(desk, asked, name), signal);
+  const held = await allocate(desk, nodesRequest(desk, asked, name), { signal, seconds: patienceOf(words) });
   let exit = 1;
   try {
     exit = await step(desk, words, held.id, signal);

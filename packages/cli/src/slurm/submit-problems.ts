@@ -32,6 +32,9 @@ export async function submitProblem(desk: Desk, error: unknown, partition: strin
   if (fields.some(({ field }) => field.includes("depends_on")) || code === "unknown_allocation") {
     return new Refusal([failed("Job dependency problem"), said(detail)]);
   }
+  if (fields.some(({ field }) => field.includes("task_group"))) {
+    return new Refusal([failed("Invalid job array specification"), said(detail)]);
+  }
   if (code === "quota_exceeded") {
     return new Refusal([failed("Job violates accounting/QOS policy"), said(detail)]);
   }

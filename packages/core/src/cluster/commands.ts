@@ -31,6 +31,8 @@ export interface UpdateTenantCommand {
     readonly quota?: Partial<Quota>;
     readonly maxPreemptionClass?: number;
   };
+  /** By the tenant's own administrators: never beyond what those of the cluster have set. Absent: by the latter. */
+  readonly within?: true;
 }
 export interface DeleteTenantCommand {
   readonly kind: "tenant.delete";

@@ -10,7 +10,7 @@ export const MAX_QUOTA = 1_000_000_000_000;
 /** A hundred times its share. */
 export const MAX_BURST_MILLI = 100_000;
 
-const FIELDS: Readonly<Record<keyof Quota, { readonly field: string; readonly most: number }>> = {
+export const FIELDS: Readonly<Record<keyof Quota, { readonly field: string; readonly most: number }>> = {
   maxNodes: { field: "quota.max_nodes", most: MAX_QUOTA },
   maxConcurrentAllocations: { field: "quota.max_concurrent_allocations", most: MAX_QUOTA },
   fairShareMilli: { field: "quota.fair_share_target", most: 1000 },

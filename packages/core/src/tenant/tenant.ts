@@ -24,6 +24,14 @@ export interface Tenant {
   readonly createdAt: Instant;
   /** Made by a first submission, not by an administrator. */
   readonly automatic: boolean;
+  /** Absent: the limits are as they were set. */
+  readonly ceiling?: Ceiling;
+}
+
+/** What the cluster's administrators have set, where the tenant's own have gone below. */
+export interface Ceiling {
+  readonly quota: Quota;
+  readonly maxPreemptionClass: number;
 }
 
 export const UNLIMITED: Quota = {

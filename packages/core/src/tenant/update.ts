@@ -1,24 +1,21 @@
 // Limits change from here on: lowering one keeps further work from starting, and never takes
-// nodes away from work that has them. A limit set to null is removed.
+// nodes away from work that has them. A limit set to null is removed. A tenant's own administrators move them under a ceiling.
 
 import { problemList } from "../allocation/check-values.ts";
 import { canonical } from "../canonical.ts";
 import type { UpdateTenantCommand } from "../command.ts";
 import type { Outcome } from "../outcome.ts";
-import { accepted, quote, refuse, refuseFields, type Step, unchanged } from "../step.ts";
+import { accepted, quote, refuse, refuseFields, rejected, type Step, unchanged } from "../step.ts";
+import { changedFromAbove, changedWithin, whyNotWithin } from "./ceiling.ts";
 import { checkTenant } from "./check.ts";
-import type { Tenant } from "./tenant.ts";
 
 export function updateTenant(step: Step, command: UpdateTenantCommand): Outcome {
   const known = step.state.tenant(command.tenant);
   if (known === undefined) return refuse("unknown_tenant", `there is no tenant ${quote(command.tenant)}`);
-  const { change } = command;
-  const tenant: Tenant = {
-    ...known,
-    description: change.description ?? known.description,
-    quota: { ...known.quota, ...change.quota },
-    maxPreemptionClass: change.maxPreemptionClass ?? known.maxPreemptionClass,
-  };
+  const { change, within } = command;
+  const barred = within === true ? whyNotWithin(known, change, step.state.network.maxDomainsPerTenant) : null;
+  if (barred !== null) return rejected(barred);
+  const tenant = within === true ? changedWithin(known, change) : changedFromAbove(known, change);
   const problems = problemList();
   checkTenant(problems, tenant);
   if (problems.list.length > 0) return refuseFields(problems.list);

@@ -370,7 +370,8 @@ function makeTenantUpdate(roll: Dice): Command {
   const limit = roll(2) === 0 ? null : 1 + roll(6);
   const quota = roll(2) === 0 ? { maxNodes: limit } : { maxConcurrentAllocations: limit };
   const name = pick(roll, ["physics", "art", "nobody"]) ?? "art";
-  return { kind: "tenant.update", origin: origin(), tenant: tenantId(name), change: { quota } };
+  const own = roll(3) === 0 ? { within: true as const } : null;
+  return { kind: "tenant.update", origin: origin(), tenant: tenantId(name), change: { quota }, ...own };
 }
 
 const makeTelemetry = (roll: Dice) => ({

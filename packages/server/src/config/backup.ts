@@ -1,6 +1,5 @@
 // The backup section: where backups go, how often, how long they stay, and how an object store is
-// spoken to. Credentials come from the file or from the environment that AWS tools use; without them a
-// server that needs them does not start.
+// spoken to; without credentials a server that needs them does not start.
 
 import { join, resolve } from "node:path";
 import { type Duration, duration, seconds } from "@lattice/core";
@@ -9,6 +8,8 @@ import { z } from "zod";
 import type { BackupRetention } from "../backup/retention.ts";
 import type { S3Options } from "../backup/stores/s3.ts";
 import { section, span } from "./fields.ts";
+import { s3Options, s3Problems, s3Section } from "./s3.ts";
+import type { Environment } from "./secret.ts";
 
 export interface BackupConfig {
   /** An absolute path or s3://bucket/prefix. */
@@ -42,18 +43,7 @@ export const backupSection = section({
   s3: s3Section(),
 });
 
-/** How an object store is spoken to. */
-export function s3Section() {
-  return section({
-    endpoint: z.url({ protocol: /^https?$/, error: "is not a URL, for example https://s3.example.com" }).optional(),
-    region: z.string().min(1).optional(),
-    access_key_id: z.string().min(1).optional(),
-    secret_access_key: z.string().min(1).optional(),
-  });
-}
-
 type ParsedBackup = z.output<typeof backupSection>;
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Shorter than this, backups would be taken one after the other. */
 const LEAST_INTERVAL = duration(1_000);
@@ -66,12 +56,8 @@ export function backupProblems(
   if (backup.interval > 0 && backup.interval < LEAST_INTERVAL) {
     problems.push({ path: ["interval"], message: "must be at least 1s, or 0s for none" });
   }
-  if (backup.destination?.startsWith("s3:") === true && s3Options(backup, environment) === null) {
-    const message =
-      "must have access_key_id and secret_access_key, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY be set";
-    problems.push({ path: ["s3"], message });
-  }
-  return problems;
+  const inStore = backup.destination?.startsWith("s3:") === true;
+  return [...problems, ...s3Problems(backup.s3, environment, inStore)];
 }
 
 export function completeBackup(backup: ParsedBackup, dataDir: string, environment: Environment): BackupConfig {
@@ -83,15 +69,6 @@ export function completeBackup(backup: ParsedBackup, dataDir: string, environmen
     defaultDir,
     interval: destination === undefined || interval === 0 ? null : interval,
     retention: { allMs: retention.all, dailyMs: retention.daily, weeklyMs: retention.weekly },
-    s3: s3Options(backup, environment),
+    s3: s3Options(backup.s3, environment),
   };
-}
-
-export function s3Options({ s3 }: Pick<ParsedBackup, "s3">, environment: Environment): S3Options | null {
-  const accessKeyId = s3.access_key_id ?? environment.AWS_ACCESS_KEY_ID ?? "";
-  const secretAccessKey = s3.secret_access_key ?? environment.AWS_SECRET_ACCESS_KEY ?? "";
-  if (accessKeyId === "" || secretAccessKey === "") return null;
-  const region = s3.region ?? environment.AWS_REGION ?? "us-east-1";
-  const endpoint = s3.endpoint ?? environment.AWS_ENDPOINT_URL ?? `https://s3.${region}.amazonaws.com`;
-  return { endpoint, region, accessKeyId, secretAccessKey };
 }

@@ -5,8 +5,9 @@ import { resolve } from "node:path";
 import { parseS3 } from "@lattice/wire";
 import { z } from "zod";
 import type { S3Options } from "../backup/stores/s3.ts";
-import { type Environment, s3Options, s3Section } from "./backup.ts";
 import { section } from "./fields.ts";
+import { s3Options, s3Problems, s3Section } from "./s3.ts";
+import type { Environment } from "./secret.ts";
 
 export interface LogsConfig {
   /** An absolute path or s3://bucket/prefix; null: output is on the nodes alone. */
@@ -32,13 +33,10 @@ export function logsProblems(
   logs: ParsedLogs,
   environment: Environment,
 ): readonly { readonly path: string[]; readonly message: string }[] {
-  if (logs.store?.startsWith("s3:") !== true || s3Options(logs, environment) !== null) return [];
-  const message =
-    "must have access_key_id and secret_access_key, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY be set";
-  return [{ path: ["s3"], message }];
+  return s3Problems(logs.s3, environment, logs.store?.startsWith("s3:") === true);
 }
 
 export const completeLogs = (logs: ParsedLogs, environment: Environment): LogsConfig => ({
   store: logs.store === undefined ? null : logs.store.startsWith("s3:") ? logs.store : resolve(logs.store),
-  s3: s3Options(logs, environment),
+  s3: s3Options(logs.s3, environment),
 });

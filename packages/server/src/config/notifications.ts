@@ -1,11 +1,12 @@
-// Who is told of ends and notices from outside: webhooks, each with the secret that signs what is sent. The
-// secret comes from the file, from another file, or from the environment; without one the server does not start.
+// Who is told of ends and notices from outside: webhooks, each with the secret that signs what is sent. The secret is
+// named by a reference, a file or a variable, never written out; without one the server does not start.
 
 import { readFileSync } from "node:fs";
 import type { EndState, Hook, TenantId } from "@lattice/core";
 import { parseTenantId } from "@lattice/core";
 import { z } from "zod";
 import { section } from "./fields.ts";
+import { type Environment, readSecret, type Secret } from "./secret.ts";
 
 export interface WebhookConfig extends Hook {
   readonly url: string;
@@ -35,7 +36,6 @@ export const notificationsSection = section({ webhooks: z.array(webhook).max(32)
 
 type Parsed = z.output<typeof notificationsSection>;
 type Webhook = Parsed["webhooks"][number];
-type Environment = Readonly<Record<string, string | undefined>>;
 
 export function notificationsProblems(
   { webhooks }: Parsed,
@@ -45,12 +45,13 @@ export function notificationsProblems(
   webhooks.forEach((hook, i) => {
     const path = ["webhooks", String(i)];
     const secret = secretOf(hook, environment);
-    if (secret === null)
+    if (secret?.kind === "missing") problems.push({ path: [...path, "secret"], message: secret.problem });
+    else if (secret === null)
       problems.push({
         path,
         message: "must have a secret, a secret_file that can be read, or a secret_env that is set",
       });
-    else if (secret.length < LEAST_SECRET)
+    else if (secret.value.length < LEAST_SECRET)
       problems.push({ path, message: `must have a secret of at least ${LEAST_SECRET} characters` });
     if (hook.tenant !== undefined && parseTenantId(hook.tenant) === null)
       problems.push({ path: [...path, "tenant"], message: "is not a name for a tenant" });
@@ -61,23 +62,30 @@ export function notificationsProblems(
 }
 
 export const completeNotifications = ({ webhooks }: Parsed, environment: Environment): NotificationsConfig => ({
-  webhooks: webhooks.map((hook) => ({
-    name: hook.name,
-    url: hook.url,
-    secret: secretOf(hook, environment) ?? "",
-    tenant: (hook.tenant ?? null) as TenantId | null,
-    states: hook.states,
-    notices: hook.notices,
-  })),
+  webhooks: webhooks.map((hook) => {
+    const secret = secretOf(hook, environment);
+    return {
+      name: hook.name,
+      url: hook.url,
+      secret: secret?.kind === "found" ? secret.value : "",
+      tenant: (hook.tenant ?? null) as TenantId | null,
+      states: hook.states,
+      notices: hook.notices,
+    };
+  }),
 });
 
-function secretOf({ secret, secret_file, secret_env }: Webhook, environment: Environment): string | null {
-  if (secret !== undefined) return secret;
-  if (secret_env !== undefined) return environment[secret_env] ?? null;
+/** Null: none is named, or not to be had. */
+function secretOf({ secret, secret_file, secret_env }: Webhook, environment: Environment): Secret | null {
+  if (secret !== undefined) return readSecret(secret, environment);
+  if (secret_env !== undefined) return foundOrNull(environment[secret_env]);
   if (secret_file === undefined) return null;
   try {
-    return readFileSync(secret_file, "utf8").trim();
+    return foundOrNull(readFileSync(secret_file, "utf8").trim());
   } catch {
     return null;
   }
 }
+
+const foundOrNull = (value: string | undefined): Secret | null =>
+  value === undefined ? null : { kind: "found", value };

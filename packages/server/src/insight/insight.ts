@@ -38,6 +38,7 @@ import type { PlanResult } from "../observe/scheduling.ts";
 import type { Samples } from "../telemetry/samples.ts";
 import { createCycleRecord } from "./cycle-record.ts";
 import { createEstimateRecord, type ObserveError } from "./estimate-record.ts";
+import { delayedBy } from "./extension.ts";
 import { planFor, plannedRecord } from "./plan.ts";
 import type { AnswerTo, Explained, Planned, Question, QuestionKind } from "./question.ts";
 import { lookAtQueue } from "./queue.ts";
@@ -141,6 +142,8 @@ export function createInsight(parts: InsightParts): Insight {
     switch (question.kind) {
       case "explain":
         return explained(question.id);
+      case "extension":
+        return delayedBy(parts.view(), cycles.values(), question);
       case "plan":
         return planned(question);
       case "reservations":

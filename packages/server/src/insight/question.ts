@@ -1,15 +1,30 @@
 // What may be asked of the leader's scheduler, and what it answers: plain values, since a follower passes them on
 // as JSON. A closed list; each question has one answer.
 
-import type { AllocationId, AllocationSpec, Instant, NodeId, Scores, UserName, VClusterId } from "@lattice/core";
+import type {
+  AllocationId,
+  AllocationSpec,
+  Duration,
+  Instant,
+  NodeId,
+  Scores,
+  UserName,
+  VClusterId,
+} from "@lattice/core";
 import type { Explanation, PendingReason, Suggestion } from "@lattice/scheduler";
 import type { CheckpointAnswer } from "../controllers/checkpoint/answer.ts";
 import type { MetricsComponent } from "../observe/components.ts";
 import type { Recorded } from "../observe/recorder.ts";
 import type { Sample } from "../telemetry/samples.ts";
+import type { Delayed } from "./extension.ts";
 
 export interface Questions {
   readonly checkpoint: { readonly ask: { readonly id: AllocationId }; readonly answer: CheckpointAnswer };
+  /** Whose reserved start would be taken away if it ran for so long; null: nobody's. */
+  readonly extension: {
+    readonly ask: { readonly id: AllocationId; readonly walltime: Duration };
+    readonly answer: Delayed | null;
+  };
   /** Null: it does not wait. */
   readonly explain: { readonly ask: { readonly id: AllocationId }; readonly answer: Explained | null };
   readonly plan: {

@@ -63,8 +63,9 @@ const METRICS = [
 const LOGS = ["AllocationService.GetLogs", "AllocationService.StreamLogs"];
 const TASKS = ["TaskService.LaunchTasks", "TaskService.SendTaskInput", "TaskService.TellLaunch"];
 const DRAINS = ["NodeService.DrainNode", "NodeService.UndrainNode"];
-const TENANTS = ["AdminService.CreateTenant", "AdminService.UpdateTenant", "AdminService.DeleteTenant"];
+const TENANTS = ["AdminService.CreateTenant", "AdminService.DeleteTenant"];
 const VCLUSTERS = [
+  "AdminService.UpdateTenant",
   "NetworkService.SetDomainGrace",
   "AdminService.CreateVCluster",
   "AdminService.UpdateVCluster",

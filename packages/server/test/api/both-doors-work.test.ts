@@ -117,7 +117,56 @@ describe("sessions", () => {
   });
 });
 
+describe("the vCluster of a session, a DAG and a plan that name none", () => {
+  const ml = create(pb.CreateVClusterRequestSchema, { id: "ml", scheduler: pb.SchedulerType.ML_TRAINING });
+  const lifecycle = { walltimeSeconds: 600 };
+  const session = async (fields: { intent?: string; tenant?: string }) => {
+    const allocation = create(pb.AllocationSpecSchema, { lifecycle, ...fields });
+    const made = await good("SessionService.CreateSession", create(pb.CreateSessionRequestSchema, { allocation }));
+    const id = String(made.allocation_id);
+    const got = await good("AllocationService.Get", create(pb.GetAllocationRequestSchema, { id }));
+    return [(got.spec as { vcluster: string }).vcluster, made.warnings ?? []];
+  };
+  const chosen = ['vCluster "ml" was chosen for the intent "train"'];
+
+  test("follows the intent, else what is interactive and open to the tenant", async () => {
+    await good("AdminService.CreateVCluster", ml);
+    for (const id of ["art", "physics"])
+      await good("AdminService.CreateTenant", create(pb.CreateTenantRequestSchema, { id }));
+    expect(await session({})).toEqual(["hpc-batch", []]);
+    const scheduler = pb.SchedulerType.INTERACTIVE_FIFO;
+    const make = (id: string, tenant: string) =>
+      good("AdminService.CreateVCluster", create(pb.CreateVClusterRequestSchema, { id, tenant, scheduler }));
+    await make("interactive", "physics");
+    expect(await session({ tenant: "art" })).toEqual(["hpc-batch", []]);
+    expect(await session({ tenant: "physics" })).toEqual(["interactive", []]);
+    await make("desks", "");
+    expect(await session({ tenant: "art" })).toEqual(["desks", []]);
+    expect(await session({ intent: "train", tenant: "physics" })).toEqual(["ml", chosen]);
+    expect((await session({ intent: "whatever", tenant: "physics" }))[0]).toBe("interactive");
+  });
+
+  test("is told for a DAG and a plan as for a submission", async () => {
+    await good("AdminService.CreateVCluster", ml);
+    const members = ["a", "b"].map((name) => ({ name, entrypoint: "true", intent: "train" }));
+    const dag = await good("DagService.SubmitDag", create(pb.SubmitDagRequestSchema, { allocations: members }));
+    expect(dag.warnings).toEqual(chosen);
+    const allocation = create(pb.AllocationSpecSchema, { entrypoint: "true", intent: "train" });
+    const planned = await good("AllocationService.Plan", create(pb.SubmitRequestSchema, { allocation }));
+    expect(planned).toMatchObject({ vcluster: "ml", warnings: chosen });
+  });
+});
+
 describe("DAGs", () => {
+  test("one that is too large is refused in the book's words, and nothing is submitted", async () => {
+    const many = Array.from({ length: 1_001 }, (_, n) => ({ name: `m${n}`, entrypoint: "true" }));
+    const refused = await both("DagService.SubmitDag", create(pb.SubmitDagRequestSchema, { allocations: many }));
+    expect(refused).toMatchObject({
+      problem: { fields: [{ detail: "DAG exceeds maximum size (1001 allocations, limit: 1000)" }] },
+    });
+    expect(await good("DagService.ListDags", create(pb.ListDagsRequestSchema))).not.toHaveProperty("dags.0");
+  });
+
   const allocations = [
     { name: "prepare", entrypoint: "true" },
     { name: "train", entrypoint: "true", dependsOn: [{ ref: "prepare", condition: "success" }] },

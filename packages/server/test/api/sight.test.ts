@@ -2,7 +2,15 @@
 // table of access is walked elsewhere; this is about answers that show several people's work at once.
 
 import { create } from "@bufbuild/protobuf";
-import { type Command, type NodeId, plainSpec, type TenantId, type UserName, type VClusterId } from "@lattice/core";
+import {
+  type Command,
+  type NodeId,
+  plainSpec,
+  seconds,
+  type TenantId,
+  type UserName,
+  type VClusterId,
+} from "@lattice/core";
 import { pb } from "@lattice/wire";
 import { beforeEach, expect, test } from "vitest";
 import { reachesOwnAlone } from "../../src/api/access/authorize.ts";
@@ -12,6 +20,7 @@ import { get, list } from "../../src/api/handlers/allocations.ts";
 import { getDomain, listDomains } from "../../src/api/handlers/networks.ts";
 import { listNodes } from "../../src/api/handlers/nodes.ts";
 import { getQueue } from "../../src/api/handlers/queue.ts";
+import { attach } from "../../src/api/handlers/terminals.ts";
 import { watch } from "../../src/api/handlers/watch.ts";
 import { loadConfig } from "../../src/config/index.ts";
 import { vcluster } from "../controllers/make.ts";
@@ -179,4 +188,26 @@ test("a network that is one allocation's alone is seen with it, a shared one by 
   const asked = (who: Principal) => getDomain(as(who), create(pb.GetDomainRequestSchema, { name: "alloc-5" }));
   expect((await asked(ADA)).allocationIds).toEqual(["5"]);
   await expect(asked(BOB)).rejects.toMatchObject({ problem: { code: "forbidden" } });
+});
+
+test("nobody attaches to work that is checkpointed to be stopped; it is said when one may", async () => {
+  const checkpoint = { mode: "signal", auto: false, port: 0, timeout: seconds(600), maxDeferral: seconds(0) } as const;
+  submit("ada", "physics", { checkpoint });
+  plane.addNode("n2");
+  plane.start("5", ["n2"]);
+  const { lifecycle } = plainSpec({ vcluster: "hpc-batch" as VClusterId });
+  submit("ada", "physics", { lifecycle: { ...lifecycle, preemptionClass: 9 } });
+  plane.apply({
+    kind: "allocation.preempt",
+    allocation: "6" as never,
+    basis: plane.view().index,
+    victims: [{ allocation: "5" as never, attempt: 1 as never }],
+    nodes: ["n2" as NodeId],
+  });
+  expect(plane.view().allocation("5" as never)?.phase.kind).toBe("checkpointing");
+  async function* asked() {
+    yield create(pb.AttachRequestSchema, { message: { case: "start", value: { id: "5" } } } as never);
+  }
+  const detail = "Allocation 5 is being checkpointed; attach is unavailable until it is rescheduled.";
+  await expect(attach(as(ADA), asked()).next()).rejects.toMatchObject({ problem: { code: "not_running", detail } });
 });

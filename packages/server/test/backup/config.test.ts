@@ -30,7 +30,8 @@ test("an object store needs credentials, from the file or the environment", () =
   vi.stubEnv("AWS_ACCESS_KEY_ID", "");
   vi.stubEnv("AWS_SECRET_ACCESS_KEY", "");
   expect(() => load({ destination: "s3://bucket/x" })).toThrow(/backup.s3 must have access_key_id/);
-  const keys = { access_key_id: "a", secret_access_key: "b", region: "eu-1" };
+  vi.stubEnv("STORE_SECRET", "b");
+  const keys = { access_key_id: "a", secret_access_key: "env://STORE_SECRET", region: "eu-1" };
   expect(load({ destination: "s3://bucket/x", s3: keys }).s3).toEqual({
     endpoint: "https://s3.eu-1.amazonaws.com",
     region: "eu-1",
@@ -40,6 +41,36 @@ test("an object store needs credentials, from the file or the environment", () =
   vi.stubEnv("AWS_ACCESS_KEY_ID", "c");
   vi.stubEnv("AWS_SECRET_ACCESS_KEY", "d");
   expect(load({ destination: "s3://bucket/x" }).s3).toMatchObject({ accessKeyId: "c", secretAccessKey: "d" });
+});
+
+test("secrets are named, wherever they are; what is written out is refused with what to write", () => {
+  const file = join(dir, "key");
+  writeFileSync(file, "from-a-file-of-16\n");
+  const read = { access_key_id: `file://${file}`, secret_access_key: `file://${file}` };
+  expect(load({ s3: read }).s3).toMatchObject({
+    accessKeyId: "from-a-file-of-16",
+    secretAccessKey: "from-a-file-of-16",
+  });
+  const whole = (rest: object) => {
+    const path = join(dir, "server.yaml");
+    writeFileSync(path, JSON.stringify({ server: { data_dir: join(dir, "data") }, ...rest }));
+    return loadConfig(path);
+  };
+  expect(whole({ logs: { s3: read } }).logs.s3).toMatchObject({ secretAccessKey: "from-a-file-of-16" });
+  const hook = (secret: object) => ({
+    notifications: { webhooks: [{ name: "x", url: "https://hooks.example.com", ...secret }] },
+  });
+  for (const secret of [{ secret: `file://${file}` }, { secret_file: file }])
+    expect(whole(hook(secret)).notifications.webhooks).toMatchObject([{ secret: "from-a-file-of-16" }]);
+
+  const next = "is not a reference; write env://NAME, file:///path or vault://path";
+  const s3 = { secret_access_key: "written-out-here" };
+  expect(() => whole({ backup: { s3 } })).toThrow(`backup.s3.secret_access_key ${next}`);
+  expect(() => whole({ logs: { s3 } })).toThrow(`logs.s3.secret_access_key ${next}`);
+  expect(() => whole(hook({ secret: "written-out-here" }))).toThrow(`notifications.webhooks.0.secret ${next}`);
+  expect(() => whole({ backup: { s3: { access_key_id: "vault://never/fetched" } } })).toThrow(/was not fetched/);
+  vi.stubEnv("NO_SUCH_SECRET", "");
+  expect(() => whole(hook({ secret: "env://NO_SUCH_SECRET" }))).toThrow(/NO_SUCH_SECRET is not set/);
 });
 
 test.each([

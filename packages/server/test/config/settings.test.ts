@@ -72,23 +72,27 @@ test("no secret is told, however it came in", () => {
   };
   vi.stubEnv("LATTICE_OIDC_HMAC_SECRET", secrets.hmac);
   vi.stubEnv("FABRIC_TOKEN", "fabric-token-value");
+  vi.stubEnv("STORE_SECRET", secrets.s3);
+  vi.stubEnv("HOOK_SECRET", secrets.hook);
   const config = load(`
 fabric: { manager_url: "https://fabric.example.com", manager_token: "env://FABRIC_TOKEN" }
-backup: { s3: { access_key_id: ${secrets.id}, secret_access_key: ${secrets.s3} } }
-logs: { s3: { access_key_id: ${secrets.id}, secret_access_key: ${secrets.s3} } }
+backup: { s3: { access_key_id: ${secrets.id}, secret_access_key: "env://STORE_SECRET" } }
+logs: { s3: { access_key_id: ${secrets.id}, secret_access_key: "env://STORE_SECRET" } }
 telemetry: { store_url: "https://reader:${secrets.password}@store.example.com/prom?key=${secrets.query}" }
 notifications:
   webhooks:
-    - { name: chat, url: "https://hooks.example.com/services/${secrets.path}", secret: ${secrets.hook} }
+    - { name: chat, url: "https://hooks.example.com/services/${secrets.path}", secret: "env://HOOK_SECRET" }
     - { name: other, url: "https://hooks.example.com/x", secret_env: LATTICE_OIDC_HMAC_SECRET }`);
   const told = settings().map((setting) => `${setting.key}=${shownValue(config, setting)}`);
   for (const secret of [...Object.values(secrets), "fabric-token-value"])
     expect(told.filter((line) => line.includes(secret))).toEqual([]);
   expect(shown(config, "api.oidc_hmac_secret")).toBe(IS_SET);
+  expect(shown(config, "backup.s3.secret_access_key")).toBe("env://STORE_SECRET");
+  expect(shown(config, "logs.s3.access_key_id")).toBe(IS_SET);
   expect(shown(config, "fabric.manager_token")).toBe("env://FABRIC_TOKEN");
   expect(shown(config, "telemetry.store_url")).toBe("https://store.example.com/prom (set)");
   expect(shown(config, "notifications.webhooks")).toMatchObject([
-    { name: "chat", url: "https://hooks.example.com/(set)", secret: IS_SET },
+    { name: "chat", url: "https://hooks.example.com/(set)", secret: "env://HOOK_SECRET" },
     { name: "other", secret_env: "LATTICE_OIDC_HMAC_SECRET" },
   ]);
 });

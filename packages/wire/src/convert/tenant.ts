@@ -1,9 +1,9 @@
 // Tenants and quotas, to the contract and back.
 
 import { create } from "@bufbuild/protobuf";
-import type { Quota, Tenant } from "@lattice/core";
+import type { Ceiling, Quota, Tenant } from "@lattice/core";
 import type * as proto from "../../gen/lattice/v1/admin_pb.ts";
-import { QuotaSchema, TenantSchema } from "../../gen/lattice/v1/admin_pb.ts";
+import { QuotaSchema, TenantCeilingSchema, TenantSchema } from "../../gen/lattice/v1/admin_pb.ts";
 import { FieldList } from "../errors/field-list.ts";
 import { timestampFromMs } from "../json/timestamp.ts";
 import { nearest } from "../text/nearest.ts";
@@ -27,7 +27,11 @@ export const tenantToProto = (tenant: Tenant, usage: TenantCounts = { nodes: 0, 
     automatic: tenant.automatic,
     nodesInUse: usage.nodes,
     runningAllocations: usage.running,
+    ...(tenant.ceiling === undefined ? {} : { ceiling: ceilingToProto(tenant.ceiling) }),
   });
+
+const ceilingToProto = ({ quota, maxPreemptionClass }: Ceiling): proto.TenantCeiling =>
+  create(TenantCeilingSchema, { quota: quotaToProto(quota), maxPreemptionClass });
 
 export function quotaToProto(quota: Quota): proto.Quota {
   const message = create(QuotaSchema);

@@ -167,7 +167,17 @@ async function showTenant({ print, settings }: Context, tenant: Tenant): Promise
     ["Burst allowance", quota.burst_allowance],
     ["Network domains", quota.max_network_domains],
     ["Highest preemption class", tenant.max_preemption_class],
+    ["Set by the cluster", ceilingText(tenant)],
     ["Made automatically", tenant.automatic === true ? true : undefined],
     ["Created", localTime(tenant.created_at)],
   ]);
+}
+
+/** Of what the tenant's own administrators have lowered: how far it may be raised again. */
+function ceilingText({ quota = {}, max_preemption_class, ceiling }: Tenant): string | undefined {
+  if (ceiling === undefined) return undefined;
+  const above: Record<string, unknown> = { ...ceiling.quota, max_preemption_class: ceiling.max_preemption_class };
+  const own: Record<string, unknown> = { ...quota, max_preemption_class };
+  const names = Object.keys({ ...above, ...own }).filter((name) => above[name] !== own[name]);
+  return names.map((name) => `${name} ${above[name] ?? "unlimited"}`).join(", ");
 }

@@ -136,8 +136,8 @@ export const RULES = {
   "AdminService.CreateTenant": administer,
   "AdminService.GetTenant": seeTenant,
   "AdminService.ListTenants": seeTenant,
-  // A tenant's administrator must not raise the limits set for the tenant.
-  "AdminService.UpdateTenant": administer,
+  // Its own administrator moves its limits under those that the cluster's have set; the handler says who it is.
+  "AdminService.UpdateTenant": changeTenant,
   "AdminService.DeleteTenant": administer,
   "AdminService.CreateVCluster": changeTenant,
   "AdminService.GetVCluster": seeCluster,

@@ -24,6 +24,7 @@ import { filtersOf, waitsFor } from "./allocation-filters.ts";
 import { listAllocations } from "./allocation-list.ts";
 import { commit, originOf } from "./commit.ts";
 import { choiceOf, completeSpec, shapeOf } from "./complete-spec.ts";
+import { refuseDelay } from "./extension.ts";
 import { pageSize, readToken, tokenAfter } from "./page.ts";
 import { checkText, invalid } from "./refuse.ts";
 import { unofferedFeatures } from "./unoffered.ts";
@@ -125,6 +126,7 @@ export async function update(call: Call, request: pb.UpdateAllocationRequest): P
   const known =
     "walltime_seconds, preemption_class, name, tags, set_tags, remove_tags, telemetry_mode, service or hold";
   if (Object.keys(change).length === 0) throw invalid("body", "changes nothing", `Name ${known}.`);
+  if (change.walltime !== undefined) await refuseDelay(call, record, change.walltime);
   const { index } = await commit(call, {
     kind: "allocation.update",
     origin: originOf(call, pb.UpdateAllocationRequestSchema, request),

@@ -15,12 +15,13 @@ import { vclusterFor } from "./intent.ts";
 
 const DEFAULT_TENANT = "default" as TenantId;
 
-export function completeSpec(call: Call, written: pb.AllocationSpec): AllocationSpec {
+/** `otherwise`: the intent of such work, where nothing serves the one that was written. */
+export function completeSpec(call: Call, written: pb.AllocationSpec, otherwise = ""): AllocationSpec {
   const view = call.plane.view();
   const tenant = call.principal.tenant ?? DEFAULT_TENANT;
   const stated = specFromProto(written, {
     tenant,
-    vcluster: written.vcluster === "" ? vclusterFor(view, written.intent, written.tenant || tenant) : "",
+    vcluster: written.vcluster === "" ? vclusterFor(view, [written.intent, otherwise], written.tenant || tenant) : "",
     defaultWalltimeMs: (vcluster) => view.vcluster(vcluster as VClusterId)?.defaultWalltime ?? null,
   });
   const spec = { ...stated, slurmEnv: stated.slurmEnv || call.config.compat.setSlurmEnv };

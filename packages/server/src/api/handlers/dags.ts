@@ -28,7 +28,7 @@ import { authorize, authorizeList, reaches, type Target } from "../access/author
 import type { Call } from "../call.ts";
 import { MAX_REASON_LENGTH } from "../limits/limits.ts";
 import { commit, originOf } from "./commit.ts";
-import { completeSpec, shapeOf } from "./complete-spec.ts";
+import { choiceOf, completeSpec, shapeOf } from "./complete-spec.ts";
 import { pageOf } from "./page.ts";
 import { checkText, invalid, unknownDag } from "./refuse.ts";
 import { elementsNow } from "./work.ts";
@@ -54,7 +54,10 @@ export async function submitDag(call: Call, request: pb.SubmitDagRequest): Promi
     id: dag.id,
     state: dagStateToProto(dagState(dag)),
     members: membersToProto(dag, standings(call, dag)),
-    warnings: [...call.warnings],
+    // Members that go to one queue for one reason say so once.
+    warnings: [
+      ...new Set([...call.warnings, ...request.allocations.flatMap((written, n) => chosenFor(written, members[n]))]),
+    ],
     logIndex: String(index),
   });
 }
@@ -128,6 +131,9 @@ function memberOf(call: Call, written: pb.AllocationSpec, n: number): DagMember 
     throw fieldError(fields, { code: error.problem.code });
   }
 }
+
+const chosenFor = (written: pb.AllocationSpec, member: DagMember | undefined): readonly string[] =>
+  member === undefined ? [] : choiceOf(written, member.spec);
 
 /** In the order of a list that begins with the newest. */
 const ageOf = ({ id }: Dag): string => String(10 ** 15 - Number(id.slice("dag-".length))).padStart(16, "0");

@@ -16,11 +16,11 @@ const WORDS: Readonly<Record<SchedulerKind, readonly string[]>> = {
 /** Vice versa: a queue with this scheduler takes work of that kind as well. */
 const INSTEAD: Partial<Record<SchedulerKind, SchedulerKind>> = { hpc_backfill: "hpc_proportional" };
 
-/** Empty when the cluster has no default either. */
-export function vclusterFor(view: View, intent: string, tenant: string): string {
+/** The first of the intents that anything serves decides. Empty when the cluster has no default either. */
+export function vclusterFor(view: View, intents: readonly string[], tenant: string): string {
   const open = [...view.vclusters()].filter((vcluster) => vcluster.tenant === null || vcluster.tenant === tenant);
-  const word = intent.trim().toLowerCase();
-  if (word !== "") {
+  for (const word of intents.map((intent) => intent.trim().toLowerCase())) {
+    if (word === "") continue;
     const named = open.find(({ id }) => id.toLowerCase() === word);
     if (named !== undefined) return named.id;
     const kind = kindOf(word);

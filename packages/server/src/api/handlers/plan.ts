@@ -6,13 +6,14 @@ import { pb, timestampFromMs } from "@lattice/wire";
 import { authorize } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { originOf } from "./commit.ts";
-import { completeSpec } from "./complete-spec.ts";
+import { choiceOf, completeSpec } from "./complete-spec.ts";
 import { suggestionToProto } from "./suggestion.ts";
 import { unofferedFeatures } from "./unoffered.ts";
 import { shownTo } from "./visible.ts";
 
 export async function plan(call: Call, request: pb.SubmitRequest): Promise<pb.PlanResponse> {
-  const spec = completeSpec(call, request.allocation ?? create(pb.AllocationSpecSchema));
+  const written = request.allocation ?? create(pb.AllocationSpecSchema);
+  const spec = completeSpec(call, written);
   authorize(call.principal, "AllocationService.Plan", { tenant: spec.tenant, user: call.principal.user });
   // Refuses a request id that a submission would refuse.
   originOf(call, pb.SubmitRequestSchema, request);
@@ -35,6 +36,7 @@ export async function plan(call: Call, request: pb.SubmitRequest): Promise<pb.Pl
     sooner: planned.sooner.map(suggestionToProto),
     warnings: [
       ...call.warnings,
+      ...choiceOf(written, spec),
       ...unofferedFeatures(call.plane.view(), spec).map((missing) => `${missing}: it waits until one does`),
       ...(newTenant ? [`tenant "${spec.tenant}" does not exist and would be created`] : []),
     ],

@@ -19,7 +19,7 @@ import { allocationStateToProto, fieldError, ProblemError, pb, timestampFromMs }
 import { authorize, authorizeList, reaches } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { commit, originOf } from "./commit.ts";
-import { completeSpec } from "./complete-spec.ts";
+import { choiceOf, completeSpec } from "./complete-spec.ts";
 import { ownerOnly } from "./owner-only.ts";
 import { pageOf } from "./page.ts";
 import { invalid, unknownAllocation } from "./refuse.ts";
@@ -27,7 +27,8 @@ import { find, ownerOf } from "./work.ts";
 
 /** Holds the nodes until the session ends or its walltime does. */
 const HOLD = "exec sleep infinity";
-const SESSION_VCLUSTER = "interactive";
+/** What a session is for, unless it is said. */
+const INTENT = "interactive";
 
 export async function createSession(call: Call, request: pb.CreateSessionRequest): Promise<pb.CreateSessionResponse> {
   if (request.allocationId === "") return submitSession(call, request);
@@ -44,7 +45,8 @@ export async function createSession(call: Call, request: pb.CreateSessionRequest
 }
 
 async function submitSession(call: Call, request: pb.CreateSessionRequest): Promise<pb.CreateSessionResponse> {
-  const spec = specOf(call, request.allocation ?? create(pb.AllocationSpecSchema));
+  const written = request.allocation ?? create(pb.AllocationSpecSchema);
+  const spec = specOf(call, written);
   authorize(call.principal, "SessionService.CreateSession", { tenant: spec.tenant, user: call.principal.user });
   const { id, index } = await commit(call, {
     kind: "allocation.submit",
@@ -54,7 +56,9 @@ async function submitSession(call: Call, request: pb.CreateSessionRequest): Prom
   });
   const allocation = parseAllocationId(id ?? "");
   if (allocation === null) throw unknownAllocation(id ?? "");
-  return answer(call, allocation, sessionId(allocation, OWN_SESSION), index);
+  const opened = await answer(call, allocation, sessionId(allocation, OWN_SESSION), index);
+  opened.warnings.push(...choiceOf(written, spec));
+  return opened;
 }
 
 function specOf(call: Call, written: pb.AllocationSpec) {
@@ -62,8 +66,7 @@ function specOf(call: Call, written: pb.AllocationSpec) {
     throw invalid("allocation.entrypoint", "is not taken by a session", "Its terminal is what runs.");
   if ((written.lifecycle?.walltimeSeconds ?? 0) === 0)
     throw invalid("allocation.lifecycle.walltime_seconds", "must be given for a session", "For example: --walltime=1h");
-  const held = { ...written, entrypoint: HOLD, vcluster: written.vcluster || vclusterFor(call.plane.view()) };
-  const complete = completeSpec(call, held);
+  const complete = completeSpec(call, { ...written, entrypoint: HOLD }, INTENT);
   const policy = written.lifecycle?.requeuePolicy ?? pb.RequeuePolicy.UNSPECIFIED;
   const lifecycle = {
     ...complete.lifecycle,
@@ -74,10 +77,6 @@ function specOf(call: Call, written: pb.AllocationSpec) {
   if (problems.length > 0) throw fieldError(problems);
   return spec;
 }
-
-/** "": the cluster's default. */
-const vclusterFor = (view: View): string =>
-  [...view.vclusters()].some(({ id }) => id === SESSION_VCLUSTER) ? SESSION_VCLUSTER : "";
 
 async function answer(call: Call, allocation: string, id: string, index: number): Promise<pb.CreateSessionResponse> {
   const record = await find(call, allocation);

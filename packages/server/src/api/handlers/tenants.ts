@@ -57,7 +57,10 @@ export async function updateTenant(call: Call, request: pb.UpdateTenantRequest):
   if (Object.keys(change).length === 0)
     throw invalid("body", "changes nothing", "Name description, quota, max_preemption_class or unset.");
   const origin = originOf(call, pb.UpdateTenantRequestSchema, request);
-  const { index } = await commit(call, { kind: "tenant.update", origin, tenant: tenant.id, change });
+  const within = reaches(call.principal, "AdminService.CreateTenant", targetOf(tenant))
+    ? null
+    : { within: true as const };
+  const { index } = await commit(call, { kind: "tenant.update", origin, tenant: tenant.id, change, ...within });
   return create(pb.TenantResponseSchema, { tenant: shown(call, find(call, tenant.id)), logIndex: String(index) });
 }
 

@@ -24,13 +24,13 @@ import { dice, messageFor, nameLive, type Roll } from "./values.ts";
 const seed = Number(process.env.LATTICE_TEST_SEED ?? 1);
 /** A slow machine takes its time. */
 const WITHIN_MS = 600_000;
-const REST_REQUESTS = 10_000;
-const STREAM_REQUESTS = 6_500;
-const GRPC_REQUESTS = 3_600;
+const REST_REQUESTS = 14_000;
+const STREAM_REQUESTS = 3_000;
+const GRPC_REQUESTS = 3_000;
 /** Where everything begins anew: what runs is soon cancelled by a request. */
 const ROUND = 250;
 const STREAMS_AT_ONCE = 40;
-/** Some times what caches take after the first quarter of the requests; two to five kilobytes for each of the rest. */
+/** Some times what caches take after the first quarter of the requests; one to six kilobytes for each of the rest. */
 const MOST_GROWTH_BYTES = 12 * 1024 * 1024;
 
 const UNLIMITED: RateLimits = {

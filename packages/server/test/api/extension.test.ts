@@ -1,0 +1,111 @@
+// A longer walltime of work that runs: what it may take from those who wait, and who may do it all the same.
+
+import { create } from "@bufbuild/protobuf";
+import {
+  type AllocationId,
+  instant,
+  type NodeId,
+  plainSpec,
+  seconds,
+  type TenantId,
+  type UserName,
+  type VClusterId,
+} from "@lattice/core";
+import { ProblemError, pb } from "@lattice/wire";
+import { beforeEach, expect, test } from "vitest";
+import type { Role } from "../../src/api/auth/principal.ts";
+import type { Call } from "../../src/api/call.ts";
+import { update } from "../../src/api/handlers/allocations.ts";
+import { loadConfig } from "../../src/config/index.ts";
+import { delayedBy } from "../../src/insight/extension.ts";
+import { type MemoryPlane, memoryPlane } from "./memory-plane.ts";
+
+let plane: MemoryPlane;
+const config = loadConfig(null);
+const id = (text: string) => text as AllocationId;
+/** After the start of the first. */
+const startOf = (): number => {
+  const phase = plane.view().allocation(id("1"))?.phase;
+  return phase?.kind === "running" ? phase.startedAt : 0;
+};
+const reserved = (after: number, node = "n1", whose = "2") => [
+  { reservations: [{ allocation: id(whose), startsAt: instant(startOf() + after), nodes: [node as NodeId] }] },
+];
+
+function as(role: Role, cycles: ReturnType<typeof reserved>): Call {
+  const consult = async (question: { kind: string; id: AllocationId; walltime: never }) =>
+    delayedBy(plane.view(), cycles, question);
+  return {
+    plane: { ...plane, consult: consult as never },
+    principal: { user: "ada" as UserName, tenant: "physics" as TenantId, roles: [role], scopes: [] },
+    signal: new AbortController().signal,
+    config,
+    warnings: [],
+  };
+}
+
+function submit(user: string, tenant: string): void {
+  plane.apply({
+    kind: "allocation.submit",
+    origin: { user: user as UserName, requestId: null, bodyHash: "" },
+    createTenant: true,
+    spec: {
+      ...plainSpec({ vcluster: "hpc-batch" as VClusterId }),
+      tenant: tenant as TenantId,
+      lifecycle: { ...plainSpec({ vcluster: "hpc-batch" as VClusterId }).lifecycle, walltime: seconds(60) },
+    },
+  });
+}
+
+/** 1 of ada runs on n1 for a minute; 2 of a colleague and 3 of another tenant wait. */
+beforeEach(() => {
+  plane = memoryPlane();
+  plane.addNode("n1");
+  submit("ada", "physics");
+  plane.start("1", ["n1"]);
+  submit("bob", "physics");
+  submit("eve", "biology");
+});
+
+const longer = (call: Call, walltimeSeconds: number) =>
+  update(call, create(pb.UpdateAllocationRequestSchema, { id: "1", walltimeSeconds }));
+const walltime = () => plane.view().allocation(id("1"))?.spec.lifecycle.walltime;
+
+test("a user may not take a reserved start from those who wait, an administrator may", async () => {
+  const refused = await longer(as("User", reserved(100_000)), 3_600).catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(ProblemError);
+  const { code, detail } = (refused as ProblemError).problem;
+  expect([code, detail]).toEqual(["conflict", expect.stringContaining("allocation 2 has its start on these nodes")]);
+  expect(walltime()).toBe(60_000);
+  // Whose work of another tenant it is, is nobody's business.
+  const other = longer(as("User", reserved(100_000, "n1", "3")), 3_600);
+  await expect(other).rejects.toMatchObject({ problem: { detail: expect.stringContaining("other work") } });
+
+  // Gone in time, grace included; elsewhere; and shorter, which helps.
+  await longer(as("User", reserved(100_000)), 70);
+  expect(walltime()).toBe(70_000);
+  await longer(as("User", reserved(100_000, "n2")), 3_600);
+  await longer(as("User", reserved(10_000)), 3_500);
+  expect(walltime()).toBe(3_500_000);
+  await longer(as("TenantAdmin", reserved(100_000)), 7_200);
+  expect(walltime()).toBe(7_200_000);
+});
+
+test("a task group is as long as its elements, and what waits takes nothing", () => {
+  const { view } = plane;
+  expect(delayedBy(view(), reserved(1), { id: id("2"), walltime: seconds(9_999) })).toBeNull();
+  expect(delayedBy(view(), reserved(1), { id: id("77"), walltime: seconds(9_999) })).toBeNull();
+  plane.apply({
+    kind: "group.submit",
+    origin: { user: "ada" as UserName, requestId: null, bodyHash: "" },
+    createTenant: true,
+    spec: plane.view().allocation(id("1"))?.spec as never,
+    range: { start: 0, end: 1, step: 1 },
+    concurrency: 2,
+  });
+  plane.addNode("n2");
+  plane.start("4_0", ["n2"]);
+  const asked = { id: id("4"), walltime: seconds(9_999) };
+  expect(delayedBy(view(), reserved(500_000, "n2"), asked)).toMatchObject({ allocation: "2" });
+  expect(delayedBy(view(), reserved(500_000, "n1"), asked)).toBeNull();
+});
