@@ -1,19 +1,22 @@
 // Logging in as people do, with a real OpenID provider: by a browser (PKCE), by a code on another device, by a refresh
-// that nobody notices, and out again; a program by its own credentials; and a token that was called back.
+// that nobody notices, also in commands that outlive their tokens, and out again; a program by its own credentials; and a
+// token that was called back.
 
 import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import Provider from "oidc-provider";
+import Provider, { type KoaContextWithOIDC } from "oidc-provider";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { visit } from "../harness/browser.ts";
 import { runCli, spawnCli } from "../harness/cli.ts";
 import { Cluster } from "../harness/cluster.ts";
 import { eventually } from "../harness/eventually.ts";
+import { kill } from "../harness/processes.ts";
+import { type Program, startProgram } from "../harness/program.ts";
 
 const RESOURCE = "urn:lattice:api";
 const OPAQUE = "urn:lattice:opaque";
@@ -21,22 +24,36 @@ const ROBOT = { client_id: "robot", client_secret: "the-robot-has-a-secret" };
 const PERSON = { login: "ada", password: "anything" };
 const home = mkdtempSync(join(tmpdir(), "lattice-test-login-"));
 let provider: Server;
+let oidc: Provider;
 let issuer = "";
 let cluster: Cluster;
+let agent: Program | null = null;
+/** People's tokens are signed texts, or texts that only the provider knows and can call back at once. */
+let signed = true;
+/** Renewals that the provider was asked for. */
+let renewals = 0;
 
 beforeAll(async () => {
   provider = createServer();
   await new Promise<void>((resolve) => provider.listen(0, "127.0.0.1", resolve));
   issuer = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
-  const answer = openProvider().callback();
+  oidc = openProvider();
+  const answer = oidc.callback();
+  const count = ({ oidc: { params } }: KoaContextWithOIDC) => {
+    if (params?.grant_type === "refresh_token") renewals += 1;
+  };
+  oidc.on("grant.success", count);
+  oidc.on("grant.error", count);
   provider.on("request", (request, response) => void answer(request, response));
   writeFileSync(join(home, "secret"), ROBOT.client_secret, { mode: 0o600 });
   const api = `oidc_issuer: "${issuer}", oidc_client_id: lattice, oidc_scopes: [operator], oidc_client_secret: "file://${join(home, "secret")}"`;
   const believed = "oidc_introspection_client: robot, oidc_believed_seconds: 1";
-  cluster = new Cluster({ nodes: 0, config: `api: { ${api}, ${believed} }\n` });
+  const looks = "token_recheck_interval: 1s";
+  cluster = new Cluster({ nodes: 0, config: `api: { ${api}, ${believed}, ${looks} }\n` });
   await cluster.startServer();
 });
 afterAll(async () => {
+  if (agent?.isRunning() === true) kill(agent.pid, "SIGKILL");
   await cluster.close();
   provider.closeAllConnections();
   provider.close();
@@ -56,7 +73,7 @@ function openProvider(): Provider {
       },
       { ...ROBOT, grant_types: ["client_credentials"], redirect_uris: [], response_types: [] },
     ],
-    scopes: ["openid", "offline_access", "operator"],
+    scopes: ["openid", "offline_access", "operator", "agent:any"],
     findAccount: (_ctx, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
     extraTokenClaims: (_ctx, token) => ({
       tenant: "default",
@@ -75,9 +92,9 @@ function openProvider(): Provider {
         defaultResource: (_ctx, client) => (client?.clientId === "lattice" ? RESOURCE : []),
         useGrantedResource: () => true,
         getResourceServerInfo: (_ctx, resource) => ({
-          scope: "operator",
+          scope: "operator agent:any",
           audience: "lattice",
-          accessTokenFormat: resource === OPAQUE ? "opaque" : "jwt",
+          accessTokenFormat: resource === OPAQUE || !signed ? "opaque" : "jwt",
           accessTokenTTL: 600,
           jwt: { sign: { alg: "RS256" } },
         }),
@@ -131,13 +148,53 @@ test("what is mine is the token's user's, not the local account's", async () => 
   expect(cancelled.stdout, cancelled.stderr).toContain(`Cancelled allocation ${id.trim()}`);
 });
 
+test("a login that the provider refuses is none, in the browser as well; a stranger's call does not end the wait", async () => {
+  const child = spawnCli(["login", "--flow", "browser"], { env: env() });
+  let said = "";
+  child.stderr.on("data", (chunk: Buffer) => {
+    said += chunk.toString();
+  });
+  const ended = new Promise<number>((resolve) => child.once("close", (code) => resolve(code ?? -1)));
+  const address = await eventually(
+    { what: "the login says where to go" },
+    () => /(http\S+\/auth\?\S+)/.exec(said)?.[1] ?? null,
+  );
+  const back = "http://localhost:8400/callback";
+  const stranger = await eventually({ what: "the login listens" }, async () => fetch(`${back}?code=x&state=guessed`));
+  expect([stranger.status, await stranger.text()]).toEqual([400, expect.stringContaining("no answer to a login")]);
+  const state = new URL(address).searchParams.get("state") ?? "";
+  const page = await fetch(`${back}?${new URLSearchParams({ error: "access_denied", state })}`);
+  expect(await page.text()).toContain("You are not logged in to Lattice");
+  expect([await ended, said]).toEqual([4, expect.stringContaining("access_denied")]);
+  expect((await lattice("nodes")).code, "who was logged in still is").toBe(0);
+});
+
+/** As if the kept token were about to end. */
+function nearItsEnd(): void {
+  const cache = JSON.parse(readFileSync(tokenFile(), "utf8")) as Record<string, object>;
+  const ending = Object.entries(cache).map(([url, token]) => [url, { ...token, expiresAtMs: Date.now() + 1_000 }]);
+  writeFileSync(tokenFile(), JSON.stringify(Object.fromEntries(ending)), { mode: 0o600 });
+}
+
+test("several commands at once renew a token once, and the renewal after that is good as well", async () => {
+  for (let round = 0; round < 2; round += 1) {
+    nearItsEnd();
+    const before = renewals;
+    const results = await Promise.all(
+      ["nodes", "status", "dag list", "nodes"].map((one) => lattice(...one.split(" "))),
+    );
+    expect(
+      results.map(({ code }) => code),
+      results.map(({ stderr }) => stderr).join(""),
+    ).toEqual([0, 0, 0, 0]);
+    expect(renewals - before).toBe(1);
+  }
+  expect(existsSync(`${tokenFile()}.lock`)).toBe(false);
+});
+
 test("a token that is about to end is renewed by the next command; after logout the renewal is good for nothing", async () => {
   const before = kept();
-  const cache = JSON.parse(readFileSync(tokenFile(), "utf8")) as Record<string, object>;
-  const [url = ""] = Object.keys(cache);
-  writeFileSync(tokenFile(), JSON.stringify({ [url]: { ...before, expiresAtMs: Date.now() + 1_000 } }), {
-    mode: 0o600,
-  });
+  nearItsEnd();
   expect((await lattice("nodes")).code).toBe(0);
   const renewed = kept();
   expect(renewed?.accessToken).not.toBe(before?.accessToken);
@@ -156,6 +213,7 @@ test("a token that is about to end is renewed by the next command; after logout 
 });
 
 test("by a code that is entered elsewhere", async () => {
+  signed = false;
   await login(["--device"], async (said) => {
     const [, address, code] = /Open (\S+) and enter the code (\S+)/.exec(said) ?? [];
     if (address === undefined || code === undefined) return false;
@@ -164,6 +222,69 @@ test("by a code that is entered elsewhere", async () => {
     return true;
   });
   expect((await lattice("nodes")).code).toBe(0);
+});
+
+const tokenOf = async (body: Record<string, string>): Promise<string> => {
+  const proof = `Basic ${Buffer.from(`${ROBOT.client_id}:${ROBOT.client_secret}`).toString("base64")}`;
+  const granted = await fetch(`${issuer}/token`, {
+    method: "POST",
+    headers: { authorization: proof },
+    body: new URLSearchParams({ grant_type: "client_credentials", ...body }),
+  });
+  return ((await granted.json()) as { access_token: string }).access_token;
+};
+
+/** The kept token counts for nothing from here on; resolves when a command has had it renewed. */
+async function endToken(): Promise<void> {
+  const ended = String(kept()?.accessToken);
+  // Not by its endpoint for that, which calls back the renewal too.
+  await (await oidc.AccessToken.find(ended))?.destroy();
+  await eventually({ what: "the token is renewed" }, () => (kept()?.accessToken === ended ? null : true));
+}
+
+/** A command that goes on; `said` is what it has written so far. */
+function started(...words: string[]) {
+  const child = spawnCli(words, { env: env() });
+  const seen = { said: "", err: "" };
+  child.stdout.on("data", (chunk: Buffer) => {
+    seen.said += chunk.toString();
+  });
+  child.stderr.on("data", (chunk: Buffer) => {
+    seen.err += chunk.toString();
+  });
+  const ended = new Promise<number>((resolve) => child.once("close", (code) => resolve(code ?? -1)));
+  const shows = (text: string) =>
+    eventually({ what: `${words[0]} shows ${text}: ${seen.err}` }, () => (seen.said.includes(text) ? true : null));
+  return { seen, ended, shows };
+}
+
+test("output is followed and tasks go on over tokens that end", async () => {
+  agent = startProgram("lattice-agent", {
+    args: ["--node-id", "n1", "--server", cluster.grpcAddress, "--data-dir", join(cluster.dir, "agent-n1")],
+    logFile: join(cluster.dir, "agent-n1.log"),
+    env: { LATTICE_AGENT_TOKEN: await tokenOf({ scope: "agent:any", resource: OPAQUE }) },
+  });
+  const says = (name: string) =>
+    `echo ${name} 0; for n in 1 2; do until [ -e ${cluster.file(`${name}-`)}$n ]; do sleep 0.1; done; echo ${name} $n; done`;
+  const submitted = await lattice("submit", "--quiet", "--nodes=1", "--", "sh", "-c", `${says("job")}; sleep 600`);
+  const id = submitted.stdout.trim();
+  expect(id, submitted.stderr).not.toBe("");
+  const logs = started("logs", "-f", id);
+  await logs.shows("job 0");
+  const launch = started("launch", `--alloc=${id}`, "-n", "1", "sh", "-c", says("task"));
+  await launch.shows("task 0");
+  for (const n of [1, 2]) {
+    await endToken();
+    writeFileSync(cluster.file(`job-${n}`), "");
+    writeFileSync(cluster.file(`task-${n}`), "");
+    await logs.shows(`job ${n}`);
+    await launch.shows(`task ${n}`);
+  }
+  expect([await launch.ended, launch.seen.said]).toEqual([0, "task 0\ntask 1\ntask 2\n"]);
+  expect((await lattice("cancel", id)).code).toBe(0);
+  await logs.ended;
+  expect(logs.seen.said, logs.seen.err).toBe("job 0\njob 1\njob 2\n");
+  signed = true;
 });
 
 test("without a display by a code, and with the scopes that the server names", async () => {

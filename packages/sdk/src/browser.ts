@@ -10,6 +10,7 @@ export type { ClientOptions, Health, LatticeClient } from "./client.ts";
 export { LatticeError } from "./error.ts";
 export { DEFAULT_RETRY, type RetryPolicy } from "./retry.ts";
 export type { AttachOptions, Terminal } from "./terminal.ts";
+export type { TokenSource } from "./token.ts";
 export { createFetchTransport } from "./transport/fetch.ts";
 export type * from "./types.ts";
 export { isCursorGone, type WatchOptions } from "./watch.ts";

@@ -5,6 +5,7 @@
 import type { WebSocketConnection } from "@lattice/wire";
 import { errorFromAnswer, errorFromTransport } from "./error.ts";
 import { RetryableAnswer, type RetryPolicy, withRetries } from "./retry.ts";
+import { bearerHeader, bearing, type TokenSource } from "./token.ts";
 import {
   type HttpRequest,
   type HttpResponse,
@@ -36,13 +37,24 @@ export interface Caller {
   /** Other servers of the same cluster, for when those that are known are away. */
   learn(urls: readonly string[]): void;
   /** At this path and query. */
-  webSocket(path: string, options: CallOptions): Promise<WebSocketConnection>;
+  webSocket(path: string, options: CallOptions): Promise<OpenedWebSocket>;
+}
+
+export interface OpenedWebSocket {
+  readonly connection: WebSocketConnection;
+  /** What it was opened with. */
+  readonly token: string | undefined;
+  /** Gives the token of now, for a connection that outlives the first one; null: there is only the one. */
+  readonly newer: TokenSource | null;
 }
 
 export interface CallerSettings {
   /** Of servers of one cluster, at least one: the next is asked when one cannot be reached or cannot serve. */
   readonly baseUrls: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
+  readonly token: TokenSource;
+  /** Whether another one may be had while the client is in use. */
+  readonly tokenIsFixed: boolean;
   readonly timeoutMs: number;
   readonly retry: RetryPolicy;
   readonly transport: Transport;
@@ -59,12 +71,15 @@ export function createCaller(settings: CallerSettings): Caller {
     if (failed === baseUrl()) turn += 1;
   };
 
-  const once = async (call: Call, options: CallOptions & { idleTimeoutMs: number }): Promise<HttpResponse> => {
+  const once = (call: Call, options: Sending): Promise<HttpResponse> =>
+    bearing(settings.token, (token) => send(call, options, token));
+
+  const send = async (call: Call, options: Sending, token: string | undefined): Promise<HttpResponse> => {
     const server = baseUrl();
     const request = settings.transport({
       method: call.method,
       url: server + call.path,
-      headers: headersOf(settings, call, leastIndex),
+      headers: { ...headersOf(settings, call, leastIndex), ...bearerHeader(token) },
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
       signal: options.signal,
       idleTimeoutMs: options.idleTimeoutMs,
@@ -102,16 +117,25 @@ export function createCaller(settings: CallerSettings): Caller {
       for (const url of urls) if (schemeOf(url) === scheme && !baseUrls.includes(url)) baseUrls.push(url);
     },
     webSocket: async (path, options) => {
-      const request = () => ({
+      const request = (token: string | undefined) => ({
         url: baseUrl() + path,
-        headers: { ...settings.headers, ...(leastIndex > 0n ? { "x-lattice-min-index": String(leastIndex) } : {}) },
+        headers: {
+          ...settings.headers,
+          ...bearerHeader(token),
+          ...(leastIndex > 0n ? { "x-lattice-min-index": String(leastIndex) } : {}),
+        },
         signal: options.signal,
         timeoutMs: options.timeoutMs ?? settings.timeoutMs,
       });
       return attempt({ method: "GET", path, repeatable: false }, options, async () => {
         const server = baseUrl();
+        const newer = settings.tokenIsFixed ? null : settings.token;
         try {
-          return await settings.openWebSocket(request());
+          return await bearing(settings.token, async (token) => ({
+            connection: await settings.openWebSocket(request(token)),
+            token,
+            newer,
+          }));
         } catch (error) {
           if (error instanceof TransportError && error.kind === "unreachable") pass(server);
           throw error;
@@ -131,6 +155,8 @@ export function createCaller(settings: CallerSettings): Caller {
       }),
   };
 }
+
+type Sending = CallOptions & { readonly idleTimeoutMs: number };
 
 const schemeOf = (url: string): string => url.slice(0, url.indexOf(":"));
 

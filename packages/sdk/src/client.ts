@@ -48,6 +48,7 @@ import type { ClusterStatus } from "./cluster-types.ts";
 import type { ServerMetrics } from "./operate-types.ts";
 import { DEFAULT_RETRY, type RetryPolicy } from "./retry.ts";
 import type { AttachOptions, Terminal } from "./terminal.ts";
+import { sourceOf, type TokenSource } from "./token.ts";
 import type { Transport } from "./transport/transport.ts";
 import type { OpenWebSocket } from "./transport/web-socket.ts";
 
@@ -57,8 +58,8 @@ export interface ClientOptions {
   /** Who is asking, on a cluster without authentication. */
   readonly user?: string | undefined;
   readonly tenant?: string | undefined;
-  /** Bearer token, on a cluster with authentication. */
-  readonly token?: string | undefined;
+  /** Bearer token, on a cluster with authentication; a function is asked for one before every request. */
+  readonly token?: string | TokenSource | undefined;
   /** Longest wait for an answer. */
   readonly timeoutMs?: number | undefined;
   readonly retry?: Partial<RetryPolicy> | undefined;
@@ -121,6 +122,8 @@ export function createClientOn(platform: Platform, options: ClientOptions): Latt
   const caller = createCaller({
     baseUrls: urls,
     headers: identityHeaders(options),
+    token: sourceOf(options.token),
+    tokenIsFixed: typeof options.token !== "function",
     timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
     retry: { ...DEFAULT_RETRY, ...options.retry },
     transport: options.transport ?? platform.transport,
@@ -170,7 +173,6 @@ function identityHeaders(options: ClientOptions): Record<string, string> {
   return {
     ...(options.user === undefined ? {} : { "x-lattice-user": headerText(options.user) }),
     ...(options.tenant === undefined ? {} : { "x-lattice-tenant": headerText(options.tenant) }),
-    ...(options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }),
   };
 }
 

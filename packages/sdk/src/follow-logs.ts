@@ -7,6 +7,7 @@ import type { Caller, CallOptions } from "./call.ts";
 import { errorFromAnswer, LatticeError } from "./error.ts";
 import { queryString } from "./query.ts";
 import { backoffMs, DEFAULT_RETRY, sleep } from "./retry.ts";
+import { hasLapsed } from "./token.ts";
 import type { LogsFilter } from "./types.ts";
 
 interface Piece {
@@ -95,8 +96,9 @@ const PASSING: ReadonlySet<string> = new Set([
   "deadline_exceeded",
 ]);
 
-/** The connection or the server is away, rather than the request being wrong. */
-const isPassing = (error: unknown): boolean => error instanceof LatticeError && PASSING.has(error.problem.code);
+/** The connection or the server is away, or the token of the stream has ended, rather than the request being wrong. */
+const isPassing = (error: unknown): boolean =>
+  hasLapsed(error) || (error instanceof LatticeError && PASSING.has(error.problem.code));
 
 function bytesOf({ data = "", skipped = "", node = "" }: Piece): Uint8Array {
   const gap = skipped === "" ? "" : skippedLine({ skipped, node });

@@ -1,10 +1,11 @@
-// Streams that end by themselves, such as what has happened to an allocation until its end: one that breaks on the way is
+// Streams that end by themselves, such as what has happened to an allocation until its end: one that breaks on the way, or whose token has ended, is
 // opened again, after a pause that grows. Where it goes on is the opener's to remember.
 
 import type { Caller, CallOptions } from "./call.ts";
 import { errorFromAnswer, LatticeError } from "./error.ts";
 import { backoffMs, DEFAULT_RETRY, sleep } from "./retry.ts";
 import { parseEvents } from "./sse.ts";
+import { hasLapsed } from "./token.ts";
 
 /** The server sends a comment at least this often; silence beyond it means a dead connection. */
 const SILENCE_LIMIT_MS = 60_000;
@@ -27,7 +28,7 @@ export async function* eventsUntilEnd<T>(caller: Caller, path: () => string, opt
       }
       return;
     } catch (error) {
-      const passes = error instanceof LatticeError && error.problem.retryable;
+      const passes = hasLapsed(error) || (error instanceof LatticeError && error.problem.retryable);
       if (!opened || options.signal?.aborted === true || failures >= MAX_RECONNECTS || !passes) throw error;
     }
     failures += 1;

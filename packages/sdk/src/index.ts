@@ -43,6 +43,7 @@ export {
   type TerminalSignalName,
   type TerminalSize,
 } from "./terminal.ts";
+export type { TokenSource } from "./token.ts";
 export { createFetchTransport } from "./transport/fetch.ts";
 export { createNodeTransport } from "./transport/node.ts";
 export {

@@ -1,5 +1,5 @@
 // A launch from its caller's side. What has come is told to the server now and then, so that nodes may forget it; when the server
-// is lost, or leads no more, the launch is taken up again, there or at another server, behind what has come. Nothing is given
+// is lost, or leads no more, or no longer takes the token that it was asked with, the launch is taken up again, there or at another server, behind what has come. Nothing is given
 // twice, and nothing is left out. A launch of which nothing was heard yet is not begun again: it may have run.
 
 import { ProblemError } from "@lattice/wire";
@@ -9,6 +9,7 @@ import { eventFrom, type PlacedEvent } from "./launch-events.ts";
 import { eachLine } from "./lines.ts";
 import { sleep } from "./retry.ts";
 import type { LaunchEvent, LaunchRequest } from "./task-types.ts";
+import { hasLapsed } from "./token.ts";
 
 /** What has come of a launch. */
 export interface LaunchPosition {
@@ -168,9 +169,10 @@ const givenUp = (error: unknown, patienceMs: number): ProblemError =>
 
 const broken = (detail: string): ProblemError => new ProblemError("connection_failed", { detail });
 
-/** The server is away, or leads no more; whatever else it says, it would say again. */
+/** The server is away, or leads no more, or the token has ended; whatever else it says, it would say again. */
 const mayGoOn = (error: unknown): boolean =>
   error instanceof ProblemError &&
-  (error.problem.code === "connection_failed" ||
+  (hasLapsed(error) ||
+    error.problem.code === "connection_failed" ||
     error.problem.code === "not_leader" ||
     (error instanceof LatticeError && error.problem.retryable));

@@ -7,6 +7,7 @@ import { errorFromAnswer, LatticeError } from "./error.ts";
 import { queryString } from "./query.ts";
 import { backoffMs, DEFAULT_RETRY, sleep } from "./retry.ts";
 import { parseEvents } from "./sse.ts";
+import { hasLapsed } from "./token.ts";
 import type { WatchEvent, WatchFilter } from "./types.ts";
 
 export interface WatchOptions extends CallOptions {
@@ -52,8 +53,9 @@ export async function* watchEvents(
   }
 }
 
-/** The connection or the server is away, rather than the request being wrong. */
-const isPassing = (error: unknown): boolean => error instanceof LatticeError && error.problem.retryable;
+/** The connection or the server is away, or the token of the stream has ended, rather than the request being wrong. */
+const isPassing = (error: unknown): boolean =>
+  hasLapsed(error) || (error instanceof LatticeError && error.problem.retryable);
 
 function openStream(caller: Caller, filter: WatchFilter, cursor: string, options: WatchOptions) {
   return caller.open(

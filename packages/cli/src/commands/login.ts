@@ -6,11 +6,13 @@ import { spawn } from "node:child_process";
 import { ProblemError } from "@lattice/wire";
 import { type Command, Option } from "commander";
 import { createContext } from "../context.ts";
+import { isCallbackFree } from "../login/callback.ts";
 import { chooseFlow, type Flow } from "../login/choose-flow.ts";
 import { pastedToken } from "../login/paste.ts";
 import type { Login, Told } from "../login/provider.ts";
-import { type CachedToken, writeToken } from "../login/token-cache.ts";
+import type { CachedToken } from "../login/token-cache.ts";
 import { claimsOf } from "../login/token-claims.ts";
+import { keepToken } from "../login/token-store.ts";
 import { whileShown } from "../output/progress.ts";
 
 interface LoginFlags {
@@ -52,7 +54,7 @@ export function define(command: Command): void {
         show: (line) => void process.stderr.write(`${line}\n`),
         wait: (text, work) => whileShown(context, text, work),
       });
-      writeToken(process.env, settings.url, token);
+      await keepToken(process.env, settings.url, token);
       print.note(`Logged in to ${settings.url}; the token is good until ${new Date(token.expiresAtMs).toISOString()}.`);
     });
 }
@@ -101,7 +103,7 @@ async function fittingFlow(name: Login, show: (line: string) => void): Promise<F
     env: process.env,
     platform: process.platform,
     offersDevice: await provider.offersDevice(name),
-    portFree: await provider.isCallbackFree(),
+    portFree: await isCallbackFree(),
   });
   if (why !== "") show(`Logging in by a code, since ${why}; --flow browser has a browser opened instead.`);
   return flow;

@@ -2,15 +2,14 @@
 
 import type { Command } from "commander";
 import { createContext } from "../context.ts";
-import { dropToken, readToken } from "../login/token-cache.ts";
+import { forgetToken } from "../login/token-store.ts";
 
 export function define(command: Command): void {
   command.action(async () => {
     const { settings, print } = await createContext(command);
-    const kept = readToken(process.env, settings.url);
-    const dropped = dropToken(process.env, settings.url);
+    const kept = await forgetToken(process.env, settings.url);
     if (kept !== null && kept.issuer !== "" && !(await (await import("../login/provider.ts")).revoke(kept)))
       print.warn("the identity provider could not be told; the token ends by itself");
-    print.note(dropped ? `Logged out of ${settings.url}.` : `You were not logged in to ${settings.url}.`);
+    print.note(kept !== null ? `Logged out of ${settings.url}.` : `You were not logged in to ${settings.url}.`);
   });
 }

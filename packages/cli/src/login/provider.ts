@@ -1,8 +1,6 @@
 // Talking to the identity provider that the server names: by a browser on this machine (PKCE), by a
 // code that is entered on another device, and renewing what was given.
 
-import { createServer } from "node:http";
-import { ProblemError } from "@lattice/wire";
 import {
   allowInsecureRequests,
   authorizationCodeGrant,
@@ -20,7 +18,8 @@ import {
   type TokenEndpointResponseHelpers,
   tokenRevocation,
 } from "openid-client";
-import { type CachedToken, writeToken } from "./token-cache.ts";
+import { CALLBACK_URL, refusal, waitForCallback } from "./callback.ts";
+import type { CachedToken } from "./token-cache.ts";
 import { userIn } from "./token-claims.ts";
 
 export interface ProviderName {
@@ -33,25 +32,15 @@ export interface Login extends ProviderName {
   readonly scopes: readonly string[];
 }
 
-/** What providers are told to send browsers back to. */
-export const CALLBACK_PORT = 8400;
-const CALLBACK_WAIT_MS = 300_000;
 const SCOPES = ["openid", "offline_access"];
+/** Two answers make a login or a renewal, which others may wait for. */
+const ANSWER_WITHIN_S = 20;
 /** When the provider does not say. */
 const DEFAULT_LIFETIME_S = 300;
 
 /** Whether it gives codes that are entered on another device. */
 export const offersDevice = async (name: ProviderName): Promise<boolean> =>
   (await find(name)).serverMetadata().device_authorization_endpoint !== undefined;
-
-/** Whether a browser can be sent back here. */
-export function isCallbackFree(): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once("error", () => resolve(false));
-    server.listen(CALLBACK_PORT, "localhost", () => server.close(() => resolve(true)));
-  });
-}
 
 const scopeOf = ({ scopes }: Login): string => [...new Set([...SCOPES, ...scopes])].join(" ");
 
@@ -80,22 +69,22 @@ export async function byBrowser(
   const provider = await find(name);
   const verifier = randomPKCECodeVerifier();
   const state = randomState();
-  const redirect = `http://localhost:${CALLBACK_PORT}/callback`;
   const address = buildAuthorizationUrl(provider, {
-    redirect_uri: redirect,
+    redirect_uri: CALLBACK_URL,
     scope: scopeOf(name),
     code_challenge: await calculatePKCECodeChallenge(verifier),
     code_challenge_method: "S256",
     state,
   });
-  const back = waitForCallback(redirect);
+  const accept = async (came: URL): Promise<CachedToken> => {
+    const checks = { pkceCodeVerifier: verifier, expectedState: state };
+    return kept(name, await authorizationCodeGrant(provider, came, checks).catch(failed), null);
+  };
+  const back = waitForCallback({ state, accept });
+  // It may fail before anybody waits for it.
+  back.catch(() => undefined);
   open(address.href);
-  const came = await wait("Waiting for the browser to come back", () => back);
-  const granted = await authorizationCodeGrant(provider, came, {
-    pkceCodeVerifier: verifier,
-    expectedState: state,
-  }).catch(failed);
-  return kept(name, granted, null);
+  return wait("Waiting for the browser to come back", () => back);
 }
 
 /** Both tokens are good for nothing from here on, as far as the provider can see to it. */
@@ -111,22 +100,15 @@ export async function revoke(token: CachedToken): Promise<boolean> {
   }
 }
 
-/** Null when the provider will not; the old token may still do. */
-export async function renew(env: NodeJS.ProcessEnv, url: string, old: CachedToken): Promise<CachedToken | null> {
-  try {
-    const provider = await find(old);
-    const granted = await refreshTokenGrant(provider, old.refreshToken ?? "");
-    const token = kept(old, granted, old);
-    writeToken(env, url, token);
-    return token;
-  } catch {
-    return null;
-  }
+/** Throws when the provider will not. */
+export async function refreshed(old: CachedToken): Promise<CachedToken> {
+  const provider = await find(old);
+  return kept(old, await refreshTokenGrant(provider, old.refreshToken ?? ""), old);
 }
 
 function find({ issuer, clientId }: ProviderName): Promise<Configuration> {
   const execute = issuer.startsWith("http://") ? [allowInsecureRequests] : [];
-  return discovery(new URL(issuer), clientId, undefined, None(), { execute }).catch(failed);
+  return discovery(new URL(issuer), clientId, undefined, None(), { execute, timeout: ANSWER_WITHIN_S }).catch(failed);
 }
 
 type Granted = TokenEndpointResponse & TokenEndpointResponseHelpers;
@@ -143,35 +125,7 @@ function kept(name: ProviderName, granted: Granted, before: CachedToken | null):
   };
 }
 
-function waitForCallback(redirect: string): Promise<URL> {
-  return new Promise((resolve, reject) => {
-    const server = createServer((request, answer) => {
-      const url = new URL(request.url ?? "/", redirect);
-      if (url.pathname !== "/callback") return void answer.writeHead(404).end();
-      answer.writeHead(200, { "content-type": "text/plain", connection: "close" });
-      answer.end("You are logged in to Lattice. You can close this page.\n");
-      finish(() => resolve(url));
-    });
-    const timer = setTimeout(() => finish(() => reject(refusal("the browser did not come back"))), CALLBACK_WAIT_MS);
-    const finish = (settle: () => void) => {
-      clearTimeout(timer);
-      server.close();
-      settle();
-    };
-    server.once("error", (error) =>
-      finish(() => reject(refusal(`port ${CALLBACK_PORT} is not free: ${error.message}`))),
-    );
-    server.listen(CALLBACK_PORT, "localhost");
-  });
-}
-
 const failed = (error: unknown): never => {
   const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
   throw refusal(`${error instanceof Error ? error.message : String(error)}${cause}`);
 };
-
-const refusal = (detail: string): ProblemError =>
-  new ProblemError("unauthenticated", {
-    detail: `the identity provider did not log you in: ${detail}`,
-    hint: "Try `lattice login --device`, or `lattice login --manual` with a token you have.",
-  });

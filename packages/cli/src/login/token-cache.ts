@@ -22,6 +22,13 @@ type Cache = Readonly<Record<string, CachedToken>>;
 const OTHERS = 0o077;
 const OWNER_ONLY = 0o600;
 
+/** One that ends during the call is as good as none. */
+const LEAST_LEFT_MS = 10_000;
+
+/** `refused`: the server did not take this one. */
+export const isGood = ({ accessToken, expiresAtMs }: CachedToken, refused?: string): boolean =>
+  accessToken !== refused && expiresAtMs - Date.now() > LEAST_LEFT_MS;
+
 export function readToken(env: NodeJS.ProcessEnv, url: string): CachedToken | null {
   return readCache(env)[url] ?? null;
 }
@@ -29,18 +36,18 @@ export function readToken(env: NodeJS.ProcessEnv, url: string): CachedToken | nu
 /** Those that somebody has logged in to. */
 export const knownServers = (env: NodeJS.ProcessEnv): readonly string[] => Object.keys(readCache(env));
 
+/** For those who hold the lock, since what others write meanwhile is lost. */
 export function writeToken(env: NodeJS.ProcessEnv, url: string, token: CachedToken): void {
   writeCache(env, { ...readCache(env), [url]: token });
 }
 
-/** True when there was one. */
-export function dropToken(env: NodeJS.ProcessEnv, url: string): boolean {
+/** For those who hold the lock. */
+export function dropToken(env: NodeJS.ProcessEnv, url: string): void {
   const { [url]: dropped, ...others } = readCache(env);
-  if (dropped === undefined) return false;
+  if (dropped === undefined) return;
   const path = cachePath(env);
   if (Object.keys(others).length > 0) writeCache(env, others);
   else if (path !== null) rmSync(path, { force: true });
-  return true;
 }
 
 function readCache(env: NodeJS.ProcessEnv): Cache {
@@ -76,7 +83,8 @@ function writeCache(env: NodeJS.ProcessEnv, cache: Cache): void {
   renameSync(temporary, path);
 }
 
-function cachePath(env: NodeJS.ProcessEnv): string | null {
+/** Null: there is no home to keep it in. */
+export function cachePath(env: NodeJS.ProcessEnv): string | null {
   const base = env.XDG_CONFIG_HOME ?? (env.HOME === undefined ? null : join(env.HOME, ".config"));
   return base === null ? null : join(base, "lattice", "tokens.json");
 }

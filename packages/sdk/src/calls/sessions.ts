@@ -3,6 +3,7 @@
 import type { Caller, CallOptions } from "../call.ts";
 import { queryString } from "../query.ts";
 import { withRequestId } from "../request-id.ts";
+import { keepShown } from "../shown-token.ts";
 import { type AttachOptions, checkedSize, type Terminal, terminalOver } from "../terminal.ts";
 import type { AllocationState, Paging, Submission } from "../types.ts";
 import type { ChangeOptions } from "./allocations.ts";
@@ -84,6 +85,7 @@ export async function attachTo(caller: Caller, id: string, options: AttachOption
   const { node, command, term } = options;
   const size = options.size === undefined ? undefined : checkedSize(options.size);
   const query = queryString({ node, command, rows: size?.rows, cols: size?.cols, term });
-  const connection = await caller.webSocket(`/api/v1/allocations/${encodeURIComponent(id)}/attach${query}`, options);
-  return terminalOver(connection);
+  const opened = await caller.webSocket(`/api/v1/allocations/${encodeURIComponent(id)}/attach${query}`, options);
+  keepShown(opened);
+  return terminalOver(opened.connection);
 }

@@ -9,7 +9,7 @@ import type { ControlPlane } from "./control-plane.ts";
 export interface Call {
   readonly plane: ControlPlane;
   readonly principal: Principal;
-  /** Aborts when the caller goes away or the server stops. */
+  /** Aborts when the caller goes away, the server stops, or the caller's token has ended, which is then the reason. */
   readonly signal: AbortSignal;
   readonly config: Config;
   /** The tenant whose things the caller means by its header; null: it does not say. Throws when that is no tenant's name. */

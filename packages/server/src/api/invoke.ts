@@ -108,7 +108,8 @@ export async function* invokeStream(
     const principal = withGrants(known, door.plane.view());
     leave = door.gate.open(principal, rpc);
     const same = (now: Principal) => samePower(principal, withGrants(now, door.plane.view()));
-    watch = watchToken(door, arrival.headers, end, same);
+    // The reason tells a caller whose token has ended from one that has gone away.
+    watch = watchToken(door, arrival.headers, (why) => stop.abort(why), same);
     const wait = freshness(door, arrival);
     if (wait !== null) await wait;
     arrival.entered?.();

@@ -72,6 +72,10 @@ export const ending = (failure: Failure | null): pb.LaunchTasksResponse =>
     event: { case: "end", value: create(pb.LaunchEndSchema, failure ?? { exitCode: 0, reason: "" }) },
   });
 
+/** The caller was cut off for want of a token that counts, and may come back with one. */
+export const tokenEnded = ({ reason }: AbortSignal): boolean =>
+  reason instanceof ProblemError && reason.problem.code === "unauthenticated";
+
 export const unknownLaunch = (allocationId: string, launchId: string): ProblemError =>
   new ProblemError("unknown_launch", {
     detail: `Allocation ${allocationId} has no launch "${launchId.slice(0, 80)}".`,

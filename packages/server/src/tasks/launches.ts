@@ -22,6 +22,7 @@ import {
   gone,
   known,
   ticketOf,
+  tokenEnded,
   unknownLaunch,
   unreachable,
 } from "./launch-facts.ts";
@@ -183,7 +184,7 @@ export function createLaunches(parts: LaunchesParts): Launches {
       if (live.get(begun.id)?.launch === begun && begun.isRead(events)) {
         if (whole && returns) clock.after(LAST_WORDS, () => begun.isRead(events) && forget(begun));
         else if (whole) forget(begun);
-        else if (returns && relayed) begun.awaitCaller();
+        else if (returns && (relayed || tokenEnded(signal))) begun.awaitCaller();
         else abandon(begun);
       }
     }

@@ -2,10 +2,11 @@
 // may do something else; and not because the provider is away. Also what a token that was called back is worth for calls.
 
 import { type IncomingMessage, request } from "node:http";
+import type { Duplex } from "node:stream";
 import { create, type Message } from "@bufbuild/protobuf";
 import type { ServiceError } from "@grpc/grpc-js";
 import type { TenantId, UserName } from "@lattice/core";
-import { pb } from "@lattice/wire";
+import { openConnection, pb } from "@lattice/wire";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { callHttp, metadataOf, methodOf, problemOfService, type Running, startTestApi } from "./clients.ts";
 import { AUDIENCE, json, type KeysServer, makeKey, type SigningKey, startKeysServer } from "./keys-server.ts";
@@ -15,6 +16,8 @@ let key: SigningKey;
 let running: Running;
 /** What the provider says when it is asked about a token. */
 let said: object | null;
+/** What it was asked. */
+const looked: string[] = [];
 
 beforeAll(async () => {
   key = await makeKey("one", "ES256");
@@ -23,6 +26,7 @@ beforeAll(async () => {
   const endpoints = { jwks_uri: `${issuer}/keys`, introspection_endpoint: `${issuer}/introspect` };
   provider.pages.set("/.well-known/openid-configuration", json({ issuer, ...endpoints }));
   provider.pages.set("/introspect", (asked, response) => {
+    asked.on("data", (bytes: Buffer) => looked.push(bytes.toString()));
     if (said === null) response.writeHead(500).end("{}");
     else json(said)(asked, response);
   });
@@ -115,16 +119,18 @@ const byGrpc: Way = async (token) => {
   return { ended, close: () => call.cancel() };
 };
 
+const upgradeWith = (token: string) => ({
+  ...bearer(token),
+  connection: "Upgrade",
+  upgrade: "websocket",
+  "sec-websocket-version": "13",
+  "sec-websocket-key": Buffer.alloc(16).toString("base64"),
+});
+
 const byWebSocket: Way = (token) =>
   new Promise((resolve, reject) => {
     const asked = request(`${running.rest}/api/v1/allocations/1/attach`, {
-      headers: {
-        ...bearer(token),
-        connection: "Upgrade",
-        upgrade: "websocket",
-        "sec-websocket-version": "13",
-        "sec-websocket-key": Buffer.alloc(16).toString("base64"),
-      },
+      headers: upgradeWith(token),
     });
     asked.on("upgrade", (_response, socket) =>
       resolve({ ended: readUntilEnd(socket).then(codeIn), close: () => socket.destroy() }),
@@ -194,6 +200,50 @@ describe.each([
       (error: Error) => error.message,
     );
     expect(["401", "unauthenticated"]).toContain(outcome);
+  });
+});
+
+describe("a terminal is shown another token before the first one ends", () => {
+  async function opened(first: string, other: string) {
+    const socket = await new Promise<Duplex>((resolve, reject) => {
+      const asked = request(`${running.rest}/api/v1/allocations/1/attach`, { headers: upgradeWith(first) });
+      asked.on("upgrade", (_response, made) => resolve(made));
+      asked.on("response", (response) => reject(new Error(String(response.statusCode))));
+      asked.on("error", reject);
+      asked.end();
+    });
+    const connection = openConnection(socket, {
+      side: "client",
+      maxMessageBytes: 65_536,
+      mask: () => Buffer.alloc(4),
+    });
+    const texts: string[] = [];
+    const ended = (async () => {
+      for await (const message of connection.messages) if (message.kind === "text") texts.push(message.text);
+      return codeIn(texts.join());
+    })();
+    await connection.sendText(JSON.stringify({ token: other }));
+    return ended;
+  }
+
+  test("it is looked at from then on, and the first one is not", async () => {
+    const [first, other] = [await tokenFor("ada"), await tokenFor("ada")];
+    const ended = opened(first, other);
+    let over = "";
+    void ended.then((code) => {
+      over = code;
+    });
+    const looks = (token: string) => looked.filter((body) => body.includes(token)).length;
+    await expect.poll(() => looks(other), { timeout: 60_000 }).toBeGreaterThan(0);
+    const before = looks(first);
+    await expect.poll(() => looks(other), { timeout: 60_000 }).toBeGreaterThan(3);
+    expect([over, looks(first)]).toEqual(["", before]);
+    said = { active: false };
+    expect(await ended).toBe("unauthenticated");
+  });
+
+  test("somebody else's ends it", async () => {
+    expect(await opened(await tokenFor("ada"), await tokenFor("grace"))).toBe("unauthenticated");
   });
 });
 

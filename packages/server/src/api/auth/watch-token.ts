@@ -1,6 +1,6 @@
 // A stream may outlive the token it was opened with. While one is open the token is looked at again
 // from time to time; when it has expired, its keys are gone, or its bearer may do something else now,
-// the stream ends.
+// the stream ends. Where a client shows another token meanwhile, that is the one that is looked at.
 
 import { ProblemError, problemOf } from "@lattice/wire";
 import type { Authenticator } from "./authenticator.ts";
@@ -23,7 +23,7 @@ interface Parts {
 export function watchToken(
   { authenticator, config }: Parts,
   headers: Headers,
-  end: () => void,
+  end: (why: ProblemError) => void,
   same: (now: Principal) => boolean = () => true,
 ): TokenWatch {
   if (config.api.auth.kind === "none") return { lapsed: () => null, close: () => {} };
@@ -32,7 +32,7 @@ export function watchToken(
     const changed = (now: Principal) => {
       if (same(now)) return;
       lapsed = new ProblemError("unauthenticated", { detail: "What you may do has changed; open the stream again." });
-      end();
+      end(lapsed);
     };
     authenticator
       .again(headers)
@@ -41,7 +41,7 @@ export function watchToken(
         // A provider that does not answer says nothing about the token.
         if (problemOf(error).code === "identity_unavailable") return;
         lapsed = error instanceof ProblemError ? error : new ProblemError("unauthenticated", { detail: String(error) });
-        end();
+        end(lapsed);
       });
   }, config.api.tokenRecheckInterval);
   timer.unref();

@@ -22,5 +22,23 @@ export function pageHeaders(request: IncomingMessage): Headers {
   }
 }
 
+export interface RenewableHeaders {
+  readonly headers: Headers;
+  /** This token counts from now on; whether it is any good is found when it is looked at. */
+  show(token: string): void;
+}
+
+/** Of a connection that outlives tokens. */
+export function renewable(first: Headers): RenewableHeaders {
+  let shown: string | null = null;
+  const value = (name: string) => (name === "authorization" && shown !== null ? `Bearer ${shown}` : first(name));
+  return {
+    headers: Object.assign(value, { certificate: first.certificate ?? (() => null) }),
+    show(token) {
+      shown = token;
+    },
+  };
+}
+
 const userIn = (url: string): string | undefined =>
   new URL(url, "http://localhost").searchParams.get("user") ?? undefined;

@@ -29,7 +29,7 @@ import { refusedEarly } from "../refused-early.ts";
 import { fromUpgrade, headersOf } from "./from.ts";
 import { lingerAtMost } from "./linger.ts";
 import { foreignOf } from "./origin.ts";
-import { pageHeaders } from "./page-headers.ts";
+import { pageHeaders, type RenewableHeaders, renewable } from "./page-headers.ts";
 import { CHALLENGE, retryAfterOf } from "./problems.ts";
 import { placeOf } from "./proxy/place.ts";
 import { passUpgrade } from "./proxy/upgrade.ts";
@@ -74,8 +74,9 @@ async function serve(door: Door, request: IncomingMessage, socket: Duplex, head:
   const gone = new AbortController();
   socket.once("close", () => gone.abort());
   const inbox = createInbox(create(pb.AttachRequestSchema, { message: { case: "start", value: start } }));
+  const caller = renewable(pageHeaders(request));
   const arrival = {
-    headers: pageHeaders(request),
+    headers: caller.headers,
     from: fromUpgrade(request),
     minIndex: headerOf(request, "x-lattice-min-index"),
     consistent: false,
@@ -98,7 +99,7 @@ async function serve(door: Door, request: IncomingMessage, socket: Duplex, head:
     mask: () => new Uint8Array(0),
   });
   const stopPings = watchOver(connection, socket, door.config.sessions.keepaliveTimeout);
-  void listen(connection, inbox).finally(() => inbox.end());
+  void listen(connection, inbox, caller).finally(() => inbox.end());
   void connection.closed.then(() => gone.abort());
   try {
     for (const message of messagesOf(first.value)) await show(connection, message);
@@ -158,14 +159,17 @@ function show(connection: WebSocketConnection, message: Message): Promise<void> 
   return connection.sendText(JSON.stringify(toJson(pb.AttachResponseSchema, message as pb.AttachResponse)));
 }
 
-async function listen(connection: WebSocketConnection, inbox: Inbox): Promise<void> {
+async function listen(connection: WebSocketConnection, inbox: Inbox, caller: RenewableHeaders): Promise<void> {
   for await (const message of connection.messages) {
     if (message.kind === "binary") {
       await inbox.put(create(pb.AttachRequestSchema, { message: { case: "stdin", value: message.bytes } }));
       continue;
     }
     try {
-      await inbox.put(fromJson(pb.AttachRequestSchema, parseJsonText(message.text)));
+      const json = parseJsonText(message.text);
+      const token = tokenIn(json);
+      if (token === null) await inbox.put(fromJson(pb.AttachRequestSchema, json));
+      else caller.show(token);
     } catch (error) {
       const what = problemOf(error);
       await connection.sendText(JSON.stringify({ problem: problemToJson(what) }));
@@ -174,6 +178,10 @@ async function listen(connection: WebSocketConnection, inbox: Inbox): Promise<vo
     }
   }
 }
+
+/** A token in place of the first one is no message of the terminal: only this connection knows what it was opened with. */
+const tokenIn = (json: unknown): string | null =>
+  typeof json === "object" && json !== null && "token" in json && typeof json.token === "string" ? json.token : null;
 
 /** Asks for signs of life; a person whose machine has gone without a word is let go. */
 function watchOver(connection: WebSocketConnection, socket: Duplex, silenceMs: number): () => void {

@@ -1,0 +1,35 @@
+// The token of a call: a fixed one, or one that is asked for, since tokens end sooner than the programs that use them. What is refused
+// for its token was not begun, so it is asked again, once, with another one.
+
+import { LatticeError } from "./error.ts";
+
+/**
+ * Asked before every request, and once more with the token that was refused: then the same again means that there is
+ * no better one.
+ */
+export type TokenSource = (refused?: string) => string | undefined | Promise<string | undefined>;
+
+export const sourceOf = (token: string | TokenSource | undefined): TokenSource =>
+  typeof token === "function" ? token : () => token;
+
+export async function bearing<T>(source: TokenSource, run: (token: string | undefined) => Promise<T>): Promise<T> {
+  const token = await source();
+  try {
+    return await run(token);
+  } catch (error) {
+    if (token === undefined || !isUnauthenticated(error)) throw error;
+    const other = await source(token);
+    if (other === undefined || other === token) throw error;
+    return run(other);
+  }
+}
+
+export const bearerHeader = (token: string | undefined): Readonly<Record<string, string>> =>
+  token === undefined ? {} : { authorization: `Bearer ${token}` };
+
+/** The server has ended a stream whose token counts no more: with the token of now it may be taken up again. */
+export const hasLapsed = (error: unknown): boolean =>
+  isUnauthenticated(error) && error instanceof LatticeError && error.httpStatus === 0;
+
+const isUnauthenticated = (error: unknown): boolean =>
+  error instanceof LatticeError && error.problem.code === "unauthenticated";
