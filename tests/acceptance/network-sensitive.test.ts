@@ -72,7 +72,10 @@ test("only the gateway is reached, at its one port, and nobody gets in", async (
     job({ entrypoint: `${asking([...everywhere, cluster.restAddress], [`${GATEWAY}:${PORT}`])}; env | grep GATEWAY` }),
   );
   expect(await cluster.ends(second)).toMatchObject({ state: "completed" });
-  const { stdout } = await cluster.cli(["logs", second]);
+  // Its output is shown to whoever submitted it, and to nobody else.
+  const stranger = await cluster.cli(["logs", second], { env: { LATTICE_USER: "somebody" } });
+  expect([stranger.stdout, stranger.stderr]).toEqual(["", expect.stringContaining("sensitive")]);
+  const { stdout } = await cluster.cli(["logs", second], { env: { LATTICE_USER: "anonymous" } });
   expect(stdout.trim().split("\n")).toEqual([
     `${GATEWAY}:${PORT} data of ${GATEWAY}:${PORT}`,
     `${GATEWAY}:${SIDE_PORT} cut off`,
