@@ -5,6 +5,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** What takes more than about twenty seconds on two cores, longest first. */
 const LONGEST = [
   "acceptance/server-crash",
+  "acceptance/python-sdk",
   "acceptance/checkpoint-forced",
   "acceptance/herd",
   "acceptance/membership",
@@ -18,7 +19,6 @@ const LONGEST = [
   "acceptance/first-certificate",
   "acceptance/big-output",
   "acceptance/attach-quorum",
-  "acceptance/python-sdk",
   "acceptance/launch",
   "acceptance/walltime",
   "acceptance/quorum-tls",
@@ -46,13 +46,17 @@ const LONGEST = [
   "acceptance/restart",
   "acceptance/settings",
   "simulation/simulation",
+  "test/api/fuzz/fuzz",
+  "test/replica.property",
   "test/history/history",
   "test/history.property",
   "test/flows.property",
   "test/log/etcd-managed",
+  "test/api/access-wire",
+  "test/software/container",
+  "test/process/restart",
+  "test/log/etcd-fencing",
   "test/log/etcd-failures",
-  "test/replica.property",
-  "test/api/fuzz/fuzz",
 ];
 
 export class LongestFirst extends BaseSequencer {
