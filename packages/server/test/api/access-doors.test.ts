@@ -2,7 +2,7 @@
 // role, on one's own things, a colleague's and a stranger's; and streams of REST whose caller takes long to be known. Every route with
 // every role is walked in access-wire.test.ts.
 
-import { createServer, type IncomingMessage, request, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout } from "node:timers/promises";
 import { create, type Message } from "@bufbuild/protobuf";
@@ -17,7 +17,16 @@ import { createGate } from "../../src/api/limits/gate.ts";
 import { STREAM_START_GRACE_MS } from "../../src/api/limits/limits.ts";
 import { createApp } from "../../src/api/rest/server.ts";
 import { createLogger } from "../../src/observe/index.ts";
-import { callHttp, metadataOf, methodOf, problemOfService, type Running, restOn, startTestApi } from "./clients.ts";
+import {
+  callHttp,
+  metadataOf,
+  methodOf,
+  problemOfService,
+  type Running,
+  restOn,
+  startTestApi,
+  upgradeHttp,
+} from "./clients.ts";
 import { OWNERS, type Owner, RPCS, requestFor, SECRET, sign, TENANT, target, tokenOf } from "./walk.ts";
 
 const NO_LIMITS = { user_requests_per_second: 0, tenant_requests_per_second: 0 };
@@ -91,29 +100,10 @@ const byGrpc: Way = (token, owner) =>
 
 const upgrading =
   (path: (owner: Owner) => string): Way =>
-  (token, owner) =>
-    new Promise((resolve, reject) => {
-      const asked = request(`${running.rest}${path(owner)}`, {
-        headers: {
-          connection: "Upgrade",
-          upgrade: "websocket",
-          "sec-websocket-version": "13",
-          "sec-websocket-key": Buffer.alloc(16).toString("base64"),
-          ...headersOf(token),
-        },
-      });
-      asked.on("response", (response) => {
-        let text = "";
-        response.on("data", (part: Buffer) => (text += part.toString()));
-        response.on("end", () => resolve((JSON.parse(text) as { code: string }).code));
-      });
-      asked.on("upgrade", (_response, socket) => {
-        socket.destroy();
-        resolve("ok");
-      });
-      asked.on("error", reject);
-      asked.end();
-    });
+  async (token, owner) => {
+    const { status, text } = await upgradeHttp(running, path(owner), headersOf(token));
+    return status === 101 ? "ok" : (JSON.parse(text) as { code: string }).code;
+  };
 
 const passing: Way = async (token, owner) => {
   const path = `/api/v1/services/of-${owner}/proxy/`;

@@ -171,6 +171,34 @@ export function callHttp(
   });
 }
 
+/** Asks for a WebSocket, and lets it go when it is there: then the status is 101. */
+export function upgradeHttp(
+  { rest }: Pick<Running, "rest">,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<{ readonly status: number; readonly text: string }> {
+  const asking = {
+    connection: "Upgrade",
+    upgrade: "websocket",
+    "sec-websocket-version": "13",
+    "sec-websocket-key": Buffer.alloc(16).toString("base64"),
+  };
+  return new Promise((resolve, reject) => {
+    const asked = httpRequest(`${rest}${path}`, { agent: false, headers: { ...asking, ...headers } });
+    asked.on("response", (response) => {
+      let text = "";
+      response.on("data", (part: Buffer) => (text += part.toString()));
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, text }));
+    });
+    asked.on("upgrade", (_response, socket) => {
+      socket.destroy();
+      resolve({ status: 101, text: "" });
+    });
+    asked.on("error", reject);
+    asked.end();
+  });
+}
+
 export async function callRest(running: Running, request: RestRequest): Promise<Answer> {
   const { status, text } = await callHttp(running, request);
   const json = JSON.parse(text) as Json;

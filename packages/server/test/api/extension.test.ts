@@ -16,12 +16,11 @@ import { beforeEach, expect, test } from "vitest";
 import type { Role } from "../../src/api/auth/principal.ts";
 import type { Call } from "../../src/api/call.ts";
 import { update } from "../../src/api/handlers/allocations.ts";
-import { loadConfig } from "../../src/config/index.ts";
 import { delayedBy } from "../../src/insight/extension.ts";
+import { callAs, principal } from "./call-as.ts";
 import { type MemoryPlane, memoryPlane } from "./memory-plane.ts";
 
 let plane: MemoryPlane;
-const config = loadConfig(null);
 const id = (text: string) => text as AllocationId;
 /** After the start of the first. */
 const startOf = (): number => {
@@ -35,13 +34,7 @@ const reserved = (after: number, node = "n1", whose = "2") => [
 function as(role: Role, cycles: ReturnType<typeof reserved>): Call {
   const consult = async (question: { kind: string; id: AllocationId; walltime: never }) =>
     delayedBy(plane.view(), cycles, question);
-  return {
-    plane: { ...plane, consult: consult as never },
-    principal: { user: "ada" as UserName, tenant: "physics" as TenantId, roles: [role], scopes: [] },
-    signal: new AbortController().signal,
-    config,
-    warnings: [],
-  };
+  return callAs({ ...plane, consult: consult as never }, principal("ada", "physics", role));
 }
 
 function submit(user: string, tenant: string): void {

@@ -12,7 +12,7 @@ import {
 } from "@lattice/core";
 import { pb } from "@lattice/wire";
 import { beforeEach, expect, test } from "vitest";
-import type { Principal, Role } from "../../src/api/auth/principal.ts";
+import type { Role } from "../../src/api/auth/principal.ts";
 import type { Call } from "../../src/api/call.ts";
 import { get } from "../../src/api/handlers/allocations.ts";
 import { contentOf } from "../../src/api/handlers/content.ts";
@@ -21,18 +21,15 @@ import { getLogs } from "../../src/api/handlers/logs.ts";
 import { compareMetrics, queryMetrics } from "../../src/api/handlers/metrics.ts";
 import { createSession } from "../../src/api/handlers/sessions.ts";
 import { sendTaskInput } from "../../src/api/handlers/tasks.ts";
-import { loadConfig } from "../../src/config/index.ts";
+import { callAs, principal } from "./call-as.ts";
 import { type MemoryPlane, memoryPlane } from "./memory-plane.ts";
 
 let plane: MemoryPlane;
-const config = loadConfig(null);
 const HOSPITAL = "hospital" as TenantId;
 const origin = (user: string) => ({ user: user as UserName, requestId: null, bodyHash: "" });
 
-const as = (user: string, role: Role, tenant: TenantId | null = HOSPITAL): Call => {
-  const principal: Principal = { user: user as UserName, tenant, roles: [role], scopes: [] };
-  return { plane, principal, signal: new AbortController().signal, config, warnings: [] };
-};
+const as = (user: string, role: Role, tenant: TenantId | null = HOSPITAL) =>
+  callAs(plane, principal(user, tenant, role));
 
 /** 1 is sensitive and dr-x's, as is 2; 3 is dr-x's and not sensitive. All run. */
 beforeEach(() => {

@@ -14,34 +14,19 @@ import {
 import { pb } from "@lattice/wire";
 import { beforeEach, expect, test } from "vitest";
 import { reachesOwnAlone } from "../../src/api/access/authorize.ts";
-import type { Principal, Role } from "../../src/api/auth/principal.ts";
-import type { Call } from "../../src/api/call.ts";
+import type { Principal } from "../../src/api/auth/principal.ts";
 import { get, list } from "../../src/api/handlers/allocations.ts";
 import { getDomain, listDomains } from "../../src/api/handlers/networks.ts";
 import { listNodes } from "../../src/api/handlers/nodes.ts";
 import { getQueue } from "../../src/api/handlers/queue.ts";
 import { attach } from "../../src/api/handlers/terminals.ts";
 import { watch } from "../../src/api/handlers/watch.ts";
-import { loadConfig } from "../../src/config/index.ts";
 import { vcluster } from "../controllers/make.ts";
+import { callAs, principal } from "./call-as.ts";
 import { type MemoryPlane, memoryPlane } from "./memory-plane.ts";
 
 let plane: MemoryPlane;
-const config = loadConfig(null);
-
-const principal = (user: string, tenant: string, role: Role = "User"): Principal => ({
-  user: user as UserName,
-  tenant: tenant as TenantId,
-  roles: [role],
-  scopes: [],
-});
-const as = (who: Principal, signal = new AbortController().signal): Call => ({
-  plane,
-  principal: who,
-  signal,
-  config,
-  warnings: [],
-});
+const as = (who: Principal, signal?: AbortSignal) => callAs(plane, who, signal);
 const ADA = principal("ada", "physics");
 const BOB = principal("bob", "physics");
 const CHIEF = principal("chief", "physics", "TenantAdmin");

@@ -5,7 +5,7 @@ import { Agent, request as openRequest } from "node:http";
 import type { Message } from "@bufbuild/protobuf";
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { problemFromJson } from "@lattice/wire";
-import { metadataOf, methodOf, problemOfService, type RestRequest, type Running } from "./clients.ts";
+import { metadataOf, methodOf, problemOfService, type RestRequest, type Running, upgradeHttp } from "./clients.ts";
 
 export interface Seen {
   /** The code of the problem; "ok" when there is none. */
@@ -63,30 +63,10 @@ export function openDoors(running: Running, atOnce: number): Doors {
         asked.end(body);
       }),
 
-    upgrade: (path, token) =>
-      new Promise((resolve, reject) => {
-        const asked = openRequest(`${running.rest}${path}`, {
-          agent: false,
-          headers: {
-            connection: "Upgrade",
-            upgrade: "websocket",
-            "sec-websocket-version": "13",
-            "sec-websocket-key": Buffer.alloc(16).toString("base64"),
-            ...headersOf(token),
-          },
-        });
-        asked.on("response", (response) => {
-          let text = "";
-          response.on("data", (part: Buffer) => (text += part.toString()));
-          response.on("end", () => resolve(answered(response.statusCode ?? 0, text)));
-        });
-        asked.on("upgrade", (_response, socket) => {
-          socket.destroy();
-          resolve(ok(""));
-        });
-        asked.on("error", reject);
-        asked.end();
-      }),
+    async upgrade(path, token) {
+      const { status, text } = await upgradeHttp(running, path, headersOf(token));
+      return status === 101 ? ok("") : answered(status, text);
+    },
 
     grpc: (rpc, message, token) =>
       new Promise((resolve) => {

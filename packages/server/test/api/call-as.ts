@@ -1,0 +1,21 @@
+// A call by somebody, for tests that ask handlers themselves.
+
+import type { TenantId, UserName } from "@lattice/core";
+import type { Principal, Role } from "../../src/api/auth/principal.ts";
+import type { Call } from "../../src/api/call.ts";
+import { loadConfig } from "../../src/config/index.ts";
+
+const config = loadConfig(null);
+
+export const principal = (user: string, tenant: string | null, role: Role = "User"): Principal => ({
+  user: user as UserName,
+  tenant: tenant as TenantId | null,
+  roles: [role],
+  scopes: [],
+});
+
+export const callAs = (
+  plane: Call["plane"],
+  who: Principal,
+  signal: AbortSignal = new AbortController().signal,
+): Call => ({ plane, principal: who, signal, config, warnings: [] });
