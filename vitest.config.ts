@@ -8,7 +8,7 @@ import { LongestFirst } from "./tests/harness/longest-first.ts";
 
 /** `expect.poll` gives up after a second unless it is told otherwise. */
 const POLL = { poll: { timeout: 60_000 } };
-const UNIT_WORKERS = 2;
+const UNIT_WORKERS = 3;
 const ACCEPTANCE_WORKERS = 4;
 
 const unit = {
