@@ -3,7 +3,7 @@
 
 const ID_BYTES = 16;
 
-export const newRequestId = (): string =>
+const newRequestId = (): string =>
   Array.from(globalThis.crypto.getRandomValues(new Uint8Array(ID_BYTES)), (byte) =>
     byte.toString(16).padStart(2, "0"),
   ).join("");

@@ -107,7 +107,7 @@ async function show({ print, settings }: Context, answer: CacheAnswer, hint?: st
 }
 
 /** What several nodes say alike is said once. */
-export function whatFailed(failed: NonNullable<CacheAnswer["nodes"]>): string {
+function whatFailed(failed: NonNullable<CacheAnswer["nodes"]>): string {
   const said = new Map<string, string[]>();
   for (const { node, error = "" } of failed) said.set(error, [...(said.get(error) ?? []), node]);
   return [...said].map(([error, nodes]) => `${namedNodes(nodes)}: ${error}`).join("; ");

@@ -6,7 +6,7 @@ import { createServer, type RequestListener, type ServerResponse } from "node:ht
 import { ProblemError } from "@lattice/wire";
 
 /** What providers are told to send browsers back to. */
-export const CALLBACK_PORT = 8400;
+const CALLBACK_PORT = 8400;
 export const CALLBACK_URL = `http://localhost:${CALLBACK_PORT}/callback`;
 const CALLBACK_WAIT_MS = 300_000;
 

@@ -16,7 +16,7 @@ export const MAX_AUDIT_RECORDS = 50_000;
 /** Of one detail; those of `audit.record` come from outside. */
 export const MAX_AUDIT_DETAIL = 1_024;
 /** Of what a caller was told, kept for a day: a description of a backup with a long path. */
-export const MAX_KEPT_ANSWER = 16_384;
+const MAX_KEPT_ANSWER = 16_384;
 
 const FIRST_VERSION = 2;
 

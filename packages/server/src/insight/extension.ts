@@ -43,4 +43,4 @@ export function delayedBy(
 }
 
 const elementsOf = (view: View, group: AllocationId): Allocation[] =>
-  [...view.placed()].filter(({ id }) => id.startsWith(`${group}_`));
+  [...view.placed()].filter(({ element }) => element?.group === group);

@@ -2,7 +2,7 @@
 // the count begins anew, since only what tasks show to people hangs on it.
 
 /** The next number of this attempt. */
-export type StepNumbers = (attempt: string) => number;
+type StepNumbers = (attempt: string) => number;
 
 /** Attempts that launch; of more, the one that began first is counted from the start again. */
 const MOST_ATTEMPTS = 10_000;
