@@ -1,12 +1,11 @@
-// Three projects: `unit` holds every test that needs no running program, `simulation` those that
-// forbid themselves the real clock, in processes of their own, `acceptance` the black-box
-// tests over the built programs. More files run at a time than there may be cores: many of them wait for
-// timeouts, elections and sleeping processes, those of whole clusters most. `npm test` runs the first two beside the
-// third. Limits are far beyond what anything takes: they end what hangs, and must not end what is merely slow.
+// Three projects: `unit` has the tests that need no running program, `simulation` the tests without the real clock, in
+// isolated processes, `acceptance` the black-box tests of the built programs. There are more workers than cores, because
+// tests mostly wait for timeouts, elections and processes. `npm test` runs the first two in parallel with the third.
+// Timeouts are far above any real duration: they end hanging tests, not slow ones.
 import { defineConfig } from "vitest/config";
 import { LongestFirst } from "./tests/harness/longest-first.ts";
 
-/** `expect.poll` gives up after a second unless it is told otherwise. */
+/** The default of `expect.poll` is one second. */
 const POLL = { poll: { timeout: 60_000 } };
 const UNIT_WORKERS = 3;
 const ACCEPTANCE_WORKERS = 4;
@@ -17,9 +16,9 @@ const unit = {
   testTimeout: 600_000,
   hookTimeout: 600_000,
   expect: POLL,
-  setupFiles: ["tests/harness/one-seed.ts"],
+  setupFiles: ["tests/harness/fixed-seed.ts"],
   maxWorkers: UNIT_WORKERS,
-  // Files of one worker share its modules: loading them anew for each took a third of the time.
+  // Files of one worker share its modules: reloading them for each file took a third of the time.
   isolate: false,
 };
 
@@ -38,7 +37,7 @@ const acceptance = {
   hookTimeout: 600_000,
   maxWorkers: ACCEPTANCE_WORKERS,
   sequence: { groupOrder: 1 },
-  // Each file has its own cluster; a process of its own for each would only cost half a second of processor time.
+  // Each file has its own cluster, so a separate process per file would only cost time.
   isolate: false,
 };
 

@@ -1,22 +1,22 @@
-// On the node alone: from an order to the process that it starts, bare and inside an image that is in the
-// cache, as the agent's user and as another one. The order is on disk as soon as it has come; the job writes the time at which it runs.
+// Start latency on the node: from an order to the process it starts, bare and inside a cached image, as the agent's user
+// and as another user. An order is on disk when it arrives; the job writes the time at which it runs.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Cluster } from "../tests/harness/cluster.ts";
 import { sleep } from "../tests/harness/eventually.ts";
-import { type Bench, below, type Figure, plain, quantile } from "./figure.ts";
-import { WHOSE, type Whose, withCluster } from "./with-cluster.ts";
+import { type Bench, below, type Figure, type Progress, quantile, withoutTarget } from "./figure.ts";
+import { JOB_USERS, type JobUser, withCluster } from "./with-cluster.ts";
 
 const RUNS = 60;
 const WARM_UP_RUNS = 5;
-/** Lets the node become idle again. */
+/** Pause until the node is idle again. */
 const PAUSE_MS = 20;
 const BARE_P50_MS = 15;
-const UENV_MORE_MS = 30;
+const UENV_OVERHEAD_MS = 30;
 
-export const agentStart: Bench = async (say) => {
+export const agentStart: Bench = async (log) => {
   const registry = mkdtempSync(join(tmpdir(), "lattice-registry-"));
   const tree = mkdtempSync(join(tmpdir(), "lattice-tree-"));
   writeFileSync(join(tree, "file"), "content");
@@ -25,10 +25,10 @@ export const agentStart: Bench = async (say) => {
   });
   try {
     const figures: Figure[] = [];
-    for (const whose of WHOSE) {
-      const agentArgs = ["--registry", registry, "--cache-min-free", "0", ...whose.agentArgs];
+    for (const jobUser of JOB_USERS) {
+      const agentArgs = ["--registry", registry, "--cache-min-free", "0", ...jobUser.agentArgs];
       figures.push(
-        ...(await withCluster({ nodes: 1, agentArgs }, (cluster) => measure(cluster, { registry, whose }, say))),
+        ...(await withCluster({ nodes: 1, agentArgs }, (cluster) => measure(cluster, { registry, jobUser }, log))),
       );
     }
     return figures;
@@ -39,31 +39,31 @@ export const agentStart: Bench = async (say) => {
 
 interface Setting {
   readonly registry: string;
-  readonly whose: Whose;
+  readonly jobUser: JobUser;
 }
 
-async function measure(cluster: Cluster, { registry, whose }: Setting, say: (text: string) => void): Promise<Figure[]> {
+async function measure(cluster: Cluster, { registry, jobUser }: Setting, log: Progress): Promise<Figure[]> {
   const indexed = await cluster.cli(["uenv", "index", registry]);
   if (indexed.code !== 0) throw new Error(indexed.stderr);
   const bare: number[] = [];
   const uenv: number[] = [];
   for (let run = 0; run < WARM_UP_RUNS + RUNS; run += 1) {
     for (const [latencies, more] of [[bare, {}] as const, [uenv, { uenv: "bench/1:v1" }] as const]) {
-      const latency = await once(cluster, more, whose.user);
+      const latency = await once(cluster, more, jobUser.user);
       if (run >= WARM_UP_RUNS) latencies.push(latency);
     }
-    if (run % 20 === 0) say(`${run} of ${WARM_UP_RUNS + RUNS}`);
+    if (run % 20 === 0) log(`${run} of ${WARM_UP_RUNS + RUNS}`);
   }
   const [p50, p50InUenv] = [quantile(bare, 0.5), quantile(uenv, 0.5)];
-  if (whose.suffix !== "") {
+  if (jobUser.suffix !== "") {
     return [
-      plain(`order_to_exec_bare${whose.suffix}_p50`, p50, "ms"),
-      plain(`uenv_more${whose.suffix}_p50`, p50InUenv - p50, "ms"),
+      withoutTarget(`order_to_exec_bare${jobUser.suffix}_p50`, p50, "ms"),
+      withoutTarget(`uenv_overhead${jobUser.suffix}_p50`, p50InUenv - p50, "ms"),
     ];
   }
   return [
     below("order_to_exec_bare_p50", p50, "ms", BARE_P50_MS),
-    below("uenv_more_p50", p50InUenv - p50, "ms", UENV_MORE_MS),
+    below("uenv_overhead_p50", p50InUenv - p50, "ms", UENV_OVERHEAD_MS),
   ];
 }
 

@@ -1,4 +1,4 @@
-// One measured figure, with the target it is held against, when there is one.
+// A measured figure with its optional target.
 
 export interface Figure {
   readonly metric: string;
@@ -6,12 +6,12 @@ export interface Figure {
   readonly unit: string;
   /** For example ">= 2000" or "< 50". */
   readonly target: string | null;
-  /** Null without a target. */
+  /** `null` without a target. */
   readonly pass: boolean | null;
 }
 
-export type Say = (text: string) => void;
-export type Bench = (say: Say) => Promise<readonly Figure[]>;
+export type Progress = (text: string) => void;
+export type Bench = (log: Progress) => Promise<readonly Figure[]>;
 
 export const atLeast = (metric: string, value: number, unit: string, target: number): Figure => ({
   metric,
@@ -29,7 +29,7 @@ export const below = (metric: string, value: number, unit: string, target: numbe
   pass: value < target,
 });
 
-export const plain = (metric: string, value: number, unit: string): Figure => ({
+export const withoutTarget = (metric: string, value: number, unit: string): Figure => ({
   metric,
   value: rounded(value),
   unit,
@@ -37,7 +37,7 @@ export const plain = (metric: string, value: number, unit: string): Figure => ({
   pass: null,
 });
 
-/** `values` need not be sorted; `share` is between 0 and 1. */
+/** Returns a quantile of unsorted values; `share` is between 0 and 1. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;

@@ -1,7 +1,7 @@
-// A list of 100 allocations out of 100,000 that wait, over REST, one call after the other on one connection.
+// Latency of listing 100 out of 100,000 pending allocations over REST, one call after the other on one connection.
 import { setTimeout as sleep } from "node:timers/promises";
-import { runClient } from "./client.ts";
-import { type Bench, below, plain, quantile } from "./figure.ts";
+import { type Bench, below, quantile, withoutTarget } from "./figure.ts";
+import { runClient } from "./load-client.ts";
 import { timesOf } from "./rest-times.ts";
 import { withCluster } from "./with-cluster.ts";
 
@@ -15,11 +15,11 @@ const SETTLE_MS = 15_000;
 const LISTS = {
   all: "/api/v1/allocations?page_size=100",
   pending: "/api/v1/allocations?page_size=100&state=pending",
-  // Of somebody who has none.
-  user: "/api/v1/allocations?page_size=100&user=nobody-yet",
+  // A user without allocations.
+  user: "/api/v1/allocations?page_size=100&user=unused",
 } as const;
 
-export const list100k: Bench = (say) =>
+export const list100k: Bench = (log) =>
   withCluster({ nodes: 0 }, async (cluster) => {
     await runClient("rest-load", {
       address: cluster.restAddress,
@@ -28,14 +28,14 @@ export const list100k: Bench = (say) =>
       body: { entrypoint: "true", name: "waits", tags: { run: "1" } },
     });
     const { body } = await cluster.api<{ total?: number }>("GET", "/allocations?page_size=1");
-    say(`${body.total} allocations`);
-    // What a hundred thousand submissions leave to do (the log's snapshot, the first collection of it all) is not the lists'.
+    log(`${body.total} allocations`);
+    // Wait for the snapshot and garbage collection after the submissions, which are not part of a list.
     await sleep(SETTLE_MS);
     const figures = [];
     for (const [name, path] of Object.entries(LISTS)) {
       const paths = Array.from({ length: CALLS + WARM_UP }, () => path);
       const times = (await timesOf(cluster.restAddress, paths)).slice(WARM_UP);
-      figures.push(plain(`${name}_p50`, quantile(times, 0.5), "ms"));
+      figures.push(withoutTarget(`${name}_p50`, quantile(times, 0.5), "ms"));
       figures.push(below(`${name}_p99`, quantile(times, 0.99), "ms", P99_MS));
     }
     return figures;

@@ -1,4 +1,5 @@
-// Runs the benches named, or all of them, one after the other, and prints what they measured.
+// Runs the named benches, or all of them with `all`, one after the other, and prints one JSON line per figure. Without a
+// name it lists the benches.
 import { agentIdle } from "./agent-idle.ts";
 import { agentStart } from "./agent-start.ts";
 import { authOverhead } from "./auth-overhead.ts";
@@ -32,57 +33,78 @@ import { watchers } from "./watchers.ts";
 import { why } from "./why.ts";
 import { whyRest } from "./why-rest.ts";
 
-const benches: Readonly<Record<string, Bench>> = {
-  // First: making many small files is slower for half a minute after others have been deleted, as each bench does.
-  throughput,
-  "submit-rest": submitRest,
-  "submit-grpc": submitGrpc,
-  "start-latency": startLatency,
-  "agent-start": agentStart,
-  "agent-idle": agentIdle,
-  "preempt-start": preemptStart,
-  dag,
-  "task-group": taskGroup,
-  heartbeats,
-  "history-memory": historyMemory,
-  "cli-start": cliStart,
-  "second-start": secondStart,
-  "auth-overhead": authOverhead,
-  terminal,
-  "log-output": logOutput,
-  "log-followers": logFollowers,
-  "quorum-3": quorum3,
-  "quorum-5": quorum5,
-  "restart-scale": restartScale,
-  "failover-scale": failoverScale,
-  herd,
-  "mpi-launch": mpiLaunch,
-  replay,
-  simulation,
-  scheduler,
-  "scheduler-gap": schedulerGap,
-  why,
-  "why-rest": whyRest,
-  "list-100k": list100k,
-  watchers,
-  "replay-quality": replayQuality,
+interface BenchEntry {
+  readonly summary: string;
+  readonly run: Bench;
+}
+
+const benches: Readonly<Record<string, BenchEntry>> = {
+  // First: creating many small files is slow for half a minute after others were deleted, as each bench does.
+  throughput: {
+    summary: "1,000 allocations of /bin/true on four nodes, from undrain to the last end",
+    run: throughput,
+  },
+  "submit-rest": { summary: "durable submissions over REST on 16 connections", run: submitRest },
+  "submit-grpc": { summary: "durable submissions over gRPC on 16 connections", run: submitGrpc },
+  "start-latency": { summary: "submission to process start on an idle cluster", run: startLatency },
+  "agent-start": { summary: "order to process start on the node, bare and in an image", run: agentStart },
+  "agent-idle": { summary: "memory and CPU of an idle agent", run: agentIdle },
+  "preempt-start": {
+    summary: "checkpoint of a victim to the start of the allocation that preempts it",
+    run: preemptStart,
+  },
+  dag: { summary: "cost of dependencies: 1,000 allocations in ten layers", run: dag },
+  "task-group": { summary: "task groups of 100,000 elements", run: taskGroup },
+  heartbeats: { summary: "server CPU for 10,000 nodes with a heartbeat every 10 s", run: heartbeats },
+  "history-memory": { summary: "server memory with 100,000 finished allocations", run: historyMemory },
+  "cli-start": { summary: "wall time of short commands", run: cliStart },
+  "second-start": { summary: "npm start with everything installed and built", run: secondStart },
+  "auth-overhead": { summary: "server CPU per request with a token", run: authOverhead },
+  terminal: { summary: "first prompt, keystroke echo and log tail latency", run: terminal },
+  "log-output": { summary: "agent memory while a job prints 1 GB", run: logOutput },
+  "log-followers": { summary: "server CPU for a hundred followers of one log", run: logFollowers },
+  "quorum-3": { summary: "commits and failover with three servers", run: quorum3 },
+  "quorum-5": { summary: "commits and failover with five servers", run: quorum5 },
+  "restart-scale": { summary: "restart of a server with 10,000 nodes and 100,000 allocations", run: restartScale },
+  "failover-scale": { summary: "failover with 10,000 nodes and 100,000 allocations", run: failoverScale },
+  herd: { summary: "reconnection of 10,000 nodes after a failover", run: herd },
+  "mpi-launch": { summary: "launch of an MPI program, compared with mpiexec", run: mpiLaunch },
+  replay: { summary: "speed of rm-replay", run: replay },
+  simulation: { summary: "speed of the simulation of 32 nodes", run: simulation },
+  scheduler: { summary: "duration and memory of scheduling cycles", run: scheduler },
+  "scheduler-gap": { summary: "distance of plans from the optimum on small instances", run: schedulerGap },
+  why: { summary: "cost of an explanation in the leader", run: why },
+  "why-rest": { summary: "latency of explanations over REST", run: whyRest },
+  "list-100k": { summary: "list of 100 out of 100,000 pending allocations", run: list100k },
+  watchers: { summary: "server memory and CPU for 1,000 event streams", run: watchers },
+  "replay-quality": { summary: "schedule quality on recorded traces", run: replayQuality },
 };
 
-const asked = process.argv.slice(2);
-const unknown = asked.find((name) => benches[name] === undefined);
+const names = process.argv.slice(2);
+if (names.length === 0) {
+  printList();
+  process.exit(0);
+}
+const unknown = names.find((name) => name !== "all" && benches[name] === undefined);
 if (unknown !== undefined) {
-  console.error(`no bench is called ${unknown}; there are: ${Object.keys(benches).join(", ")}`);
+  console.error(`unknown bench ${unknown}; list the benches with: npm run bench`);
   process.exit(2);
 }
 
 let missed = 0;
-for (const [name, bench] of Object.entries(benches)) {
-  if (asked.length > 0 && !asked.includes(name)) continue;
+for (const [name, { run }] of Object.entries(benches)) {
+  if (!names.includes("all") && !names.includes(name)) continue;
   console.error(`== ${name}`);
-  const say = (text: string): void => console.error(`   ${text}`);
-  for (const figure of await bench(say)) {
+  const log = (text: string): void => console.error(`   ${text}`);
+  for (const figure of await run(log)) {
     console.log(JSON.stringify({ bench: name, ...figure, machine }));
     if (figure.pass === false) missed += 1;
   }
 }
 process.exit(missed === 0 ? 0 : 1);
+
+function printList(): void {
+  const width = Math.max(...Object.keys(benches).map((name) => name.length));
+  console.log("Run: npm run bench -- NAME..., or: npm run bench -- all\n");
+  for (const [name, { summary }] of Object.entries(benches)) console.log(`  ${name.padEnd(width)}  ${summary}`);
+}

@@ -1,13 +1,13 @@
-// A small MPI program from the request to the last exit, against Hydra's own `mpiexec` on the same
-// machine in the same run, turn by turn, so that whatever else the machine does hits both.
+// Launch of a small MPI program, from the request to the last exit, compared with Hydra's `mpiexec`. Both alternate in
+// the same run, so that other work on the machine affects both.
 import { spawn } from "node:child_process";
 import { chmodSync } from "node:fs";
 import { request } from "node:http";
 import type { Cluster } from "../tests/harness/cluster.ts";
 import { sleep } from "../tests/harness/eventually.ts";
 import { compileMpi } from "../tests/harness/mpi.ts";
-import { type Bench, below, type Figure, plain, quantile, type Say } from "./figure.ts";
-import { WHOSE, type Whose, withCluster } from "./with-cluster.ts";
+import { type Bench, below, type Figure, type Progress, quantile, withoutTarget } from "./figure.ts";
+import { JOB_USERS, type JobUser, withCluster } from "./with-cluster.ts";
 
 const RUNS = 15;
 const WARM_UP_RUNS = 3;
@@ -16,23 +16,27 @@ const PAUSE_MS = 400;
 interface Series {
   readonly nodes: number;
   readonly tasksPerNode: number;
-  /** Null: no bound. */
+  /** `null` without a target. */
   readonly apiFactor: number | null;
-  /** Null: not measured by the CLI. */
+  /** `null` when the CLI is not measured. */
   readonly cliFactor: number | null;
 }
 
-export const mpiLaunch: Bench = async (say) => [
-  ...(await measure({ nodes: 2, tasksPerNode: 2, apiFactor: 1.3, cliFactor: 1.6 }, say)),
-  ...(await measure({ nodes: 4, tasksPerNode: 4, apiFactor: 2, cliFactor: null }, say)),
-  ...(await measure({ nodes: 2, tasksPerNode: 2, apiFactor: null, cliFactor: null }, say, WHOSE[1])),
+export const mpiLaunch: Bench = async (log) => [
+  ...(await measure({ nodes: 2, tasksPerNode: 2, apiFactor: 1.3, cliFactor: 1.6 }, log)),
+  ...(await measure({ nodes: 4, tasksPerNode: 4, apiFactor: 2, cliFactor: null }, log)),
+  ...(await measure({ nodes: 2, tasksPerNode: 2, apiFactor: null, cliFactor: null }, log, JOB_USERS[1])),
 ];
 
-function measure(series: Series, say: Say, { agentArgs, user, suffix }: Whose = WHOSE[0]): Promise<readonly Figure[]> {
+function measure(
+  series: Series,
+  log: Progress,
+  { agentArgs, user, suffix }: JobUser = JOB_USERS[0],
+): Promise<readonly Figure[]> {
   const { nodes, tasksPerNode, apiFactor, cliFactor } = series;
   const ranks = nodes * tasksPerNode;
   return withCluster({ nodes, agentArgs }, async (cluster) => {
-    // Whoever the ranks are, they must reach their program.
+    // Ranks of another user must be able to read the program.
     chmodSync(cluster.dir, 0o755);
     const program = compileMpi(cluster.dir, "hello");
     const headers = { "x-lattice-user": user };
@@ -49,14 +53,14 @@ function measure(series: Series, say: Say, { agentArgs, user, suffix }: Whose = 
       times.cli.push(cli);
     }
     const hydra = quantile(times.hydra, 0.5);
-    say(`${ranks} ranks: mpiexec ${Math.round(hydra)} ms, LaunchTasks ${Math.round(quantile(times.api, 0.5))} ms`);
+    log(`${ranks} ranks: mpiexec ${Math.round(hydra)} ms, LaunchTasks ${Math.round(quantile(times.api, 0.5))} ms`);
     const name = `ranks_${ranks}${suffix}`;
     const factor = quantile(times.api, 0.5) / hydra;
     return [
-      plain(`${name}_mpiexec_p50`, hydra, "ms"),
-      plain(`${name}_launch_p50`, quantile(times.api, 0.5), "ms"),
+      withoutTarget(`${name}_mpiexec_p50`, hydra, "ms"),
+      withoutTarget(`${name}_launch_p50`, quantile(times.api, 0.5), "ms"),
       apiFactor === null
-        ? plain(`${name}_launch_to_mpiexec`, factor, "times")
+        ? withoutTarget(`${name}_launch_to_mpiexec`, factor, "times")
         : below(`${name}_launch_to_mpiexec`, factor, "times", apiFactor),
       ...(cliFactor === null
         ? []
@@ -65,7 +69,7 @@ function measure(series: Series, say: Say, { agentArgs, user, suffix }: Whose = 
   });
 }
 
-/** Begins when what the one before left to be done is done. */
+/** Pauses first, until the previous run is cleaned up. */
 async function timed(act: () => Promise<void>): Promise<number> {
   await sleep(PAUSE_MS);
   const startedAt = performance.now();
@@ -86,18 +90,18 @@ function launchByCli(cluster: Cluster, id: string, tasksPerNode: number, program
 function ended(child: ReturnType<typeof spawn>): Promise<void> {
   return new Promise((resolve, reject) => {
     child.once("error", reject);
-    child.once("exit", (code) => (code === 0 ? resolve() : reject(new Error(`it ended with ${code}`))));
+    child.once("exit", (code) => (code === 0 ? resolve() : reject(new Error(`the launch exited with status ${code}`))));
   });
 }
 
-interface Launched {
+interface LaunchInput {
   readonly id: string;
   readonly tasksPerNode: number;
   readonly program: string;
   readonly user: string;
 }
 
-function launch(cluster: Cluster, { id, tasksPerNode, program, user }: Launched): Promise<void> {
+function launch(cluster: Cluster, { id, tasksPerNode, program, user }: LaunchInput): Promise<void> {
   const headers = { "content-type": "application/json", "x-lattice-user": user };
   return new Promise((resolve, reject) => {
     const url = `${cluster.apiUrl}/api/v1/allocations/${id}/launches`;

@@ -1,15 +1,14 @@
-// From the moment a victim's checkpoint is complete to the start of the one it was stopped for: the victim writes
-// the time at which it has saved, the other one that at which it runs.
+// Latency from the victim's complete checkpoint to the start of the allocation that preempts it. Both write the time.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Bench, below, plain, quantile } from "./figure.ts";
+import { type Bench, below, quantile, withoutTarget } from "./figure.ts";
 import { withCluster } from "./with-cluster.ts";
 
 const RUNS = 20;
 const MOST_MS = 1_000;
 
-/** Runs until it is asked for a checkpoint, and on after it: it is the agent that ends it. */
+/** Checkpoints on SIGUSR1 and keeps running: the agent ends it. */
 const victim = (saved: string): string =>
   [
     "#!/bin/sh",
@@ -20,7 +19,7 @@ const victim = (saved: string): string =>
 
 const numberIn = (file: string): number => Number(readFileSync(file, "utf8"));
 
-export const preemptStart: Bench = async (say) => {
+export const preemptStart: Bench = async (log) => {
   const output = mkdtempSync(join(tmpdir(), "lattice-bench-output-"));
   try {
     return await withCluster({ nodes: 1, agentArgs: ["--output-dir", output] }, async (cluster) => {
@@ -42,11 +41,11 @@ export const preemptStart: Bench = async (say) => {
         });
         await cluster.ends(high);
         waits.push((numberIn(file) - numberIn(saved)) / 1e6);
-        if (run % 5 === 0) say(`${run} of ${RUNS}`);
+        if (run % 5 === 0) log(`${run} of ${RUNS}`);
       }
       return [
         below("checkpoint_to_start_max", Math.max(...waits), "ms", MOST_MS),
-        plain("checkpoint_to_start_p50", quantile(waits, 0.5), "ms"),
+        withoutTarget("checkpoint_to_start_p50", quantile(waits, 0.5), "ms"),
       ];
     });
   } finally {

@@ -1,5 +1,5 @@
-// Runs the built rm-replay on the shared traces as a user would, and reads what it says and writes. Where
-// the traces are not there, a seeded one stands in, and the figures say so.
+// Runs the built rm-replay on recorded traces and parses its output. Without the traces a generated one is used, and
+// the figures are marked.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ const SHARED = join(root, "..", "shared", "traces");
 
 export interface Replayed {
   readonly jobs: number;
-  /** As the program measured them itself. */
+  /** As measured by the program. */
   readonly readSeconds: number;
   readonly replaySeconds: number;
   /** From spawn to exit. */
@@ -30,14 +30,14 @@ export interface Summary {
 }
 
 export interface Folder {
-  /** The trace of that name, or a seeded one. */
+  /** Returns the recorded trace, or a generated one. */
   trace(name: string): { readonly file: string; readonly isReal: boolean };
-  /** Without writing results. Null when it took longer than it may, here and below. */
+  /** Replays without writing results. Returns null after the timeout. */
   time(file: string, words: readonly string[], timeoutSeconds: number): Replayed | null;
   judge(file: string, words: readonly string[], timeoutSeconds: number): Judged | null;
 }
 
-/** Everything is written into a folder that is gone afterwards. */
+/** Provides a temporary directory. */
 export function withReplay<T>(work: (folder: Folder) => T): T {
   const path = mkdtempSync(join(tmpdir(), "lattice-replay-bench-"));
   try {
@@ -67,10 +67,10 @@ const SEEDED_TIMEOUT_S = 60;
 
 function replay(words: readonly string[], timeoutSeconds: number): Replayed | null {
   const from = performance.now();
-  const said = run(words, timeoutSeconds);
-  if (said === null) return null;
-  const found = /([\d,]+) jobs read in ([\d.]+) s, replayed in ([\d.]+) s/.exec(said);
-  if (found === null) throw new Error(`rm-replay did not say how long it took: ${said}`);
+  const output = run(words, timeoutSeconds);
+  if (output === null) return null;
+  const found = /([\d,]+) jobs read in ([\d.]+) s, replayed in ([\d.]+) s/.exec(output);
+  if (found === null) throw new Error(`rm-replay printed no duration: ${output}`);
   return {
     jobs: Number(found[1]?.replaceAll(",", "")),
     readSeconds: Number(found[2]),
@@ -79,11 +79,12 @@ function replay(words: readonly string[], timeoutSeconds: number): Replayed | nu
   };
 }
 
-/** What it said on standard error. */
+/** Returns standard error, or null after the timeout. */
 function run(words: readonly string[], timeoutSeconds: number): string | null {
   const options = { env: cleanEnvironment({}), timeout: timeoutSeconds * 1000, encoding: "utf8" } as const;
   const done = spawnSync(programPath("rm-replay"), [...words], options);
   if (done.error !== undefined && "code" in done.error && done.error.code === "ETIMEDOUT") return null;
-  if (done.status !== 0) throw new Error(`rm-replay ${words.join(" ")} ended with ${done.status}: ${done.stderr}`);
+  if (done.status !== 0)
+    throw new Error(`rm-replay ${words.join(" ")} exited with status ${done.status}: ${done.stderr}`);
   return done.stderr;
 }

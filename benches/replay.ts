@@ -1,6 +1,6 @@
-// How fast rm-replay is: the classic policies on their own engine, and the real scheduler and `apply`. The
-// rate counts the simulation; reading the trace, and the whole run from spawn to exit, are told beside it.
-import { atLeast, type Bench, below, type Figure, plain } from "./figure.ts";
+// The speed of rm-replay: the classic policies on their own engine, and the real scheduler with `apply`. The main rate
+// covers the simulation only; rates with reading, and from spawn to exit, are reported as well.
+import { atLeast, type Bench, below, type Figure, type Progress, withoutTarget } from "./figure.ts";
 import { type Folder, type Replayed, withReplay } from "./replay-program.ts";
 
 const ROUNDS = 3;
@@ -8,26 +8,24 @@ const EASY_JOBS_PER_S = 300_000;
 const EASY_CURIE_S = 20;
 const LATTICE_JOBS_PER_S = 3000;
 const LATTICE_CURIE_S = 180;
-/** Beyond this a full run is not waited for: the rate of its beginning is told instead. */
-const PATIENCE_S = 600;
+/** A run that would take longer is measured on the beginning of the trace only. */
+const TIME_LIMIT_S = 600;
 const PROBE_JOBS = 1000;
 
-export const replay: Bench = async (say) =>
-  withReplay((folder) => [...easyFigures(folder, say), ...latticeFigures(folder, say)]);
+export const replay: Bench = async (log) =>
+  withReplay((folder) => [...easyFigures(folder, log), ...latticeFigures(folder, log)]);
 
-type Say = (text: string) => void;
-
-function easyFigures(folder: Folder, say: Say): readonly Figure[] {
+function easyFigures(folder: Folder, log: Progress): readonly Figure[] {
   const kth = folder.trace("kth-sp2");
-  if (!kth.isReal) say("the shared traces are not here: a seeded one stands in");
+  if (!kth.isReal) log("no recorded traces found; using a generated one");
   const rounds = Array.from({ length: ROUNDS }, () =>
-    finished(folder.time(kth.file, ["--policy", "easy"], PATIENCE_S)),
+    finished(folder.time(kth.file, ["--policy", "easy"], TIME_LIMIT_S)),
   );
-  for (const round of rounds) say(`easy on KTH SP2: ${told(round)}`);
+  for (const round of rounds) log(`easy on KTH SP2: ${describe(round)}`);
   const best = (seconds: (round: Replayed) => number): number =>
     Math.max(...rounds.map((round) => round.jobs / seconds(round)));
-  const curie = finished(folder.time(folder.trace("cea-curie").file, ["--policy", "easy"], PATIENCE_S));
-  say(`easy on CEA Curie: ${told(curie)}`);
+  const curie = finished(folder.time(folder.trace("cea-curie").file, ["--policy", "easy"], TIME_LIMIT_S));
+  log(`easy on CEA Curie: ${describe(curie)}`);
   return [
     atLeast(
       "easy_kth",
@@ -35,12 +33,12 @@ function easyFigures(folder: Folder, say: Say): readonly Figure[] {
       "jobs/s",
       EASY_JOBS_PER_S,
     ),
-    plain(
+    withoutTarget(
       "easy_kth_with_reading",
       best((round) => round.replaySeconds + round.readSeconds),
       "jobs/s",
     ),
-    plain(
+    withoutTarget(
       "easy_kth_from_spawn_to_exit",
       best((round) => round.wallSeconds),
       "jobs/s",
@@ -49,7 +47,7 @@ function easyFigures(folder: Folder, say: Say): readonly Figure[] {
   ];
 }
 
-function latticeFigures(folder: Folder, say: Say): readonly Figure[] {
+function latticeFigures(folder: Folder, log: Progress): readonly Figure[] {
   const figures: Figure[] = [];
   for (const [name, jobs] of [
     ["kth-sp2", 28_481],
@@ -57,16 +55,16 @@ function latticeFigures(folder: Folder, say: Say): readonly Figure[] {
   ] as const) {
     const { file } = folder.trace(name);
     const words = ["--policy", "lattice"];
-    const probe = finished(folder.time(file, [...words, "--jobs", String(PROBE_JOBS)], PATIENCE_S));
+    const probe = finished(folder.time(file, [...words, "--jobs", String(PROBE_JOBS)], TIME_LIMIT_S));
     const expected = (jobs / probe.jobs) * probe.replaySeconds;
-    const whole = expected > PATIENCE_S ? null : folder.time(file, words, PATIENCE_S);
+    const whole = expected > TIME_LIMIT_S ? null : folder.time(file, words, TIME_LIMIT_S);
     const shown = whole ?? probe;
-    say(`lattice on ${name}${whole === null ? `, the first ${PROBE_JOBS} jobs only` : ""}: ${told(shown)}`);
+    log(`lattice on ${name}${whole === null ? `, the first ${PROBE_JOBS} jobs only` : ""}: ${describe(shown)}`);
     const rate = shown.jobs / shown.replaySeconds;
     figures.push(
       name === "kth-sp2"
         ? atLeast("lattice_kth", rate, "jobs/s", LATTICE_JOBS_PER_S)
-        : plain("lattice_curie_rate", rate, "jobs/s"),
+        : withoutTarget("lattice_curie_rate", rate, "jobs/s"),
     );
     if (name === "cea-curie") {
       figures.push(below("lattice_curie", whole?.wallSeconds ?? Number.POSITIVE_INFINITY, "s", LATTICE_CURIE_S));
@@ -76,9 +74,9 @@ function latticeFigures(folder: Folder, say: Say): readonly Figure[] {
 }
 
 function finished(replayed: Replayed | null): Replayed {
-  if (replayed === null) throw new Error(`a replay took longer than ${PATIENCE_S} s`);
+  if (replayed === null) throw new Error(`a replay took longer than ${TIME_LIMIT_S} s`);
   return replayed;
 }
 
-const told = ({ jobs, readSeconds, replaySeconds, wallSeconds }: Replayed): string =>
-  `${jobs} jobs, read ${readSeconds} s, replayed ${replaySeconds} s, in all ${wallSeconds.toFixed(2)} s`;
+const describe = ({ jobs, readSeconds, replaySeconds, wallSeconds }: Replayed): string =>
+  `${jobs} jobs, read ${readSeconds} s, replayed ${replaySeconds} s, ${wallSeconds.toFixed(2)} s in total`;

@@ -1,7 +1,7 @@
-// How long each of several calls over REST takes, one after the other on one connection.
+// Durations of REST calls, one after the other on one connection.
 import { Agent, request } from "node:http";
 
-/** In milliseconds, in the order of the paths. */
+/** Returns milliseconds, in the order of the paths. */
 export async function timesOf(address: string, paths: readonly string[]): Promise<readonly number[]> {
   const [host = "", port = ""] = address.split(":");
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -10,7 +10,7 @@ export async function timesOf(address: string, paths: readonly string[]): Promis
     const began = performance.now();
     await new Promise<void>((resolve, reject) => {
       const sent = request({ host, port, path, agent }, (answer) => {
-        if (answer.statusCode !== 200) reject(new Error(`${path} answered ${answer.statusCode}`));
+        if (answer.statusCode !== 200) reject(new Error(`${path} returned status ${answer.statusCode}`));
         answer.resume().once("end", resolve);
       });
       sent.once("error", reject).end();

@@ -1,7 +1,6 @@
-// A server with 10,000 nodes and 100,000 allocations in its state is killed and started again: the
-// time until it says that it is ready, on the embedded log.
+// Restart of a killed server with 10,000 nodes and 100,000 allocations on the embedded log: the time until it is ready.
 import { residentBytes } from "../tests/harness/processes.ts";
-import { type Bench, below, plain, quantile } from "./figure.ts";
+import { type Bench, below, quantile, withoutTarget } from "./figure.ts";
 import { startFleet } from "./scale/fleet.ts";
 import { FULL, fill, totalOf } from "./scale/state.ts";
 import { withCluster } from "./with-cluster.ts";
@@ -9,12 +8,12 @@ import { withCluster } from "./with-cluster.ts";
 const RESTARTS = 3;
 const READY_S = 10;
 
-export const restartScale: Bench = (say) =>
+export const restartScale: Bench = (log) =>
   withCluster({ nodes: 0 }, async (cluster) => {
     const fleet = startFleet({ dir: cluster.dir, servers: [cluster.grpcAddress], nodes: FULL.nodes });
     await fleet.allConnected();
-    say(`${FULL.nodes} nodes are connected`);
-    await fill(cluster.apiUrl, FULL, say);
+    log(`${FULL.nodes} nodes connected`);
+    await fill(cluster.apiUrl, FULL, log);
     const times: number[] = [];
     const back: number[] = [];
     for (let n = 0; n < RESTARTS; n += 1) {
@@ -25,13 +24,13 @@ export const restartScale: Bench = (say) =>
       await fleet.allConnected();
       back.push((performance.now() - from) / 1000);
       const pending = await totalOf(cluster.apiUrl, "pending");
-      say(
+      log(
         `ready after ${times.at(-1)?.toFixed(2)} s, all nodes after ${back.at(-1)?.toFixed(2)} s, ${pending} pending`,
       );
     }
     return [
       below("embedded_ready_max", quantile(times, 1), "s", READY_S),
-      plain("embedded_all_nodes_max", quantile(back, 1), "s"),
-      plain("embedded_server_memory", residentBytes(cluster.server.pid) / 1e6, "MB"),
+      withoutTarget("embedded_all_nodes_max", quantile(back, 1), "s"),
+      withoutTarget("embedded_server_memory", residentBytes(cluster.server.pid) / 1e6, "MB"),
     ];
   });

@@ -1,4 +1,4 @@
-// Runs the scheduler's own measuring program, bundled as the shipped programs are, in a process of its own.
+// Runs the scheduler's measuring program in a separate process, bundled like the shipped programs.
 import { spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { root } from "../tests/harness/program.ts";
 
-/** What it printed; an error when it failed. */
-export async function measureScheduler<T>(what: "cycles" | "gaps" | "why", given: unknown): Promise<T> {
+/** Returns the parsed output. Throws when the program fails. */
+export async function measureScheduler<T>(what: "cycles" | "gaps" | "why", input: unknown): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), "lattice-bench-"));
   const outfile = join(folder, "measure.mjs");
   try {
@@ -18,7 +18,7 @@ export async function measureScheduler<T>(what: "cycles" | "gaps" | "why", given
       format: "esm",
       outfile,
     });
-    return JSON.parse(await run(outfile, [what, JSON.stringify(given)])) as T;
+    return JSON.parse(await run(outfile, [what, JSON.stringify(input)])) as T;
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 9 });
   }
@@ -34,7 +34,7 @@ function run(program: string, words: readonly string[]): Promise<string> {
     child.once("error", reject);
     child.once("close", (code) => {
       if (code === 0) resolve(text);
-      else reject(new Error(`measuring the scheduler ended with ${code}`));
+      else reject(new Error(`the measuring program of the scheduler exited with status ${code}`));
     });
   });
 }

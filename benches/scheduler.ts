@@ -1,9 +1,9 @@
-// Scheduling cycles on clusters of growing size, everything on, the snapshot taken anew each time; and what
-// reasons, estimates and scores for everyone who waits add to that.
-import { type Bench, below, type Figure, plain, quantile, type Say } from "./figure.ts";
+// Duration and memory of scheduling cycles on clusters of growing size, with a full snapshot each time, and the overhead
+// of reasons, estimates and scores for all pending allocations.
+import { type Bench, below, type Figure, type Progress, quantile, withoutTarget } from "./figure.ts";
 import { measureScheduler } from "./scheduler-process.ts";
 
-interface Goal {
+interface Target {
   readonly nodes: number;
   readonly pending: number;
   readonly warmUp: number;
@@ -20,7 +20,7 @@ interface Measured {
   readonly told: string;
 }
 
-const GOALS: readonly Goal[] = [
+const TARGETS: readonly Target[] = [
   { nodes: 1_000, pending: 100, targetMs: 10, warmUp: 60, rounds: 60 },
   { nodes: 5_000, pending: 500, targetMs: 60, warmUp: 10, rounds: 20 },
   { nodes: 10_000, pending: 1_000, targetMs: 150, warmUp: 5, rounds: 15 },
@@ -29,26 +29,29 @@ const GOALS: readonly Goal[] = [
 
 const MOST_MB = 500;
 
-export const scheduler: Bench = async (say) => {
+export const scheduler: Bench = async (log) => {
   const figures: Figure[] = [];
-  for (const goal of GOALS) figures.push(...(await measure(goal, say)));
+  for (const target of TARGETS) figures.push(...(await measure(target, log)));
   return figures;
 };
 
-async function measure(goal: Goal, say: Say): Promise<Figure[]> {
-  const { nodes, pending, targetMs } = goal;
-  say(`${nodes} nodes, ${pending} pending`);
-  const { firstMs, snapshotMs, cycleMs, fullMs, memoryBytes, told } = await measureScheduler<Measured>("cycles", goal);
-  say(told);
+async function measure(target: Target, log: Progress): Promise<Figure[]> {
+  const { nodes, pending, targetMs } = target;
+  log(`${nodes} nodes, ${pending} pending`);
+  const { firstMs, snapshotMs, cycleMs, fullMs, memoryBytes, told } = await measureScheduler<Measured>(
+    "cycles",
+    target,
+  );
+  log(told);
   const both = snapshotMs.map((ms, round) => ms + (cycleMs[round] ?? 0));
   const added = (quantile(fullMs, 0.5) - quantile(cycleMs, 0.5)) / quantile(both, 0.5);
   const name = `${nodes}x${pending}`;
   return [
-    plain(`${name}_snapshot_p50`, quantile(snapshotMs, 0.5), "ms"),
-    plain(`${name}_cycle_p50`, quantile(cycleMs, 0.5), "ms"),
-    plain(`${name}_first`, firstMs, "ms"),
+    withoutTarget(`${name}_snapshot_p50`, quantile(snapshotMs, 0.5), "ms"),
+    withoutTarget(`${name}_cycle_p50`, quantile(cycleMs, 0.5), "ms"),
+    withoutTarget(`${name}_first`, firstMs, "ms"),
     below(`${name}_snapshot_and_cycle_p50`, quantile(both, 0.5), "ms", targetMs),
-    below(`${name}_full_report_adds`, 100 * added, "%", 50),
+    below(`${name}_full_report_overhead`, 100 * added, "%", 50),
     below(`${name}_memory`, memoryBytes / 2 ** 20, "MB", MOST_MB),
   ];
 }

@@ -1,8 +1,8 @@
-// Durable submissions on the embedded log: 16 connections from another process, nodes drained so
-// that nothing is placed, scheduler on.
+// Durable submissions on the embedded log, over 16 connections from another process. The nodes are drained, so that
+// nothing is placed, and the scheduler runs.
 import { cpuSeconds, residentBytes } from "../tests/harness/processes.ts";
-import { runClient } from "./client.ts";
-import { atLeast, type Bench, below, plain } from "./figure.ts";
+import { atLeast, type Bench, below, type Progress, withoutTarget } from "./figure.ts";
+import { runClient } from "./load-client.ts";
 import { drainAll, withCluster } from "./with-cluster.ts";
 
 const CONNECTIONS = 16;
@@ -11,17 +11,17 @@ const WARM_UP_SECONDS = 3;
 const LEAST_PER_SECOND = 2_000;
 const P99_MS = 50;
 
-export const submitRest: Bench = (say) => submissions("rest-load", (cluster) => cluster.restAddress, say);
-export const submitGrpc: Bench = (say) => submissions("grpc-load", (cluster) => cluster.grpcAddress, say);
+export const submitRest: Bench = (log) => submissions("rest-load", (cluster) => cluster.restAddress, log);
+export const submitGrpc: Bench = (log) => submissions("grpc-load", (cluster) => cluster.grpcAddress, log);
 
 async function submissions(
   client: string,
   addressOf: (cluster: { readonly restAddress: string; readonly grpcAddress: string }) => string,
-  say: (text: string) => void,
+  log: Progress,
 ) {
   return await withCluster({ nodes: 4 }, async (cluster) => {
     await drainAll(cluster);
-    say(`${CONNECTIONS} connections for ${SECONDS} s`);
+    log(`${CONNECTIONS} connections for ${SECONDS} s`);
     const before = cpuSeconds(cluster.server.pid);
     const result = await runClient(client, {
       address: addressOf(cluster),
@@ -33,14 +33,14 @@ async function submissions(
     const used = cpuSeconds(cluster.server.pid) - before;
     if (result.failures > 0) throw new Error(`${result.failures} submissions failed`);
     const { body } = await cluster.api<{ total?: number }>("GET", "/allocations?state=pending&page_size=1");
-    say(`${body.total} pending afterwards, client used ${result.cpuSeconds.toFixed(1)} s of processor time`);
+    log(`${body.total} pending afterwards, client used ${result.cpuSeconds.toFixed(1)} s of CPU time`);
     return [
       atLeast("throughput", result.answers / result.seconds, "submissions/s", LEAST_PER_SECOND),
-      plain("latency_p50", result.p50Ms, "ms"),
+      withoutTarget("latency_p50", result.p50Ms, "ms"),
       below("latency_p99", result.p99Ms, "ms", P99_MS),
-      plain("latency_max", result.maxMs, "ms"),
-      plain("server_cpu", (used / (SECONDS + WARM_UP_SECONDS)) * 100, "% of a core"),
-      plain("server_memory", residentBytes(cluster.server.pid) / 1e6, "MB"),
+      withoutTarget("latency_max", result.maxMs, "ms"),
+      withoutTarget("server_cpu", (used / (SECONDS + WARM_UP_SECONDS)) * 100, "% of a core"),
+      withoutTarget("server_memory", residentBytes(cluster.server.pid) / 1e6, "MB"),
     ];
   });
 }

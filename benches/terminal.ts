@@ -1,11 +1,11 @@
-// Terminals and tails as a person feels them: from the call to the first prompt, from a key to its echo,
-// and from a line written by a job to the same line at a follower.
+// Latencies of terminals and logs: from the call to the first prompt, from a key to its echo, and from a line written by
+// a job to the same line at a follower.
 import { create } from "@bufbuild/protobuf";
 import { Client, credentials, Metadata } from "@grpc/grpc-js";
 import { pb, serviceDefinition } from "@lattice/wire";
 import type { Cluster } from "../tests/harness/cluster.ts";
-import { type Bench, below, type Figure, plain, quantile, type Say } from "./figure.ts";
-import { WHOSE, type Whose, withCluster } from "./with-cluster.ts";
+import { type Bench, below, type Figure, type Progress, quantile, withoutTarget } from "./figure.ts";
+import { JOB_USERS, type JobUser, withCluster } from "./with-cluster.ts";
 
 const ATTACHES = 15;
 const KEYS = 300;
@@ -14,13 +14,16 @@ const FIRST_PROMPT_MS = 150;
 const ECHO_P99_MS = 20;
 const TAIL_P99_MS = 100;
 
-export const terminal: Bench = async (say) => [...(await measure(WHOSE[0], say)), ...(await measure(WHOSE[1], say))];
+export const terminal: Bench = async (log) => [
+  ...(await measure(JOB_USERS[0], log)),
+  ...(await measure(JOB_USERS[1], log)),
+];
 
-const measure = ({ agentArgs, user, suffix }: Whose, say: Say): Promise<readonly Figure[]> =>
+const measure = ({ agentArgs, user, suffix }: JobUser, log: Progress): Promise<readonly Figure[]> =>
   withCluster({ nodes: 1, agentArgs }, async (cluster) => {
     const client = new Client(cluster.grpcAddress, credentials.createInsecure());
     const headers = { "x-lattice-user": user };
-    // A shell that reads no files of its own: what those do is not ours to measure.
+    // /bin/sh reads no start-up files, which would be part of the measurement.
     const id = await cluster.submit({ entrypoint: "sleep 600", env: { SHELL: "/bin/sh" } }, { headers });
     await cluster.reaches(id, ["running"]);
 
@@ -32,7 +35,7 @@ const measure = ({ agentArgs, user, suffix }: Whose, say: Say): Promise<readonly
       prompts.push(performance.now() - from);
       shell.close();
     }
-    say(`first prompt: ${prompts.map((time) => time.toFixed(0)).join(" ")} ms`);
+    log(`first prompt: ${prompts.map((time) => time.toFixed(0)).join(" ")} ms`);
 
     const cat = attach(client, { id, user, command: "echo ready; exec cat" });
     await cat.shown();
@@ -47,27 +50,27 @@ const measure = ({ agentArgs, user, suffix }: Whose, say: Say): Promise<readonly
     await cluster.cli(["cancel", id]);
 
     client.close();
-    // Followers read files: whose work it is makes no difference to them.
+    // The user of the job does not matter to followers.
     if (suffix !== "") {
       return [
-        plain(`attach_first_prompt${suffix}_median`, quantile(prompts, 0.5), "ms"),
-        plain(`keystroke_echo${suffix}_p99`, quantile(echoes, 0.99), "ms"),
+        withoutTarget(`attach_first_prompt${suffix}_median`, quantile(prompts, 0.5), "ms"),
+        withoutTarget(`keystroke_echo${suffix}_p99`, quantile(echoes, 0.99), "ms"),
       ];
     }
     const tails = await tailLatencies(cluster);
     return [
       below("attach_first_prompt_median", quantile(prompts, 0.5), "ms", FIRST_PROMPT_MS),
-      plain("attach_first_prompt_min", Math.min(...prompts), "ms"),
+      withoutTarget("attach_first_prompt_min", Math.min(...prompts), "ms"),
       below("keystroke_echo_p99", quantile(echoes, 0.99), "ms", ECHO_P99_MS),
-      plain("keystroke_echo_median", quantile(echoes, 0.5), "ms"),
+      withoutTarget("keystroke_echo_median", quantile(echoes, 0.5), "ms"),
       below("log_tail_p99", quantile(tails, 0.99), "ms", TAIL_P99_MS),
-      plain("log_tail_median", quantile(tails, 0.5), "ms"),
+      withoutTarget("log_tail_median", quantile(tails, 0.5), "ms"),
     ];
   });
 
 interface Attached {
   type(text: string): void;
-  /** The next thing that the terminal shows. */
+  /** Resolves with the next output of the terminal. */
   shown(): Promise<void>;
   close(): void;
 }
@@ -98,7 +101,7 @@ function attach(client: Client, { id, user, command }: Wanted): Attached {
   };
 }
 
-/** Each line carries the time at which it was written. */
+/** Each line contains the time at which it was written. */
 async function tailLatencies(cluster: Cluster): Promise<number[]> {
   const program = `let n=0;const t=setInterval(()=>{console.log(Date.now());if(++n>${LINES})clearInterval(t)},30)`;
   const id = await cluster.submit({ command: [process.execPath, "-e", program] });
@@ -111,6 +114,6 @@ async function tailLatencies(cluster: Cluster): Promise<number[]> {
     rest = lines.pop() ?? "";
     for (const line of lines) late.push(now - Number(line));
   }
-  // The first lines were written before anybody followed.
+  // The first lines were written before the follower connected.
   return late.slice(Math.floor(LINES / 10));
 }

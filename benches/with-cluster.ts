@@ -1,4 +1,4 @@
-// A cluster for the time of one measurement, gone afterwards whatever happens.
+// Provides a cluster for one measurement and always removes it afterwards.
 import { Cluster, type ClusterOptions } from "../tests/harness/cluster.ts";
 import { eventually } from "../tests/harness/eventually.ts";
 
@@ -15,20 +15,20 @@ export async function withCluster<T>(options: ClusterOptions, measure: (cluster:
   }
 }
 
-/** Whose work is measured: the agent's own, or that of an account of the machine, as shipped agents of root run it. */
-export interface Whose {
-  /** Put behind the names of figures. */
+/** The user of the measured jobs: the agent's own, or another account, as agents that run as root do in production. */
+export interface JobUser {
+  /** Suffix of the figure names. */
   readonly suffix: string;
   readonly agentArgs: readonly string[];
   readonly user: string;
 }
 
-export const WHOSE: readonly [Whose, Whose] = [
+export const JOB_USERS: readonly [JobUser, JobUser] = [
   { suffix: "", agentArgs: [], user: "root" },
   { suffix: "_as_user", agentArgs: ["--user-mapping", "passwd"], user: "nobody" },
 ];
 
-/** Nothing will be placed until the nodes are undrained. */
+/** Drains all nodes, so that nothing is placed. */
 export async function drainAll(cluster: Cluster): Promise<void> {
   for (const node of cluster.nodeIds) await cluster.api("POST", `/nodes/${node}/drain`, { body: { reason: "bench" } });
   await eventually({ what: "all nodes are drained" }, async () =>

@@ -1,4 +1,4 @@
-// A cluster that knows its users by tokens, and one of them. Limits are off: a bench asks more often than people do.
+// Provides a cluster with token authentication and one token. Rate limits are off, because a bench exceeds them.
 import { createHmac } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

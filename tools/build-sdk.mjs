@@ -1,6 +1,6 @@
-// Makes the TypeScript SDK as others install it: one module for Node and one for browsers, each whole, with
-// declarations beside them, in `packages/sdk/dist/package`. Inside this repository packages are used by their
-// sources; that folder has a manifest of its own, whose exports name what is in it.
+// Builds the TypeScript SDK as an npm package in `packages/sdk/dist/package`: one self-contained module for Node and one
+// for browsers, with declarations. Inside this repository packages are imported by their sources, so the built package
+// has its own manifest.
 //
 //   node tools/build-sdk.mjs            then: npm pack packages/sdk/dist/package
 
@@ -14,7 +14,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const sdk = join(root, "packages", "sdk");
 const target = join(sdk, "dist", "package");
 
-/** What the packages of this repository are called in imports, and where their surface is. */
+/** The declarations of the packages that the SDK imports, by package name. */
 const SURFACES = { "@lattice/wire": "wire/src/index.d.ts", "@lattice/core": "core/src/index.d.ts" };
 
 mkdirSync(join(sdk, "dist"), { recursive: true });
@@ -36,7 +36,7 @@ async function bundle(name, platform) {
   });
 }
 
-/** Our packages, and these libraries, only define things when they are loaded: what is not used is left out. */
+/** Marks our packages and these libraries as free of side effects, so that unused code is dropped. */
 const onlyDefinitions = {
   name: "only-definitions",
   setup(builder) {
@@ -50,7 +50,7 @@ const onlyDefinitions = {
   },
 };
 
-/** Declarations of everything are made, and those that the two surfaces need are kept. */
+/** Generates all declarations and keeps the ones that the two entry points need. */
 function declare() {
   const all = mkdtempSync(join(sdk, "dist", ".types-"));
   try {
@@ -59,12 +59,12 @@ function declare() {
     const settings = {
       extends: "../../../../tsconfig.base.json",
       compilerOptions: { types: ["node"], lib: ["ES2023", "DOM"] },
-      include: ["../../src", "../../../wire/src", "../../../wire/gen", "../../../core/src"],
+      include: ["../../src", "../../gen", "../../../wire/src", "../../../wire/gen", "../../../core/src"],
     };
     writeFileSync(config, JSON.stringify(settings));
     const tsc = join(root, "node_modules", ".bin", "tsc");
     const done = spawnSync(tsc, ["-p", config, ...flags, "--outDir", all], { cwd: root, stdio: "inherit" });
-    if (done.status !== 0) throw new Error("the declarations could not be made");
+    if (done.status !== 0) throw new Error("tsc could not generate the declarations; its output is above");
     const seen = new Set();
     for (const name of ["index", "browser"]) {
       keep(all, `sdk/src/${name}.d.ts`, seen);
@@ -77,7 +77,7 @@ function declare() {
 
 const IMPORT = /((?:import|export)(?:\s+type)?\s+(?:\{([^}]*)\}|\*(?:\s+as\s+\w+)?)\s+from\s+)"([^"]+)";/g;
 
-/** Copies a file with what it imports. What comes from the surface of a package is taken from where it is declared. */
+/** Copies a file and its imports. Names from a package's index are imported from the file that declares them. */
 function keep(all, file, seen) {
   if (seen.has(file)) return;
   seen.add(file);
@@ -88,13 +88,13 @@ function keep(all, file, seen) {
       return `${head}"${jsName(from)}";`;
     }
     const surface = SURFACES[from];
-    if (surface === undefined) throw new Error(`${file} needs ${from}, which is not part of the package`);
-    if (names === undefined) throw new Error(`${file} takes everything of ${from}`);
+    if (surface === undefined) throw new Error(`${file} imports ${from}, which is not part of the package`);
+    if (names === undefined) throw new Error(`${file} imports all of ${from}; import single names`);
     return listOf(names)
       .map((name) => {
         const { plain } = name;
         const place = declaredIn(all, surface, plain);
-        if (place === null) throw new Error(`${file} needs ${plain}, which ${from} does not declare`);
+        if (place === null) throw new Error(`${file} imports ${plain}, which ${from} does not declare`);
         keep(all, place, seen);
         const word = head.startsWith("export") ? "export" : "import";
         return `${word} type { ${name.written} } from "${jsName(pathBetween(file, place))}";`;
@@ -106,10 +106,10 @@ function keep(all, file, seen) {
   writeFileSync(place, text);
 }
 
-/** The compiler also writes `import("./x.ts").Name` where a type is not imported by name. */
+/** Rewrites `import("./x.ts").Name`, which the compiler writes for types that are not imported by name. */
 const withinTypes = (all, file, seen) =>
   readFileSync(join(all, file), "utf8").replaceAll(/import\("([^"]+)"\)/g, (_, from) => {
-    if (!from.startsWith(".")) throw new Error(`${file} needs ${from} within a type`);
+    if (!from.startsWith(".")) throw new Error(`${file} imports ${from} inside a type`);
     keep(all, resolved(file, from), seen);
     return `import("${jsName(from)}")`;
   });
@@ -121,7 +121,7 @@ const listOf = (names) =>
     .filter((name) => name !== "")
     .map((written) => ({ written, plain: written.split(/\s+as\s+/)[0] }));
 
-/** Null: the surface does not have it. */
+/** Returns the declaring file, or null. */
 function declaredIn(all, file, name) {
   const text = readFileSync(join(all, file), "utf8");
   const declares = new RegExp(`export (declare )?(abstract )?(class|interface|type|const|function|enum) ${name}\\b`);
@@ -189,7 +189,7 @@ try {
   cpSync(join(root, "LICENSE"), join(staged, "LICENSE"));
   rmSync(target, { recursive: true, force: true });
   renameSync(staged, target);
-  console.log(`  the TypeScript SDK is in ${relative(root, target)}`);
+  console.log(`  TypeScript SDK: ${relative(root, target)}`);
 } finally {
   rmSync(staged, { recursive: true, force: true });
 }

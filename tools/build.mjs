@@ -1,91 +1,43 @@
-// Bundles every program into `packages/X/dist`, each from one entry, so that an installed program
-// starts from a few files. A program whose sources have not changed since its last build is left
-// alone: the record beside the bundle names its inputs and their hash. Outputs are written by
-// rename, so that a program started meanwhile sees the old bundle or the new one.
+// Builds every program into `packages/X/dist`, each from one entry, so that an installed program starts from a few files.
+// A program with unchanged sources is skipped: a record next to the bundle has its inputs and their hash. Outputs are
+// replaced by rename, so that a program that starts meanwhile sees the old or the new bundle.
 //
 //   node tools/build.mjs [--force] [--quiet] [program ...]
-//   node tools/build.mjs --into=FOLDER --entry-version=N [program ...]
+//   node tools/build.mjs --into=FOLDER --version=current|next [program ...]
 //
-// The second form is for tests alone: programs that read, write and announce log entries up to
-// version N, as those of an older release do, beside the ones that are shipped.
+// The second form is for tests of servers of two versions on one log. The made-up next version adds one command:
+// programs built as `next` have it, programs built as `current` do not know it.
 
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { compile, findPmix, hasCompiler } from "./build/native.mjs";
+import { programs } from "./build/programs.mjs";
 import { narrowImports } from "./narrow-imports.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+/** A change of the tools rebuilds every program. */
+const TOOL_FILES = ["tools/build.mjs", "tools/build/native.mjs", "tools/narrow-imports.mjs"];
 
-/** Bundled CommonJS asks for `require`; an ES module has none of its own. */
+/** Bundled CommonJS calls `require`, which an ES module does not have. */
 const requireBanner = [
   `import { createRequire as latticeCreateRequire } from "node:module";`,
   `const require = latticeCreateRequire(import.meta.url);`,
 ].join("\n");
 
-/** Some bundled CommonJS also asks where it lies. */
-const placeBanner = [
+/** Some bundled CommonJS also uses its own path. */
+const pathBanner = [
   `import { fileURLToPath as latticeFileURLToPath } from "node:url";`,
   `const __filename = latticeFileURLToPath(import.meta.url);`,
   `const __dirname = latticeFileURLToPath(new URL(".", import.meta.url));`,
 ].join("\n");
 
-/**
- * `external`: modules with native parts, found beside the package at run time.
- * `split`: each dynamically imported command becomes its own chunk.
- * `script`: one file that is required, which Node loads sooner than a module.
- * `native`: C, all files of the entry's folder; left out where there is no compiler, since another program stands in.
- * `shared`: a library that is loaded into programs. `pmix`: needs libpmix with its headers; left out where there is none.
- */
-const programs = [
-  { name: "lattice", entry: "packages/cli/src/main.ts", split: true },
-  { name: "lattice-launch", entry: "packages/cli/src/launch-main.ts", script: true, external: ["yaml"] },
-  { name: "lattice-launch-native", entry: "packages/cli/native/lattice-launch.c", native: true },
-  { name: "lattice-mpi-launcher", entry: "packages/cli/src/mpi-launcher.ts" },
-  { name: "lattice-slurm", entry: "packages/cli/src/slurm/main.ts", split: true },
-  { name: "lattice-server", entry: "packages/server/src/main.ts", external: ["@photostructure/sqlite"] },
-  {
-    name: "history-worker",
-    entry: "packages/server/src/history/worker.ts",
-    external: ["@photostructure/sqlite"],
-    optional: true,
-  },
-  { name: "lattice-agent", entry: "packages/agent/src/main.ts" },
-  { name: "lattice-standby", entry: "packages/agent/native/standby/lattice-standby.c", native: true },
-  { name: "lattice-enter", entry: "packages/agent/native/enter/lattice-enter.c", native: true },
-  {
-    name: "lattice-mpi-finalize",
-    entry: "packages/agent/native/finalize/lattice-mpi-finalize.c",
-    native: true,
-    shared: true,
-  },
-  { name: "lattice-pmix", entry: "packages/agent/native/pmix/lattice-pmix.c", native: true, pmix: true },
-  { name: "lattice-shepherd", entry: "packages/agent/src/tasks/shepherd/main.ts" },
-  { name: "lattice-gateway", entry: "packages/agent/src/network/gateway/main.ts" },
-  { name: "lattice-gpu-probe", entry: "packages/agent/src/discovery/gpus/main.ts", external: ["koffi"] },
-  { name: "lattice-gpu-clear", entry: "packages/agent/src/gpu-clear/main.ts", external: ["koffi"] },
-  {
-    name: "lattice-device-filter",
-    entry: "packages/agent/src/runtime/isolation/devices/main.ts",
-    external: ["koffi"],
-  },
-  { name: "rm-replay", entry: "packages/replay/src/main.ts" },
-];
-
 export async function buildAll({ force = false, quiet = false, only = [] } = {}) {
   const known = programs.map((program) => program.name);
   const unknown = only.find((name) => !known.includes(name));
-  if (unknown !== undefined) throw new Error(`No program is called "${unknown}". Programs: ${known.join(", ")}`);
+  if (unknown !== undefined) throw new Error(`Unknown program "${unknown}". Programs: ${known.join(", ")}`);
   const chosen = programs.filter((program) => only.length === 0 || only.includes(program.name));
   const say = quiet ? () => {} : (line) => console.log(line);
   const failed = [];
@@ -103,19 +55,19 @@ export async function buildAll({ force = false, quiet = false, only = [] } = {})
     }
     const startedAt = Date.now();
     if (program.native === true && !hasCompiler()) {
-      say(`  ${program.name}: there is no C compiler; left out`);
+      say(`  ${program.name}: skipped, no C compiler found`);
       continue;
     }
     if (program.pmix === true && findPmix() === null) {
-      say(`  ${program.name}: libpmix with its headers is not installed; left out`);
+      say(`  ${program.name}: skipped, libpmix with headers not found`);
       continue;
     }
     if (program.native !== true) esbuild ??= await import("esbuild");
     try {
-      const bytes = program.native === true ? compileOne(program) : await buildOne(esbuild, program);
+      const bytes = program.native === true ? buildNative(program) : await buildOne(esbuild, program);
       say(`  ${program.name}: built in ${Date.now() - startedAt} ms, ${Math.round(bytes / 1024)} kB`);
     } catch (error) {
-      // esbuild has already printed what is wrong with the sources.
+      // esbuild has already printed the errors in the sources.
       if (!Array.isArray(error.errors)) console.error(error);
       failed.push(program.name);
     }
@@ -144,12 +96,12 @@ function readRecord(program) {
 }
 
 /**
- * The hash covers our own sources and manifests file by file, and third-party code by the lock
- * file, which names every version by its checksum.
+ * The hash covers our own sources and manifests by content, and third-party code by the lock file, which has a checksum
+ * of every version.
  */
 function hashInputs(program, inputs) {
   const hash = createHash("sha256");
-  const manifests = ["package.json", "package-lock.json", "tools/build.mjs", "tools/narrow-imports.mjs"];
+  const manifests = ["package.json", "package-lock.json", ...TOOL_FILES];
   for (const file of [...manifests, ...inputs].toSorted()) {
     const path = join(root, file);
     if (!existsSync(path)) return "missing";
@@ -159,13 +111,13 @@ function hashInputs(program, inputs) {
   return hash.digest("hex");
 }
 
-export async function buildOlder({ into, entryVersion, only }) {
+export async function buildVersion({ into, version, only }) {
   const esbuild = await import("esbuild");
   for (const program of programs.filter(({ name }) => only.includes(name))) {
-    await esbuild.build({ ...settingsOf(program, [olderEntries(entryVersion)]), outdir: into });
+    await esbuild.build({ ...settingsOf(program, replacementsFor(version)), outdir: into });
   }
   await esbuild.stop();
-  // Outside of the workspace nothing says that these are modules, or where the native ones are.
+  // Outside the workspace the bundles need a manifest and a link to the native modules.
   writeFileSync(join(into, "package.json"), JSON.stringify({ type: "module" }));
   symlinkSync(join(root, "node_modules"), join(into, "node_modules"));
 }
@@ -199,10 +151,10 @@ function settingsOf(program, plugins = []) {
   };
 }
 
-/** The loader of modules is not begun for `import()` of what can be required. */
+/** `import()` becomes `require`, which avoids starting the ES module loader. */
 const scriptSettings = { outExtension: { ".js": ".cjs" }, supported: { "dynamic-import": false } };
 
-/** Commander loads it for commands that are programs of their own, of which we have none. */
+/** Loads child_process on first use: commander needs it only for executable subcommands, which we do not have. */
 const childProcessLater = {
   name: "child-process-later",
   setup(build) {
@@ -219,48 +171,14 @@ const childProcessLater = {
 
 function bannerOf({ script, split }) {
   if (script === true) return {};
-  return { js: split === true ? requireBanner : `${requireBanner}\n${placeBanner}` };
+  return { js: split === true ? requireBanner : `${requireBanner}\n${pathBanner}` };
 }
 
-const hasCompiler = () => spawnSync("cc", ["--version"], { stdio: "ignore" }).status === 0;
-
-/** Answers its size. */
-function compileOne(program) {
+function buildNative(program) {
   const dist = distOf(program);
-  const folder = dirname(program.entry);
-  const inputs = readdirSync(join(root, folder)).map((name) => join(folder, name));
-  const output = `${basename(program.entry, ".c")}${program.shared === true ? ".so" : ""}`;
-  const partial = join(dist, `.${output}.${process.pid}.partial`);
-  mkdirSync(dist, { recursive: true });
-  const sources = inputs.filter((file) => file.endsWith(".c"));
-  const warnings = program.pmix === true ? [] : ["-Wall", "-Wextra"];
-  const flags = ["-O2", ...warnings, "-D_GNU_SOURCE", ...(program.shared === true ? ["-shared", "-fPIC"] : [])];
-  const libraries = program.pmix === true ? pmixFlags(findPmix()) : ["-ldl"];
-  const done = spawnSync("cc", [...flags, "-o", partial, ...sources, ...libraries], { cwd: root, encoding: "utf8" });
-  if (done.stderr !== "") console.error(done.stderr);
-  if (done.status !== 0) throw Object.assign(new Error(`cc ended with ${done.status}`), { errors: [] });
-  renameSync(partial, join(dist, output));
+  const { inputs, output } = compile(root, program, dist);
   writeByRename(recordOf(program), JSON.stringify({ hash: hashInputs(program, inputs), inputs, outputs: [output] }));
   return readFileSync(join(dist, output)).length;
-}
-
-const pmixFlags = ({ headers, folder }) => [
-  ...["-I", headers, "-I", join(headers, "pmix")],
-  ...["-L", folder, `-Wl,-rpath,${folder}`, "-lpmix", "-lpthread"],
-];
-
-/** Where distributions and sites put it, as the agent looks for it; null: it is not there. */
-function findPmix() {
-  const folders = existsSync("/usr/lib") ? readdirSync("/usr/lib").map((name) => join("/usr/lib", name)) : [];
-  for (const place of [...folders.map((folder) => join(folder, "pmix2")), "/usr", "/usr/local", "/opt/pmix"]) {
-    const headers = join(place, "include");
-    if (!existsSync(join(headers, "pmix_server.h"))) continue;
-    const folder = [join(place, "lib"), join(place, "lib64"), ...folders].find((each) =>
-      existsSync(join(each, "libpmix.so")),
-    );
-    if (folder !== undefined) return { headers, folder };
-  }
-  return null;
 }
 
 async function buildOne(esbuild, program) {
@@ -281,7 +199,7 @@ async function buildOne(esbuild, program) {
   for (const stale of previous?.outputs ?? []) {
     if (!outputs.includes(stale)) rmSync(join(dist, stale), { force: true });
   }
-  // What is written above is no file of its own; this one is in the hash anyway.
+  // Virtual modules are no files; this tool's own file is part of the hash.
   const ours = (file) => !file.includes("node_modules/") && !file.startsWith("later:");
   const inputs = Object.keys(result.metafile.inputs).filter(ours);
   const record = { hash: hashInputs(program, inputs), inputs, outputs };
@@ -296,8 +214,8 @@ function writeByRename(path, contents) {
 }
 
 /**
- * Our packages and these libraries only define things when loaded; saying so lets a program leave
- * out what it does not use, which is most of the start time of the CLI.
+ * Marks our packages and these libraries as free of side effects, so that unused code is dropped. This saves most of the
+ * start time of the CLI.
  */
 const withoutSideEffects = {
   name: "without-side-effects",
@@ -319,38 +237,45 @@ const withoutSideEffects = {
   },
 };
 
-/** Where the sources know of versions, and how they read when nothing newer than `version` was there yet. */
-const olderSources = (version) => [
-  {
-    file: "packages/core/src/version.ts",
-    read: (text) =>
-      text
-        .replace(/(export const ENTRY_VERSION = )\d+;/, `$1${version};`)
-        .split("\n")
-        .filter((line) => isOld(/^ {2}"[a-z_.]+": (\w+),$/.exec(line)?.[1] ?? "FIRST", version))
-        .join("\n"),
-  },
-  {
-    file: "packages/server/src/controllers/ledger/decide.ts",
-    read: (text) => text.replace(/(export const knowLedger = .*?=>)[^;]*;/s, "$1 false;"),
-  },
-];
+/** The table of a made-up next version, and the source that it replaces. */
+const NEXT_VERSION = "tests/doubles/next-version.ts";
+const VERSIONS = "packages/core/src/base/versions.ts";
+const HANDLERS = "packages/core/src/handlers.ts";
 
-const isOld = (value, version) => value === "FIRST" || Number(value) <= version;
-
-const olderEntries = (version) => ({
-  name: "older-entries",
+/** Replaces the text of one source file while a bundle is built. */
+const replaceSource = (file, read) => ({
+  name: `replace ${file}`,
   setup(build) {
-    for (const { file, read } of olderSources(version)) {
-      build.onLoad({ filter: new RegExp(`${file.replaceAll(/[/.]/g, "\\$&")}$`) }, ({ path }) => {
-        const text = readFileSync(path, "utf8");
-        const contents = read(text);
-        if (contents === text) throw new Error(`nothing of ${file} is newer than version ${version}`);
-        return { contents, loader: "ts" };
-      });
-    }
+    build.onLoad({ filter: new RegExp(`${file.replaceAll(/[/.]/g, "\\$&")}$`) }, ({ path }) => {
+      const text = readFileSync(path, "utf8");
+      const contents = read(text);
+      if (contents === text) throw new Error(`nothing of ${file} was replaced`);
+      return { contents, loader: "ts" };
+    });
   },
 });
+
+/** A program of the next version has its table; a program of the current version does not know the new commands. */
+function replacementsFor(version) {
+  const next = readFileSync(join(root, NEXT_VERSION), "utf8");
+  if (version === "next") return [replaceSource(VERSIONS, () => next)];
+  const added = [...next.matchAll(/^ {2}("[a-z_.]+"): \d+,$/gm)].map((match) => match[1]);
+  const isNew = (line) => added.some((kind) => line.startsWith(`  ${kind}: `));
+  return [
+    replaceSource(HANDLERS, (text) =>
+      text
+        .split("\n")
+        .filter((line) => !isNew(line))
+        .join("\n"),
+    ),
+  ];
+}
+
+/** Skipped on machines without Python. */
+function buildSynchronousPythonClient() {
+  const done = spawnSync("python3", ["-B", join(root, "sdks/python/tools/make_sync.py")], { encoding: "utf8" });
+  if (done.status !== 0 && done.error === undefined) throw new Error(`make_sync.py failed: ${done.stderr}`);
+}
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
   const args = process.argv.slice(2);
@@ -358,8 +283,9 @@ if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.a
   const optionOf = (name) => args.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3);
   const into = optionOf("into");
   try {
-    if (into !== undefined) await buildOlder({ into, entryVersion: Number(optionOf("entry-version")), only });
+    if (into !== undefined) await buildVersion({ into, version: optionOf("version"), only });
     else await buildAll({ force: args.includes("--force"), quiet: args.includes("--quiet"), only });
+    if (into === undefined && only.length === 0) buildSynchronousPythonClient();
   } catch (error) {
     console.error(error instanceof Error ? error.message : String(error));
     process.exitCode = 1;

@@ -1,7 +1,5 @@
-// Makes sure that node_modules is what package-lock.json asks for, and runs `npm ci` when it is
-// not. Plain Node, since nothing is installed yet when this runs. npm's own output is kept back
-// and shown only when it fails. A wish to stop ends npm too: one that went on would be in the way of
-// the next install.
+// Runs `npm ci` when node_modules does not match package-lock.json. Plain Node, because nothing is installed yet when it
+// runs. npm's output is shown only when it fails. A signal ends npm too: a leftover npm would disturb the next install.
 
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -11,16 +9,16 @@ import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const lockFile = join(root, "package-lock.json");
-/** npm writes this last, so its presence says that an install ended well. */
+/** npm writes this file last, so it exists only after a complete install. */
 const installedLock = join(root, "node_modules", ".package-lock.json");
 const marker = join(root, "node_modules", ".lattice-installed");
 const LEAST_NODE = [20, 19];
-/** What is kept of npm's output for the error message. */
+/** The end of npm's output that is kept for the error message. */
 const KEPT_OUTPUT_BYTES = 64 * 1024;
 const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
-/** npm ends at once when asked to; an install script may not. */
+/** npm ends at once on SIGTERM; an install script may not. */
 const STOP_MS = 3_000;
-/** As a shell reports a program that Ctrl-C has ended. */
+/** Exit status after Ctrl-C, as a shell reports it. */
 const STOPPED = 130;
 
 export async function ensureInstalled() {
@@ -30,19 +28,19 @@ export async function ensureInstalled() {
   const args = ["ci", "--no-audit", "--no-fund"];
   let result = await runNpm(args);
   if (isLeftover(result)) {
-    // An install that was killed half way leaves folders that npm itself does not clear.
+    // A killed install leaves directories that npm does not remove.
     rmSync(join(root, "node_modules"), { recursive: true, force: true, maxRetries: 3 });
     result = await runNpm(args);
   }
   if (result.stopped) {
     stop(null);
-    console.error("Stopped while installing; run npm start again.");
+    console.error("Interrupted during the install. Run the command again.");
     process.exit(STOPPED);
   }
   stop(result.code === 0 ? "done" : "failed");
   if (result.code !== 0) {
     process.stderr.write(result.output);
-    throw new Error(`npm ci ended with status ${result.code}; its output is above.`);
+    throw new Error(`npm ci failed with status ${result.code}; its output is above.`);
   }
   writeFileSync(marker, lockHash());
 }
@@ -56,7 +54,7 @@ function refuseOldNode() {
   );
 }
 
-/** A fresh checkout changes the times of files but not their content, hence the hash beside the times. */
+/** A checkout changes file times but not content, so the hash is compared as well. */
 function isInstalled() {
   if (!existsSync(installedLock)) return false;
   if (existsSync(marker) && readFileSync(marker, "utf8") === lockHash()) return true;
@@ -67,7 +65,7 @@ const lockHash = () => createHash("sha256").update(readFileSync(lockFile)).diges
 
 const isLeftover = ({ code, stopped, output }) => !stopped && code !== 0 && output.includes("ENOTEMPTY");
 
-/** In a process group of its own, so that whatever npm has started ends with it. */
+/** Runs npm in its own process group, so that its children end with it. */
 function runNpm(args) {
   const npm = process.env.npm_execpath;
   const [command, all] =
@@ -94,8 +92,8 @@ function runNpm(args) {
     };
     child.stdout.on("data", keep);
     child.stderr.on("data", keep);
-    child.on("error", (error) => end(127, `npm could not be started: ${error.message}\n`));
-    // Closed means that nothing of the group holds its output any more.
+    child.on("error", (error) => end(127, `cannot start npm: ${error.message}\n`));
+    // "close" comes when no process of the group holds the output any more.
     child.on("close", (code) => end(code ?? 1, output));
   });
 }
@@ -104,11 +102,11 @@ function signalGroup(pid, signal) {
   try {
     if (pid !== undefined) process.kill(-pid, signal);
   } catch {
-    // It has ended by itself.
+    // The group has already ended.
   }
 }
 
-/** One line that moves on a terminal; one line at the start and the end elsewhere. Ended by null, it leaves no trace. */
+/** An animated line on a terminal, two lines elsewhere. Ending it with null removes it. */
 function startProgress(label) {
   const startedAt = Date.now();
   const seconds = () => `${Math.round((Date.now() - startedAt) / 1000)} s`;

@@ -1,6 +1,6 @@
-// Writes everything that is derived from another file: the wire code from `proto/`, and the
+// Writes all generated files: the wire code from `proto/`, and the
 // reference pages from the tables in the packages. Tests fail when a derived file differs from
-// what this makes, so run it after changing a proto, the error catalogue or a state machine.
+// what this makes, so run it after changing a proto, the error catalogue, a state machine or a setting.
 //
 //   node tools/generate.mjs [--baseline]
 //
@@ -19,16 +19,18 @@ if (process.argv.includes("--baseline")) {
 }
 run(bin("buf"), ["generate"]);
 run(bin("buf"), ["generate", "--template", "buf.gen.etcd.yaml"]);
-// The reference pages are written by the tests that compare them, when told to.
+run(process.execPath, ["tools/generate-sdk.mjs"]);
+// With UPDATE=1 the tests that compare the reference pages write them.
 const pages = [
   "packages/core/test/state-machines.test.ts",
   "packages/wire/test/errors/catalogue.test.ts",
   "packages/server/test/api/rpcs.test.ts",
+  "packages/server/test/base/config/production.test.ts",
 ];
 run(bin("vitest"), ["run", "--project", "unit", ...pages], { UPDATE: "1" });
 
 function run(program, args, more = {}) {
-  // buf looks for its plugin on the path.
+  // buf searches its plugin on the PATH.
   const path = [join(root, "node_modules", ".bin"), process.env.PATH ?? ""].join(delimiter);
   const env = { ...process.env, PATH: path, ...more };
   const done = spawnSync(program, args, { cwd: root, stdio: "inherit", env });

@@ -1,6 +1,6 @@
-// A program that is split into chunks loads what its imports reach, and the public index of a package reaches all of
-// it. While bundling, an import from one of our packages is led to the file that defines the name, so that a chunk
-// loads that file alone. Sources keep importing from the index: nothing of this is to be seen there.
+// An esbuild plugin for programs that are split into chunks. A chunk loads everything its imports reach, and the index of
+// a package reaches all of it; so the plugin redirects an import from one of our packages to the file that defines the
+// name. Sources are unaffected: they import from the index.
 
 import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -14,14 +14,14 @@ export const narrowImports = (root) => ({
   setup(build) {
     const indexes = new Map(PACKAGES.map((name) => [name, join(root, "packages", name, "src/index.ts")]));
     const known = new Map();
-    const placesOf = (name) => {
+    const definitionsOf = (name) => {
       if (!known.has(name)) known.set(name, definedBy(indexes.get(name)));
       return known.get(name);
     };
     build.onLoad({ filter: /[\\/]packages[\\/][a-z]+[\\/]src[\\/].*\.ts$/ }, ({ path }) => {
       const text = readFileSync(path, "utf8");
       const contents = text.replaceAll(IMPORT, (whole, names, from) =>
-        indexes.has(from) ? narrowed(names, `@lattice/${from}`, placesOf(from)) : whole,
+        indexes.has(from) ? narrowed(names, `@lattice/${from}`, definitionsOf(from)) : whole,
       );
       return { contents, loader: "ts" };
     });
@@ -32,7 +32,7 @@ export const narrowImports = (root) => ({
   },
 });
 
-/** One import for each file; a name that was not found stays with the index. */
+/** Returns one import per file; a name that was not found stays with the index. */
 function narrowed(names, index, places) {
   const byFile = new Map();
   for (const item of names.split(",").map((each) => each.trim())) {
@@ -45,21 +45,21 @@ function narrowed(names, index, places) {
 }
 
 const DEFINES = /^export (?:async )?(?:function\*?|const|let|class) ([A-Za-z_$][\w$]*)/gm;
-const PASSES_ON = /^export \{([^}]*)\} from "(\.[^"]+)";/gms;
-const PASSES_ALL_ON = /^export \* from "(\.[^"]+)";/gm;
+const REEXPORTS = /^export \{([^}]*)\} from "(\.[^"]+)";/gms;
+const REEXPORTS_ALL = /^export \* from "(\.[^"]+)";/gm;
 
-/** Every value that a file offers, and the file that defines it. */
+/** Returns every value that a file exports, with the file that defines it. */
 function definedBy(path) {
   const text = readFileSync(path, "utf8");
   const fileOf = (from) => resolve(dirname(path), from);
   const found = new Map([...text.matchAll(DEFINES)].map(([, name]) => [name, path]));
-  for (const [, from] of text.matchAll(PASSES_ALL_ON)) {
+  for (const [, from] of text.matchAll(REEXPORTS_ALL)) {
     for (const [name, place] of definedBy(fileOf(from))) found.set(name, place);
   }
-  for (const [, names, from] of text.matchAll(PASSES_ON)) {
+  for (const [, names, from] of text.matchAll(REEXPORTS)) {
     const inner = definedBy(fileOf(from));
     for (const name of names.split(",").map((each) => each.trim())) {
-      // What has another name inside stays with the index.
+      // A renamed export stays with the index.
       if (inner.has(name)) found.set(name, inner.get(name));
     }
   }

@@ -1,5 +1,5 @@
-// `npm run simulate -- [options]`: bundles the simulation and runs it. A bundle starts at once and
-// runs faster than sources loaded one by one; it lies where installed packages are found.
+// `npm run simulate -- [options]`: bundles the simulation and runs it. A bundle starts and runs faster than single
+// sources. It is written below node_modules, where its imports resolve.
 import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -20,14 +20,14 @@ await build({
   logLevel: "error",
   plugins: [{ name: "packages", setup: bundleOwnPackages }],
 });
-// Nearly everything that is made is forgotten again at once: with more room for the young, little of it is ever copied.
+// Almost all objects die young: a larger semi-space avoids copying them.
 const done = spawnSync(process.execPath, ["--max-semi-space-size=32", program, ...process.argv.slice(2)], {
   cwd: root,
   stdio: "inherit",
 });
 process.exit(done.status ?? 1);
 
-/** Our own packages become part of the bundle; installed ones stay outside. */
+/** Bundles our own packages; installed ones stay external. */
 function bundleOwnPackages({ onResolve }) {
   onResolve({ filter: /^[^./]/ }, ({ path, kind }) => {
     if (kind === "entry-point") return undefined;

@@ -1,6 +1,6 @@
-// `npm start`: from a fresh clone to a running cluster. Installs what is missing, builds what has
-// changed and then becomes `lattice up --demo`, in this same process, so that Ctrl-C reaches
-// exactly one program and its exit status is ours. Further arguments go to `lattice up`.
+// `npm start`: from a fresh clone to a running cluster. Installs what is missing, builds what has changed, and then runs
+// `lattice up --demo` in this process, so that Ctrl-C reaches one program and its exit status is the result. Further
+// arguments go to `lattice up`.
 
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";

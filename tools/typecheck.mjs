@@ -1,6 +1,5 @@
-// Type-checks every package under its own compiler settings: the pure packages see no DOM and no
-// Node types, so that a clock or a socket there is a compile error. As many at once as there are cores, since much of
-// a compiler's time is spent on one of them; what one says is shown when it is done.
+// Type-checks every package with its own compiler settings: the pure packages see neither DOM nor Node types, so a clock
+// or a socket there is a compile error. Runs one compiler per core; the output of each is shown when it ends.
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -13,15 +12,15 @@ const only = process.argv.slice(2);
 const projects = readdirSync(join(root, "packages"))
   .filter((name) => only.length === 0 || only.includes(name))
   .flatMap((name) => ["tsconfig.json", "tsconfig.test.json"].map((file) => join("packages", name, file)));
-// The one of all tests takes longest.
+// The project of all tests takes longest, so it starts first.
 if (only.length === 0) projects.unshift("tsconfig.json");
 
 const waiting = projects.filter((project) => existsSync(join(root, project)));
 let failed = 0;
-await Promise.all(Array.from({ length: availableParallelism() }, checkInTurn));
+await Promise.all(Array.from({ length: availableParallelism() }, checkNext));
 process.exit(failed === 0 ? 0 : 1);
 
-async function checkInTurn() {
+async function checkNext() {
   for (let project = waiting.shift(); project !== undefined; project = waiting.shift()) {
     const { code, output } = await compile(project);
     process.stderr.write(output);

@@ -1,5 +1,5 @@
-// Fills a cluster with submissions over REST, with run times for hollow nodes spread evenly over a
-// range, so that a cluster filled at once does not also empty at once.
+// Fills a cluster with submissions over REST. The run times on hollow nodes are spread over a range, so that allocations
+// do not all end at once.
 import { Agent, request } from "node:http";
 import type { Portion } from "../scale/state.ts";
 
@@ -12,19 +12,19 @@ interface FillSettings {
 const settings = JSON.parse(process.argv[2] ?? "{}") as FillSettings;
 const [host = "", port = ""] = settings.address.split(":");
 const agent = new Agent({ keepAlive: true, maxSockets: settings.connections });
-/** A cluster on a busy machine may change its leader meanwhile. */
+/** On a busy machine the leader may change meanwhile. */
 const RETRY_MS = 200;
-/** A prime: neighbours in the queue run for different times. */
+/** A prime, so that neighbours in the queue have different run times. */
 const SCATTER = 7919;
 const began = performance.now();
 
-let begun = 0;
+let started = 0;
 let answers = 0;
 let failures = 0;
 const work = async (): Promise<void> => {
-  while (begun < settings.portion.count) {
-    const n = begun;
-    begun += 1;
+  while (started < settings.portion.count) {
+    const n = started;
+    started += 1;
     const body = bodyOf(settings.portion, n);
     while (!(await submit(body))) {
       failures += 1;

@@ -1,6 +1,5 @@
-// Submissions over gRPC: one HTTP/2 connection per worker, framed by hand. A general client library
-// spends more processor time on a call than the server does, and on two cores that time is the
-// server's: as with any load generator, the client should be the smaller half of what is measured.
+// Submissions over gRPC: one HTTP/2 connection per worker, framed by hand. A general client library uses more CPU per
+// call than the server, and on two cores it would take that time from the server.
 import { type ClientHttp2Session, connect as connectHttp2 } from "node:http2";
 import { fromJson, pb, serviceDefinition } from "@lattice/wire";
 import { type Connection, type LoadSettings, runLoad } from "./load.ts";
@@ -9,7 +8,7 @@ const settings = JSON.parse(process.argv[2] ?? "{}") as LoadSettings;
 const submit = serviceDefinition(pb.AllocationService).Submit;
 if (submit === undefined) throw new Error("the contract has no Submit");
 const message = submit.requestSerialize(fromJson(pb.SubmitRequestSchema, { allocation: settings.body }));
-/** Not compressed, then the length, then the message. */
+/** The gRPC frame: compression flag, length, message. */
 const frame = Buffer.alloc(5 + message.length);
 frame.writeUInt32BE(message.length, 1);
 frame.set(message, 5);
@@ -19,7 +18,7 @@ const headers = {
   "content-type": "application/grpc",
   te: "trailers",
 };
-/** More than the frame's own five bytes: there is an answer in it. */
+/** More than the five bytes of the frame header, so there is a response in it. */
 const LEAST_ANSWER_BYTES = 6;
 
 const sessions: ClientHttp2Session[] = [];

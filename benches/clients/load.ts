@@ -1,25 +1,25 @@
-// The loop that every load client runs: so many connections, each with one call in flight, for a
-// warm-up that is not counted and then for the time asked, or until a number of calls is done.
+// The loop of every load client: a number of connections, each with one call in flight, for a warm-up and then for a
+// given time or number of calls.
 import { quantile } from "../figure.ts";
 
 export interface LoadSettings {
   readonly address: string;
   readonly connections: number;
-  /** Either for so many seconds ... */
+  /** Duration of the run, ... */
   readonly seconds?: number;
   readonly warmUpSeconds?: number;
-  /** ... or so many calls in all. */
+  /** ... or the total number of calls. */
   readonly calls?: number;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** One call on the connection it was made for; rejects when it was refused. */
+/** Makes one call on its connection; rejects when the server refuses it. */
 export type Connection = () => Promise<void>;
 
 export async function runLoad(settings: LoadSettings, connect: () => Connection): Promise<void> {
   const latencies: number[] = [];
   let failures = 0;
-  let begun = 0;
+  let started = 0;
   let countFrom = performance.now() + (settings.warmUpSeconds ?? 0) * 1000;
   const end = settings.seconds === undefined ? Number.POSITIVE_INFINITY : countFrom + settings.seconds * 1000;
   const most = settings.calls ?? Number.POSITIVE_INFINITY;
@@ -27,8 +27,8 @@ export async function runLoad(settings: LoadSettings, connect: () => Connection)
 
   const work = async (): Promise<void> => {
     const call = connect();
-    while (begun < most) {
-      begun += 1;
+    while (started < most) {
+      started += 1;
       const from = performance.now();
       if (from >= end) return;
       const failed = await call().then(

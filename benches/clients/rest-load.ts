@@ -1,4 +1,4 @@
-// Submissions over REST: one kept-alive connection per worker.
+// Submissions over REST, with one keep-alive connection per worker.
 import { Agent, request } from "node:http";
 import { type Connection, type LoadSettings, runLoad } from "./load.ts";
 

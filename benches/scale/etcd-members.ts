@@ -1,5 +1,4 @@
-// The etcd members that a quorum's servers run for themselves: which of them leads etcd, handing
-// that to another, and killing one. Asked over etcd's own JSON gateway.
+// The etcd members that the servers of a quorum run: moves the etcd leader and kills members, over etcd's JSON gateway.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../../tests/harness/eventually.ts";
@@ -19,7 +18,7 @@ export async function leadEtcd(quorum: Quorum, n: number): Promise<void> {
     if (leader === header.member_id) return true;
     for (const other of SERVERS) {
       const status = await statusOf(quorum, other);
-      // Only the leader itself can hand over.
+      // Only the leader itself can transfer the lead.
       if (status.leader === status.header.member_id) {
         await ask(quorum, other, "/v3/maintenance/transfer-leadership", { targetID: target });
       }
@@ -28,7 +27,7 @@ export async function leadEtcd(quorum: Quorum, n: number): Promise<void> {
   });
 }
 
-/** kill -9 of the member of server `n`; its server starts it again when it is started itself. */
+/** Kills the member of server `n` with SIGKILL; the server restarts it when it starts. */
 export function killEtcd(quorum: Quorum, n: number): void {
   const dir = join(quorum.dir, `server-${n}`);
   const members = processesIn(dir).filter((pid) => readFileSync(`/proc/${pid}/comm`, "utf8").trim() === "etcd");

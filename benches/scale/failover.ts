@@ -1,13 +1,12 @@
-// One failover, watched from outside: when a write is taken again, and when the first allocation is
-// placed by the new leader. Writes are tried on both survivors all the time; placements are read
-// from the events of a survivor.
+// Measures one failover from outside: the time to the first accepted write and to the first placement of the new leader.
+// Writes are tried on both survivors; placements come from the event stream of a survivor.
 import { sleep } from "../../tests/harness/eventually.ts";
 import type { Quorum } from "../../tests/harness/quorum.ts";
 import { openEvents } from "../../tests/harness/sse.ts";
 
 export interface Failover {
   readonly writesMs: number;
-  /** After the first write that was taken; 0 when it came before. */
+  /** After the first accepted write; 0 when the placement came before it. */
   readonly placementMs: number;
 }
 
@@ -28,7 +27,7 @@ export async function failover(quorum: Quorum, leader: number, strike: () => Pro
   return { writesMs: writtenAt - struckAt, placementMs: Math.max(0, placedAt - writtenAt) };
 }
 
-/** What the old leader committed last may reach the watcher a little later. */
+/** Events of the old leader's last commits may arrive this much later. */
 const LAST_WORDS_MS = 200;
 
 async function firstWrite(quorum: Quorum, n: number, from: number): Promise<number> {
@@ -40,7 +39,7 @@ async function firstWrite(quorum: Quorum, n: number, from: number): Promise<numb
     if (taken) return performance.now();
     await sleep(TRY_EVERY_MS);
   }
-  throw new Error(`no write was taken within ${WITHIN_MS} ms`);
+  throw new Error(`no write was accepted within ${WITHIN_MS} ms`);
 }
 
 const firstOf = async (times: readonly Promise<number>[]): Promise<number> => Promise.race(times);

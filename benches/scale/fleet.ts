@@ -1,5 +1,4 @@
-// Many hollow nodes in one agent process that knows all servers, and what its log says of them: how
-// many are connected, how often they greeted a server.
+// Many hollow nodes in one agent process that knows all servers, with connection counts parsed from its log.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../../tests/harness/eventually.ts";
@@ -14,10 +13,10 @@ export interface Census {
 
 export interface Fleet {
   readonly program: Program;
-  /** All that was said so far, oldest first. */
+  /** All counts so far, oldest first. */
   census(): readonly Census[];
   latest(): Census;
-  /** What was said when some nodes that were connected then no longer were. */
+  /** Resolves with the first count in which connected nodes were lost. */
   someLost(then: Census): Promise<Census>;
   allConnected(withinMs?: number): Promise<Census>;
 }

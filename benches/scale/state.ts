@@ -1,17 +1,16 @@
-// The state that the benches of scale have in common: 10,000 nodes, all of them busy, and 100,000
-// allocations: 10,000 that run for up to 25 minutes, so that about seven end and seven start every second;
-// 80,000 that wait, one in four of them for several nodes; 10,000 that have ended, as many as the
-// state keeps. All of it is submitted and run in the ordinary way.
+// The state of the scale benches: 10,000 busy nodes and 100,000 allocations. 10,000 run for up to 25 minutes, so that
+// about seven end and seven start per second; 80,000 are pending, one in four for several nodes; 10,000 have ended, as
+// many as the state keeps. All are submitted and run normally.
 import { eventually } from "../../tests/harness/eventually.ts";
 import { request } from "../../tests/harness/rest.ts";
-import { runClient } from "../client.ts";
-import type { Say } from "../figure.ts";
+import type { Progress } from "../figure.ts";
+import { runClient } from "../load-client.ts";
 
 export interface Portion {
   readonly count: number;
-  /** Nodes asked for, in turn. */
+  /** Requested numbers of nodes, in turn. */
   readonly widths: readonly number[];
-  /** From, to. */
+  /** Minimum and maximum. */
   readonly runtimeMs: readonly [number, number];
 }
 
@@ -22,7 +21,7 @@ export interface Scale {
   readonly pending: number;
 }
 
-/** A tenth of it, say, to try a bench out on a busy machine; figures are published for the whole. */
+/** Scales the state down, to try a bench on a busy machine; published figures use the full state. */
 const SHARE = Number(process.env.BENCH_SHARE ?? 1);
 
 export const FULL: Scale = {
@@ -37,13 +36,13 @@ const LONG: readonly [number, number] = [MINUTE_MS / 2, 25 * MINUTE_MS];
 const CONNECTIONS = 32;
 const FILL_WITHIN_MS = 900_000;
 
-/** `url` is that of the server that leads; its nodes must be connected. */
-export async function fill(url: string, scale: Scale, say: Say): Promise<void> {
+/** `url` is that of the leader; its nodes must be connected. */
+export async function fill(url: string, scale: Scale, log: Progress): Promise<void> {
   const address = url.replace("http://", "");
   const put = async (what: string, portion: Portion): Promise<void> => {
     const { answers, failures, seconds } = await runClient("fill", { address, connections: CONNECTIONS, portion });
     const retried = failures === 0 ? "" : `, ${failures} tries refused`;
-    say(`${answers} submitted that ${what}, ${Math.round(answers / seconds)} per second${retried}`);
+    log(`${answers} submitted that ${what}, ${Math.round(answers / seconds)} per second${retried}`);
   };
   const until = (state: string, least: number): Promise<number> =>
     eventually({ what: `${least} are ${state}`, withinMs: FILL_WITHIN_MS, everyMs: 500 }, async () => {
@@ -64,7 +63,7 @@ export async function totalOf(url: string, state: string): Promise<number> {
   return (await request<{ readonly total?: number }>(url, "GET", path)).body.total ?? 0;
 }
 
-/** One in four is wider than one node. */
+/** One in four needs more than one node. */
 const WIDTHS = [1, 1, 1, 4, 1, 1, 1, 16, 1, 1, 1, 2];
 /** Finished records that the state keeps; older ones are in the history. */
 const KEPT = 10_000;

@@ -1,5 +1,5 @@
-// Workloads outlive their agent and their server. Whatever goes away and comes back, a job goes on,
-// is started once, and its end is reported once.
+// Workloads outlive their agent and their server: through any crash and restart a job continues, starts once, and its
+// end is reported once.
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { eventually, sleep } from "../harness/eventually.ts";
@@ -8,7 +8,7 @@ import { useCluster } from "../harness/use-cluster.ts";
 
 const cluster = useCluster({ nodes: 2 });
 
-test("kill -9 of an agent: the job keeps running, and its end is reported once", async () => {
+test("a job survives kill -9 of its agent, and its end is reported once", async () => {
   const job = await startJob("agent-killed");
   await cluster.agent(job.node).kill();
   await sleep(300);
@@ -21,7 +21,7 @@ test("kill -9 of an agent: the job keeps running, and its end is reported once",
   expect(await cluster.ends(job.id)).toMatchObject({ state: "completed", attempt: 1, exit_code: 0 });
   expect(job.starts()).toHaveLength(1);
   const log = await cluster.api("GET", `/allocations/${job.id}/logs?stream=stdout`);
-  expect(log.text).toBe("begun\nfinished\n");
+  expect(log.text).toBe("started\nfinished\n");
 });
 
 test("a job that ends while its agent is away is reported when the agent is back", async () => {
@@ -44,7 +44,7 @@ test("a job that ends while the server is away is reported when the server is ba
   expect(job.starts()).toHaveLength(1);
 });
 
-test("agent and server both killed: the job goes on and can still be cancelled", async () => {
+test("a job survives kill -9 of agent and server and can still be cancelled", async () => {
   const job = await startJob("both-killed");
   await Promise.all([cluster.server.kill(), cluster.agent(job.node).kill()]);
   await cluster.startServer();
@@ -68,7 +68,7 @@ test("a job whose processes are killed together with its agent is found dead, no
   expect(job.starts()).toHaveLength(1);
 });
 
-test("an agent stopped in good order leaves its job running", async () => {
+test("a cleanly stopped agent leaves its job running", async () => {
   const job = await startJob("agent-stopped");
   expect(await cluster.agent(job.node).stop()).toBe(0);
   expect(isAlive(job.pid)).toBe(true);
@@ -78,13 +78,13 @@ test("an agent stopped in good order leaves its job running", async () => {
   expect(job.starts()).toHaveLength(1);
 });
 
-/** A job that runs until it is told to finish, and counts its starts. */
+/** A job that runs until a file appears, and counts its starts. */
 async function startJob(name: string) {
   const starts = cluster.file(`${name}.starts`);
   const done = cluster.file(`${name}.done`);
   const id = await cluster.submit({
     name,
-    entrypoint: `echo $$ >> ${starts}; echo begun; while [ ! -e ${done} ]; do sleep 0.05; done; echo finished`,
+    entrypoint: `echo $$ >> ${starts}; echo started; while [ ! -e ${done} ]; do sleep 0.05; done; echo finished`,
   });
   const record = await cluster.reaches(id, ["running"]);
   const read = (): readonly string[] =>

@@ -1,4 +1,4 @@
-// What an agent tells Prometheus of itself: figures of this very agent, which change with what it does.
+// The Prometheus metrics of a real agent, which change with its work.
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { expect, test } from "vitest";
@@ -8,7 +8,7 @@ import { useCluster } from "../harness/use-cluster.ts";
 
 const cluster = useCluster({ nodes: 1, agentArgs: ["--metrics-listen", `${HOST}:0`] });
 
-/** Where the newest life of the agent says that it serves them. */
+/** The address that the newest agent process serves them on. */
 const address = (): string =>
   [...readFileSync(cluster.agent("node-1").logFile, "utf8").matchAll(/"metrics":"([\d.]+:\d+)"/g)].at(-1)?.[1] ?? "";
 
@@ -21,7 +21,7 @@ async function figure(series: string): Promise<number> {
 
 const NODE = 'node_id="node-1"';
 
-test("starts, ends, heartbeats and what it holds are counted", async () => {
+test("agent metrics count starts, ends, heartbeats and current attempts", async () => {
   const good = await cluster.submit({ entrypoint: "true" });
   const bad = await cluster.submit({ entrypoint: "exit 3" });
   const long = await cluster.submit({ entrypoint: "sleep 600" });
@@ -40,13 +40,13 @@ test("starts, ends, heartbeats and what it holds are counted", async () => {
   has(`lattice_agent_connected{${NODE}} 1`);
   has(`lattice_agent_connections_total{${NODE}} 1`);
   has(`lattice_agent_faults{${NODE}} 0`);
-  // The first heartbeat of a stream is answered, and so measured.
+  // The first heartbeat of a stream is answered and therefore measured.
   expect(await figure(`lattice_agent_heartbeat_latency_seconds_count{${NODE}}`)).toBeGreaterThan(0);
   expect(await figure(`lattice_agent_heartbeat_latency_seconds_sum{${NODE}}`)).toBeGreaterThan(0);
   expect(await figure(`lattice_agent_last_heartbeat_timestamp{${NODE}}`)).toBeGreaterThan(Date.now() / 1000 - 600);
   expect(await figure(`process_resident_memory_bytes{${NODE}}`)).toBeGreaterThan(20e6);
   expect(await figure(`lattice_agent_cache_size_bytes{${NODE}}`)).toBeGreaterThan(0);
-  // Nothing that could not be measured, and nobody's name.
+  // No unmeasured values, and no names of users.
   expect(text).not.toMatch(/ebpf|NaN|undefined/);
 
   await cluster.cli(["cancel", long]);
@@ -55,7 +55,7 @@ test("starts, ends, heartbeats and what it holds are counted", async () => {
   );
 });
 
-test("while the servers are away it says so, and counts the stream after it", async () => {
+test("agent metrics show a lost connection and count the reconnect", async () => {
   await cluster.server.kill();
   await eventually({ what: "it is not connected" }, async () =>
     (await figure(`lattice_agent_connected{${NODE}}`)) === 0 ? true : null,
@@ -67,7 +67,7 @@ test("while the servers are away it says so, and counts the stream after it", as
   expect(await figure(`lattice_agent_connections_total{${NODE}}`)).toBeGreaterThan(1);
 });
 
-test("a port that was asked for and is taken keeps an agent from starting, in words", async () => {
+test("an agent does not start when its requested metrics port is taken, and names the port", async () => {
   const taken = address();
   await cluster.agent("node-1").stop();
   const squatter = createServer();

@@ -1,5 +1,5 @@
-// What becomes of a terminal while nobody types: the person is warned, not thrown out; one whose machine has gone
-// without a word is hung up; and whoever is stopped for others is told so.
+// Idle and lost terminals: an idle user gets a reminder and stays connected, a silent client is disconnected, and a
+// preempted terminal shows a message.
 import { randomBytes } from "node:crypto";
 import { connect, type Socket } from "node:net";
 import { expect, test } from "vitest";
@@ -18,11 +18,11 @@ async function running(body: object = {}): Promise<string> {
   return id;
 }
 
-test("nothing typed for long is remarked once for each silence, with what is left of the walltime", async () => {
+test("an idle terminal shows one reminder per idle period, with the remaining walltime", async () => {
   const id = await running();
   const screen = tmux.open(`attach ${id}`, { cols: 120, rows: 24 });
   await screen.shows(/\[lattice\] Warning: session idle for \d+ s\. Walltime remaining: 2h 5\dm\./);
-  // It goes on, also beyond the time after which whoever is silent would be gone.
+  // It stays open beyond the time after which a silent client is disconnected.
   await sleep(10_500);
   expect(screen.text().match(/session idle/g)).toHaveLength(1);
   screen.type("echo still $((40 + 2))\n");
@@ -35,7 +35,7 @@ test("nothing typed for long is remarked once for each silence, with what is lef
   await cluster.ends(id);
 });
 
-/** A person whose machine takes everything and says nothing, as when it sleeps. */
+/** A client that accepts everything and sends nothing, like a sleeping machine. */
 function silent(id: string, command: string): Promise<{ readonly socket: Socket; readonly pid: number }> {
   const [host = "", port = ""] = cluster.restAddress.split(":");
   const path = `/api/v1/allocations/${id}/attach?user=root&command=${encodeURIComponent(command)}`;
@@ -60,7 +60,7 @@ function silent(id: string, command: string): Promise<{ readonly socket: Socket;
   });
 }
 
-test("whoever gives no sign of life is taken for gone: its processes hear a hangup", async () => {
+test("a client without keepalives is disconnected and its processes get SIGHUP", async () => {
   const id = await running();
   const heard = cluster.file("heard");
   const command = `trap 'echo hangup >${heard}; exit' HUP; echo pid=$$; while :; do sleep 0.1; done`;
@@ -75,7 +75,7 @@ test("whoever gives no sign of life is taken for gone: its processes hear a hang
   await cluster.ends(id);
 });
 
-test("a terminal in what is stopped for a higher class says so, and how to come back", async () => {
+test("a terminal in a preempted allocation shows the preemption and how to return", async () => {
   const id = await running({ preemption_class: 1, requeue: "on_node_failure" });
   const screen = tmux.open(`attach ${id}; echo "status=$?"`, { cols: 140, rows: 24 });
   await screen.shows(/[#$] $/m);

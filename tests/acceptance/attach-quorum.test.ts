@@ -1,5 +1,5 @@
-// A terminal by way of any of three servers: those that do not lead pass it on, both ways, and the
-// limit of terminals holds for all of them together.
+// A terminal through any of three servers: followers relay it both ways, and the limit applies to all servers
+// together.
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => quorum?.close());
 
-test("any server opens a terminal, passes what is typed and its exit code, and counts with the others", async () => {
+test("any server opens a terminal, relays input and exit code, and shares the limit", async () => {
   const { code, stdout } = await quorum.cli(1, "submit", "-q", "--walltime=10m", "--", "sleep", "300");
   expect(code).toBe(0);
   const id = stdout.trim();

@@ -1,5 +1,5 @@
-// Terminals in running allocations, by the real command line inside tmux and by pipes: several at once,
-// sizes, signals, exit codes, and what is refused with nothing changed.
+// Terminals in running allocations, through the real CLI in tmux and through pipes: several at once, sizes, signals,
+// exit codes, and refusals that change nothing.
 import { writeFileSync } from "node:fs";
 import { afterEach, expect, test } from "vitest";
 import { eventually } from "../harness/eventually.ts";
@@ -21,7 +21,7 @@ async function running(body: Record<string, unknown> = {}): Promise<string> {
   return id;
 }
 
-test("a shell in an allocation: typed, shown, resized, interrupted, and ended with its exit code", async () => {
+test("a shell in an allocation handles input, resize, Ctrl-C and its exit code", async () => {
   const id = await running({ env: { FROM_THE_JOB: "carried-over" } });
   const screen = tmux.open(`attach ${id}; echo "status=$?"`, { cols: 100, rows: 30 });
   await screen.shows(/[#$] $/m);
@@ -47,7 +47,7 @@ test("a shell in an allocation: typed, shown, resized, interrupted, and ended wi
   await cluster.cli(["cancel", id]);
 });
 
-test("a task with a terminal: a new size is there before what is typed after it, and follows the window", async () => {
+test("a task's terminal resizes before it receives later input, and follows the window", async () => {
   const id = await running();
   const script = cluster.file("sizes.sh");
   const waits = 'trap "stty size" WINCH; while :; do sleep 0.1; done';
@@ -67,7 +67,7 @@ test("a task with a terminal: a new size is there before what is typed after it,
   await cluster.cli(["cancel", id]);
 });
 
-test("several terminals at once, on named nodes, with commands and their exit codes", async () => {
+test("several terminals run at once on named nodes, with commands and exit codes", async () => {
   const id = await running({ nodes: 2 });
   const nodes = (await cluster.allocation(id)).nodes ?? [];
   const runs = nodes.map((node) =>
@@ -84,7 +84,7 @@ test("several terminals at once, on named nodes, with commands and their exit co
   await cluster.cli(["cancel", id]);
 });
 
-test("a terminal in a part of a node is held to that part as its job is", async () => {
+test("a terminal on a shared node is limited to the share of its job", async () => {
   const flags = ["--scheduler", "interactive-fifo", "--share-nodes"];
   expect(await cluster.cli(["admin", "vcluster", "create", "small", ...flags])).toMatchObject({ code: 0 });
   const part = { vcluster: "small", constraints: { cpu_cores: 1, memory_gb: 1 } };
@@ -99,10 +99,10 @@ test("a terminal in a part of a node is held to that part as its job is", async 
   await cluster.cli(["cancel", id]);
 });
 
-/** Those of the allocation: in others the job is where its agent is. */
+/** The allocation's own groups; elsewhere the job is where its agent is. */
 const groupsIn = (text: string): string[] => text.split(/\r?\n/).filter((line) => line.includes("/lattice/"));
 
-test("a terminal whose person is gone is hung up, and its processes with it", async () => {
+test("a terminal of a disconnected user hangs up and its processes end", async () => {
   const id = await running();
   const screen = tmux.open(`attach ${id}`, { cols: 80, rows: 24 });
   await screen.shows(/[#$] $/m);
@@ -115,7 +115,7 @@ test("a terminal whose person is gone is hung up, and its processes with it", as
   await cluster.cli(["cancel", id]);
 });
 
-test("what happens to the allocation is told to its terminals, and their processes end with it", async () => {
+test("terminals show the end of their allocation, and their processes end with it", async () => {
   const id = await running();
   const screen = tmux.open(`attach ${id}; echo "status=$?"`, { cols: 100, rows: 24 });
   await screen.shows(/[#$] $/m);
@@ -128,26 +128,26 @@ test("what happens to the allocation is told to its terminals, and their process
   await cluster.ends(id);
 });
 
-test("pending, finished, unknown, another's, and unknown nodes are refused, and nothing is changed", async () => {
+test("attach refuses pending, finished, unknown and other users' allocations, and unknown nodes", async () => {
   const busy = await running({ nodes: 2 });
   const waiting = await cluster.submit({ entrypoint: "true" }, { headers: { "x-lattice-user": "root" } });
   const attach = (...words: string[]) => cluster.cli(["attach", ...words]);
   expect((await attach(waiting)).stderr).toContain(`Allocation ${waiting} is pending`);
   expect((await attach("999999")).stderr).toContain("There is no allocation");
   expect((await attach(busy, "--node=nowhere")).stderr).toContain("is not a node of allocation");
-  const others = await cluster.submit({ entrypoint: "sleep 60" }, { headers: { "x-lattice-user": "somebody" } });
+  const others = await cluster.submit({ entrypoint: "sleep 60" }, { headers: { "x-lattice-user": "mallory" } });
   await cluster.cli(["cancel", busy]);
   await cluster.reaches(others, ["running"]);
   const refused = await attach(others);
   expect(refused).toMatchObject({ code: 4, stdout: "" });
-  expect(refused.stderr).toContain("belongs to somebody");
+  expect(refused.stderr).toContain("belongs to mallory");
   await cluster.ends(waiting);
   expect((await attach(waiting)).stderr).toMatch(/is completed, so there is nothing to attach to/);
   expect((await cluster.allocation(others)).state).toBe("running");
   await cluster.cli(["cancel", others]);
 });
 
-test("no more terminals than a user may have", async () => {
+test("attach refuses terminals above the limit per user", async () => {
   const id = await running();
   const open = Array.from({ length: 5 }, () => tmux.open(`attach ${id}`, { cols: 80, rows: 24 }));
   for (const screen of open) await screen.shows(/[#$] $/m);
@@ -162,7 +162,7 @@ test("no more terminals than a user may have", async () => {
   await cluster.cli(["cancel", id]);
 });
 
-test("an agent that is killed takes its terminals along, not the allocation", async () => {
+test("killing an agent ends its terminals but not the allocation", async () => {
   const id = await running();
   const node = (await cluster.allocation(id)).nodes?.[0] ?? "";
   const screen = tmux.open(`attach ${id}; echo "status=$?"`, { cols: 100, rows: 24 });

@@ -1,13 +1,12 @@
-// The page on backup and recovery is run as it is written: every block opened with `sh run`, in order,
-// with the folders it names moved into one of the test's own. Between taking backups and recovering, the
-// server is killed and its data deleted, as the page says it was.
+// Runs the page on backup and recovery: every `sh run` block in order, with its folders moved into the test's own.
+// Between backup and recovery the server is killed and its data deleted, as the page assumes.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { HOST } from "../harness/host.ts";
-import { blocksOf, follow } from "../harness/pages.ts";
-import { endAllIn } from "../harness/processes.ts";
+import { blocksOf, runBlock } from "../harness/pages.ts";
+import { endProcessesIn } from "../harness/processes.ts";
 import { type Program, startProgram } from "../harness/program.ts";
 import { freePorts } from "../harness/quorum.ts";
 import { request } from "../harness/rest.ts";
@@ -42,11 +41,11 @@ beforeAll(async () => {
   }
 });
 afterAll(async () => {
-  await endAllIn(dir);
+  await endProcessesIn(dir);
   rmSync(dir, { recursive: true, force: true, maxRetries: 9 });
 });
 
-test("the page does what it says", async () => {
+test("backup-and-recovery.md does what it says", async () => {
   expect(blocks.length).toBeGreaterThanOrEqual(5);
   for (const block of blocks) {
     if (block.includes("--recover-from")) {
@@ -55,13 +54,13 @@ test("the page does what it says", async () => {
     }
     const at = block.includes("admin restore") ? await emptyCluster() : url;
     const env = { LATTICE_API_URL: at, HOME: dir, XDG_CONFIG_HOME: join(dir, ".config") };
-    await follow(moved(block), { cwd: dir, env });
+    await runBlock(moved(block), { cwd: dir, env });
   }
   const { body } = await request<{ readonly allocations?: readonly unknown[] }>(url, "GET", "/api/v1/allocations");
   expect(body.allocations).toHaveLength(3);
 });
 
-/** One that has nothing yet and knows where backups are. Answers its address. */
+/** Starts an empty cluster with access to the backups; returns its address. */
 async function emptyCluster(): Promise<string> {
   const [rest, grpc] = await freePorts(2);
   const config = join(dir, "etc/lattice/empty.yaml");

@@ -1,5 +1,5 @@
-// Three servers with their members of etcd, all lost at once: one begins anew from the backup, the others
-// join it, and the agents that never stopped find everything where it was.
+// Three servers lose everything at once: one starts from the backup, the others join it, and the agents, which never
+// stopped, find their work again.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true, maxRetries: 9 });
 });
 
-test("all members are lost, and a new cluster begins from the backup", async () => {
+test("a new cluster starts from the backup after the loss of all members", async () => {
   const folder = join(quorum.dir, "job");
   mkdirSync(folder);
   const entrypoint = `sh -c 'echo $$ > ${folder}/pid; while [ ! -e ${folder}/go ]; do sleep 0.1; done'`;
@@ -38,7 +38,7 @@ test("all members are lost, and a new cluster begins from the backup", async () 
   );
   await quorum.reaches(1, long, "running");
 
-  // Any server writes one, of everything that any server has acknowledged.
+  // Any server writes a backup of everything that any server acknowledged.
   const follower = 1 + ((await quorum.leader()) % 3);
   const taken = await quorum.cli(follower, "admin", "backup", "-o", "json");
   expect(taken.code, taken.stderr).toBe(0);
@@ -63,7 +63,7 @@ test("all members are lost, and a new cluster begins from the backup", async () 
   await quorum.reaches(1, later, "completed");
   expect(Number(later)).toBeGreaterThan(Number(long));
 
-  // A log that is there is not recovered over.
+  // An existing log is never overwritten by a recovery.
   await quorum.server(1).stop();
   await expect(quorum.startServer(1, ["--bootstrap", "--recover-from", backup.source])).rejects.toThrow("already");
   await quorum.startServer(1);

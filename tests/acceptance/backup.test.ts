@@ -1,5 +1,5 @@
-// One server, its agents, and a backup: taken under load, verified, damaged, and used to begin anew when
-// everything is lost. Agents outlive all of it, and so do the jobs that the backup knows of.
+// A backup of one server with agents: taken under load, verified, damaged, and used for recovery after a total loss.
+// Agents survive all of it, and so do the jobs in the backup.
 import {
   copyFileSync,
   existsSync,
@@ -18,7 +18,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type CliResult, runCli } from "../harness/cli.ts";
 import { eventually } from "../harness/eventually.ts";
 import { HOST } from "../harness/host.ts";
-import { endAllIn, isAlive } from "../harness/processes.ts";
+import { endProcessesIn, isAlive } from "../harness/processes.ts";
 import { type Program, startProgram } from "../harness/program.ts";
 import { type AllocationJson, type Answer, type Json, request } from "../harness/rest.ts";
 
@@ -44,7 +44,7 @@ beforeAll(() => {
   );
 });
 afterAll(async () => {
-  await endAllIn(dir);
+  await endProcessesIn(dir);
   rmSync(dir, { recursive: true, force: true, maxRetries: 9 });
 });
 
@@ -66,7 +66,7 @@ async function startServer(data: string, ...how: readonly string[]): Promise<voi
   grpc = String(ready.grpc);
 }
 
-/** Starts, and is expected to refuse; answers what it said. */
+/** Starts a server that must refuse; returns its output. */
 async function refused(data: string, ...how: readonly string[]): Promise<string> {
   const logFile = join(dir, `refused-${data}-${readdirSync(dir).length}.log`);
   const program = startProgram("lattice-server", { args: [...argsFor(data), ...how], logFile });
@@ -97,7 +97,7 @@ const reaches = (id: string, state: string): Promise<AllocationJson> =>
 const stateHash = async (): Promise<string> =>
   (await api<{ readonly state_hash: string }>("GET", "/raft/status")).body.state_hash;
 
-/** Runs until a file appears; says its process id. */
+/** Runs until a file appears; prints its process id. */
 const waiting = (name: string): string =>
   `sh -c 'echo $$ > ${join(dir, name)}.pid; while [ ! -e ${join(dir, name)}.go ]; do sleep 0.1; done'`;
 const pidOf = (name: string): Promise<number> =>
@@ -110,20 +110,20 @@ function startAgent(node: string): void {
   agents.push(startProgram("lattice-agent", { args, logFile: join(dir, `agent-${node}.log`) }));
 }
 
-describe("everything is lost but the backup", () => {
+describe("recovery from a backup after the loss of everything", () => {
   const acknowledged: string[] = [];
   let long = "";
   let unknown = "";
   let backup = "";
 
-  test("taken under load, it passes every check", async () => {
+  test("a backup taken under load passes every check", async () => {
     await startServer("first");
     for (const node of NODES) startAgent(node);
     long = await submit(waiting("long"));
     await reaches(long, "running");
     let taken: CliResult | null = null;
     let inBackup = 0;
-    /** Once more have finished than the live state keeps, so that some are in the history. */
+    /** More have finished than the live state keeps, so that some are in the history. */
     const take = async () => {
       for (const id of acknowledged.slice(0, 3 * MAX_FINISHED)) await reaches(id, "completed");
       inBackup = acknowledged.length;
@@ -152,7 +152,7 @@ describe("everything is lost but the backup", () => {
     expect((JSON.parse(listed.stdout) as { backups: unknown[] }).backups).toHaveLength(1);
   });
 
-  test("a changed byte is found, and said by name, with and without a server", async () => {
+  test("verify names the failed check after one changed byte, with and without a server", async () => {
     const bad = join(home, "backup-20200101T000000Z.tar.gz");
     const bytes = readFileSync(backup);
     bytes[Math.floor(bytes.length / 2)] = (bytes[Math.floor(bytes.length / 2)] ?? 0) ^ 1;
@@ -170,8 +170,8 @@ describe("everything is lost but the backup", () => {
     rmSync(`${bad}.sha256`);
   });
 
-  test("a new cluster begins from it, and the jobs it knows go on", async () => {
-    // After the backup: nobody will know of it.
+  test("a new cluster starts from the backup, and its running jobs continue", async () => {
+    // Submitted after the backup, so the recovered cluster does not know it.
     unknown = await submit(waiting("unknown"));
     await reaches(unknown, "running");
     const [known, stray] = [await pidOf("long"), await pidOf("unknown")];
@@ -185,18 +185,18 @@ describe("everything is lost but the backup", () => {
     for (const id of acknowledged) expect((await allocation(id)).id).toBe(id);
     expect((await api("GET", `/allocations/${unknown}`)).status).toBe(404);
 
-    // The agents come back by themselves; what the backup does not know is ended.
+    // The agents reconnect; attempts that the backup does not contain are ended.
     await eventually({ what: "the unknown job is ended" }, () => (isAlive(stray) ? null : true));
     expect(isAlive(known)).toBe(true);
     expect(await reaches(long, "running")).toMatchObject({ attempt: 1 });
     for (const id of acknowledged) await reaches(id, "completed");
     writeFileSync(join(dir, "long.go"), "");
     expect(await reaches(long, "completed")).toMatchObject({ attempt: 1, exit_code: 0 });
-    // An id that was given after the backup is not given again.
+    // An id assigned after the backup is not assigned again.
     expect(Number(await submit("true"))).toBeGreaterThan(Number(unknown));
   });
 
-  test("it goes on like any other, and is not recovered over", async () => {
+  test("the recovered cluster accepts work and refuses a second recovery", async () => {
     await server?.stop();
     const said = await refused("second", "--bootstrap", "--recover-from", backup);
     expect(said).toContain("already");
@@ -210,7 +210,7 @@ describe("everything is lost but the backup", () => {
   });
 });
 
-describe("into a cluster that runs", () => {
+describe("restore into a running cluster", () => {
   const newest = (): string => {
     const name = readdirSync(home)
       .filter((one) => one.endsWith(".tar.gz"))
@@ -219,7 +219,7 @@ describe("into a cluster that runs", () => {
     return join(home, name ?? "");
   };
 
-  test("bad inputs are refused in words and change nothing", async () => {
+  test("restore refuses bad input with a message and changes nothing", async () => {
     await startServer("third");
     const before = await stateHash();
     const good = newest();
@@ -246,7 +246,7 @@ describe("into a cluster that runs", () => {
     expect((await api<{ readonly allocations?: unknown[] }>("GET", "/allocations")).body.allocations ?? []).toEqual([]);
   });
 
-  test("one goes in whole, once", async () => {
+  test("restore applies a whole backup, once", async () => {
     const result = await cli("admin", "restore", newest());
     expect(result.code, result.stderr).toBe(0);
     const { body } = await api<{ readonly allocations?: readonly AllocationJson[] }>(
@@ -259,13 +259,13 @@ describe("into a cluster that runs", () => {
     expect(again.code).toBe(5);
     expect(again.stderr).toContain("cluster that is empty");
     expect(withoutIndex((await api("GET", "/nodes")).text)).toBe(withoutIndex(nodes));
-    // It works: a job runs on the nodes that the backup brought.
+    // A job runs on the restored nodes.
     for (const node of NODES) startAgent(node);
     const id = await submit("true");
     await reaches(id, "completed");
   });
 
-  test("it is still there after a restart, in history as well", async () => {
+  test("restored records survive a restart, in the history too", async () => {
     await server?.kill();
     await startServer("third");
     const { body } = await api<{ readonly allocations?: readonly AllocationJson[] }>(
@@ -277,7 +277,7 @@ describe("into a cluster that runs", () => {
     expect(ids.length).toBeGreaterThan(JOBS);
   });
 
-  test("--recover-from refuses what it cannot use, and makes nothing", async () => {
+  test("--recover-from refuses unusable backups and creates nothing", async () => {
     const missing = await refused("fourth", "--bootstrap", "--recover-from", join(dir, "none.tar.gz"));
     expect(missing).toContain("no such file");
     expect(await refused("fourth", "--bootstrap", "--recover-from", config)).toContain("not a gzip file");
@@ -289,7 +289,7 @@ describe("into a cluster that runs", () => {
 
 const withoutIndex = (text: string): string => text.replaceAll(/"log_index":"\d+"/g, "");
 
-/** The same archive with another number of its format, which is as long as the one it has. */
+/** The same archive with another format number of the same length. */
 function newerFormat(tar: Buffer): Buffer {
   const at = tar.indexOf('"format": 1');
   return Buffer.concat([tar.subarray(0, at), Buffer.from('"format": 9'), tar.subarray(at + 11)]);

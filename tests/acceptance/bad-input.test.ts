@@ -1,14 +1,14 @@
-// Every refusal names the field, gives a hint, changes nothing, and is the same over gRPC, REST and
-// the CLI. The table is the list of what people and programs send. Meanwhile others begin to ask and never finish.
+// Every refusal names the field, gives a hint, changes nothing, and is the same over gRPC, REST and the CLI. Meanwhile
+// slow clients start requests and never finish them.
 import { writeFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type GrpcClient, grpcClient } from "../harness/grpc.ts";
 import type { Json, Problem } from "../harness/rest.ts";
-import { slowClients } from "../harness/slow-clients.ts";
+import { runSlowClients } from "../harness/slow-clients.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
 const cluster = useCluster({ nodes: 0, config: "api: { headers_timeout: 5s }\n" });
-/** Of each kind; far more than there are threads, or that a server which waits for them could bear for long. */
+/** Per kind; far more than there are threads, or than a server that waits for them could bear. */
 const SLOW = 100;
 const KINDS = ["half of the headers", "not a word", "half of a greeting"] as const;
 const slow = new Map<(typeof KINDS)[number], Promise<readonly string[]>>();
@@ -21,9 +21,9 @@ beforeAll(async () => {
   untouched = await everything();
   const rest = cluster.apiUrl.replace("http://", "");
   const asking = "POST /api/v1/allocations HTTP/1.1\r\nhost: localhost\r\n";
-  slow.set("half of the headers", slowClients(rest, SLOW, asking, "x-more: and more\r\n"));
-  slow.set("not a word", slowClients(rest, SLOW, "", null));
-  slow.set("half of a greeting", slowClients(cluster.grpcAddress, SLOW, "PRI * HTTP/2.0\r\n", null));
+  slow.set("half of the headers", runSlowClients(rest, SLOW, asking, "x-more: and more\r\n"));
+  slow.set("not a word", runSlowClients(rest, SLOW, "", null));
+  slow.set("half of a greeting", runSlowClients(cluster.grpcAddress, SLOW, "PRI * HTTP/2.0\r\n", null));
 });
 afterEach(async () => {
   expect(await everything(), "a refusal changed something").toEqual(untouched);
@@ -35,7 +35,7 @@ interface Case {
   readonly allocation: Json;
   readonly code: string;
   readonly field: RegExp;
-  /** The same through the CLI, where its flags can say it. */
+  /** The same through the CLI, where its flags can express it. */
   readonly cli?: readonly string[];
 }
 
@@ -141,13 +141,13 @@ describe("the same refusal over every interface", () => {
     if (cli === undefined) return;
     const shown = await cluster.cli(["-o", "json", "submit", ...cli]);
     expect(JSON.parse(shown.stderr)).toMatchObject({ code, detail: rest.body.detail, hint: rest.body.hint });
-    // For people the same problem, with the flags they typed in place of the fields.
+    // People see the same problem with flags in place of fields.
     const told = await cluster.cli(["submit", ...cli]);
     expect([shown.code, told.code]).toEqual([2, 2]);
     expect(told.stderr).toMatch(/Hint: /);
   });
 
-  test("an unknown vCluster", async () => {
+  test("an unknown vCluster is refused", async () => {
     const allocation = { entrypoint: "true", vcluster: "nowhere" };
     const rest = await cluster.api<Problem>("POST", "/allocations", { body: { allocation } });
     expect(rest.body).toMatchObject({ status: 404, code: "unknown_vcluster" });
@@ -158,7 +158,7 @@ describe("the same refusal over every interface", () => {
     expect(told.stderr).toContain(rest.body.detail);
   });
 
-  test("an unknown allocation", async () => {
+  test("an unknown allocation is 404", async () => {
     const rest = await cluster.api<Problem>("GET", "/allocations/4711");
     expect(rest.body).toMatchObject({ status: 404, code: "unknown_allocation" });
     const called = await grpc.call("AllocationService", "Get", { id: "4711" });
@@ -168,7 +168,7 @@ describe("the same refusal over every interface", () => {
     }
   });
 
-  test("a feature that this version does not offer is refused by name", async () => {
+  test("an unsupported feature is refused by name", async () => {
     const allocation = { entrypoint: "true", data: { mounts: [{ source: "s3://a", target: "/b" }] } };
     const rest = await cluster.api<Problem>("POST", "/allocations", { body: { allocation } });
     expect(rest.status).toBe(400);
@@ -178,7 +178,7 @@ describe("the same refusal over every interface", () => {
   });
 });
 
-describe("bodies that are none", () => {
+describe("invalid bodies are refused", () => {
   test.each([
     ["JSON that breaks off", '{"entrypoint": "tr', "application/json"],
     ["JSON with a comma too many", '{"entrypoint": "true",}', "application/json"],
@@ -194,20 +194,20 @@ describe("bodies that are none", () => {
     expect(answer.body.hint).toBeTruthy();
   });
 
-  test("a content type nobody speaks", async () => {
+  test("an unknown content type is refused", async () => {
     const answer = await cluster.api<Problem>("POST", "/allocations", { raw: "true", type: "application/x-tar" });
     expect(answer.body).toMatchObject({ status: 415, code: "unsupported_media_type" });
   });
 
-  test("bytes that are no protobuf", async () => {
+  test("bytes that are not protobuf are refused", async () => {
     const answer = await grpc.callRaw("AllocationService", "Submit", Uint8Array.from([0x0a, 0xff, 0xff, 0x01, 0x07]));
     expect(answer).toMatchObject({ ok: false, problem: { code: "malformed_body" } });
   });
 
-  test("50 MB over REST, gRPC and the CLI", async () => {
+  test("50 MB over REST, gRPC and the CLI are refused", async () => {
     const raw = JSON.stringify({ entrypoint: "x".repeat(TOO_LARGE) });
     const rest = await cluster.api<Problem>("POST", "/allocations", { raw }).catch(() => null);
-    // A server may answer and close while the rest still travels; then the client sees a broken pipe.
+    // A server may answer and close during the upload; the client then sees a broken pipe.
     if (rest !== null) expect(rest.body).toMatchObject({ status: 413, code: "body_too_large" });
     const called = await grpc.callRaw("AllocationService", "Submit", new Uint8Array(TOO_LARGE));
     expect(called).toMatchObject({ ok: false, code: 8 });
@@ -219,7 +219,7 @@ describe("bodies that are none", () => {
     expect((await cluster.api("GET", "/nodes")).status).toBe(200);
   });
 
-  test("a script file with NUL bytes", async () => {
+  test("a script file with NUL bytes is refused", async () => {
     const file = cluster.file("binary.sh");
     writeFileSync(file, Buffer.from([0x23, 0x21, 0x2f, 0x00, 0x0a]));
     const told = await cluster.cli(["submit", file]);
@@ -229,7 +229,7 @@ describe("bodies that are none", () => {
   });
 });
 
-describe("JSON and YAML that mean something else", () => {
+describe("JSON and YAML with wrong fields or types are refused", () => {
   test.each([
     ["a misspelt field", { entrypont: "true" }, /entrypont/, /entrypoint/],
     ["a misspelt field deep inside", { allocation: { entrypoint: "true", resources: { node: 2 } } }, /node/, /nodes/],
@@ -240,7 +240,7 @@ describe("JSON and YAML that mean something else", () => {
     ["a count in words", { entrypoint: "true", nodes: "several" }, /nodes/, /./],
     ["a huge count", { entrypoint: "true", nodes: 1e300 }, /nodes/, /./],
     ["a negative walltime", { entrypoint: "true", walltime: "-5m" }, /walltime/, /./],
-    ["a walltime nobody can read", { entrypoint: "true", walltime: "soon" }, /walltime/, /72h|HH:MM:SS/],
+    ["an unreadable walltime", { entrypoint: "true", walltime: "soon" }, /walltime/, /72h|HH:MM:SS/],
     ["an entrypoint that is a number", { entrypoint: 7 }, /entrypoint/, /./],
     ["a name that is a list", { entrypoint: "true", name: ["a"] }, /name/, /./],
     [
@@ -271,8 +271,8 @@ describe("JSON and YAML that mean something else", () => {
   );
 });
 
-describe("clients that never finish asking, while everything above was answered", () => {
-  test.each(KINDS)("%s: all are let go", async (kind) => {
+describe("clients that never finish a request", () => {
+  test.each(KINDS)("%s: every connection is closed", async (kind) => {
     const told = (await slow.get(kind)) ?? [];
     expect(told).toHaveLength(SLOW);
     if (kind !== "half of the headers") return;
@@ -281,13 +281,15 @@ describe("clients that never finish asking, while everything above was answered"
     for (const text of words) expect(text).toMatch(/^HTTP\/1.1 504 [\s\S]*"deadline_exceeded"/);
   });
 
-  test("and the next one is served", async () => {
+  test("the next client is served", async () => {
     expect((await cluster.api("GET", "/nodes")).status).toBe(200);
     expect(await grpc.call("NodeService", "ListNodes", {})).toMatchObject({ ok: true });
   });
 });
 
-/** What a refusal could have changed. The log index may move: a refusal by `apply` is in the log. */
+/**
+ * Everything that a refusal could have changed. The log index may move, because `apply` rejects commands in the log.
+ */
 function everything(): Promise<readonly unknown[]> {
   const paths = ["/allocations", "/tenants", "/vclusters", "/nodes"];
   return Promise.all(
@@ -298,7 +300,7 @@ function everything(): Promise<readonly unknown[]> {
   );
 }
 
-/** Ten levels that each name the one before ten times. */
+/** Ten levels, each with ten references to the previous one. */
 function yamlBomb(): string {
   const levels = Array.from({ length: 10 }, (_, n) =>
     n === 0 ? 'l0: &l0 "lol"' : `l${n}: &l${n} [${Array.from({ length: 10 }, () => `*l${n - 1}`).join(", ")}]`,

@@ -1,5 +1,5 @@
-// Work that cannot run as it was asked for: each ends with a reason that `lattice status` shows in words, on every
-// node that was tried, and the next job runs as if nothing had been.
+// Work that cannot run as requested: each ends with a reason in `lattice status`, on every tried node, and the next
+// job runs as usual.
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -29,7 +29,7 @@ writeImage("other_1_v1", 600_000);
 writeImage("huge_1_v1", 1_500_000);
 writeFileSync(join(registry, "garbage_1_v1.squashfs"), randomBytes(20_000));
 
-/** An image of about that size: nothing in it can be packed. */
+/** An image of about that size, with incompressible content. */
 function writeImage(name: string, bytes: number): void {
   const tree = mkdtempSync(join(folder, "tree-"));
   execFileSync("chmod", ["755", tree]);
@@ -46,7 +46,7 @@ beforeAll(async () => {
   expect(made, made.stderr).toMatchObject({ code: 0 });
 });
 
-/** Two of them fit on the node beside each other. */
+/** Two of them fit on the node. */
 const SHARE = { vcluster: "small", constraints: { cpu_cores: 1 } };
 const KNOWN = { headers: { "x-lattice-user": "known" } };
 const statusOf = async (id: string): Promise<string> => (await cluster.cli(["status", id])).stdout;
@@ -76,7 +76,7 @@ test.each([
   expect((await cluster.cli(["logs", id])).stdout).toBe("");
 });
 
-test("an image for which there is no room while others are in use waits, and is then said to be in the way", async () => {
+test("an image that does not fit in the busy cache waits and then fails with the reason", async () => {
   const first = await cluster.submit({ entrypoint: "sleep 600", uenv: "half/1:v1", ...SHARE }, KNOWN);
   await cluster.reaches(first, ["running"]);
   const second = await cluster.submit({ entrypoint: "true", uenv: "other/1:v1", ...SHARE }, KNOWN);
@@ -86,18 +86,18 @@ test("an image for which there is no room while others are in use waits, and is 
   );
   await cluster.cli(["cancel", first]);
   await cluster.ends(first);
-  // What was in the way may go now.
+  // The blocking images may be evicted now.
   const third = await cluster.submit({ entrypoint: "true", uenv: "other/1:v1", ...SHARE }, KNOWN);
   expect((await cluster.ends(third)).state).toBe("completed");
 });
 
-test("a user whom the node does not know is never root", async () => {
+test("a user unknown to the node never runs as root", async () => {
   const id = await cluster.submit({ entrypoint: "id -u" }, { headers: { "x-lattice-user": "stranger" } });
   expect(await cluster.ends(id)).toMatchObject({ state: "failed", reason: "prologue_failed" });
   expect(await statusOf(id)).toMatch(/prologue failed \(user\): .*stranger/);
 });
 
-test("a script without the right to be executed is 126, and one that is not there 127, each with its name", async () => {
+test("a script that is not executable exits with 126 and a missing one with 127, each by name", async () => {
   const script = join(folder, "job.sh");
   writeFileSync(script, "#!/bin/sh\necho ran\n", { mode: 0o644 });
   execFileSync("chmod", ["755", folder]);
@@ -109,7 +109,7 @@ test("a script without the right to be executed is 126, and one that is not ther
   const missing = await cluster.submit({ command: [join(folder, "none.sh")] }, KNOWN);
   expect(await cluster.ends(missing)).toMatchObject({ state: "failed", reason: "exit_code", exit_code: 127 });
   expect(await statusOf(missing)).toContain("exit code 127: command not found");
-  // The shell says it where a line is run, and the exit code is the same.
+  // The shell prints the message for a command line; the exit code is the same.
   const line = await cluster.submit({ entrypoint: "no-such-command-here" }, KNOWN);
   expect(await cluster.ends(line)).toMatchObject({ state: "failed", exit_code: 127 });
   expect((await cluster.cli(["logs", line])).stderr).toContain("no-such-command-here");
@@ -126,7 +126,7 @@ test.each([
   expect(await cluster.cli(["logs", id])).toMatchObject({ stdout: "", stderr: "" });
 });
 
-test("a working directory that the user may enter is where the job is, with nothing of the way there open", async () => {
+test("a job starts in a directory that only its user can enter, with no descriptor left open", async () => {
   execFileSync("install", ["-d", "-m", "700", "-o", "65534", "-g", "65534", join(folder, "own")]);
   const id = await cluster.submit({ entrypoint: "pwd; ls /proc/self/fd | wc -l", workdir: join(folder, "own") }, KNOWN);
   const plain = await cluster.submit({ entrypoint: "pwd; ls /proc/self/fd | wc -l" }, KNOWN);
@@ -135,7 +135,7 @@ test("a working directory that the user may enter is where the job is, with noth
   expect(await lines(id)).toEqual([join(folder, "own"), (await lines(plain))[1]]);
 });
 
-test("an output file that cannot be made", async () => {
+test("an output file that cannot be created fails the job with the reason", async () => {
   const id = await cluster.submit({ entrypoint: "echo never", output: { file: "/no/such/place/x.out" } }, KNOWN);
   expect(await cluster.ends(id)).toMatchObject({ state: "failed", reason: "prologue_failed" });
   expect(await statusOf(id)).toMatch(
@@ -143,7 +143,7 @@ test("an output file that cannot be made", async () => {
   );
 });
 
-test("as many variables as are allowed reach the job; ten thousand are refused with the limit", async () => {
+test("the maximum number of variables reaches the job, and ten thousand are refused with the limit", async () => {
   const env = Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`V_${n}`, "x".repeat(50)]));
   const id = await cluster.submit({ entrypoint: "env | grep -c '^V_'", env }, KNOWN);
   expect((await cluster.ends(id)).state).toBe("completed");
@@ -154,7 +154,7 @@ test("as many variables as are allowed reach the job; ten thousand are refused w
   expect(refused.text).toContain("must not have more than 1024");
 });
 
-test("after all of it the node runs what it is given", async () => {
+test("the node still runs work after all failures", async () => {
   const id = await cluster.submit({ entrypoint: "id -u" }, KNOWN);
   expect((await cluster.ends(id)).state).toBe("completed");
   expect((await cluster.cli(["logs", id])).stdout).toBe("65534\n");

@@ -1,5 +1,4 @@
-// A job that prints 200 MB: every byte arrives, in order, and neither server nor agent holds it in
-// memory on the way.
+// A job that prints 200 MB: every byte arrives in order, and neither server nor agent keeps it in memory.
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { spawnCli } from "../harness/cli.ts";
@@ -8,12 +7,12 @@ import { useCluster } from "../harness/use-cluster.ts";
 
 const BYTES = 200 * 1024 * 1024;
 const LINE = "0123456789 the quick brown fox jumps over the lazy dog abcdefghijklmnopqrstuvwxyz\n";
-/** What passing 200 MB through may cost; holding it would cost more than BYTES. */
+/** Permitted growth for relaying 200 MB; keeping it would cost more than BYTES. */
 const MAX_GROWTH_BYTES = 160 * 1024 * 1024;
 
 const cluster = useCluster({ nodes: 1, agentArgs: ["--log-ring", "256"] });
 
-test("all of 200 MB arrives through the CLI, in bounded memory", async () => {
+test("200 MB of output arrive through the CLI in bounded memory", async () => {
   const pids = [cluster.server.pid, cluster.agent("node-1").pid];
   const before = pids.map(residentBytes);
   const id = await cluster.submit({ entrypoint: `yes '${LINE.trimEnd()}' | head -c ${BYTES}` });
@@ -32,7 +31,7 @@ test("all of 200 MB arrives through the CLI, in bounded memory", async () => {
   for (const n of pids.keys()) expect((most[n] ?? 0) - (before[n] ?? 0)).toBeLessThan(MAX_GROWTH_BYTES);
 });
 
-test("the tail of it does not read all of it", async () => {
+test("logs --tail does not read the whole output", async () => {
   const [{ id = "" } = {}] = await cluster.allocations();
   const { stdout, code } = await cluster.cli(["logs", id, "--tail=3"]);
   expect(code).toBe(0);

@@ -1,6 +1,6 @@
-// Those who do not take the checkpoint that they are asked for make room all the same: one that hears the signal and does nothing, not even when
-// it is told to end, and one that puts it off for longer than it may. And storage that is away: nobody is stopped for others, but for a
-// sensitive claim; administrators are told, and told when it is over.
+// Programs that do not take a requested checkpoint are stopped anyway: one that ignores every signal, and one that
+// defers too long. While checkpoint storage is unavailable, only a sensitive claim preempts, and administrators get a
+// notice until it is back.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,7 +31,7 @@ interface Told {
 const kindsOf = async (id: string, types: string): Promise<readonly string[]> =>
   (await cluster.api<Told>("GET", `/allocations/${id}/events?types=${types}`)).body.events.map(({ kind }) => kind);
 
-test("a program that neither saves nor ends, and one that puts it off for too long, make room in the end", async () => {
+test("programs that ignore or defer a checkpoint too long are stopped", async () => {
   const [diary, listening] = [cluster.file("diary"), cluster.file("listening")];
   const stubborn = [
     "trap : USR1",
@@ -57,7 +57,7 @@ test("a program that neither saves nor ends, and one that puts it off for too lo
   const began = Date.now();
   const urgent = await cluster.submit({ entrypoint: "true", nodes: 2, walltime: "10m", preemption_class: 8 });
   expect(await cluster.ends(urgent)).toMatchObject({ state: "completed" });
-  // 2 s to answer; of what is put off 3 s are granted, and half the time again; then 30 s between SIGTERM and SIGKILL.
+  // 2 s to answer, 3 s of granted deferral, half the time again, then 30 s between SIGTERM and SIGKILL.
   expect(Date.now() - began).toBeGreaterThanOrEqual(30_000);
   expect(readFileSync(diary, "utf8").split("\n")).toContain("term");
   await shows("lattice_preemption_failed_checkpoint_total 2");
@@ -72,7 +72,7 @@ test("a program that neither saves nor ends, and one that puts it off for too lo
   for (const id of [deaf, slow]) await cluster.ends(id);
 });
 
-test("storage that is away keeps all running but for a sensitive claim; administrators are told, and told that it is back", async () => {
+test("unavailable checkpoint storage prevents preemption except by a sensitive claim, and raises a notice", async () => {
   const words = [
     "/bin/sh",
     join(import.meta.dirname, "programs", "count-signal.sh"),
@@ -82,18 +82,18 @@ test("storage that is away keeps all running but for a sensitive claim; administ
   const counting = { command: words, nodes: 1, walltime: "2h", preemption_class: 1, checkpoint: "signal" };
   const ids = [await cluster.submit(counting), await cluster.submit(counting)];
   for (const id of ids) await cluster.reaches(id, ["running"]);
-  // A file in its place: nothing can be written below it, and nobody makes the folder anew.
+  // A file in its place: nothing can be written below it, and the folder cannot be created again.
   renameSync(output, `${output}.away`);
   writeFileSync(output, "");
   await shows("lattice_checkpoint_storage_unavailable 1");
-  await eventually({ what: "administrators are told" }, async () =>
+  await eventually({ what: "administrators have the notice" }, async () =>
     (await notices()).includes("checkpoints cannot be written on") ? true : null,
   );
   await eventually({ what: "both cannot write" }, async () => {
     const said = await Promise.all(ids.map(async (id) => (await cluster.cli(["why", "--checkpoint", id])).stdout));
     return said.every((text) => /ENOTDIR|not a directory/.test(text)) ? true : null;
   });
-  // Nobody is asked for what cannot succeed, and nothing is changed.
+  // Checkpoint requests that cannot succeed are refused and change nothing.
   const [first = ""] = ids;
   const [home = ""] = (await cluster.allocation(first)).nodes ?? [];
   for (const words of [
@@ -111,7 +111,7 @@ test("storage that is away keeps all running but for a sensitive claim; administ
   for (const id of ids) expect(await cluster.allocation(id)).toMatchObject({ state: "running", attempt: 1 });
   await cluster.cli(["cancel", urgent]);
 
-  // The folder is back, and can still not be written to as agents try it: so that the claim itself finds its own place there.
+  // The folder is back but not writable for agents, so that the claim finds its own place there.
   const inTheWay = cluster.nodeIds.map((node) => join(`${output}.away`, `.lattice-probe-${node}`));
   for (const path of inTheWay) mkdirSync(path);
   rmSync(output);
@@ -125,7 +125,7 @@ test("storage that is away keeps all running but for a sensitive claim; administ
   for (const node of cluster.nodeIds)
     rmSync(join(output, `.lattice-probe-${node}`), { recursive: true, maxRetries: 9 });
   await shows("lattice_checkpoint_storage_unavailable 0");
-  await eventually({ what: "administrators are told that it is back" }, async () =>
+  await eventually({ what: "the notice has ended" }, async () =>
     (await notices()).includes("checkpoints cannot be written on") ? null : true,
   );
   await cluster.cli(["cancel", ...ids]);

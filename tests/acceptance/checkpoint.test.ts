@@ -1,6 +1,5 @@
-// Programs that count are stopped for others again and again, each asked for its checkpoints in another way, and
-// none of them loses a step or counts one twice. And what users see: asking, going wrong, an agent that is
-// killed while a program writes, a drain that cannot wait.
+// Counting programs are preempted repeatedly, each with another checkpoint method, and none loses or repeats a step.
+// Also the users' view: requests, failures, an agent killed during a write, and an urgent drain.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -74,7 +73,7 @@ test(`programs that are stopped for others ${ROUNDS} times lose no step, whichev
       requeues: 0,
       preemptions: ROUNDS,
       attempt: ROUNDS + 1,
-      checkpoint: { taken: ROUNDS, last: { number: ROUNDS } },
+      checkpoint: { completed: ROUNDS, last: { number: ROUNDS } },
     });
     expect(isWhole(stepsIn(diary)), `steps in ${diary}`).toBe(true);
   }
@@ -83,7 +82,7 @@ test(`programs that are stopped for others ${ROUNDS} times lose no step, whichev
   expect(metrics).toContain("lattice_preemption_failed_checkpoint_total 0");
 });
 
-test("a user asks; a killed agent, a program that cannot and a drain in a hurry are all told apart", async () => {
+test("checkpoints by user, after an agent kill, by a failing program and by an urgent drain are distinguished", async () => {
   const [finish, diary] = [cluster.file("end"), cluster.file("steps")];
   const words = ["/bin/sh", join(programs, "count-signal.sh"), diary, finish];
   const id = await cluster.submit(counting("signal", words, { env: { SLOW: "0.5" } }));
@@ -95,12 +94,12 @@ test("a user asks; a killed agent, a program that cannot and a drain in a hurry 
   const failing = cluster.cli(["checkpoint", "--wait", deaf]);
   expect((await cluster.cli(["checkpoint", plain])).stderr).toContain("submitted without --checkpoint");
   expect((await cluster.cli(["why", "--checkpoint", deaf])).stdout).toMatch(
-    /being taken|not looked at|catches SIGUSR1/,
+    /being taken|not evaluated|catches SIGUSR1/,
   );
 
-  // The agent goes while the program writes: the next one waits for the same checkpoint.
+  // The agent dies during the write: the next one waits for the same checkpoint.
   const node = (await cluster.allocation(id)).nodes?.[0] ?? "";
-  expect((await cluster.cli(["checkpoint", id])).stdout).toContain("for checkpoint 1");
+  expect((await cluster.cli(["checkpoint", id])).stdout).toContain("Requested checkpoint 1 ");
   await cluster.agent(node).kill();
   cluster.startAgent(node);
   await until("the checkpoint is complete", async () => (await shown(id)).checkpoint?.last?.number === 1);
@@ -116,14 +115,14 @@ test("a user asks; a killed agent, a program that cannot and a drain in a hurry 
   await cluster.cli(["node", "undrain", node]);
   await cluster.reaches(id, ["running"]);
   execFileSync("touch", [finish]);
-  expect(await cluster.ends(id)).toMatchObject({ state: "completed", attempt: 2, checkpoint: { taken: 2 } });
+  expect(await cluster.ends(id)).toMatchObject({ state: "completed", attempt: 2, checkpoint: { completed: 2 } });
   expect(isWhole(stepsIn(diary))).toBe(true);
   await cluster.cli(["cancel", deaf, plain]);
   const bad = await cluster.cli(["submit", "--checkpoint=smoke", "--", "true"]);
   expect(bad.stderr).toContain("is not a strategy");
 });
 
-test("only the newest complete ones are kept, and none long after the end", async () => {
+test("only the newest complete checkpoints are kept, and none after the retention", async () => {
   const set = (setting: string) => cluster.cli(["admin", "config", "set", `checkpoint.${setting}`]);
   await set("keep=2");
   await set("retention=2s");
@@ -138,7 +137,7 @@ test("only the newest complete ones are kept, and none long after the end", asyn
   await cluster.ends(id);
   await until("nothing is left", () => !existsSync(folder));
 
-  // One that is cancelled while it has no nodes: another one holds all of them.
+  // One that is cancelled while it has no nodes, because another one uses all of them.
   const words = ["/bin/sh", join(programs, "count-signal.sh"), cluster.file("diary-2"), cluster.file("never")];
   const waiting = await cluster.submit(counting("signal", words));
   await cluster.reaches(waiting, ["running"]);

@@ -1,5 +1,4 @@
-// The command line as a user meets it: submit, status, logs, cancel, nodes, in every output format,
-// and errors that help.
+// The CLI as users see it: submit, status, logs, cancel, nodes, in every output format, and helpful errors.
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
@@ -9,7 +8,7 @@ import { useCluster } from "../harness/use-cluster.ts";
 
 const cluster = useCluster({ nodes: 2 });
 
-test("submit prints the id, and the id leads to state and output", async () => {
+test("submit prints an id that status and logs accept", async () => {
   const id = await submit(["--name=hello", "--", "echo", "a  b", "$HOME"]);
   await cluster.ends(id);
   const status = await cluster.cli(["status"]);
@@ -20,7 +19,7 @@ test("submit prints the id, and the id leads to state and output", async () => {
   expect((await cluster.cli(["logs", id])).stdout).toBe("a  b $HOME\n");
 });
 
-test("status speaks every format, and they agree", async () => {
+test("status prints every format with equal content", async () => {
   const id = await submit(["--", "true"]);
   await cluster.ends(id);
   const json = JSON.parse((await cluster.cli(["status", id, "-o", "json"])).stdout) as Record<string, unknown>;
@@ -34,7 +33,7 @@ test("status speaks every format, and they agree", async () => {
   expect(wide).toMatch(/TENANT/);
 });
 
-test("nodes speaks every format", async () => {
+test("nodes prints every format", async () => {
   const table = await cluster.cli(["nodes"]);
   expect(table.stdout).toMatch(/^NODE\s+STATE/m);
   expect(table.stdout).toMatch(/^node-1\s+Ready/m);
@@ -84,7 +83,7 @@ test("a script runs with its #SBATCH lines, as it did under Slurm", async () => 
   expect((await cluster.cli(["logs", id, `--node=${record.nodes?.[0]}`])).stdout).toBe(`${id} 2\n`);
 });
 
-test("flags win over the lines of a script", async () => {
+test("flags override the lines of a script", async () => {
   const file = cluster.file("flags.sh");
   writeFileSync(file, "#!/bin/sh\n#LATTICE --name=line\n#LATTICE --nodes=2\necho $LATTICE_NNODES\n");
   const id = await submit(["--nodes=1", "--name=flag", file]);
@@ -114,7 +113,7 @@ test("logs --follow shows output while it is written and ends with the job", asy
   expect(text).toBe("one\nthree\n");
 });
 
-test("cancel ends several at once", async () => {
+test("cancel ends several allocations at once", async () => {
   const ids = [
     await submit(["--", "sleep", "600"]),
     await submit(["--", "sleep", "600"]),
@@ -126,7 +125,7 @@ test("cancel ends several at once", async () => {
   for (const id of ids) expect((await cluster.allocation(id)).state).toBe("cancelled");
 });
 
-test("what is held starts only after its release, and says so", async () => {
+test("a held allocation starts only after its release and shows the hold", async () => {
   const id = await submit(["--hold", "--name=held", "--", "true"]);
   expect((await cluster.cli(["why", id])).stdout).toContain("held by user");
   expect((await cluster.cli(["status", "--state=pending", "--reason=held_by_user"])).stdout).toContain("held");
@@ -135,7 +134,7 @@ test("what is held starts only after its release, and says so", async () => {
   const refused = await cluster.cli(["hold", running]);
   expect([refused.code === 0, refused.stderr]).toEqual([false, expect.stringContaining("only what waits can be held")]);
   expect((await cluster.cli(["cancel", running])).code).toBe(0);
-  // Whoever came later has run meanwhile.
+  // A later submission has run meanwhile.
   const later = await submit(["--", "true"]);
   await cluster.reaches(later, ["completed"]);
   expect((await cluster.allocation(id)).state).toBe("pending");
@@ -143,7 +142,7 @@ test("what is held starts only after its release, and says so", async () => {
   await cluster.reaches(id, ["completed"]);
 });
 
-test("status filters by state, and lists by default what is one's own", async () => {
+test("status filters by state and lists the caller's work by default", async () => {
   const id = await submit(["--nodes=9", "--name=waits", "--", "true"]);
   expect((await cluster.cli(["status", "--state=pending"])).stdout).toContain("waits");
   expect((await cluster.cli(["status", "--state=running"])).stdout).not.toContain("waits");
@@ -151,7 +150,7 @@ test("status filters by state, and lists by default what is one's own", async ()
   await cluster.cli(["cancel", id]);
 });
 
-test("errors name what is wrong and what to do", async () => {
+test("errors name the cause and the next step", async () => {
   const unknown = await cluster.cli(["status", "999999"]);
   expect(unknown.code).not.toBe(0);
   expect(unknown.stderr).toMatch(/^Error: .*999999/m);

@@ -1,5 +1,5 @@
-// A program that shows a certificate instead of a token: over REST and gRPC it is the user that the certificate names, with no more than a
-// user's rights until the cluster grants some, and nobody once the certificate was called back. Agents' certificates are no users.
+// A program with a client certificate instead of a token: over REST and gRPC it is the user in the certificate, with
+// the role User until a grant, and refused once revoked. Certificates of agents are not users.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
@@ -11,8 +11,8 @@ import { GRPC_DETAILS_TRAILER, pb, problemFromGrpc, serviceDefinition, toJson } 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runCli } from "../harness/cli.ts";
 import { eventually } from "../harness/eventually.ts";
-import { makePki, SERVER_WORDS, type TestPki } from "../harness/pki.ts";
-import { endAllIn } from "../harness/processes.ts";
+import { makePki, SERVER_FLAGS, type TestPki } from "../harness/pki.ts";
+import { endProcessesIn } from "../harness/processes.ts";
 import { startProgram } from "../harness/program.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "lattice-test-client-certificates-"));
@@ -23,7 +23,7 @@ let admin: Record<string, string> = {};
 
 beforeAll(async () => {
   pki = await makePki(join(dir, "pki"));
-  await pki.issue("s1", ...SERVER_WORDS);
+  await pki.issue("s1", ...SERVER_FLAGS);
   await pki.issue("robot", "--kind", "client", "--tenant", "physics");
   await pki.issue("drifter", "--kind", "client");
   await pki.issue("n1", "--kind", "agent");
@@ -67,11 +67,11 @@ beforeAll(async () => {
   };
 });
 afterAll(async () => {
-  await endAllIn(dir);
+  await endProcessesIn(dir);
   rmSync(dir, { recursive: true, force: true, maxRetries: 9 });
 });
 
-/** Null: without a certificate. */
+/** `null` for no certificate. */
 async function byRest(name: string | null, method: string, path: string, body?: object, headers: object = {}) {
   const shown =
     name === null ? {} : { cert: readFileSync(pki.path(`${name}.crt`)), key: readFileSync(pki.path(`${name}.key`)) };
@@ -119,7 +119,7 @@ function byGrpc(name: string | null, id: string): Promise<unknown> {
   });
 }
 
-test("it is the user and the tenant that its certificate names, by both doors", async () => {
+test("a client certificate names user and tenant over REST and gRPC", async () => {
   const submitted = await byRest("robot", "POST", "/api/v1/allocations", { entrypoint: "true", nodes: 1 });
   expect(submitted.status, JSON.stringify(submitted.body)).toBe(200);
   const id = String(submitted.body.id);
@@ -130,7 +130,7 @@ test("it is the user and the tenant that its certificate names, by both doors", 
   expect(await byGrpc(null, id)).toBe("unauthenticated");
 });
 
-test("it has a user's rights until the cluster grants more, and its token comes first", async () => {
+test("a client certificate has the role User until a grant, and a token takes precedence", async () => {
   expect((await byRest("robot", "GET", "/api/v1/audit")).status).toBe(403);
   const granted = await runCli(["admin", "grant", "add", "--tenant", "physics", "robot", "tenant_admin"], {
     env: admin,
@@ -141,7 +141,7 @@ test("it has a user's rights until the cluster grants more, and its token comes 
   expect(both.status).toBe(401);
 });
 
-test("certificates of agents and servers, and those that were called back, are no users", async () => {
+test("certificates of agents and servers, and revoked ones, do not authenticate users", async () => {
   for (const name of ["n1", "s1", "drifter"]) {
     const refused = await byRest(name, "GET", "/api/v1/nodes");
     expect([name, refused.status, refused.body.code]).toEqual([name, 401, "unauthenticated"]);

@@ -1,5 +1,5 @@
-// Terminals and tasks in a container, as somebody who is not root: they are under the same seccomp profile as the job itself,
-// have its user, groups and no capability, and end with their shepherd, although the image has no program to see to that.
+// Terminals and tasks of an unprivileged user in a container: same seccomp profile, user and groups as the job, no
+// capabilities, and an end with their shepherd, although the image has no helper programs.
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -46,7 +46,7 @@ const ofJob = (): Promise<string> =>
     return stdout.split("\n").length >= 10 ? plain(stdout) : null;
   });
 
-test("a terminal has what the job has, its seccomp profile included", async () => {
+test("a terminal has the user, groups and seccomp profile of its job", async () => {
   const own = await ofJob();
   expect(own).toMatch(/^Seccomp:\s+2$/m);
   expect(own).toMatch(/^CapBnd:\s+0+$/m);
@@ -55,7 +55,7 @@ test("a terminal has what the job has, its seccomp profile included", async () =
   expect(plain(shown.stdout), shown.stderr).toBe(own);
 });
 
-test("so have tasks", async () => {
+test("tasks have the user, groups and seccomp profile of their job", async () => {
   const launched = await asAda(["launch", `--alloc=${id}`, "-n", "1", "/bin/sh", "-c", SHOW]);
   expect(launched, launched.stderr).toMatchObject({ code: 0, stderr: "" });
   expect(plain(launched.stdout)).toBe(await ofJob());
@@ -63,16 +63,16 @@ test("so have tasks", async () => {
   expect(missing.code).toBe(127);
 });
 
-test("kill -9 of the shepherd ends its tasks, and what they started", async () => {
+test("kill -9 of the shepherd ends its tasks and their children", async () => {
   const line = 'echo "$$ $PPID"; sleep 600 & sleep 600; :';
   const launched = asAda(["launch", `--alloc=${id}`, "-n", "2", "/bin/sh", "-c", line]);
-  // Whoever called for them, and whoever begins them, has the same words for a while.
-  const hasBegun = ({ pid }: Seen): boolean => {
-    const begun = children([pid]);
-    return begun.length >= 2 && children(begun).length === 0;
+  // The caller and the starting process have the same command line for a while.
+  const hasStarted = ({ pid }: Seen): boolean => {
+    const started = children([pid]);
+    return started.length >= 2 && children(started).length === 0;
   };
-  const tasks = await eventually({ what: "its tasks have begun" }, () => {
-    const found = processes().filter((one) => one.words.includes(line) && hasBegun(one));
+  const tasks = await eventually({ what: "its tasks have started" }, () => {
+    const found = processes().filter((one) => one.words.includes(line) && hasStarted(one));
     return found.length >= 2 ? found : null;
   });
   const shepherd = tasks[0]?.parent ?? 0;
@@ -84,7 +84,7 @@ test("kill -9 of the shepherd ends its tasks, and what they started", async () =
   expect(stdout).toContain("running");
 });
 
-test("a job's script calls srun and lattice in an image that has neither", async () => {
+test("a job's script can call srun and lattice in an image without them", async () => {
   const script = `#!/bin/sh
 srun -n 2 /bin/sh -c 'echo "task $LATTICE_RANK as $(/usr/bin/id -u)"'
 srun -n 1 /bin/sh -c 'exit 3'; echo "srun said $?"

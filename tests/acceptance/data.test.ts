@@ -1,4 +1,4 @@
-// Folders and data of jobs as their users ask for them: output, scratch, homes. On nodes whose agent is root.
+// Folders and data of jobs: output, scratch and homes, on nodes whose agent is root.
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -33,7 +33,7 @@ async function outputOf(body: object): Promise<string> {
   return stdout;
 }
 
-test("the book's own document: output and scratch of its own", async () => {
+test("a document sets its own output and scratch folders", async () => {
   const entrypoint = 'echo done > $LATTICE_OUTPUT_DIR/result; echo "$LATTICE_OUTPUT"';
   const data = { output: `${work}/{tenant}/{allocation_id}/`, scratch_per_node: "1MB" };
   const said = (await outputOf({ entrypoint, data })).trim();
@@ -45,19 +45,19 @@ test("the book's own document: output and scratch of its own", async () => {
   ).toMatch(/^s3:\/\/default\/\d+\/$/m);
 });
 
-test("the defaults: home, scratch and output are there, and the job stands at home", async () => {
+test("data defaults provide home, scratch and output, and the job starts in its home", async () => {
   const entrypoint = 'cat notes; pwd; [ -w "$LATTICE_SCRATCH" ] && [ -w "$LATTICE_OUTPUT_DIR" ] && echo all';
   expect(await outputOf({ entrypoint, data: { defaults: true } })).toBe("from home\n/home/ada\nall\n");
 });
 
-test("a node without so much scratch is passed over, and when all are the reason says so", async () => {
+test("nodes with too little scratch are skipped, and the status names the reason when all are", async () => {
   const id = await cluster.submit({ entrypoint: "true", data: { scratch_per_node: "900TB" } }, ADA);
   const ended = await cluster.ends(id);
   expect(ended).toMatchObject({ state: "failed", reason: "prologue_failed" });
   expect(JSON.stringify(ended)).toContain("900000.0 GB of scratch are asked for");
 });
 
-test("what is no amount and no place is refused, and nothing is queued", async () => {
+test("invalid amounts and folders are refused and nothing is queued", async () => {
   const before = (await cluster.allocations()).length;
   for (const [flags, words] of [
     [["--scratch=plenty"], "--scratch: must be an amount such as 500GB"],

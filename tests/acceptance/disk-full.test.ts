@@ -1,6 +1,5 @@
-// A full disk under the server: submissions are answered with 503, reads go on, nothing that was
-// acknowledged is lost, nothing half-written is left, and writing goes on when there is space again.
-// The server lives in a mount namespace of its own, so that nothing is mounted for anyone else.
+// A full disk under the server: submissions get 503, reads continue, nothing acknowledged is lost, no partial write
+// remains, and writes resume when there is space. The server runs in its own mount namespace.
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,7 +13,7 @@ const disk = mkdtempSync(join(tmpdir(), "lattice-disk-"));
 const isRoot = process.getuid?.() === 0;
 let holder: ChildProcess;
 let cluster: Cluster;
-/** The small disk as seen from here, through the process that holds it. */
+/** The small disk, reached through the process that mounts it. */
 let seen: string;
 
 beforeAll(async () => {
@@ -76,7 +75,7 @@ test("a full disk refuses submissions, loses nothing, and heals", async () => {
   expect(new Set((await cluster.allocations()).map(({ id }) => id))).toEqual(new Set(kept));
 });
 
-/** Entries of half a megabyte use up whatever the log has reserved for itself. */
+/** Entries of half a megabyte exhaust the space that the log has reserved. */
 function submitBig() {
   const script = `#!/bin/sh\n# ${"x".repeat(512 * 1024)}\ntrue\n`;
   return cluster.api("POST", "/allocations", { body: { script, name: "big" } });

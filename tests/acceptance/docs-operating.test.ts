@@ -1,15 +1,14 @@
-// The pages on several servers are run as they are written, one after the other, on one cluster: every
-// block opened with `sh run` in a shell of its own, those with `background` until the end. The addresses
-// of the pages become others of this machine, so that nothing else that runs here is in the way. A line
-// `# => text` states what the output must contain; a remark `<!-- test: ... -->` what happens to a server.
+// Runs the pages on several servers in order on one cluster: every `sh run` block in its own shell, `background`
+// blocks until the end. Addresses are replaced by unused ones of this machine. A line `# => text` states expected
+// output; `<!-- test: ... -->` states what happens to a server.
 import type { ChildProcess } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { eventually } from "../harness/eventually.ts";
-import { follow, startShell } from "../harness/pages.ts";
-import { endAllIn, kill, processesIn } from "../harness/processes.ts";
+import { runBlock, startShell } from "../harness/pages.ts";
+import { endProcessesIn, kill, processesIn } from "../harness/processes.ts";
 import { root } from "../harness/program.ts";
 
 const PAGES = ["several-servers.md", "replacing-a-member.md"];
@@ -24,7 +23,7 @@ const PLACE = { cwd: dir, env: { HOME: dir, LATTICE_API_URL: `http://${network}.
 const background: { readonly text: string; readonly child: ChildProcess }[] = [];
 afterAll(async () => {
   for (const { child } of background) child.kill("SIGKILL");
-  await endAllIn(dir);
+  await endProcessesIn(dir);
   rmSync(dir, { recursive: true, force: true, maxRetries: 9 });
 });
 
@@ -47,7 +46,7 @@ test.each(PAGES)("%s does what it says", async (page) => {
 async function perform(step: Step): Promise<void> {
   switch (step.kind) {
     case "run":
-      return follow(step.text, PLACE);
+      return runBlock(step.text, PLACE);
     case "background":
       return startBlock(step.text);
     case "lose": {
@@ -66,7 +65,7 @@ const ended = (server: string): Promise<void> =>
     return started?.child.exitCode === null && started.child.signalCode === null ? null : undefined;
   });
 
-/** A server until it says that it is ready; what an agent is ready for shows in what follows. */
+/** Starts a server and waits until it is ready; later steps show whether an agent is. */
 async function startBlock(text: string): Promise<void> {
   const child = startShell(`exec ${text.trim()}`, PLACE);
   background.push({ text, child });

@@ -1,6 +1,5 @@
-// The page on TLS is run as it is written, on one server and one node: the commands of the authority, the server with the
-// settings of the page, the agents with its command lines, and a certificate that is called back. Folders and addresses
-// of the page become those of the test.
+// Runs the page on TLS on one server and one node: the authority's commands, a server with the page's settings, agents
+// with its command lines, and a revoked certificate. Folders and addresses are replaced by those of the test.
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,8 +7,8 @@ import { afterAll, expect, test } from "vitest";
 import { runCli } from "../harness/cli.ts";
 import { eventually } from "../harness/eventually.ts";
 import { HOST } from "../harness/host.ts";
-import { follow, startShell } from "../harness/pages.ts";
-import { endAllIn, processesIn } from "../harness/processes.ts";
+import { runBlock, startShell } from "../harness/pages.ts";
+import { endProcessesIn, processesIn } from "../harness/processes.ts";
 import { type Program, root, startProgram, tailOf } from "../harness/program.ts";
 
 const NODE = "nid001234";
@@ -23,18 +22,18 @@ const blocks = (kind: string): readonly string[] =>
   [...page.matchAll(new RegExp(`^\`\`\`${kind}\\n([\\s\\S]*?)^\`\`\`$`, "gm"))].map((match) => match[1] ?? "");
 const [authority = "", ...further] = blocks("sh run");
 const [byCertificate = "", byToken = ""] = blocks("sh run background");
-/** Every setting that the page names. */
+/** Every setting of the page. */
 const settings = blocks("yaml").flatMap((text) => text.split("\n").filter((line) => line.startsWith("  ")));
 
 afterAll(async () => {
-  await endAllIn(dir);
+  await endProcessesIn(dir);
   rmSync(dir, { recursive: true, force: true, maxRetries: 9 });
 });
 
 const ENV = { HOME: dir, LATTICE_SPIRE_SOCKET: join(dir, "no.sock") };
-const run = (text: string): Promise<void> => follow(text, { cwd: dir, env: ENV });
+const run = (text: string): Promise<void> => runBlock(text, { cwd: dir, env: ENV });
 
-/** With a folder of its own, which the page leaves to its default. */
+/** With its own data folder, which the page leaves at its default. */
 const agent = (text: string, name: string, env: Readonly<Record<string, string>> = {}) =>
   startShell(`exec env ${text.trim()} --data-dir ${join(dir, name)} > ${join(dir, `${name}.log`)} 2>&1`, {
     cwd: dir,
@@ -74,7 +73,7 @@ const isConnected = (wanted: boolean) =>
   );
 
 async function endAgents(...names: string[]): Promise<void> {
-  for (const name of names) await endAllIn(join(dir, name));
+  for (const name of names) await endProcessesIn(join(dir, name));
   await isConnected(false);
 }
 
@@ -101,8 +100,8 @@ test("tls.md does what it says", async () => {
   for (const block of further) await run(block);
   await serve(() => true);
   agent(byCertificate, "third");
-  await eventually({ what: "it is told why" }, () =>
-    tailOf(join(dir, "third.log"), 50).includes("called back") ? true : null,
+  await eventually({ what: "the log names the revocation" }, () =>
+    tailOf(join(dir, "third.log"), 50).includes("revoked") ? true : null,
   );
   expect(await connected()).toBe(false);
   expect(processesIn(join(dir, "third")).length).toBeGreaterThan(0);

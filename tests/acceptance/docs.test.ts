@@ -1,10 +1,10 @@
-// The user guide is run as it is written, page by page, on one cluster: nothing that a page leaves in the
-// queue is there for the next one, and the page that names allocations by number has the first ones.
+// Runs the user guide page by page on one cluster. The queue is emptied between pages, and the page that refers to
+// allocations by number runs first.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { eventually } from "../harness/eventually.ts";
-import { blocksOf, follow } from "../harness/pages.ts";
+import { blocksOf, runBlock } from "../harness/pages.ts";
 import { root } from "../harness/program.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
@@ -26,12 +26,12 @@ afterEach(async () => {
   );
 });
 
-test("the guide has something to run", () => {
+test("the user guide has pages to run", () => {
   expect(pages.length).toBeGreaterThan(10);
 });
 
 test.each([FIRST, ...pages])("%s does what it says", async (page) => {
   const blocks = blocksOf(join(GUIDE, page));
   expect(blocks.length).toBeGreaterThan(0);
-  for (const block of blocks) await follow(block, { cwd: join(cluster.dir, "home"), env: cluster.cliEnvironment() });
+  for (const block of blocks) await runBlock(block, { cwd: join(cluster.dir, "home"), env: cluster.cliEnvironment() });
 });

@@ -1,5 +1,5 @@
-// Cancel and walltime really end things, for the whole tree of processes, those included that left
-// their group or their session. What does not listen to SIGTERM is in walltime.test.ts.
+// Cancel and walltime end the whole process tree, including processes that left their group or session. Programs that
+// ignore SIGTERM are in walltime.test.ts.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { eventually } from "../harness/eventually.ts";
@@ -9,7 +9,7 @@ import { useCluster } from "../harness/use-cluster.ts";
 const cluster = useCluster({ nodes: 4 });
 
 describe.concurrent("endings", () => {
-  test("cancel ends children, grandchildren and those that left the session", async () => {
+  test("cancel kills children, grandchildren and processes that left the session", async () => {
     const file = cluster.file("tree");
     const tree = [
       `echo $$ >> ${file}`,
@@ -30,7 +30,7 @@ describe.concurrent("endings", () => {
     await cluster.released(id);
   });
 
-  test("a job that ends leaves nothing behind", async () => {
+  test("a finished job leaves no process behind", async () => {
     const file = cluster.file("left-behind");
     const id = await cluster.submit({ entrypoint: `setsid -f sh -c 'echo $$ >> ${file}; exec sleep 600'; sleep 0.2` });
     expect((await cluster.ends(id)).state).toBe("completed");
@@ -38,7 +38,7 @@ describe.concurrent("endings", () => {
     await eventually({ what: "the process left behind has ended" }, () => (isAlive(pid) ? null : true));
   });
 
-  test("the walltime ends a job that listens to SIGTERM at once", async () => {
+  test("SIGTERM ends a job at its walltime at once", async () => {
     const file = cluster.file("polite");
     const id = await cluster.submit({
       walltime: "00:00:05",
@@ -50,7 +50,7 @@ describe.concurrent("endings", () => {
   });
 });
 
-test("cancelling what has ended is refused and changes nothing", async () => {
+test("cancel refuses a finished allocation and changes nothing", async () => {
   const id = await cluster.submit({ entrypoint: "true" });
   await cluster.ends(id);
   const answer = await cluster.api("DELETE", `/allocations/${id}`);
@@ -59,7 +59,7 @@ test("cancelling what has ended is refused and changes nothing", async () => {
   expect((await cluster.allocation(id)).state).toBe("completed");
 });
 
-test("cancelling what waits removes it from the queue", async () => {
+test("cancel removes a pending allocation from the queue", async () => {
   const id = await cluster.submit({ nodes: 4, constraints: { cpu_cores: 100_000 }, entrypoint: "true" });
   expect((await cluster.api("DELETE", `/allocations/${id}`)).status).toBe(200);
   expect(await cluster.allocation(id)).toMatchObject({ state: "cancelled" });

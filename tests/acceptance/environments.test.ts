@@ -1,5 +1,5 @@
-// Software images as users and operators meet them: a folder becomes a registry, images are listed, pulled,
-// used and tested, and whatever is wrong with one is said by `lattice status`.
+// Software images for users and operators: a folder becomes a registry; images are listed, pulled, used and tested;
+// `lattice status` shows what is wrong with one.
 import { execFileSync } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import {
@@ -48,7 +48,7 @@ function makeImage(name: string, files: Readonly<Record<string, string>>): void 
   rmSync(tree, { recursive: true, maxRetries: 9 });
 }
 
-test("a folder of images becomes a registry that nodes know", async () => {
+test("an indexed folder of images serves nodes as a registry", async () => {
   const indexed = await cluster.cli(["uenv", "index", registry, "--sign", join(registry, "private.pem")]);
   expect(indexed, indexed.stderr).toMatchObject({ code: 0 });
   const listed = await cluster.cli(["uenv", "list"]);
@@ -61,7 +61,7 @@ test("a folder of images becomes a registry that nodes know", async () => {
   expect(missing.stderr).toContain("image not found");
 });
 
-test("an image is pulled to all nodes, shown, used, and evicted", async () => {
+test("an image can be pulled to all nodes, shown, used and evicted", async () => {
   const pulled = await cluster.cli(["uenv", "pull", "prgenv-gnu/24.11:v1"]);
   expect(pulled, pulled.stderr).toMatchObject({ code: 0 });
   const status = await cluster.cli(["cache", "status", "-o", "json"]);
@@ -86,7 +86,7 @@ test("an image is pulled to all nodes, shown, used, and evicted", async () => {
   expect(again.stderr).toContain("node-1: prgenv-gnu/24.11:v1 is not in the cache");
 });
 
-test("an image that was changed is tried on every node, and the reason is in the status", async () => {
+test("a tampered image fails on every node with the reason in the status", async () => {
   const path = join(registry, "broken_1_v1.squashfs");
   const bytes = readFileSync(path);
   bytes[300] = (bytes[300] ?? 0) ^ 0xff;
@@ -105,7 +105,7 @@ test.each([
   ["a target outside the roots", { mounts: [{ source: "/tmp", target: "/usr/lib" }] }, "must lie under one of"],
   ["an image and a uenv", { uenv: "a/1:v1", image: "b" }, "does not go together"],
   ["ten thousand variables", { env: Object.fromEntries(manyVariables()) }, "must not have more than 1024"],
-])("%s is refused at the door", async (_what, more, words) => {
+])("%s is refused at submission", async (_what, more, words) => {
   const answer = await cluster.api("POST", "/allocations", { body: { entrypoint: "true", ...more } });
   expect(answer.status).toBe(400);
   expect(JSON.stringify(answer.body)).toContain(words);
@@ -118,7 +118,7 @@ function manyVariables(): [string, string][] {
 test.each([
   ["", {}],
   [", in an image", { uenv: "prgenv-gnu/24.11:v1" }],
-])("a working directory that no node has%s is looked for on every node", async (_what, more) => {
+])("a working directory that no node has%s is tried on every node", async (_what, more) => {
   const id = await cluster.submit({ entrypoint: "true", workdir: "/no/such/place", ...more });
   expect(await cluster.ends(id)).toMatchObject({ state: "failed", reason: "prologue_failed" });
   const { stdout } = await cluster.cli(["status", id]);
@@ -129,13 +129,13 @@ test.each([
 test.each([
   ["a missing command", ["/no/such/command"], 127, "command not found"],
   ["a script that cannot be executed", ["/etc/passwd"], 126, "not executable"],
-])("%s says so in the status", async (_what, command, code, words) => {
+])("%s is named in the status", async (_what, command, code, words) => {
   const id = await cluster.submit({ command });
   expect(await cluster.ends(id)).toMatchObject({ state: "failed", exit_code: code });
   expect((await cluster.cli(["status", id])).stdout).toContain(words);
 });
 
-test("an agent that is killed leaves the attempt in its image, and its successor cleans up after it", async () => {
+test("an attempt keeps its image after an agent kill, and the next agent cleans up", async () => {
   const id = await cluster.submit({
     entrypoint: 'echo "$LATTICE_SCRATCH"; touch "$LATTICE_SCRATCH/x"; sleep 600',
     uenv: "prgenv-gnu/24.11:v1",

@@ -1,5 +1,5 @@
-// What happens to an allocation is kept and told: as a list, as a stream, to a webhook that is down at first and
-// through a crash of the server, and to the user whose work no node could be made ready for.
+// Events of an allocation as a list, as a stream, and to a webhook that is down at first and through a server crash;
+// and a notice to the user when no node could be prepared.
 import { createHmac } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -40,7 +40,7 @@ interface Told {
   readonly events: readonly { readonly type: string; readonly kind: string }[];
 }
 
-test("events are kept and streamed; a webhook gets them after it was down and the server was killed", async () => {
+test("events are kept and streamed, and a webhook receives them after its own outage and a server kill", async () => {
   const id = await cluster.submit({ entrypoint: "exit 3", name: "sad" });
   await cluster.ends(id);
   const kinds = ["submitted", "placed", "started", "failed"];
@@ -54,8 +54,8 @@ test("events are kept and streamed; a webhook gets them after it was down and th
   const again = (await cluster.api<Told>("GET", `/allocations/${id}/events?types=failure`)).body.events;
   expect(again.map(({ kind }) => kind)).toEqual(["failed"]);
   refusing = false;
-  const told = await eventually({ what: "the webhook is told" }, async () => taken[0] ?? null);
-  expect(told).toMatchObject({
+  const delivery = await eventually({ what: "the webhook has a delivery" }, async () => taken[0] ?? null);
+  expect(delivery).toMatchObject({
     delivery: `pager/${id}/failed`,
     type: "allocation.failed",
     allocation: { id, name: "sad", exit_code: 3, reason: "exit_code" },
@@ -66,7 +66,7 @@ test("events are kept and streamed; a webhook gets them after it was down and th
   });
 });
 
-test("the user is told that no node could be made ready, and the webhook too", async () => {
+test("the user and the webhook get a notice when no node could be prepared", async () => {
   const id = await cluster.submit({ entrypoint: "true", mounts: [{ source: "/does/not/exist", target: "/data/in" }] });
   expect(await cluster.ends(id)).toMatchObject({ state: "failed", reason: "prologue_failed" });
   const { stdout } = await cluster.cli(["notices"]);

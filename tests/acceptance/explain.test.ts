@@ -1,5 +1,5 @@
-// Explanations end to end: real jobs on real agents, what `lattice why`, `submit --dry-run` and `status --verbose` say
-// about them, before and after a restart; and a live cluster captured and replayed by rm-replay.
+// Explanations end to end: `lattice why`, `submit --dry-run` and `status --verbose` for real jobs, before and after a
+// restart; and a live cluster captured and replayed by rm-replay.
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,14 +17,14 @@ interface Told {
   readonly state: string;
   readonly summary: string;
   readonly causes?: readonly { readonly code: string }[];
-  readonly nodes?: { readonly busy?: readonly { readonly allocation_id?: string; readonly nodes: number }[] };
-  readonly sooner?: readonly { readonly kind: string; readonly starts_now?: boolean }[];
-  readonly placed?: { readonly nodes: readonly string[]; readonly scores: Readonly<Record<string, number>> };
+  readonly nodes?: { readonly in_use?: readonly { readonly allocation_id?: string; readonly nodes: number }[] };
+  readonly suggestions?: readonly { readonly kind: string; readonly starts_now?: boolean }[];
+  readonly placement?: { readonly nodes: readonly string[]; readonly scores: Readonly<Record<string, number>> };
   readonly estimated_start?: string;
   readonly queue?: { readonly reserved_start?: string; readonly scores?: Readonly<Record<string, number>> };
 }
 
-test("why: from waiting to the end, and through a restart", async () => {
+test("lattice why explains an allocation from pending to its end, across a restart", async () => {
   const first = await cluster.submit({ entrypoint: "sleep 300", walltime: "10m" });
   await cluster.reaches(first, ["running"]);
   const second = await cluster.submit({ entrypoint: "true", nodes: 2, walltime: "5m", name: "wide" });
@@ -33,8 +33,8 @@ test("why: from waiting to the end, and through a restart", async () => {
     return body.estimated_start === undefined ? null : body;
   });
   expect(told.causes?.map(({ code }) => code)).toContain("busy");
-  expect(told.nodes?.busy).toMatchObject([{ allocation_id: first, nodes: 1 }]);
-  expect(told.sooner).toMatchObject([{ kind: "nodes", starts_now: true }]);
+  expect(told.nodes?.in_use).toMatchObject([{ allocation_id: first, nodes: 1 }]);
+  expect(told.suggestions).toMatchObject([{ kind: "nodes", starts_now: true }]);
 
   const text = await cluster.cli(["why", second]);
   expect(text.stderr).toBe("");
@@ -56,18 +56,18 @@ test("why: from waiting to the end, and through a restart", async () => {
   expect(metrics).toMatch(/lattice_eta_error_seconds_count\{vcluster="[^"]+",estimate="first"\} 1/);
   expect(metrics).toMatch(/lattice_scheduling_cost_function_duration_seconds_count\{vcluster="[^"]+"\} [1-9]/);
   const ended = (await cluster.api<Told>("GET", `/allocations/${second}/explain`)).body;
-  expect(ended).toMatchObject({ state: "completed", placed: { nodes: ["node-1", "node-2"] } });
-  expect(ended.placed?.scores.total).toBeGreaterThan(0);
+  expect(ended).toMatchObject({ state: "completed", placement: { nodes: ["node-1", "node-2"] } });
+  expect(ended.placement?.scores.total).toBeGreaterThan(0);
 
   await cluster.server.stop();
   await cluster.startServer();
-  expect((await cluster.api<Told>("GET", `/allocations/${second}/explain`)).body.placed).toEqual(ended.placed);
+  expect((await cluster.api<Told>("GET", `/allocations/${second}/explain`)).body.placement).toEqual(ended.placement);
   const { entries } = (await cluster.api<{ entries: { kind: string }[] }>("GET", `/allocations/${second}/timeline`))
     .body;
   expect(entries.map(({ kind }) => kind)).toEqual(["submitted", "placed", "started", "completed"]);
 });
 
-test("a dry run says where and when, submits nothing, and fails as the submission would", async () => {
+test("a dry run names nodes and start, submits nothing, and refuses what a submission refuses", async () => {
   await cluster.nodesReady();
   const before = (await cluster.allocations()).length;
   const now = await cluster.cli(["submit", "--dry-run", "--nodes=2", "--", "true"]);
@@ -107,13 +107,13 @@ test("a captured trace replays", async () => {
   const { stdout } = await run(process.execPath, [program, "--trace", TRACE, "--output", out, "--policy", "lattice"]);
   expect(stdout).toMatch(/allocations|jobs/i);
   const rows = readFileSync(join(out, "allocations.csv"), "utf8").trim().split("\n");
-  // The one that was cancelled ran as well.
+  // The cancelled one ran as well.
   expect(rows).toHaveLength(1 + 5);
   const summary = JSON.parse(readFileSync(join(out, "summary.json"), "utf8"));
   expect(JSON.stringify(summary)).toContain("2");
 });
 
-test("on a full machine whoever comes gets a place soon, and keeps it when others come", async () => {
+test("a submission to a full machine gets a reservation within seconds and keeps it against later arrivals", async () => {
   const long = await cluster.submit({ entrypoint: "sleep 300", walltime: "10m", nodes: 2 });
   await cluster.reaches(long, ["running"]);
   const reserved = (id: string) =>
@@ -121,7 +121,7 @@ test("on a full machine whoever comes gets a place soon, and keeps it when other
       const { body } = await cluster.api<Told>("GET", `/allocations/${id}/explain`);
       return body.queue?.reserved_start ?? null;
     });
-  // The first report of a queue comes at once; the second allocation comes right after it.
+  // The first report of a queue comes at once; the second allocation follows right after it.
   const ids = [];
   for (let n = 0; n < 2; n += 1) ids.push(await cluster.submit({ entrypoint: "true", nodes: 2, walltime: "5m" }));
   const [first, second] = ids as [string, string];
@@ -129,7 +129,7 @@ test("on a full machine whoever comes gets a place soon, and keeps it when other
   const other = await cluster.submit({ entrypoint: "true", nodes: 2, walltime: "5m", vcluster: "ml-training" });
   expect(Date.parse(await reserved(other))).toBeGreaterThan(Date.parse(promised[1] ?? ""));
   expect([await reserved(first), await reserved(second)]).toEqual(promised);
-  // Of two that are alike otherwise, the one that takes checkpoints counts for more.
+  // Of two otherwise equal allocations, the one with checkpoints has the higher score.
   const takes = await cluster.submit({ entrypoint: "true", nodes: 2, walltime: "5m", checkpoint: "auto" });
   await reserved(takes);
   const plain = (await cluster.api<Told>("GET", `/allocations/${second}/explain`)).body;

@@ -1,5 +1,6 @@
-// A fabric manager keeps the domains: it is told who is in them before anything runs there, and forgets them before their numbers are
-// used again. It goes away, loses its memory and comes back; nothing runs without it meanwhile, and everything heals by itself.
+// A fabric manager for network domains: it knows the nodes of a domain before anything runs there and forgets the
+// domain before its VNI is reused. It fails, loses its memory and returns; nothing starts without it, and everything
+// recovers.
 import { afterAll, expect, test } from "vitest";
 import { startFakeManager } from "../doubles/fabric.ts";
 import { eventually } from "../harness/eventually.ts";
@@ -20,7 +21,7 @@ const networks = async () => (await fabric.networks()).vnis;
 const until = (what: string, look: () => Promise<boolean>): Promise<true> =>
   eventually({ what }, async () => ((await look()) ? true : null));
 
-test("members are told before the start, changed with them, and forgotten before the number is free", async () => {
+test("the fabric manager knows a domain's nodes before the start and forgets the domain before its VNI is free", async () => {
   const seen = cluster.file("seen");
   const asks = `curl -s ${fabric.url}/vnis > ${seen}; sleep 600`;
   const first = await cluster.submit({ entrypoint: asks, network_domain: "blue", nodes: 1, walltime: "1h" });
@@ -39,7 +40,7 @@ test("members are told before the start, changed with them, and forgotten before
   expect(calls.some((call) => call.startsWith("DELETE /fabric/vnis/5000"))).toBe(true);
 });
 
-test("while it is away nobody begins in a domain, with the reason for all to see; then it heals", async () => {
+test("while the fabric manager is away no attempt starts in a domain, with a visible reason, and starts resume afterwards", async () => {
   const settled = await cluster.submit({ command: ["/bin/sleep", "600"], network_domain: "red", walltime: "1h" });
   await cluster.reaches(settled, ["running"]);
   await fabric.faults([
@@ -48,7 +49,9 @@ test("while it is away nobody begins in a domain, with the reason for all to see
   ]);
   const waiting = await cluster.submit({ entrypoint: "true", network_domain: "green", walltime: "1h" });
   await cluster.reaches(waiting, ["staging"]);
-  await until("it is told", async () => (await cluster.cli(["notices", "--all"])).stdout.includes("it answers 503"));
+  await until("the notice is raised", async () =>
+    (await cluster.cli(["notices", "--all"])).stdout.includes("it answers 503"),
+  );
   const plain = await cluster.submit({ entrypoint: "true", walltime: "10m" });
   expect(await cluster.ends(plain)).toMatchObject({ state: "completed" });
   expect(await cluster.allocation(waiting)).toMatchObject({ state: "staging" });
@@ -69,7 +72,7 @@ test("while it is away nobody begins in a domain, with the reason for all to see
   await until("all are forgotten", async () => (await networks()).length === 0);
 });
 
-test("what it has lost is told again by whoever leads next, and what nobody owns is taken away", async () => {
+test("the next leader restores domains that the fabric manager lost and deletes unknown ones", async () => {
   const id = await cluster.submit({ command: ["/bin/sleep", "600"], network_domain: "blue", walltime: "1h" });
   await cluster.reaches(id, ["running"]);
   const before = await networks();

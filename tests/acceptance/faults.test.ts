@@ -1,5 +1,5 @@
-// Nodes that eat the queue, drift, or are found broken from outside: each is taken out of service for its own reason, its work goes
-// elsewhere, and it comes back the way it should.
+// Nodes that keep failing work, drift, or are reported broken: each leaves service for its own reason, its work moves,
+// and it returns as documented.
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { eventually, sleep } from "../harness/eventually.ts";
@@ -7,7 +7,7 @@ import { useCluster } from "../harness/use-cluster.ts";
 
 const cluster = useCluster({
   nodes: 4,
-  config: "faults: { failures_to_set_aside: 2, probation: 1h }\n",
+  config: "faults: { failures_to_quarantine: 2, probation: 1h }\n",
 });
 
 interface Shown {
@@ -23,14 +23,14 @@ const notices = async (): Promise<string> => (await cluster.cli(["notices", "--a
 const metric = async (line: string): Promise<boolean> =>
   (await (await fetch(`${cluster.apiUrl}/metrics`)).text()).includes(line);
 
-/** Another life of the agent, with other flags. */
+/** Restarts the agent with other flags. */
 async function restartAgent(id: string, flags: readonly string[]): Promise<void> {
   await cluster.agent(id).kill();
   cluster.startAgent(id, flags);
   await eventually({ what: `${id} is connected` }, async () => ((await cluster.node(id)).connected ? true : null));
 }
 
-test("a report from outside takes a node down at once, its work goes on elsewhere, and repair brings it back", async () => {
+test("an external health report takes a node down, its work moves, and a repair report restores it", async () => {
   const id = await cluster.submit({ command: ["/bin/sleep", "600"], walltime: "1h", requeue: "on_node_failure" });
   const [first = ""] = (await cluster.reaches(id, ["running"])).nodes ?? [];
   const told = ["node", "report-health", first, "--status=critical", "--component=psu", "--message=no power on rail 2"];
@@ -48,7 +48,7 @@ test("a report from outside takes a node down at once, its work goes on elsewher
   expect((await cluster.cli(["status", id, "--verbose"])).stdout).toContain("psu: no power on rail 2");
   expect((await cluster.cli(["node", "report-health", "nowhere", "--status=ok"])).code).not.toBe(0);
   expect((await cluster.cli(["node", "report-health", first, "--status=tired"])).stderr).toContain("critical");
-  // Heartbeats go on, and do not bring it back.
+  // Heartbeats continue, and do not bring it back.
   await sleep(1_500);
   expect((await node(first)).state).toBe("down");
   await cluster.cli(["node", "report-health", first, "--status=ok", "--component=psu"]);
@@ -58,7 +58,7 @@ test("a report from outside takes a node down at once, its work goes on elsewher
   expect(await metric('lattice_node_losses_total{cause="hardware"} 1')).toBe(true);
   expect(await metric('lattice_requeues_total{cause="node_failure"} 1')).toBe(true);
 
-  // A warning takes nothing down, and is known until all is well.
+  // A warning takes nothing down, and stays until an ok report.
   const warning = ["--status=warning", "--component=dimm3", "--message=corrected errors increase"];
   await cluster.cli(["node", "report-health", first, ...warning]);
   expect(await node(first)).toMatchObject({ state: "ready", hardware_warning: "dimm3: corrected errors increase" });
@@ -67,7 +67,7 @@ test("a report from outside takes a node down at once, its work goes on elsewher
   expect(JSON.stringify(await node(first))).not.toContain("dimm3");
 });
 
-test("work that can be launched nowhere is tried on other nodes and speaks against none of them", async () => {
+test("work that cannot start anywhere is tried on other nodes and quarantines none of them", async () => {
   const lost = await cluster.submit({ entrypoint: "true", walltime: "10m", workdir: "/no/such/folder" });
   const end = await cluster.ends(lost);
   expect(end).toMatchObject({ state: "failed", reason: "prologue_failed", attempt: 4, requeues: 0 });
@@ -75,9 +75,9 @@ test("work that can be launched nowhere is tried on other nodes and speaks again
   for (let n = 1; n <= 4; n += 1) expect((await node(`node-${n}`)).state).toBe("ready");
 });
 
-test("a node that fails what it is given is set aside, tried again on probation, and stays when it works", async () => {
+test("a node that keeps failing work is quarantined, tried on probation, and stays in service when it works", async () => {
   const users = cluster.file("users");
-  writeFileSync(users, "somebody 12345 12345\n");
+  writeFileSync(users, "other 12345 12345\n");
   await restartAgent("node-4", [`--user-mapping=file:${users}`]);
   const there = { entrypoint: "true", walltime: "10m", required_nodes: ["node-4"] };
   const failTwice = async (): Promise<void> => {
@@ -89,14 +89,14 @@ test("a node that fails what it is given is set aside, tried again on probation,
   };
   await failTwice();
   expect(JSON.stringify(await node("node-4"))).toContain("2 allocations in a row could not be run on it");
-  expect(await metric('lattice_notices_active{kind="node_set_aside"} 1')).toBe(true);
+  expect(await metric('lattice_notices_active{kind="node_quarantined"} 1')).toBe(true);
   const elsewhere = await Promise.all([1, 2, 3].map(() => cluster.submit({ entrypoint: "true", walltime: "10m" })));
   for (const id of elsewhere) expect((await cluster.ends(id)).nodes).not.toContain("node-4");
-  expect(await notices()).toContain('node "node-4" was set aside');
+  expect(await notices()).toContain('node "node-4" was quarantined');
   await cluster.cli(["node", "enable", "node-4"]);
   await nodeIs("node-4", "ready");
 
-  // Long enough for a slow machine to see it. One failure on probation is enough.
+  // Long enough for a slow machine. One failure on probation is enough.
   expect(await cluster.cli(["admin", "config", "set", "faults.probation=10s"])).toMatchObject({ code: 0 });
   await failTwice();
   await nodeIs("node-4", "ready");
@@ -107,12 +107,12 @@ test("a node that fails what it is given is set aside, tried again on probation,
   expect(await cluster.ends(await cluster.submit(there))).toMatchObject({ state: "completed" });
   await sleep(1_500);
   expect((await node("node-4")).state).toBe("ready");
-  expect(await metric('lattice_notices_active{kind="node_set_aside"}')).toBe(false);
+  expect(await metric('lattice_notices_active{kind="node_quarantined"}')).toBe(false);
 });
 
-test("a node that drifts is told of and comes last; not set right in time it goes out of service", async () => {
+test("a drifted node raises a notice, is used last, and is quarantined after the remediation timeout", async () => {
   await restartAgent("node-3", ["--base-image", "sha256:other"]);
-  await eventually({ what: "it is told" }, async () =>
+  await eventually({ what: "the notice is raised" }, async () =>
     (await notices()).includes('node "node-3" has drifted') ? true : null,
   );
   expect((await node("node-3")).state).toBe("ready");
@@ -131,7 +131,7 @@ test("a node that drifts is told of and comes last; not set right in time it goe
   await nodeIs("node-3", "ready");
 });
 
-test("one for sensitive work is drained when it drifts, and waits for an administrator, who finds it in the audit log", async () => {
+test("a drifted sensitive node is drained and audited until an administrator undrains it", async () => {
   await cluster.cli(["admin", "vcluster", "create", "clinic", "--scheduler=sensitive-reservation"]);
   const home = ["--home-vcluster", "clinic"];
   await restartAgent("node-2", home);

@@ -1,5 +1,5 @@
-// Agents that begin with a token and the authority's certificate alone: each gets a certificate of its own from the
-// server, works with it and renews it; a wrong token, another's name and a name that is at work get none.
+// Agents that start with a token and the authority's certificate: each gets its own certificate from the server and
+// renews it; a wrong token, another node's name and a connected node's name get none.
 
 import { X509Certificate } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -9,8 +9,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { runCli } from "../harness/cli.ts";
 import { eventually } from "../harness/eventually.ts";
 import { type LoneServer, startLoneServer } from "../harness/lone-server.ts";
-import { makePki, SERVER_WORDS, type TestPki } from "../harness/pki.ts";
-import { endAllIn } from "../harness/processes.ts";
+import { makePki, SERVER_FLAGS, type TestPki } from "../harness/pki.ts";
+import { endProcessesIn } from "../harness/processes.ts";
 import { type Program, startProgram, tailOf } from "../harness/program.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "lattice-test-first-"));
@@ -46,7 +46,7 @@ async function good(...words: string[]): Promise<string> {
 const dataDir = (name: string) => join(dir, `agent-${name}`);
 const logOf = (name: string) => join(dir, `agent-${name}.log`);
 
-/** `name` is that of its folder; the node's unless another is given. */
+/** `name` is that of its folder; default: the node's. */
 const agent = (name: string, agentToken: string, node = name): Program =>
   startProgram("lattice-agent", {
     args: [
@@ -67,7 +67,7 @@ const isReady = (node: string) =>
 beforeAll(async () => {
   writeFileSync(secretFile, "this secret is long enough for the hash it keys\n", { mode: 0o600 });
   pki = await makePki(join(dir, "pki"));
-  await pki.issue("s1", ...SERVER_WORDS);
+  await pki.issue("s1", ...SERVER_FLAGS);
   const api = {
     tls_cert: pki.path("s1.crt"),
     tls_key: pki.path("s1.key"),
@@ -81,11 +81,11 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await endAllIn(dir);
+  await endProcessesIn(dir);
   rmSync(dir, { recursive: true, force: true, maxRetries: 9 });
 });
 
-test("with a token for its node an agent gets a certificate, works, renews it, and begins with it again", async () => {
+test("an agent with a token for its node gets a certificate, renews it, and uses it after a restart", async () => {
   const first = agent("n1", await token("--user", "n1", "--scope", "agent"));
   await isReady("n1");
   const given = new X509Certificate(readFileSync(join(dataDir("n1"), "agent.crt")));
@@ -99,12 +99,12 @@ test("with a token for its node an agent gets a certificate, works, renews it, a
   const useless = await token("--user", "n1", "--scope", "nothing");
   await eventually({ what: "the certificate is renewed" }, () => (existsSync(kept) ? true : null));
   await first.kill();
-  // The certificate alone lets it in now: this token is for nobody.
+  // Only the certificate grants access now: this token has no valid user.
   agent("n1", useless);
   await isReady("n1");
 });
 
-test("a wrong token, one without the scope, and one of another node get none, and are told so", async () => {
+test("agents with a wrong token, a token without scope or another node's token get no certificate and the reason", async () => {
   const cases = [
     ["forged", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJuMiJ9.AAAA", "n2", /no certificate is issued to this node/],
     ["person", await token("--user", "n2"), "n2", /does not have the scope agent/],
@@ -119,12 +119,12 @@ test("a wrong token, one without the scope, and one of another node get none, an
   expect(await good("nodes", "-q")).not.toContain("n2");
 });
 
-test("one token for many gets each its own, but not the name of a node that is at work", async () => {
+test("a shared token yields one certificate per node, but not for a connected node", async () => {
   const shared = await token("--user", "fleet", "--scope", "agent:any");
   agent("n4", shared);
   await isReady("n4");
   const thief = agent("thief", shared, "n4");
-  await eventually({ what: "the thief is told" }, () =>
+  await eventually({ what: "the log names the refusal" }, () =>
     tailOf(logOf("thief"), 20).includes("is connected already") ? true : null,
   );
   expect(existsSync(join(dataDir("thief"), "agent.crt"))).toBe(false);

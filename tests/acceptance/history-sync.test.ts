@@ -1,12 +1,12 @@
-// The whole history on every server: one that was dead while finished work left the live state, and one
-// that joined after it had left, have all of it a little later, and serve it themselves.
+// The whole history on every server: one that was down while records left the live state, and one that joined later,
+// both have all of it soon and serve it themselves.
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { Quorum } from "../harness/quorum.ts";
 import { request } from "../harness/rest.ts";
 
-/** Enough for several snapshots at this rate, and far more than stays in the live state. */
+/** Enough for several snapshots, and far more than the live state keeps. */
 const SNAPSHOT_EVERY = 20;
 const STAYS = 3;
 const JOBS = 40;
@@ -38,7 +38,7 @@ async function run(n: number, jobs: number): Promise<readonly string[]> {
   return ids;
 }
 
-/** As the server itself tells it in its metrics. */
+/** As the server's metrics report it. */
 async function gapOf(n: number): Promise<number> {
   const { text } = await request(quorum.url(n), "GET", "/metrics");
   return Number(/^lattice_history_gap_entries (\d+)$/m.exec(text)?.[1] ?? Number.NaN);
@@ -66,29 +66,29 @@ async function serves(n: number, ids: readonly string[]): Promise<void> {
 const all: string[] = [];
 let away = 0;
 
-test("a server that was dead while work was archived has all of it when it is back", async () => {
+test("a server that was down during archiving fetches the missing history", async () => {
   const leader = await quorum.leader();
   away = [1, 2, 3].find((n) => n !== leader) ?? 0;
   all.push(...(await run(leader, 5)));
   const before = Number((await statusOf(away)).applied_index);
   await quorum.server(away).kill();
   all.push(...(await run(leader, JOBS)));
-  // The log that the dead server has not seen is gone: it must begin from a snapshot.
+  // The log that the dead server has not seen is gone: it must start from a snapshot.
   await eventually({ what: "snapshots are past the dead server" }, async () =>
     Number((await statusOf(leader)).snapshot_index) > before + SNAPSHOT_EVERY ? true : null,
   );
   expect(Number((await statusOf(leader)).applied_index)).toBeGreaterThan(before + JOBS);
   await quorum.startServer(away);
   await serves(away, all);
-  expect(readFileSync(quorum.server(away).logFile, "utf8")).toContain("the history lacks");
+  expect(readFileSync(quorum.server(away).logFile, "utf8")).toContain("history has a gap");
 });
 
-test("a new member has the whole history, from before it was there", async () => {
+test("a new member fetches the whole history", async () => {
   await quorum.startServer(4, ["--join", quorum.etcd(await quorum.leader())]);
   await serves(4, all);
 });
 
-test("and what is archived later is on all four, whoever was away", async () => {
+test("later archived work reaches all four servers", async () => {
   all.push(...(await run(4, 6)));
   for (const n of [1, 2, 3, 4]) await serves(n, all);
   expect(all.length).toBe(5 + JOBS + 6);

@@ -1,6 +1,5 @@
-// What has left the live state is still there. Snapshots come every few entries and only a handful of
-// finished jobs stays in memory, so that archiving, cutting the log and kill -9 meet all the time.
-// An id that was given answers at every moment at which the server answers at all.
+// Records that have left the live state stay readable. Snapshots come every few entries and few finished jobs stay in
+// memory, so that archiving, truncation and kill -9 coincide. A known id answers whenever the server does.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -64,7 +63,7 @@ test(`${JOBS} jobs, ${ROUNDS} kills, and every id answers`, async () => {
   for (const id of acknowledged) expect(await cluster.ends(id)).toMatchObject({ id, state: "completed", attempt: 1 });
   await allListed(acknowledged);
   expect(reads).toBeGreaterThan(ROUNDS);
-  // Nobody was told of the last submission of a round that the kill cut short, so there may be more.
+  // The last submission of a killed round may be unacknowledged, so there may be more.
   await eventually({ what: "the others are archived" }, () =>
     archivedIds().size >= JOBS - MAX_FINISHED ? true : null,
   );
@@ -86,7 +85,7 @@ async function allListed(ids: readonly string[]): Promise<void> {
   expect(ids.filter((id) => !listed.includes(id))).toEqual([]);
 }
 
-/** Read from the segments themselves. */
+/** Read from the segments directly. */
 function archivedIds(): ReadonlySet<string> {
   const dir = join(cluster.serverDataDir, "history");
   const lines = readdirSync(dir)

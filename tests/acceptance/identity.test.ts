@@ -1,5 +1,5 @@
-// A cluster that wants to know who calls: tokens from the shared secret for people and for agents, the
-// real programs, and what happens to those that have none, or would be somebody else; and who is told what concerns a tenant.
+// A cluster with authentication: shared-secret tokens for users and agents, the real programs, missing and foreign
+// tokens, and tenant notices.
 
 import { createHmac } from "node:crypto";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -30,7 +30,7 @@ const receiver = createServer({ keepAliveTimeout: 600_000 }, (request, response)
 await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
 afterAll(() => receiver.close());
 
-/** So many that a few seconds are more than an hour of GPUs. */
+/** Enough GPUs that a few seconds exceed a GPU-hour. */
 const GPUS = ["--gpu-count=1000", "--gpu-type=GH200"];
 
 const CONFIG = (secretFile: string) => `notifications:
@@ -82,7 +82,7 @@ describe("a cluster with tokens", () => {
     return agent;
   }
 
-  test("a job from submission to its output, with a token for the user and one for the node", async () => {
+  test("a job runs from submission to output with tokens for user and node", async () => {
     const admin = await token("--user", "root", "--scope", "admin");
     const ada = await token("--user", "ada", "--tenant", "default");
     startAgent("n1", await token("--user", "n1", "--scope", "agent"), ...GPUS);
@@ -100,7 +100,7 @@ describe("a cluster with tokens", () => {
     expect(status.stdout).toContain('"ada"');
   });
 
-  // What it leads to is looked at last: budgets are looked at every 30 s.
+  // Its effect is checked last: budgets are evaluated every 30 s.
   test("work is charged to the budget of its tenant", async () => {
     const root = { LATTICE_TOKEN: await token("--user", "root", "--scope", "admin") };
     const zoe = { LATTICE_TOKEN: await token("--user", "zoe", "--tenant", "art") };
@@ -110,13 +110,13 @@ describe("a cluster with tokens", () => {
     expect(ran.code, ran.stderr).toBe(0);
   });
 
-  test("without a token the CLI says what to do, with exit status 4", async () => {
+  test("without a token the CLI names the next step and exits with 4", async () => {
     const { code, stderr } = await cluster.cli(["status"]);
     expect(code).toBe(4);
     expect(stderr).toMatch(/Not logged in\. .*wants a token[\s\S]*lattice login/);
   });
 
-  test("a role that the cluster gives counts from the next call on, and what was done can be read and checked", async () => {
+  test("a grant applies from the next call on, and the audit log of it verifies", async () => {
     const root = { LATTICE_TOKEN: await token("--user", "root", "--scope", "admin") };
     const bob = { LATTICE_TOKEN: await token("--user", "bob", "--tenant", "physics") };
     const lattice = (env: { LATTICE_TOKEN: string }, ...words: string[]) => cluster.cli(words, { env });
@@ -128,7 +128,7 @@ describe("a cluster with tokens", () => {
     const seen = await lattice(bob, "audit", "query", "-o", "json");
     expect(seen.stdout).toContain('"grant.add"');
     expect(seen.stdout).not.toContain('"vcluster.create"');
-    expect((await limited("4")).stdout).toMatch(/0 of 4[\s\S]*Set by the cluster: +max_nodes 10/);
+    expect((await limited("4")).stdout).toMatch(/0 of 4[\s\S]*Cluster ceilings: +max_nodes 10/);
     const beyond = await limited("11");
     expect([beyond.code, beyond.stderr]).toEqual([
       4,
@@ -138,7 +138,7 @@ describe("a cluster with tokens", () => {
     const file = join(cluster.dir, "audit.jsonl");
     const key = join(cluster.dir, "audit-key.pem");
     expect((await lattice(root, "audit", "export", "--file", file, "--key-file", key)).code).toBe(0);
-    expect((await lattice(root, "audit", "verify", file, "--key-file", key)).stdout).toMatch(/all in order/);
+    expect((await lattice(root, "audit", "verify", file, "--key-file", key)).stdout).toMatch(/hash chain intact/);
     writeFileSync(file, readFileSync(file, "utf8").replace(/bob/, "eve"));
     const forged = await lattice(root, "audit", "verify", file, "--key-file", key);
     expect([forged.code, forged.stdout]).toEqual([1, expect.stringMatching(/was changed/)]);
@@ -148,7 +148,7 @@ describe("a cluster with tokens", () => {
     expect((await lattice(bob, "audit", "query")).code).toBe(4);
   });
 
-  test("nobody but administrators sees another user's work, nor its output, or cancels it", async () => {
+  test("only administrators see, read or cancel another user's work", async () => {
     const ada = { LATTICE_TOKEN: await token("--user", "ada", "--tenant", "default") };
     const bob = { LATTICE_TOKEN: await token("--user", "bob", "--tenant", "default") };
     const eve = { LATTICE_TOKEN: await token("--user", "eve", "--tenant", "elsewhere") };
@@ -170,14 +170,14 @@ describe("a cluster with tokens", () => {
     expect((await cluster.cli(["cancel", id], { env: ada })).code).toBe(0);
   });
 
-  test("the content of sensitive work is its user's, its output also the tenant's reviewers', and looks are in the audit log", async () => {
+  test("only the user accesses sensitive work, tenant reviewers read its output, and all access is audited", async () => {
     const root = { LATTICE_TOKEN: await token("--user", "root", "--scope", "admin") };
     const x = { LATTICE_TOKEN: await token("--user", "dr-x", "--tenant", "default", "--scope", "sensitive:claim") };
     const chief = { LATTICE_TOKEN: await token("--user", "chief", "--tenant", "default", "--scope", "tenant:admin") };
     const lattice = (env: { LATTICE_TOKEN: string }, ...words: string[]) => cluster.cli(words, { env });
     const made = await lattice(root, "admin", "vcluster", "create", "clinic", "--scheduler", "sensitive-reservation");
     expect(made.code, made.stderr).toBe(0);
-    // It need not run: the node has no GPUs that could be cleared for it.
+    // It need not run: the node has no GPUs to clear.
     const held = await lattice(x, "submit", "-q", "--hold", "--vcluster", "clinic", "--", "/bin/true");
     expect(held.code, held.stderr).toBe(0);
     const id = held.stdout.trim();
@@ -202,7 +202,7 @@ describe("a cluster with tokens", () => {
 
   const authorized = (by: string, more: object = {}) => ({ authorization: `Bearer ${by}`, ...more });
 
-  /** Plain HTTP: fetch would mend some of what is sent here. */
+  /** Plain HTTP, because fetch would normalise some of the requests. */
   async function ask(method: string, path: string, headers: IncomingHttpHeaders, body?: object) {
     const type = body === undefined ? {} : { "content-type": "application/json" };
     return new Promise<{ status: number; text: string }>((resolve, reject) => {
@@ -223,7 +223,7 @@ describe("a cluster with tokens", () => {
     });
   }
 
-  test("tokens without a signature, by another key, or for somebody else are none", async () => {
+  test("tokens without a signature, with another key or for another audience are refused", async () => {
     const text = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
     const claims = { sub: "ada", tenant: "default", aud: "lattice", scope: "admin", exp: Date.now() / 1_000 + 600 };
     const signed = (header: object, said: object, key = SECRET, hash = "sha256"): string => {
@@ -250,7 +250,7 @@ describe("a cluster with tokens", () => {
     for (const [what, by] of Object.entries(bad)) expect(await status(by), what).toBe(401);
   });
 
-  test("names, paths and headers lead to nothing of another's", async () => {
+  test("names, paths and headers give no access to another tenant", async () => {
     const ada = await token("--user", "ada", "--tenant", "default");
     const eve = await token("--user", "eve", "--tenant", "elsewhere");
     const root = await token("--user", "root", "--scope", "admin");
@@ -287,7 +287,7 @@ describe("a cluster with tokens", () => {
       const asked = { entrypoint: "true", data: { mounts: [{ source: "/scratch/ada", target }] } };
       expect((await ask("POST", "/api/v1/allocations", authorized(ada), asked)).status, target).toBe(400);
     }
-    for (const place of ["/etc", "/etc/../root", "../../etc", "s3://somebody/else"]) {
+    for (const place of ["/etc", "/etc/../root", "../../etc", "s3://another/bucket"]) {
       const backup = { destination: place, source: `${place}/backup-20260305T120000Z.tar.gz` };
       const { destination, source } = backup;
       expect((await ask("POST", "/api/v1/admin/backup", authorized(root), { destination })).status, place).toBe(400);
@@ -300,12 +300,12 @@ describe("a cluster with tokens", () => {
     expect((await ask("DELETE", `/api/v1/sessions/${session}`, authorized(ada))).status).toBe(200);
   });
 
-  test("an agent without a token, with a user's token, or with another node's is sent away", async () => {
+  test("an agent without a token, with a user's token or with another node's token is refused", async () => {
     startAgent("n2", null);
     startAgent("n3", await token("--user", "n3"));
     startAgent("n4", await token("--user", "n1", "--scope", "agent"));
     for (const node of ["n2", "n3", "n4"]) {
-      await eventually({ what: `${node} is told why` }, async () =>
+      await eventually({ what: `the log of ${node} names the refusal` }, async () =>
         /unauthenticated|forbidden|token/i.test(tailOf(join(cluster.dir, `agent-${node}.log`), 50)) ? true : null,
       );
     }
@@ -315,7 +315,7 @@ describe("a cluster with tokens", () => {
     for (const node of ["n2", "n3", "n4"]) expect(stdout).not.toContain(`"${node}"`);
   });
 
-  test("login keeps a token in a file of one's own, and logout forgets it", async () => {
+  test("login stores a token in a private file, and logout removes it", async () => {
     const ada = await token("--user", "ada", "--tenant", "default");
     const loggedIn = await cluster.cli(["login", "--manual"], { input: `${ada}\n` });
     expect(loggedIn.code, loggedIn.stderr).toBe(0);
@@ -324,7 +324,7 @@ describe("a cluster with tokens", () => {
     expect((await cluster.cli(["status"])).code).toBe(0);
     chmodSync(kept, 0o644);
     const exposed = await cluster.cli(["status"]);
-    expect([exposed.code, exposed.stderr]).toEqual([0, expect.stringContaining("others could read")]);
+    expect([exposed.code, exposed.stderr]).toEqual([0, expect.stringContaining("other users could read")]);
     expect(statSync(kept).mode & 0o777).toBe(0o600);
     expect((await cluster.cli(["logout"])).code).toBe(0);
     expect((await cluster.cli(["status"])).code).toBe(4);
@@ -332,10 +332,10 @@ describe("a cluster with tokens", () => {
     expect(garbage.code).toBe(2);
     const past = `e30.${Buffer.from('{"exp":1}').toString("base64url")}.x`;
     const late = await cluster.cli(["login", "--manual"], { input: past });
-    expect([late.code, late.stderr]).toEqual([2, expect.stringContaining("the token was good until 1970")]);
+    expect([late.code, late.stderr]).toEqual([2, expect.stringContaining("the token expired at 1970")]);
   });
 
-  test("at a terminal a token is pasted and not shown", async () => {
+  test("a token pasted at a terminal is not echoed", async () => {
     const bob = await token("--user", "bob", "--tenant", "default");
     const screen = tmux.open('login --flow manual; echo "status=$?"', { cols: 100, rows: 24 });
     await screen.shows(/Paste the token and press Enter:/);
@@ -347,10 +347,10 @@ describe("a cluster with tokens", () => {
     const given = tmux.open('login --manual; echo "status=$?"', { cols: 100, rows: 24 });
     await given.shows(/Paste the token/);
     given.keys("C-c");
-    await given.shows(/not logged in: it was broken off[\s\S]*status=2/);
+    await given.shows(/login cancelled[\s\S]*status=2/);
   });
 
-  test("a budget that is used up is told to the administrators of the tenant, by a webhook too, and to nobody else", async () => {
+  test("an exhausted budget notifies only the tenant's administrators, by webhook too", async () => {
     const art = ["--tenant", "art"];
     const notices = async (...flags: string[]): Promise<string> =>
       (await cluster.cli(["notices"], { env: { LATTICE_TOKEN: await token(...flags) } })).stdout;

@@ -1,5 +1,5 @@
-// What running means: real processes with their environment, their output and their end, on one
-// node and on several. Every test runs on the same four nodes, so they may wait for one another.
+// Real processes with their environment, output and end, on one node and on several. All tests share four nodes, so
+// they may wait for each other.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { eventually } from "../harness/eventually.ts";
@@ -10,7 +10,7 @@ const cluster = useCluster({ nodes: 4, groups: ["g0", "g1"] });
 const logOf = async (id: string, query = ""): Promise<string> =>
   (await cluster.api("GET", `/allocations/${id}/logs${query}`)).text;
 
-describe("one node", () => {
+describe("jobs on one node", () => {
   test("an entrypoint runs by /bin/sh -c and its output can be read", async () => {
     const id = await cluster.submit({ entrypoint: 'echo "a b" | tr a-z A-Z; echo to-stderr >&2' });
     const record = await cluster.ends(id);
@@ -19,7 +19,7 @@ describe("one node", () => {
     expect(await logOf(id, "?stream=stderr")).toBe("to-stderr\n");
   });
 
-  test("words run as they are, without a shell", async () => {
+  test("command words run without a shell", async () => {
     const id = await cluster.submit({ command: ["printf", "%s|", "$HOME", "a b", "*", ""] });
     expect((await cluster.ends(id)).state).toBe("completed");
     expect(await logOf(id, "?stream=stdout")).toBe("$HOME|a b|*||");
@@ -37,7 +37,7 @@ describe("one node", () => {
     expect(await cluster.ends(id)).toMatchObject({ state: "failed", reason: "exit_code", exit_code: 42 });
   });
 
-  test("a job that a signal ends says so", async () => {
+  test("a job killed by a signal reports the signal", async () => {
     const id = await cluster.submit({ entrypoint: "kill -SEGV $$" });
     const record = await cluster.ends(id);
     expect(record.state).toBe("failed");
@@ -45,14 +45,14 @@ describe("one node", () => {
     expect(`${record.message} ${record.exit_code}`).toMatch(/11|SEGV|139/);
   });
 
-  test("a command that does not exist fails with a reason, and is not tried for ever", async () => {
+  test("a missing command fails with a reason and is not retried forever", async () => {
     const id = await cluster.submit({ command: ["no-such-program-anywhere"] });
     const record = await cluster.ends(id);
     expect(record.state).toBe("failed");
     expect(`${record.reason} ${record.message} ${record.exit_code}`).toMatch(/no-such-program|launch_failed|127/);
   });
 
-  test("a job sees who and where it is, and the variables it asked for", async () => {
+  test("a job has variables for its identity, its node and its own settings", async () => {
     const id = await cluster.submit({
       entrypoint: "env",
       name: "looks-around",
@@ -68,7 +68,7 @@ describe("one node", () => {
   });
 });
 
-describe("several nodes", () => {
+describe("jobs on several nodes", () => {
   test("an allocation runs on all its nodes and completes when all have", async () => {
     const file = cluster.file("all-nodes");
     const id = await cluster.submit({
@@ -99,7 +99,7 @@ describe("several nodes", () => {
     );
   });
 
-  test("logs of one node can be told from those of another", async () => {
+  test("logs can be filtered by node", async () => {
     const id = await cluster.submit({ nodes: 2, entrypoint: 'echo "from $LATTICE_NODE"' });
     const [first = "", second = ""] = (await cluster.ends(id)).nodes ?? [];
     expect(await logOf(id, `?stream=stdout&node=${first}`)).toBe(`from ${first}\n`);
@@ -115,7 +115,7 @@ describe("several nodes", () => {
     expect(new Set(groups).size).toBe(1);
   });
 
-  test("more nodes than there are waits, and says why", async () => {
+  test("a request for more nodes than exist waits with a reason", async () => {
     const id = await cluster.submit({ nodes: 5, entrypoint: "true" });
     const reasons = await eventually({ what: "a reason is given" }, async () => {
       const { pending_reasons: given, state } = await cluster.allocation(id);

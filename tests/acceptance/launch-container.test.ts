@@ -1,5 +1,5 @@
-// Ranks inside containers over two nodes: they find each other by PMI over the inherited socket, and by PMIx through its
-// server, which stays outside of the image and meets them in the job's scratch folder.
+// Ranks in containers on two nodes: PMI over the inherited socket, and PMIx through its server, which stays outside
+// the image and meets them in the job's scratch folder.
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +18,7 @@ let mpi = "";
 let id = "";
 
 beforeAll(async () => {
-  // In a container nobody is root, and nobody must get to what the agents build.
+  // Container users are not root and must not reach what the agents build.
   chmodSync(cluster.dir, 0o711);
   pmix = compilePmix();
   mpi = compileMpi(folder, "hello");
@@ -36,7 +36,7 @@ afterAll(async () => {
 const launch = (...words: string[]) =>
   cluster.cli(["launch", `--alloc=${id}`, "-n", "4", "--tasks-per-node=2", ...words]);
 
-test("PMIx: ranks exchange what they put, publish names, and nothing of the server is left", async () => {
+test("PMIx ranks in containers exchange data and publish names, and the PMIx server leaves nothing behind", async () => {
   const { code, stdout, stderr } = await launch("--pmi=pmix", pmix);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout.trim().split("\n").sort()).toEqual([
@@ -57,7 +57,7 @@ test("PMIx: ranks exchange what they put, publish names, and nothing of the serv
   expect(scratch.stdout).toBe(".lat*\n.lat*\n");
 });
 
-test("PMI: the inherited socket reaches into the container", async () => {
+test("PMI works in a container through the inherited socket", async () => {
   const speak =
     'printf "cmd=init pmi_version=1 pmi_subversion=1\\ncmd=get_my_kvsname\\ncmd=finalize\\n" >&3; read a <&3; read b <&3';
   const { code, stdout } = await launch("sh", "-c", `${speak}; read c <&3; echo "$LATTICE_RANK $a"`);
@@ -67,7 +67,7 @@ test("PMI: the inherited socket reaches into the container", async () => {
   );
 });
 
-test("MPICH: a program of the image speaks to the others, and nothing complains", async () => {
+test("MPICH ranks in containers communicate without warnings", async () => {
   const { code, stdout, stderr } = await launch(mpi);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout.trim().split("\n").sort()).toEqual([0, 1, 2, 3].map((rank) => `rank ${rank} of 4`));

@@ -1,6 +1,5 @@
-// Tasks in a cluster that wants tokens and whose network wants credentials: a job launches in the name of whoever
-// submitted it, without having been given a token by hand; nobody launches in another's allocation; every launch has
-// credentials of its own while it lasts.
+// Tasks in a cluster with tokens and fabric credentials: a job launches as its submitting user without a submitted
+// token, other users' allocations are refused, and every launch has its own credentials.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -46,7 +45,7 @@ async function token(...flags: string[]): Promise<string> {
   return stdout.trim();
 }
 
-test("from inside a job: in the name of whoever submitted it", async () => {
+test("a launch inside a job acts as the submitting user", async () => {
   const ada = { LATTICE_TOKEN: await token("--user", "ada", "--tenant", "default") };
   const script = "lattice launch -n 1 sh -c 'echo a task of $LATTICE_USER'; lattice status -o json";
   const job = await cluster.cli(["submit", "--wait", "-q", "--", "sh", "-c", script], { env: ada });
@@ -55,7 +54,7 @@ test("from inside a job: in the name of whoever submitted it", async () => {
   expect(logs.stdout).toContain("a task of ada");
 });
 
-test("not in another's allocation, and not without a token", async () => {
+test("a launch in another user's allocation or without a token is refused", async () => {
   const ada = { LATTICE_TOKEN: await token("--user", "ada", "--tenant", "default") };
   const bob = { LATTICE_TOKEN: await token("--user", "bob", "--tenant", "default") };
   const id = (await cluster.cli(["submit", "-q", "--", "/bin/sleep", "300"], { env: ada })).stdout.trim();
@@ -72,7 +71,7 @@ test("not in another's allocation, and not without a token", async () => {
   await eventually({ what: "credentials are taken back" }, async () =>
     (await fabric.seen()).services.length === 0 ? true : null,
   );
-  // The small launcher leaves what is refused to the whole program, which asks again.
+  // The native launcher leaves refusals to the full program, which asks again.
   await fabric.faults([{ call: "POST", times: 2, status: 403 }]);
   const without = await cluster.cli(launch, { env: ada });
   expect(without).toMatchObject({ stdout: "" });

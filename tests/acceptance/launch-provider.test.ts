@@ -1,6 +1,6 @@
-// Tasks in a cluster whose tokens come from an identity provider: a batch script calls `srun` as on any other cluster. The job's
-// own token is made by the cluster; it outlives a restart of the server and a rotation of the key that signed it, and is worth nothing
-// once the job has ended or the key counts no more.
+// Tasks in a cluster with an identity provider: a batch script calls `srun` as usual. The cluster issues the job's
+// token, which survives a server restart and a key rotation and is invalid once the job has ended or the key is
+// dropped.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -9,13 +9,13 @@ import { eventually } from "../harness/eventually.ts";
 import { kill } from "../harness/processes.ts";
 import { type Program, root as repository, startProgram } from "../harness/program.ts";
 import { startProvider, type TestProvider } from "../harness/provider.ts";
-import { ran } from "../harness/ran.ts";
+import { runProgram } from "../harness/run-program.ts";
 
-/** How many keys before this one count. */
+/** Number of valid earlier keys. */
 const ROTATE = `
 from lattice_sdk import SyncLatticeClient
 with SyncLatticeClient() as client:
-    print(*(len(client.rotate_job_key(request_id="once")["earlier"]) for _ in range(2)))
+    print(*(len(client.rotate_job_key(request_id="once")["previous_keys"]) for _ in range(2)))
 `;
 
 let provider: TestProvider;
@@ -50,7 +50,7 @@ const ada = async () => ({ LATTICE_TOKEN: await provider.token("ada") });
 const status = async (token: string, path = "/api/v1/allocations") =>
   (await fetch(`${cluster.apiUrl}${path}`, { headers: { authorization: `Bearer ${token}` } })).status;
 
-test("srun inside a job is the job's user, without a token in the submission", async () => {
+test("srun inside a job acts as the job's user without a submitted token", async () => {
   const kept = cluster.file("token");
   const go = cluster.file("go");
   writeFileSync(
@@ -66,23 +66,26 @@ test("srun inside a job is the job's user, without a token in the submission", a
     ].join("\n"),
   );
   const env = { ...cluster.cliEnvironment(), ...(await ada()), PATH: `${cluster.file("bin")}:${process.env.PATH}` };
-  const submitted = await ran(["sbatch", "--parsable", cluster.file("job.sh")], env);
+  const submitted = await runProgram(["sbatch", "--parsable", cluster.file("job.sh")], env);
   expect(submitted.code, submitted.err).toBe(0);
   const id = submitted.out.trim();
   const output = async () => (await cluster.cli(["logs", id], { env: await ada() })).stdout;
   await eventually({ what: "the first task" }, async () => ((await output()).includes("a task of ada") ? true : null));
   const token = readFileSync(kept, "utf8");
   expect(await status(token)).toBe(200);
-  // No more than its user may, and not its user's grants.
+  // The user's permissions without the user's grants.
   expect(await status(token, "/api/v1/admin/config")).toBe(403);
 
-  // Another key signs from now on; what was given out stays good, also after the restart.
+  // A new key signs from now on; earlier tokens stay valid, also after the restart.
   const root = { LATTICE_TOKEN: await provider.token("root", "admin") };
   expect(await cluster.cli(["admin", "job-key", "rotate"], { env: await ada() })).toMatchObject({ code: 4 });
   const rotated = await cluster.cli(["admin", "job-key", "rotate"], { env: root });
-  expect([rotated.code, rotated.stdout]).toEqual([0, expect.stringMatching(/the one before counts until 20/)]);
-  // By the Python client: once, however often it is asked with one id.
-  const again = await ran(["/usr/bin/python3", "-B", "-c", ROTATE], {
+  expect([rotated.code, rotated.stdout]).toEqual([
+    0,
+    expect.stringMatching(/tokens of the old key are valid until 20/),
+  ]);
+  // Through the Python client: once, however often it is repeated with one id.
+  const again = await runProgram(["/usr/bin/python3", "-B", "-c", ROTATE], {
     ...cluster.cliEnvironment(),
     ...root,
     PYTHONPATH: join(repository, "sdks/python"),
@@ -101,12 +104,12 @@ test("srun inside a job is the job's user, without a token in the submission", a
   });
   expect(await output()).toMatch(/after the restart[\s\S]*by launch/);
   expect(await status(token)).toBe(401);
-  // What the submission says is all there is to see of it.
+  // Only the submitted fields are visible.
   const shown = await cluster.cli(["status", id, "-o", "json"], { env: await ada() });
   expect(shown.stdout).not.toContain(token);
 });
 
-test("a key that has got out counts for nothing, whatever still runs", async () => {
+test("a leaked job key is invalid after rotation, also for running jobs", async () => {
   const root = { LATTICE_TOKEN: await provider.token("root", "admin") };
   const tokenOf = async (name: string): Promise<{ id: string; token: string }> => {
     const script = `printf %s "$LATTICE_TOKEN" > ${cluster.file(name)}.new; mv ${cluster.file(name)}.new ${cluster.file(name)}; sleep 600`;
@@ -128,7 +131,7 @@ test("a key that has got out counts for nothing, whatever still runs", async () 
   });
   expect(await status(before.token)).toBe(401);
   const { stdout } = await cluster.cli(["status", before.id, "-o", "json"], { env: await ada() });
-  expect(stdout, "the job goes on").toContain('"running"');
+  expect(stdout, "the job continues").toContain('"running"');
   await cluster.cli(["cancel", before.id], { env: await ada() });
   const after = await tokenOf("after");
   expect(await status(after.token)).toBe(200);

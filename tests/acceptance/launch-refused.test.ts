@@ -1,7 +1,7 @@
-// What is refused of a launch, before anything is started: numbers, words and folders that make no sense, and allocations
-// that are not there or do not run.
+// Launches that are refused before anything starts: invalid numbers, words and folders, and allocations that are
+// unknown or not running.
 import { beforeAll, expect, test } from "vitest";
-import { refusalOf } from "../harness/rest.ts";
+import { errorStatus } from "../harness/rest.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
 const cluster = useCluster({ nodes: 2 });
@@ -24,24 +24,24 @@ test.each([
   [{ command: ["true"], variables: { "a=b": "" } }, "is not a name of a variable"],
 ])("%j is refused", async (body, detail) => {
   const answer = await post(id, body);
-  expect(refusalOf(answer)).toBe(400);
+  expect(errorStatus(answer)).toBe(400);
   expect(answer.text).toContain(detail);
 });
 
-test("an allocation that is not there, or does not run", async () => {
-  expect(refusalOf(await post("999999", { command: ["true"] }))).toBe(404);
-  expect(refusalOf(await post("nonsense", { command: ["true"] }))).toBe(404);
+test("launch refuses an allocation that is unknown or not running", async () => {
+  expect(errorStatus(await post("999999", { command: ["true"] }))).toBe(404);
+  expect(errorStatus(await post("nonsense", { command: ["true"] }))).toBe(404);
   const over = await cluster.submit({ nodes: 1, command: ["true"] });
   await cluster.ends(over);
   const ended = await post(over, { command: ["true"] });
-  expect(refusalOf(ended)).toBe(409);
+  expect(errorStatus(ended)).toBe(409);
   expect(ended.text).toContain(`Allocation ${over} is completed, not running.`);
   const cli = await cluster.cli(["launch", "-n", "0", "--alloc", over, "true"]);
   expect(cli.code).toBe(2);
-  expect((await cluster.cli(["launch", "true"])).stderr).toContain("no allocation is named");
+  expect((await cluster.cli(["launch", "true"])).stderr).toContain("the allocation is missing");
 });
 
-test("input for nobody", async () => {
+test("launch input without a launch is refused", async () => {
   const answer = await cluster.api("POST", `/allocations/${id}/launches/none/input`, { body: { end: true } });
   expect(answer.status).toBe(404);
   expect(answer.text).toContain("unknown_launch");

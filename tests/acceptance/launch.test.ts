@@ -1,5 +1,5 @@
-// Tasks in a running allocation, and real MPICH and OpenMPI programs over several agents without SSH: started from
-// outside and from inside a job, and ended by all that can happen to them. Tests that do not end their allocation share one.
+// Tasks in a running allocation, and real MPICH and OpenMPI programs on several agents without SSH: started from
+// outside and inside a job, with every kind of ending. Tests that keep their allocation share one.
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { spawnCli } from "../harness/cli.ts";
@@ -8,7 +8,7 @@ import { compileMpi, type MpiLibrary, type MpiProgram } from "../harness/mpi.ts"
 import { isAlive, processesIn } from "../harness/processes.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
-// Four nodes are many here: they exchange addresses among themselves, two do so through the server.
+// Four nodes exceed the limit here and exchange addresses among themselves; two use the server.
 const cluster = useCluster({
   nodes: 4,
   config: "tasks: { fence_star_nodes: 3 }\n",
@@ -20,10 +20,10 @@ const SUMS = [
   "rank 2 of 4: sum 6, from 1: 1",
   "rank 3 of 4: sum 6, from 2: 2",
 ];
-const NAMED = ["found: 0 tag#0$of_rank_0$", "nobody: 1", "published: 0", "unpublished: 0"];
+const NAMED = ["found: 0 tag#0$of_rank_0$", "missing: 1", "published: 0", "unpublished: 0"];
 const programs = new Map<string, string>();
 
-/** Compiled when it is needed first. */
+/** Compiled on first use. */
 function program(name: MpiProgram, library: MpiLibrary = "mpich"): string {
   const key = `${library} ${name}`;
   const path = programs.get(key) ?? compileMpi(cluster.dir, name, library);
@@ -33,7 +33,7 @@ function program(name: MpiProgram, library: MpiLibrary = "mpich"): string {
 
 const openMpi = (name: MpiProgram): string => program(name, "openmpi");
 
-/** An allocation for all tests of a group. */
+/** One allocation for all tests of a group. */
 function shared(nodes: number): { readonly id: string } {
   const held = { id: "" };
   beforeAll(async () => {
@@ -46,7 +46,7 @@ function shared(nodes: number): { readonly id: string } {
   return held;
 }
 
-/** An allocation that does nothing but be there. */
+/** An allocation that only holds its nodes. */
 async function reserve(nodes: number): Promise<string> {
   const id = await cluster.submit({ nodes, walltime: "1h", command: ["sleep", "3000"] });
   await cluster.reaches(id, ["running"]);
@@ -69,10 +69,10 @@ const lines = (text: string): readonly string[] =>
     .filter((line) => line !== "")
     .sort();
 
-describe("over two nodes", () => {
+describe("launches over two nodes", () => {
   const held = shared(2);
 
-  test("plain tasks: laid out in blocks, each with its own environment, output labelled", async () => {
+  test("plain tasks are laid out in blocks with their own environment and labelled output", async () => {
     const { id } = held;
     const show = 'echo "$LATTICE_NODE $LATTICE_RANK $LATTICE_LOCAL_RANK/$LATTICE_LOCAL_SIZE $LATTICE_NPROCS $A"';
     const result = await cluster.cli(["launch", `--alloc=${id}`, "-n", "3", "--env", "A=b c", "-l", "sh", "-c", show]);
@@ -85,7 +85,7 @@ describe("over two nodes", () => {
     ]);
   });
 
-  test("MPICH: four ranks exchange large messages and agree on a sum; several times", async () => {
+  test("four MPICH ranks exchange large messages and agree on a sum, several times", async () => {
     const { id } = held;
     for (let round = 0; round < 3; round += 1) {
       const result = await cluster.cli([
@@ -102,7 +102,7 @@ describe("over two nodes", () => {
     }
   });
 
-  test("MPICH over TCP, where version 4.0 waits for ever at its end without help: it ends", async () => {
+  test("MPICH 4.0 over TCP ends instead of hanging in MPI_Finalize", async () => {
     const { id } = held;
     for (let round = 0; round < 4; round += 1) {
       const args = ["launch", `--alloc=${id}`, "-n", "4", "--tasks-per-node=2", "--env", "UCX_TLS=tcp,self"];
@@ -112,7 +112,7 @@ describe("over two nodes", () => {
     }
   });
 
-  test("what goes wrong in a task ends the launch, with its code and its reason", async () => {
+  test("a failing task ends the launch with its exit code and reason", async () => {
     const { id } = held;
     const launch = (...words: string[]) =>
       cluster.cli(["launch", `--alloc=${id}`, "-n", "4", "--tasks-per-node=2", ...words]);
@@ -137,8 +137,8 @@ describe("over two nodes", () => {
     expect(silent.code).toBe(1);
   });
 
-  test("the exit code of every rank is told, and the first failure is the launch's", async () => {
-    // It fails once the others are gone: whoever still ran would be ended with it.
+  test("a launch reports the exit code of every rank and exits with the first failure", async () => {
+    // It fails after the others have ended; a running one would be ended with it.
     const place = cluster.file("ranks");
     mkdirSync(place);
     const line = [
@@ -158,7 +158,7 @@ describe("over two nodes", () => {
     expect(last).toMatchObject({ exitCode: 5, reason: expect.stringMatching(/^task 2 on node-/) });
   });
 
-  test("a rank that never comes: the others wait so long and no longer", async () => {
+  test("ranks stop waiting for a missing rank after the fence timeout", async () => {
     const { id } = held;
     const command = `[ "$LATTICE_RANK" = 3 ] && sleep 60; exec ${program("hello")}`;
     const args = ["launch", `--alloc=${id}`, "-n", "4", "--tasks-per-node=2", "--fence-timeout=1"];
@@ -167,27 +167,27 @@ describe("over two nodes", () => {
     expect(result.stderr).toContain("PMI fence timeout");
   });
 
-  test("names are published and found, and more ranks are refused", async () => {
+  test("MPICH names are published and found, and MPI_Comm_spawn is refused", async () => {
     const launch = (name: MpiProgram) =>
       cluster.cli(["launch", `--alloc=${held.id}`, "-n", "4", "--tasks-per-node=2", program(name)]);
     const named = await launch("names");
     expect(named).toMatchObject({ code: 0 });
     expect(lines(named.stdout)).toEqual(NAMED);
-    // Stock MPICH over UCX refuses by itself, before it asks anybody.
+    // Stock MPICH over UCX refuses by itself, without a request.
     expect((await launch("spawn")).stdout).toContain("spawned: 0");
   });
 
-  test("launches of one allocation share /dev/shm, one after the other and side by side", async () => {
+  test("launches of one allocation share /dev/shm, in sequence and in parallel", async () => {
     const launch = (line: string) =>
       cluster.cli(["launch", `--alloc=${held.id}`, "-w", first, "-n", "1", "sh", "-c", line]);
     const first = (await cluster.allocation(held.id)).nodes?.[0] ?? "";
     expect((await launch("echo kept > /dev/shm/mine")).code).toBe(0);
     const both = await Promise.all([launch("cat /dev/shm/mine; sleep 1"), launch("cat /dev/shm/mine; sleep 1")]);
     expect(both.map(({ stdout }) => stdout)).toEqual(["kept\n", "kept\n"]);
-    expect(existsSync("/dev/shm/mine"), "nobody else sees it").toBe(false);
+    expect(existsSync("/dev/shm/mine"), "no other process sees it").toBe(false);
   });
 
-  test("output of any size and form comes through; input goes to the first task", async () => {
+  test("a launch relays output of any size and form, and sends input to the first task", async () => {
     const { id } = held;
     const big = await cluster.cli([
       "launch",
@@ -215,7 +215,7 @@ describe("over two nodes", () => {
     expect(terminal.stdout).toContain("/dev/pts/");
   });
 
-  test("whoever goes away takes the tasks along; cancelling the allocation does as well", async () => {
+  test("tasks end when the caller disconnects and when the allocation is cancelled", async () => {
     await within(2, async (id) => {
       const child = spawnCli(["launch", `--alloc=${id}`, "-n", "4", "--tasks-per-node=2", program("rounds"), "60"], {
         env: cluster.cliEnvironment(),
@@ -239,14 +239,14 @@ describe("over two nodes", () => {
     const { id } = held;
     const launched = cluster.cli(["launch", `--alloc=${id}`, "-n", "4", "--tasks-per-node=2", program("rounds"), "60"]);
     await eventually({ what: "its ranks are there" }, () => (ranksOf(id).length >= 4 ? true : null));
-    // Another one may stand ready for the next launch.
+    // A warm one may wait for the next launch.
     process.kill(parentOf(ranksOf(id)[0] ?? 0), "SIGKILL");
     const result = await launched;
     expect(result.code).not.toBe(0);
     await eventually({ what: "its ranks are gone" }, () => (ranksOf(id).length === 0 ? true : null));
   });
 
-  test("kill -9 of an agent: the ranks go on, and the launch with them when the agent is back", async () => {
+  test("ranks survive kill -9 of an agent, and the launch continues when the agent is back", async () => {
     const { id } = held;
     const launched = cluster.cli(["launch", `--alloc=${id}`, "-n", "4", "--tasks-per-node=2", program("rounds"), "10"]);
     await eventually({ what: "its ranks are there" }, () => (ranksOf(id).length >= 4 ? true : null));
@@ -261,7 +261,7 @@ describe("over two nodes", () => {
   });
 });
 
-describe("OpenMPI by PMIx, over two nodes", () => {
+describe("OpenMPI launches by PMIx over two nodes", () => {
   const held = shared(2);
   const launch = (name: MpiProgram, ...flags: string[]) =>
     cluster.cli([
@@ -275,7 +275,7 @@ describe("OpenMPI by PMIx, over two nodes", () => {
       openMpi(name),
     ]);
 
-  test("four ranks exchange large messages and agree on a sum", async () => {
+  test("four OpenMPI ranks exchange large messages and agree on a sum", async () => {
     const result = await launch("allreduce");
     expect(result).toMatchObject({ code: 0 });
     expect(lines(result.stdout)).toEqual(SUMS);
@@ -289,7 +289,7 @@ describe("OpenMPI by PMIx, over two nodes", () => {
     expect(folders.filter((folder) => !folder.startsWith("/tmp/lattice-pmix-") || existsSync(folder))).toEqual([]);
   });
 
-  test("names are published and found, and more ranks are refused with a word about it", async () => {
+  test("OpenMPI names are published and found, and MPI_Comm_spawn is refused with a message", async () => {
     const named = await launch("names");
     expect(named).toMatchObject({ code: 0 });
     expect(lines(named.stdout)).toEqual(NAMED);
@@ -298,7 +298,7 @@ describe("OpenMPI by PMIx, over two nodes", () => {
     expect(spawned.stdout).not.toContain("spawned: 1");
   });
 
-  test("a rank that aborts, leaves or never comes ends the launch", async () => {
+  test("an OpenMPI rank that aborts, exits early or never starts ends the launch", async () => {
     const aborted = await launch("abort");
     expect(aborted.code).toBe(7);
     expect(aborted.stderr).toContain("task 1 aborted the launch");
@@ -312,7 +312,7 @@ describe("OpenMPI by PMIx, over two nodes", () => {
   });
 });
 
-test("sixteen ranks over four nodes", async () => {
+test("sixteen ranks over four nodes agree on a sum", async () => {
   await within(4, async (id) => {
     const result = await cluster.cli(["launch", `--alloc=${id}`, "--tasks-per-node=4", program("allreduce")]);
     expect(result).toMatchObject({ code: 0, stderr: "" });
@@ -320,11 +320,11 @@ test("sixteen ranks over four nodes", async () => {
     expect(result.stdout).toContain("rank 15 of 16: sum 120, from 14: 14");
     const list = ["sh", "-c", 'ls "$LATTICE_ATTEMPT_DIR/launches/$LATTICE_LAUNCH_ID"'];
     const place = await cluster.cli(["launch", `--alloc=${id}`, ...list]);
-    expect(place.stdout, "the agents are told their places in the tree").toContain("fence\n");
+    expect(place.stdout, "the agents know their places in the tree").toContain("fence\n");
   });
 });
 
-test("from inside a script, which runs on every node: one launch, the others wait for its end", async () => {
+test("launch calls of a script on every node form one launch", async () => {
   const script = `#!/bin/sh
 lattice launch -n 4 --tasks-per-node=2 ${program("hello")}
 echo "code $?" > ${cluster.dir}/after-$LATTICE_NODE
@@ -375,7 +375,7 @@ const commandOf = (pid: number): string => {
 const parentOf = (pid: number): number =>
   Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
 
-/** The ranks of `rounds`; which allocation they are of is in their environment. */
+/** The ranks of `rounds`; their environment names their allocation. */
 function ranksOf(id: string): readonly number[] {
   return processesIn(cluster.dir).filter((pid) => {
     if (!commandOf(pid).startsWith(program("rounds"))) return false;

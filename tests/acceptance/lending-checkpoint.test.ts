@@ -1,5 +1,5 @@
-// Borrowing from end to end: a job that takes checkpoints borrows an idle node of another vCluster, saves its work when the owner
-// needs the node, hands it back, and goes on from where it was. Nothing that it has counted is lost or counted twice.
+// Borrowing end to end: a job with checkpoints borrows an idle node, saves its work when the owner reclaims it, and
+// resumes without losing or repeating a step.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -29,10 +29,10 @@ interface Suspended {
   readonly checkpoint?: { readonly taken?: number };
 }
 
-test(`a borrower saves its work, hands the node back and goes on, ${ROUNDS} times over`, async () => {
+test(`a borrower saves its work, returns the node and resumes, ${ROUNDS} times`, async () => {
   const terms = ["--lends", "--lend-return-grace=20", "--lend-max-time=3h"];
   await cluster.cli(["admin", "vcluster", "update", OWNER, ...terms]);
-  // The borrower's own node is taken, for good.
+  // The borrower's own node is occupied permanently.
   const neighbour = await cluster.submit({
     command: ["/bin/sleep", "600"],
     vcluster: BORROWER,
@@ -66,7 +66,7 @@ test(`a borrower saves its work, hands the node back and goes on, ${ROUNDS} time
     expect((await cluster.reaches(owner, ["running"])).nodes).toEqual(["node-2"]);
     expect((await cluster.node("node-2")) as Shown).toMatchObject({ current_vcluster: OWNER });
     const waiting = (await cluster.allocation(borrower)) as Suspended;
-    expect(waiting).toMatchObject({ state: "pending", preemptions: round, checkpoint: { taken: round } });
+    expect(waiting).toMatchObject({ state: "pending", preemptions: round, checkpoint: { completed: round } });
     expect(waiting.submitted_at).toBe(submitted);
     expect(waiting.message).toContain(`stopped for allocation ${owner} of class 5 (reclaim)`);
     execFileSync("touch", [hold]);

@@ -1,5 +1,4 @@
-// A vCluster lends an idle node of its own, and has it back when it needs it. The work that borrowed it is
-// given the time to end that the owner grants, and waits again.
+// A vCluster lends an idle node and reclaims it. The borrower gets the owner's grace and waits again.
 import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
 import { sleep } from "../harness/eventually.ts";
@@ -16,7 +15,7 @@ interface Told {
   readonly message?: string;
 }
 
-test("idle nodes are lent on the owner's terms, and taken back when it needs them", async () => {
+test("idle nodes are lent on the owner's terms and reclaimed on demand", async () => {
   const go = cluster.file("go");
   const guest = await cluster.submit({
     entrypoint: `while [ ! -e ${go} ]; do sleep 0.1; done`,
@@ -28,7 +27,7 @@ test("idle nodes are lent on the owner's terms, and taken back when it needs the
   expect((await cluster.allocation(guest)).state, "nothing is lent unasked").toBe("pending");
 
   const terms = ["--lends", "--lend-return-grace=2", "--lend-max-time=3h"];
-  expect((await cluster.cli(["admin", "vcluster", "update", OWNER, ...terms])).stdout).toContain("back within 2 s");
+  expect((await cluster.cli(["admin", "vcluster", "update", OWNER, ...terms])).stdout).toContain("reclaims within 2 s");
   await cluster.reaches(guest, ["running"]);
   const lent = (await cluster.node("node-2")) as Shown;
   expect(lent).toMatchObject({ home_vcluster: OWNER, current_vcluster: "hpc-batch" });

@@ -1,5 +1,5 @@
-// Without a store a node keeps the newest output alone: a job that prints more than the ring does not fill the disk, and
-// whoever reads is told what is missing, over a restart of the agent too.
+// Without a store a node keeps only the newest output: a job that prints more does not fill the disk, and readers see
+// what is missing, also after an agent restart.
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -17,7 +17,7 @@ const onNode = (id: string): string => {
   return places.find((path) => existsSync(path)) ?? "";
 };
 
-test("a running job's old output goes, and the reader is told how much", async () => {
+test("the agent discards old output of a running job, and readers see how many bytes are missing", async () => {
   const id = await cluster.submit({ entrypoint: `yes '${LINE}' | head -c ${8 * MB}; sleep 600` });
   const path = await eventually({ what: "it has printed" }, () =>
     onNode(id) !== "" && statSync(onNode(id)).size === 8 * MB ? onNode(id) : null,
@@ -45,7 +45,7 @@ test("a running job's old output goes, and the reader is told how much", async (
   expect((await cluster.cli(["logs", id, "--stdout"])).stdout).toBe(all.stdout);
 });
 
-test("a burst at the very end is trimmed too", async () => {
+test("output written right before the end is trimmed too", async () => {
   const id = await cluster.submit({ entrypoint: `yes '${LINE}' | head -c ${4 * MB}` });
   await cluster.ends(id);
   await eventually({ what: "it is put away, trimmed" }, () =>

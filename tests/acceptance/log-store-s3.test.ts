@@ -1,5 +1,5 @@
-// Output in an object store: a process that speaks S3 and checks signatures and digests, and that fails in every way
-// such stores do. Nothing is lost, nothing comes twice, and whoever reads meanwhile is told.
+// Output in an object store: a process that speaks S3, checks signatures and digests, and fails in every way. Nothing
+// is lost or duplicated, and readers get an error meanwhile.
 import { createHash } from "node:crypto";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -31,7 +31,7 @@ logs:
   agentEnv: store.environment,
 });
 
-/** All of it is in the store, and the node has none of it any more. */
+/** All of it is in the store, and none on the node. */
 async function onlyInTheStore(id: string): Promise<void> {
   const metadata = `lattice-logs/cluster-1/default/default/${id}/logs/metadata/node-1.json`;
   await eventually({ what: `all output of ${id} is stored` }, async () => {
@@ -45,7 +45,7 @@ async function onlyInTheStore(id: string): Promise<void> {
     try {
       rmSync(ended, { recursive: true, maxRetries: 9 });
     } catch {
-      // The agent may still note there how far it has come.
+      // The agent may still record its progress there.
     }
     return existsSync(ended) ? null : true;
   });
@@ -58,7 +58,7 @@ const whole = createHash("sha256");
 for (let n = 1; n <= LINES; n += 1) whole.update(line(n));
 const expected = whole.digest("hex");
 
-test("output lies there in the book's layout, and is read from there", async () => {
+test("output is stored in the documented layout and read from the object store", async () => {
   const id = await cluster.submit({ entrypoint: "echo to-stdout; echo to-stderr >&2" });
   await cluster.ends(id);
   await onlyInTheStore(id);
@@ -87,7 +87,7 @@ test.each<[Fault, number]>([
   expect(createHash("sha256").update(stdout).digest("hex")).toBe(expected);
 });
 
-test("an agent that is killed while the store is away brings the rest later, and nothing twice", async () => {
+test("an agent killed while the store is away uploads the rest later, without duplicates", async () => {
   await store.fail(1_000_000, "cut");
   const before = (await store.requests()).GET ?? 0;
   const id = await cluster.submit({ entrypoint: `${printed}; sleep 2; echo the end` });
@@ -105,7 +105,7 @@ test("an agent that is killed while the store is away brings the rest later, and
   expect(createHash("sha256").update(stdout.slice(0, -"the end\n".length)).digest("hex")).toBe(expected);
 });
 
-test("what waits is counted, and counted down", async () => {
+test("metrics count output that waits for the store, up and down", async () => {
   const waiting = async () => {
     const { text } = await request(cluster.apiUrl, "GET", "/metrics");
     return Number(/^lattice_log_bytes_waiting (\d+)$/m.exec(text)?.[1]);
@@ -119,13 +119,13 @@ test("what waits is counted, and counted down", async () => {
   await eventually({ what: "nothing waits" }, async () => ((await waiting()) === 0 ? true : null));
 });
 
-test("whoever reads while the store is away is told, and nothing is shown as if it were all", async () => {
+test("readers get an error while the store is away, never partial output", async () => {
   const id = await cluster.submit({ entrypoint: "echo kept" });
   await cluster.ends(id);
   await onlyInTheStore(id);
   await store.fail(1_000, "error");
-  // In words where the store fails soon; an answer that has begun by then is cut off.
-  const said = await eventually({ what: "the reader is told" }, async () => {
+  // A message if the store fails early; an answer that has started is cut off.
+  const said = await eventually({ what: "the reader gets an error" }, async () => {
     const { code, stdout, stderr } = await cluster.cli(["logs", id]);
     const known = code === 0 || stdout !== "" || stderr.includes("the log store does not answer");
     return known ? { code, stdout } : null;
@@ -136,7 +136,7 @@ test("whoever reads while the store is away is told, and nothing is shown as if 
   expect((await cluster.cli(["logs", id])).stdout).toBe("kept\n");
 });
 
-test("an agent without keys for the store does not start, and says what it needs", async () => {
+test("an agent without credentials for the store does not start and names them", async () => {
   const logFile = cluster.file("no-keys.log");
   const args = ["--node-id", "other", "--server", cluster.grpcAddress, "--data-dir", cluster.file("no-keys")];
   const agent = startProgram("lattice-agent", {

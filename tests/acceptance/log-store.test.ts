@@ -1,6 +1,5 @@
-// Output that is kept in a store: nothing is lost at the end of a job, while the store or the server is
-// away, or over a restart of the agent; the node keeps the newest part alone; and a follower goes
-// on over a restart of the server.
+// Output in a store: nothing is lost at the end of a job, while the store or the server is away, or across an agent
+// restart; the node keeps only the newest part; and a follower survives a server restart.
 import { createHash } from "node:crypto";
 import {
   existsSync,
@@ -22,7 +21,7 @@ import { useCluster } from "../harness/use-cluster.ts";
 
 const STORE = mkdtempSync(join(tmpdir(), "lattice-log-store-"));
 const RING_MB = 4;
-/** Far less than the job below prints, which is less than 16 times as much. */
+/** Far less than the job prints, which is less than 16 times as much. */
 const BUFFER_MB = 8;
 
 const cluster = useCluster({
@@ -72,7 +71,7 @@ function readAll(id: string, ...flags: string[]) {
   return { all, bytes: () => bytes };
 }
 
-/** The agent may be writing there: then once more. */
+/** The agent may be writing there: try again. */
 const removed = (path: string): Promise<true> =>
   eventually({ what: `${path} is gone` }, () => {
     try {
@@ -83,7 +82,7 @@ const removed = (path: string): Promise<true> =>
     }
   });
 
-test("a job's output lies in the book's layout and is read from there when the node has none", async () => {
+test("output is stored in the documented layout and read from the store when the node has none", async () => {
   const id = await cluster.submit({ entrypoint: "echo to-stdout; echo to-stderr >&2" });
   await cluster.ends(id);
   await stored(id);
@@ -101,7 +100,7 @@ test("a job's output lies in the book's layout and is read from there when the n
   expect((await cluster.cli(["logs", id, "--tail=1"])).stdout).toBe("to-stdout\n");
 });
 
-test("much output at once: the node keeps the newest part, the store all, a follower sees it, and the agent stays small", async () => {
+test("with much output the node keeps the newest part, the store everything, and the agent's memory stays bounded", async () => {
   const lines = 1_600_000;
   const id = await cluster.submit({ entrypoint: `seq -f 'line %012.0f of the output of this job' 1 ${lines}` });
   const following = readAll(id, "-f");
@@ -133,7 +132,7 @@ test("much output at once: the node keeps the newest part, the store all, a foll
   expect(part.stdout).toBe("line 000000000002 of the output of this job\n");
 });
 
-test("while the store is away output waits, over a restart of the agent, and nothing is lost", async () => {
+test("output waits while the store is away, across an agent restart, and none is lost", async () => {
   const away = `${STORE}.away`;
   renameSync(STORE, away);
   writeFileSync(STORE, "not a folder");
@@ -152,7 +151,7 @@ test("while the store is away output waits, over a restart of the agent, and not
   expect((await cluster.cli(["logs", id])).stdout).toBe([1, 2, 3, 4, 5, 6].map((n) => `part ${n}\n`).join(""));
 });
 
-test("what ended and was put away while the store was away is sent by the next agent", async () => {
+test("the next agent uploads output of attempts that ended while the store was away", async () => {
   const away = `${STORE}.away`;
   renameSync(STORE, away);
   writeFileSync(STORE, "not a folder");
@@ -169,7 +168,7 @@ test("what ended and was put away while the store was away is sent by the next a
   expect((await cluster.cli(["logs", id])).stdout).toBe("to be kept\n");
 });
 
-test("a follower goes on over a restart of the server, with nothing twice and nothing left out", async () => {
+test("a follower resumes after a server restart without gaps or duplicates", async () => {
   const id = await cluster.submit({ entrypoint: "for n in $(seq 1 40); do echo tick $n; sleep 0.15; done" });
   const following = readAll(id, "-f");
   await eventually({ what: "something was followed" }, () => (following.bytes() > 0 ? true : null));
@@ -183,13 +182,13 @@ test("a follower goes on over a restart of the server, with nothing twice and no
   });
 });
 
-test("by time, and bad input", async () => {
+test("logs filter by time and refuse bad input", async () => {
   const go = cluster.file("go");
   const id = await cluster.submit({ entrypoint: `echo early; until [ -e ${go} ]; do sleep 0.1; done; echo late` });
   await eventually({ what: "the agent has noted when the first line was there" }, () =>
     statSync(onNode(id, "times")).size > 0 ? true : null,
   );
-  // Times are kept by the second.
+  // Times have a resolution of one second.
   await sleep(2_000);
   const between = new Date().toISOString();
   await sleep(2_000);
@@ -201,7 +200,7 @@ test("by time, and bad input", async () => {
     stdout: "late\n",
   });
   expect((await cluster.cli(["logs", id, `--until=${between}`])).stdout).toBe("early\n");
-  expect((await cluster.cli(["logs", id, "--since=yesterday"])).stderr).toContain("how long ago");
+  expect((await cluster.cli(["logs", id, "--since=yesterday"])).stderr).toContain("a time before now");
   const bad = await cluster.api("GET", `/allocations/${id}/logs?offset=minus-one`);
   expect(bad.body).toMatchObject({ status: 400, code: "invalid_argument" });
 });

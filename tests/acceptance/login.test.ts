@@ -1,6 +1,5 @@
-// Logging in as people do, with a real OpenID provider: by a browser (PKCE), by a code on another device, by a refresh
-// that nobody notices, also in commands that outlive their tokens, and out again; a program by its own credentials; and a
-// token that was called back.
+// Login with a real OpenID provider: by browser (PKCE), by device code, by an unnoticed refresh, also in commands that
+// outlive their tokens, and logout; a program with client credentials; and a revoked token.
 
 import { execFile } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -11,7 +10,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import Provider, { type KoaContextWithOIDC } from "oidc-provider";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { visit } from "../harness/browser.ts";
+import { submitForms } from "../harness/browser.ts";
 import { runCli, spawnCli } from "../harness/cli.ts";
 import { Cluster } from "../harness/cluster.ts";
 import { eventually } from "../harness/eventually.ts";
@@ -28,9 +27,9 @@ let oidc: Provider;
 let issuer = "";
 let cluster: Cluster;
 let agent: Program | null = null;
-/** People's tokens are signed texts, or texts that only the provider knows and can call back at once. */
+/** Users' tokens are signed or opaque; opaque ones can be revoked at once. */
 let signed = true;
-/** Renewals that the provider was asked for. */
+/** Refresh requests to the provider. */
 let renewals = 0;
 
 beforeAll(async () => {
@@ -47,7 +46,7 @@ beforeAll(async () => {
   provider.on("request", (request, response) => void answer(request, response));
   writeFileSync(join(home, "secret"), ROBOT.client_secret, { mode: 0o600 });
   const api = `oidc_issuer: "${issuer}", oidc_client_id: lattice, oidc_scopes: [operator], oidc_client_secret: "file://${join(home, "secret")}"`;
-  const believed = "oidc_introspection_client: robot, oidc_believed_seconds: 1";
+  const believed = "oidc_introspection_client: robot, oidc_token_cache_seconds: 1";
   const looks = "token_recheck_interval: 1s";
   cluster = new Cluster({ nodes: 0, config: `api: { ${api}, ${believed}, ${looks} }\n` });
   await cluster.startServer();
@@ -80,7 +79,7 @@ function openProvider(): Provider {
       preferred_username: "accountId" in token ? token.accountId : "robot",
     }),
     issueRefreshToken: () => true,
-    // Refreshed by the next command, which finds nearly nothing left of it.
+    // Refreshed by the next command, which finds it almost expired.
     ttl: { AccessToken: 600, ClientCredentials: 600 },
     features: {
       deviceFlow: { enabled: true },
@@ -109,7 +108,7 @@ const tokenFile = () => join(home, ".config", "lattice", "tokens.json");
 const kept = () =>
   Object.values(JSON.parse(readFileSync(tokenFile(), "utf8")) as Record<string, Record<string, unknown>>)[0];
 
-/** Starts a login, does what its words ask a person to do, and waits for its end. */
+/** Starts a login, does what it asks the user to do, and waits for its end. */
 async function login(words: readonly string[], act: (said: string) => Promise<boolean>): Promise<string> {
   const child = spawnCli(["login", ...words], { env: env() });
   let said = "";
@@ -122,20 +121,20 @@ async function login(words: readonly string[], act: (said: string) => Promise<bo
   return said;
 }
 
-test("by a browser: PKCE, and commands work afterwards", async () => {
+test("browser login uses PKCE, and commands work afterwards", async () => {
   expect((await lattice("nodes")).code).toBe(4);
   await login(["--flow", "browser"], async (said) => {
     const address = /(http\S+\/auth\?\S+)/.exec(said)?.[1];
     if (address === undefined) return false;
     expect(address).toContain("code_challenge_method=S256");
-    expect((await visit(address, PERSON)).text).toContain("You are logged in");
+    expect((await submitForms(address, PERSON)).text).toContain("You are logged in");
     return true;
   });
   const { code, stderr } = await lattice("nodes");
   expect(code, stderr).toBe(0);
 });
 
-test("what is mine is the token's user's, not the local account's", async () => {
+test("the caller's own work is that of the token's user, not of the local account", async () => {
   const { stdout: id, stderr } = await lattice("submit", "--quiet", "--nodes=1", "--", "true");
   expect(id.trim(), stderr).not.toBe("");
   expect((await lattice("status", "--quiet")).stdout).toContain(id.trim());
@@ -148,7 +147,7 @@ test("what is mine is the token's user's, not the local account's", async () => 
   expect(cancelled.stdout, cancelled.stderr).toContain(`Cancelled allocation ${id.trim()}`);
 });
 
-test("a login that the provider refuses is none, in the browser as well; a stranger's call does not end the wait", async () => {
+test("a refused login fails in CLI and browser, and a foreign callback does not end the wait", async () => {
   const child = spawnCli(["login", "--flow", "browser"], { env: env() });
   let said = "";
   child.stderr.on("data", (chunk: Buffer) => {
@@ -161,7 +160,10 @@ test("a login that the provider refuses is none, in the browser as well; a stran
   );
   const back = "http://localhost:8400/callback";
   const stranger = await eventually({ what: "the login listens" }, async () => fetch(`${back}?code=x&state=guessed`));
-  expect([stranger.status, await stranger.text()]).toEqual([400, expect.stringContaining("no answer to a login")]);
+  expect([stranger.status, await stranger.text()]).toEqual([
+    400,
+    expect.stringContaining("does not belong to a login"),
+  ]);
   const state = new URL(address).searchParams.get("state") ?? "";
   const page = await fetch(`${back}?${new URLSearchParams({ error: "access_denied", state })}`);
   expect(await page.text()).toContain("You are not logged in to Lattice");
@@ -169,14 +171,14 @@ test("a login that the provider refuses is none, in the browser as well; a stran
   expect((await lattice("nodes")).code, "who was logged in still is").toBe(0);
 });
 
-/** As if the kept token were about to end. */
+/** As if the stored token were about to expire. */
 function nearItsEnd(): void {
   const cache = JSON.parse(readFileSync(tokenFile(), "utf8")) as Record<string, object>;
   const ending = Object.entries(cache).map(([url, token]) => [url, { ...token, expiresAtMs: Date.now() + 1_000 }]);
   writeFileSync(tokenFile(), JSON.stringify(Object.fromEntries(ending)), { mode: 0o600 });
 }
 
-test("several commands at once renew a token once, and the renewal after that is good as well", async () => {
+test("concurrent commands renew a token once, and the next renewal works too", async () => {
   for (let round = 0; round < 2; round += 1) {
     nearItsEnd();
     const before = renewals;
@@ -192,7 +194,7 @@ test("several commands at once renew a token once, and the renewal after that is
   expect(existsSync(`${tokenFile()}.lock`)).toBe(false);
 });
 
-test("a token that is about to end is renewed by the next command; after logout the renewal is good for nothing", async () => {
+test("an expiring token is renewed by the next command, and logout invalidates the refresh token", async () => {
   const before = kept();
   nearItsEnd();
   expect((await lattice("nodes")).code).toBe(0);
@@ -212,12 +214,12 @@ test("a token that is about to end is renewed by the next command; after logout 
   expect(await again.json()).toMatchObject({ error: "invalid_grant" });
 });
 
-test("by a code that is entered elsewhere", async () => {
+test("device login works with a code entered elsewhere", async () => {
   signed = false;
   await login(["--device"], async (said) => {
     const [, address, code] = /Open (\S+) and enter the code (\S+)/.exec(said) ?? [];
     if (address === undefined || code === undefined) return false;
-    const { text } = await visit(address, { ...PERSON, user_code: code });
+    const { text } = await submitForms(address, { ...PERSON, user_code: code });
     expect(text).toMatch(/success/i);
     return true;
   });
@@ -234,15 +236,15 @@ const tokenOf = async (body: Record<string, string>): Promise<string> => {
   return ((await granted.json()) as { access_token: string }).access_token;
 };
 
-/** The kept token counts for nothing from here on; resolves when a command has had it renewed. */
+/** Invalidates the stored token; resolves when a command has renewed it. */
 async function endToken(): Promise<void> {
   const ended = String(kept()?.accessToken);
-  // Not by its endpoint for that, which calls back the renewal too.
+  // Not through the revocation endpoint, which revokes the refresh token too.
   await (await oidc.AccessToken.find(ended))?.destroy();
   await eventually({ what: "the token is renewed" }, () => (kept()?.accessToken === ended ? null : true));
 }
 
-/** A command that goes on; `said` is what it has written so far. */
+/** A long-running command; `said` is its output so far. */
 function started(...words: string[]) {
   const child = spawnCli(words, { env: env() });
   const seen = { said: "", err: "" };
@@ -258,7 +260,7 @@ function started(...words: string[]) {
   return { seen, ended, shows };
 }
 
-test("output is followed and tasks go on over tokens that end", async () => {
+test("log followers and tasks survive expiring tokens", async () => {
   agent = startProgram("lattice-agent", {
     args: ["--node-id", "n1", "--server", cluster.grpcAddress, "--data-dir", join(cluster.dir, "agent-n1")],
     logFile: join(cluster.dir, "agent-n1.log"),
@@ -287,21 +289,21 @@ test("output is followed and tasks go on over tokens that end", async () => {
   signed = true;
 });
 
-test("without a display by a code, and with the scopes that the server names", async () => {
+test("login without a display uses a device code and the server's scopes", async () => {
   const said = await login([], async (so) => {
     const [, address, code] = /Open (\S+) and enter the code (\S+)/.exec(so) ?? [];
     if (address === undefined || code === undefined) return false;
-    expect((await visit(address, { ...PERSON, user_code: code })).text).toMatch(/success/i);
+    expect((await submitForms(address, { ...PERSON, user_code: code })).text).toMatch(/success/i);
     return true;
   });
-  expect(said).toContain("Logging in by a code, since there is no display for a browser");
+  expect(said).toContain("Logging in with a device code, because there is no display for a browser");
   const discovery = (await (await fetch(`${cluster.apiUrl}/api/v1/auth/discovery`)).json()) as { scopes?: string };
   expect(discovery.scopes).toBe("operator");
   const [, body = ""] = String(kept()?.accessToken).split(".");
   expect(JSON.parse(Buffer.from(body, "base64url").toString())).toMatchObject({ scope: "operator" });
 });
 
-test("a program by its own credentials, until its token is called back", async () => {
+test("client credentials work until the token is revoked", async () => {
   const proof = `Basic ${Buffer.from(`${ROBOT.client_id}:${ROBOT.client_secret}`).toString("base64")}`;
   const post = (path: string, body: Record<string, string>) =>
     fetch(`${issuer}${path}`, { method: "POST", headers: { authorization: proof }, body: new URLSearchParams(body) });
@@ -310,13 +312,13 @@ test("a program by its own credentials, until its token is called back", async (
   const call = async (token: string) =>
     (await fetch(`${cluster.apiUrl}/api/v1/nodes`, { headers: { authorization: `Bearer ${token}` } })).status;
   expect(await call(signed)).toBe(200);
-  // One that is no signed text: only the provider can say what it is good for.
+  // An opaque token: only the provider knows its meaning.
   const opaque = await post("/token", { grant_type: "client_credentials", scope: "operator", resource: OPAQUE });
   const token = ((await opaque.json()) as { access_token: string }).access_token;
   expect(token.split(".")).toHaveLength(1);
   expect(await call(token)).toBe(200);
   expect(await call(`${token}x`)).toBe(401);
   await post("/token/revocation", { token });
-  // It is believed for as long as it was told to be.
+  // It is cached for the configured time.
   await eventually({ what: "the token is refused" }, async () => ((await call(token)) === 401 ? true : null));
 });

@@ -1,5 +1,5 @@
-// Terminals and tasks of somebody else than root, on nodes whose agent is root: they are that user's, with all groups, and
-// nothing that the user chose is believed by a program that still is root. In plain attempts and in those with an image.
+// Terminals and tasks of an unprivileged user on nodes whose agent is root: they have the user's ids and groups, and
+// no program of root trusts a setting of the user. In plain attempts and with an image.
 import { execFileSync } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -23,7 +23,7 @@ const [users, registry, traps, sprung] = ["users", "registry", "traps", "sprung"
 chmodSync(folder, 0o755);
 writeFileSync(users, `ada ${UID} ${GID} 27 100\n`);
 
-/** Programs that root would find if it looked where the job looks: each notes who runs it. */
+/** Programs that root would run if it used the job's PATH: each records its user. */
 mkdirSync(traps);
 writeFileSync(sprung, "");
 chownSync(sprung, UID, GID);
@@ -80,20 +80,20 @@ describe.each([
   let expected: readonly string[] = [];
   const rootWasHere = (): boolean => readFileSync(sprung, "utf8").split("\n").includes("0");
 
-  test("a terminal is the user's, and root believes nothing of what it chose", async () => {
+  test("a terminal runs as the user, and root trusts none of the user's settings", async () => {
     const shown = await asAda(["attach", id, `--command=${WHO}`]);
     expect(shown.stdout.replaceAll("\r", "").trim().split("\n"), shown.stderr).toEqual(expected);
     expect(rootWasHere()).toBe(false);
   });
 
-  test("so are tasks", async () => {
+  test("tasks run as the user, and root trusts none of the user's settings", async () => {
     const launched = await asAda(["launch", `--alloc=${id}`, "-n", "2", "--env", "EXTRA=1", "/bin/sh", "-c", WHO]);
     expect(launched, launched.stderr).toMatchObject({ code: 0 });
     expect(launched.stdout.trim().split("\n").toSorted()).toEqual([...expected, ...expected].toSorted());
     expect(rootWasHere()).toBe(false);
   });
 
-  test("ranks of OpenMPI are served though nobody here knows the user, who cannot even come to the agent's folder", async () => {
+  test("OpenMPI ranks get PMIx without an account on the node and without access to the agent's folder", async () => {
     expect(statSync(cluster.dir).mode & 0o077).toBe(0);
     const launched = await asAda(["launch", `--alloc=${id}`, "-n", "2", "--pmi=pmix", hello]);
     expect(launched, launched.stderr).toMatchObject({ code: 0 });
@@ -101,7 +101,7 @@ describe.each([
     expect(rootWasHere()).toBe(false);
   });
 
-  test("shared memory of tasks is the attempt's own", async () => {
+  test("tasks use a /dev/shm private to the attempt", async () => {
     const foreign = mkdtempSync("/dev/shm/lattice-mapped-");
     try {
       const looked = await asAda(["launch", `--alloc=${id}`, "-n", "1", "/bin/sh", "-c", "/usr/bin/ls -A /dev/shm"]);

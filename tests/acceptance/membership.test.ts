@@ -1,5 +1,5 @@
-// Members come, go, are lost and replaced while jobs run, through whichever server is asked; nothing
-// that would cost the majority is done; and leadership goes where it is asked to go.
+// Members join, leave, are lost and replaced while jobs run, through any server; changes that would cost the majority
+// are refused; and leadership moves as requested.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -45,7 +45,7 @@ const member = async (asked: number, n: number): Promise<Member | undefined> =>
   (await membersOf(asked)).find(({ id }) => id === `server-${n}`);
 const other = (n: number): number => (n % 3) + 1;
 
-test("three servers, two of which joined by the address of the first, are all there", async () => {
+test("three servers form a cluster, two of them by joining the first", async () => {
   const listed = await eventually({ what: "all three are caught up" }, async () => {
     const members = await membersOf(2);
     return members.length === 3 && members.every(({ healthy, lag }) => healthy === true && lag === 0) ? members : null;
@@ -65,7 +65,7 @@ test("three servers, two of which joined by the address of the first, are all th
   }
 });
 
-test("bad input is refused, and changes nothing", async () => {
+test("bad membership input is refused and changes nothing", async () => {
   const raft = (...args: readonly string[]) => quorum.cli(2, "admin", "raft", ...args);
   for (const [code, words, args] of [
     [3, "There is no member server-9", ["remove-member", "server-9"]],
@@ -79,12 +79,12 @@ test("bad input is refused, and changes nothing", async () => {
     expect(result.stderr, args.join(" ")).toContain(words);
     expect(result.code, args.join(" ")).toBe(code);
   }
-  // The same again is no change, and no error.
+  // A repeated request is neither a change nor an error.
   expect((await raft("add-member", "server-3", "--peer-address", quorum.etcdPeer(3))).code).toBe(0);
   expect(await membersOf(1)).toHaveLength(3);
 });
 
-test("leadership goes to the server that is named, under load, and nothing acknowledged is lost", async () => {
+test("leadership moves to the named server under load without losing acknowledged work", async () => {
   const starts = join(quorum.dir, "starts");
   writeFileSync(starts, "");
   const acknowledged: string[] = [];
@@ -96,7 +96,7 @@ test("leadership goes to the server that is named, under load, and nothing ackno
         (id) => acknowledged.push(id),
         () => undefined,
       );
-      // They are all to run before the test ends.
+      // All of them must run before the test ends.
       await sleep(PACE_MS);
     }
   })();
@@ -104,13 +104,16 @@ test("leadership goes to the server that is named, under load, and nothing ackno
   for (let turns = 0; turns < 3; turns += 1) {
     const target = other(await quorum.leader());
     const before = acknowledged.length;
-    // Through the third, which neither leads nor will.
+    // Through the third, which neither leads nor will lead.
     const result = await quorum.cli(other(target), "admin", "raft", "transfer-leader", `server-${target}`);
-    expect(result, result.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining(`server-${target} leads`) });
-    await eventually({ what: "submissions go on" }, () => (acknowledged.length > before + 3 ? true : null));
+    expect(result, result.stderr).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(`Leader is server-${target}`),
+    });
+    await eventually({ what: "submissions continue" }, () => (acknowledged.length > before + 3 ? true : null));
     expect(await quorum.leader()).toBe(target);
   }
-  // Asked again, of another server, it is answered and not done again.
+  // Repeated at another server, it is answered without effect.
   const twice = async (n: number) => {
     const body = { request_id: `once-${n}` };
     const transfer = (asked: number) => quorum.api(asked, "POST", "/raft/transfer-leader", { body });
@@ -126,8 +129,8 @@ test("leadership goes to the server that is named, under load, and nothing ackno
   stop = true;
   await load;
   for (const id of acknowledged) await quorum.reaches(1, id, "completed");
-  const begun = readFileSync(starts, "utf8").trim().split("\n");
-  for (const id of acknowledged) expect(begun.filter((line) => line.startsWith(`${id}.`))).toHaveLength(1);
+  const started = readFileSync(starts, "utf8").trim().split("\n");
+  for (const id of acknowledged) expect(started.filter((line) => line.startsWith(`${id}.`))).toHaveLength(1);
 });
 
 test("a lost server is removed and replaced by a fresh one, while jobs run", async () => {
@@ -141,7 +144,7 @@ test("a lost server is removed and replaced by a fresh one, while jobs run", asy
   );
   expect(await member(asked, lost)).toMatchObject({ etcd: { name: `lattice-${lost}` } });
 
-  // Two of three answer: neither of them may go.
+  // Two of three answer: neither may be removed.
   const refused = await quorum.cli(asked, "admin", "raft", "remove-member", `server-${other(asked)}`);
   expect(refused.code).toBe(5);
   expect(refused.stderr).toContain("without it 2 of 2 must answer, and 1 do");
@@ -164,7 +167,7 @@ test("a lost server is removed and replaced by a fresh one, while jobs run", asy
   });
 });
 
-test("a change through one server is seen through every other by whoever asks for it", async () => {
+test("a change through one server is readable through every other server by log index", async () => {
   const leader = await quorum.leader();
   const follower = other(leader);
   for (const [through, asked] of [
@@ -184,7 +187,7 @@ test("a change through one server is seen through every other by whoever asks fo
   }
 });
 
-test("the leader is removed: it hands over, stops, and does not come back on its old data", async () => {
+test("a removed leader transfers leadership, stops, and refuses to start on its old data", async () => {
   const leaving = await quorum.leader();
   const asked = other(leaving);
   const result = await quorum.cli(leaving, "admin", "raft", "remove-member", `server-${leaving}`);
@@ -201,7 +204,7 @@ test("the leader is removed: it hands over, stops, and does not come back on its
   expect(await again.ended).toBe(1);
   expect(readFileSync(logFile, "utf8")).toMatch(/was removed from the cluster; .* delete .* start once with --join/);
 
-  // Another takes its place under another id, told of before it is there.
+  // Another member takes its place under another id, added before it starts.
   const told = await quorum.cli(asked, "admin", "raft", "add-member", "server-4", "--peer-address", quorum.etcdPeer(4));
   expect(told, told.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining("(not started)") });
   await quorum.startServer(4, ["--join", quorum.grpc(asked)]);
@@ -210,7 +213,7 @@ test("the leader is removed: it hands over, stops, and does not come back on its
   expect(await quorum.state(4, running)).toBe("running");
 });
 
-test("a member that hangs, and then no majority: the status still answers, and says what is not known", async () => {
+test("status answers with unknown fields while a member hangs and without a majority", async () => {
   const numbers = (await membersOf(4)).map(({ id }) => Number(id.slice(7)));
   const paused = numbers.filter((n) => n !== 4);
   const pids = paused.flatMap((n) => [quorum.server(n).pid, quorum.etcdPid(n)]);
@@ -226,7 +229,7 @@ test("a member that hangs, and then no majority: the status still answers, and s
     const refused = await quorum.api(4, "DELETE", `/raft/members/server-${paused[0]}`);
     expect(refused).toMatchObject({ status: 409, body: { code: "majority_at_risk" } });
     expect(refused.text).toContain("2 of 3 must answer, and 1 do");
-    // Alone it takes no writes, and says of what it shows that it may be old.
+    // Alone it accepts no writes, and marks its reads as possibly stale.
     await eventually({ what: "writes are refused" }, async () => {
       const written = await quorum.api(4, "POST", "/allocations", { body: { entrypoint: "true" } });
       return written.status === 503 ? true : null;

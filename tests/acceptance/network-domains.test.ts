@@ -1,4 +1,5 @@
-// Network domains on one machine: allocations of one domain reach each other, those of another cannot, and nothing is left behind.
+// Network domains on one machine: allocations of one domain reach each other, others do not, and nothing is left
+// behind.
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,7 +7,7 @@ import { afterAll, expect, test } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
-// Numbers that no other cluster of the same machine has at the same time.
+// VNIs that no other cluster on this machine uses at the same time.
 const FIRST = 100_000 + (process.pid % 100_000) * 100;
 const output = mkdtempSync(join(tmpdir(), "lattice-domains-"));
 afterAll(() => rmSync(output, { recursive: true, force: true, maxRetries: 9 }));
@@ -21,8 +22,8 @@ const serving = (more: string): string =>
   `exec ${process.execPath} -e 'require("http").createServer((q,r)=>r.end("hello"))${more}.listen(${PORT},"127.0.0.1")'`;
 const client = `${process.execPath} -e 'fetch("http://127.0.0.1:${PORT}/").then(r=>r.text()).then(console.log,()=>{console.log("cut off");process.exit(7)})'`;
 
-test("a domain is reached from inside, and from nowhere else; the pool runs out and comes back", async () => {
-  // Its probe is asked inside the domain, where it is heard; its patience is for slow machines.
+test("a network domain is reachable only from inside, and its exhausted VNI pool recovers", async () => {
+  // Its probe runs inside the domain; the long timeout is for slow machines.
   const liveness_probe = { port: PORT, period_secs: 1, initial_delay_secs: 1, failure_threshold: 60 };
   const probes = cluster.file("probes");
   const server = serving(`.on("connection",()=>require("fs").appendFileSync("${probes}","."))`);
@@ -49,7 +50,7 @@ test("a domain is reached from inside, and from nowhere else; the pool runs out 
   expect(JSON.stringify(refused.body)).toContain("VNI pool exhausted (2/2 in use)");
   const lasting = async () =>
     (await cluster.cli(["notices"])).stdout.includes("network numbers of the pool are in use");
-  await eventually({ what: "administrators are told" }, async () => ((await lasting()) ? true : null));
+  await eventually({ what: "administrators have the notice" }, async () => ((await lasting()) ? true : null));
   writeFileSync(go, "");
   expect(await cluster.ends(stranger)).toMatchObject({ state: "failed", exit_code: 7 });
   const outside = await cluster.submit({ entrypoint: client });
@@ -68,7 +69,7 @@ test("a domain is reached from inside, and from nowhere else; the pool runs out 
   await eventually({ what: "the notice is over" }, async () => ((await lasting()) ? null : true));
 });
 
-test("a port that a service exposes is reached at its node and by the API, for as long as it runs", async () => {
+test("an exposed port is reachable at its node and through the API while the service runs", async () => {
   const port = PORT + 1;
   const program = `require("http").createServer((q,r)=>r.end("open")).listen(${port},"127.0.0.1")`;
   const shop = await cluster.submit({
@@ -94,7 +95,7 @@ test("a port that a service exposes is reached at its node and by the API, for a
   );
 });
 
-test("a program in a domain is called for its checkpoints, and goes on in the domain after it was stopped", async () => {
+test("a program in a network domain answers checkpoint calls and resumes inside the domain", async () => {
   const [diary, finish] = [cluster.file("steps"), cluster.file("finish")];
   const words = [process.execPath, join(import.meta.dirname, "programs", "count-callback.mjs"), diary, finish];
   const saving = { command: words, network_domain: "blue", checkpoint: "grpc", walltime: "1h", preemption_class: 1 };

@@ -1,5 +1,5 @@
-// Two machines, as far as networks go: each agent in a network namespace of its own, joined by a bridge. Work of one domain reaches work of
-// the same domain on the other machine through the overlay; work of another domain on the same machines does not.
+// Two machines, simulated by network namespaces on a bridge. Work of one domain reaches the same domain on the other
+// machine through the overlay; work of another domain does not.
 import { execFileSync } from "node:child_process";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../harness/eventually.ts";
@@ -50,12 +50,12 @@ const cluster = useCluster({
 });
 
 const server = `require("http").createServer((q,r)=>r.end("hello from afar")).listen(${PORT},"0.0.0.0",()=>console.log(process.env.LATTICE_DOMAIN_ADDRESS))`;
-/** Who is cut off hears nothing for as long as it waits. */
+/** An isolated client receives nothing while it waits. */
 const ask = (address: string, waitMs: number): string =>
   `${process.execPath} -e 'fetch("http://${address}:${PORT}",{signal:AbortSignal.timeout(${waitMs})}).then(r=>r.text()).then(console.log,()=>{console.log("cut off");process.exit(7)})'`;
 const on = (node: string, more: object) => ({ walltime: "10m", required_nodes: [node], ...more });
 
-test("a domain spans machines, and ends where another begins", async () => {
+test("a network domain spans machines and is isolated from another domain on them", async () => {
   const serving = await cluster.submit(
     on("node-1", { command: [process.execPath, "-e", server], network_domain: "blue" }),
   );
@@ -78,7 +78,7 @@ test("a domain spans machines, and ends where another begins", async () => {
   await cluster.cli(["cancel", serving]);
   await cluster.ends(serving);
 
-  // One allocation on both: its parts know each other's addresses. The first ends once the second has asked it.
+  // One allocation on both: its parts know each other's addresses. The first ends once the second has connected.
   const once = server.replace(/r\.end\("[^"]*"\)/, (ends) => `{setTimeout(()=>process.exit(0),2000);${ends}}`);
   const again = `const ask=()=>fetch("http://"+process.env.FIRST_ADDRESS+":${PORT}").then(r=>r.text()).then(console.log,()=>setTimeout(ask,200));ask()`;
   const both = [

@@ -1,5 +1,5 @@
-// Sensitive work has a network of its own: nothing is reached from it but the data gateway, at one port; nobody reaches it, not even other
-// sensitive work of the same user; and nothing of it is left afterwards.
+// Sensitive work has its own network: only the data gateway is reachable from it, at one port; nothing reaches it, not
+// even other sensitive work of the same user; and nothing is left afterwards.
 import { execFile, execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -9,7 +9,7 @@ import { eventually } from "../harness/eventually.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
 const run = promisify(execFile);
-/** Of this machine, in no network of it. */
+/** An address of this machine outside its networks. */
 const third = 1 + (process.pid % 250);
 const [GATEWAY, OTHER] = [`10.213.${third}.1`, `10.213.${third}.2`];
 const [PORT, SIDE_PORT, OWN_PORT] = [18_443, 18_444, 18_445];
@@ -39,7 +39,7 @@ const cluster = useCluster({
   config: `network: { vni_pool_start: ${FIRST}, vni_pool_end: ${FIRST + 9}, data_gateway: "${GATEWAY}:${PORT}" }\n`,
 });
 
-/** One line for each address: what it says, or that it was cut off. Who answers is given all the time that it needs. */
+/** One line per address: its answer, or a timeout. A responsive address has all the time it needs. */
 const asking = (addresses: readonly string[], answers: readonly string[] = []): string =>
   `${process.execPath} -e '${`
 const ms = (at) => ${JSON.stringify(answers)}.includes(at) ? 60000 : 3000;
@@ -50,7 +50,7 @@ const ask = (at) => fetch("http://" + at, { signal: AbortSignal.timeout(ms(at)) 
 const job = (more: object) => ({ vcluster: "clinic", walltime: "10m", ...more });
 const serving = `require("http").createServer((q,r)=>r.end("secret")).listen(${OWN_PORT},"0.0.0.0")`;
 
-test("only the gateway is reached, at its one port, and nobody gets in", async () => {
+test("a sensitive domain reaches only the data gateway and accepts no connections", async () => {
   await cluster.cli(["admin", "vcluster", "create", "clinic", "--scheduler=sensitive-reservation"]);
   const refused = await cluster.api("POST", "/allocations", {
     body: job({ entrypoint: "true", network_domain: "blue" }),
@@ -72,8 +72,8 @@ test("only the gateway is reached, at its one port, and nobody gets in", async (
     job({ entrypoint: `${asking([...everywhere, cluster.restAddress], [`${GATEWAY}:${PORT}`])}; env | grep GATEWAY` }),
   );
   expect(await cluster.ends(second)).toMatchObject({ state: "completed" });
-  // Its output is shown to whoever submitted it, and to nobody else.
-  const stranger = await cluster.cli(["logs", second], { env: { LATTICE_USER: "somebody" } });
+  // Its output is visible to its user alone.
+  const stranger = await cluster.cli(["logs", second], { env: { LATTICE_USER: "mallory" } });
   expect([stranger.stdout, stranger.stderr]).toEqual(["", expect.stringContaining("sensitive")]);
   const { stdout } = await cluster.cli(["logs", second], { env: { LATTICE_USER: "anonymous" } });
   expect(stdout.trim().split("\n")).toEqual([
@@ -85,7 +85,7 @@ test("only the gateway is reached, at its one port, and nobody gets in", async (
     `LATTICE_DATA_GATEWAY=${GATEWAY}:${PORT}`,
   ]);
 
-  // The gateway outlives the agent, as the work does; outside nothing of the work is to be had.
+  // The gateway outlives the agent, like the work; the work stays unreachable from outside.
   const { nodes: [node = ""] = [] } = await cluster.allocation(first);
   await cluster.agent(node).kill();
   const said = async (...words: readonly string[]): Promise<string> =>

@@ -1,5 +1,4 @@
-// Taking nodes out and putting them back: drain, undrain, disable, enable, by REST and by the CLI; and what nodes
-// find of themselves, with a stand-in for the library of their GPUs.
+// Drain, undrain, disable and enable by REST and CLI; and hardware discovery with a stand-in for the GPU library.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +10,7 @@ import { useCluster } from "../harness/use-cluster.ts";
 const folder = mkdtempSync(join(tmpdir(), "lattice-nodes-"));
 const library = join(folder, "libnvidia-ml.so.1");
 const gpus = join(folder, "gpus");
-/** At once: somebody may be reading. */
+/** Atomically, since a reader may be active. */
 function setGpus(words: string): void {
   writeFileSync(`${gpus}.new`, words);
   renameSync(`${gpus}.new`, gpus);
@@ -33,7 +32,7 @@ const becomes = (node: string, state: string) =>
     (await cluster.node(node)).state === state ? true : null,
   );
 
-test("nodes tell what they are", async () => {
+test("nodes report their hardware", async () => {
   const answer = await cluster.api("GET", "/nodes/node-1");
   expect(answer.status).toBe(200);
   expect(answer.body).toMatchObject({ id: "node-1", state: "ready", connected: true });
@@ -43,7 +42,7 @@ test("nodes tell what they are", async () => {
   expect(capabilities.hostname).toBeTruthy();
 });
 
-test("what an agent finds of its node is shown, and asked for anew", async () => {
+test("node condition shows detected hardware and refreshes on request", async () => {
   const shown = await cluster.cli(["node", "condition", "node-1"]);
   expect(shown.code).toBe(0);
   expect(shown.stdout).toMatch(/gpu_driver:\s+580\.159\.04/);
@@ -77,7 +76,7 @@ test("a node whose GPU is broken goes down until it is repaired and enabled", as
   }
 });
 
-test("work that asks for part of a node shares it where its vCluster says so, with GPUs of its own", async () => {
+test("small requests share a node in a sharing vCluster, each with its own GPUs", async () => {
   const made = await cluster.cli([
     "admin",
     "vcluster",
@@ -107,7 +106,7 @@ test("work that asks for part of a node shares it where its vCluster says so, wi
   expect(outputs.toSorted()).toEqual(["0", "1"]);
 });
 
-test("a draining node finishes what it runs and takes nothing new", async () => {
+test("a draining node finishes its work and takes no new work", async () => {
   const over = join(folder, "over");
   const entrypoint = `until [ -e ${over} ]; do sleep 0.1; done`;
   const running = await cluster.submit({ entrypoint, constraints: { required_nodes: ["node-1"] } });
@@ -126,7 +125,7 @@ test("a draining node finishes what it runs and takes nothing new", async () => 
   await becomes("node-1", "ready");
 });
 
-test("a disabled node is down by that cause and heals only by enable", async () => {
+test("a disabled node stays down until it is enabled", async () => {
   const disabled = await act("node-2", "disable", { reason: "smells of smoke" });
   expect(disabled.status).toBe(200);
   expect(disabled.body).toMatchObject({ node: { id: "node-2", state: "down", cause: "disabled" } });
@@ -140,7 +139,7 @@ test("a disabled node is down by that cause and heals only by enable", async () 
   await becomes("node-2", "ready");
 });
 
-test("verbs that do not fit the state are refused, and unknown nodes are unknown", async () => {
+test("node commands that do not fit the state are refused, and unknown nodes are 404", async () => {
   expect((await act("node-1", "undrain")).body).toMatchObject({ status: 409, code: "illegal_transition" });
   expect((await act("node-1", "enable")).status).toBe(409);
   const unknown = await act("node-99", "drain");
@@ -149,7 +148,7 @@ test("verbs that do not fit the state are refused, and unknown nodes are unknown
   expect((await cluster.node("node-1")).state).toBe("ready");
 });
 
-test("the CLI does the same, by both names", async () => {
+test("the CLI drains, disables and enables nodes under both command names", async () => {
   expect((await cluster.cli(["node", "drain", "node-1"])).code).toBe(0);
   await becomes("node-1", "drained");
   expect((await cluster.cli(["node", "undrain", "node-1"])).code).toBe(0);

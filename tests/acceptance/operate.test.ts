@@ -1,5 +1,5 @@
-// Running a cluster by the command line: settings that hold at once and after a restart, queues, removal, history,
-// and a service of a job reached through the server.
+// Operating a cluster from the CLI: settings that apply at once and after a restart, queues, deletion, history, and a
+// job's service behind the server.
 import { expect, test } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { useCluster } from "../harness/use-cluster.ts";
@@ -9,10 +9,10 @@ const cli = async (...args: string[]) => {
   const { code, stdout, stderr } = await cluster.cli(args);
   return { code, out: stdout.trim(), err: stderr };
 };
-// Of this process alone, and below those that the system gives away.
+// Unique to this process, and below the ephemeral port range.
 const port = 26_000 + (process.pid % 6_000);
 
-test("a setting holds at once, and after a restart", async () => {
+test("a setting takes effect at once and survives a restart", async () => {
   expect((await cli("admin", "config", "set", "scheduling.max_dag_size=1")).code).toBe(0);
   const dag = {
     allocations: [
@@ -38,7 +38,7 @@ test("a setting holds at once, and after a restart", async () => {
   await cluster.nodesReady();
 });
 
-test("a queue is shown, emptied and removed; what ran is in the history", async () => {
+test("a queue can be shown, emptied and deleted, and its work stays in the history", async () => {
   expect((await cli("admin", "tenant", "create", "art")).code).toBe(0);
   expect((await cli("admin", "vcluster", "create", "studio", "--scheduler=ml-training", "-t", "art")).code).toBe(0);
   const submitted = await cli("submit", "-q", "-t", "art", "--intent=train", "--tag=k=v", "--nodes=9", "--", "true");
@@ -59,7 +59,7 @@ test("a queue is shown, emptied and removed; what ran is in the history", async 
   expect((await cli("top", id)).err).toContain("Nothing was measured");
 });
 
-test("the service of a job is reached through the server", async () => {
+test("a job's service is reachable through the server", async () => {
   const serve = `exec ${process.execPath} -e 'require("http").createServer((q,r)=>r.end("saw "+q.url+" "+q.headers["x-forwarded-user"])).listen(${port},"127.0.0.1")'`;
   const id = await cluster.submit({
     name: "web",

@@ -1,6 +1,5 @@
-// Work of a low class fills every node; work of a high class comes, has it stopped, runs, and the stopped
-// one runs again. The jobs write down what happens to them. Once undisturbed, once with the server killed
-// in between, and what users and administrators can get wrong.
+// Work of a low class fills every node; work of a high class preempts it and runs, then the victim runs again. The
+// jobs record their own events. Once undisturbed, once with the server killed in between, and with invalid input.
 import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { eventually } from "../harness/eventually.ts";
@@ -8,7 +7,7 @@ import { useCluster } from "../harness/use-cluster.ts";
 
 const cluster = useCluster({ nodes: 2 });
 
-/** Runs until it is stopped, says so, and takes a moment to go; on its second attempt it just ends. */
+/** Runs until SIGTERM, records it, and takes a moment to exit; the second attempt ends at once. */
 const patient = (diary: string): string =>
   [
     `trap 'echo "term $LATTICE_ALLOC_ID $LATTICE_NODE" >> ${diary}; sleep 0.5; exit 0' TERM`,
@@ -33,16 +32,16 @@ const low = (diary: string, more: object = {}) => ({
   ...more,
 });
 
-/** Runs on both nodes, and hears signals there. */
+/** Runs on both nodes, and handles signals there. */
 const hears = (diary: string): Promise<true> =>
-  eventually({ what: "it has begun on both nodes" }, () => (linesIn(diary).length === 2 ? true : null));
+  eventually({ what: "it has started on both nodes" }, () => (linesIn(diary).length === 2 ? true : null));
 
 interface Preempted {
   readonly preemptions?: number;
   readonly message?: string;
 }
 
-test("a higher class has a lower one stopped; it runs again afterwards, and no requeue is counted", async () => {
+test("a higher class preempts a lower one, which runs again without counting a requeue", async () => {
   const diary = cluster.file("diary");
   const victim = await cluster.submit(low(diary));
   await cluster.reaches(victim, ["running"]);
@@ -74,7 +73,7 @@ test("a higher class has a lower one stopped; it runs again afterwards, and no r
   expect(ended.submitted_at).toBe(waiting.submitted_at);
 });
 
-test("nobody is stopped for an equal class, or for nothing; who asks not to be stopped is not", async () => {
+test("equal classes and free nodes cause no preemption, and --no-preempt protects", async () => {
   const diary = cluster.file("shielded");
   const shielded = await cluster.cli([
     "submit",
@@ -99,7 +98,7 @@ test("nobody is stopped for an equal class, or for nothing; who asks not to be s
   await cluster.ends(urgent);
 });
 
-test("work that may not be requeued fails, with the reason", async () => {
+test("preempted work without requeue fails with the reason preempted", async () => {
   const diary = cluster.file("never");
   const victim = await cluster.submit(low(diary, { requeue: false }));
   await cluster.reaches(victim, ["running"]);
@@ -109,7 +108,7 @@ test("work that may not be requeued fails, with the reason", async () => {
   expect(await cluster.ends(urgent)).toMatchObject({ state: "completed" });
 });
 
-test("a server killed while the victim is being stopped carries it through when it is back", async () => {
+test("a server killed during a preemption completes it after its restart", async () => {
   const diary = cluster.file("killed");
   const victim = await cluster.submit(low(diary));
   await cluster.reaches(victim, ["running"]);
@@ -134,7 +133,7 @@ test("a server killed while the victim is being stopped carries it through when 
   expect(lines.indexOf("ran")).toBeLessThan(lines.findIndex((line) => line.startsWith(`start ${victim} 2`)));
 });
 
-test("settings of sharing: shown, changed, and refused with the field named", async () => {
+test("sharing settings are shown and changed, and bad values are refused by field", async () => {
   const shown = await cluster.api("GET", "/vclusters/service");
   expect(shown.body).toMatchObject({ preempts: true, preemptible: "borrowed", borrows: true });
   expect(shown.body).not.toHaveProperty("lending");
@@ -147,14 +146,14 @@ test("settings of sharing: shown, changed, and refused with the field named", as
     "--keep-nodes=2",
     "--lend-max-time=2h",
   ]);
-  expect(update.stdout).toContain("class 4 and below, up to 02:00:00; keeps 2, back within 30 s");
+  expect(update.stdout).toContain("class 4 and below, up to 02:00:00; keeps 2, reclaims within 30 s");
   const off = await cluster.cli(["admin", "vcluster", "update", "service", "--no-lends", "--preemptible=never"]);
   expect(off.stdout).toMatch(/Lends nodes:?\s+no/);
   const near = await cluster.cli(["admin", "vcluster", "update", "service", "--near-completion-threshold=10m"]);
-  expect(near.stdout).toContain("not within 00:10:00 of its end");
+  expect(near.stdout).toContain("not within 00:10:00 of the walltime");
 
   const most = await cluster.cli(["admin", "vcluster", "update", "service", "--max-victims=16"]);
-  expect(most.stdout).toContain("lower classes, 16 at most for one");
+  expect(most.stdout).toContain("lower classes, at most 16 for one");
 
   for (const [change, field] of [
     [{ max_victims: 65 }, "max_victims"],

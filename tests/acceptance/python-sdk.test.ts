@@ -1,13 +1,13 @@
-// The Python client against a real cluster, by its own tests, on the Python that Debian brings. They also
-// start servers of their own: one that they stop and start again, and one that wants tokens.
+// Runs the Python client's own tests against a real cluster, on Debian's Python. They also start servers: one that
+// they restart, and one with tokens.
 import { spawn } from "node:child_process";
 import { expect, test } from "vitest";
 import { cleanEnvironment, root } from "../harness/program.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
-/** Debian's, since its packages belong to it; another may come first on the path. */
+/** Debian's, because its packages belong to it; another may come first on the PATH. */
 const PYTHON = "/usr/bin/python3";
-/** So that tests which are no longer found are missed. */
+/** A minimum, so that missing tests are noticed. */
 const LEAST_TESTS = 120;
 
 const cluster = useCluster({ nodes: 4 });
@@ -20,7 +20,7 @@ test("the tests of the Python client pass", async () => {
   expect(output).not.toMatch(/\d+ (failed|skipped|error)/);
 });
 
-test("its types hold, strictly", async () => {
+test("the Python client passes strict type checks", async () => {
   const { code, output } = await python("mypy", "--strict", "--cache-dir=/dev/null", "sdks/python/lattice_sdk");
   expect(code, output).toBe(0);
 });

@@ -1,5 +1,4 @@
-// A thousand queued allocations drain on four nodes, each started once. The jobs themselves count:
-// every start appends a line to one file.
+// A thousand queued allocations drain on four nodes, each started once. Every start appends a line to one file.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { eventually } from "../harness/eventually.ts";

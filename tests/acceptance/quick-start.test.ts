@@ -6,13 +6,13 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { runCli } from "../harness/cli.ts";
 import { eventually } from "../harness/eventually.ts";
-import { endAllIn, processesIn } from "../harness/processes.ts";
+import { endProcessesIn, processesIn } from "../harness/processes.ts";
 import { cleanEnvironment, programPath, root } from "../harness/program.ts";
 import { request } from "../harness/rest.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "lattice-up-"));
 afterAll(async () => {
-  await endAllIn(folder);
+  await endProcessesIn(folder);
   rmSync(folder, { recursive: true, force: true, maxRetries: 9 });
 });
 
@@ -22,22 +22,22 @@ interface Running {
   readonly ended: Promise<number>;
 }
 
-test("npm start -- --exit runs a sample job, shows its output and ends well, every time", async () => {
+test("npm start -- --exit runs a sample job, shows its output and exits with 0, twice in a row", async () => {
   const data = join(folder, "start");
   for (const id of [1, 2]) {
     const run = start("npm", ["start", "--", "--exit", "--data-dir", data, "--port", "0", "--grpc-port", "0"]);
     const code = await run.ended;
     expect(code, run.output()).toBe(0);
-    // The second goes on where the first stopped.
+    // The second run continues where the first stopped.
     expect(run.output()).toContain(`Submitted allocation ${id}\n`);
     expect(run.output()).toMatch(new RegExp(`Hello from node-\\d, one of 2 nodes of allocation ${id}\n`));
     await eventually({ what: "nothing is left running" }, () => (processesIn(data).length === 0 ? true : null));
   }
 });
 
-test("a directory that npm start serves is refused to others, and taken over when it was killed", async () => {
+test("a data directory in use is refused, and taken over after a kill", async () => {
   const data = join(folder, "served");
-  // As `npm start` runs it: nothing in its command line says `up`.
+  // As `npm start` runs it: its command line does not contain `up`.
   const first = start(process.execPath, ["tools/start.mjs", "--data-dir", data, "--port", "0", "--grpc-port", "0"]);
   await urlOf(first);
   const second = up(data, ["--nodes", "1"]);
@@ -54,13 +54,13 @@ test("a directory that npm start serves is refused to others, and taken over whe
   expect(left.length, "a killed `up` leaves its programs behind").toBeGreaterThan(0);
   const third = up(data);
   await urlOf(third);
-  expect(third.output()).toMatch(/Stopping \d+ processes that an earlier cluster left behind/);
+  expect(third.output()).toMatch(/Stopping \d+ processes of an earlier cluster/);
   expect(left.filter((pid) => processesIn(data).includes(pid))).toEqual([]);
   third.child.kill("SIGINT");
   expect(await third.ended).toBe(0);
 });
 
-test("lattice up serves, stops on Ctrl-C, and goes on where it stopped", async () => {
+test("lattice up serves, stops on Ctrl-C, and continues on the same data", async () => {
   const data = join(folder, "up");
   const first = up(data);
   const url = await urlOf(first);

@@ -1,6 +1,5 @@
-// Three servers on one etcd that know each other by certificates, their members of etcd too: what a follower is asked
-// to write reaches the leader, an agent is served through a follower, and a server that shows the certificate of
-// another authority is refused by the others and changes nothing, until it has one of theirs again.
+// Three servers and their etcd members authenticate by certificate: a follower's write reaches the leader, an agent is
+// served through a follower, and a server with a certificate of another authority is refused until it has a valid one.
 
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,8 +8,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { runCli } from "../harness/cli.ts";
 import { eventually } from "../harness/eventually.ts";
 import { HOST } from "../harness/host.ts";
-import { makePki, SERVER_WORDS, type TestPki } from "../harness/pki.ts";
-import { endAllIn } from "../harness/processes.ts";
+import { makePki, SERVER_FLAGS, type TestPki } from "../harness/pki.ts";
+import { endProcessesIn } from "../harness/processes.ts";
 import { type Program, startProgram } from "../harness/program.ts";
 import { freePorts } from "../harness/quorum.ts";
 
@@ -22,7 +21,7 @@ let pki: TestPki;
 
 const port = (n: number, which: "rest" | "grpc" | "client" | "peer") =>
   ports[4 * (n - 1) + ["rest", "grpc", "client", "peer"].indexOf(which)] ?? 0;
-/** The files a server shows; a copy of its own, so that they can be exchanged. */
+/** The certificate files of a server; a copy, so that they can be replaced. */
 const shown = (n: number, file: string) => join(dir, `shown-${n}`, file);
 
 function show(n: number, from: TestPki): void {
@@ -89,7 +88,7 @@ beforeAll(async () => {
   ports = await freePorts(4 * SERVERS.length);
   pki = await makePki(join(dir, "pki"));
   for (const n of SERVERS) {
-    await pki.issue(`s${n}`, ...SERVER_WORDS);
+    await pki.issue(`s${n}`, ...SERVER_FLAGS);
     show(n, pki);
   }
   await pki.issue("n1", "--kind", "agent");
@@ -97,11 +96,11 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await endAllIn(dir);
+  await endProcessesIn(dir);
   rmSync(dir, { recursive: true, force: true, maxRetries: 9 });
 });
 
-test("a follower passes writes and an agent on to the leader, each side known by its certificate", async () => {
+test("a follower forwards writes and agent streams to the leader over mutual TLS", async () => {
   const at = await follower();
   startProgram("lattice-agent", {
     args: [
@@ -120,11 +119,11 @@ test("a follower passes writes and an agent on to the leader, each side known by
   for (const n of SERVERS) expect(await good(n, "status", id, "-o", "json")).toContain('"completed"');
 });
 
-test("a server with the certificate of another authority is refused, and nothing changes", async () => {
+test("a server with a certificate of another authority is refused and changes nothing", async () => {
   const at = await follower();
   const before = await allocations(1);
   const foreign = await makePki(join(dir, "foreign"));
-  await foreign.issue(`s${at}`, ...SERVER_WORDS);
+  await foreign.issue(`s${at}`, ...SERVER_FLAGS);
   await servers.get(at)?.stop();
   show(at, foreign);
   await startServer(at);

@@ -1,5 +1,5 @@
-// Three servers: any of them serves any call, and the loss of the leader loses nothing. The servers
-// run etcd members of their own; the leader is killed, paused and stopped in good order.
+// Three servers with their own etcd members: any of them serves any call, and the loss of the leader loses nothing.
+// The leader is killed, paused and stopped cleanly.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pb } from "@lattice/wire";
@@ -17,7 +17,7 @@ afterAll(() => quorum?.close());
 
 const other = (n: number): number => (n % 3) + 1;
 
-test("any server takes a submission, shows it at once, and brings the output", async () => {
+test("any server accepts a submission, shows it at once and returns its output", async () => {
   for (const n of [1, 2, 3]) {
     const id = await quorum.submit(n, { entrypoint: `echo by way of ${n}` });
     expect(await quorum.state(n, id)).not.toBe("404");
@@ -27,7 +27,7 @@ test("any server takes a submission, shows it at once, and brings the output", a
   }
 });
 
-test("kill -9 of the leader under load: nothing acknowledged is lost, and running work goes on", async () => {
+test("kill -9 of the leader under load loses nothing acknowledged, and running work continues", async () => {
   const leader = await quorum.leader();
   const starts = join(quorum.dir, "starts");
   writeFileSync(starts, "");
@@ -60,9 +60,9 @@ test("kill -9 of the leader under load: nothing acknowledged is lost, and runnin
   expect(next).not.toBe(leader);
   for (const id of acknowledged) await quorum.reaches(next, id, "completed");
   await quorum.reaches(next, running, "completed");
-  const begun = readFileSync(starts, "utf8").trim().split("\n");
-  expect(new Set(begun).size).toBe(begun.length);
-  const ran = new Set(begun.map((line) => line.split(".")[0] ?? ""));
+  const started = readFileSync(starts, "utf8").trim().split("\n");
+  expect(new Set(started).size).toBe(started.length);
+  const ran = new Set(started.map((line) => line.split(".")[0] ?? ""));
   expect(acknowledged.filter((id) => !ran.has(id))).toEqual([]);
   // A submission whose answer died with the leader may have been written before.
   expect(ran.size).toBeLessThanOrEqual(acknowledged.length + unanswered);
@@ -70,7 +70,7 @@ test("kill -9 of the leader under load: nothing acknowledged is lost, and runnin
   await quorum.startServer(leader);
 });
 
-test("a paused leader is replaced, and commits nothing when it wakes", async () => {
+test("a paused leader is replaced and commits nothing after it resumes", async () => {
   const old = await quorum.leader();
   await pause(quorum.server(old).pid);
   const survivor = other(old);
@@ -80,7 +80,7 @@ test("a paused leader is replaced, and commits nothing when it wakes", async () 
   kill(quorum.server(old).pid, "SIGCONT");
   await quorum.reaches(survivor, id, "completed");
   await eventually({ what: "another leads" }, async () => ((await quorum.leader()) === old ? null : true));
-  // It follows again, and what is sent to it goes to the new leader.
+  // It follows again, and forwards to the new leader.
   const late = await eventually({ what: "the old leader passes writes on" }, () =>
     quorum.submit(old, { entrypoint: "true" }).catch(() => null),
   );
@@ -93,12 +93,12 @@ test("a paused leader is replaced, and commits nothing when it wakes", async () 
   expect(new Set(hashes).size).toBe(1);
 });
 
-test("nobody but a server of the cluster may write past the API", async () => {
+test("only servers of the cluster may call the peer interface", async () => {
   const leader = await quorum.leader();
   const client = grpcClient(quorum.grpc(leader));
   const tenants = async () => {
     const { body } = await quorum.api<{ tenants: { id: string; quota: object }[] }>(leader, "GET", "/tenants");
-    // What they use changes by itself.
+    // Usage changes on its own.
     return body.tenants.map(({ id, quota }) => ({ id, quota }));
   };
   const before = await tenants();
@@ -111,7 +111,7 @@ test("nobody but a server of the cluster may write past the API", async () => {
   client.close();
 });
 
-test("a clean stop hands over at once", async () => {
+test("a clean stop transfers leadership at once", async () => {
   const leader = await quorum.leader();
   const survivor = other(leader);
   const stopping = quorum.server(leader).stop();

@@ -1,6 +1,5 @@
-// Agents that renew their certificates themselves, seen with lives of a few seconds: the name stays the node's, work and
-// streams go on through several renewals, a restart begins with the newest pair, and a node whose certificate was
-// called back is sent away and gets no other.
+// Agents renew their own certificates, with lifetimes of a few seconds: the name stays, work and streams continue
+// through several renewals, a restart uses the newest pair, and a revoked node is refused and cannot renew.
 
 import { X509Certificate } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -12,8 +11,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { runCli, spawnCli } from "../harness/cli.ts";
 import { eventually } from "../harness/eventually.ts";
 import { type LoneServer, startLoneServer } from "../harness/lone-server.ts";
-import { makePki, SERVER_WORDS, type TestPki } from "../harness/pki.ts";
-import { endAllIn } from "../harness/processes.ts";
+import { makePki, SERVER_FLAGS, type TestPki } from "../harness/pki.ts";
+import { endProcessesIn } from "../harness/processes.ts";
 import { type Program, startProgram } from "../harness/program.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "lattice-test-renewal-"));
@@ -55,7 +54,7 @@ const nodeIs = (node: string, connected: boolean) =>
     return (seen.connected ?? false) === connected && (!connected || seen.state === "ready") ? true : null;
   });
 
-/** What the agent has kept; null: it still has the one that it was given. */
+/** The stored pair; `null` while it still uses the original one. */
 function kept(node: string): X509Certificate | null {
   const path = join(dir, `agent-${node}`, "identity.pem");
   if (!existsSync(path)) return null;
@@ -80,7 +79,7 @@ const metric = async (line: RegExp): Promise<number> => Number(line.exec(await m
 
 beforeAll(async () => {
   pki = await makePki(join(dir, "pki"));
-  await pki.issue("s1", ...SERVER_WORDS);
+  await pki.issue("s1", ...SERVER_FLAGS);
   await pki.run("revoke", "--serial", "0bad");
   const api = {
     tls_cert: pki.path("s1.crt"),
@@ -94,12 +93,12 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await endAllIn(dir);
+  await endProcessesIn(dir);
   rmSync(dir, { recursive: true, force: true, maxRetries: 9 });
 });
 
-/** Both wait for certificates to end, at the same time; the work is kept off the node whose agent is killed. */
-test.concurrent("an agent has the next certificate in time, again and again, while its work and a follower's stream go on", async () => {
+/** Both wait for certificates to expire at the same time; the work avoids the node whose agent is killed. */
+test.concurrent("an agent renews its certificate in time, repeatedly, without interrupting work or streams", async () => {
   await pki.issue("n1", "--kind", "agent", "--lifetime", LIFETIME);
   agent("n1", "--feature", "steady");
   await nodeIs("n1", true);
@@ -122,30 +121,30 @@ test.concurrent("an agent has the next certificate in time, again and again, whi
   expect(first.subjectAltName).toContain(`${given.subjectAltName}, `);
   expect(Date.parse(first.validFrom)).toBeLessThan(Date.parse(given.validTo));
   await renewedAfter("n1", first.serialNumber);
-  // By now the one that the stream began with has ended, or is about to.
+  // By now the stream's first certificate has expired, or is about to.
   await eventually({ what: "the first certificate has ended" }, () =>
     Date.now() > Date.parse(given.validTo) ? true : null,
   );
   const seen = shown.split("\n").length;
-  await eventually({ what: "the stream goes on" }, () => (shown.split("\n").length > seen + 3 ? true : null));
+  await eventually({ what: "the stream continues" }, () => (shown.split("\n").length > seen + 3 ? true : null));
   await nodeIs("n1", true);
   expect(await good("status", id, "-o", "json")).toContain('"running"');
   follower.kill();
   await good("cancel", id);
   expect(await metric(/^lattice_agent_certificates_total\{result="issued"\} (\d+)/m)).toBeGreaterThanOrEqual(2);
-  await eventually({ what: "the server says when the first of those that agents have now ends" }, async () => {
+  await eventually({ what: "the metric has the earliest expiry of the agents' certificates" }, async () => {
     const ends = ["n1", "n2"].map((node) => Date.parse(kept(node)?.validTo ?? ""));
     const said = await metric(/^lattice_agent_certificate_end_timestamp_seconds (\S+)/m);
     return said * 1_000 === Math.min(...ends) ? true : null;
   });
 });
 
-test.concurrent("an agent that was killed begins with the pair it kept, though the one it was given has ended", async () => {
+test.concurrent("a restarted agent uses its stored certificate after its bootstrap certificate has expired", async () => {
   await pki.issue("n2", "--kind", "agent", "--lifetime", LIFETIME);
   const given = new X509Certificate(readFileSync(pki.path("n2.crt")));
   const first = agent("n2");
   const next = await renewedAfter("n2", given.serialNumber);
-  // So that what it keeps has all of its life before it, which a slow machine may need.
+  // Its stored pair has its full lifetime left, which a slow machine may need.
   await renewedAfter("n2", next.serialNumber);
   await eventually({ what: "what it was given has ended" }, () =>
     Date.now() > Date.parse(given.validTo) ? true : null,
@@ -156,7 +155,7 @@ test.concurrent("an agent that was killed begins with the pair it kept, though t
   await nodeIs("n2", true);
 });
 
-test("who was called back is sent away, and gets no other certificate", async () => {
+test("an agent with a revoked certificate is refused and cannot renew", async () => {
   await pki.run("revoke", "n2");
   process.kill(server.program.pid, "SIGHUP");
   await nodeIs("n2", false);

@@ -1,10 +1,9 @@
-// What the server has said is true stays true: after a clean stop, after kill -9, and at once for
-// whoever wrote it.
+// Acknowledged state survives a clean stop and kill -9, and is readable at once by its writer.
 import { expect, test } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
-/** Whose agent is away is not judged for so long that it would move the log meanwhile. */
+/** Disconnected agents are not judged soon enough to move the log meanwhile. */
 const cluster = useCluster({ nodes: 1, config: "node_agent: { heartbeat_timeout: 1h }\n" });
 
 test("a restart on the same data keeps everything", async () => {
@@ -30,7 +29,7 @@ test("a restart on the same data keeps everything", async () => {
 });
 
 test("the state after a restart is the same to the last bit, from the snapshot and from the log", async () => {
-  // Without agents nothing but the servers themselves can move the log.
+  // Without agents only the servers can move the log.
   for (const node of cluster.nodeIds) await cluster.agent(node).stop();
   await eventually({ what: "the server knows that they are gone" }, async () =>
     (await cluster.nodes()).every(({ connected }) => connected !== true) ? true : null,
@@ -52,14 +51,14 @@ test("the state after a restart is the same to the last bit, from the snapshot a
   await cluster.nodesReady();
 });
 
-test("ids go on after a restart and never repeat", async () => {
+test("ids continue after a restart and never repeat", async () => {
   const before = Number(await cluster.submit({ entrypoint: "true" }));
   await cluster.server.kill();
   await cluster.startServer();
   expect(Number(await cluster.submit({ entrypoint: "true" }))).toBeGreaterThan(before);
 });
 
-test("whoever writes reads it at once", async () => {
+test("a write is readable at once by its writer", async () => {
   for (let n = 0; n < 50; n += 1) {
     const id = await cluster.submit({ entrypoint: "true", name: `now-${n}`, nodes: 9 });
     expect((await cluster.allocation(id)).spec.name).toBe(`now-${n}`);
@@ -82,7 +81,7 @@ test("the same request id submits once, also across a kill", async () => {
   expect(other.body).toMatchObject({ code: "request_conflict" });
 });
 
-test("an answer names its log index, and a reader may ask for at least that much", async () => {
+test("answers carry their log index, and reads can require a minimum index", async () => {
   const submitted = await cluster.api("POST", "/allocations", { body: { entrypoint: "true", nodes: 9 } });
   const index = String(submitted.body.log_index);
   expect(index).toMatch(/^\d+$/);
@@ -94,7 +93,7 @@ test("an answer names its log index, and a reader may ask for at least that much
   expect(consistent.status).toBe(200);
 });
 
-/** Without what says when it was read. */
+/** Without its time of reading. */
 async function stable(path: string): Promise<unknown> {
   const { status, body } = await cluster.api("GET", path);
   expect(status, path).toBe(200);
@@ -102,7 +101,7 @@ async function stable(path: string): Promise<unknown> {
   return kept;
 }
 
-/** Which entry the state is at, and its hash there. */
+/** The index of the state, and its hash. */
 async function position(): Promise<{ readonly applied_index: string; readonly state_hash: string }> {
   const { applied_index, state_hash } = (await cluster.api("GET", "/raft/status")).body;
   return { applied_index: String(applied_index), state_hash: String(state_hash) };

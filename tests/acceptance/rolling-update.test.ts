@@ -1,23 +1,24 @@
-// A rolling update of a real service on three nodes: endpoints are there throughout, nothing goes on before the new program answers,
-// every node runs it once; and a bad update is halted, with the service as it was, whether its program ends or never answers.
+// A rolling update of a real service on three nodes: endpoints exist throughout, the update waits for the new
+// program's probe, and every node runs it once; a bad update halts without changing the service, whether its program
+// exits or never answers.
 import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, expect, test } from "vitest";
 import { eventually } from "../harness/eventually.ts";
+import { peerProcess } from "../harness/peer-process.ts";
 import { useCluster } from "../harness/use-cluster.ts";
-import { whoAsks } from "../harness/who-asks.ts";
 
-// All nodes are one machine here: one door answers the probes of all.
+// All nodes are one machine here: one server answers the probes of all.
 let status = 204;
-/** The nodes whose probes are answered at all. */
+/** The nodes whose probes are answered. */
 let answered: readonly string[] | null = null;
-/** Probes so far. */
+/** Number of probes so far. */
 let asked = 0;
 const door = createServer(({ socket }, response) => {
   asked += 1;
   const pids = answered?.map((node) => cluster.agent(node).pid);
-  const well = pids === undefined || whoAsks(socket, pids) !== null;
+  const well = pids === undefined || peerProcess(socket, pids) !== null;
   response.writeHead(well ? status : 503).end();
 });
 await new Promise<void>((resolve) => door.listen(0, "127.0.0.1", resolve));
@@ -40,16 +41,16 @@ async function renewed(id: string): Promise<Service | null> {
   return record.nodes?.length === 3 && (record.scaling?.outdated_nodes ?? 0) === 0 ? record : null;
 }
 
-/** Time enough for something to go wrong, by what is done in it: however slow the machine is, nothing may. */
+/** Enough activity for something to go wrong, measured by events rather than time. */
 async function roundsOfProbes(rounds: number): Promise<void> {
   const until = asked + rounds * cluster.nodeIds.length;
   await eventually({ what: "all nodes have probed again and again" }, async () => (asked >= until ? true : null));
 }
 
-/** So patient that time alone would never tell. */
+/** So patient that time alone never decides. */
 const PROBE = { probe_type: "http", path: "/", period_secs: 1, initial_delay_secs: 1, failure_threshold: 100 };
 
-test("a service of three nodes is updated without a gap, and a bad update leaves it as it was", async () => {
+test("a service on three nodes is updated without a gap, and a bad update changes nothing", async () => {
   const served = cluster.file("served");
   const program = (name: string) => `echo "${name} $LATTICE_NODE" >> ${served}; exec sleep 600`;
   const lines = (name: string): readonly string[] =>
@@ -69,7 +70,7 @@ test("a service of three nodes is updated without a gap, and a bad update leaves
   await cluster.reaches(id, ["running"]);
   expect(await endpoints()).toBe(3);
 
-  // While the new program does not answer, no old one goes.
+  // While the new program does not answer, no old one is released.
   status = 503;
   expect((await cluster.cli(["update", id, `--entrypoint=${program("v2")}`])).stdout).toMatch(/3 of its nodes/);
   await eventually({ what: "the new program runs on one node" }, async () => (lines("v2").length === 1 ? true : null));
@@ -87,7 +88,7 @@ test("a service of three nodes is updated without a gap, and a bad update leaves
   });
   expect(least).toBeGreaterThanOrEqual(2);
   const nodes = (await cluster.allocation(id)).nodes ?? [];
-  await eventually({ what: "each has begun it" }, async () => (lines("v2").length >= 3 ? true : null));
+  await eventually({ what: "each has started it" }, async () => (lines("v2").length >= 3 ? true : null));
   expect(lines("v2").toSorted()).toEqual(nodes.map((node) => `v2 ${node}`).toSorted());
 
   const bad = `echo "bad $LATTICE_NODE" >> ${served}; exit 3`;
@@ -116,23 +117,23 @@ test("a service of three nodes is updated without a gap, and a bad update leaves
   await cluster.cli(["cancel", id]);
 });
 
-test("an update whose program never answers its probe is halted, and the user is told", async () => {
-  const begun = cluster.file("begun");
-  const program = (name: string) => `echo "${name} $LATTICE_NODE" >> ${begun}; exec sleep 600`;
+test("an update whose program never passes its probe halts with a notice", async () => {
+  const started = cluster.file("started");
+  const program = (name: string) => `echo "${name} $LATTICE_NODE" >> ${started}; exec sleep 600`;
   const { port } = door.address() as AddressInfo;
   const id = await cluster.submit({
     entrypoint: program("old"),
     nodes: 3,
     lifecycle: { type: "unbounded" },
-    // Those that are answered have all the time that a slow machine needs.
+    // Answered probes have all the time a slow machine needs.
     liveness_probe: { ...PROBE, port, failure_threshold: 4, timeout_secs: 30 },
   });
   const { nodes = [] } = await cluster.reaches(id, ["running"]);
   expect(nodes).toHaveLength(3);
   const other = cluster.nodeIds.find((node) => !nodes.includes(node)) ?? "";
   const lines = (name: string): readonly string[] =>
-    existsSync(begun)
-      ? readFileSync(begun, "utf8")
+    existsSync(started)
+      ? readFileSync(started, "utf8")
           .split("\n")
           .filter((line) => line.startsWith(name))
       : [];
@@ -146,7 +147,7 @@ test("an update whose program never answers its probe is halted, and the user is
     return stdout.includes(`the update of service ${id} is halted: the new program failed on`) ? true : null;
   });
   expect(await cluster.allocation(id)).toMatchObject({ state: "running", nodes, requeues: 0 });
-  expect(lines("old").toSorted(), "none was begun again").toEqual(nodes.map((node) => `old ${node}`).toSorted());
+  expect(lines("old").toSorted(), "none was restarted").toEqual(nodes.map((node) => `old ${node}`).toSorted());
   expect(nodes.filter((node) => lines("mute").includes(`mute ${node}`))).toEqual([]);
   const { events } = (await cluster.api<Told>("GET", `/allocations/${id}/events?types=failure`)).body;
   expect(events.map(({ kind }) => kind)).toEqual(["renewal_halted"]);

@@ -1,5 +1,5 @@
-// A reactive service follows how busy its GPUs are, as agents ask a stand-in for NVML: it grows onto a node that another vCluster lends, gives it
-// back when that one needs it, and goes on. And one that grows and shrinks again and again has its user told.
+// A reactive service scales by GPU utilization, measured through a stand-in for NVML: it grows onto a lent node,
+// returns it on request, and continues. An oscillating service raises a notice.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -51,7 +51,7 @@ const size = (id: string, count: number): Promise<Service> =>
     return record.state === "running" && record.nodes?.length === count ? record : null;
   });
 
-test("a service grows onto a lent node by the load of its GPUs, gives it back, and goes on", async () => {
+test("a service scales onto a lent node by GPU load, returns it, and continues", async () => {
   const id = await cluster.submit({
     entrypoint: "exec sleep 600",
     reactive: true,
@@ -62,7 +62,7 @@ test("a service grows onto a lent node by the load of its GPUs, gives it back, a
   await cluster.cli(["admin", "vcluster", "update", OWNER, "--lends", "--lend-return-grace=2"]);
   expect((await size(id, 2)).nodes).toContain("node-2");
 
-  // Neither high nor low: what happens now is the owner's doing.
+  // Between the thresholds: any change now is the owner's.
   setGpus("gpus=2 load=40");
   const owner = await cluster.submit({ entrypoint: "sleep 3", vcluster: OWNER, nodes: 1, walltime: "1h" });
   expect(await cluster.ends(owner)).toMatchObject({ state: "completed", nodes: ["node-2"] });
@@ -77,7 +77,7 @@ test("a service grows onto a lent node by the load of its GPUs, gives it back, a
   await cluster.ends(id);
 });
 
-test("one that grows and shrinks again and again has its user told", async () => {
+test("a service that oscillates raises a notice for its user", async () => {
   const depth = cluster.file("depth");
   const say = (value: number): void => writeFileSync(depth, `queue_depth ${value}\n`);
   say(500);
@@ -88,7 +88,7 @@ test("one that grows and shrinks again and again has its user told", async () =>
     scale_policy: policy("queue_depth", "100"),
   });
   let high = true;
-  await eventually({ what: "the user is told that it swings", withinMs: 400_000, everyMs: 200 }, async () => {
+  await eventually({ what: "the user has the oscillation notice", withinMs: 400_000, everyMs: 200 }, async () => {
     const { nodes = [] } = await cluster.allocation(id);
     if (nodes.length === (high ? 2 : 1)) {
       high = !high;

@@ -1,6 +1,6 @@
-// A service that scales by a time-series store: what its program says is on the page of the server that leads, a store scrapes it
-// there, and the server asks the store. The store is a double that scrapes the real page whenever it is asked, and answers from
-// that alone; it adds one, so that what came from it can be told from what the agents say.
+// A service that scales by a time-series store: the leader's page has its metric, a store scrapes the page, and the
+// leader queries the store. The store is a double that scrapes the real page on each query and adds one, so that its
+// values differ from the agents'.
 import { writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -32,7 +32,7 @@ const cluster = useCluster({
   ].join("\n"),
 });
 
-/** Of `avg(NAME{MATCHER})`, the values of all lines of the page that have the name and the matcher. */
+/** For `avg(NAME{MATCHER})`, the values of all lines with the name and the matcher. */
 async function scraped(query: string): Promise<readonly number[]> {
   const [, name = "?", matcher = "?"] = /^avg\((\w+)\{([^}]*)\}\)$/.exec(query) ?? [];
   const lines = (await (await fetch(`${cluster.apiUrl}/metrics`)).text()).split("\n");
@@ -40,7 +40,7 @@ async function scraped(query: string): Promise<readonly number[]> {
   return found.map((line) => Number(line.slice(line.lastIndexOf(" ") + 1)));
 }
 
-test("a service scales by what the store has scraped from us, and by the agents while the store is away", async () => {
+test("a service scales by the time-series store, and by the agents while the store is away", async () => {
   const depth = cluster.file("depth");
   writeFileSync(depth, "queue_depth 500\nother 3\n");
   const scale_policy = {
@@ -76,7 +76,7 @@ test("a service scales by what the store has scraped from us, and by the agents 
   await cluster.cli(["cancel", id]);
 });
 
-test("a metric that would ask for more than its own is refused, and nothing is submitted", async () => {
+test("a metric beyond the service's own series is refused and nothing is submitted", async () => {
   const metric = "x{a='b'}) or max(other{c='d'}";
   const scale_policy = { min: 1, max: 2, metric, target: "100" };
   const { status, body } = await cluster.api("POST", "/allocations", {

@@ -1,5 +1,5 @@
-// A real service that scales: it says its own queue depth, grows on real nodes, shrinks again, is updated node by node,
-// and is begun again with a pause when its program fails.
+// A real service that scales by its own queue depth, shrinks again, is updated node by node, and restarts with a
+// backoff when its program fails.
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { eventually } from "../harness/eventually.ts";
@@ -12,7 +12,7 @@ type Service = Awaited<ReturnType<typeof cluster.allocation>> & {
   readonly scaling?: { readonly outdated_nodes?: number };
 };
 
-test("a service grows and shrinks by what it says of itself, and is updated without a gap", async () => {
+test("a service scales by its own metric and is updated without a gap", async () => {
   const depth = cluster.file("depth");
   const served = cluster.file("served");
   writeFileSync(depth, "queue_depth 70\n");
@@ -52,7 +52,7 @@ test("a service grows and shrinks by what it says of itself, and is updated with
   expect(verbose).toMatch(/was added; now 2 nodes \(queue_depth 500 is above 100\)/);
   expect(verbose).toMatch(/was given up; now 1 node \(queue_depth 1 is below 50\)/);
 
-  // Between the target and the threshold: nothing but the update changes it now.
+  // Between target and threshold: only the update changes it now.
   writeFileSync(depth, "queue_depth 70\n");
   const entrypoint = `echo "v2 $LATTICE_NODE" >> ${served}; while :; do cp ${depth} $LATTICE_METRICS_FILE; sleep 0.3; done`;
   const updated = await cluster.cli(["update", id, `--entrypoint=${entrypoint}`]);
@@ -64,21 +64,21 @@ test("a service grows and shrinks by what it says of itself, and is updated with
   const events = (await cluster.api<{ events: { kind: string }[] }>("GET", `/allocations/${id}/events?types=scaling`))
     .body;
   expect(events.events.map(({ kind }) => kind)).toEqual(["scaled_up", "scaled_down", "scaled_up", "scaled_down"]);
-  // They joined; nothing was begun again.
+  // They joined; nothing restarted.
   expect(await cluster.allocation(id)).toMatchObject({ requeues: 0, attempt: 3, nodes_joined: 2 });
   await cluster.cli(["cancel", id]);
 });
 
-test("a service that fails is begun again after a pause, and says so meanwhile", async () => {
+test("a failing service restarts after a backoff that its status shows", async () => {
   const id = await cluster.submit({ entrypoint: "exit 4", lifecycle: { type: "unbounded", max_requeue: 3 } });
-  const waiting = await eventually({ what: "it waits to be begun again" }, async () => {
+  const waiting = await eventually({ what: "it waits for its restart" }, async () => {
     const record = await cluster.allocation(id);
-    // The pauses grow, so that one of them is seen on any machine.
+    // The backoff grows, so that one is visible on any machine.
     return record.state === "pending" && (record.attempt ?? 0) > 0 && record.pending_reasons?.[0] !== undefined
       ? record
       : null;
   });
-  expect(waiting.pending_reasons?.[0]).toMatch(/has failed before: it is begun again in \d+ s at the latest/);
+  expect(waiting.pending_reasons?.[0]).toMatch(/has failed before: it restarts in \d+ s at the latest/);
   expect(await cluster.ends(id)).toMatchObject({ state: "failed", reason: "requeue_limit", attempt: 4 });
   const kinds = (await cluster.api<{ events: { kind: string }[] }>("GET", `/allocations/${id}/events`)).body.events;
   expect(kinds.map(({ kind }) => kind)).toContain("attempt_failed");

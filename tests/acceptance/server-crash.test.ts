@@ -1,7 +1,6 @@
-// kill -9 of the server at random moments under load, 50 rounds. Afterwards every acknowledged
-// submission is there and has run, no attempt has started two processes, and no node was ever seen
-// to be owned twice. The jobs write down when they start and end on which node; on one node, no two
-// ever overlap. Snapshots and archiving are so frequent that the kills fall among them.
+// kill -9 of the server at random moments under load, 50 rounds. Afterwards every acknowledged submission exists and
+// has run, no attempt has started two processes, and no node had two owners. The jobs record their starts and ends; on
+// one node no two overlap. Frequent snapshots and archiving coincide with the kills.
 import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { eventually, sleep } from "../harness/eventually.ts";
@@ -10,7 +9,7 @@ import { useCluster } from "../harness/use-cluster.ts";
 
 const ROUNDS = 50;
 const CLIENTS = 4;
-/** Keeps the queue short enough to drain at the end; with the pauses between them, kills still fall among submissions. */
+/** Keeps the queue short enough to drain at the end; kills still fall between submissions. */
 const MAX_PER_ROUND = 14;
 const LONGEST_PAUSE_MS = 60;
 /** A run in which little happened proves little. */
@@ -18,7 +17,7 @@ const LEAST_PER_ROUND = 8;
 const LEAST_STARTED_UNDER_FIRE = ROUNDS;
 const TEST_WITHIN_MS = 1_800_000;
 
-/** However slow the machine: nobody is judged for having been silent while the server was away. */
+/** No node is judged for silence while the server was away, however slow the machine. */
 const config =
   "node_agent:\n  heartbeat_timeout: 1h\nquorum:\n  snapshot_every_entries: 10\nretention:\n  max_finished: 100\n";
 const cluster = useCluster({ nodes: 4, config });
@@ -30,7 +29,7 @@ test(`${ROUNDS} kills of the server under load lose and repeat nothing`, { timeo
   let looks = 0;
 
   for (let round = 1; round <= ROUNDS; round += 1) {
-    // Every second kill comes while jobs start and end, the others while the agents come back.
+    // Every second kill comes while jobs start and end, the others while agents reconnect.
     if (round % 2 === 0) await cluster.nodesReady();
     const over = new AbortController();
     let room = MAX_PER_ROUND;
@@ -99,7 +98,7 @@ test(`${ROUNDS} kills of the server under load lose and repeat nothing`, { timeo
   }
   expect(overlaps(runs), "two ran on one node at once").toEqual([]);
   expect(snapshotsTaken(), "the kills fell among snapshots").toBeGreaterThan(ROUNDS);
-  // Nothing but the server died, so nothing had to be run again.
+  // Only the server died, so nothing had to run again.
   expect([...records.values()].filter((record) => (record.requeues ?? 0) > 0)).toEqual([]);
 });
 
@@ -111,7 +110,7 @@ interface Run {
   readonly end: bigint | null;
 }
 
-/** One for each start that was written down. */
+/** One per recorded start. */
 function runsIn(file: string): readonly Run[] {
   const lines = existsSync(file) ? readFileSync(file, "utf8").split("\n") : [];
   const words = lines.filter((line) => line !== "").map((line) => line.split(" "));

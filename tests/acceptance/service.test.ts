@@ -1,5 +1,4 @@
-// Services: found by name while they run and not a moment longer, asked whether they live, and ended,
-// queued again or failed by policy when they do not answer.
+// Services: discoverable exactly while they run, probed, and ended, requeued or failed by policy when the probe fails.
 import { statSync } from "node:fs";
 import { expect, test } from "vitest";
 import { eventually } from "../harness/eventually.ts";
@@ -7,14 +6,14 @@ import { useCluster } from "../harness/use-cluster.ts";
 
 const cluster = useCluster({ nodes: 2 });
 
-// Of this process alone, and below those that the system gives away.
+// Unique to this process, and below the ephemeral port range.
 let port = 21_000 + (process.pid % 600) * 8;
 const nextPort = (): number => {
   port += 1;
   return port;
 };
 
-/** Answers well until a file appears, and notes every question. */
+/** Answers until a file appears, and records every probe. */
 const serve = (on: number, sick: string, asked: string): string =>
   `exec ${process.execPath} -e 'const fs=require("fs");require("http").createServer((q,r)=>{` +
   `fs.appendFileSync("${asked}",".");r.statusCode=fs.existsSync("${sick}")?500:200;r.end()}).listen(${on},"127.0.0.1")'`;
@@ -24,14 +23,14 @@ const probe = (on: number, more: Record<string, unknown> = {}) => ({
   port: on,
   path: "/healthz",
   period_secs: 1,
-  // So patient that a slow machine is not taken for a sick service.
+  // So patient that a slow machine does not fail the probe.
   initial_delay_secs: 5,
   failure_threshold: 5,
   timeout_secs: 10,
   ...more,
 });
 
-test("a service is found by name while it runs, by its own tenant alone", async () => {
+test("a service is found by name only while it runs and only by its tenant", async () => {
   const on = nextPort();
   const id = await cluster.submit({
     name: "web",
@@ -58,7 +57,7 @@ test("a service is found by name while it runs, by its own tenant alone", async 
   expect((await cluster.api("GET", "/services")).body).toEqual({ services: [] });
 });
 
-test("a service that stops answering is queued again by its policy, and fails by the other", async () => {
+test("a service that fails its probe is requeued or failed by its policy", async () => {
   const on = nextPort();
   const [sick, asked] = [cluster.file(`sick-${on}`), cluster.file(`asked-${on}`)];
   const id = await cluster.submit({
@@ -89,7 +88,7 @@ test("a service that stops answering is queued again by its policy, and fails by
   expect(end.message).toMatch(/its liveness probe \(tcp \d+\) failed 2 times in a row/);
 });
 
-test("what makes no sense is refused by its field, and nothing is queued", async () => {
+test("invalid service fields are refused by name and nothing is queued", async () => {
   const before = (await cluster.allocations()).length;
   const refused = async (body: Record<string, unknown>): Promise<readonly string[]> => {
     const answer = await cluster.api<{ fields?: { field: string }[] }>("POST", "/allocations", {

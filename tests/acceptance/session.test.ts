@@ -1,5 +1,5 @@
-// `lattice session` as a person uses it: queued with the reason shown, a shell on the node, the nodes
-// given back when it ends; and the endpoints behind it.
+// `lattice session` as a user runs it: pending with a reason, a shell on the node, released nodes at its end; and the
+// endpoints behind it.
 import { afterEach, expect, test } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import type { Json } from "../harness/rest.ts";
@@ -15,7 +15,7 @@ afterEach(async () => {
     if (!["completed", "failed", "cancelled"].includes(state)) await cluster.cli(["cancel", id]);
 });
 
-test("a session waits in the queue and says why, drops into the shell, and gives its node back", async () => {
+test("a session shows why it waits, opens a shell, and releases its node at exit", async () => {
   const blocker = await cluster.submit({ entrypoint: "sleep 600" }, ROOT);
   await cluster.reaches(blocker, ["running"]);
   const screen = tmux.open('session --walltime=10m; echo "status=$?"', { cols: 120, rows: 24 });
@@ -36,7 +36,7 @@ test("a session waits in the queue and says why, drops into the shell, and gives
   );
 });
 
-test("a session that is given up while it waits is cancelled", async () => {
+test("Ctrl-C cancels a pending session", async () => {
   const blocker = await cluster.submit({ entrypoint: "sleep 600" }, ROOT);
   await cluster.reaches(blocker, ["running"]);
   const screen = tmux.open('session --walltime=10m; echo "status=$?"', { cols: 120, rows: 24 });
@@ -46,7 +46,7 @@ test("a session that is given up while it waits is cancelled", async () => {
   expect((await cluster.ends(id)).state).toBe("cancelled");
 });
 
-test("a session whose window is closed goes on; its walltime completes it", async () => {
+test("a session survives a closed window and is completed at its walltime", async () => {
   const screen = tmux.open("session --walltime=10m", { cols: 80, rows: 24 });
   const id = (await screen.shows(/session (\d+)\.1 on/))[1] ?? "";
   await screen.shows(/[#$] $/m);
@@ -62,7 +62,7 @@ test("a session whose window is closed goes on; its walltime completes it", asyn
   expect((await cluster.ends(id)).state).toBe("completed");
 });
 
-test("the endpoints: created, shown, listed, ended; a second session on a running allocation", async () => {
+test("session endpoints create, show, list and end sessions, also on a running allocation", async () => {
   const created = await cluster.api("POST", "/sessions", { body: { session: { walltime: "5m" } }, ...ROOT });
   expect(created.status).toBe(200);
   const { session_id: id, allocation_id: allocation } = created.body as { session_id: string; allocation_id: string };
@@ -78,7 +78,7 @@ test("the endpoints: created, shown, listed, ended; a second session on a runnin
   expect((await cluster.api("DELETE", `/sessions/${id}`, ROOT)).status).toBe(200);
 });
 
-test("bad input is refused with its field named, and nothing is queued", async () => {
+test("bad session input is refused by field and nothing is queued", async () => {
   const before = (await cluster.allocations()).length;
   const without = await cluster.cli(["session"]);
   expect(without.code).toBe(2);
@@ -89,7 +89,7 @@ test("bad input is refused with its field named, and nothing is queued", async (
   expect((await cluster.api("POST", "/sessions", { body: { allocation_id: "77777" } })).status).toBe(404);
   expect((await cluster.allocations()).length).toBe(before);
 
-  const id = await cluster.submit({ entrypoint: "sleep 60" }, { headers: { "x-lattice-user": "somebody" } });
+  const id = await cluster.submit({ entrypoint: "sleep 60" }, { headers: { "x-lattice-user": "mallory" } });
   await cluster.reaches(id, ["running"]);
   const others = await cluster.api("POST", "/sessions", { body: { allocation_id: id }, ...ROOT });
   expect(others.body).toMatchObject({ status: 403, code: "not_owner" });

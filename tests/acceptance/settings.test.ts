@@ -1,4 +1,4 @@
-// What a server can be told, and what it tells about itself.
+// Configuration of a server, and its status pages.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ describe("a production configuration", () => {
     expect(await cluster.allocations()).toEqual([]);
   });
 
-  test("serves a tenant once an administrator has made it", async () => {
+  test("serves a tenant once an administrator has created it", async () => {
     const made = await cluster.api("POST", "/tenants", { body: { id: "guests" } });
     expect(made.status).toBe(200);
     const id = await cluster.submit({ entrypoint: "true", tenant: "guests" });
@@ -32,7 +32,7 @@ describe("a production configuration", () => {
 describe("an open configuration", () => {
   const cluster = useCluster({ nodes: 1 });
 
-  test("makes an unknown tenant on first use", async () => {
+  test("creates an unknown tenant on first use", async () => {
     const id = await cluster.submit({ entrypoint: "true", tenant: "newcomers" });
     expect((await cluster.ends(id)).state).toBe("completed");
     const tenant = await cluster.api("GET", "/tenants/newcomers");
@@ -47,7 +47,7 @@ describe("an open configuration", () => {
     expect(body.vclusters.filter((one) => one.is_default === true).map(({ id }) => id)).toEqual(["hpc-batch"]);
   });
 
-  test("tells its health, its readiness, its metrics and its contract", async () => {
+  test("serves health, readiness, metrics and the contract", async () => {
     const health = await request(cluster.apiUrl, "GET", "/healthz");
     expect(health.status).toBe(200);
     expect(health.headers.get("content-type")).toMatch(/json/);
@@ -61,14 +61,14 @@ describe("an open configuration", () => {
     expect((await request(cluster.apiUrl, "GET", "/v1/nodes")).status).toBe(200);
   });
 
-  test("an unknown path is a problem like any other", async () => {
+  test("answers an unknown path with a problem", async () => {
     const answer = await cluster.api("GET", "/no-such-thing");
     expect(answer.status).toBe(404);
     expect(answer.headers.get("content-type")).toMatch(/problem\+json/);
     expect(answer.body).toMatchObject({ status: 404 });
   });
 
-  test("quotas hold: what can never fit is refused with the figures", async () => {
+  test("refuses requests that exceed a quota, with the figures", async () => {
     await cluster.api("POST", "/tenants", { body: { id: "small", quota: { max_nodes: 1 } } });
     const answer = await cluster.api("POST", "/allocations", {
       body: { entrypoint: "true", tenant: "small", nodes: 2 },
@@ -79,25 +79,29 @@ describe("an open configuration", () => {
   });
 });
 
-describe("a configuration file", () => {
+describe("configuration files", () => {
   test.each([
     ["an unknown key, with the nearest known one", "api:\n  rest_lisen: 127.0.0.1:0\n", /rest_lisen[\s\S]*rest_listen/],
     ["a value of the wrong kind", "scheduling:\n  backfill_depth: many\n", /backfill_depth/],
     ["a duration without a unit", "node_agent:\n  heartbeat_interval: 10\n", /heartbeat_interval/],
-    ["accounting, which is not there", "accounting:\n  enabled: true\n", /accounting\.enabled.*no accounting system/],
-    ["what is not YAML", "server: [unclosed\n", /config|yaml|server\.yaml|line/i],
+    [
+      "accounting, which is not supported",
+      "accounting:\n  enabled: true\n",
+      /accounting\.enabled.*no accounting system/,
+    ],
+    ["text that is not YAML", "server: [unclosed\n", /config|yaml|server\.yaml|line/i],
     [
       "listening elsewhere without authentication",
       "api:\n  rest_listen: 0.0.0.0:0\n",
       /allow_unauthenticated|loopback/,
     ],
-  ])("with %s is refused by name", async (name, text, complaint) => {
+  ])("a file with %s is refused by name", async (name, text, complaint) => {
     const { code, log } = await startWith(name, text);
     expect(code).not.toBe(0);
     expect(log).toMatch(complaint);
   });
 
-  test("that does not exist is refused", async () => {
+  test("a missing file is refused", async () => {
     const logFile = join(folder, "missing.log");
     const server = startProgram("lattice-server", { args: ["--config", join(folder, "missing.yaml")], logFile });
     expect(await server.ended).not.toBe(0);

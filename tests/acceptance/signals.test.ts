@@ -1,5 +1,5 @@
-// What the scheduler is told from outside decides where and when work starts; and a trace that is switched on while servers
-// run goes to an object store, and replays.
+// External signals decide where and when work starts; and a trace captured at run time goes to an object store and
+// replays.
 import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -62,7 +62,7 @@ test.each([
   expect((await cluster.ends(id)).state).toBe("completed");
 });
 
-test("a trace is switched on and off while the server runs", async () => {
+test("trace capture is switched on and off while the server runs", async () => {
   const set = (setting: string) => cluster.cli(["admin", "config", "set", setting]);
   const astray = await set("scheduler.trace_path=/etc/cron.d/trace");
   expect([astray.code === 0, astray.stderr]).toEqual([false, expect.stringMatching(/below the servers' data folders/)]);

@@ -1,13 +1,12 @@
-// An agent that stands still, as on a machine that hangs: its node is degraded, then down, and its work
-// goes on elsewhere. When it moves again, the node comes back and what it still ran is ended: no two
-// attempts of one allocation stay alive.
+// A stopped agent, as on a hanging machine: its node is degraded, then down, and its work continues elsewhere. When it
+// resumes, the node returns and its old attempt ends: no two attempts of one allocation stay alive.
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { isAlive, kill, pause } from "../harness/processes.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
-/** Long enough for a busy machine not to silence the others, short enough to wait for. */
+/** Long enough that a busy machine does not silence the others, short enough to wait for. */
 const config = `
 node_agent:
   heartbeat_interval: 500ms
@@ -16,7 +15,7 @@ node_agent:
 `;
 const cluster = useCluster({ nodes: 3, config });
 
-test("late, then back in time: the node is degraded and its job goes on", async () => {
+test("a briefly silent node is degraded and keeps its job", async () => {
   const job = await startJob("late");
   const agent = cluster.agent(job.node).pid;
   await pause(agent);
@@ -32,13 +31,13 @@ test("late, then back in time: the node is degraded and its job goes on", async 
   expect(job.starts()).toHaveLength(1);
 });
 
-test("silent: degraded, down, its job runs elsewhere; back: the old attempt is ended", async () => {
+test("a silent node goes down, its job runs elsewhere, and its old attempt ends on return", async () => {
   const job = await startJob("silent");
   const agent = cluster.agent(job.node).pid;
   await pause(agent);
   try {
     await shows(job.node, /Degraded/);
-    // Only now, so that a machine on which everything takes long does not miss the state before.
+    // Only now, so that a slow machine does not miss the earlier state.
     await cluster.cli(["admin", "config", "set", "node_agent.grace_period=6s"]);
     await shows(job.node, /Down \(silent\)/);
     expect((await cluster.cli(["notices"])).stdout).toContain(`node "${job.node}" is down`);
@@ -61,7 +60,7 @@ test("silent: degraded, down, its job runs elsewhere; back: the old attempt is e
   );
   expect(await cluster.allocation(job.id)).toMatchObject({ state: "running", attempt: 2, requeues: 1 });
 
-  // It is as good as any other again.
+  // It takes work again.
   const next = await cluster.submit({ entrypoint: "true", constraints: { required_nodes: [job.node] } });
   expect((await cluster.ends(next)).state).toBe("completed");
   job.finish();
@@ -69,7 +68,7 @@ test("silent: degraded, down, its job runs elsewhere; back: the old attempt is e
   expect(job.starts().map((line) => line.split(" ")[0])).toEqual(["1", "2"]);
 });
 
-/** Waits until `lattice nodes` shows the node so. */
+/** Waits until `lattice nodes` shows the node in this state. */
 async function shows(node: string, state: RegExp): Promise<void> {
   await eventually({ what: `lattice nodes shows ${node} as ${state.source}` }, async () => {
     const { stdout } = await cluster.cli(["nodes"]);
@@ -78,7 +77,7 @@ async function shows(node: string, state: RegExp): Promise<void> {
   });
 }
 
-/** A job that runs until it is told to finish, and says which attempt has which process. */
+/** A job that runs until a file appears, and records attempt and process id. */
 async function startJob(name: string) {
   const file = cluster.file(`${name}.starts`);
   const done = cluster.file(`${name}.done`);

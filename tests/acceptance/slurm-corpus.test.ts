@@ -1,6 +1,5 @@
-// The corpus of job scripts on a real cluster: what its tables call accepted is taken by the server, and runs
-// where four plain nodes can run it; what they call refused submits nothing. Messages and statuses of the
-// commands are those that Slurm was seen to give.
+// The corpus of job scripts on a real cluster: the server accepts accepted scripts and runs the ones that four plain
+// nodes can run; refused ones submit nothing. Messages and statuses are those observed with Slurm.
 
 import { spawn } from "node:child_process";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
@@ -51,7 +50,7 @@ function slurm(words: readonly string[], more: Readonly<Record<string, string>> 
   });
 }
 
-/** Its directives and comments as they stand; instead of its commands one that is there. */
+/** The script's directives and comments, with its commands replaced by one that exists. */
 function harmless({ script }: Case, earlier: string): string {
   const lines = (script.startsWith("#!") ? script : `#!/bin/bash\n${script}`).split("\n");
   const shell = /python/.test(lines[0] ?? "") ? "pass" : "true";
@@ -67,11 +66,11 @@ async function submit(one: Case, earlier: string): Promise<CliResult> {
   return slurm(["sbatch", "--parsable", ...flags, path, ...(one.args ?? [])], one.env);
 }
 
-/** Nothing but time and room is asked for. */
+/** It only requests time and nodes. */
 function canRunHere({ becomes = {} }: Case): boolean {
   const { nodes = 1, constraints, uenv, workdir, hold, depends_on: edges = [] } = becomes;
   if (hold === true) return false;
-  // What they wait for has completed.
+  // Their dependencies have completed.
   if ((edges as { condition: string }[]).some(({ condition }) => condition === "failure")) return false;
   return constraints === undefined && uenv === undefined && workdir === undefined && Number(nodes) <= NODES;
 }
@@ -87,7 +86,7 @@ async function completed(id: string, what: string): Promise<void> {
   expect(end, `${what} (${id})`).toBe("COMPLETED");
 }
 
-test("what is accepted is taken by the server, and runs where it can", async () => {
+test("the server accepts every accepted script of the corpus and runs the feasible ones", async () => {
   const earlier = (await slurm(["sbatch", "--parsable", "--array=0-1", "--wrap", "true"])).stdout.trim();
   await completed(earlier, "the first array");
   const ids = new Map<Case, string>();
@@ -112,7 +111,7 @@ test("what is accepted is taken by the server, and runs where it can", async () 
   await slurm(["scancel", "-u", "root", ...ids.values()]);
 });
 
-test("what is refused submits nothing", async () => {
+test("refused scripts of the corpus submit nothing", async () => {
   const before = (await slurm(["squeue", "-h", "-a", "-t", "all", "-o", "%i"])).stdout;
   for (const one of corpus.filter(({ refused: why }) => why !== undefined)) {
     const { code, stdout, stderr } = await submit(one, "1");
@@ -122,11 +121,11 @@ test("what is refused submits nothing", async () => {
   expect((await slurm(["squeue", "-h", "-a", "-t", "all", "-o", "%i"])).stdout).toBe(before);
 });
 
-describe("as Slurm was seen to answer", () => {
-  test("tasks that fail", async () => {
+describe("messages and statuses match Slurm", () => {
+  test("failing tasks are reported as in Slurm", async () => {
     const { code, stdout, stderr } = await slurm(["srun", "-n2", "--ntasks-per-node=2", "false"]);
     expect([code, stdout]).toEqual([1, ""]);
-    // Together, where the first does not end the second before it has failed by itself.
+    // In one line, unless the first failure ends the second task.
     const one = "srun: error: \\S+: task [01]: (Exited with exit code 1|Killed|Terminated)\n";
     expect(stderr).toMatch(new RegExp(`^(srun: error: \\S+: tasks 0-1: Exited with exit code 1\n|${one}${one})$`));
   });

@@ -1,5 +1,5 @@
-// The Slurm commands on a real cluster, as scripts use them: installed into a folder on the PATH, and put
-// together in pipelines.
+// The Slurm commands on a real cluster as scripts use them: installed in a folder on the PATH, and combined in
+// pipelines.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -32,7 +32,7 @@ const until = (id: string, states: string): string =>
 const IDLE = `until [ "$(sinfo -h -p hpc-batch -o '%D %t')" = "4 idle" ]; do sleep 0.2; done`;
 
 describe("sbatch", () => {
-  test("a script runs once, on its first node, with Slurm's variables and its arguments", async () => {
+  test("sbatch runs a script once on the first node with Slurm's variables and its arguments", async () => {
     script(
       "two.sh",
       "#SBATCH -J two -N 2 --ntasks-per-node=2 -c 4",
@@ -51,11 +51,11 @@ describe("sbatch", () => {
     expect(code).toBe(0);
   });
 
-  test("output files are the node's: to be followed while the job runs, by default and by name", async () => {
+  test("sbatch output files are written by the node while the job runs, by default and by name", async () => {
     mkdirSync(join(work(), "logs"), { recursive: true });
     const { stdout, stderr } = await sh(`set -e
-      id=$(sbatch --parsable -t 10 --wrap 'echo begun; until [ -e go ]; do sleep 0.1; done; echo done >&2')
-      until grep -q begun slurm-$id.out 2>/dev/null; do sleep 0.1; done
+      id=$(sbatch --parsable -t 10 --wrap 'echo started; until [ -e go ]; do sleep 0.1; done; echo done >&2')
+      until grep -q started slurm-$id.out 2>/dev/null; do sleep 0.1; done
       touch go; ${until("$id", "COMPLETED")}; cat slurm-$id.out
       a=$(sbatch --parsable --wait -t 10 --array=2,4 -o logs/%A_%a.out -e logs/%a.err --wrap 'echo $SLURM_ARRAY_TASK_ID; echo e >&2')
       cat logs/"$a"_2.out logs/"$a"_4.out logs/4.err
@@ -64,7 +64,7 @@ describe("sbatch", () => {
       test ! -e ran`);
     expect(stderr).toBe("");
     expect(stdout.trim().split("\n")).toEqual([
-      "begun",
+      "started",
       "done",
       "2",
       "4",
@@ -73,7 +73,7 @@ describe("sbatch", () => {
     ]);
   });
 
-  test("steps side by side in one job, and the name of its nodes", async () => {
+  test("steps run in parallel inside one job and see its node names", async () => {
     script(
       "steps.sh",
       "#SBATCH -N 2 -t 10",
@@ -92,7 +92,7 @@ describe("sbatch", () => {
     expect(code).toBe(0);
   });
 
-  test("an MPI program by srun, with the tasks of the job and with fewer", async () => {
+  test("srun runs an MPI program with all or fewer tasks of the job", async () => {
     const program = compileMpi(cluster.dir, "allreduce");
     script(
       "mpi.sh",
@@ -107,7 +107,7 @@ describe("sbatch", () => {
     expect(lines.filter((line) => line.includes("of 2: sum 1"))).toHaveLength(2);
   });
 
-  test("the exit status of a job, and how sacct and scontrol tell it", async () => {
+  test("sacct and scontrol report the exit status of a job", async () => {
     const result = await sh(`id=$(sbatch --parsable -W --wrap 'exit 4'); echo "rc $?"
       sacct -j $id -X -n -P --format=JobID,JobName,State,ExitCode
       scontrol show job $id | grep -E 'JobState|ExitCode'`);
@@ -121,7 +121,7 @@ describe("sbatch", () => {
     ]);
   });
 
-  test("a job of several nodes ends as its first node does, and the others with it", async () => {
+  test("a job on several nodes ends with its first node", async () => {
     expect(await sh("sbatch -Q -W -N 3 -t 5 --wrap 'exit 3'")).toMatchObject({ code: 3, stderr: "" });
     const { stdout, code } = await sh(`id=$(sbatch --parsable -N 3 --wrap 'sleep 300'); ${until("$id", "RUNNING")}
       scancel $id; ${until("$id", "CANCELLED")}
@@ -157,7 +157,7 @@ describe("sbatch", () => {
     expect(result).toMatchObject({ code, stdout: "" });
   });
 
-  test("a job that is held waits for its release, and says so", async () => {
+  test("a held job waits for its release with a reason", async () => {
     const { stdout, stderr, code } = await sh(`set -e
       id=$(sbatch --parsable -H --comment 'a note' --wrap hostname)
       squeue -h -j $id -o '%t %r %k'
@@ -178,7 +178,7 @@ describe("sbatch", () => {
     });
   });
 
-  test("a trial says when and where, and submits nothing", async () => {
+  test("sbatch --test-only reports start and nodes and submits nothing", async () => {
     const before = (await cluster.allocations()).length;
     const result = await sh("sbatch --test-only -N 2 -t 5 --wrap hostname");
     expect(result.stderr).toMatch(/^sbatch: Job to start at \d{4}-\S+ using 2 nodes on nodes node-\[\S+ in partition /);
@@ -186,7 +186,7 @@ describe("sbatch", () => {
     expect((await cluster.allocations()).length).toBe(before);
   });
 
-  test("partitions and QoS by the site's names", async () => {
+  test("sbatch accepts partitions and QoS by the site's names", async () => {
     writeFileSync(
       join(work(), "compat.yaml"),
       "partition_mapping: { normal: hpc-batch, debug: interactive }\nqos_mapping: { low: 1, special: 6 }\n",
@@ -205,8 +205,8 @@ describe("sbatch", () => {
   });
 });
 
-describe("pipelines of scripts", () => {
-  test("a chain by dependencies, watched by squeue, ended by scancel", async () => {
+describe("Slurm pipelines", () => {
+  test("a dependency chain is visible in squeue and ended by scancel", async () => {
     const { stdout, stderr, code } = await sh(`set -e
       first=$(sbatch --parsable -J first --wrap 'sleep 300')
       then=$(sbatch --parsable -J then -d afterok:$first --wrap hostname)
@@ -222,7 +222,7 @@ describe("pipelines of scripts", () => {
     expect(code).toBe(0);
   });
 
-  test("an array: folded while it waits, elements ended one by one, its variables", async () => {
+  test("a pending array is folded, its elements end one by one and have their variables", async () => {
     script(
       "array.sh",
       "#SBATCH --array=1-9:2%1 -t 10",
@@ -247,7 +247,7 @@ describe("pipelines of scripts", () => {
     expect(lines.at(-1)).toMatch(/^1 of 5 in \d+$/);
   });
 
-  test("an array of listed indexes: folded, cancelled by index, shown and read", async () => {
+  test("an array of listed indexes is folded, cancelled by index and readable", async () => {
     const { stdout, stderr } = await sh(`set -e
       id=$(sbatch --parsable -t 10 --array=1,3,5-8%2 --wrap 'echo index $SLURM_ARRAY_TASK_ID of $SLURM_ARRAY_TASK_COUNT; test $SLURM_ARRAY_TASK_ID != 3 || sleep 300; test $SLURM_ARRAY_TASK_ID != 5 || sleep 300')
       ${until('"$id"_1', "COMPLETED")}
@@ -266,7 +266,7 @@ describe("pipelines of scripts", () => {
     expect(lines.slice(8)).toEqual(["ID_3|CANCELLED", "ID_5|CANCELLED", "ID_6|CANCELLED", "ID_7|COMPLETED"]);
   });
 
-  test("why jobs wait, in Slurm's words, and when they start", async () => {
+  test("squeue shows Slurm's pending reasons and start times", async () => {
     const { stdout, stderr } = await sh(`set -e
       a=$(sbatch --parsable -N 4 -t 10 --wrap 'sleep 300'); ${until("$a", "RUNNING")}
       b=$(sbatch --parsable -N 4 -t 10 --wrap hostname)
@@ -284,7 +284,7 @@ describe("pipelines of scripts", () => {
     ]);
   });
 
-  test("scancel by name and state; ids that are not there are no error; signals reach steps and script", async () => {
+  test("scancel selects by name and state, ignores unknown ids, and signals steps and script", async () => {
     const { stdout, stderr } = await sh(`set -e
       sbatch --parsable -J doomed --wrap 'sleep 300' > ids
       sbatch --parsable -J doomed --wrap 'sleep 300' >> ids
@@ -318,7 +318,7 @@ describe("pipelines of scripts", () => {
 });
 
 describe("sinfo and scontrol", () => {
-  test("tables and formats", async () => {
+  test("sinfo prints Slurm's tables and formats", async () => {
     const { stdout } = await sh(
       `${IDLE}; sinfo; sinfo -h -o '%R|%a|%D|%t|%N|%c|%G' -p hpc-batch; sinfo -h -N -p hpc-batch -o %N`,
     );
@@ -329,7 +329,7 @@ describe("sinfo and scontrol", () => {
     expect(lines.slice(-4)).toEqual(["node-1", "node-2", "node-3", "node-4"]);
   });
 
-  test("records, lists of hosts, changes, and what is not offered", async () => {
+  test("scontrol shows records, expands host lists, applies changes and refuses the rest", async () => {
     expect((await sh("scontrol show hostnames 'n[1-3,7]'")).stdout).toBe("n1\nn2\nn3\nn7\n");
     expect((await sh("scontrol show hostlist n1,n2,n3,x")).stdout).toBe("n[1-3],x\n");
     expect((await sh("scontrol show node node-1")).stdout).toMatch(/^NodeName=node-1 [\s\S]*State=IDLE/);
@@ -339,12 +339,12 @@ describe("sinfo and scontrol", () => {
     expect(changed).toMatchObject({ stdout: "5:00\n", stderr: "" });
     const refused = await sh("scontrol suspend 1");
     expect(refused.code).toBe(1);
-    expect(refused.stderr).toContain("scontrol suspend is not offered by Lattice");
+    expect(refused.stderr).toContain("scontrol suspend is not supported by Lattice");
   });
 });
 
 describe("salloc and srun", () => {
-  test("srun on its own: nodes, tasks, exit status, nodes given back", async () => {
+  test("srun outside a job allocates nodes, returns the exit status and releases them", async () => {
     const result = await sh("srun -n2 -l sh -c 'echo hello $SLURM_PROCID/$SLURM_NTASKS'");
     expect(result.stdout.split("\n").sort()).toEqual(["", "0: hello 0/2", "1: hello 1/2"]);
     expect(result).toMatchObject({ code: 0, stderr: "" });
@@ -355,7 +355,7 @@ describe("salloc and srun", () => {
     expect((await sh(`until [ -z "$(squeue -h)" ]; do sleep 0.2; done; ${IDLE}; echo free`)).stdout).toBe("free\n");
   });
 
-  test("srun: a terminal, standard input, files for the output, a signal", async () => {
+  test("srun supports a terminal, standard input, output files and signals", async () => {
     const typed = await sh("script -qec \"srun --pty sh -c 'test -t 0 && echo on a terminal; exit 5'\" /dev/null");
     expect(typed.stdout).toContain("on a terminal");
     expect(typed.code).toBe(5);
@@ -365,7 +365,7 @@ describe("salloc and srun", () => {
     expect((await sh("srun sh -c 'kill -9 $$'")).code).toBe(137);
   });
 
-  test("salloc: a command here, with srun on the nodes that it was given", async () => {
+  test("salloc runs a local command whose srun uses the allocated nodes", async () => {
     const result = await sh(
       "salloc -N2 -t 5 bash -c 'echo $SLURM_JOB_ID $SLURM_NNODES $SLURM_NTASKS; srun hostname | wc -l; exit 3'",
     );
@@ -383,7 +383,7 @@ describe("salloc and srun", () => {
   });
 });
 
-test("installing again replaces what Lattice put there, and nothing of others", async () => {
+test("compat install replaces its own files and no others", async () => {
   expect(await cluster.cli(["compat", "install", bin()])).toMatchObject({ code: 0 });
   writeFileSync(join(bin(), "squeue"), "#!/bin/sh\necho theirs\n");
   const refused = await cluster.cli(["compat", "install", bin()]);

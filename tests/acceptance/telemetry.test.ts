@@ -1,5 +1,5 @@
-// What a job uses, measured on its node and shown to its owner: as a rule every 30 s, closely while somebody asks for it, and
-// nothing is shown that nobody measured.
+// Resource use of a job, measured on its node and shown to its owner: every 30 s by default, every second on request,
+// and never for values that are not measured.
 import { expect, test } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { useCluster } from "../harness/use-cluster.ts";
@@ -23,7 +23,7 @@ const metricsOf = async (id: string, query = ""): Promise<Metrics> =>
 const BUSY =
   "let a=[];for(let i=0;i<40;i++)a.push(Buffer.alloc(1<<20,1));setInterval(()=>{const t=Date.now();while(Date.now()-t<50);},100)";
 
-test("in debug mode a job is sampled every second, over a restart of its agent and of the server, until it is over", async () => {
+test("debug mode samples a job every second across restarts of its agent and server", async () => {
   const id = await cluster.submit({ command: [process.execPath, "-e", BUSY] });
   await cluster.reaches(id, ["running"]);
   expect(await metricsOf(id)).toMatchObject({
@@ -46,7 +46,7 @@ test("in debug mode a job is sampled every second, over a restart of its agent a
   });
   expect(memory).toMatchObject({ unit: "bytes", node: "node-1" });
   expect((await cluster.cli(["top", id])).stdout).toMatch(/cpu_utilization/);
-  // What nobody measures is not made up.
+  // Unmeasured values are absent.
   expect((await metricsOf(id, "mode=per_gpu")).unavailable_reason).toContain("GPUs are not measured");
 
   await cluster.agent("node-1").kill();
@@ -54,7 +54,7 @@ test("in debug mode a job is sampled every second, over a restart of its agent a
   await cluster.nodesReady();
   await cluster.server.kill();
   await cluster.startServer();
-  // The leader that came back remembers nothing, and has told the agent again.
+  // The restarted leader has no data, and has sent the mode to the agent again.
   await eventually({ what: "it is sampled closely again", everyMs: 2_000 }, closely(3));
 
   await cluster.cli(["telemetry", "--alloc", id, "--mode", "prod"]);
@@ -63,7 +63,7 @@ test("in debug mode a job is sampled every second, over a restart of its agent a
   await cluster.ends(id);
 });
 
-test("a stream tells each sample, and ends with the allocation", async () => {
+test("a metric stream sends each sample and ends with the allocation", async () => {
   const id = await cluster.submit({ command: [process.execPath, "-e", BUSY] });
   await cluster.reaches(id, ["running"]);
   await cluster.cli(["telemetry", "--alloc", id, "--mode", "debug"]);
@@ -87,7 +87,7 @@ test("a stream tells each sample, and ends with the allocation", async () => {
   }
 });
 
-test("a mode that is none is refused, and nothing is changed", async () => {
+test("an unknown telemetry mode is refused and changes nothing", async () => {
   const id = await cluster.submit({ entrypoint: "sleep 600" });
   const refused = await cluster.cli(["telemetry", "--alloc", id, "--mode", "loud"]);
   expect(refused.code).not.toBe(0);

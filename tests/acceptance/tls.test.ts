@@ -1,5 +1,5 @@
-// A cluster whose listeners are closed to strangers: certificates from `lattice admin pki` for the server and its
-// agents, a node that shows another's, a renewal under way, and SPIRE as the giver of an agent's identity.
+// A cluster with mutual TLS: certificates from `lattice admin pki`, a node with another node's certificate, a renewal
+// in progress, and SPIRE identities.
 
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { get } from "node:https";
@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { runCli, spawnCli } from "../harness/cli.ts";
 import { eventually } from "../harness/eventually.ts";
 import { compileMpi } from "../harness/mpi.ts";
-import { endAllIn } from "../harness/processes.ts";
+import { endProcessesIn } from "../harness/processes.ts";
 import { type Program, root, startProgram, tailOf } from "../harness/program.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "lattice-test-tls-"));
@@ -85,17 +85,17 @@ beforeAll(async () => {
 function configFile(): string {
   const path = join(dir, "server.json");
   const api = { tls_cert: join(pki, "s1.crt"), tls_key: join(pki, "s1.key"), tls_ca: join(pki, "ca.crt") };
-  // Two nodes are many here: their agents exchange addresses among themselves.
+  // Two nodes exceed the limit here: their agents exchange addresses among themselves.
   writeFileSync(path, JSON.stringify({ api, tasks: { fence_star_nodes: 1 } }));
   return path;
 }
 
 afterAll(async () => {
-  await endAllIn(dir);
+  await endProcessesIn(dir);
   rmSync(dir, { recursive: true, force: true, maxRetries: 9 });
 });
 
-test("a job over TLS, on a node that is known by its certificate; a stranger to the authority sees nothing", async () => {
+test("a job runs over TLS on a node with a certificate, and a client of another authority sees nothing", async () => {
   agent("n1", "n1");
   await ready("n1");
   const said = await good("submit", "--wait", "-q", "--", "/bin/echo", "closed to strangers");
@@ -105,7 +105,7 @@ test("a job over TLS, on a node that is known by its certificate; a stranger to 
   expect(stderr).toMatch(/certificate/);
 });
 
-test("ranks of two nodes find each other through their agents, which show each other their certificates", async () => {
+test("ranks on two nodes connect through agents that authenticate each other by certificate", async () => {
   agent("n4", "n4");
   await ready("n4");
   const id = (await good("submit", "-q", "--nodes=2", "--walltime=1h", "--", "sleep", "3000")).trim();
@@ -115,7 +115,7 @@ test("ranks of two nodes find each other through their agents, which show each o
   const program = compileMpi(dir, "allreduce");
   const said = await good("launch", `--alloc=${id}`, "--tasks-per-node=1", program);
   expect(said).toContain("rank 1 of 2: sum 1, from 0: 0");
-  // The small program speaks TLS as well: there is no Node on this path.
+  // The native launcher speaks TLS as well: there is no Node on this PATH.
   mkdirSync(join(dir, "bare"));
   for (const tool of ["sh", "readlink"]) symlinkSync(`/bin/${tool}`, join(dir, "bare", tool));
   const bare = { ...env(), PATH: join(dir, "bare") };
@@ -130,7 +130,7 @@ test("ranks of two nodes find each other through their agents, which show each o
   await good("cancel", id);
 });
 
-test("a node that shows the certificate of another is refused by name, and counted", async () => {
+test("a node with another node's certificate is refused by name and counted", async () => {
   const impostor = agent("n2", "n3");
   await eventually({ what: "the impostor is refused" }, async () =>
     /certificate is for n3/.test(tailOf(impostor.logFile, 100)) ? true : null,
@@ -146,7 +146,7 @@ test("a node that shows the certificate of another is refused by name, and count
   expect(metrics).toMatch(/lattice_agents_refused_total [1-9]/);
 });
 
-test("a renewed certificate is served to the next caller, and a stream that is open goes on", async () => {
+test("a renewed certificate serves new connections while open streams continue", async () => {
   const before = await serialShown();
   const { lines, stop } = await followed();
   await good("admin", "pki", "renew", "s1", "n1", "--dir", pki);
@@ -156,18 +156,18 @@ test("a renewed certificate is served to the next caller, and a stream that is o
     (await serialShown()) === before ? null : true,
   );
   const seen = lines();
-  await eventually({ what: "the old stream goes on" }, async () => (lines() > seen + 3 ? true : null));
+  await eventually({ what: "the old stream continues" }, async () => (lines() > seen + 3 ? true : null));
   await stop();
   const half = join(pki, "s1.crt");
   cpSync(join(pki, "n1.crt"), half);
   process.kill(server?.pid ?? 0, "SIGHUP");
   await eventually({ what: "a certificate without its key is not taken" }, async () =>
-    /the old one stays/.test(tailOf(server?.logFile ?? "", 20)) ? true : null,
+    /keeping the current one/.test(tailOf(server?.logFile ?? "", 20)) ? true : null,
   );
   await good("status");
 });
 
-test("SPIRE gives the identity where its socket is there, and a stream of its node goes on when it gives another", async () => {
+test("an agent takes its identity from SPIRE, and its stream survives a rotation", async () => {
   const socket = join(dir, "spire.sock");
   const spire = startProgram("workload-api", {
     path: join(root, "tests", "harness", "workload-api.mjs"),
@@ -182,17 +182,17 @@ test("SPIRE gives the identity where its socket is there, and a stream of its no
   const { id, lines, stop } = await followed("--constraint=spire");
   await good("admin", "pki", "renew", "n3", "--dir", pki);
   await eventually({ what: "the agent takes the renewed identity" }, async () =>
-    // Once when it began, and once more.
-    readFileSync(node.logFile, "utf8").split("the identity is renewed").length > 2 ? true : null,
+    // Once at start, and once more.
+    readFileSync(node.logFile, "utf8").split("TLS identity renewed").length > 2 ? true : null,
   );
   const seen = lines();
-  await eventually({ what: "the stream goes on" }, async () => (lines() > seen + 3 ? true : null));
+  await eventually({ what: "the stream continues" }, async () => (lines() > seen + 3 ? true : null));
   await stop();
   expect(await good("nodes", "n3", "-o", "json")).toContain('"ready"');
   expect(await good("status", id, "-o", "json"), "the same attempt all along").toContain('"attempt": 1');
 });
 
-/** Work that says something now and then, and somebody who listens; nothing is left out between what they have heard. */
+/** A job with periodic output and a follower; the follower misses nothing. */
 async function followed(...words: readonly string[]) {
   const count = "n=0; while :; do n=$((n + 1)); echo $n; sleep 0.2; done";
   const id = (await good("submit", "-q", ...words, "--", "/bin/sh", "-c", count)).trim();

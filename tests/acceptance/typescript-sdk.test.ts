@@ -1,5 +1,5 @@
-// The TypeScript SDK as others have it: packed, installed into an empty folder without a network, compiled
-// against with strict settings, and run. The examples of its page are what is compiled and run.
+// The TypeScript SDK as its users get it: packed, installed into an empty folder without a network, and compiled with
+// strict settings. The examples of its page are compiled and run.
 
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -59,7 +59,7 @@ test.each(examples.map((text, n) => [n, text] as const))("example %s does what i
   for (const [, said = ""] of text.matchAll(/^\/\/ => (.*)$/gm)) expect(stdout).toContain(said);
 });
 
-test("a bundler takes the browser's part, which asks for nothing of Node", async () => {
+test("bundlers select the browser build, which imports nothing from Node", async () => {
   const { metafile } = await build({
     stdin: { contents: 'export { createClient } from "@lattice/sdk";', resolveDir: folder },
     bundle: true,

@@ -1,5 +1,5 @@
-// The ledger end to end: real jobs on real agents are charged what they held, to whom they belong; the
-// figures outlive a restart, include what runs, and are the same through the CLI.
+// The ledger end to end: real jobs are charged to their tenant and user; the figures survive a restart, include
+// running work, and are the same in the CLI.
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { startProgram } from "../harness/program.ts";
@@ -33,7 +33,7 @@ const usageOf = async (path: string): Promise<Usage> => {
   if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${answer.text}`);
   return answer.body;
 };
-/** Runs a job to its end and answers for how long it ran, by its own record. */
+/** Runs a job to its end and returns its recorded run time. */
 async function run(body: Readonly<Record<string, unknown>>, user: string): Promise<number> {
   const id = await cluster.submit({ entrypoint: "sleep 1", ...body }, { headers: { "x-lattice-user": user } });
   const { state, started_at, ended_at } = await cluster.ends(id);
@@ -42,7 +42,7 @@ async function run(body: Readonly<Record<string, unknown>>, user: string): Promi
 }
 
 describe("usage", () => {
-  test("grows by nodes times seconds, for the tenant and the user whose work it was", async () => {
+  test("grows by nodes times seconds for the tenant and user of the work", async () => {
     const two = await run({ tenant: "physics", nodes: 2, constraints: { excluded_nodes: ["gpu-1"] } }, "ada");
     const gpu = await run({ tenant: "physics", constraints: { gpu_type: "GH200", gpu_count: 1 } }, "bob");
     expect(two).toBeGreaterThan(0);
@@ -58,10 +58,10 @@ describe("usage", () => {
     expect(seconds(bob.gpu_hours)).toBeCloseTo(GPUS * gpu, 1);
     const days = usage.by_day.reduce((sum, day) => sum + day.node_hours, 0);
     expect(seconds(days)).toBeCloseTo(2 * two + gpu, 1);
-    expect((await usageOf("/usage?user=nobody")).node_hours).toBe(0);
+    expect((await usageOf("/usage?user=unknown")).node_hours).toBe(0);
   });
 
-  test("includes what runs, and keeps it through a restart of the server", async () => {
+  test("includes running work and survives a server restart", async () => {
     const id = await cluster.submit({ tenant: "art", entrypoint: "sleep 300" });
     await cluster.reaches(id, ["running"]);
     const first = await usageOf("/tenants/art/usage");
@@ -91,7 +91,7 @@ describe("usage", () => {
     expect((await usageOf("/tenants/art/usage")).node_hours).toBe(ended.node_hours);
   });
 
-  test("is held against budgets, and told by the CLI", async () => {
+  test("is compared with budgets by the CLI", async () => {
     const set = ["admin", "tenant", "set-quota", "physics", "--gpu-hours-budget", "1", "--node-hours-budget", "1"];
     expect((await cluster.cli(set)).code).toBe(0);
     const { budgets, gpu_hours } = await usageOf("/tenants/physics/usage");
@@ -107,24 +107,24 @@ describe("usage", () => {
     expect((JSON.parse(json.stdout) as Usage).gpu_hours).toBe(gpu_hours);
   });
 
-  test("says what is wrong with a question", async () => {
+  test("refuses invalid queries by field", async () => {
     for (const [path, status, field] of [
       ["/usage?days=0", 400, "days"],
       ["/usage?days=1000", 400, "days"],
       ["/usage?since=never", 400, "since"],
       ["/usage?since=2020-01-01", 400, "since"],
-      ["/tenants/nobody/usage", 404, undefined],
+      ["/tenants/unknown/usage", 404, undefined],
     ] as const) {
       const answer = await cluster.api<{ readonly fields?: readonly { readonly field: string }[] }>("GET", path);
       expect(answer.status, path).toBe(status);
       expect(answer.body.fields?.[0]?.field, path).toBe(field);
     }
-    const refused = await cluster.cli(["usage", "--tenant", "nobody"]);
+    const refused = await cluster.cli(["usage", "--tenant", "unknown"]);
     expect(refused.code).not.toBe(0);
-    expect(refused.stderr).toContain("nobody");
+    expect(refused.stderr).toContain("unknown");
   });
 
-  test("has the scheduler's figures beside it", async () => {
+  test("agrees with the scheduler's metrics", async () => {
     await cluster.nodesReady([...cluster.nodeIds, "gpu-1"]);
     await run({ entrypoint: "true" }, "ada");
     const { text } = await request(cluster.apiUrl, "GET", "/metrics");

@@ -1,5 +1,5 @@
-// A walltime that is over: what does not listen to SIGTERM is killed after the grace, and a checkpoint that is complete
-// by then is gone on from later. Both wait for the same half minute at once.
+// The end of the walltime: programs that ignore SIGTERM are killed after the grace, and a checkpoint that is complete
+// by then can be resumed. Both tests wait for the same 30 seconds.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -34,16 +34,16 @@ interface List {
   readonly allocations?: readonly { readonly id: string; readonly spec: { readonly name?: string } }[];
 }
 
-/** Takes its time to save, and hears nothing of SIGTERM when `deaf`. */
+/** Takes time to save, and ignores SIGTERM when `deaf`. */
 const slowly = (diary: string, finish: string, deaf: boolean) => ({
   script: ["#!/bin/sh", ...(deaf ? ["trap '' TERM"] : []), `set -- ${diary} ${finish}`, `. ${program}`, ""].join("\n"),
-  // Asked at once it still saves when its time is over, and has saved well before the grace is.
+  // Asked at once, it still saves at the end of its walltime, and finishes well within the grace.
   env: { SLOW: "12" },
   walltime: "10s",
   checkpoint: "manual",
 });
 
-test.concurrent("a walltime that is over during a checkpoint: complete within the grace it is suspended, else it has failed", async () => {
+test.concurrent("a checkpoint complete within the grace suspends at the walltime; an incomplete one fails", async () => {
   const [diary, finish] = [cluster.file("deaf"), cluster.file("finish")];
   const file = cluster.file("deaf.sh");
   const { script, env, walltime, checkpoint } = slowly(diary, finish, true);
@@ -63,7 +63,7 @@ test.concurrent("a walltime that is over during a checkpoint: complete within th
   );
   expect(await cluster.reaches(mortal, ["failed"])).toMatchObject({ reason: "walltime_exceeded" });
   await cluster.reaches(deaf, ["suspended"]);
-  // Nothing goes on by itself, so that nobody waits for it.
+  // It does not resume on its own, so --wait returns.
   const waited = await waiting;
   expect(waited.stderr).toContain(`lattice resume ${deaf}`);
   expect(waited.code).toBe(75);
@@ -75,7 +75,7 @@ test.concurrent("a walltime that is over during a checkpoint: complete within th
   expect(stepsIn(diary).length).toBeGreaterThanOrEqual(counted);
 });
 
-test.concurrent("the walltime ends a job that does not listen, after the grace", async () => {
+test.concurrent("SIGKILL ends a job that ignores SIGTERM at its walltime, after the grace", async () => {
   const file = cluster.file("stubborn");
   const id = await cluster.submit({
     walltime: "00:00:05",

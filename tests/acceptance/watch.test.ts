@@ -25,7 +25,7 @@ test("a watcher sees every state of an allocation, in order", async () => {
   expect(own.map((event) => event.data.cursor)).toEqual(own.map((event) => event.id));
 });
 
-test("a watcher that comes back gets exactly what it missed", async () => {
+test("a watcher that reconnects gets exactly the events it missed", async () => {
   const first = await openEvents(eventsUrl());
   const before = await cluster.submit({ entrypoint: "true" });
   const seen = await until(first, (event) => event.data.allocation_id === before);
@@ -86,7 +86,7 @@ test("events survive a restart of the server", async () => {
   again.close();
 });
 
-test("a cursor that cannot be one is refused, and one from the future too", async () => {
+test("malformed and future cursors are refused", async () => {
   const broken = await cluster.api("GET", "/events?cursor=nonsense");
   expect(broken.status).toBe(400);
   expect(broken.body).toMatchObject({ code: "invalid_argument" });

@@ -1,5 +1,5 @@
-// Task groups, dependencies and DAGs over the built programs: as a user runs them, with bad input, and
-// with the server killed in the middle. The jobs themselves write down what they did.
+// Task groups, dependencies and DAGs on the built programs: typical use, bad input, and a server killed in between.
+// The jobs record what they did.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { eventually } from "../harness/eventually.ts";
@@ -41,7 +41,7 @@ async function dagEnds(id: string, withinMs = 120_000): Promise<DagJson> {
 const statesOf = (dag: DagJson): Record<string, string> =>
   Object.fromEntries(dag.members.map(({ name, state }) => [name, state]));
 
-/** The workflow of the guide; `train` does as it is told. */
+/** The workflow of the guide; `train` does what the test requests. */
 const guide = (diary: string, train: string): string => `
 name: training-pipeline
 allocations:
@@ -65,7 +65,7 @@ allocations:
 `;
 
 describe("the workflow of the guide", () => {
-  test("runs along its success edges, and the other branch is skipped", async () => {
+  test("follows success edges and skips the other branch", async () => {
     const diary = cluster.file("guide-success");
     const file = cluster.file("workflow.yaml");
     writeFileSync(file, guide(diary, "true"));
@@ -95,7 +95,7 @@ describe("the workflow of the guide", () => {
     expect(await cluster.allocation(skipped)).toMatchObject({ reason: "dependency_failed" });
   });
 
-  test("runs along its failure edges", async () => {
+  test("follows failure edges", async () => {
     const diary = cluster.file("guide-failure");
     const file = cluster.file("workflow-2.yaml");
     writeFileSync(file, guide(diary, "exit 3"));
@@ -105,7 +105,7 @@ describe("the workflow of the guide", () => {
     expect(lines(diary)).toEqual(["preprocess", "preprocess", "train", "notify"]);
   });
 
-  test("a member that loses its node is queued again, and whoever waits for it goes on waiting", async () => {
+  test("requeues a member that loses its node while its dependents keep waiting", async () => {
     const diary = cluster.file("lost");
     const go = cluster.file("go");
     const members = [
@@ -116,7 +116,7 @@ describe("the workflow of the guide", () => {
     const { body } = await cluster.api<DagJson>("POST", "/dags", { body: { allocations: members } });
     const [first = "", second = ""] = body.members.map(({ allocation_id }) => allocation_id);
     const [node = ""] = (await cluster.reaches(first, ["running"])).nodes ?? [];
-    await eventually({ what: "it has begun" }, () => (lines(diary).length === 1 ? true : null));
+    await eventually({ what: "it has started" }, () => (lines(diary).length === 1 ? true : null));
     await cluster.cli(["node", "report-health", node, "--status=critical", "--component=psu", "--message=gone"]);
     await eventually({ what: "it runs elsewhere" }, () => (lines(diary).length === 2 ? true : null));
     expect((await cluster.allocation(second)).state).toBe("pending");
@@ -130,7 +130,7 @@ describe("the workflow of the guide", () => {
     expect(await cluster.allocation(first)).toMatchObject({ requeues: 1, attempt: 2 });
   });
 
-  test("is cancelled as one", async () => {
+  test("is cancelled as a whole", async () => {
     const members = [
       { name: "a", entrypoint: "sleep 100" },
       { name: "b", entrypoint: "true", depends_on: [{ a: "any" }] },
@@ -177,7 +177,7 @@ describe("task groups", () => {
     expect((await cluster.cli(["status", id, "--expand", "-q"])).stdout.trim().split("\n")).toHaveLength(20);
   });
 
-  test("a mixed end is a failure, and a range is cancelled", async () => {
+  test("a group with mixed ends fails, and a range of elements can be cancelled", async () => {
     const id = await cluster.submit({ entrypoint: "exit $((LATTICE_TASK_INDEX == 1))", task_group: "0-2" });
     expect(await cluster.ends(id)).toMatchObject({ state: "failed", reason: "element_failed" });
     const long = await cluster.submit({ entrypoint: "sleep 100", task_group: { start: 0, end: 9, concurrency: 2 } });
@@ -189,7 +189,7 @@ describe("task groups", () => {
     expect(await cluster.ends(long)).toMatchObject({ state: "cancelled", group: { cancelled: 10 } });
   });
 
-  test("counterparts of unequal sizes wait one by one", async () => {
+  test("corresponding elements of groups of different sizes wait one by one", async () => {
     const diary = cluster.file("counterparts");
     const first = await cluster.submit({
       entrypoint: `echo "a \${INDEX}" >> ${diary}; exit $((LATTICE_TASK_INDEX == 2))`,
@@ -208,7 +208,7 @@ describe("task groups", () => {
   });
 });
 
-test("a mutex keeps two submissions apart, and --depends-on waits", async () => {
+test("a mutex serialises two submissions, and --depends-on waits", async () => {
   const diary = cluster.file("mutex");
   const line = `echo start >> ${diary}; sleep 0.5; echo end >> ${diary}`;
   const ids = await Promise.all([1, 2].map(() => cluster.submit({ entrypoint: line, depends_on: ["disk:mutex"] })));

@@ -1,8 +1,8 @@
-// The command line of the chaos: which faults, how long, from which seed. A run that fails says where its logs are and
-// how to run it again.
+// The command line of the chaos: which faults, how long, which seed. A failed run prints where its logs are and how to
+// repeat it.
 import { parseArgs } from "node:util";
-import { runApart } from "./apart.ts";
 import { FAULTS, faultsNamed } from "./faults/faults.ts";
+import { runInNamespaces } from "./namespaces.ts";
 import { STOPPED } from "./stopped.ts";
 
 const USAGE = `usage: npm run chaos -- [--minutes M] [--seed N] [--faults NAME,NAME] [--list] [--keep]
@@ -35,7 +35,7 @@ async function main(): Promise<number> {
   } catch (error) {
     return tell(String(error), 2);
   }
-  const result = await runApart({ seed, minutes, faults: names, keep: values.keep === true, output: "inherit" });
+  const result = await runInNamespaces({ seed, minutes, faults: names, keep: values.keep === true, output: "inherit" });
   if (result.kept !== null) console.log(`logs, ledger and report: ${result.kept}`);
   if (result.code !== 0 && result.code !== STOPPED)
     console.log(`again: npm run chaos -- --seed ${seed}${repeatOf(minutes, names)}`);

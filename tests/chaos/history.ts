@@ -1,5 +1,5 @@
-// Everything that a run has seen, as plain values: what users were told, what ran on the nodes, what the servers said
-// about themselves, what the log holds. Times are milliseconds of one clock that no fault touches.
+// Everything that a run has observed, as plain values: answers to users, processes on the nodes, statements of the
+// servers, and the log. Times are milliseconds of one clock that no fault touches.
 
 export interface History {
   readonly submissions: readonly Submission[];
@@ -9,7 +9,7 @@ export interface History {
   readonly faults: readonly FaultRecord[];
   readonly end: EndState;
   readonly limits: Limits;
-  /** Answers that contradict each other, noticed when they were given. */
+  /** Answers that contradict each other, detected when they were given. */
   readonly contradictions: readonly string[];
 }
 
@@ -18,28 +18,28 @@ export interface Submission {
   readonly tenant: string;
   readonly nodes: number;
   readonly tries: number;
-  /** Null: never acknowledged. It may have happened all the same, once. */
+  /** `null` when never acknowledged. It may have happened once all the same. */
   readonly id: string | null;
   readonly sentAt: number;
   readonly answeredAt: number;
-  /** A refusal that asking again does not change. */
+  /** A refusal that a retry does not change. */
   readonly refusal: string | null;
 }
 
-/** One start of a job's process on a node, by the process's own word. */
+/** One start of a job's process on a node, recorded by the process itself. */
 export interface ProcessRun {
   readonly allocation: string;
   readonly attempt: number;
   readonly node: string;
   readonly tenant: string;
   readonly startedAt: number;
-  /** Its own last word, else the last time it was seen alive: it ended no earlier. */
+  /** Its own last record, else the last time it was seen alive: it ended no earlier. */
   readonly aliveUntil: number;
-  /** It said that it had done its work. */
+  /** It recorded that it had done its work. */
   readonly finished: boolean;
 }
 
-/** What one server said about its copy of the state. */
+/** What one server reported about its replica. */
 export interface Poll {
   readonly server: string;
   readonly index: number;
@@ -54,27 +54,27 @@ export interface LogEntry {
 export interface FaultRecord {
   readonly name: string;
   readonly seconds: number;
-  /** What was expected and did not come true. */
+  /** Violated expectations. */
   readonly complaints: readonly string[];
 }
 
 export interface EndState {
-  /** The state of every acknowledged allocation, by server; null: unknown there. */
+  /** The state of every acknowledged allocation, by server; `null` when unknown there. */
   readonly allocations: ReadonlyMap<string, ReadonlyMap<string, string | null>>;
   readonly servers: readonly Poll[];
   readonly nodesNotReady: readonly string[];
-  /** Processes of jobs that were still alive when everything was over. */
+  /** Processes of jobs that were still alive at the end. */
   readonly left: readonly string[];
 }
 
 export interface Limits {
-  /** Most nodes at once, by tenant. */
+  /** Maximum nodes at once, by tenant. */
   readonly quotas: ReadonlyMap<string, number>;
-  readonly least: Least;
+  readonly least: Minimums;
 }
 
-/** A run in which less happened shows nothing. */
-export interface Least {
+/** Minimums below which a run proves nothing. */
+export interface Minimums {
   readonly acknowledged: number;
   readonly runs: number;
   readonly entries: number;

@@ -1,5 +1,5 @@
-// The inner program: parses its options and runs inside the namespaces that `apart.ts` made. The report goes to a file
-// beside the logs, for whoever started it.
+// The inner program: parses its options and runs inside the namespaces that `namespaces.ts` created. It writes the report
+// to a file next to the logs, for its parent.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";

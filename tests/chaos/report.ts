@@ -1,4 +1,4 @@
-// What is told about a run: a table for people, and one line of JSON for programs.
+// The report of a run: a table for people, and one line of JSON for programs.
 import type { Verdict, Violation } from "./check/check.ts";
 import type { History } from "./history.ts";
 
@@ -22,7 +22,7 @@ export interface ReportParts {
   readonly seconds: number;
 }
 
-/** A broken chain may say the same thing hundreds of times. */
+/** A broken chain may repeat the same violation hundreds of times. */
 const MOST_SHOWN = 40;
 
 export function reportOf({ history, verdict, seed, seconds }: ReportParts): Report {

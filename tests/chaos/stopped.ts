@@ -1,2 +1,2 @@
-// The status of a run that somebody ended, as a shell reports a program that Ctrl-C has ended.
+// The exit status of an interrupted run, as a shell reports a program that Ctrl-C ended.
 export const STOPPED = 130;

@@ -1,4 +1,4 @@
-// Starts the fabric manager of the tests as a process of its own, for unit tests and beside whole clusters.
+// Starts the test fabric manager as a process, for unit tests and whole clusters.
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
@@ -9,11 +9,11 @@ export interface FakeManager {
     readonly services: readonly { id: string; vni: number; nodes: string[] }[];
     readonly calls: string[];
   }>;
-  /** Networks that it has, and what it was asked. */
+  /** Its networks, and the calls it received. */
   networks(): Promise<{ readonly vnis: readonly FakeNetwork[]; readonly calls: string[] }>;
-  /** Puts one there behind everybody's back. */
+  /** Adds a network without Lattice's knowledge. */
   plant(network: FakeNetwork): Promise<void>;
-  /** It has lost its memory. */
+  /** Erases its memory. */
   forget(): Promise<void>;
   close(): void;
 }
@@ -60,5 +60,5 @@ export async function startFakeManager(token?: string): Promise<FakeManager> {
   };
 }
 
-/** As they are unless configured. */
+/** The default paths. */
 export const FABRIC_PATHS = { servicesPath: "/fabric/cxi/services", domainsPath: "/fabric/vnis" } as const;

@@ -1,5 +1,5 @@
-// A fabric manager that remembers what it was asked, in a process of its own, with faults on request: `POST /faults`
-// says how many of the next calls of a kind go wrong and how. `GET /services` is for the test. Says its port when it listens.
+// A fabric manager that records its calls, in its own process, with faults on request: `POST /faults` sets how many of
+// the next calls of a kind fail and how. `GET /services` is for the test. Prints its port when it listens.
 import { createServer } from "node:http";
 
 const services = new Map();
@@ -8,7 +8,7 @@ const calls = [];
 let faults = [];
 let nextId = 1;
 
-// Its connections outlive any pause between two calls: one that is closed by age just as a call comes is no fault on request.
+// Connections outlive any pause between two calls, since one closed by age would be an unrequested fault.
 const server = createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
   let text = "";
   request.on("data", (bytes) => {
@@ -53,7 +53,7 @@ function answer({ method, url, headers }, text, response) {
   return say(200, {});
 }
 
-/** A number belongs to whoever made it: another can neither change nor remove it. */
+/** A number belongs to its creator: another owner can neither change nor remove it. */
 function network(method, { pathname, searchParams }, text, say) {
   const vni = Number(pathname.split("/")[3]);
   const known = networks.get(vni);

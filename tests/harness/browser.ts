@@ -1,15 +1,15 @@
-// A browser in thirty lines: follows redirects with cookies, and fills in and sends whatever form a page shows, until
-// there is none. Enough for the pages of an identity provider.
+// A minimal browser for the pages of an identity provider: follows redirects with cookies, and fills in and submits forms
+// until a page has none.
 
-export interface Visit {
-  /** What the last page said. */
+export interface LastPage {
+  /** Text of the last page. */
   readonly text: string;
   readonly url: string;
 }
 
 const MAX_STEPS = 20;
 
-export async function visit(start: string, fields: Readonly<Record<string, string>>): Promise<Visit> {
+export async function submitForms(start: string, fields: Readonly<Record<string, string>>): Promise<LastPage> {
   const cookies = new Map<string, string>();
   let request: { url: string; body?: URLSearchParams } = { url: start };
   for (let step = 0; step < MAX_STEPS; step += 1) {

@@ -1,4 +1,4 @@
-// The built `lattice` program, run as a user runs it.
+// Runs the built `lattice` program as a user does.
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { cleanEnvironment, programPath } from "./program.ts";
@@ -37,7 +37,7 @@ export function runCli(args: readonly string[], options: CliOptions = {}): Promi
     child.once("close", (code) =>
       resolve({ code: code ?? -1, stdout: Buffer.concat(out).toString(), stderr: Buffer.concat(err).toString() }),
     );
-    // A program that ends before it has read its input is not this test's concern.
+    // A program may end before it has read its input.
     child.stdin.on("error", () => {});
     child.stdin.end(options.input ?? "");
   });

@@ -1,13 +1,13 @@
-// A real cluster for a test or a bench: the built server and agents in a folder of their own, on ports
-// the system chose. Server and agents can be stopped, killed and started again on the same data.
-// Closing it ends every process that mentions the folder, workloads included, and removes it.
+// A real cluster for a test or a bench: the built server and agents in a temporary directory, on free ports. Server and
+// agents can be stopped, killed and restarted on the same data. `close` ends every process that mentions the directory,
+// workloads included, and removes it.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type CliResult, runCli } from "./cli.ts";
 import { eventually } from "./eventually.ts";
 import { HOST } from "./host.ts";
-import { endAllIn, kill } from "./processes.ts";
+import { endProcessesIn, kill } from "./processes.ts";
 import { type Program, startProgram, tailOf } from "./program.ts";
 import { type AllocationJson, type Answer, type Json, type NodeJson, type RequestOptions, request } from "./rest.ts";
 
@@ -18,18 +18,18 @@ export interface ClusterOptions {
   readonly serverPrefix?: readonly string[];
   readonly serverEnv?: Readonly<Record<string, string>>;
   readonly serverDataDir?: string;
-  /** Topology groups, given to the nodes in turn. */
+  /** Topology groups, assigned to the nodes in turn. */
   readonly groups?: readonly string[];
-  /** Home vClusters, by node; the others serve all. */
+  /** Home vClusters by node; all other nodes serve every vCluster. */
   readonly homes?: Readonly<Record<string, string>>;
-  /** All agents keep output and checkpoints in one folder. */
+  /** All agents share one directory for output and checkpoints. */
   readonly output?: boolean;
-  /** Further flags of every agent. */
+  /** Additional flags of every agent. */
   readonly agentArgs?: readonly string[];
   readonly agentEnv?: Readonly<Record<string, string>>;
-  /** Words before an agent, by node, for example those that enter a namespace. */
+  /** Command prefix of an agent by node, for example one that enters a namespace. */
   readonly agentPrefix?: (node: string) => readonly string[];
-  /** Where the server listens, instead of a loopback address. */
+  /** Address of the server. Default: a loopback address. */
   readonly host?: string;
 }
 
@@ -70,7 +70,7 @@ export class Cluster {
   get serverDataDir(): string {
     return this.#options.serverDataDir ?? join(this.dir, "server");
   }
-  /** A path for a job to write to. */
+  /** Returns a path that a job can write to. */
   file(name: string): string {
     return join(this.dir, name);
   }
@@ -86,7 +86,7 @@ export class Cluster {
     await this.nodesReady();
   }
 
-  /** On the same ports and data as before. */
+  /** Restarts on the same ports and data. */
   async startServer(): Promise<void> {
     const args = ["--data-dir", this.serverDataDir, "--rest-listen", this.#rest, "--grpc-listen", this.#grpc];
     if (this.#options.config !== undefined) {
@@ -107,7 +107,7 @@ export class Cluster {
     );
   }
 
-  /** `more`: flags beyond those that all agents have. */
+  /** `more` are flags in addition to those of all agents. */
   startAgent(node: string, more: readonly string[] = []): Program {
     const groups = this.#options.groups ?? [];
     const group = groups.length === 0 ? [] : ["--group", groups[this.nodeIds.indexOf(node) % groups.length] ?? ""];
@@ -137,7 +137,7 @@ export class Cluster {
     return agent;
   }
 
-  /** One agent that serves simulated nodes, `hollow-1` and so on. */
+  /** Starts one agent with hollow nodes, `hollow-1` and so on. */
   startHollow(count: number): Program {
     const dataDir = join(this.dir, "agent-hollow");
     const agent = startProgram("lattice-agent", {
@@ -167,7 +167,7 @@ export class Cluster {
     return await request<T>(this.apiUrl, method, `/api/v1${path}`, options);
   }
 
-  /** Submits and answers the id; anything but success is an error. */
+  /** Submits and returns the id. Throws unless the submission succeeds. */
   async submit(body: Json, options: RequestOptions = {}): Promise<string> {
     const answer = await this.api<{ readonly id: string }>("POST", "/allocations", { ...options, body });
     if (answer.status !== 200 && answer.status !== 201) throw new Error(`submit: ${answer.status} ${answer.text}`);
@@ -204,7 +204,7 @@ export class Cluster {
     });
   }
 
-  /** Every allocation, page by page. */
+  /** Lists every allocation, page by page. */
   async allocations(query = ""): Promise<readonly AllocationJson[]> {
     const found: AllocationJson[] = [];
     for (let token = ""; ; ) {
@@ -252,7 +252,7 @@ export class Cluster {
     for (const program of [this.#server, ...this.#agents.values()]) {
       if (program?.isRunning()) kill(program.pid, "SIGKILL");
     }
-    await endAllIn(this.dir);
+    await endProcessesIn(this.dir);
     rmSync(this.dir, { recursive: true, force: true, maxRetries: 20 });
   }
 }

@@ -1,29 +1,28 @@
-// Waiting for something to become true, with a deadline that is generous because the machine may be
-// slow, and a message that says what was seen last. Looks become rarer the longer it takes, and as rare
-// as they are dear: whoever waits is not to keep those busy that are waited for.
+// Polls until a condition holds, with a generous deadline for slow machines and the last error as cause. Polls become
+// rarer with time and with their cost, so that waiting does not slow the waited-for processes down.
 
-export interface Patience {
+export interface WaitOptions {
   readonly what: string;
   readonly withinMs?: number;
-  /** Absent: often at first, then more and more rarely. */
+  /** Default: often at first, then less and less. */
   readonly everyMs?: number;
 }
 
 const DEFAULT_WITHIN_MS = 120_000;
-const SHORTEST_PAUSE_MS = 20;
-const LONGEST_PAUSE_MS = 200;
-/** Of the time that has passed: by so much later than it happened something is seen. */
+const MIN_PAUSE_MS = 20;
+const MAX_PAUSE_MS = 200;
+/** Fraction of the elapsed time: the maximum delay until a change is seen. */
 const PAUSE_SHARE = 0.1;
 
-/** The first value that is not null. A look that throws counts as "not yet". */
-export async function eventually<T>(patience: Patience, look: () => Promise<T | null> | T | null): Promise<T> {
-  const began = Date.now();
-  const deadline = began + (patience.withinMs ?? DEFAULT_WITHIN_MS);
+/** Returns the first value that is not null. A poll that throws counts as "not yet". */
+export async function eventually<T>(options: WaitOptions, poll: () => Promise<T | null> | T | null): Promise<T> {
+  const startedAt = Date.now();
+  const deadline = startedAt + (options.withinMs ?? DEFAULT_WITHIN_MS);
   let last: unknown = null;
   for (;;) {
-    const looked = Date.now();
+    const polledAt = Date.now();
     try {
-      const found = await look();
+      const found = await poll();
       if (found !== null) return found;
       last = null;
     } catch (error) {
@@ -31,14 +30,14 @@ export async function eventually<T>(patience: Patience, look: () => Promise<T | 
     }
     const now = Date.now();
     if (now > deadline) {
-      throw new Error(`never happened: ${patience.what}`, last === null ? {} : { cause: last });
+      throw new Error(`never happened: ${options.what}`, last === null ? {} : { cause: last });
     }
-    await sleep(patience.everyMs ?? pauseFor({ lookMs: now - looked, waitedMs: now - began }));
+    await sleep(options.everyMs ?? pauseFor({ pollMs: now - polledAt, waitedMs: now - startedAt }));
   }
 }
 
-function pauseFor({ lookMs, waitedMs }: { readonly lookMs: number; readonly waitedMs: number }): number {
-  return Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, lookMs, waitedMs * PAUSE_SHARE));
+function pauseFor({ pollMs, waitedMs }: { readonly pollMs: number; readonly waitedMs: number }): number {
+  return Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, pollMs, waitedMs * PAUSE_SHARE));
 }
 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

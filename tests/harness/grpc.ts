@@ -1,4 +1,4 @@
-// The gRPC interface as any client sees it, with messages written as JSON in proto field names.
+// A client of the gRPC interface, with messages as JSON in proto field names.
 import { create } from "@bufbuild/protobuf";
 import { Client, credentials, Metadata, type ServiceError, type StatusObject, status } from "@grpc/grpc-js";
 import {
@@ -28,9 +28,9 @@ const CALL_WITHIN_MS = 60_000;
 
 export interface GrpcClient {
   call(service: ServiceName, method: string, request: Json): Promise<GrpcAnswer>;
-  /** The bytes of the request as they are, well formed or not. */
+  /** Sends the bytes unchanged, well formed or not. */
   callRaw(service: ServiceName, method: string, bytes: Uint8Array): Promise<GrpcAnswer>;
-  /** Begins any call, one that streams too, with an empty message: its name and how it ended, such as "Propose: OK". */
+  /** Starts any call, also a streaming one, with an empty message. Returns its name and status, such as "Propose: OK". */
   begin(service: ServiceName, method: string): Promise<string>;
   watch(request: Json): GrpcStream;
   close(): void;

@@ -1,4 +1,4 @@
-// A server by itself in a folder of the test's own, with the settings that the test is about, on ports the system chose.
+// Starts a single server with given settings in a test's directory, on free ports.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Program, startProgram } from "./program.ts";
@@ -6,7 +6,7 @@ import type { Json } from "./rest.ts";
 
 export interface LoneServer {
   readonly program: Program;
-  /** Where it listens, as host and port. */
+  /** host:port */
   readonly rest: string;
   readonly grpc: string;
 }

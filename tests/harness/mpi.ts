@@ -1,4 +1,4 @@
-// Small MPI programs, compiled with a real MPI library when a test needs them, into a folder of the test.
+// Small MPI programs, compiled on demand with a real MPI library into a test's directory.
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 export type MpiProgram = keyof typeof BODIES;
 export type MpiLibrary = "mpich" | "openmpi";
 
-/** Answers the path of the program. */
+/** Returns the path of the program. */
 export function compileMpi(folder: string, program: MpiProgram, library: MpiLibrary = "mpich"): string {
   const path = join(folder, `${library}-${program}`);
   const source = `#include <mpi.h>
@@ -32,14 +32,14 @@ ${BODIES[program]}
 
 const BODIES = {
   hello: `  printf("rank %d of %d\\n", rank, size);`,
-  /** Large messages between neighbours and a sum over all. */
+  /** Sends large messages between neighbours and sums over all ranks. */
   allreduce: `  static double sent[65536], got[65536];
   int next = (rank + 1) % size, before = (rank + size - 1) % size;
   for (int at = 0; at < 65536; at++) sent[at] = rank;
   MPI_Sendrecv(sent, 65536, MPI_DOUBLE, next, 0, got, 65536, MPI_DOUBLE, before, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   printf("rank %d of %d: sum %d, from %d: %d\\n", rank, size, sum, before, (int)got[65535]);`,
-  /** The first publishes a port, the last looks for it, and for one that nobody published. */
+  /** The first rank publishes a port; the last looks it up, and a port that does not exist. */
   names: `  char port[MPI_MAX_PORT_NAME] = "";
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
@@ -48,12 +48,12 @@ const BODIES = {
   if (rank == size - 1) {
     int found = MPI_Lookup_name("ocean", MPI_INFO_NULL, port);
     printf("found: %d %s\\n", found, port);
-    printf("nobody: %d\\n", MPI_Lookup_name("nobody", MPI_INFO_NULL, port) != MPI_SUCCESS);
+    printf("missing: %d\\n", MPI_Lookup_name("missing", MPI_INFO_NULL, port) != MPI_SUCCESS);
   }
   fflush(stdout);
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0) printf("unpublished: %d\\n", MPI_Unpublish_name("ocean", MPI_INFO_NULL, "tag#0$of_rank_0$"));`,
-  /** Wants more ranks. */
+  /** Spawns more ranks. */
   spawn: `  MPI_Comm more;
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
@@ -61,15 +61,15 @@ const BODIES = {
     int spawned = MPI_Comm_spawn("true", MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_SELF, &more, MPI_ERRCODES_IGNORE);
     printf("spawned: %d\\n", spawned == MPI_SUCCESS);
   }`,
-  /** Rank 1 gives up while the others wait for it. */
+  /** Rank 1 aborts while the others wait for it. */
   abort: `  if (rank == 1) MPI_Abort(MPI_COMM_WORLD, 7);
   MPI_Barrier(MPI_COMM_WORLD);`,
-  /** Rank 2 leaves without a word, and nobody talks to it, or the library would end them with a code of its own. */
+  /** Rank 2 exits without finalizing. No rank talks to it, or the library would end them with its own code. */
   leave: `  MPI_Barrier(MPI_COMM_WORLD);
   usleep(200000);
   if (rank == 2) exit(9);
   for (;;) pause();`,
-  /** Works in rounds until a file is there; all ranks see it in the same round. */
+  /** Works in rounds until a file exists; all ranks see it in the same round. */
   until: `  if (rank == 0) { printf("working\\n"); fflush(stdout); }
   for (int there = 0; !there;) {
     usleep(100000);
@@ -77,7 +77,7 @@ const BODIES = {
     MPI_Bcast(&there, 1, MPI_INT, 0, MPI_COMM_WORLD);
   }
   printf("rank %d of %d done\\n", rank, size);`,
-  /** Works in rounds for so many seconds, long enough for something to happen to it. */
+  /** Works in rounds for a number of seconds, so that a test can disturb it. */
   rounds: `  for (int round = 0; round < wait * 10; round++) {
     if (rank == 0 && round == 5) { printf("working\\n"); fflush(stdout); }
     usleep(100000);

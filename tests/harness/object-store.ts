@@ -1,4 +1,4 @@
-// The object store of the tests as a process, and how to make it misbehave.
+// Starts the object store of the tests as a process and injects faults into it.
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { afterAll } from "vitest";
@@ -7,22 +7,22 @@ export type Fault = "error" | "cut" | "refuse" | "slow" | "half";
 
 export interface ObjectStore {
   readonly url: string;
-  /** What agents and servers need in their environment. */
+  /** Environment variables for agents and servers. */
   readonly environment: Readonly<Record<string, string>>;
-  /** The next requests fail in this way. */
+  /** Makes the next requests fail in this way. */
   fail(next: number, how: Fault): Promise<void>;
-  /** Keys with their bucket before them, sorted. */
+  /** Returns the sorted keys, prefixed with their bucket. */
   objects(): Promise<readonly string[]>;
-  /** Null: there is no such object. */
+  /** Returns null for an unknown object. */
   object(key: string): Promise<string | null>;
-  /** How many requests came, by method. */
+  /** Returns the number of requests by method. */
   requests(): Promise<Readonly<Record<string, number>>>;
 }
 
 const PROGRAM = fileURLToPath(new URL("s3-server.ts", import.meta.url));
 const [KEY, SECRET] = ["test-key", "test/secret+key"];
 
-/** Gone after the last test of the file. */
+/** Stops the store after the last test of the file. */
 export async function useObjectStore(bucket: string): Promise<ObjectStore> {
   const child = spawn(process.execPath, ["--import", "tsx", PROGRAM, KEY, SECRET, bucket], {
     stdio: ["ignore", "pipe", "inherit"],

@@ -1,4 +1,4 @@
-// An authority for a test, made by `lattice admin pki` in a folder of the test's own.
+// A certificate authority for a test, created by `lattice admin pki` in the test's directory.
 import { join } from "node:path";
 import { runCli } from "./cli.ts";
 import { HOST } from "./host.ts";
@@ -10,8 +10,8 @@ export interface TestPki {
   run(...words: readonly string[]): Promise<string>;
 }
 
-/** Servers of tests are on this machine. */
-export const SERVER_WORDS = ["--kind", "server", "--host", "localhost", "--host", "127.0.0.1", "--host", HOST];
+/** Flags for a server on this machine. */
+export const SERVER_FLAGS = ["--kind", "server", "--host", "localhost", "--host", "127.0.0.1", "--host", HOST];
 
 export async function makePki(dir: string): Promise<TestPki> {
   const run = async (...words: readonly string[]): Promise<string> => {

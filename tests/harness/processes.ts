@@ -1,5 +1,5 @@
-// What /proc says about processes: whether one is alive, how much memory it holds, and which ones
-// belong to a test's own folder. Tests end only processes that mention a folder they made.
+// Reads processes from /proc: liveness, memory, CPU time, and the processes of a test's directory. Tests end only
+// processes that mention a directory they created.
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { eventually } from "./eventually.ts";
 
@@ -8,18 +8,18 @@ export function isAlive(pid: number): boolean {
   return state !== undefined && state !== "Z" && state !== "X";
 }
 
-/** Resident memory, in bytes; 0 when the process is gone. */
+/** Returns resident memory in bytes, or 0 after the process has ended. */
 export function residentBytes(pid: number): number {
   const line = /^VmRSS:\s+(\d+) kB$/m.exec(readOr(`/proc/${pid}/status`, ""))?.[1];
   return Number(line ?? 0) * 1024;
 }
 
-/** Seconds of processor time used so far, user and system together. */
+/** Returns the CPU time in seconds, user and system together. */
 export function cpuSeconds(pid: number): number {
   return stat(pid)?.cpuSeconds ?? 0;
 }
 
-/** Every live process whose command line, environment, folder or open files lie in `folder`. */
+/** Returns every live process whose command line, environment, directory or open files mention `folder`. */
 export function processesIn(folder: string): readonly number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -27,8 +27,8 @@ export function processesIn(folder: string): readonly number[] {
     .filter((pid) => pid !== process.pid && isAlive(pid) && mentions(pid, folder));
 }
 
-/** Ends whatever still runs in `folder`, including what the dying start meanwhile. */
-export async function endAllIn(folder: string): Promise<void> {
+/** Ends all processes in `folder`, including those started meanwhile. */
+export async function endProcessesIn(folder: string): Promise<void> {
   await eventually({ what: `no process is left in ${folder}`, everyMs: 20 }, () => {
     const left = processesIn(folder);
     for (const pid of left) kill(pid, "SIGKILL");
@@ -44,7 +44,7 @@ export function kill(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Holds it, and waits until all of it stands still: what is on its way to a processor goes on for a moment. */
+/** Sends SIGSTOP and waits until all threads have stopped, which takes a moment. */
 export async function pause(pid: number): Promise<void> {
   kill(pid, "SIGSTOP");
   await eventually({ what: `process ${pid} stands still`, everyMs: 1 }, () =>
@@ -56,7 +56,7 @@ export async function pause(pid: number): Promise<void> {
   );
 }
 
-/** Those that work has written down in a file, one a line among others; none while there is no file. */
+/** Returns the process ids in a file, one per line among other lines; empty without a file. */
 export function pidsIn(file: string): readonly number[] {
   return readOr(file, "")
     .split("\n")
@@ -75,7 +75,7 @@ function mentions(pid: number, folder: string): boolean {
 function stat(pid: number): { readonly state: string; readonly cpuSeconds: number } | null {
   const text = readOr(`/proc/${pid}/stat`, "");
   if (text === "") return null;
-  // The command name may hold spaces and brackets; the fields after it do not.
+  // The command name may contain spaces and brackets; the fields after it do not.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   return { state: fields[0] ?? "X", cpuSeconds: (Number(fields[11]) + Number(fields[12])) / 100 };
 }

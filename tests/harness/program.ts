@@ -1,5 +1,5 @@
-// One built program as a child process. Its standard error goes to a file, so that nothing of it is
-// lost when it is killed; its standard output is read for the one line that says it is ready.
+// Starts a built program as a child process. Standard error goes to a file, so that nothing is lost when it is killed;
+// standard output is read for the ready line.
 import { type ChildProcess, spawn } from "node:child_process";
 import { appendFileSync, closeSync, openSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -15,9 +15,9 @@ export interface Program {
   readonly logFile: string;
   /** The first line of standard output that is a JSON object. */
   ready(): Promise<Readonly<Record<string, unknown>>>;
-  /** SIGTERM, then wait. Answers the exit code, or 128 plus the signal. */
+  /** Sends SIGTERM and waits. Returns the exit code, or 128 plus the signal. */
   stop(): Promise<number>;
-  /** SIGKILL, then wait. */
+  /** Sends SIGKILL and waits. */
   kill(): Promise<void>;
   readonly ended: Promise<number>;
   isRunning(): boolean;
@@ -27,9 +27,9 @@ export interface ProgramOptions {
   readonly args: readonly string[];
   readonly logFile: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Words to put before the program, for example those that enter a namespace. */
+  /** Command prefix, for example one that enters a namespace. */
   readonly prefix?: readonly string[];
-  /** The program's file, when it is not the one that was built here. */
+  /** File of the program. Default: the built one. */
   readonly path?: string;
 }
 
@@ -47,7 +47,7 @@ export function startProgram(name: string, options: ProgramOptions): Program {
   closeSync(log);
   const ended = endOf(child);
   const ready = readyLine(child, ended, name, options.logFile);
-  // Whoever waits for readiness hears of a failure; when nobody waits it is not an unhandled one.
+  // A failure before `ready` is called must not be an unhandled rejection.
   ready.catch(() => {});
   const pid = child.pid ?? -1;
   return {
@@ -68,8 +68,10 @@ export function startProgram(name: string, options: ProgramOptions): Program {
   };
 }
 
-/** The environment without anything that could steer the programs, plus what the test gives. */
-/** Tests submit as people whom the machine does not know; agents run their work as themselves. */
+/**
+ * Returns the environment without variables that affect the programs, plus the test's own. Tests submit as users that
+ * the machine does not know, so agents run all work as themselves.
+ */
 export function cleanEnvironment(extra: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(
     ([key]) => !/^(LATTICE_|SLURM_|VITEST|NODE_OPTIONS|NODE_EXTRA_CA_CERTS|FORCE_COLOR)/.test(key),

@@ -1,5 +1,5 @@
-// A real OpenID provider in this process. Every name of `clients` is a program with credentials of its own, whose tokens say that
-// it is the user of that name; they are signed, and meant for the audience `lattice`.
+// A real OpenID provider in this process. Each client has its own credentials and gets signed tokens for the user of the
+// same name and the audience `lattice`.
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,5 +1,5 @@
-// Three real servers on etcd members of their own, and agents that know all of them. Members outlive
-// their servers, as in production; closing ends everything that mentions the folder.
+// Several real servers, each with its own etcd member, and agents that know all of them. Members outlive their servers,
+// as in production. `close` ends every process that mentions the directory.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { type CliResult, runCli } from "./cli.ts";
 import { eventually } from "./eventually.ts";
 import { HOST } from "./host.ts";
-import { endAllIn, kill } from "./processes.ts";
+import { endProcessesIn, kill } from "./processes.ts";
 import { type Program, startProgram } from "./program.ts";
 import { type Answer, type Json, type RequestOptions, request } from "./rest.ts";
 
@@ -26,14 +26,14 @@ interface Health {
 export interface QuorumOptions {
   readonly servers: number;
   readonly nodes: number;
-  /** Places for servers that are started later. */
+  /** Slots for servers that are started later. */
   readonly spares?: number;
-  /** Settings of every server, merged into its configuration. */
+  /** Settings merged into the configuration of every server. */
   readonly quorum?: Json;
   readonly settings?: Json;
-  /** How long a leader that says nothing still leads; one that is killed is replaced at once. */
+  /** Lease of a silent leader; a killed leader is replaced at once. */
   readonly leaseSeconds?: number;
-  /** The file of a server's program, when it is not the one that was built here. */
+  /** File of a server's program. Default: the built one. */
   readonly path?: (n: number) => string | undefined;
 }
 
@@ -104,7 +104,7 @@ export class Quorum {
     const ended = server.ended.then((code) => {
       throw new Error(`server ${n} ended with ${code} before it was ready`);
     });
-    // Whichever is not waited for any more fails for nobody.
+    // A failure of a request that is no longer awaited is ignored.
     for (const outcome of [ready, ended]) outcome.catch(() => {});
     await Promise.race([ready, ended]);
   }
@@ -119,12 +119,12 @@ export class Quorum {
     return `http://${HOST}:${this.#places[n - 1]?.rest}`;
   }
 
-  /** Where a server's etcd member takes clients. */
+  /** Client URL of a server's etcd member. */
   etcd(n: number): string {
     return `${HOST}:${this.#places[n - 1]?.etcdClient}`;
   }
 
-  /** Where a server's etcd member speaks with the others. */
+  /** Peer URL of a server's etcd member. */
   etcdPeer(n: number): string {
     return `${HOST}:${this.#places[n - 1]?.etcdPeer}`;
   }
@@ -133,20 +133,20 @@ export class Quorum {
     return `${HOST}:${this.#places[n - 1]?.grpc}`;
   }
 
-  /** Of the server's own member of etcd. */
+  /** Process id of the server's etcd member. */
   etcdPid(n: number): number {
     const file = join(this.dir, `server-${n}`, "log", "etcd", "etcd.pid");
     return (JSON.parse(readFileSync(file, "utf8")) as { readonly pid: number }).pid;
   }
 
-  /** kill -9 of the server and of its member, as when a machine is lost. */
+  /** Kills the server and its etcd member with SIGKILL, as when a machine is lost. */
   async lose(n: number): Promise<void> {
     const pid = this.etcdPid(n);
     await this.server(n).kill();
     kill(pid, "SIGKILL");
   }
 
-  /** As on a machine that was set up anew. */
+  /** Deletes the data, as on a reinstalled machine. */
   wipe(n: number): void {
     rmSync(join(this.dir, `server-${n}`), { recursive: true, force: true, maxRetries: 9 });
   }
@@ -163,7 +163,7 @@ export class Quorum {
     return await request<T>(this.url(n), method, `/api/v1${path}`, options);
   }
 
-  /** The server that leads, asked of the servers themselves. */
+  /** Returns the leader, as reported by the servers. */
   async leader(): Promise<number> {
     return await eventually({ what: "a server leads" }, async () => {
       for (const n of this.#servers.keys()) {
@@ -193,12 +193,12 @@ export class Quorum {
 
   async close(): Promise<void> {
     for (const program of [...this.#agents, ...this.#servers.values()]) await program.kill();
-    await endAllIn(this.dir);
+    await endProcessesIn(this.dir);
     rmSync(this.dir, { recursive: true, force: true, maxRetries: 20 });
   }
 
   #startAgent(n: number): void {
-    // Each begins with another server, so that some speak to followers.
+    // Each agent starts with another server, so that some talk to followers.
     const order = this.#places.map((_, k) => this.#places[(n + k) % this.#places.length]);
     const servers = order.flatMap((place) => ["--server", `${HOST}:${place?.grpc}`]);
     this.#agents.push(
@@ -210,10 +210,10 @@ export class Quorum {
   }
 }
 
-/** On a busy machine a leader may be silent for long without being gone. */
+/** On a busy machine a live leader may be silent for long. */
 const LEASE_SECONDS = 15;
 
-/** JSON is YAML. */
+/** JSON is valid YAML. */
 const configOf = (dir: string, n: number, place: Place, { quorum, settings, leaseSeconds }: QuorumOptions) => ({
   server: { id: `server-${n}`, data_dir: join(dir, `server-${n}`) },
   quorum: {

@@ -1,9 +1,9 @@
-// Chance from a seed that is printed, so that a failing run can be played again:
+// Random numbers from a seed that is printed, so that a failing run can be repeated:
 // LATTICE_TEST_SEED=<number> npm test -- <file>.
 
 export interface Random {
   readonly seed: number;
-  /** A whole number from `least` to `most`, both included. */
+  /** Returns a whole number from `least` to `most`, inclusive. */
   between(least: number, most: number): number;
 }
 
@@ -11,12 +11,12 @@ export function seededRandom(what: string): Random {
   const given = process.env.LATTICE_TEST_SEED;
   const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given);
   console.log(`${what}: LATTICE_TEST_SEED=${seed}`);
-  const next = numbersFrom(seed);
+  const next = mulberry32(seed);
   return { seed, between: (least, most) => least + Math.floor(next() * (most - least + 1)) };
 }
 
-/** From 0 up to, not including, 1. By mulberry32: small, and good enough to choose moments. */
-export function numbersFrom(seed: number): () => number {
+/** Returns a generator of numbers in [0, 1). mulberry32 is small and good enough for tests. */
+export function mulberry32(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

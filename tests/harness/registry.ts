@@ -1,5 +1,4 @@
-// A registry of container images on this machine, and images in it that are made of files of this machine: a shell, and
-// programs with all the libraries that they load.
+// A local registry with container images made of files of this machine: a shell, and programs with their libraries.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +10,7 @@ import { freePorts } from "./quorum.ts";
 export interface Registry {
   /** host:port */
   readonly address: string;
-  /** An image of these files, each where it is here, with their libraries. Answers its name. */
+  /** Creates an image of these files, at the same paths, with their libraries. Returns its name. */
   push(name: string, files: readonly string[]): string;
   close(): Promise<void>;
 }
@@ -47,7 +46,7 @@ export async function startRegistry(): Promise<Registry> {
   };
 }
 
-/** Under every name that it goes by. */
+/** Adds a file under all of its names. */
 function copyInto(tree: string, file: string): void {
   const to = join(tree, file);
   mkdirSync(dirname(to), { recursive: true });

@@ -1,10 +1,10 @@
-// The REST interface as any client sees it: one request, one answer, nothing hidden.
+// A minimal client of the REST interface: one request, one response.
 
 export interface Answer<T = Json> {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Parsed when the answer says it is JSON; an empty object otherwise. */
+  /** The parsed body of a JSON response; an empty object otherwise. */
   readonly body: T;
 }
 
@@ -40,7 +40,7 @@ export interface NodeJson {
   readonly id: string;
   readonly state: string;
   readonly cause?: string;
-  /** The fingerprint of its hardware and software. */
+  /** Fingerprint of hardware and software. */
   readonly conformance?: string;
   readonly claims?: readonly {
     readonly allocation_id: string;
@@ -78,8 +78,8 @@ export async function request<T = Json>(base: string, method: string, path: stri
   return { status: response.status, headers: response.headers, text, body } satisfies Answer<T>;
 }
 
-/** The status of a refusal; one that a slow machine makes late travels inside the stream that was asked for. */
-export function refusalOf({ status, body }: Answer): number {
+/** Returns the status of an error. On a slow machine the error may arrive inside the requested stream. */
+export function errorStatus({ status, body }: Answer): number {
   const { problem } = body as { readonly problem?: Problem };
   return problem === undefined ? status : problem.status;
 }

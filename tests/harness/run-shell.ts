@@ -1,4 +1,4 @@
-// One line of a shell, to its end: what it printed where, and its exit status.
+// Runs one shell line to its end and returns output and exit status.
 import { spawn } from "node:child_process";
 import type { CliResult } from "./cli.ts";
 import { cleanEnvironment } from "./program.ts";

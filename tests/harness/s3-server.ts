@@ -1,7 +1,6 @@
-// An object store for tests, in a process of its own: the part of S3 that backups and logs use, with signatures
-// and digests checked and uploads that exist only when they are complete. It misbehaves on request:
-// POST /-/faults {"next": 3, "how": "error" | "cut" | "refuse" | "slow" | "half"}. GET /-/objects lists what it has,
-// GET /-/objects/KEY shows one. Objects are in memory.
+// An in-memory object store for tests: the part of S3 that backups and logs use. It verifies signatures and digests, and
+// shows uploads only when they are complete. POST /-/faults {"next": 3, "how": "error" | "cut" | "refuse" | "slow" |
+// "half"} injects faults; GET /-/objects lists all objects, GET /-/objects/KEY returns one.
 //
 // Arguments: access key, secret key, buckets. Prints one line of JSON with its address.
 
@@ -10,14 +9,14 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 
 const [accessKey = "test", secretKey = "secret", ...buckets] = process.argv.slice(2);
-/** As small as a list can be told to be, so that tests meet more than one page. */
+/** Small, so that tests see more than one page. */
 const PAGE = 2;
 const LEAST_PART = 5 * 1024 * 1024;
 const CONTENT = "/-/objects/";
-/** How long a slow answer takes. */
+/** Delay of a slow response. */
 const SLOW_MS = 2_000;
 
-/** The answer is on its way; there is nothing more to say. */
+/** Thrown after the response was sent. */
 type Answered = undefined;
 
 interface Upload {
@@ -173,7 +172,7 @@ function list(response: ServerResponse, { url, bucket }: Asked): Answered {
   );
 }
 
-/** Signature Version 4 in the header. Null: it is right. */
+/** Checks a Signature Version 4 header. Returns null when it is valid. */
 function checkSignature(request: IncomingMessage, url: URL): string | null {
   const stated =
     /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/s3\/aws4_request, ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/.exec(

@@ -1,10 +1,10 @@
-// Clients that begin to ask and never finish: each says a little now and then, for as long as it is listened to.
+// Clients that start a request and never finish it: each sends a few bytes now and then until the server disconnects.
 import { connect } from "node:net";
 
-const SAY_MS = 250;
+const SEND_MS = 250;
 
-/** `begin` at once, and `more` again and again; null: not a word. What each was told comes once all of them were let go. */
-export function slowClients(
+/** Sends `begin` at once and `more` repeatedly, if not null. Resolves with the responses after all were disconnected. */
+export function runSlowClients(
   address: string,
   count: number,
   begin: string,
@@ -17,7 +17,7 @@ export function slowClients(
       let timer: NodeJS.Timeout | undefined;
       const socket = connect(Number(port), host, () => {
         socket.write(begin);
-        if (more !== null) timer = setInterval(() => socket.writable && socket.write(more), SAY_MS);
+        if (more !== null) timer = setInterval(() => socket.writable && socket.write(more), SEND_MS);
       });
       socket.on("data", (data: Buffer) => {
         text += data.toString("latin1");

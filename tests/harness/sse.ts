@@ -1,4 +1,4 @@
-// Server-sent events, read with nothing but fetch.
+// Reads server-sent events with fetch.
 
 export interface ServerEvent {
   readonly id: string;
@@ -7,7 +7,7 @@ export interface ServerEvent {
 
 export interface EventStream {
   readonly status: number;
-  /** The next event, or an error after the deadline. */
+  /** Returns the next event. Throws after the deadline. */
   next(withinMs?: number): Promise<ServerEvent>;
   close(): void;
 }

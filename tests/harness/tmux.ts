@@ -1,5 +1,5 @@
-// A person at a terminal: the built `lattice` program inside tmux, with keys typed and the screen
-// read. The server of tmux is the test's own and ends with it.
+// A user at a terminal: runs the built `lattice` program inside tmux, types keys and reads the screen. The tmux server
+// belongs to the test and ends with it.
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { afterAll } from "vitest";
@@ -8,20 +8,20 @@ import { eventually } from "./eventually.ts";
 import { cleanEnvironment, programPath } from "./program.ts";
 
 export interface Screen {
-  /** As a person would; "\n" is Enter. */
+  /** Types text; "\n" is Enter. */
   type(text: string): void;
-  /** Keys by the names that tmux has for them, such as "C-c". */
+  /** Presses keys by tmux names, such as "C-c". */
   keys(...names: string[]): void;
   text(): string;
   /** Waits until the screen matches. */
   shows(pattern: RegExp): Promise<RegExpMatchArray>;
   resize(size: { readonly cols: number; readonly rows: number }): void;
-  /** Closes the window, as when a laptop is shut. */
+  /** Closes the window, as when a laptop is closed. */
   kill(): void;
 }
 
 export interface Tmux {
-  /** Runs `lattice LINE` by a shell in a window of this size. */
+  /** Runs `lattice LINE` in a shell in a window of this size. */
   open(line: string, size: { readonly cols: number; readonly rows: number }): Screen;
 }
 
@@ -41,10 +41,10 @@ export function useTmux(cluster: Cluster): Tmux {
     open(line, { cols, rows }) {
       count += 1;
       const name = `w${count}`;
-      // The window stays when the program has ended, so that its last words can be read.
+      // The window stays open after the program has ended, so that its last output can be read.
       const command = `${process.execPath} ${programPath("lattice")} ${line}; sleep 600`;
       tmux("new-session", "-d", "-s", name, "-x", String(cols), "-y", String(rows), command);
-      // Without the status line the window is as large as was asked for.
+      // The status line would take a line of the window.
       tmux("set-option", "-t", name, "status", "off");
       const text = () => tmux("capture-pane", "-p", "-J", "-t", name);
       return {

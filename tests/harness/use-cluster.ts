@@ -1,9 +1,9 @@
-// Ties a cluster to the tests around the call: started before the first, its logs shown when one
-// fails, gone after the last.
+// Ties a cluster to the surrounding tests: starts it before the first, prints its logs when a test fails, removes it
+// after the last.
 import { afterAll, afterEach, beforeAll } from "vitest";
 import { Cluster, type ClusterOptions } from "./cluster.ts";
 
-/** A cluster that lives as long as the tests of the file (or the describe block) it is called in. */
+/** Provides a cluster for the tests of the file or describe block it is called in. */
 export function useCluster(options: ClusterOptions): Cluster {
   const cluster = new Cluster(options);
   beforeAll(async () => {

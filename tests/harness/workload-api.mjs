@@ -1,5 +1,5 @@
-// A stand-in for SPIRE's agent: its Workload API on a socket, with the identity that it finds in a folder. It sends
-// again whenever the certificate file changes, and sends away whoever does not show the header that it asks for.
+// A double of the SPIRE agent: its Workload API on a socket, with the identity in a directory. It sends an update when
+// the certificate file changes, and rejects requests without the required header.
 //
 //   node workload-api.mjs SOCKET FOLDER NAME
 import { createPrivateKey, X509Certificate } from "node:crypto";
@@ -47,7 +47,7 @@ server.addService(definition, {
       try {
         call.write(response());
       } catch {
-        // In the middle of a renewal; the next change tells.
+        // A renewal is in progress; the next change triggers an update.
       }
     });
   },

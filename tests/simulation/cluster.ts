@@ -8,18 +8,18 @@ import { networkChecks } from "./checks/networks.ts";
 import { nodeChecks } from "./checks/nodes.ts";
 import { ownerChecks } from "./checks/owners.ts";
 import { placementChecks } from "./checks/placements.ts";
+import { type ProcessChecks, processChecks } from "./checks/processes.ts";
 import { serviceChecks } from "./checks/services.ts";
 import { createSettled } from "./checks/settled.ts";
-import { createTruth, type Truth } from "./checks/truth.ts";
 import type { Watcher } from "./checks/watcher.ts";
 import { webhookChecks } from "./checks/webhooks.ts";
-import { createOdds, type Odds } from "./faults/odds.ts";
+import { createExternalSystems, type ExternalSystems } from "./external/external-systems.ts";
+import { createMessageFaults, type MessageFaults } from "./faults/message-faults.ts";
 import { createNetwork, type Network } from "./network/network.ts";
 import { createRequestWire, type RequestWire } from "./network/requests.ts";
 import { createMachine } from "./nodes/machine.ts";
 import { createNode, NODE_CORES, type SimulatedNode } from "./nodes/node.ts";
-import { createOutside, type Outside } from "./outside/outside.ts";
-import type { LogWeather } from "./servers/log.ts";
+import type { LogFaults } from "./servers/log.ts";
 import { createServer, SETTINGS, type SimulatedServer } from "./servers/server.ts";
 import { createClient } from "./users/client.ts";
 import { LENDER } from "./users/requests.ts";
@@ -30,20 +30,20 @@ export interface Cluster {
   readonly world: World;
   readonly network: Network;
   readonly store: MemoryStore;
-  readonly weather: LogWeather;
+  readonly logFaultRates: LogFaults;
   readonly servers: readonly SimulatedServer[];
   readonly nodes: readonly SimulatedNode[];
   readonly users: Users;
   readonly ledger: Ledger;
-  readonly truth: Truth;
-  readonly outside: Outside;
+  readonly truth: ProcessChecks;
+  readonly external: ExternalSystems;
   readonly watchers: readonly Watcher[];
   readonly backfill: BackfillCheck;
   readonly faults: ReadonlyMap<string, number>;
-  readonly odds: Odds;
+  readonly messageFaults: MessageFaults;
   elections(): number;
   leader(): SimulatedServer | null;
-  /** Ends every process: what they wait for would otherwise hold all of the world in memory. */
+  /** Ends every process, whose waits would otherwise keep the whole world in memory. */
   close(): void;
 }
 
@@ -51,38 +51,38 @@ export interface ClusterSize {
   readonly servers: number;
   readonly nodes: number;
   readonly nodesPerGroup: number;
-  /** How much longer than usual users take. */
+  /** Factor by which users are slower than usual. */
   readonly pace: number;
 }
 
-/** When the simulated world begins. */
+/** Start time of the simulated world. */
 const EPOCH_MS = 1_700_000_000_000;
-/** A server whose process ended by itself is started again after this. */
+/** Delay before a server that exited on its own is started again. */
 const RESTART_MS = 2_000;
-/** How often leaders are asked whether they have all that was acknowledged, and machines are looked at. */
+/** Interval of the checks for acknowledged submissions and overdue processes. */
 const LOOK_MS = 1_000;
 
 export function createCluster(world: World, size: ClusterSize): Cluster {
   const faults = new Map<string, number>();
   const count = (kind: string): void => void faults.set(kind, (faults.get(kind) ?? 0) + 1);
-  const odds = createOdds(world, count);
-  const network = createNetwork(world, odds);
+  const messageFaults = createMessageFaults(world, count);
+  const network = createNetwork(world, messageFaults);
   const store = createMemoryStore();
-  const weather: LogWeather = { lossBefore: 0, lossAfter: 0, slowMs: 0, stale: false };
-  const outside = createOutside(world);
+  const logFaultRates: LogFaults = { lossBefore: 0, lossAfter: 0, slowMs: 0, stale: false };
+  const external = createExternalSystems(world);
   const owners = ownerChecks(world, { ...SETTINGS.limits, cores: NODE_CORES });
   const watchers: readonly Watcher[] = [
     placementChecks(world),
-    serviceChecks(world, outside.metrics),
-    webhookChecks(world, outside.receiver),
+    serviceChecks(world, external.metrics),
+    webhookChecks(world, external.receiver),
     nodeChecks(world, SETTINGS.faults),
     owners,
-    networkChecks({ world, fabric: outside.fabric, machines: () => nodes.map(({ machine }) => machine) }),
+    networkChecks({ world, fabric: external.fabric, machines: () => nodes.map(({ machine }) => machine) }),
   ];
   const ledger = createLedger(world, SETTINGS, (replica, applied) => {
     for (const watcher of watchers) watcher.applied(replica, applied);
   });
-  const truth = createTruth(world, ledger, owners);
+  const truth = processChecks(world, ledger, owners);
   const settled = createSettled();
   const backfill = backfillCheck(world);
   const names = Array.from({ length: size.servers }, (_, n) => `s${n + 1}`);
@@ -93,23 +93,23 @@ export function createCluster(world: World, size: ClusterSize): Cluster {
       world,
       network,
       store,
-      weather,
+      logFaultRates,
       name,
       epochMs: EPOCH_MS,
-      outside,
+      external,
       onReplica(_, life, replica) {
         ledger.restored(life.host.name, replica);
         replica.onApplied((applied) => ledger.applied(life.host.name, replica, applied));
       },
       onFailed(server, error) {
-        // A process that cannot go on ends, and is started again; only being left behind is a reason.
+        // A process that cannot continue exits and is started again; only falling behind the log is a valid reason.
         const text = error instanceof Error ? error.message : String(error);
         world.note(`${server.name} failed: ${text}`);
         if (!/is gone, the log begins|does not answer/.test(text)) world.violated("failed", `${server.name}: ${text}`);
         server.crash();
         world.after(RESTART_MS, server.start);
       },
-      odds,
+      messageFaults,
       onCycle: backfill.cycle,
       pass: (follower, leader, command) => wire.pass(follower, leader, command),
       onCut(host) {
@@ -140,7 +140,7 @@ export function createCluster(world: World, size: ClusterSize): Cluster {
     const home = n % size.nodesPerGroup === size.nodesPerGroup - 1 ? LENDER : "";
     return createNode({ world, network, machine, group, home, servers: names });
   });
-  const wire: RequestWire = createRequestWire(world, odds, servers);
+  const wire: RequestWire = createRequestWire(world, messageFaults, servers);
   const client = createClient(world, servers, wire);
   const users = createUsers({ world, client, truth, nodes: nodes.map((node) => node.name), pace: size.pace });
   const leader = (): SimulatedServer | null => servers.find((server) => server.leads()) ?? null;
@@ -159,17 +159,17 @@ export function createCluster(world: World, size: ClusterSize): Cluster {
     world,
     network,
     store,
-    weather,
+    logFaultRates,
     servers,
     nodes,
     users,
     ledger,
     truth,
-    outside,
+    external,
     watchers,
     backfill,
     faults,
-    odds,
+    messageFaults,
     elections: () => elections,
     leader,
     close() {

@@ -1,5 +1,5 @@
-// The command line of the simulation: one seed or many, how long, with or without faults; a failing
-// seed is printed with the command that replays it, and made shorter on request.
+// The command line of the simulation: one seed or many, how long, with or without faults. A failing seed is printed
+// with the command that replays it, and shrunk on request.
 
 import { parseArgs } from "node:util";
 import { FAULT_KINDS } from "./faults/faults.ts";
@@ -44,10 +44,10 @@ const kinds = values["no-faults"] === true ? [] : FAULT_KINDS.filter((kind) => !
 const violate = values.violate === undefined ? null : made(values.violate);
 const seeds = seedsOf(values.seeds ?? values.seed ?? "1");
 const reports: Report[] = [];
-/** Seeds whose run ended in an exception, which is a fault of the simulation itself. */
+/** Seeds whose run threw an exception, which is a bug of the simulation itself. */
 const broke: number[] = [];
 const begunAt = performance.now();
-// Whoever ends a long run early still learns what was done.
+// A run that is interrupted still prints its results.
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.once(signal, () => {
     progress("");
@@ -59,7 +59,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
 
 for (const seed of seeds) {
   progress(`seed ${seed}, ${reports.length} of ${seeds.length} done`);
-  // A seed runs without letting anything else in; between two of them a signal is heard.
+  // A seed runs without yielding; signals are handled between seeds.
   await new Promise((resolve) => setImmediate(resolve));
   const run: RunOptions = { seed, minutes, kinds, pace, violate, ...(values.trace === true ? { onNote: print } : {}) };
   const began = process.cpuUsage().user;

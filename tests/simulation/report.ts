@@ -1,7 +1,6 @@
-// How much happened in a run, and whether that was enough to mean anything: a soak in which nothing
-// ran would be green, too.
+// How much happened in a run, and whether that is enough: a run in which nothing happened would pass every check.
 
-import { missingFromHistories } from "./checks/promises.ts";
+import { missingFromHistories } from "./checks/acknowledged.ts";
 import type { Cluster } from "./cluster.ts";
 import { FAULT_KINDS } from "./faults/faults.ts";
 import type { Violation } from "./world/world.ts";
@@ -11,7 +10,7 @@ export interface Report {
   readonly minutes: number;
   readonly kinds: readonly string[];
   readonly violation: Violation | null;
-  /** Named minimums that were not reached. */
+  /** Minimums that were not reached. */
   readonly tooLittle: readonly string[];
   readonly traceHash: string;
   readonly simulatedMinutes: number;
@@ -22,18 +21,18 @@ export interface Report {
   readonly faults: Readonly<Record<string, number>>;
 }
 
-/** Least for each simulated minute of trouble; a run shorter than five is not judged. */
+/** Minimum per simulated minute with faults; runs shorter than five minutes are not judged. */
 const LEAST_COMMANDS_PER_MINUTE = 60;
-/** Of what users ask for, at their usual pace. */
+/** Minimums of user actions at their usual pace. */
 const LEAST_PER_MINUTE = { submitted: 8, starts: 12, completed: 4 } as const;
 const JUDGED_FROM_MINUTES = 5;
-/** What happens a few times in an hour may not happen at all in a short run. */
+/** Rare events may not occur at all in a short run. */
 const WATCHED_FROM_MINUTES = 20;
-/** Of the kinds that may strike, over a run of at least this length. */
+/** Every enabled kind of fault must occur in a run of at least this length. */
 const LEAST_FAULTS_PER_MINUTE = 2;
 /**
- * What the wires, the log and the disks must have done in an hour at the least: a fifth or less of what they do.
- * The last ones count how often a thing had an effect, not how often it was tried.
+ * Minimum effects of connections, log and disks per hour: at most a fifth of the usual number. The last ones count
+ * how often a fault had an effect, not how often it was tried.
  */
 const LEAST_PER_HOUR = {
   request_repeated: 10,
@@ -78,9 +77,13 @@ export function reportOf(cluster: Cluster, { seed, minutes, kinds, pace }: Asked
     starts: truth.starts(),
     ...Object.assign(
       {},
-      ...[...users.crews, ...cluster.watchers, cluster.backfill, cluster.outside.fabric, cluster.outside.receiver].map(
-        (one) => one.counts,
-      ),
+      ...[
+        ...users.groups,
+        ...cluster.watchers,
+        cluster.backfill,
+        cluster.external.fabric,
+        cluster.external.receiver,
+      ].map((one) => one.counts),
     ),
     missingFromHistories: missingFromHistories(cluster),
   };
@@ -108,7 +111,7 @@ interface Happened extends Omit<Asked, "seed"> {
   readonly counts: Readonly<Record<string, number>>;
   readonly faults: Readonly<Record<string, number>>;
   readonly elections: number;
-  /** Of what single checks are for. */
+  /** Minimums of single checks. */
   readonly leastPerHour: Readonly<Record<string, number>>;
 }
 
@@ -126,7 +129,7 @@ function shortages({ minutes, kinds, pace, counts, faults, elections, leastPerHo
     need(what, counts[what] ?? 0, Math.floor((least * minutes) / 60 / pace));
   need("faults", struck, LEAST_FAULTS_PER_MINUTE * minutes);
   need("elections", elections, LEAST_ELECTIONS);
-  // In a short run some may well be missing: only what makes at least one is asked for.
+  // In a short run some may be missing: only minimums of at least one apply.
   for (const [kind, least] of Object.entries(LEAST_PER_HOUR))
     need(kind, faults[kind] ?? 0, Math.floor((least * minutes) / 60 / pace));
   return short;

@@ -1,10 +1,9 @@
-// One run: a seed, a length, and which faults may strike. First the cluster works under trouble;
-// then trouble and submissions stop, and everything must come to its end. The answer says how much
-// happened, and what was violated, if anything.
+// One run: a seed, a length, and the enabled faults. First the cluster works under faults; then faults and submissions
+// stop, and everything must finish. Returns the counts and the violations.
 
-import { checkAcknowledged, checkDags, leftUndone } from "./checks/promises.ts";
+import { checkAcknowledged, checkDags, unfinishedWork } from "./checks/acknowledged.ts";
 import { type Cluster, createCluster } from "./cluster.ts";
-import { beginTrouble, FAULT_KINDS } from "./faults/faults.ts";
+import { FAULT_KINDS, startFaults } from "./faults/faults.ts";
 import { type Report, reportOf } from "./report.ts";
 import { forbidRealTime, turn } from "./world/guard.ts";
 import { listenToLogs } from "./world/logger.ts";
@@ -15,12 +14,12 @@ export interface RunOptions {
   readonly minutes: number;
   readonly kinds?: readonly string[];
   readonly nodes?: number;
-  /** Users take so much longer between two requests; 1 unless told. */
+  /** Factor for the time between two requests of a user. Default: 1. */
   readonly pace?: number;
   readonly onNote?: (atMs: number, text: string) => void;
-  /** A rule that does not exist is violated by so many faults of a kind: for trying what is done about a violation. */
+  /** Reports a violation after this many faults of a kind, for tests of shrinking. */
   readonly violate?: { readonly kind: string; readonly times: number } | null;
-  /** False: it is not followed to its end; for whoever looks for something that comes before. */
+  /** False: the run stops before everything has finished, for searches of an earlier violation. */
   readonly toTheEnd?: boolean;
 }
 
@@ -28,12 +27,12 @@ const SERVERS = 3;
 const NODES = 32;
 const NODES_PER_GROUP = 8;
 const MINUTE_MS = 60_000;
-/** Walltimes and requeues of what is left, and the longest time a node may need to be heard again. */
+/** Walltimes and requeues of the remaining work, and the longest time until a node reconnects. */
 const END_MINUTES = 90;
 const WATCH_MS = 100;
-/** How often the end is looked for. */
+/** Interval at which completion is checked. */
 const LOOK_MS = 10_000;
-/** Faults heal by themselves within this. */
+/** Faults heal within this time. */
 const HEAL_MS = 160_000;
 
 export async function simulate(options: RunOptions): Promise<Report> {
@@ -51,12 +50,12 @@ export async function simulate(options: RunOptions): Promise<Report> {
       nodesPerGroup: NODES_PER_GROUP,
       pace,
     });
-    const trouble = beginTrouble(cluster, new Set(kinds));
+    const faults = startFaults(cluster, new Set(kinds));
     watchLeaders(cluster);
     if (violate !== null) watchFaults(cluster, violate);
     cluster.users.begin();
     await world.runUntil(minutes * MINUTE_MS);
-    trouble.stop();
+    faults.stop();
     cluster.users.stop();
     if (toTheEnd) await end(cluster);
     for (const offence of guard.offences()) world.violated("determinism", offence);
@@ -72,7 +71,7 @@ export async function simulate(options: RunOptions): Promise<Report> {
   }
 }
 
-/** Every leader is asked, when it begins and every now and then, for what was acknowledged. */
+/** Every leader is checked for acknowledged submissions, at its start and periodically. */
 function watchLeaders(cluster: Cluster): void {
   const { world, servers, store } = cluster;
   let rounds = 0;
@@ -81,7 +80,7 @@ function watchLeaders(cluster: Cluster): void {
     world.after(500, look);
     rounds += 1;
     for (const server of servers) {
-      // One that has lost the election and has not heard of it yet is no leader, whatever it thinks.
+      // A server that has lost the election without knowing it is not a leader.
       if (!server.leads() || store.election.leader()?.candidate !== server.life()?.host.name) {
         leading.delete(server.name);
         continue;
@@ -111,7 +110,7 @@ async function end(cluster: Cluster): Promise<void> {
   await world.runUntil(world.now() + HEAL_MS);
   const last = world.now() + END_MINUTES * MINUTE_MS;
   while (world.violation() === null) {
-    const left = leftUndone(cluster);
+    const left = unfinishedWork(cluster);
     if (left.length === 0) break;
     world.said(`left: ${left.slice(0, 4).join("; ")}${left.length > 4 ? ` and ${left.length - 4} more` : ""}`);
     if (world.now() >= last) {

@@ -1,5 +1,5 @@
-// A violation that one kind of fault brings about is shrunk to a shorter run with that kind alone, and the
-// command that is printed replays it: the same rule, at the same moment, by the same trace.
+// A violation caused by one kind of fault is shrunk to a shorter run with that kind alone, and the printed command
+// replays it: the same rule, at the same time, with the same trace.
 
 import { execFile } from "node:child_process";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { replayCommand, shrink } from "./shrink.ts";
 const TIMEOUT_MS = 600_000;
 const run = promisify(execFile);
 
-test("a seeded violation is made shorter, and what is printed replays it exactly", {
+test("shrink shortens a seeded violation, and its printed command replays it", {
   timeout: TIMEOUT_MS,
 }, async () => {
   const failing: RunOptions = { seed: 3, minutes: 3, violate: { kind: "agent_crash", times: 2 } };

@@ -1,5 +1,5 @@
-// Makes a failing run shorter: cut right after the violation, then without the faults that it does not need, many
-// kinds at once first. Every candidate is a whole run of its own, so what is printed really fails.
+// Shortens a failing run: it ends right after the violation, then excludes unneeded faults, many kinds at once first.
+// Every candidate is a whole run, so the printed command really fails.
 
 import { FAULT_KINDS } from "./faults/faults.ts";
 import { type RunOptions, simulate } from "./run.ts";
@@ -10,7 +10,7 @@ const MINUTE_MS = 60_000;
 export async function shrink(run: RunOptions, violation: Violation, say: (text: string) => void): Promise<RunOptions> {
   const { onNote: _, ...quiet } = run;
   let best: RunOptions = quiet;
-  // What came before the end comes before it again, and the end takes longer than all the rest.
+  // The part before the end is identical, and the end takes longer than all the rest.
   const toTheEnd = violation.atMs > run.minutes * MINUTE_MS;
   const fails = async (candidate: RunOptions): Promise<boolean> => {
     say(`trying ${replayCommand(candidate)}`);
@@ -36,7 +36,7 @@ export async function shrink(run: RunOptions, violation: Violation, say: (text: 
 const slices = (kinds: readonly string[], size: number): readonly (readonly string[])[] =>
   Array.from({ length: Math.ceil(kinds.length / size) }, (_, n) => kinds.slice(n * size, (n + 1) * size));
 
-/** Halves first; a violation at the very end needs the time it took. */
+/** Halves first; a violation at the very end needs its whole time. */
 function lengths({ atMs }: Violation, minutes: number): readonly number[] {
   const needed = Math.min(minutes, Math.ceil((atMs / MINUTE_MS) * 10) / 10);
   return [needed / 4, needed / 2, needed].map((one) => Math.max(0.1, Math.round(one * 10) / 10));

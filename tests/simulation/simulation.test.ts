@@ -1,5 +1,5 @@
-// A fixed set of seeds on every test run, and what makes a seed worth printing: that it replays.
-// Longer runs are one command: npm run simulate -- --seeds 1-100 --minutes 30.
+// A fixed set of seeds on every test run, and the property that makes a seed worth printing: it replays. Longer runs:
+// npm run simulate -- --seeds 1-100 --minutes 30.
 
 import { expect, test } from "vitest";
 import { FAULT_KINDS } from "./faults/faults.ts";
@@ -22,7 +22,7 @@ test.each([1, 2, 3, 6])(
   },
 );
 
-test("without faults nothing is judged and one server leads throughout", { timeout: TIMEOUT_MS }, async () => {
+test("without faults no node is degraded and one server leads throughout", { timeout: TIMEOUT_MS }, async () => {
   const run: RunOptions = { seed: 7, minutes: MINUTES, kinds: [] };
   const report = await simulate(run);
   expect(failed(report), explain(run, report)).toBe(false);
@@ -37,7 +37,7 @@ test("a seed replays to the same trace, another seed to another", { timeout: TIM
   expect(await trace(9)).not.toBe(first);
 });
 
-test("real time and chance are out of reach while it runs, and back afterwards", { timeout: TIMEOUT_MS }, async () => {
+test("real time and randomness throw during a simulation and work afterwards", { timeout: TIMEOUT_MS }, async () => {
   let asked: unknown = null;
   await simulate({
     seed: 10,
@@ -55,7 +55,7 @@ test("real time and chance are out of reach while it runs, and back afterwards",
   expect(Date.now()).toBeGreaterThan(0);
 });
 
-test("the command that replays a run names what was left out", () => {
+test("the replay command names the excluded faults", () => {
   expect(replayCommand({ seed: 5, minutes: 60 })).toBe("npm run simulate -- --seed 5 --hours 1");
   expect(replayCommand({ seed: 5, minutes: 2.5, kinds: [] })).toBe(
     "npm run simulate -- --seed 5 --minutes 2.5 --no-faults",

@@ -1,4 +1,4 @@
-// The scanner that the other tidy tests stand on.
+// The scanner that the other tidy tests use.
 import { expect, test } from "vitest";
 import { lineOf, withoutComments, withoutCommentsAndStrings } from "./bare-code.ts";
 
@@ -17,10 +17,10 @@ test.each([
   expect(bare).toHaveLength(text.length);
 });
 
-test("strings are kept where an import is looked for", () => {
+test("strings can be kept", () => {
   expect(withoutComments('import x from "one"; // from "two"').trimEnd()).toBe('import x from "one";');
 });
 
-test("lines are counted from one", () => {
+test("line numbers start at one", () => {
   expect(lineOf("a\nb\nc", 4)).toBe(3);
 });

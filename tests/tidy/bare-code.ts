@@ -1,6 +1,6 @@
-// A program's text with its comments, and on request its strings, blanked out, so that a rule about
-// code is not broken by words. Line breaks stay where they are: positions still name lines. This is
-// a scanner, not a parser; a slash opens a regular expression where a value cannot stand before it.
+// Blanks out comments and, on request, strings of a source text, so that rules about code ignore words. Line breaks stay,
+// so positions keep their line numbers. This is a scanner, not a parser: a slash starts a regular expression unless a
+// value precedes it.
 
 export const withoutComments = onceForEach((text) => scan(text, { keepStrings: true }));
 
@@ -10,7 +10,7 @@ export function lineOf(text: string, position: number): number {
   return text.slice(0, position).split("\n").length;
 }
 
-/** Every rule reads every file. */
+/** Caches results, because every rule scans every file. */
 function onceForEach(work: (text: string) => string): (text: string) => string {
   const done = new Map<string, string>();
   return (text) => {
@@ -24,7 +24,7 @@ function onceForEach(work: (text: string) => string): (text: string) => string {
 
 function scan(text: string, options: { readonly keepStrings: boolean }): string {
   const out: string[] = [];
-  /** One entry per open template literal: the depth of braces at its `${`. */
+  /** Brace depth at the `${` of each open template literal. */
   const templates: number[] = [];
   let depth = 0;
   let at = 0;

@@ -1,10 +1,15 @@
-// Documentation that cannot rot silently: links lead somewhere, and every command in the guides
-// is either run by a test (`sh run`) or said to be an example (`sh example`).
+// Checks the documentation: links have targets, and every command block in the guides is either run by a test (`sh run`)
+// or marked as an example (`sh example`).
 import { posix } from "node:path";
 import { expect, test } from "vitest";
 import { allFiles, markdown } from "./sources.ts";
 
 const LINK = /(?<!!)\[[^\]\n]*\]\(([^)\s]+)\)/g;
+/** A path in backticks. Capital words stand for a name to choose, and end the path: `packages/cli/src/commands/NAME.ts`. */
+const REPOSITORY_PATH =
+  /`((?:packages|tests|docs|proto|tools|config|infra|sdks|benches)\/(?:[a-z0-9._-]+\/?)*)[^`\s]*`/g;
+/** Built, not committed. */
+const DERIVED = /\/dist\//;
 const KNOWN_BLOCKS = new Set([
   "sh run",
   "sh run background",
@@ -21,11 +26,11 @@ const KNOWN_BLOCKS = new Set([
   "python example",
 ]);
 
-test("there is documentation to check", () => {
+test("documentation files are found", () => {
   expect(markdown.length).toBeGreaterThan(8);
 });
 
-test("every relative link leads to a file, and its anchor to a heading", () => {
+test("every relative link has a file, and its anchor a heading", () => {
   const known = new Set(allFiles);
   const folders = new Set(allFiles.flatMap(parents));
   const wrong = markdown.flatMap(({ path, text }) =>
@@ -43,7 +48,19 @@ test("every relative link leads to a file, and its anchor to a heading", () => {
   expect(wrong, "correct the path, from the page's own folder").toEqual([]);
 });
 
-test("every block of the guides for users and operators says whether it is run", () => {
+test("every path of the repository in a page exists", () => {
+  const known = new Set(allFiles);
+  const folders = new Set(allFiles.flatMap(parents));
+  const wrong = markdown.flatMap(({ path, text }) =>
+    [...text.matchAll(REPOSITORY_PATH)]
+      .map((match) => (match[1] ?? "").replace(/\/$/, ""))
+      .filter((target) => !DERIVED.test(target) && !known.has(target) && !folders.has(target))
+      .map((target) => `${path} names ${target}`),
+  );
+  expect(wrong, "a file was moved: correct the page").toEqual([]);
+});
+
+test("every command block of the guides is marked as run or example", () => {
   const wrong = markdown
     .filter(({ path }) => path.startsWith("docs/users/") || path.startsWith("docs/operating/"))
     .flatMap(({ path, text }) =>

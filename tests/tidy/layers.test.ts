@@ -17,6 +17,28 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   server: ["wire", "scheduler", "core"],
   replay: ["scheduler", "core"],
 };
+/**
+ * The rooms of a package: the folders of its `src`, from bottom to top. A file imports, by value or by type, from its own
+ * room and from lower ones. Files directly in `src` are the top of the package.
+ */
+const ROOMS: Readonly<Record<string, readonly string[]>> = {
+  core: ["base", "model", "state", "queries", "transitions", "commands"],
+  server: ["base", "log", "state", "nodes", "lead", "api", "peers", "main"],
+  agent: [
+    ...["base", "lifecycle", "discovery", "condition", "images", "gpu-clear", "host", "network", "checkpoint"],
+    ...["link", "identity", "logs", "metrics", "probes", "terminal", "tasks", "runtime", "state", "telemetry"],
+    ...["node", "hollow", "options", "agent"],
+  ],
+};
+/** Rooms whose subfolders form a directed acyclic graph as well. */
+const NESTED_ROOMS: readonly string[] = [
+  "core/model",
+  "core/transitions",
+  "core/commands",
+  "server/base",
+  "server/state",
+  "server/nodes",
+];
 /** Outside the packages nothing but the contract may be used: those tests and benches are black boxes. */
 const OUTSIDE_MAY_USE = ["wire"];
 /** The simulation puts the parts of a cluster together itself: it lives on the far side of every layer. */
@@ -29,6 +51,11 @@ const mayUse = (path: string): readonly string[] => {
 };
 /** Stand-ins for systems of others, for the tests of packages and of whole clusters alike. */
 const DOUBLES = "tests/doubles/";
+/** The invariants of the state belong to the tests of core; the simulation and the chaos check them too. */
+const INVARIANTS = "packages/core/test/invariants/";
+const isShared = (source: { readonly path: string }, target: string): boolean =>
+  (isTest(source.path) && target.startsWith(DOUBLES)) ||
+  (/^tests\/(simulation|chaos)\//.test(source.path) && target.startsWith(INVARIANTS));
 const isTest = (path: string): boolean => /^packages\/[^/]+\/test\//.test(path);
 /** The simulation runs the real parts in one process, so it sees the public surface of all of them. */
 const SIMULATION = "tests/simulation/";
@@ -69,12 +96,12 @@ describe("packages", () => {
     expect(wrong, "import from @lattice/<package> and export the name from its src/index.ts").toEqual([]);
   });
 
-  test("relative imports stay inside their package, but for tests that use a double", () => {
+  test("relative imports stay inside their package, except for doubles and invariants in tests", () => {
     const wrong = code.flatMap((source) =>
       importsOf(source)
         .filter((specifier) => specifier.startsWith("."))
         .filter((specifier) => packageOf(resolveRelative(source, specifier)) !== packageOf(source.path))
-        .filter((specifier) => !(isTest(source.path) && resolveRelative(source, specifier).startsWith(DOUBLES)))
+        .filter((specifier) => !isShared(source, resolveRelative(source, specifier)))
         .map((specifier) => `${source.path} imports ${specifier}`),
     );
     expect(wrong, "import another package by its name, @lattice/<package>").toEqual([]);
@@ -104,6 +131,43 @@ describe("packages", () => {
   });
 });
 
+describe("rooms", () => {
+  test.each(Object.keys(ROOMS))("every folder of %s is a room with a place in ROOMS", (name) => {
+    const found = filesOf(name).flatMap(({ path }) => folderOf(path, `packages/${name}/src/`) ?? []);
+    const folders = [...new Set(found)].filter((folder) => folder !== ".");
+    expect(folders.filter((folder) => !ROOMS[name]?.includes(folder))).toEqual([]);
+    expect(ROOMS[name]?.filter((room) => !folders.includes(room))).toEqual([]);
+  });
+
+  test.each(Object.entries(ROOMS))("the rooms of %s import lower rooms only", (name, rooms) => {
+    const height = (path: string): number => {
+      const folder = folderOf(path, `packages/${name}/src/`);
+      // Generated code lies outside `src` and imports nothing of it.
+      if (folder === null) return -1;
+      return folder === "." ? rooms.length : rooms.indexOf(folder);
+    };
+    const wrong = filesOf(name).flatMap((source) =>
+      localImports(source)
+        .filter((target) => height(target) > height(source.path))
+        .map((target) => `${source.path} imports ${target}`),
+    );
+    expect(wrong, "move the shared part to a lower room").toEqual([]);
+  });
+
+  test.each(NESTED_ROOMS)("the folders of %s do not import each other in a circle", (room) => {
+    const [name = "", ...path] = room.split("/");
+    const prefix = `packages/${name}/src/${path.join("/")}/`;
+    const next = new Map<string, string[]>();
+    for (const source of filesOf(name)) {
+      const folder = folderOf(source.path, prefix);
+      if (folder === null) continue;
+      const targets = localImports(source).flatMap((target) => folderOf(target, prefix) ?? []);
+      next.set(folder, [...(next.get(folder) ?? []), ...targets.filter((target) => target !== folder)]);
+    }
+    expect(findCycle(next), "move the shared part to a lower folder").toBeNull();
+  });
+});
+
 describe("files", () => {
   test("relative imports name an existing file, with its ending", () => {
     const known = new Set(allFiles);
@@ -122,6 +186,15 @@ describe("files", () => {
     expect(findCycle(next), "move what both need into a third file").toBeNull();
   });
 });
+
+const filesOf = (name: string) => code.filter(({ path }) => path.startsWith(`packages/${name}/src/`));
+
+/** The first folder of a path below a prefix, "." for a file directly there, or null for a file elsewhere. */
+function folderOf(path: string, prefix: string): string | null {
+  if (!path.startsWith(prefix)) return null;
+  const [first = "", ...rest] = path.slice(prefix.length).split("/");
+  return rest.length === 0 ? "." : first;
+}
 
 function dependenciesOf(name: string): readonly string[] {
   if (!allFiles.includes(`packages/${name}/package.json`)) return [];

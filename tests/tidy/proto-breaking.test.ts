@@ -1,5 +1,5 @@
-// A change of the contract must not break programs of the version before: what the baseline has keeps its
-// number, name and type for good. Additions are free. The check itself is tried on broken copies.
+// A change of the API must not break programs of the previous version: fields in the baseline keep number, name and
+// type. Additions are allowed. The check itself is tested with broken copies.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ afterAll(() => {
   for (const copy of copies) rmSync(copy, { recursive: true, force: true, maxRetries: 9 });
 });
 
-/** What is broken, or "". */
+/** Returns what is broken, or "". */
 function broken(folder: string): string {
   const done = spawnSync(buf, ["breaking", "proto", "--against", BASELINE], { cwd: folder, encoding: "utf8" });
   if (done.status === 0) return "";
@@ -35,7 +35,7 @@ function copyWith(file: string, change: (text: string) => string): string {
   return copy;
 }
 
-test("the contract is one that programs of the version before understand", () => {
+test("the API is compatible with the baseline", () => {
   expect(broken(root), "Keep what was there: add a field with a new number, and reserve the old one.").toBe("");
 }, 60_000);
 
@@ -72,7 +72,7 @@ test.each([
   60_000,
 );
 
-test("is taken: a new field, a new call", () => {
+test("a new field and a new call are compatible", () => {
   const copy = copyWith("peer.proto", (text) =>
     text
       .replace("message StepDownRequest {\n", "message StepDownRequest {\n  string why = 901;\n")

@@ -1,5 +1,5 @@
-// `core` and `scheduler` decide; they never look at the world. The compiler keeps most of it out
-// (no DOM, no Node types); what is part of the language itself is kept out here.
+// `core` and `scheduler` are pure. The compiler excludes DOM and Node types; this test excludes the impure parts of the
+// language itself.
 import { expect, test } from "vitest";
 import { lineOf, withoutCommentsAndStrings } from "./bare-code.ts";
 import { importsOf } from "./imports.ts";
@@ -20,7 +20,7 @@ const FORBIDDEN: readonly { readonly pattern: RegExp; readonly instead: string }
   { pattern: /\blocaleCompare\b|\bIntl\b|\btoLocale\w+/g, instead: "compare code units; locales differ per machine" },
 ];
 
-test("the pure packages are there to be checked", () => {
+test("the pure packages are found", () => {
   expect(pure.length).toBeGreaterThan(5);
 });
 

@@ -1,6 +1,5 @@
-// The files of this repository as the tidy tests see them: everything a person wrote. Derived
-// folders (installed packages, bundles, generated wire code) are left out because nobody edits
-// them. This is the only place that names what is left out; there is no list of exceptions.
+// The hand-written files of this repository. Derived directories (installed packages, bundles, generated wire code) are
+// excluded here and nowhere else; the tidy tests have no list of exceptions.
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,7 +7,7 @@ import { fileURLToPath } from "node:url";
 export const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 
 export interface Source {
-  /** From the root of the repository, with forward slashes. */
+  /** Path from the root of the repository, with forward slashes. */
   readonly path: string;
   readonly text: string;
 }
@@ -27,7 +26,7 @@ export const prose: readonly Source[] = allFiles.filter((path) => PROSE.test(pat
 export const markdown: readonly Source[] = prose.filter(({ path }) => path.endsWith(".md"));
 
 export const inPackages = code.filter(({ path }) => /^packages\/[^/]+\/src\//.test(path));
-/** No clock, no chance, no input, no output. */
+/** Packages without clock, randomness, input and output. */
 export const pure = inPackages.filter(({ path }) => /^packages\/(core|scheduler)\//.test(path));
 
 export const packageOf = (path: string): string | null => /^packages\/([^/]+)\//.exec(path)?.[1] ?? null;

@@ -1,10 +1,10 @@
-// The program `lattice-agent`: reads its command line, starts the agent, and on SIGTERM or SIGINT
-// closes the link and goes, leaving workloads to run.
+// The program `lattice-agent`: reads its command line and starts the agent. On SIGTERM or SIGINT it closes the link
+// and exits; workloads keep running.
 
-import { startAgent } from "./agent.ts";
-import { createLogger } from "./logger.ts";
-import { parseOptions } from "./options.ts";
-import { version } from "./version.ts";
+import { startAgent } from "./agent/agent.ts";
+import { createLogger } from "./base/logger.ts";
+import { version } from "./base/version.ts";
+import { parseOptions } from "./options/options.ts";
 
 /** For the last words, on the link and in the log, to leave the process. */
 const FLUSH_MS = 50;
@@ -24,6 +24,6 @@ try {
   process.on("SIGINT", () => stop("SIGINT"));
 } catch (error) {
   log.fatal({ error: (error as Error).message }, "cannot start");
-  // Whatever was begun before it failed must not keep it.
+  // Timers and sockets opened before the failure must not keep the process.
   setTimeout(() => process.exit(1), FLUSH_MS);
 }

@@ -1,4 +1,4 @@
-// A control plane of a few lines: takes agents, acknowledges reports when told to, sends the
+// A control plane of a few lines: takes agents, acknowledges reports on request, sends the
 // orders a test asks for, and keeps everything that it heard.
 
 import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";

@@ -1,18 +1,19 @@
 // One node over a runtime that refuses or never answers: records that cannot be written, leftovers
 // that cannot be cleared away.
 
+import { create } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
 import pino from "pino";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { simulatedRuntime } from "../src/hollow/simulated-runtime.ts";
-import type { Effect, Order } from "../src/lifecycle/attempt.ts";
-import type { Facts } from "../src/lifecycle/recover.ts";
+import type { AttemptEffect } from "../src/lifecycle/attempt.ts";
+import type { RecoveredFacts } from "../src/lifecycle/recover.ts";
 import { dialer } from "../src/link/dial.ts";
+import { heartbeatTimer } from "../src/link/heartbeat-timer.ts";
 import { identityOf } from "../src/link/messages.ts";
-import { wheel } from "../src/link/wheel.ts";
-import { startNode } from "../src/node.ts";
-import type { Node } from "../src/node-handle.ts";
-import { WRITE_AGAIN_AFTER_MS } from "../src/owed.ts";
+import { startNode } from "../src/node/node.ts";
+import type { AgentNode } from "../src/node/node-handle.ts";
+import { RETRY_AFTER_MS } from "../src/node/pending-writes.ts";
 import type { Runtime } from "../src/runtime/runtime.ts";
 import { type FakeServer, fakeServer, found } from "./fake-server.ts";
 
@@ -21,7 +22,7 @@ const facts = { group: "g", homeVcluster: "", conformance: "", version: "v", boo
 const RUNS_MS = 600_000;
 
 let server: FakeServer;
-let node: Node;
+let node: AgentNode;
 let undo: (() => void)[] = [];
 beforeEach(async () => {
   server = await fakeServer();
@@ -35,13 +36,13 @@ afterEach(async () => {
 
 async function start(change: (runtime: Runtime) => Partial<Runtime>): Promise<void> {
   const dial = dialer({ servers: [server.address] });
-  const beats = wheel(Math.random);
+  const beats = heartbeatTimer(Math.random);
   undo = [() => dial.close(), () => beats.close()];
   node = await startNode({
     identity: identityOf({ nodeId: "n1", hardware, ...facts }),
     dialer: dial,
     member: 0,
-    wheel: beats,
+    heartbeatTimer: beats,
     random: Math.random,
     now: Date.now,
     log: pino({ level: process.env.AGENT_TEST_LOG ?? "silent" }),
@@ -58,7 +59,7 @@ describe("a disk that takes nothing", () => {
   const full = () => Promise.reject(new Error("ENOSPC: no space left on device"));
 
   test("a stop still signals and its kill still comes; the end is reported", async () => {
-    const done: Effect["kind"][] = [];
+    const done: AttemptEffect["kind"][] = [];
     await start((runtime) => ({
       rememberOrder: full,
       rememberStop: full,
@@ -102,26 +103,21 @@ describe("a disk that takes nothing", () => {
     server.disconnect();
     await found(() => server.hellos.length === 2);
     expect(server.hellos[1]?.attempts).toMatchObject([{ allocationId: "7", state: pb.AllocationState.FAILED }]);
-    await vi.advanceTimersByTimeAsync(WRITE_AGAIN_AFTER_MS);
+    await vi.advanceTimersByTimeAsync(RETRY_AFTER_MS);
     room = true;
     expect(written).toEqual([]);
-    await vi.advanceTimersByTimeAsync(WRITE_AGAIN_AFTER_MS);
+    await vi.advanceTimersByTimeAsync(RETRY_AFTER_MS);
     expect(written).toEqual(["7.1 failed"]);
-    await vi.advanceTimersByTimeAsync(4 * WRITE_AGAIN_AFTER_MS);
+    await vi.advanceTimersByTimeAsync(4 * RETRY_AFTER_MS);
     expect(written).toHaveLength(1);
   });
 });
 
 describe("a node that comes back", () => {
-  const order = {
-    walltimeSeconds: 0,
-    graceSeconds: 0,
-    variables: {},
-    exclusive: true,
-    arrivedAtMs: 1,
-  } as unknown as Order;
-  const alive: Facts = {
+  const order = create(pb.RunOrderSchema, {});
+  const alive: RecoveredFacts = {
     order,
+    arrivedAtMs: 1,
     claimed: true,
     claimedAtMs: 1,
     alive: true,
@@ -138,7 +134,7 @@ describe("a node that comes back", () => {
     const end = { kind: "failed", reason: "lost", exitCode: null, message: "", atMs: 1 } as const;
     await start(() => ({
       recover: async () =>
-        new Map<string, Facts>([
+        new Map<string, RecoveredFacts>([
           ["1.1", { ...alive, alive: false }],
           ["2.1", { ...alive, rebooted: true }],
           ["3.1", { ...alive, claimed: false, alive: false }],

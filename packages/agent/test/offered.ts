@@ -3,8 +3,8 @@
 
 import { existsSync, mkdirSync, readFileSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
-import { controlGroupMounts } from "../src/runtime/isolation/detect.ts";
-import type { Isolation } from "../src/runtime/isolation/isolation.ts";
+import { controlGroupMounts } from "../src/host/isolation/detect.ts";
+import type { Isolation } from "../src/host/isolation/isolation.ts";
 
 export function offered(kind: Isolation["kind"]): boolean {
   if (kind === "process_group") return true;

@@ -1,4 +1,4 @@
-// The small parts by themselves: tail, mounts, retention, wheel, logger, amounts, command line.
+// The small parts by themselves: tail, mounts, retention, heartbeat timer, logger, amounts, command line.
 
 import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
@@ -6,14 +6,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { createLogger } from "../src/base/logger.ts";
+import { controlGroupMounts } from "../src/host/isolation/detect.ts";
+import { heartbeatTimer } from "../src/link/heartbeat-timer.ts";
 import { hundredths } from "../src/link/messages.ts";
-import { wheel } from "../src/link/wheel.ts";
-import { createLogger } from "../src/logger.ts";
 import { tailOffset } from "../src/logs/tail.ts";
-import { commandLine, parseOptions } from "../src/options.ts";
-import { owed, WRITE_AGAIN_AFTER_MS } from "../src/owed.ts";
-import { controlGroupMounts } from "../src/runtime/isolation/detect.ts";
-import { retention } from "../src/runtime/process/retention.ts";
+import { pendingWrites, RETRY_AFTER_MS } from "../src/node/pending-writes.ts";
+import { commandLine, parseOptions } from "../src/options/options.ts";
+import { retention } from "../src/runtime/attempt/retention.ts";
 import { found } from "./fake-server.ts";
 
 let dir = "";
@@ -77,8 +77,8 @@ test("retention takes the oldest, by count and by bytes, and never the newest", 
   expect(again.has("5")).toBe(true);
 });
 
-test("the wheel calls each member once in each interval, until it leaves", async () => {
-  const turning = wheel(Math.random);
+test("the heartbeat timer calls each member once in each interval, until it leaves", async () => {
+  const turning = heartbeatTimer(Math.random);
   const counts = [0, 0, 0];
   const leave = counts.map((_, n) => turning.join(100, () => counts.splice(n, 1, (counts[n] ?? 0) + 1)));
   await found(() => counts.every((count) => count >= 3));
@@ -110,25 +110,25 @@ test.each([
   [4.35, 4.35],
   [512, 512],
   [0.009, 0],
-])("of %d GB, %d are told", (found, told) => expect(hundredths(found)).toBe(told));
+])("%d GB are reported as %d", (found, told) => expect(hundredths(found)).toBe(told));
 
-test("what cannot be written is told again until it is, the newest of each kind", () => {
+test("a failed write is retried until it succeeds, the newest of each kind", () => {
   vi.useFakeTimers();
   const told: string[] = [];
-  const debts = owed((key) => told.push(key));
+  const debts = pendingWrites((key) => told.push(key));
   const stop = (message: string) =>
     ({ kind: "remember_stop", stop: { cause: "stopped", message, killAtMs: 1 } }) as const;
   expect(debts.add("1.1", stop("a"))).toBe(false);
   expect(debts.add("1.1", stop("b"))).toBe(true);
   expect(debts.pending("1.1")).toEqual([stop("b")]);
-  vi.advanceTimersByTime(WRITE_AGAIN_AFTER_MS);
+  vi.advanceTimersByTime(RETRY_AFTER_MS);
   // Told once: another time only when it has failed again.
-  vi.advanceTimersByTime(WRITE_AGAIN_AFTER_MS);
+  vi.advanceTimersByTime(RETRY_AFTER_MS);
   expect(told).toEqual(["1.1"]);
   debts.add("1.1", stop("b"));
   debts.add("2.1", stop("c"));
   debts.written("1.1", "remember_stop");
-  vi.advanceTimersByTime(WRITE_AGAIN_AFTER_MS);
+  vi.advanceTimersByTime(RETRY_AFTER_MS);
   expect(told).toEqual(["1.1", "2.1"]);
   debts.add("2.1", stop("c"));
   debts.drop("2.1");

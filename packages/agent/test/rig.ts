@@ -4,10 +4,10 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino, { type Logger } from "pino";
-import { DEFAULT_DISCOVERY } from "../src/flags/discovery.ts";
+import type { Isolation } from "../src/host/isolation/isolation.ts";
 import { type Agent, type AgentOptions, startAgent } from "../src/index.ts";
 import { SHIP_LIMITS } from "../src/logs/ship/plan.ts";
-import type { Isolation } from "../src/runtime/isolation/isolation.ts";
+import { DEFAULT_DISCOVERY } from "../src/options/discovery.ts";
 import { type FakeServer, fakeServer, found } from "./fake-server.ts";
 import { DEFAULT_SOFTWARE } from "./software-options.ts";
 

@@ -1,7 +1,7 @@
 // What an agent of a test has for software unless the test says otherwise: nothing beyond the node's own.
 
-import type { SoftwareOptions } from "../src/flags/software.ts";
 import { FULL_PAUSES_MS } from "../src/images/images.ts";
+import type { SoftwareOptions } from "../src/options/software.ts";
 
 export const DEFAULT_SOFTWARE: SoftwareOptions = {
   userMapping: { kind: "none" },

@@ -1,7 +1,7 @@
 /*
- * A connection to a server, plain or by TLS. TLS comes from the OpenSSL that the machine has, found when it is needed,
- * so that this builds without its headers and starts without it. Whom to trust must be said; a server that is not
- * to be trusted is left to the whole program, which says why.
+ * A connection to a server, plain or with TLS. OpenSSL is loaded at run time, so that this program builds without its
+ * headers and starts without it. TLS needs an explicit CA file; a server whose certificate does not verify is left to
+ * the Node program, which reports why.
  */
 #include "launch.h"
 #include <arpa/inet.h>
@@ -18,14 +18,14 @@
 
 struct connection {
   int socket;
-  void *tls; /* NULL: plain */
+  void *tls; /* NULL without TLS */
   int (*tls_read)(void *, void *, int);
   int (*tls_write)(void *, const void *, int);
 };
 
 static int open_socket(const struct request *request) {
-  struct addrinfo wish = {.ai_socktype = SOCK_STREAM}, *found;
-  if (getaddrinfo(request->host.bytes, request->port.bytes, &wish, &found) != 0) return -1;
+  struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found;
+  if (getaddrinfo(request->host.bytes, request->port.bytes, &hints, &found) != 0) return -1;
   int made = -1;
   for (const struct addrinfo *at = found; at != NULL && made < 0; at = at->ai_next) {
     made = socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol);
@@ -40,15 +40,15 @@ static int open_socket(const struct request *request) {
   return made;
 }
 
-static int is_number(const char *host) {
+static int is_ip_address(const char *host) {
   char bytes[sizeof(struct in6_addr)];
   return inet_pton(AF_INET, host, bytes) == 1 || inet_pton(AF_INET6, host, bytes) == 1;
 }
 
-/* NULL: there is no OpenSSL, or it does not trust the server. */
-static void *secure(struct connection *made, const struct request *request) {
+/* Returns NULL without OpenSSL or when the server's certificate does not verify. */
+static void *start_tls(struct connection *made, const struct request *request) {
   void *library = dlopen("libssl.so.3", RTLD_LAZY);
-  if (library == NULL || request->authority == NULL) return NULL;
+  if (library == NULL || request->ca_file == NULL) return NULL;
 #define FIND(result, name, ...) result (*name)(__VA_ARGS__) = (result(*)(__VA_ARGS__))dlsym(library, #name)
   FIND(const void *, TLS_client_method, void);
   FIND(void *, SSL_CTX_new, const void *);
@@ -69,12 +69,12 @@ static void *secure(struct connection *made, const struct request *request) {
       !made->tls_read || !made->tls_write)
     return NULL;
   void *context = SSL_CTX_new(TLS_client_method());
-  if (context == NULL || SSL_CTX_load_verify_locations(context, request->authority, NULL) != 1) return NULL;
+  if (context == NULL || SSL_CTX_load_verify_locations(context, request->ca_file, NULL) != 1) return NULL;
   SSL_CTX_set_verify(context, VERIFY_PEER, NULL);
   void *tls = SSL_new(context);
   char *host = request->host.bytes;
   if (tls == NULL || SSL_set_fd(tls, made->socket) != 1) return NULL;
-  if (is_number(host)) {
+  if (is_ip_address(host)) {
     if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(tls), host) != 1) return NULL;
   } else if (SSL_set1_host(tls, host) != 1 || SSL_ctrl(tls, SET_SERVER_NAME, 0, host) != 1) return NULL;
   return SSL_connect(tls) == 1 ? tls : NULL;
@@ -84,7 +84,7 @@ struct connection *connect_to(const struct request *request) {
   struct connection *made = calloc(1, sizeof *made);
   if (made == NULL) abort();
   made->socket = open_socket(request);
-  if (made->socket >= 0 && request->secure) made->tls = secure(made, request);
+  if (made->socket >= 0 && request->secure) made->tls = start_tls(made, request);
   if (made->socket >= 0 && (!request->secure || made->tls != NULL)) return made;
   connection_close(made);
   return NULL;

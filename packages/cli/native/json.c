@@ -1,6 +1,6 @@
 /*
- * As much JSON as an answer to a launch needs. Lines come from our own servers, one object each; what is not understood
- * is as good as absent.
+ * The JSON subset of launch responses. Lines come from Lattice servers, one object each. A malformed value is treated as
+ * missing.
  */
 #include "launch.h"
 #include <stdio.h>
@@ -77,7 +77,7 @@ static void add_point(struct text *into, unsigned point) {
   text_add(into, bytes, count);
 }
 
-/* Behind the escape. */
+/* `at` points behind the backslash; returns the position behind the escape. */
 static const char *add_escaped(struct text *into, const char *at) {
   static const char names[] = "bfnrt", meant[] = "\b\f\n\r\t";
   if (*at != 'u') {
@@ -98,16 +98,16 @@ static const char *add_escaped(struct text *into, const char *at) {
 
 void string_of(const char *value, struct text *into) {
   into->length = 0;
-  text_say(into, "");
+  text_puts(into, "");
   if (value == NULL || *value != '"') return;
   for (const char *at = value + 1; *at != 0 && *at != '"';) {
     if (*at == '\\' && at[1] != 0) {
       at = add_escaped(into, at + 1);
       continue;
     }
-    size_t plain = strcspn(at, "\"\\");
-    text_add(into, at, plain);
-    at += plain;
+    size_t count = strcspn(at, "\"\\");
+    text_add(into, at, count);
+    at += count;
   }
 }
 
@@ -119,15 +119,15 @@ void base64_of(const char *value, struct text *into) {
     for (int at = 0; at < 64; at++) values[(unsigned char)digits[at]] = (signed char)at;
   }
   into->length = 0;
-  text_say(into, "");
+  text_puts(into, "");
   if (value == NULL || *value != '"') return;
-  unsigned held = 0, bits = 0;
+  unsigned buffer = 0, bits = 0;
   for (const char *at = value + 1; values[(unsigned char)*at] >= 0; at++) {
-    held = held << 6 | (unsigned)values[(unsigned char)*at];
+    buffer = buffer << 6 | (unsigned)values[(unsigned char)*at];
     bits += 6;
     if (bits < 8) continue;
     bits -= 8;
-    char byte = (char)(held >> bits & 255);
+    char byte = (char)(buffer >> bits & 255);
     text_add(into, &byte, 1);
   }
 }
@@ -139,7 +139,7 @@ void json_string(struct text *into, const char *words) {
     if (*at == '"' || *at == '\\') snprintf(escaped, sizeof escaped, "\\%c", *at);
     else if ((unsigned char)*at < 0x20) snprintf(escaped, sizeof escaped, "\\u%04x", *at);
     else snprintf(escaped, sizeof escaped, "%c", *at);
-    text_say(into, escaped);
+    text_puts(into, escaped);
   }
   text_add(into, "\"", 1);
 }

@@ -1,10 +1,10 @@
 /*
- * `lattice launch`, and `srun` inside a job, without the start of an interpreter, which would take longer than the launch
- * itself: it asks, shows what the tasks write, and ends with their exit status. It knows the usual flags and a plain
- * answer; for everything else (a terminal, input, other formats, an error to be told) it becomes the whole program,
- * which knows it all.
+ * The native launcher: `lattice launch`, and `srun` inside a job, without starting Node, which would take longer than the
+ * launch itself. It sends the request, copies the output of the tasks and exits with their status. It supports common
+ * flags and plain responses; for everything else (a terminal, input, other formats, errors) it replaces itself by the
+ * Node program.
  *
- * Arguments: the file of the whole program, then the words that were called: "launch" or "srun", flags and command.
+ * Arguments: the file of the Node program, then the original words: "launch" or "srun", flags and command.
  */
 #include "launch.h"
 #include <errno.h>
@@ -17,15 +17,15 @@
 
 #define INTERRUPTED 130
 #define MOST_PARTIAL_LINE (64 * 1024)
-#define BROKEN "{\"problem\":{\"code\":\"connection_failed\",\"detail\":\"the launch broke off without an end\"}}"
+#define STREAM_CLOSED "{\"problem\":{\"code\":\"connection_failed\",\"detail\":\"the server closed the launch stream before the tasks ended\"}}"
 
 static char **all_words;
 
 _Noreturn void hand_over(void) {
-  const char *node = given("LATTICE_LAUNCH_NODE");
+  const char *node = env_value("LATTICE_LAUNCH_NODE");
   all_words[0] = "node";
   execvp(node == NULL ? "node" : node, all_words);
-  fprintf(stderr, "lattice: node cannot be started: %s\n", strerror(errno));
+  fprintf(stderr, "lattice: cannot start node: %s\n", strerror(errno));
   _exit(127);
 }
 
@@ -35,9 +35,9 @@ _Noreturn void report(const char *event) {
 }
 
 void text_add(struct text *text, const char *bytes, size_t length) {
-  if (text->length + length + 1 > text->room) {
-    text->room = 2 * (text->length + length + 64);
-    text->bytes = realloc(text->bytes, text->room);
+  if (text->length + length + 1 > text->capacity) {
+    text->capacity = 2 * (text->length + length + 64);
+    text->bytes = realloc(text->bytes, text->capacity);
     if (text->bytes == NULL) abort();
   }
   memcpy(text->bytes + text->length, bytes, length);
@@ -45,10 +45,10 @@ void text_add(struct text *text, const char *bytes, size_t length) {
   text->bytes[text->length] = 0;
 }
 
-void text_say(struct text *text, const char *words) { text_add(text, words, strlen(words)); }
+void text_puts(struct text *text, const char *words) { text_add(text, words, strlen(words)); }
 
-/* Nobody is told anything: the tasks end with the connection. */
-static void interrupted(int signal) {
+/* No message to the server: the tasks end with the connection. */
+static void on_signal(int signal) {
   (void)signal;
   _exit(INTERRUPTED);
 }
@@ -60,10 +60,10 @@ static void write_out(int to, const char *bytes, size_t length) {
       bytes += count;
       length -= (size_t)count;
     } else if (errno == EAGAIN) {
-      struct pollfd room = {to, POLLOUT, 0};
-      poll(&room, 1, -1);
+      struct pollfd writable = {to, POLLOUT, 0};
+      poll(&writable, 1, -1);
     } else if (errno != EINTR) {
-      /* Nobody reads any more. */
+      /* EPIPE or EIO: the reader has closed the output, a normal end. */
       _exit(errno == EPIPE || errno == EIO ? 0 : 1);
     }
   }
@@ -71,7 +71,7 @@ static void write_out(int to, const char *bytes, size_t length) {
 
 static int descriptor_of(int stream) { return stream == 0 ? STDOUT_FILENO : STDERR_FILENO; }
 
-/* What was written without an end of line, for every task and stream. */
+/* The incomplete last line of every task and stream. */
 static struct text *partial;
 static size_t partial_count;
 
@@ -80,14 +80,14 @@ static void write_line(size_t place, const char *bytes, size_t length) {
   char number[24];
   line.length = 0;
   snprintf(number, sizeof number, "%zu: ", place / 2);
-  text_say(&line, number);
+  text_puts(&line, number);
   text_add(&line, bytes, length);
   write_out(descriptor_of((int)(place % 2)), line.bytes, line.length);
 }
 
 static void end_line(size_t place) {
   if (partial[place].length == 0) return;
-  text_say(&partial[place], "\n");
+  text_puts(&partial[place], "\n");
   write_line(place, partial[place].bytes, partial[place].length);
   partial[place].length = 0;
 }
@@ -112,32 +112,32 @@ static void write_labelled(size_t place, const struct text *data) {
   if (rest->length >= MOST_PARTIAL_LINE) end_line(place);
 }
 
-/* The lines that are not whole, as what goes on with the launch reads them. */
-static void add_rests(struct text *into) {
+/* Writes the incomplete lines for launch/handover.ts. */
+static void add_partial_lines(struct text *into) {
   int any = 0;
   char part[96];
   for (size_t place = 0; place < partial_count; place++) {
     if (partial[place].length == 0) continue;
     snprintf(part, sizeof part, "%s{\"rank\":%zu,\"stream\":\"%s\",\"data\":\"", any ? "," : "", place / 2,
              place % 2 == 0 ? "stdout" : "stderr");
-    text_say(into, part);
+    text_puts(into, part);
     for (size_t at = 0; at < partial[place].length; at++) {
       snprintf(part, sizeof part, "%02x", (unsigned char)partial[place].bytes[at]);
-      text_say(into, part);
+      text_puts(into, part);
     }
-    text_say(into, "\"}");
+    text_puts(into, "\"}");
     any = 1;
   }
 }
 
-/* Nothing is waited for: what does not arrive is made up for by the next, or by the servers' own clocks. */
-static void tell_server(const struct request *request, const char *words) {
+/* Does not wait for a response: a lost report is repaired by the next one, or by the server's timeout. */
+static void send_progress(const struct request *request, const char *words) {
   if (words == NULL || launch_id() == NULL) return;
   struct text path = {0}, call = {0}, body = {0};
   text_add(&path, request->path.bytes, request->path.length);
-  text_say(&path, "/");
-  text_say(&path, launch_id());
-  text_say(&body, words);
+  text_puts(&path, "/");
+  text_puts(&path, launch_id());
+  text_puts(&body, words);
   write_call(request, &call, path.bytes, "application/json", &body);
   struct connection *connection = connect_to(request);
   if (connection != NULL) {
@@ -149,8 +149,8 @@ static void tell_server(const struct request *request, const char *words) {
   free(body.bytes);
 }
 
-/* The server is lost, or leads no more: another goes on with the launch. */
-static int is_passing(const char *problem) {
+/* The server was lost or is no longer leader: another server continues the launch. */
+static int is_transient(const char *problem) {
   struct text code = {0};
   string_of(member(problem, "code"), &code);
   return code.bytes != NULL && (strcmp(code.bytes, "not_leader") == 0 || strcmp(code.bytes, "connection_failed") == 0);
@@ -165,31 +165,31 @@ static void show_output(const char *output, int labelled) {
   else write_out(descriptor_of((int)errors), data.bytes, data.length);
 }
 
-static void show_remark(const char *before, const char *value) {
+static void show_note(const char *prefix, const char *value) {
   struct text words = {0}, line = {0};
   string_of(value, &words);
   if (words.length == 0) return;
-  text_say(&line, before);
+  text_puts(&line, prefix);
   text_add(&line, words.bytes, words.length);
-  text_say(&line, "\n");
+  text_puts(&line, "\n");
   write_out(STDERR_FILENO, line.bytes, line.length);
 }
 
-/* The exit status, or -1: it goes on. */
+/* Returns the exit status, or -1 while the launch continues. */
 static int show(const char *event, int labelled, int slurm) {
   const char *problem = member(event, "problem"), *end = member(event, "end");
   const char *output = member(event, "output"), *task = member(event, "task_end");
-  if (problem != NULL && has_begun() && is_passing(problem)) let_go_on(add_rests);
+  if (problem != NULL && has_started() && is_transient(problem)) continue_in_node(add_partial_lines);
   if (problem != NULL) report(event);
   if (output != NULL) show_output(output, labelled);
   if (task != NULL) add_failure(task);
   if (end == NULL) return -1;
   for (size_t place = 0; place < partial_count; place++) end_line(place);
   struct text words = {0};
-  if (slurm) tell_failures(&words, "srun: error: ", member(end, "reason"));
-  else tell_failures(&words, "", NULL);
+  if (slurm) print_failures(&words, "srun: error: ", member(end, "reason"));
+  else print_failures(&words, "", NULL);
   write_out(STDERR_FILENO, words.bytes, words.length);
-  if (!slurm) show_remark("Launch failed: ", member(end, "reason"));
+  if (!slurm) show_note("Launch failed: ", member(end, "reason"));
   return (int)number_of(member(end, "exit_code"), 0);
 }
 
@@ -202,22 +202,22 @@ int main(int count, char **words) {
   signal(SIGPIPE, SIG_IGN);
   struct connection *connection = connect_to(&request);
   if (connection == NULL || !connection_write(connection, request.head.bytes, request.head.length)) hand_over();
-  signal(SIGINT, interrupted);
-  signal(SIGTERM, interrupted);
-  signal(SIGHUP, interrupted);
-  struct answer answer;
-  int status = read_head(&answer, connection);
-  /* It began nothing: whoever asks again is told why. */
+  signal(SIGINT, on_signal);
+  signal(SIGTERM, on_signal);
+  signal(SIGHUP, on_signal);
+  struct response response;
+  int status = read_head(&response, connection);
+  /* Nothing was started: the Node program repeats the request and reports the error. */
   if (status >= 400) hand_over();
-  if (status != 200) report(BROKEN);
+  if (status != 200) report(STREAM_CLOSED);
   char *line;
-  while ((line = next_line(&answer)) != NULL) {
+  while ((line = next_line(&response)) != NULL) {
     int code = show(line, request.labelled, slurm);
-    /* After it was shown: what a server is told to have come need not be sent again. */
+    /* After the output is written: the server may forget events that are reported as received. */
     note_event(line, strlen(line) / 4 * 3);
-    tell_server(&request, words_for_server(code >= 0));
+    send_progress(&request, progress_body(code >= 0));
     if (code >= 0) return code;
   }
-  if (has_begun()) let_go_on(add_rests);
-  report(BROKEN);
+  if (has_started()) continue_in_node(add_partial_lines);
+  report(STREAM_CLOSED);
 }

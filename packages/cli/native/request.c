@@ -1,7 +1,7 @@
 /*
- * What is asked for: the words after `launch`, the environment and the user's configuration become one request. It is
- * the small part of the whole program's own reading (commands/launch.ts, settings/) that most launches need; whatever is
- * not plainly one of them, wrong words included, is handed over before anything has happened.
+ * Builds the request from the words after `launch`, the environment and the user's configuration. It implements the part
+ * of commands/launch.ts and settings/ that most launches need; anything else, including wrong words, is handed over to
+ * the Node program before anything has happened.
  */
 #include "launch.h"
 #include <ctype.h>
@@ -16,7 +16,7 @@
 #define MOST_DIGITS 7
 #define MOST_PATH 4096
 
-/* Flags of one value; what follows the first is another spelling. */
+/* Flags with one value; `other` is a second spelling. */
 enum kind { TEXT, COUNT, MODE, NODE, PAIR };
 struct flag {
   const char *name, *other;
@@ -34,22 +34,22 @@ static const struct flag known[] = {
     {"--env", "-e", PAIR, 0},
 };
 
-/* Other characters are the whole program's business. */
-const char *plain(const char *words) {
+/* Only ASCII is handled here. */
+const char *check_ascii(const char *words) {
   if (words == NULL || *words == 0) hand_over();
   for (const char *at = words; *at != 0; at++)
     if ((unsigned char)*at >= 0x80) hand_over();
   return words;
 }
 
-const char *counted(const char *words) {
+const char *check_count(const char *words) {
   size_t length = strlen(words);
   if (length == 0 || length > MOST_DIGITS || strspn(words, "0123456789") != length || words[0] == '0') hand_over();
   return words;
 }
 
 void add_word(struct text *list, const char *word) {
-  if (list->length > 0) text_say(list, ",");
+  if (list->length > 0) text_puts(list, ",");
   json_string(list, word);
 }
 
@@ -58,7 +58,7 @@ void add_pair(struct text *list, const char *pair) {
   if (at == NULL || at == pair) hand_over();
   char *name = strndup(pair, (size_t)(at - pair));
   add_word(list, name);
-  text_say(list, ":");
+  text_puts(list, ":");
   json_string(list, at + 1);
   free(name);
 }
@@ -69,9 +69,9 @@ const char *pmi_mode(const char *words) {
 }
 
 static void take_flag(struct flags *flags, const struct flag *flag, const char *value) {
-  if (flag->kind != PAIR) plain(value);
+  if (flag->kind != PAIR) check_ascii(value);
   else for (const char *at = value; *at != 0; at++) if ((unsigned char)*at >= 0x80) hand_over();
-  if (flag->kind == COUNT) counted(value);
+  if (flag->kind == COUNT) check_count(value);
   if (flag->kind == MODE) pmi_mode(value);
   if (flag->kind == NODE) add_word(&flags->nodes, value);
   else if (flag->kind == PAIR) add_pair(&flags->variables, value);
@@ -106,16 +106,16 @@ char **read_launch(struct flags *flags, char **words) {
   return words;
 }
 
-const char *given(const char *name) {
+const char *env_value(const char *name) {
   const char *value = getenv(name);
   return value == NULL || *value == 0 ? NULL : value;
 }
 
 struct file {
-  char *url, *user, *authority;
+  char *url, *user, *ca_file;
 };
 
-/* `key: value`, plain or in double quotes; anything else in the file is handed over. */
+/* Parses `key: value`, plain or in double quotes; hands over for anything else in the file. */
 static void read_setting(struct file *file, char *line) {
   char *end = line + strlen(line);
   while (end > line && isspace((unsigned char)end[-1])) *--end = 0;
@@ -131,11 +131,11 @@ static void read_setting(struct file *file, char *line) {
     value[length - 1] = 0;
     value++;
   }
-  static const char usual[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:/._-";
-  if (*value == 0 || strspn(value, usual) != strlen(value)) hand_over();
+  static const char simple[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:/._-";
+  if (*value == 0 || strspn(value, simple) != strlen(value)) hand_over();
   if (strcmp(line, "api_url") == 0 || strcmp(line, "endpoint") == 0) file->url = strdup(value);
   else if (strcmp(line, "user") == 0) file->user = strdup(value);
-  else if (strcmp(line, "ca") == 0) file->authority = strdup(value);
+  else if (strcmp(line, "ca") == 0) file->ca_file = strdup(value);
   else if (strcmp(line, "default_tenant") != 0 && strcmp(line, "tenant") != 0 && strcmp(line, "default_vcluster") != 0 &&
            strcmp(line, "vcluster") != 0 && strcmp(line, "default_uenv") != 0)
     hand_over();
@@ -148,8 +148,8 @@ static void read_settings(struct file *file) {
   if (base != NULL) snprintf(path, sizeof path, "%s/lattice/tokens.json", base);
   else snprintf(path, sizeof path, "%s/.config/lattice/tokens.json", home);
   struct stat seen;
-  /* A kept token may have to be made anew. */
-  if (given("LATTICE_TOKEN") == NULL && stat(path, &seen) == 0) hand_over();
+  /* A cached token may need a renewal. */
+  if (env_value("LATTICE_TOKEN") == NULL && stat(path, &seen) == 0) hand_over();
   strcpy(strrchr(path, '/'), "/config.yaml");
   FILE *from = fopen(path, "r");
   if (from == NULL) {
@@ -173,14 +173,14 @@ static void take_address(struct request *request, const char *url) {
     if (digits == 0) hand_over();
     text_add(&request->port, rest + 1, digits);
     rest += 1 + digits;
-  } else text_say(&request->port, request->secure ? "443" : "80");
+  } else text_puts(&request->port, request->secure ? "443" : "80");
   rest += strspn(rest, "/");
-  /* Others of the same cluster may follow: the whole program knows what to do when this one is away. */
+  /* Further servers may follow a comma: the Node program tries them when this one is unreachable. */
   if (*rest != 0 && *rest != ',') hand_over();
 }
 
-/* As it may stand in a header. */
-static const char *named(const char *user) {
+/* Returns the text if it is valid in a header. */
+static const char *check_header(const char *user) {
   if (user == NULL) hand_over();
   for (const char *at = user; *at != 0; at++)
     if (*at <= ' ' || *at > '~' || *at == '%') hand_over();
@@ -192,9 +192,9 @@ static void write_body(struct request *request, const struct flags *flags, char 
   const char *own = getenv("LATTICE_ALLOC_ID"), *node = getenv("LATTICE_NODE");
   const char *attempt = getenv("LATTICE_ATTEMPT"), *alloc = flags->alloc != NULL ? flags->alloc : own;
   if (alloc == NULL || strspn(alloc, "0123456789_") != strlen(alloc) || *alloc == 0) hand_over();
-  text_say(&request->path, "/api/v1/allocations/");
-  text_say(&request->path, alloc);
-  text_say(&request->path, "/launches");
+  text_puts(&request->path, "/api/v1/allocations/");
+  text_puts(&request->path, alloc);
+  text_puts(&request->path, "/launches");
   int inside = own != NULL && strcmp(own, alloc) == 0;
   struct text words = {0};
   for (; *command != NULL; command++) {
@@ -203,9 +203,9 @@ static void write_body(struct request *request, const struct flags *flags, char 
     add_word(&words, *command);
   }
   if (words.length == 0) hand_over();
-  text_say(body, "{\"returns\":true,\"command\":[");
+  text_puts(body, "{\"resumable\":true,\"command\":[");
   text_add(body, words.bytes, words.length);
-  text_say(body, "]");
+  text_puts(body, "]");
   const struct {
     const char *name, *value;
   } numbers[] = {{"tasks", flags->tasks},
@@ -213,63 +213,63 @@ static void write_body(struct request *request, const struct flags *flags, char 
                  {"fence_timeout_seconds", flags->fence_timeout}};
   for (size_t at = 0; at < sizeof numbers / sizeof *numbers; at++) {
     if (numbers[at].value == NULL) continue;
-    text_say(body, ",\"");
-    text_say(body, numbers[at].name);
-    text_say(body, "\":");
-    text_say(body, numbers[at].value);
+    text_puts(body, ",\"");
+    text_puts(body, numbers[at].name);
+    text_puts(body, "\":");
+    text_puts(body, numbers[at].value);
   }
   if (flags->nodes.length > 0) {
-    text_say(body, ",\"nodes\":[");
+    text_puts(body, ",\"nodes\":[");
     text_add(body, flags->nodes.bytes, flags->nodes.length);
-    text_say(body, "]");
+    text_puts(body, "]");
   }
   if (flags->variables.length > 0) {
-    text_say(body, ",\"variables\":{");
+    text_puts(body, ",\"variables\":{");
     text_add(body, flags->variables.bytes, flags->variables.length);
-    text_say(body, "}");
+    text_puts(body, "}");
   }
   char here[MOST_PATH];
   const char *workdir = flags->workdir;
-  if (workdir == NULL && inside) workdir = plain(getcwd(here, sizeof here));
+  if (workdir == NULL && inside) workdir = check_ascii(getcwd(here, sizeof here));
   if (workdir != NULL) {
-    text_say(body, ",\"workdir\":");
+    text_puts(body, ",\"workdir\":");
     json_string(body, workdir);
   }
   if (flags->pmi != NULL) {
-    text_say(body, ",\"pmi\":");
+    text_puts(body, ",\"pmi\":");
     json_string(body, flags->pmi);
   }
-  /* A task of a launch that launches is on its own. */
+  /* A launch from inside a task has no counterpart on other nodes. */
   if (inside && !flags->alone && node != NULL && attempt != NULL && getenv("LATTICE_LAUNCH_ID") == NULL) {
-    text_say(body, ",\"caller_node\":");
-    json_string(body, plain(node));
-    text_say(body, ",\"caller_attempt\":");
-    text_say(body, counted(attempt));
+    text_puts(body, ",\"caller_node\":");
+    json_string(body, check_ascii(node));
+    text_puts(body, ",\"caller_attempt\":");
+    text_puts(body, check_count(attempt));
   }
-  text_say(body, "}");
+  text_puts(body, "}");
 }
 
 static void add_header(struct text *head, const char *name, const char *value) {
-  text_say(head, name);
-  text_say(head, value);
-  text_say(head, "\r\n");
+  text_puts(head, name);
+  text_puts(head, value);
+  text_puts(head, "\r\n");
 }
 
 void write_call(const struct request *request, struct text *into, const char *path, const char *accept,
                 const struct text *body) {
   char length[32];
   snprintf(length, sizeof length, "%zu", body->length);
-  text_say(into, "POST ");
-  text_say(into, path);
-  text_say(into, " HTTP/1.1\r\nhost: ");
-  text_say(into, request->host.bytes);
+  text_puts(into, "POST ");
+  text_puts(into, path);
+  text_puts(into, " HTTP/1.1\r\nhost: ");
+  text_puts(into, request->host.bytes);
   add_header(into, ":", request->port.bytes);
   add_header(into, "accept: ", accept);
   add_header(into, "content-type: ", "application/json");
   text_add(into, request->identity.bytes, request->identity.length);
   add_header(into, "content-length: ", length);
   add_header(into, "connection: ", "close");
-  text_say(into, "\r\n");
+  text_puts(into, "\r\n");
   text_add(into, body->bytes, body->length);
 }
 
@@ -279,18 +279,18 @@ void read_request(struct request *request, char **(*read)(struct flags *, char *
   char **command = read(&flags, words);
   request->labelled = flags.labelled;
   read_settings(&file);
-  const char *url = given("LATTICE_API_URL"), *user = given("LATTICE_USER"), *token = given("LATTICE_TOKEN");
-  if (url == NULL) url = given("LATTICE_ENDPOINT");
+  const char *url = env_value("LATTICE_API_URL"), *user = env_value("LATTICE_USER"), *token = env_value("LATTICE_TOKEN");
+  if (url == NULL) url = env_value("LATTICE_ENDPOINT");
   if (url == NULL) url = file.url != NULL ? file.url : DEFAULT_URL;
   take_address(request, url);
-  request->authority = given("LATTICE_CA") != NULL ? given("LATTICE_CA") : file.authority;
+  request->ca_file = env_value("LATTICE_CA") != NULL ? env_value("LATTICE_CA") : file.ca_file;
   if (user == NULL) user = file.user;
   if (user == NULL) {
     const struct passwd *account = getpwuid(getuid());
     user = account == NULL ? NULL : account->pw_name;
   }
   write_body(request, &flags, command);
-  add_header(&request->identity, "x-lattice-user: ", named(user));
-  if (token != NULL) add_header(&request->identity, "authorization: Bearer ", named(token));
+  add_header(&request->identity, "x-lattice-user: ", check_header(user));
+  if (token != NULL) add_header(&request->identity, "authorization: Bearer ", check_header(token));
   write_call(request, &request->head, request->path.bytes, "application/x-ndjson", &request->body);
 }

@@ -1,8 +1,7 @@
 /*
- * The words of `srun` inside a job as the same request that `lattice launch` makes: how many tasks on which nodes, with
- * which variables. It is the small part of the whole program's own reading (slurm/srun.ts) that steps need; options that
- * say nothing to a step are passed over there as well. Nodes of its own, a terminal, input, files for the output and
- * whatever else is not plainly here are handed over.
+ * Converts the options of `srun` inside a job into a launch request: tasks, nodes and variables. It implements the part
+ * of slurm/srun.ts that most steps need, and ignores the same options. A new allocation, a terminal, input, output files
+ * and all other options are handed over to the Node program.
  */
 #include "launch.h"
 #include <stdio.h>
@@ -14,11 +13,11 @@
 #define MOST_PATH 4096
 
 enum place { TASKS, NODES, PER_NODE, JOB, MPI, EXPORT, CPUS, PLACES };
-/* What becomes of an option: kept, added to the list of nodes, the label, or nothing. */
-enum kind { KEPT, HOSTS, LABEL, PASSED };
+/* The effect of an option: its value is kept, it names nodes, it sets the label, or it is ignored. */
+enum kind { KEPT, HOSTS, LABEL, IGNORED };
 struct option {
   const char *name;
-  char letter; /* 0: none */
+  char letter; /* 0 without a letter */
   enum kind kind;
   enum place place;
   enum { ALONE, MAYBE, VALUE } value;
@@ -33,25 +32,25 @@ static const struct option known[] = {
     {"cpus-per-task", 'c', KEPT, CPUS, VALUE},
     {"nodelist", 'w', HOSTS, PLACES, VALUE},
     {"label", 'l', LABEL, PLACES, ALONE},
-    {"unbuffered", 'u', PASSED, PLACES, ALONE},
-    {"exact", 0, PASSED, PLACES, ALONE},
-    {"overlap", 0, PASSED, PLACES, ALONE},
-    {"whole", 0, PASSED, PLACES, ALONE},
-    {"exclusive", 0, PASSED, PLACES, MAYBE},
-    {"kill-on-bad-exit", 'K', PASSED, PLACES, MAYBE},
-    {"cpu-bind", 0, PASSED, PLACES, VALUE},
-    {"job-name", 'J', PASSED, PLACES, VALUE},
-    {"time", 't', PASSED, PLACES, VALUE},
-    {"partition", 'p', PASSED, PLACES, VALUE},
-    {"account", 'A', PASSED, PLACES, VALUE},
-    {"mem", 0, PASSED, PLACES, VALUE},
-    {"mem-per-cpu", 0, PASSED, PLACES, VALUE},
-    {"gres", 0, PASSED, PLACES, VALUE},
-    {"gpus-per-task", 0, PASSED, PLACES, VALUE},
-    {"hint", 0, PASSED, PLACES, VALUE},
+    {"unbuffered", 'u', IGNORED, PLACES, ALONE},
+    {"exact", 0, IGNORED, PLACES, ALONE},
+    {"overlap", 0, IGNORED, PLACES, ALONE},
+    {"whole", 0, IGNORED, PLACES, ALONE},
+    {"exclusive", 0, IGNORED, PLACES, MAYBE},
+    {"kill-on-bad-exit", 'K', IGNORED, PLACES, MAYBE},
+    {"cpu-bind", 0, IGNORED, PLACES, VALUE},
+    {"job-name", 'J', IGNORED, PLACES, VALUE},
+    {"time", 't', IGNORED, PLACES, VALUE},
+    {"partition", 'p', IGNORED, PLACES, VALUE},
+    {"account", 'A', IGNORED, PLACES, VALUE},
+    {"mem", 0, IGNORED, PLACES, VALUE},
+    {"mem-per-cpu", 0, IGNORED, PLACES, VALUE},
+    {"gres", 0, IGNORED, PLACES, VALUE},
+    {"gpus-per-task", 0, IGNORED, PLACES, VALUE},
+    {"hint", 0, IGNORED, PLACES, VALUE},
 };
 
-/* By its whole name or its letter; `*value`: what is written in the same word, or NULL. */
+/* Finds an option by its full name or letter; `*value` is the value in the same word, or NULL. */
 static const struct option *option_in(const char *word, const char **value) {
   *value = NULL;
   for (size_t at = 0; at < sizeof known / sizeof *known; at++) {
@@ -69,10 +68,10 @@ static const struct option *option_in(const char *word, const char **value) {
   hand_over();
 }
 
-/* Names between commas. */
+/* Adds the first `most` comma-separated names; -1 adds all. */
 static void add_hosts(struct text *list, const char *names, long most) {
   if (strpbrk(names, "[]") != NULL) hand_over();
-  char *copy = strdup(plain(names)), *rest = copy, *name;
+  char *copy = strdup(check_ascii(names)), *rest = copy, *name;
   while (most != 0 && (name = strsep(&rest, ",")) != NULL) {
     if (*name == 0) continue;
     add_word(list, name);
@@ -88,20 +87,20 @@ static long hosts_in(const char *names) {
   return count;
 }
 
-/* They say where a program runs, not what it is to do; tokens above all must not travel. As slurm/variables.ts has it. */
-static int stays(const char *pair) {
-  static const char *const begun[] = {"LATTICE_", "SLURM_", "SLURMD_", "SBATCH_", "SALLOC_", "SRUN_", "PMI_", "PMIX_",
+/* Variables that describe where a program runs, and tokens. The same list as in slurm/variables.ts. */
+static int is_never_exported(const char *pair) {
+  static const char *const prefixes[] = {"LATTICE_", "SLURM_", "SLURMD_", "SBATCH_", "SALLOC_", "SRUN_", "PMI_", "PMIX_",
                                       "HYDRA_", "MPI_LOCAL", "OMPI_MCA_plm", "PRTE_MCA_plm", "FI_CXI_"};
-  static const char *const whole[] = {"_", "PWD", "OLDPWD", "SHLVL", "TERM", "HOME", "USER", "LOGNAME", "SHELL",
+  static const char *const names[] = {"_", "PWD", "OLDPWD", "SHLVL", "TERM", "HOME", "USER", "LOGNAME", "SHELL",
                                       "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"};
   size_t length = strcspn(pair, "=");
   if (length == 0 || strcspn(pair, " \t\r\n\v\f") < length) return 1;
-  /* What a task was given to be loaded is its node's. */
+  /* Inside a task, LD_PRELOAD was set by its node and is valid there only. */
   if (getenv("LATTICE_LAUNCH_ID") != NULL && strncmp(pair, "LD_PRELOAD=", 11) == 0) return 1;
-  for (size_t at = 0; at < sizeof begun / sizeof *begun; at++)
-    if (strncmp(pair, begun[at], strlen(begun[at])) == 0) return 1;
-  for (size_t at = 0; at < sizeof whole / sizeof *whole; at++)
-    if (strlen(whole[at]) == length && strncmp(pair, whole[at], length) == 0) return 1;
+  for (size_t at = 0; at < sizeof prefixes / sizeof *prefixes; at++)
+    if (strncmp(pair, prefixes[at], strlen(prefixes[at])) == 0) return 1;
+  for (size_t at = 0; at < sizeof names / sizeof *names; at++)
+    if (strlen(names[at]) == length && strncmp(pair, names[at], length) == 0) return 1;
   return 0;
 }
 
@@ -117,13 +116,13 @@ static void add_exported(struct text *list, const char *names) {
     if (*name == 0 || strcmp(name, "NONE") == 0 || strcmp(name, "NIL") == 0) continue;
     if (strcmp(name, "ALL") == 0) {
       for (char **pair = environ; *pair != NULL; pair++)
-        if (!stays(*pair)) add_variable(list, *pair);
+        if (!is_never_exported(*pair)) add_variable(list, *pair);
     } else if (strchr(name, '=') != NULL) {
       add_variable(list, name);
     } else {
       const char *value = getenv(name);
       char *pair;
-      /* Nobody has set it, which is to be told. */
+      /* The Node program warns about a variable that is not set. */
       if (value == NULL || asprintf(&pair, "%s=%s", name, value) < 0) hand_over();
       add_variable(list, pair);
       free(pair);
@@ -132,8 +131,8 @@ static void add_exported(struct text *list, const char *names) {
   free(copy);
 }
 
-/* As many tasks as are asked for; one on each node when only nodes are; none said: what the job asked for. */
-static void lay_out(struct flags *flags, const char *const kept[]) {
+/* Sets the number of tasks: -n, or one per node with -N alone; without both the server uses the job's own. */
+static void set_layout(struct flags *flags, const char *const kept[]) {
   static char per_node[24];
   if (kept[TASKS] != NULL) {
     const char *all = getenv("LATTICE_NNODES");
@@ -151,8 +150,8 @@ static void lay_out(struct flags *flags, const char *const kept[]) {
   }
 }
 
-/* What is piped into srun is for the tasks. */
-static void refuse_input(void) {
+/* Piped input is for the tasks, which only the Node program supports. */
+static void hand_over_input(void) {
   struct stat stdin_is;
   if (fstat(STDIN_FILENO, &stdin_is) != 0) hand_over();
   if (S_ISFIFO(stdin_is.st_mode) || S_ISREG(stdin_is.st_mode) || S_ISSOCK(stdin_is.st_mode)) hand_over();
@@ -170,22 +169,22 @@ char **read_step(struct flags *flags, char **words) {
     const struct option *option = option_in(*words, &value);
     if (option->value == ALONE && value != NULL) hand_over();
     if (option->value == VALUE && value == NULL && (value = *++words) == NULL) hand_over();
-    if (option->kind == KEPT) kept[option->place] = plain(value);
+    if (option->kind == KEPT) kept[option->place] = check_ascii(value);
     if (option->kind == HOSTS) add_hosts(&flags->nodes, value, -1);
     if (option->kind == LABEL) flags->labelled = 1;
   }
   for (enum place place = TASKS; place <= PER_NODE; place++)
-    if (kept[place] != NULL) counted(kept[place]);
-  flags->alloc = kept[JOB] != NULL ? kept[JOB] : given("LATTICE_ALLOC_ID");
-  if (flags->alloc == NULL) flags->alloc = given("SLURM_JOB_ID");
+    if (kept[place] != NULL) check_count(kept[place]);
+  flags->alloc = kept[JOB] != NULL ? kept[JOB] : env_value("LATTICE_ALLOC_ID");
+  if (flags->alloc == NULL) flags->alloc = env_value("SLURM_JOB_ID");
   if (flags->alloc == NULL) hand_over();
-  refuse_input();
-  lay_out(flags, kept);
+  hand_over_input();
+  set_layout(flags, kept);
   const char *all = getenv("LATTICE_NODELIST");
   if (flags->nodes.length == 0 && kept[NODES] != NULL && atol(kept[NODES]) < hosts_in(all))
     add_hosts(&flags->nodes, all, atol(kept[NODES]));
   if (kept[MPI] != NULL) flags->pmi = pmi_mode(kept[MPI]);
-  const char *exported = kept[EXPORT] != NULL ? kept[EXPORT] : given("SLURM_EXPORT_ENV");
+  const char *exported = kept[EXPORT] != NULL ? kept[EXPORT] : env_value("SLURM_EXPORT_ENV");
   add_exported(&flags->variables, exported != NULL ? exported : "ALL");
   if (kept[CPUS] != NULL) {
     char *pair;
@@ -193,8 +192,8 @@ char **read_step(struct flags *flags, char **words) {
     add_variable(&flags->variables, pair);
     free(pair);
   }
-  flags->workdir = plain(getcwd(here, sizeof here));
-  /* A script that runs once calls for itself alone. */
+  flags->workdir = check_ascii(getcwd(here, sizeof here));
+  /* A script that runs on one node only has no counterpart calls. */
   flags->alone = getenv("LATTICE_SCRIPT_ONCE") != NULL;
   return words;
 }

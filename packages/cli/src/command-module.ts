@@ -1,16 +1,16 @@
-// What a command file offers, and the table in which commands are listed.
+// The interface of a command file, and the type of the table that lists all commands.
 
 import type { Command } from "commander";
 
-export interface CommandModule {
-  /** Adds arguments, options and the action to an empty command. Completion also needs to know all others. */
+interface CommandModule {
+  /** Adds arguments, options and the action to an empty command. `all` is for completion, which describes every command. */
   readonly define: (command: Command, all: CommandTable) => void;
 }
 
-export interface CommandEntry {
+interface CommandEntry {
   readonly summary: string;
   readonly aliases?: readonly string[];
-  /** Not for people: not on the help page. */
+  /** Left out of the help page: the command is for programs. */
   readonly hidden?: boolean;
   readonly load: () => Promise<CommandModule>;
 }

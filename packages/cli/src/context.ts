@@ -1,18 +1,18 @@
-// What a command gets: its settings, a client, and a place to print. Made once per run, from the
-// flags of the command that was called.
+// The context of a command: settings, client and printer. Created once per run from the flags of the
+// command that is called.
 
 import { userInfo } from "node:os";
 import { createClient, type LatticeClient } from "@lattice/sdk";
 import type { Command } from "commander";
 import { globalFlags } from "./global-options.ts";
-import { identify } from "./login/identity.ts";
+import { resolveIdentity } from "./login/identity.ts";
 import { createPrinter, type Printer } from "./output/printer.ts";
-import { authorityOf } from "./settings/authority.ts";
+import { readCaCertificate } from "./settings/ca-certificate.ts";
 import { readConfigFile } from "./settings/config-file.ts";
-import { resolveSettings, type Settings } from "./settings/settings.ts";
+import { type CliSettings, resolveSettings } from "./settings/settings.ts";
 
 export interface Context {
-  readonly settings: Settings;
+  readonly settings: CliSettings;
   readonly client: LatticeClient;
   readonly print: Printer;
 }
@@ -26,11 +26,11 @@ export async function createContext(command: Command): Promise<Context> {
     username: currentUser(),
     isTerminal: process.stdout.isTTY === true,
   });
-  const { settings, token } = await identify(stated, process.env);
+  const { settings, token } = await resolveIdentity(stated, process.env);
   const client = createClient({
     url: settings.url,
     user: settings.user,
-    ca: await authorityOf(settings.ca),
+    ca: await readCaCertificate(settings.ca),
     token,
   });
   const print = createPrinter(settings);
@@ -38,7 +38,7 @@ export async function createContext(command: Command): Promise<Context> {
   return { settings, client, print };
 }
 
-/** A user id without a name, as in some containers, has no entry to read. */
+/** `userInfo` throws for a user id without a passwd entry, as in some containers. */
 function currentUser(): string {
   try {
     return userInfo().username;

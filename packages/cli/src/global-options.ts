@@ -1,6 +1,6 @@
-// The flags that every command takes, before or after the command's name. Commander keeps the two
-// places apart (which `submit` needs: what follows a script belongs to the script), so the flags
-// are declared on every command and merged here; the one nearer to the command's name wins.
+// The flags that every command takes, before or after its name. Commander separates the two places
+// (`submit` needs that: words after a script are its arguments), so every command declares the flags
+// and this file merges them. A flag after the command's name wins.
 
 import { type Command, Option } from "commander";
 import type { Flags, OutputFormat } from "./settings/settings.ts";
@@ -10,17 +10,17 @@ export const OUTPUT_FORMATS: readonly OutputFormat[] = ["table", "wide", "json",
 export function addGlobalOptions(command: Command): Command {
   const options = [
     new Option("-o, --output <format>", "output format").choices(OUTPUT_FORMATS),
-    new Option("-q, --quiet", "print only what is asked for"),
-    new Option("-v, --verbose", "say more about what happens"),
+    new Option("-q, --quiet", "print only ids or values"),
+    new Option("-v, --verbose", "print debug messages"),
     new Option("-t, --tenant <name>", "tenant to act for"),
     new Option("--vcluster <name>", "vCluster to use"),
     new Option("--config <file>", "configuration file (default: ~/.config/lattice/config.yaml)"),
-    new Option("--url <address>", "address of the server, or of several, with commas (default: http://127.0.0.1:8080)"),
-    new Option("--ca <file>", "authority (PEM) of the servers' certificates"),
+    new Option("--url <address>", "server addresses, separated by commas (default: http://127.0.0.1:8080)"),
+    new Option("--ca <file>", "CA certificate (PEM) of the servers"),
     new Option("--no-color", "no colours"),
   ];
   for (const option of options) {
-    // A command may mean something of its own by one of them.
+    // A command may define a flag of the same name with its own meaning.
     if (command.options.some(({ long }) => long === option.long)) continue;
     command.addOption(option.helpGroup("Global options:"));
   }
@@ -44,7 +44,7 @@ export function globalFlags(command: Command): Flags {
     tenant: text("tenant"),
     vcluster: text("vcluster"),
     config: text("config"),
-    // What `login` calls it.
+    // `login` names this flag --server.
     url: text("url") ?? text("server"),
     ca: text("ca"),
     noColor: merged.color === false,

@@ -1,4 +1,4 @@
-// The package is a program; what it offers to other code is running it in this process.
+// The public surface of the package: running the program in the caller's process.
 
 export { version } from "./version.ts";
 export { runProgram } from "./whole-program.ts";

@@ -1,4 +1,4 @@
-// `lattice launch` alone, for a bundle of one file.
+// The entry of `lattice launch` alone, bundled into one file: jobs call it often, so it must start fast.
 
 import type { CommandTable } from "./command-module.ts";
 import { define } from "./commands/launch.ts";
@@ -8,5 +8,5 @@ const table: CommandTable = {
   launch: { summary: "Start tasks in a running allocation", load: async () => ({ define }) },
 };
 
-// Nothing is left to be done by then: what was printed is with whoever reads it, and a kept connection is of no use.
+// All output is written by then; without `exit` an idle keep-alive connection would delay the end.
 void runCommand(table, process.argv.slice(2)).then((status) => process.exit(status));

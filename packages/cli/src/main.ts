@@ -1,6 +1,5 @@
-// The entry of the `lattice` program. It does as little as possible before it knows the command:
-// the version is answered without loading anything, and everything else is imported when needed,
-// because start time is part of every command.
+// The entry of the `lattice` program. Start time is part of every command, so `--version` loads nothing
+// else, and all other code is imported when the command is known.
 
 import { version } from "./version.ts";
 

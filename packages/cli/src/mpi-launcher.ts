@@ -1,19 +1,18 @@
-// The program `lattice-mpi-launcher`: stands in for ssh when Hydra's `mpiexec` starts its proxies on the
-// nodes of an allocation (`-launcher ssh -launcher-exec lattice-mpi-launcher`, set by itself inside
-// a job). It takes ssh's words, options, host, command, and runs the command there as a task.
+// The program `lattice-mpi-launcher` replaces ssh when Hydra's `mpiexec` starts its proxies on the nodes
+// of an allocation (`-launcher ssh -launcher-exec lattice-mpi-launcher`, which the agent sets inside a
+// job). It takes the arguments of ssh (options, host, command) and runs the command there as a task.
 
 import { createClient } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
-import { patienceOf } from "./commands/launch/taken-over.ts";
-import { remoteCommand } from "./mpi-launcher/words.ts";
+import { reconnectOptions } from "./launch/handover.ts";
+import { parseSshArguments } from "./mpi-launcher/ssh-arguments.ts";
 import { reportError } from "./output/report-error.ts";
-import { authorityOf } from "./settings/authority.ts";
+import { readCaCertificate } from "./settings/ca-certificate.ts";
 import { readConfigFile } from "./settings/config-file.ts";
 import { NO_FLAGS, resolveSettings } from "./settings/settings.ts";
 
 const INTERRUPTED = 130;
-const USAGE = "It is called by mpiexec: mpiexec -launcher ssh -launcher-exec lattice-mpi-launcher ...";
-const OUTSIDE = "Call mpiexec in a job, or as a task: lattice launch --alloc=ID -n 1 mpiexec ...";
+const OUTSIDE = "Run mpiexec in a job, or as a task: lattice launch --alloc=ID -n 1 mpiexec ...";
 try {
   process.exitCode = await run(process.argv.slice(2), process.env);
 } catch (error) {
@@ -21,11 +20,13 @@ try {
 }
 
 async function run(words: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
-  const remote = remoteCommand(words);
-  if (typeof remote === "string") throw new ProblemError("invalid_argument", { detail: remote, hint: USAGE });
+  const remote = parseSshArguments(words);
   const id = env.LATTICE_ALLOC_ID;
   if (id === undefined || id === "")
-    throw new ProblemError("invalid_argument", { detail: "this is not inside an allocation", hint: OUTSIDE });
+    throw new ProblemError("invalid_argument", {
+      detail: "LATTICE_ALLOC_ID is not set: mpiexec runs outside an allocation",
+      hint: OUTSIDE,
+    });
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => stop.abort());
   const settings = resolveSettings({
@@ -36,10 +37,13 @@ async function run(words: readonly string[], env: NodeJS.ProcessEnv): Promise<nu
     isTerminal: false,
   });
   const { url, user } = settings;
-  const client = createClient({ url, user, ca: await authorityOf(settings.ca), token: env.LATTICE_TOKEN });
+  const client = createClient({ url, user, ca: await readCaCertificate(settings.ca), token: env.LATTICE_TOKEN });
   const request = { command: ["/bin/sh", "-c", remote.line], tasks: 1, nodes: [remote.host], pmi: "none" as const };
   try {
-    for await (const event of client.tasks.launch(id, request, { signal: stop.signal, ...patienceOf(process.env) })) {
+    for await (const event of client.tasks.launch(id, request, {
+      signal: stop.signal,
+      ...reconnectOptions(process.env),
+    })) {
       if (event.kind === "output") (event.stream === "stderr" ? process.stderr : process.stdout).write(event.data);
       if (event.kind === "end") return event.exitCode;
     }
@@ -47,5 +51,5 @@ async function run(words: readonly string[], env: NodeJS.ProcessEnv): Promise<nu
     if (stop.signal.aborted) return INTERRUPTED;
     throw error;
   }
-  throw new ProblemError("connection_failed", { detail: "the launch broke off without an end" });
+  throw new ProblemError("connection_failed", { detail: "the server closed the launch stream before the tasks ended" });
 }

@@ -1,5 +1,5 @@
-// Builds the command tree with the called command loaded and the others as names, runs it, and
-// turns whatever goes wrong into a rendered problem and an exit status.
+// Builds the command tree, with the called command loaded and all others as names only, and runs it.
+// Turns every failure into a rendered problem and an exit status.
 
 import { Command, CommanderError } from "commander";
 import type { CommandTable } from "./command-module.ts";
@@ -8,7 +8,7 @@ import { endOnClosedOutput } from "./output/closed-output.ts";
 import { reportError } from "./output/report-error.ts";
 import { version } from "./version.ts";
 
-/** As for any other usage error. */
+/** The exit status of every usage error. */
 const INCOMPLETE = 2;
 
 export async function runCommand(table: CommandTable, argv: readonly string[]): Promise<number> {
@@ -21,10 +21,10 @@ export async function runCommand(table: CommandTable, argv: readonly string[]): 
       command.aliases([...(entry.aliases ?? [])]);
       if (name !== called) continue;
       (await entry.load()).define(command, table);
-      settle(command);
+      configure(command);
     }
     if (argv.length === 0) {
-      // Without a command there is nothing to do but to show what there is.
+      // Without a command, show the list of commands.
       program.outputHelp();
       return 0;
     }
@@ -32,7 +32,7 @@ export async function runCommand(table: CommandTable, argv: readonly string[]): 
     return Number(process.exitCode ?? 0);
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
-    // The command was incomplete, such as `lattice node`; its help page has been printed.
+    // An incomplete command such as `lattice node`: commander has printed its help page.
     if (error instanceof CommanderError && error.code === "commander.help") return INCOMPLETE;
     return reportError(error, argv, pathOf(program, argv));
   }
@@ -48,14 +48,14 @@ function createProgram(): Command {
   return overrideExit(program);
 }
 
-/** Global flags and error handling for a loaded command and everything below it, whose own flags come behind its name. */
-function settle(command: Command): void {
+/** Adds global flags and error handling to a loaded command and its subcommands. */
+function configure(command: Command): void {
   overrideExit(command);
   addGlobalOptions(command).enablePositionalOptions(command.commands.length > 0);
-  for (const below of command.commands) settle(below);
+  for (const below of command.commands) configure(below);
 }
 
-/** Commander would print and exit by itself; we print errors in one place. */
+/** Keeps commander from printing errors and exiting: `reportError` does both. */
 function overrideExit(command: Command): Command {
   return command
     .exitOverride()
@@ -63,13 +63,13 @@ function overrideExit(command: Command): Command {
     .configureOutput({ outputError: () => {} });
 }
 
-/** The first word that is neither a global flag nor the value of one. */
+/** Returns the first word that is neither a global flag nor the value of one. */
 function findCommand(table: CommandTable, program: Command, argv: readonly string[]): string | null {
   const words = plainWords(program, argv);
   return words.length === 0 ? null : canonicalName(table, (words[0] === "help" ? words[1] : words[0]) ?? "");
 }
 
-/** The words that lead to the command that was called, as far as there is one: for what is said about it. */
+/** Returns the names of the called command and its parents, for error messages. */
 function pathOf(program: Command, argv: readonly string[]): readonly string[] {
   const path: string[] = [];
   for (let at: Command | undefined = program; at !== undefined; ) {
@@ -80,7 +80,7 @@ function pathOf(program: Command, argv: readonly string[]): readonly string[] {
   return path;
 }
 
-/** Without flags and the values of those that every command has. */
+/** Drops flags, and the values of global flags. */
 function plainWords(program: Command, argv: readonly string[]): readonly string[] {
   const valued = new Set(
     program.options.filter(({ required }) => required).flatMap(({ short, long }) => [short, long]),

@@ -1,4 +1,4 @@
-// The version, put in by the build; sources that run unbuilt have none.
+// The version of the program. The build defines LATTICE_VERSION; unbuilt sources report "unbuilt".
 
 declare const LATTICE_VERSION: string | undefined;
 

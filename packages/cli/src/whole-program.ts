@@ -1,4 +1,4 @@
-// The program with all of its commands.
+// The `lattice` program with all of its commands.
 
 import { commandTable } from "./command-table.ts";
 import { runCommand } from "./program.ts";

@@ -1,4 +1,4 @@
-// `lattice admin backup` and `restore`: what is asked, what is shown, and the exit status.
+// `lattice admin backup` and `restore`: requests, output and exit status.
 
 import { expect, test } from "vitest";
 import { useScripted } from "./scripted.ts";
@@ -11,7 +11,7 @@ const checks = [
   { name: "metadata", ok: true, detail: "entry 42" },
 ];
 
-test("writes one, with or without the word for it", async () => {
+test("create is the default subcommand", async () => {
   rig.answers = { "POST /api/v1/admin/backup": [200, backup] };
   expect(await rig.run("admin", "backup")).toBe(0);
   expect(rig.out).toContain(source);
@@ -19,7 +19,7 @@ test("writes one, with or without the word for it", async () => {
   expect(rig.requests).toEqual(["POST /api/v1/admin/backup", "POST /api/v1/admin/backup"]);
 });
 
-test("lists them", async () => {
+test("list shows backups with size and source", async () => {
   rig.answers = { "GET /api/v1/admin/backups": [200, { backups: [backup, { source: "/b/broken" }] }] };
   expect(await rig.run("admin", "backup", "list")).toBe(0);
   expect(rig.out).toMatch(/42 +2 kB +7/);
@@ -32,7 +32,7 @@ test("lists them", async () => {
   expect(rig.out).toBe(`${source}\n/b/broken\n`);
 });
 
-test("says whether one is good, and exits with a status when it is not", async () => {
+test("verify shows the checks and fails for an unusable backup", async () => {
   rig.answers = { "POST /api/v1/admin/backup/verify": [200, { ok: true, backup, checks }] };
   expect(await rig.run("admin", "backup", "verify", "--source", source)).toBe(0);
   expect(rig.out).toMatch(/metadata +ok +entry 42/);
@@ -45,10 +45,10 @@ test("says whether one is good, and exits with a status when it is not", async (
   expect(JSON.parse(rig.out)).toEqual({ backup, checks: bad });
 });
 
-test("restores", async () => {
+test("restore shows the restored backup", async () => {
   rig.answers = { "POST /api/v1/admin/restore": [200, { backup, log_index: "9", state_hash: "h" }] };
   expect(await rig.run("admin", "restore", source)).toBe(0);
-  expect(rig.err).toContain("at entry 9");
+  expect(rig.err).toContain("as log index 9");
   rig.answers = {
     "POST /api/v1/admin/restore": [409, { code: "cluster_not_empty", detail: "it has nodes", status: 409 }],
   };

@@ -1,10 +1,10 @@
-// The page that a browser comes back to says how the login has come out; whoever calls it without this login's state changes nothing.
+// The callback page reports the outcome of the login; a request without the state of this login changes nothing.
 
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { ProblemError } from "@lattice/wire";
 import { afterEach, expect, test } from "vitest";
-import { callbackListener, refusal } from "../src/login/callback.ts";
+import { callbackListener, loginError } from "../src/login/callback.ts";
 
 let server: Server;
 afterEach(() => {
@@ -35,17 +35,17 @@ async function opened(accept: (came: URL) => Promise<string>) {
 
 const accepted = async (came: URL) => `with ${came.searchParams.get("code")}`;
 
-test("what has another state, or none, is turned away, and the wait goes on", async () => {
+test("a request without the right state is rejected and the wait continues", async () => {
   const { visit, outcome } = await opened(accepted);
   for (const path of ["/callback", "/callback?code=x&state=other", "/callback?error=access_denied&state=other"])
-    expect(await visit(path)).toMatch(/^400 This is no answer/);
+    expect(await visit(path)).toMatch(/^400 This request does not belong/);
   expect(await visit("/favicon.ico")).toMatch(/^404/);
   expect(await visit("/callback?code=x&state=mine")).toMatch(/^200 You are logged in/);
   expect(await outcome).toBe("with x");
-  expect(await visit("/callback?code=y&state=mine")).toMatch(/^400 This is no answer/);
+  expect(await visit("/callback?code=y&state=mine")).toMatch(/^400 This request does not belong/);
 });
 
-test("a provider that refuses is told in its words", async () => {
+test("the provider's error is shown", async () => {
   const { visit, outcome } = await opened(accepted);
   const page = await visit("/callback?error=access_denied&error_description=not%20you%1b[2J&state=mine");
   expect(page).toContain(
@@ -54,8 +54,8 @@ test("a provider that refuses is told in its words", async () => {
   expect(await outcome).toBe("the identity provider did not log you in: access_denied: not you?[2J");
 });
 
-test("a code that is good for nothing is no login", async () => {
-  const { visit, outcome } = await opened(() => Promise.reject(refusal("the code has expired")));
+test("an invalid code is no login", async () => {
+  const { visit, outcome } = await opened(() => Promise.reject(loginError("the code has expired")));
   expect(await visit("/callback?code=x&state=mine")).toContain("not log you in: the code has expired");
   expect(await outcome).toContain("the code has expired");
 });

@@ -1,14 +1,14 @@
-// Programs that ask a shell what it offers for lines, each in the way its shell has for that. None waits for a time to pass:
-// bash and fish answer when asked, and zsh, which completes only for a person, is given a terminal and says when it is done.
+// Scripts that print a shell's suggestions for lines. None waits for a fixed time: bash and fish answer directly; zsh
+// completes only interactively, so it gets a terminal and reports when it is done.
 
-/** In place of the command: what the server would be asked for. */
+/** A stub of the command, which prints the requested kind. */
 export const STAND_IN = `#!/bin/sh
 [ "$1" = __complete ] && printf '%s\\n' "asked-$2" "other-$2"
 `;
 
 const quoted = (line: string): string => `'${line}'`;
 
-/** Words as bash gives them to a completion: broken at blanks, and at = and : as well. */
+/** Splits words as bash does for completion: at blanks, = and :. */
 const wordsOf = (line: string): readonly string[] =>
   line
     .split(" ")
@@ -54,12 +54,12 @@ compadd() {
 ended() { print -r -- $'\\n'"probe-"ended; comppostfuncs=(ended) }
 comppostfuncs=(ended)
 # Only now are keys read one by one.
-zle-line-init() { print -r -- "probe-"begun }
+zle-line-init() { print -r -- "probe-"ready }
 zle -N zle-line-init
 END
 zpty probe zsh -f -i
 zpty -w probe "source $PWD/setup.zsh"
-zpty -r probe seen '*probe-begun*'
+zpty -r probe seen '*probe-ready*'
 for line in ${lines.map(quoted).join(" ")}; do
   print -r -- "line:$line"
   zpty -w -n probe "$line"$'\\t'

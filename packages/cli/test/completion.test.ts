@@ -1,5 +1,5 @@
-// What a person is offered at a Tab, in the real shells: each is given the same lines and must offer the same. A program in
-// place of the command answers for the server.
+// Completion in real shells: each gets the same lines and must suggest the same words. A stub of `lattice` stands for
+// the server.
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ import { zshScript } from "../src/commands/completion/zsh.ts";
 import { completionTree } from "../src/commands/completion.ts";
 import { bashProbe, fishProbe, STAND_IN, zshProbe } from "./completion-probes.ts";
 
-/** What is offered is sorted, since each shell has its own order; files of the folder are in `FILES`. */
+/** Suggestions are sorted, because each shell has its own order; `FILES` are the files of the directory. */
 const LINES: readonly (readonly [line: string, offered: string])[] = [
   ["adm", "admin"],
   ["admin vcluster set-w", "set-weights"],
@@ -30,13 +30,13 @@ const LINES: readonly (readonly [line: string, offered: string])[] = [
   ["-o ", "json table wide yaml"],
   ["status -o js", "json"],
   ["-o json stat", "status"],
-  // The word behind a flag is its value, whatever else it could be.
+  // The word after a flag is its value, even if it is a command's name.
   ["-t status stat", "status"],
   ["--tenant=status stat", "status"],
   ["top 7 --metric=cpu_utilization,mem", "cpu_utilization,memory_used"],
   ["session end o", "other-sessions"],
   ["submit --uenv=asked-images,o", "asked-images,other-images"],
-  // The same word is a command at two places.
+  // The same word is a command at two levels.
   ["dag status ", "asked-dags other-dags"],
   ["completion ", "bash fish zsh"],
   ["login --flow ", "browser device manual"],
@@ -57,10 +57,10 @@ const LINES: readonly (readonly [line: string, offered: string])[] = [
   ["status --tag o", "other-tags"],
   ["login --server o", "other-servers"],
   ["submit --class 1", "1 10"],
-  // The same word is a word there and a weight here.
+  // --priority takes a word there and a weight here.
   ["submit --priority h", "high"],
   ["admin vcluster set-weights --priority file-1", "file-1.sh"],
-  // The same flag is a format there and a file here.
+  // -o takes a format there and a file here.
   ["audit export -o file-1", "file-1.sh"],
   ["submit file-", "file-1.sh file-2.sh"],
   ["--config file-1", "file-1.sh"],
@@ -86,7 +86,7 @@ describe.each([
   ["zsh", zshProbe],
   ["fish", fishProbe],
 ])("%s", (shell, probe) => {
-  test("offers words, flags, files, and what the server knows", () => {
+  test("suggests words, flags, files and values from the server", () => {
     const program = join(dir, `probe.${shell}`);
     writeFileSync(program, probe(LINES.map(([line]) => `lattice ${line}`)));
     const said = execFileSync(shell, [...(shell === "zsh" ? ["-f"] : []), program], {
@@ -106,7 +106,7 @@ describe.each([
   });
 });
 
-/** Numbers, times, texts and files: whoever types them knows them. */
+/** Flags with free values: numbers, times, texts and files. */
 const FREE = `
   --config --ca --file --key-file --secret-file --data-dir --workdir --dir --output-file --error-file --data-credentials --sign
   --nodes --min-nodes --max-nodes --tasks --tasks-per-node --limit --tail --offset --attempt --max-requeue --task-group --port
@@ -119,7 +119,7 @@ const FREE = `
   --priority --topology --checkpoint --output
 `.split(/\s+/);
 
-test("every flag that names what is known somewhere offers it", async () => {
+test("every flag with known values suggests them", async () => {
   const without = eachCommand(await completionTree(commandTable)).flatMap(([path, { valued, choices, kinds }]) =>
     valued
       .filter((flag) => flag.startsWith("--") && !FREE.includes(flag))
@@ -129,8 +129,8 @@ test("every flag that names what is known somewhere offers it", async () => {
   expect(without, "say what it offers in completion/flag-values.ts, or add it to FREE").toEqual([]);
 });
 
-/** Those of --state are other ones in every command. */
-test("every flag that names states offers them", async () => {
+/** The states depend on the command. */
+test("every --state flag suggests its states", async () => {
   const without = eachCommand(await completionTree(commandTable))
     .filter(([, { flags }]) => flags.includes("--state"))
     .filter(([, { choices }]) => !choices.some(({ flags }) => flags.includes("--state")))
@@ -138,12 +138,12 @@ test("every flag that names states offers them", async () => {
   expect(without, "name its states in completion/flag-values.ts").toEqual([]);
 });
 
-/** A probe says `line:` and the line, then `hit:` and one that is offered for it, as often as needed. */
+/** A probe prints `line:` with the line, then `hit:` with each suggestion. */
 function offeredIn(said: string): readonly string[] {
   const found: { readonly line: string; readonly hits: Set<string> }[] = [];
   for (const row of said.split(/\r?\n/)) {
     if (row.startsWith("line:lattice ")) found.push({ line: row.slice("line:lattice ".length), hits: new Set() });
-    // Some shells give back the flag with what it is given.
+    // Some shells return the flag together with its value.
     if (row.startsWith("hit:")) found.at(-1)?.hits.add(row.slice(4).replace(/^--[a-z]+=/, ""));
   }
   return found.map(({ line, hits }) => `${line} => ${[...hits].sort((a, b) => a.localeCompare(b)).join(" ")}`);

@@ -1,5 +1,5 @@
-// Commands that stop work or give something up: on a terminal they ask first, --yes skips the question, and scripts,
-// which have no terminal, go on.
+// Commands that stop work or delete something ask on a terminal; --yes skips the question, and scripts without a
+// terminal proceed.
 
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,7 +20,7 @@ afterEach(() => {
   else Object.defineProperty(process.stderr, "isTTY", before);
 });
 
-/** Somebody at a terminal who types this; null: there is no terminal. */
+/** The answer of a user at a terminal; `null` without a terminal. */
 function typing(line: string | null): void {
   const input = Object.assign(new PassThrough(), { isTTY: line !== null });
   if (line !== null) input.write(`${line}\n`);
@@ -28,34 +28,34 @@ function typing(line: string | null): void {
 }
 
 const COMMANDS: readonly [words: string[], question: string, request: RegExp][] = [
-  [["dag", "cancel", "dag-1"], "Cancel DAG dag-1, with all members", /dag-1/],
+  [["dag", "cancel", "dag-1"], "Cancel DAG dag-1 and all members", /dag-1/],
   [["node", "drain", "--urgent", "n1"], "Drain node n1 at once?", /n1\/drain/],
   [["admin", "drain", "--urgent", "n1"], "Drain node n1 at once?", /n1\/drain/],
-  [["admin", "raft", "remove-member", "server-2"], "Remove the member server-2?", /server-2/],
-  [["admin", "raft", "transfer-leader", "server-2"], "Let server-2 lead?", /transfer/],
-  [["admin", "restore", "/b/one"], "Put /b/one into the cluster at http", /restore/],
+  [["admin", "raft", "remove-member", "server-2"], "Remove member server-2?", /server-2/],
+  [["admin", "raft", "transfer-leader", "server-2"], "Transfer the lead to server-2?", /transfer/],
+  [["admin", "restore", "/b/one"], "Restore /b/one into the cluster at http", /restore/],
   [["session", "end", "s-7"], "End session s-7?", /s-7/],
 ];
 
-test.each(COMMANDS)("%j asks, and without a yes nothing happens", async (words, question) => {
+test.each(COMMANDS)("%j asks, and does nothing without a yes", async (words, question) => {
   for (const answer of ["n", "", "perhaps"]) {
     rig.err = "";
     typing(answer);
     expect(await rig.run(...words)).toBe(2);
     expect(rig.err).toContain(question);
-    expect(rig.err).toContain("Use --yes");
+    expect(rig.err).toContain("with --yes");
   }
   expect(rig.requests).toEqual([]);
 });
 
-test.each(COMMANDS)("%j goes on after a yes", async (words, question, request) => {
+test.each(COMMANDS)("%j proceeds after a yes", async (words, question, request) => {
   typing("y");
   await rig.run(...words);
   expect(rig.err).toContain(question);
   expect(rig.requests).toEqual([expect.stringMatching(request)]);
 });
 
-test.each(COMMANDS)("%j asks nothing with --yes, nor without a terminal", async (words, question, request) => {
+test.each(COMMANDS)("%j does not ask with --yes or without a terminal", async (words, question, request) => {
   typing("n");
   await rig.run(...words, "--yes");
   typing(null);
@@ -64,7 +64,7 @@ test.each(COMMANDS)("%j asks nothing with --yes, nor without a terminal", async 
   expect(rig.requests).toEqual([expect.stringMatching(request), expect.stringMatching(request)]);
 });
 
-test("a drain that lets work end asks nothing", async () => {
+test("a drain that is not urgent does not ask", async () => {
   typing("n");
   expect(await rig.run("node", "drain", "n1"), rig.err).toBe(0);
 });
@@ -80,7 +80,7 @@ const UPDATES: readonly (readonly string[])[] = [
   ["--probe=none"],
 ];
 
-test.each(UPDATES)("an update %s of a running service asks, since its nodes are replaced", async (flag) => {
+test.each(UPDATES)("an update %s of a running service asks, because it replaces nodes", async (flag) => {
   rig.answers = {
     "GET /api/v1/allocations/7": [200, service("running", "unbounded")],
     "PATCH /api/v1/allocations/7": [200, { allocation: service("running", "unbounded") }],
@@ -106,7 +106,7 @@ test.each([
   ["--image=new:2", "running", "bounded"],
   ["--name=new", "running", "unbounded"],
   ["--max-nodes=4", "running", "reactive"],
-])("an update %s of %s, %s work asks nothing", async (flag, state, type) => {
+])("an update %s of %s, %s work does not ask", async (flag, state, type) => {
   rig.answers = {
     "GET /api/v1/allocations/7": [200, service(state, type)],
     "PATCH /api/v1/allocations/7": [200, { allocation: service(state, type) }],
@@ -115,7 +115,7 @@ test.each([
   expect(await rig.run("update", "7", flag), rig.err).toBe(0);
 });
 
-test("a certificate is called back after a yes alone", async () => {
+test("a certificate is revoked only after a yes", async () => {
   const dir = mkdtempSync(join(tmpdir(), "lattice-revoke-"));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true, maxRetries: 9 }));
   const pki = (...words: string[]) => rig.run("admin", "pki", ...words, "--dir", join(dir, "pki"));
@@ -123,7 +123,7 @@ test("a certificate is called back after a yes alone", async () => {
   expect(await pki("issue", "n1", "--kind", "agent"), rig.err).toBe(0);
   typing("n");
   expect(await pki("revoke", "n1")).toBe(2);
-  expect(rig.err).toContain("Revoke n1? It cannot be taken back.");
+  expect(rig.err).toContain("Revoke n1? This cannot be undone.");
   expect(existsSync(join(dir, "pki", "ca.crl"))).toBe(false);
   typing("y");
   expect(await pki("revoke", "n1"), rig.err).toBe(0);

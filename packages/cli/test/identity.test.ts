@@ -1,4 +1,4 @@
-// Who "I" am: with a token its user, as the server will see it, whatever account the command runs under.
+// The calling user: with a token the token's user, whatever account the command runs under.
 
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,7 +17,7 @@ const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("ba
 const token = (claims: object) => `${part({ alg: "RS256" })}.${part(claims)}.c2lnbmF0dXJl`;
 const ADA = token({ preferred_username: "ada", sub: "7f3c" });
 
-describe("with a token of ada's, in another account", () => {
+describe("with ada's token in another account", () => {
   beforeEach(() => {
     vi.stubEnv("LATTICE_TOKEN", ADA);
     vi.stubEnv("LATTICE_USER", "alovelace");
@@ -42,12 +42,12 @@ describe("with a token of ada's, in another account", () => {
     [["dag", "list"]],
     [["__complete", "allocations"]],
     [["__complete", "dags"]],
-  ])("%j asks for ada's", async (words) => {
+  ])("%j requests ada's objects", async (words) => {
     expect(await rig.run(...words), rig.err).toBe(0);
     expect(asked()).toEqual(["ada"]);
   });
 
-  test("status says whose there are none of; another user can be named", async () => {
+  test("status names the user of an empty list; --user names another", async () => {
     await rig.run("status");
     expect(rig.err).toContain("No allocations of ada.");
     await rig.run("status", "--user", "grace");
@@ -58,13 +58,13 @@ describe("with a token of ada's, in another account", () => {
     ["squeue", ["--me", "-h"]],
     ["scancel", ["--me"]],
     ["sacct", ["-n"]],
-  ])("%s asks for ada's", async (program, words) => {
+  ])("%s requests ada's jobs", async (program, words) => {
     await runSlurm(program, words);
     expect(new Set(asked()), rig.err).toEqual(new Set(["ada"]));
   });
 });
 
-test("a token that says nothing itself belongs to who logged in; a stated one of that kind, to who the settings say", async () => {
+test("an opaque token belongs to the user who logged in, or to the settings' user", async () => {
   mkdirSync(join(home, "lattice"), { recursive: true });
   vi.stubEnv("XDG_CONFIG_HOME", home);
   vi.stubEnv("LATTICE_TOKEN", "");
@@ -95,6 +95,6 @@ test.each([
   [{}, undefined],
 ])("the user in %j", (claims, user) => expect(userIn(claimsOf(token(claims)))).toBe(user));
 
-test.each(["", "opaque", "a.b", "a.!.c", `a.${part(7)}.c`])("%j says nothing", (text) =>
+test.each(["", "opaque", "a.b", "a.!.c", `a.${part(7)}.c`])("%j has no claims", (text) =>
   expect(claimsOf(text)).toBeUndefined(),
 );

@@ -1,5 +1,5 @@
-// `npm start` before anything is installed: stopped half way, and after an install that was killed.
-// A copy of the tools stands in a folder of its own, with a script in place of npm.
+// `npm start` before anything is installed: stopped during the install, and after a killed install. The tests use a copy
+// of the tools with a stub of npm.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -21,7 +21,7 @@ function fakeClone(npm: string): { root: string; npm: string } {
   for (const name of ["start.mjs", "ensure-installed.mjs"]) copyFileSync(join(tools, name), join(root, "tools", name));
   writeFileSync(join(root, "package.json"), '{"type":"module"}');
   writeFileSync(join(root, "package-lock.json"), "{}");
-  // Where an install succeeds, this is the next thing that start.mjs asks for.
+  // After a successful install, start.mjs imports this next.
   writeFileSync(join(root, "tools", "build.mjs"), 'export const buildAll = () => { throw new Error("built") };');
   const path = join(root, "npm-cli.cjs");
   writeFileSync(path, npm);
@@ -57,7 +57,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("%s ends npm and what npm has started", async (signal) => {
+test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("%s ends npm and its children", async (signal) => {
   const clone = fakeClone(`
     const script = require("node:child_process").spawn("sleep", ["600"], { stdio: "inherit" });
     require("node:fs").writeFileSync(__dirname + "/pids", process.pid + " " + script.pid);
@@ -68,12 +68,12 @@ test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("%s ends npm and what npm ha
   const pids = readFileSync(file, "utf8").split(" ").map(Number);
   child.kill(signal);
   expect(await ended, output()).toBe(130);
-  expect(output()).toContain("Stopped while installing; run npm start again.\n");
+  expect(output()).toContain("Interrupted during the install. Run the command again.\n");
   expect(output()).not.toContain("failed");
   await until(() => !pids.some(isAlive));
 });
 
-test("what a killed install left in the way is removed, once", async () => {
+test("leftovers of a killed install are removed once", async () => {
   const clone = fakeClone(`
     const fs = require("node:fs");
     const modules = process.cwd() + "/node_modules";
@@ -87,13 +87,13 @@ test("what a killed install left in the way is removed, once", async () => {
   expect(readFileSync(join(clone.root, "runs"), "utf8")).toBe("xx");
 });
 
-test("an install that fails otherwise shows what npm said and is not repeated", async () => {
+test("any other failed install shows npm's output and is not repeated", async () => {
   const clone = fakeClone(
     'require("node:fs").appendFileSync(__dirname + "/runs", "x"); console.error("npm error E404"); process.exit(1)',
   );
   const { ended, output } = startIn(clone);
   expect(await ended).toBe(1);
   expect(output()).toContain("npm error E404");
-  expect(output()).toContain("npm ci ended with status 1");
+  expect(output()).toContain("npm ci failed with status 1");
   expect(readFileSync(join(clone.root, "runs"), "utf8")).toBe("x");
 });

@@ -1,4 +1,4 @@
-// `lattice logs`: which stream goes where, and what is said about an allocation that waits or failed.
+// `lattice logs`: the streams, and the notes about pending and failed allocations.
 
 import { expect, test } from "vitest";
 import { useScripted } from "./scripted.ts";
@@ -7,7 +7,7 @@ const rig = useScripted();
 const at = "/api/v1/allocations/5";
 
 function scripted(state: object): void {
-  // What a mocked stream is given is text or bytes; bytes of these are ASCII.
+  // Writes are text or bytes; the bytes in these tests are ASCII.
   rig.answers = {
     [`GET ${at}`]: [200, { id: "5", spec: {}, ...state }],
     [`GET ${at}/logs?stream=stdout`]: [200, "to out\n"],
@@ -28,13 +28,13 @@ test.each<[string[], string, string]>([
   [["--stdout", "--stderr"], "to out\n", "to err\n"],
   [["-f"], "followed out\n", "followed err\n"],
   [["-f", "--stdout"], "followed out\n", ""],
-])("logs %j", async (flags, out, err) => {
+])("logs %j writes each stream to its own", async (flags, out, err) => {
   scripted({ state: "completed", exit_code: 0 });
   expect(await rig.run("logs", "5", ...flags)).toBe(0);
   expect([rig.out, rig.err]).toEqual([out, err]);
 });
 
-test("where followed output is no longer kept, a line stands", async () => {
+test("a gap in followed output is marked by a line", async () => {
   scripted({ state: "completed", exit_code: 0 });
   const late = { node: "n1", stream: "stdout", attempt: 1, offset: "70", skipped: "65", data: btoa("late\n") };
   rig.answers = {
@@ -45,14 +45,14 @@ test("where followed output is no longer kept, a line stands", async () => {
   expect(rig.out).toBe("[lattice: 65 bytes of earlier output are no longer kept on n1]\nlate\n");
 });
 
-test("one that waits says why, and nothing else is asked for", async () => {
+test("a pending allocation shows its reasons and no log is requested", async () => {
   scripted({ state: "pending", pending_reasons: ["waiting for 2 nodes", "behind 4"] });
   expect(await rig.run("logs", "5")).toBe(0);
   expect(rig.err).toBe("allocation 5 is pending: waiting for 2 nodes; behind 4\n");
   expect(rig.requests).toEqual([`GET ${at}`]);
 });
 
-test("followed, it says why and waits", async () => {
+test("following a pending allocation shows its reasons and waits", async () => {
   scripted({ state: "pending" });
   expect(await rig.run("logs", "5", "-f")).toBe(0);
   expect(rig.err).toBe("allocation 5 is pending\nfollowed err\n");
@@ -63,13 +63,13 @@ test.each<[object, string]>([
   [{ state: "failed", reason: "exit_code", exit_code: 7 }, "allocation 5 failed: exit code 7"],
   [{ state: "failed", reason: "walltime_exceeded" }, "allocation 5 failed: walltime_exceeded"],
   [{ state: "cancelled", reason: "by ada" }, "allocation 5 was cancelled: by ada"],
-])("an end of %j is told after the output", async (state, said) => {
+])("the end %j is noted after the output", async (state, said) => {
   scripted(state);
   expect(await rig.run("logs", "5", "--follow")).toBe(0);
   expect(rig.err).toBe(`followed err\n${said}\n`);
 });
 
-test("as JSON both streams are told apart", async () => {
+test("JSON output names the stream", async () => {
   scripted({ state: "completed" });
   await rig.run("logs", "5", "-o", "json");
   expect(
@@ -83,7 +83,7 @@ test("as JSON both streams are told apart", async () => {
   ]);
 });
 
-test("an allocation that does not exist", async () => {
+test("logs of an unknown allocation fail", async () => {
   expect(await rig.run("logs", "9")).toBe(3);
   expect(rig.out).toBe("");
 });

@@ -1,6 +1,6 @@
-// The words of ssh, as mpiexec writes them.
+// The arguments of ssh, as mpiexec passes them.
 import { expect, test } from "vitest";
-import { remoteCommand } from "../src/mpi-launcher/words.ts";
+import { parseSshArguments } from "../src/mpi-launcher/ssh-arguments.ts";
 
 test.each([
   [
@@ -9,8 +9,13 @@ test.each([
   ],
   [["-o", "StrictHostKeyChecking=no", "-q", "me@node-1", "true"], { host: "node-1", line: "true" }],
   [["--", "node-1", "-x"], { host: "node-1", line: "-x" }],
+])("%j is host and command", (words, expected) => {
+  expect(parseSshArguments(words)).toEqual(expected);
+});
+
+test.each([
   [["-x"], "no host is named"],
   [["node-1"], "no command is given"],
-])("%j", (words, expected) => {
-  expect(remoteCommand(words)).toEqual(expected);
+])("%j is refused", (words, expected) => {
+  expect(() => parseSshArguments(words)).toThrow(expected);
 });

@@ -1,4 +1,4 @@
-// Commands of those who run a cluster or look at what their work does: what is asked, and how the answer reads.
+// Commands for operators and for inspecting work: requests and output.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { useScripted } from "./scripted.ts";
 const rig = useScripted();
 const V = "/api/v1";
 
-describe("what is asked", () => {
+describe("requests", () => {
   test.each<[string[], string, unknown]>([
     [
       ["status", "--user", "ada", "--tag", "run=1", "--tag", "x"],
@@ -48,7 +48,7 @@ describe("what is asked", () => {
     expect(rig.requests).toEqual([`GET ${asked}`]);
   });
 
-  test("a cycle interval is a time, and an export goes into the file that is named", async () => {
+  test("a cycle interval is a duration, and an export is written to --file", async () => {
     rig.answers[`PATCH ${V}/vclusters/hpc`] = [200, { vcluster: { id: "hpc", cycle_interval_seconds: 15 } }];
     expect(await rig.run("admin", "vcluster", "set-config", "--name=hpc", "--cycle-interval=15s"), rig.err).toBe(0);
     const file = join(mkdtempSync(join(tmpdir(), "lattice-cli-")), "audit-report.json.sig");
@@ -59,13 +59,13 @@ describe("what is asked", () => {
     expect(rig.out).toContain('{"number":"1"}\n');
   });
 
-  test("a count is a number, for people and programs", async () => {
+  test("--count prints a number or JSON", async () => {
     rig.answers[`GET ${V}/allocations`] = [200, { total: 7 }];
     await rig.run("status", "--all", "--count");
     expect(rig.out).toBe("7\n");
   });
 
-  test("host ranges", async () => {
+  test("host ranges are expanded", async () => {
     for (const n of [8, 9, 10]) {
       const id = `n${String(n).padStart(2, "0")}`;
       rig.answers[`POST ${V}/nodes/${id}/drain`] = [200, { node: { id, state: "draining" } }];
@@ -73,11 +73,11 @@ describe("what is asked", () => {
     expect(await rig.run("node", "drain", "n[08-10]", "--reason", "fans", "-q")).toBe(0);
     expect(rig.out).toBe("n08\nn09\nn10\n");
     expect(await rig.run("nodes", "n[3-1]")).toBe(2);
-    expect(rig.err).toContain('"n[3-1]" does not name nodes');
+    expect(rig.err).toContain('"n[3-1]" is not a list of nodes');
   });
 });
 
-describe("what is destroyed is asked about first", () => {
+describe("destructive commands need a confirmation", () => {
   test.each([
     [["admin", "tenant", "delete", "art"], `DELETE ${V}/tenants/art`],
     [["admin", "vcluster", "delete", "--name=old"], `DELETE ${V}/vclusters/old`],
@@ -89,7 +89,7 @@ describe("what is destroyed is asked about first", () => {
     expect(await rig.run(...argv, "--yes")).toBe(0);
     expect(rig.requests.map((one) => one.split("?")[0])).toEqual([call]);
   });
-  test("a refusal has the exit status of the catalogue", async () => {
+  test("a rejection has the exit status of its code", async () => {
     const detail = 'tenant "art" has 3 allocations that have not ended';
     rig.answers[`DELETE ${V}/tenants/art`] = [409, { code: "illegal_transition", status: 409, detail, hint: "Wait." }];
     expect(await rig.run("admin", "tenant", "delete", "art", "--yes")).toBe(5);
@@ -97,8 +97,8 @@ describe("what is destroyed is asked about first", () => {
   });
 });
 
-describe("how answers read", () => {
-  test("nothing measured is a remark, not a failure", async () => {
+describe("output", () => {
+  test("missing measurements are a note, not a failure", async () => {
     rig.answers[`GET ${V}/allocations/7/metrics`] = [
       200,
       { allocation_id: "7", unavailable_reason: "Nothing is measured." },
@@ -107,7 +107,7 @@ describe("how answers read", () => {
     expect([rig.out, rig.err]).toEqual(["", "Nothing is measured.\n"]);
   });
 
-  test("measured values are scaled", async () => {
+  test("measured values are scaled to units", async () => {
     const series = [
       { metric: "gpu_utilization", unit: "percent", points: [{ value: 87.31 }] },
       { metric: "memory_used", unit: "bytes", points: [{ value: 384e9 }] },
@@ -117,7 +117,7 @@ describe("how answers read", () => {
     expect(rig.out).toMatch(/METRIC +VALUE +UNIT\ngpu_utilization +87\.3 +%\nmemory_used +384\.0 +GB\n/);
   });
 
-  test("diagnostics", async () => {
+  test("diag prints network, storage, GPUs and nodes", async () => {
     rig.answers[`GET ${V}/allocations/7/diagnostics`] = [
       200,
       {
@@ -130,16 +130,16 @@ describe("how answers read", () => {
         },
         storage: { mounts: [{ source: "s3://b/d", target: "/data", access: "read-only" }] },
         nodes: [{ node: "n1", state: "ready", connected: false, progress: "running" }],
-        unmeasured: [{ what: "network.bandwidth", reason: "Nobody does." }],
+        unmeasured: [{ metric: "network.bandwidth", reason: "No agent reports it." }],
       },
     ];
     await rig.run("diag", "7");
     expect(rig.out).toContain("Group span:  2 (g3, g7)");
-    expect(rig.out).toContain("n1:  ready, not connected, never heard, running");
-    expect(rig.err).toBe("Not shown: network.bandwidth. Nobody does.\n");
+    expect(rig.out).toContain("n1:  ready, not connected, no heartbeat yet, running");
+    expect(rig.err).toBe("Not shown: network.bandwidth. No agent reports it.\n");
   });
 
-  test("quotas show what is used and left", async () => {
+  test("quotas show used and remaining amounts", async () => {
     rig.answers[`GET ${V}/tenants/art`] = [200, { id: "art", quota: { max_nodes: 10 }, nodes_in_use: 4 }];
     rig.answers[`GET ${V}/tenants/art/usage`] = [200, { node_hours: 1.5 }];
     await rig.run("admin", "tenant", "show", "art", "--quotas");
@@ -147,7 +147,7 @@ describe("how answers read", () => {
     expect(rig.out).toMatch(/node_hours_budget +1\.50 +unlimited/);
   });
 
-  test("settings: one is its value, a change is sent as it was written", async () => {
+  test("config get prints a value, config set sends it unchanged", async () => {
     const setting = { key: "node_agent.grace_period", value: '"60s"', live: true, source: "file" };
     rig.answers[`GET ${V}/admin/config`] = [200, { settings: [setting] }];
     await rig.run("admin", "config", "get", setting.key);
@@ -157,7 +157,7 @@ describe("how answers read", () => {
     expect(await rig.run("admin", "config", "set", "node_agent.grace_period")).toBe(2);
   });
 
-  test("history in hours", async () => {
+  test("history shows node-hours and GPU-hours", async () => {
     const record = {
       allocation_id: "7",
       name: "train",
@@ -173,21 +173,21 @@ describe("how answers read", () => {
     expect(rig.err).toContain("Showing the newest 1");
   });
 
-  test("metrics are dumped as JSON, by component, as far back as the server remembers", async () => {
+  test("metrics dump is JSON, with a note when the history is short", async () => {
     const samples = [{ name: "lattice_scheduling_cycles_total", value: 4, points: [{ at: "t", value: 2 }] }];
     const answer = { component: "scheduler", server: "s1", at: "2026-03-05T12:00:00Z", samples };
     rig.answers[`GET ${V}/admin/metrics`] = [200, { ...answer, since: "2026-03-05T11:30:00Z" }];
     expect(await rig.run("admin", "metrics", "dump", "--component=scheduler", "--duration=1h")).toBe(0);
     expect(rig.requests).toEqual([`GET ${V}/admin/metrics?component=scheduler&duration_seconds=3600`]);
     expect((JSON.parse(rig.out) as { samples: unknown }).samples).toEqual(samples);
-    expect(rig.err).toContain("s1 remembers what it counted since 2026-03-05T11:30:00Z");
+    expect(rig.err).toContain("s1 keeps metrics only since 2026-03-05T11:30:00Z");
     rig.answers[`GET ${V}/admin/metrics`] = [200, { ...answer, since: "2026-03-05T10:30:00Z" }];
     await rig.run("admin", "metrics", "dump", "--duration", "1h");
-    expect(rig.err.split("remembers")).toHaveLength(2);
+    expect(rig.err.split("keeps metrics")).toHaveLength(2);
     expect(await rig.run("admin", "metrics", "dump", "--component=coffee")).toBe(2);
   });
 
-  test("a watch of the status is a line for each round", async () => {
+  test("status --watch prints one line of JSON per round", async () => {
     rig.answers[`GET ${V}/allocations`] = [200, { allocations: [{ id: "7", state: "running" }] }];
     const running = rig.run("status", "--all", "--watch", "-o", "json");
     await vi.waitFor(() => expect(rig.out).toContain("\n"), 60_000);
@@ -205,7 +205,7 @@ describe("how answers read", () => {
 test.each([
   [[], "page_size=7"],
   [["--limit=30"], "page_size=30"],
-])("a watch on a screen of ten lines asks for %j %s", async (flags, size) => {
+])("status --watch on a screen of ten lines with %j requests %s", async (flags, size) => {
   const before = [process.stdout.isTTY, process.stdout.rows];
   const set = ([isTTY, rows]: readonly unknown[]) => Object.assign(process.stdout, { isTTY, rows });
   onTestFinished(() => void set(before));
@@ -218,7 +218,7 @@ test.each([
   expect(rig.requests[0]).toContain(size);
 });
 
-test("completion is offered no name that a shell would carry out", async () => {
+test("completion never suggests a name that a shell would execute", async () => {
   const names = ["good/image:v1", "$(touch here)", "`id`", "a;b", "two words", "größe"];
   rig.answers[`GET ${V}/images`] = [200, { images: names.map((name) => ({ name })) }];
   expect(await rig.run("__complete", "images")).toBe(0);
@@ -248,7 +248,7 @@ test.each([
   expect(rig.out, rig.requests.join()).toBe(offered);
 });
 
-describe("what is wrong is said with the page that helps", () => {
+describe("usage errors name the help page", () => {
   test.each([
     [["admin", "tenant", "set-quota", "--name=x", "--max-nodes=-3"], "lattice admin tenant set-quota --help"],
     [["node", "drain"], "lattice node drain --help"],
@@ -277,7 +277,7 @@ test.each(["--ca", "--config", "--url", "--vcluster", "--tenant", "-t"])(
   },
 );
 
-test("and between its words, and by a command that has others below it", async () => {
+test("global flags work between the words of a command", async () => {
   rig.answers[`GET ${V}/tenants`] = [200, { tenants: [{ id: "t1" }] }];
   for (const words of [
     ["-q", "admin", "tenant", "list"],
@@ -294,7 +294,7 @@ test("and between its words, and by a command that has others below it", async (
   expect(rig.bodies.at(-1)).toContain('"vcluster":"interactive"');
 });
 
-test("a walltime is changed as it is written elsewhere", async () => {
+test("update accepts the usual walltime formats", async () => {
   rig.answers[`PATCH ${V}/allocations/7`] = [200, { allocation: { id: "7" } }];
   expect(await rig.run("update", "7", "--walltime=1h30m")).toBe(0);
   expect(JSON.parse(rig.bodies[0] ?? "")).toMatchObject({ walltime_seconds: 5_400 });
@@ -309,7 +309,7 @@ test.each([
   [["nodes"], "nodes"],
   [["history"], "accounting"],
   [["dag", "list"], "dags"],
-])("what is usual for submissions hides nothing from lattice %j", async (words, path) => {
+])("submission defaults do not filter lattice %j", async (words, path) => {
   vi.stubEnv("LATTICE_TENANT", "art");
   vi.stubEnv("LATTICE_VCLUSTER", "ml");
   rig.answers[`GET ${V}/${path}`] = [200, {}];
@@ -319,24 +319,24 @@ test.each([
   expect(rig.requests.at(-1)).toContain("tenant=art");
 });
 
-test("a class is changed under both of its names", async () => {
+test("update accepts both names of the preemption class", async () => {
   rig.answers[`PATCH ${V}/allocations/7`] = [200, { allocation: { id: "7" } }];
   for (const flag of ["--class=3", "--preemption-class=3"]) expect(await rig.run("update", "7", flag)).toBe(0);
   expect(rig.bodies.map((body) => JSON.parse(body).preemption_class)).toEqual([3, 3]);
   expect(await rig.run("update", "7", "--class=3", "--preemption-class=3")).toBe(2);
 });
 
-describe("how a service scales", () => {
+describe("the scaling of a service", () => {
   const policy = { min: 1, max: 4, metric: "queue", target: "10", cooldown_seconds: 60 };
 
-  test("is changed in part; the rest stays", async () => {
+  test("is changed in part", async () => {
     rig.answers[`GET ${V}/allocations/7`] = [200, { id: "7", spec: { lifecycle: { scale_policy: policy } } }];
     rig.answers[`PATCH ${V}/allocations/7`] = [200, { allocation: { id: "7" } }];
     expect(await rig.run("update", "7", "--max-nodes=8", "--scale-target=80%"), rig.err).toBe(0);
     expect(JSON.parse(rig.bodies[1] ?? "").service).toEqual({ scale_policy: { ...policy, max: 8, target: "80%" } });
   });
 
-  test("is refused in the words of the command line", async () => {
+  test("is refused with flag names", async () => {
     const field = "allocation.lifecycle.scale_policy.min";
     const refused = {
       code: "invalid_argument",
@@ -351,10 +351,10 @@ describe("how a service scales", () => {
     expect(await rig.run("update", "7", "--min-nodes=0")).toBe(2);
   });
 
-  test("is nothing that other work has", async () => {
+  test("is refused for other allocations", async () => {
     rig.answers[`GET ${V}/allocations/7`] = [200, { id: "7", spec: { lifecycle: { type: "bounded" } } }];
     expect(await rig.run("update", "7", "--max-nodes=9")).toBe(2);
-    expect(rig.err).toContain("only a reactive service");
+    expect(rig.err).toContain("is not a reactive service");
     expect(rig.requests).toEqual([`GET ${V}/allocations/7`]);
   });
 });

@@ -1,5 +1,5 @@
-// The authority of small clusters on the command line: what is issued, renewed, listed and called back is in its folder,
-// and bad words change nothing there.
+// `lattice admin pki`: certificates are issued, renewed, listed and revoked in the authority's directory; invalid
+// arguments change nothing.
 
 import { X509Certificate } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
@@ -21,7 +21,7 @@ const serial = (name: string) => serialDigits(certificate(name).serialNumber);
 const listed = async () =>
   (await readRevocations(read("ca.crl"), [read("ca.crt")])).map((one) => one.serial).toSorted();
 
-test("issue, for days or for less, and renew", async () => {
+test("issue and renew respect the lifetime", async () => {
   expect(await pki("init", "--site", "alps"), rig.err).toBe(0);
   expect(await pki("issue", "n1", "--kind", "agent", "--lifetime", "12h"), rig.err).toBe(0);
   const hours = (Date.parse(certificate("n1").validTo) - Date.now()) / 3_600_000;
@@ -34,7 +34,7 @@ test("issue, for days or for less, and renew", async () => {
   expect(certificate("n1").subject).toContain("CN=n1.alps.lattice.internal");
 });
 
-test("calling back names all that were issued to one, and adds to what was there", async () => {
+test("revoke lists all certificates of a name and keeps earlier entries", async () => {
   const first = serial("n1");
   expect(await pki("renew", "n1"), rig.err).toBe(0);
   expect(await pki("revoke", "n1"), rig.err).toBe(0);
@@ -45,7 +45,7 @@ test("calling back names all that were issued to one, and adds to what was there
   expect(await listed()).toHaveLength(count + 1);
 });
 
-test("with --quiet names alone are printed", async () => {
+test("--quiet prints only names", async () => {
   for (const words of [["list"], ["renew", "n1"]]) {
     rig.out = "";
     expect(await pki("-q", ...words), rig.err).toBe(0);
@@ -54,9 +54,9 @@ test("with --quiet names alone are printed", async () => {
   }
 });
 
-test("bad words are refused in words, and nothing changes", async () => {
+test("invalid arguments are refused and change nothing", async () => {
   const before = read("ca.crl");
-  for (const words of [["revoke"], ["revoke", "nobody"], ["revoke", "--serial", "xyz"], ["revoke", "../ca"]]) {
+  for (const words of [["revoke"], ["revoke", "unknown"], ["revoke", "--serial", "xyz"], ["revoke", "../ca"]]) {
     expect(await pki(...words)).not.toBe(0);
   }
   expect(await pki("issue", "n2", "--kind", "agent", "--lifetime", "soon")).not.toBe(0);

@@ -1,4 +1,4 @@
-// A liveness probe as the command line takes it.
+// Liveness probes on the command line.
 
 import { expect, test } from "vitest";
 import { parseProbe } from "../src/parse/probe.ts";

@@ -1,5 +1,4 @@
-// The whole program in this process, against a scripted server: what it prints, where, and its
-// exit status.
+// The whole program in this process against a scripted server: output, streams and exit status.
 
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -112,7 +111,7 @@ async function run(...argv: string[]): Promise<number> {
 }
 
 describe("status", () => {
-  test("a table of one's own, with a footer when there is more", async () => {
+  test("lists the user's allocations, with a note when there are more", async () => {
     expect(await run("status")).toBe(0);
     expect(out.split("\n")[0]).toBe("ID     NAME          STATE    NODES  WALLTIME  ELAPSED   VCLUSTER");
     expect(out).toContain("12345  training-run  Running  2      72:00:00  14:23:01  ml-training");
@@ -120,13 +119,13 @@ describe("status", () => {
     expect(requests[0]).toMatch(/user=.+&page_size=50/);
   });
 
-  test("--limit is kept, and the rest is said on standard error", async () => {
+  test("--limit is respected, with a note on standard error", async () => {
     expect(await run("status", "--limit", "2", "--all")).toBe(0);
     expect(requests).toEqual(["GET /api/v1/allocations?page_size=2"]);
     expect(err).toContain("Showing the newest 2 of 70");
   });
 
-  test("wide shows why and where", async () => {
+  test("-o wide shows reason and place", async () => {
     await run("status", "-o", "wide", "--limit=2");
     expect(out).toContain("NODELIST");
     expect(out).toContain("waiting for 2 more nodes");
@@ -134,12 +133,12 @@ describe("status", () => {
     expect(out).toMatch(/GROUPS[\s\S]* g0,g1 /);
   });
 
-  test("states are filtered by the server", async () => {
+  test("--state is sent to the server", async () => {
     await run("status", "--state=Running,pending", "--all", "--limit=2");
     expect(requests[0]).toContain("state=Running,pending".toLowerCase().replace(",", "&state="));
   });
 
-  test("one id is shown in detail, json as it came", async () => {
+  test("one id is shown in detail, in JSON unchanged", async () => {
     await run("status", "12346");
     expect(out).toMatch(/Waiting for:\s+waiting for 2 more nodes\n\s+behind 12345/);
     out = "";
@@ -147,19 +146,19 @@ describe("status", () => {
     expect(JSON.parse(out)).toEqual(allocation);
   });
 
-  test("yaml, and flags before the command", async () => {
+  test("-o yaml works before the command", async () => {
     await run("-o", "yaml", "status", "12345");
     expect(out).toContain("name: training-run");
   });
 
-  test("quiet prints ids", async () => {
+  test("--quiet prints ids", async () => {
     await run("status", "-q", "--limit=2");
     expect(out).toBe("12346\n12345\n");
   });
 });
 
 describe("submit", () => {
-  test("words after the dashes, theirs the flags that follow", async () => {
+  test("flags after -- belong to the command", async () => {
     expect(await run("submit", "--nodes=2", "--vcluster=gpu", "--", "echo", "-q", "--nodes=9")).toBe(0);
     expect(out).toBe("Submitted allocation 77\n");
     expect(err).toContain("Warning: careful");
@@ -172,7 +171,7 @@ describe("submit", () => {
     });
   });
 
-  test("quiet prints the id, json the answer", async () => {
+  test("--quiet prints the id, JSON the response", async () => {
     await run("submit", "-q", "--", "true");
     expect(out).toBe("77\n");
     out = "";
@@ -181,27 +180,27 @@ describe("submit", () => {
     expect(JSON.parse(bodies[1] ?? "").request_id).toBe("mine");
   });
 
-  test("a word that is no script is told about the dashes", async () => {
+  test("the hint for a word that is no script suggests --", async () => {
     expect(await run("submit", "hostname")).toBe(2);
     expect(err).toContain("the script hostname does not exist");
     expect(err).toContain("Hint: To run a command rather than a script, put it after --: lattice submit -- hostname\n");
     expect(requests).toEqual([]);
   });
 
-  test("nothing to run", async () => {
+  test("a script or command is required", async () => {
     expect(await run("submit")).toBe(2);
-    expect(err).toContain("nothing to run");
+    expect(err).toContain("no script or command is given");
   });
 });
 
 describe("other commands", () => {
-  test("nodes", async () => {
+  test("nodes prints a table", async () => {
     await run("nodes");
     expect(out).toContain("n1    Ready            4×GH200  —         —       3      a1b2c3");
     expect(out).toContain("n2    Down (disabled)");
   });
 
-  test("cancel goes on after a refusal and fails with it", async () => {
+  test("cancel continues after a rejection and fails with it", async () => {
     expect(await run("cancel", "1", "12345")).toBe(5);
     expect(out).toBe("Cancelled allocation 12345\n");
     expect(err).toContain("allocation 1 has ended");
@@ -212,39 +211,39 @@ describe("other commands", () => {
     expect(await run("cancel", "1", "--all-mine")).toBe(2);
   });
 
-  test("drain", async () => {
+  test("drain sends the reason", async () => {
     expect(await run("node", "drain", "n1", "--reason=fan")).toBe(0);
     expect(out).toBe("n1: Draining\n");
     expect(JSON.parse(bodies[0] ?? "")).toMatchObject({ reason: "fan" });
   });
 
-  test("disabling needs a yes where nobody can be asked", async () => {
+  test("disable needs --yes without a terminal", async () => {
     expect(await run("node", "disable", "n1")).toBe(2);
     expect(requests).toEqual([]);
     expect(await run("node", "disable", "n1", "--yes")).toBe(0);
     expect(out).toBe("n1: Down (disabled)\n");
   });
 
-  test("a quota is set by name", async () => {
+  test("set-quota takes --name", async () => {
     expect(await run("admin", "tenant", "set-quota", "--name=physics", "--max-nodes=250")).toBe(0);
     expect(JSON.parse(bodies[0] ?? "")).toMatchObject({ quota: { max_nodes: 250 } });
     expect(out).toContain("0 of 250");
   });
 
-  test("logs are passed through", async () => {
+  test("logs are copied unchanged", async () => {
     await run("logs", "12345", "--stderr", "--tail=3");
     expect(requests[1]).toBe("GET /api/v1/allocations/12345/logs?stream=stderr&tail=3");
   });
 });
 
 describe("errors", () => {
-  test("the server's problem with its hint, and its exit status", async () => {
+  test("a server's problem is shown with its hint and exit status", async () => {
     expect(await run("status", "9")).toBe(3);
     expect(err).toBe("Error: no /api/v1/allocations/9\nHint: Look again.\n");
     expect(out).toBe("");
   });
 
-  test("as JSON when JSON is asked for", async () => {
+  test("errors are JSON with -o json", async () => {
     expect(await run("status", "9", "-o", "json")).toBe(3);
     expect(JSON.parse(err)).toMatchObject({ code: "unknown_allocation", hint: "Look again." });
   });
@@ -256,7 +255,7 @@ describe("errors", () => {
     [["status", "-o", "xml"], "xml", "lattice status --help"],
     [["up", "--nodes=0"], "from 1 to 64", "lattice up --help"],
     [["node", "drian", "n1"], "unknown command 'drian'", "Did you mean drain?"],
-  ])("usage %j", async (argv, detail, hint) => {
+  ])("the usage error %j names the command", async (argv, detail, hint) => {
     expect(await run(...argv)).toBe(2);
     expect(err).toContain(detail);
     expect(err).toContain(hint);
@@ -270,7 +269,7 @@ describe("errors", () => {
     },
   );
 
-  test("no server", async () => {
+  test("an unreachable server is reported", async () => {
     vi.stubEnv("LATTICE_API_URL", "http://127.0.0.1:1");
     expect(await run("status")).toBe(7);
     expect(err).toContain("Hint: Is the cluster running? Start one with: lattice up");
@@ -278,7 +277,7 @@ describe("errors", () => {
 });
 
 describe("help and completion", () => {
-  test("help names every command", async () => {
+  test("help lists every command", async () => {
     expect(await run("--help")).toBe(0);
     const shown = Object.entries(commandTable).filter(([, { hidden }]) => hidden !== true);
     for (const [name] of shown) expect(out).toContain(`  ${name}`);
@@ -289,7 +288,7 @@ describe("help and completion", () => {
     expect(out).toContain(`Usage: lattice ${name}`);
   });
 
-  test("version", async () => {
+  test("--version prints the version", async () => {
     expect(await run("--version")).toBe(0);
     expect(out).toMatch(/^lattice /);
   });
@@ -304,7 +303,7 @@ describe("help and completion", () => {
     expect(out).toContain("undrain");
   });
 
-  test("a shell that is not known", async () => {
+  test("an unknown shell is refused", async () => {
     expect(await run("completion", "tcsh")).toBe(2);
   });
 });

@@ -1,7 +1,7 @@
-// What is shown while something is waited for: on a terminal, and neither with --quiet nor for a program.
+// The spinner: on a terminal, and neither with --quiet nor for structured output.
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { standing } from "../src/commands/dag/wait.ts";
+import { progressText } from "../src/commands/dag/wait.ts";
 import { useScripted } from "./scripted.ts";
 
 const V = "/api/v1";
@@ -25,7 +25,7 @@ const COMMANDS: readonly [words: string[], shown: string][] = [
   [["admin", "backup", "verify", "/b/one"], "Reading /b/one"],
   [["admin", "restore", "/b/one", "--yes"], "Restoring /b/one"],
   [["checkpoint", "--wait", "34"], "Checkpoint 2 of allocation 34"],
-  [["cache", "warm", "--image=gnu/1:v1"], "Bringing gnu/1:v1 to the nodes"],
+  [["cache", "warm", "--image=gnu/1:v1"], "Pulling gnu/1:v1 to the nodes"],
   [["submit", "--wait", "--", "true"], "Allocation 34 is pending"],
 ];
 
@@ -44,14 +44,14 @@ describe.each(COMMANDS)("%j", (words, shown) => {
     };
   });
 
-  test("is watched on a terminal, and nothing of it stays", async () => {
+  test("shows a spinner on a terminal and removes it", async () => {
     expect(await rig.run(...words), rig.err).toBe(0);
     expect(rig.err).toContain(shown);
     const left = rig.err.split("\r\u001b[K").at(-1);
     expect(left).not.toContain(shown);
   });
 
-  test("is silent elsewhere, with --quiet, and for a program", async () => {
+  test("is silent without a terminal, with --quiet and with JSON", async () => {
     expect(await rig.run("-q", ...words), rig.err).toBe(0);
     expect(await rig.run("-o", "json", ...words), rig.err).toBe(0);
     onTerminal(false);
@@ -60,15 +60,15 @@ describe.each(COMMANDS)("%j", (words, shown) => {
   });
 });
 
-test("how a DAG stands", () => {
+test("the progress of a DAG counts ended members", () => {
   const members = [
     { name: "a", state: "completed" },
     { name: "b", state: "running" },
     { name: "c", state: "running" },
     { name: "d", state: "pending" },
   ] as const;
-  expect(standing({ members: members.map((one) => ({ ...one, allocation_id: "1" })) })).toBe(
-    "1 of 4 ended, b, c running",
-  );
-  expect(standing({})).toBe("0 of 0 ended");
+  expect(
+    progressText({ members: members.map((one) => ({ ...one, allocation_id: "1", reason: "", depends_on: [] })) }),
+  ).toBe("1 of 4 ended, b, c running");
+  expect(progressText({ members: [] })).toBe("0 of 0 ended");
 });

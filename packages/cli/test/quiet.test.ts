@@ -1,4 +1,4 @@
-// With --quiet a command prints ids alone; a session that waits leaves the queue with whoever asked for it.
+// --quiet prints only ids; a pending session leaves the queue when its client is interrupted.
 
 import { expect, test, vi } from "vitest";
 import { useScripted } from "./scripted.ts";
@@ -6,7 +6,7 @@ import { useScripted } from "./scripted.ts";
 const rig = useScripted();
 const V = "/api/v1";
 
-test("what was done is told by its id alone", async () => {
+test("--quiet prints only ids", async () => {
   const allocation = { id: "7", state: "running", spec: {} };
   rig.answers = {
     [`PATCH ${V}/allocations/7`]: [200, { allocation }],
@@ -45,14 +45,14 @@ test("what was done is told by its id alone", async () => {
   expect(rig.err).toBe("");
 });
 
-test("where a server has nothing to add there is no line", async () => {
+test("an empty note prints no line", async () => {
   const series = [{ metric: "memory_used", unit: "bytes", points: [{ at: "2026-11-15T12:00:00Z", value: 1e6 }] }];
   rig.answers = { [`GET ${V}/allocations/7/metrics?mode=summary`]: [200, { series, unavailable_reason: "" }] };
   expect(await rig.run("top", "7"), rig.err).toBe(0);
   expect([rig.out.includes("memory_used"), rig.err]).toEqual([true, ""]);
 });
 
-test("a session takes no flags of what runs by itself", async () => {
+test("a session takes no flags of batch work", async () => {
   expect(await rig.run("session", "--help")).toBe(0);
   expect(rig.out).toContain("--walltime");
   expect(rig.out).not.toMatch(/--(task-group|reactive|output-file|scale-metric|checkpoint)\b/);
@@ -63,7 +63,7 @@ test.each([
   ["SIGTERM", 143],
   ["SIGHUP", 129],
   ["SIGINT", 130],
-] as const)("a session that waits is given up by %s", async (signal, status) => {
+] as const)("%s cancels a pending session", async (signal, status) => {
   rig.answers = {
     [`POST ${V}/sessions`]: [200, { session_id: "9.1", allocation_id: "9", state: "pending" }],
     [`GET ${V}/sessions/9.1`]: [200, { id: "9.1", allocation_id: "9", state: "pending" }],

@@ -1,4 +1,4 @@
-// Members as an administrator sees and changes them.
+// `lattice admin raft`: members shown, added, removed, and the transfer of leadership.
 
 import { describe, expect, test } from "vitest";
 import { useScripted } from "./scripted.ts";
@@ -11,7 +11,7 @@ const members = [
 ];
 
 describe("admin raft", () => {
-  test("status shows what is known of each member, and a dash for the rest", async () => {
+  test("status shows a dash for unknown values of a member", async () => {
     rig.answers = { "GET /api/v1/raft/status": [200, { engine: "etcd", leader: "server-1", writable: true, members }] };
     expect(await rig.run("admin", "raft", "status")).toBe(0);
     expect(rig.out).toMatch(/server-1 +h1:50051 +yes +yes +9 +0 .*lattice-1 +a1 +yes +yes +3\.0 MB +4/);
@@ -30,11 +30,11 @@ describe("admin raft", () => {
     expect(paths).toEqual(["POST /api/v1/raft/members", "DELETE /api/v1/raft/members/server-2"]);
   });
 
-  test("leadership that went elsewhere is said, and is a failure", async () => {
+  test("a transfer that ends at another server fails", async () => {
     rig.answers = { "POST /api/v1/raft/transfer-leader": [200, { leader: "server-3", term: "7" }] };
     expect(await rig.run("admin", "raft", "transfer-leader")).toBe(0);
-    expect(rig.out).toBe("server-3 leads, term 7.\n");
+    expect(rig.out).toBe("Leader is server-3, term 7.\n");
     expect(await rig.run("admin", "raft", "transfer-leader", "server-2")).toBe(5);
-    expect(rig.err).toContain("server-2 did not take over in time; server-3 leads.");
+    expect(rig.err).toContain("server-2 did not become leader in time; the leader is server-3");
   });
 });

@@ -1,18 +1,18 @@
-// The whole program in this process against a server that answers as it is told: what was asked, what
-// was printed where, and the exit status. To be called once, at the top of a test file.
+// Runs the whole program in this process against a scripted server, and records requests, output and exit status. Call
+// it once, at the top of a test file.
 
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, vi } from "vitest";
 import { runProgram } from "../src/index.ts";
 
-/** Status and body; a function writes the answer itself. */
+/** Status and body, or a function that writes the response. */
 export type Answer = readonly [number, unknown] | ((response: ServerResponse) => void);
 
 export interface Scripted {
   answers: Record<string, Answer>;
   requests: string[];
-  /** Of the requests, in their order, as they came. */
+  /** The bodies of the requests, in order. */
   bodies: string[];
   out: string;
   err: string;

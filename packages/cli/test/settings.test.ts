@@ -1,4 +1,4 @@
-// Where settings come from, and which source wins.
+// The sources of settings and their precedence.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,7 +20,7 @@ const resolve = (given: { flags?: Partial<Flags>; env?: NodeJS.ProcessEnv; file?
   });
 
 describe("precedence", () => {
-  test("defaults", () => {
+  test("defaults apply without any source", () => {
     expect(resolve({})).toMatchObject({
       url: "http://127.0.0.1:8080",
       user: "ada",
@@ -29,7 +29,7 @@ describe("precedence", () => {
     });
   });
 
-  test("flags over environment over file", () => {
+  test("flags win over the environment, the environment over the file", () => {
     const file = { url: "http://file:1", tenant: "from-file", vcluster: "from-file" };
     const env = { LATTICE_API_URL: "http://env:2", LATTICE_TENANT: "from-env" };
     const flags = { url: "http://flag:3" };
@@ -40,7 +40,7 @@ describe("precedence", () => {
     });
   });
 
-  test("LATTICE_ENDPOINT works, LATTICE_API_URL comes first, and empty means unset", () => {
+  test("LATTICE_API_URL wins over LATTICE_ENDPOINT, and empty means unset", () => {
     expect(resolve({ env: { LATTICE_ENDPOINT: "host:9" } }).url).toBe("https://host:9");
     expect(resolve({ env: { LATTICE_ENDPOINT: "host:9", LATTICE_API_URL: "https://api" } }).url).toBe("https://api");
     expect(resolve({ env: { LATTICE_API_URL: "a:1, https://b/" } }).url).toBe("https://a:1,https://b");
@@ -56,11 +56,11 @@ describe("precedence", () => {
     ["127.0.0.1:9", "http://127.0.0.1:9"],
     ["[::1]", "http://[::1]:8080"],
     ["http://10.0.0.7", "http://10.0.0.7"],
-  ])("%s is %s: over a network only what says http goes in the clear", (host, url) => {
+  ])("%s becomes %s: remote hosts get https unless http is written", (host, url) => {
     expect(resolve({ flags: { url: host } }).url).toBe(url);
   });
 
-  test("lists are narrowed by the command line alone, not by where work goes", () => {
+  test("only the command line filters lists", () => {
     const file = { tenant: "physics", vcluster: "batch" };
     expect(resolve({ file, env: { LATTICE_TENANT: "chemistry" } }).named).toEqual({});
     expect(resolve({ file, flags: { vcluster: "debug" } })).toMatchObject({
@@ -69,7 +69,7 @@ describe("precedence", () => {
     });
   });
 
-  test("colours only on a terminal, and not against any wish", () => {
+  test("colours need a terminal and can be disabled", () => {
     expect(resolve({ isTerminal: true }).color).toBe(true);
     expect(resolve({ isTerminal: false }).color).toBe(false);
     expect(resolve({ isTerminal: true, env: { NO_COLOR: "1" } }).color).toBe(false);
@@ -77,11 +77,11 @@ describe("precedence", () => {
     expect(resolve({ isTerminal: true, file: { color: false } }).color).toBe(false);
   });
 
-  test.each([["ftp://x"], ["http://a,"], ["http://"], ["::::"]])("refuses the address %s", (url) => {
+  test.each([["ftp://x"], ["http://a,"], ["http://"], ["::::"]])("the address %s is refused", (url) => {
     expect(() => resolve({ flags: { url } })).toThrow(ProblemError);
   });
 
-  test("refuses an unknown output format of the file", () => {
+  test("an unknown output format in the file is refused", () => {
     expect(() => resolve({ file: { output: "xml" } })).toThrow(/xml/);
   });
 });
@@ -104,23 +104,23 @@ describe("configuration file", () => {
     });
   });
 
-  test("an unknown key is refused by name", () => {
+  test("the error names an unknown key", () => {
     expect(() => checkConfig({ api_ulr: "a" }, "f")).toThrow('unknown key "api_ulr"');
   });
 
-  test("a value of another kind is refused", () => {
+  test("a value of the wrong type is refused", () => {
     expect(() => checkConfig({ tenant: 7 }, "f")).toThrow("tenant must be a string");
     expect(() => checkConfig(["a"], "f")).toThrow("key: value");
   });
 
-  test("is read as YAML from its default place, and need not exist there", async () => {
+  test("the default file is YAML and optional", async () => {
     expect(await readConfigFile(undefined, { XDG_CONFIG_HOME: dir })).toEqual({});
     const path = join(dir, "config.yaml");
     writeFileSync(path, 'api_url: "http://x:1" # comment\nuser: grace\n');
     expect(await readConfigFile(path, {})).toEqual({ url: "http://x:1", user: "grace" });
   });
 
-  test("one that is named must exist", async () => {
+  test("the file of --config must exist", async () => {
     await expect(readConfigFile(join(dir, "absent.yaml"), {})).rejects.toThrow("does not exist");
   });
 });

@@ -1,4 +1,4 @@
-// Commands that name several things go on after a refusal; submit speaks of flags and can be left.
+// Commands on several objects continue after a rejection; submit names flags in errors and can be interrupted.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,14 +16,14 @@ const record = (id: string, state = "running") => ({ id, state, spec: { name: `j
 const conflict = { code: "conflict", detail: "node b is disabled", status: 409 };
 
 describe("several ids", () => {
-  test("status shows those that exist, reports the others, and exits as the first of them", async () => {
+  test("status shows known ids, reports the others, and exits as the first of them", async () => {
     rig.answers = { "GET /api/v1/allocations/1": [200, record("1")], "GET /api/v1/allocations/3": [200, record("3")] };
     expect(await rig.run("status", "1", "2", "3", "4")).toBe(3);
     expect(rig.out).toMatch(/1 +job-1[\s\S]*3 +job-3/);
     expect(rig.err).toMatch(/allocations\/2\n[\s\S]*allocations\/4\n/);
   });
 
-  test("as JSON the answer is a list, whatever was found", async () => {
+  test("JSON output is a list, whatever was found", async () => {
     rig.answers = { "GET /api/v1/allocations/1": [200, record("1")] };
     expect(await rig.run("status", "1", "2", "-o", "json")).toBe(3);
     expect(JSON.parse(rig.out)).toEqual({ allocations: [record("1")] });
@@ -35,7 +35,7 @@ describe("several ids", () => {
     expect(rig.out).toBe("");
   });
 
-  test("draining goes on after a refusal", async () => {
+  test("drain continues after a rejection", async () => {
     rig.answers = {
       "POST /api/v1/nodes/a/drain": [200, { node: { id: "a", state: "draining" } }],
       "POST /api/v1/nodes/b/drain": [409, conflict],
@@ -46,7 +46,7 @@ describe("several ids", () => {
     expect(rig.err).toMatch(/node b is disabled[\s\S]*nowhere/);
   });
 
-  test("what is refused alike has one hint, and many are counted", async () => {
+  test("equal rejections share one hint and are counted", async () => {
     expect(await rig.run("node", "drain", "x[1-3]")).toBe(3);
     expect(rig.err.match(/Hint:/g)).toHaveLength(1);
     expect(rig.err.match(/Error:/g)).toHaveLength(3);
@@ -64,31 +64,31 @@ describe("several ids", () => {
     ).toHaveLength(30);
   });
 
-  test("nodes shows those that exist", async () => {
+  test("nodes shows known names", async () => {
     rig.answers = { "GET /api/v1/nodes/a": [200, { id: "a", state: "ready" }] };
     expect(await rig.run("nodes", "a", "b")).toBe(3);
     expect(rig.out).toMatch(/^a +Ready/m);
   });
 });
 
-test("what nodes say alike is said once, with a hint that leads on", async () => {
+test("equal errors of nodes are shown once, with a hint", async () => {
   const nodes = ["n1", "n2"].map((node) => ({ node, error: "no registry is configured on this node (--registry)" }));
   rig.answers = { "POST /api/v1/cache/warm": [200, { nodes }], "POST /api/v1/cache/evict": [200, { nodes }] };
   expect(await rig.run("cache", "warm", "--image=gnu/1:v1")).toBe(3);
   expect(rig.err).toMatch(/^Error: n1, n2: no registry is configured on this node \(--registry\)\nHint: Ask an admin/);
   rig.err = "";
   expect(await rig.run("cache", "evict", "--image=gnu/1:v1")).toBe(3);
-  expect(rig.err).toContain("Hint: `lattice cache status` shows what nodes keep.\n");
+  expect(rig.err).toContain("Hint: List cached images with: lattice cache status\n");
 });
 
 test("streamed values have units", () => {
   const values = { cpu_utilization: 5.613352, memory_used: 48746496, io_read_bytes: 0, queue: 3 };
-  expect(linesOf({ allocation_id: "7", node: "n1", values })).toEqual([
+  expect(linesOf({ allocation_id: "7", node: "n1", values, alerts: [], unavailable_reason: "" })).toEqual([
     "n1  cpu_utilization=5.6% memory_used=48.7MB io_read_bytes=0.0B/s queue=3.0",
   ]);
 });
 
-test("a task group has no attempt of its own", async () => {
+test("a task group shows no attempt", async () => {
   rig.answers = {
     "GET /api/v1/allocations/1": [200, { ...record("1"), attempt: 2 }],
     "GET /api/v1/allocations/2": [200, { ...record("2"), attempt: 0, group: { size: 4, running: 4 } }],
@@ -100,7 +100,7 @@ test("a task group has no attempt of its own", async () => {
   expect(rig.out).not.toContain("Attempt:");
 });
 
-test("watching what has ended shows when that was", async () => {
+test("watch of an ended allocation shows the time of its end", async () => {
   const ended_at = "2026-03-02T00:23:01Z";
   rig.answers = { "GET /api/v1/allocations/1": [200, { ...record("1", "completed"), ended_at }] };
   expect(await rig.run("watch", "1")).toBe(0);
@@ -110,7 +110,7 @@ test("watching what has ended shows when that was", async () => {
 describe("submit", () => {
   const accepted = [200, { id: "34", state: "pending", warnings: ["careful"] }] as const;
 
-  test("quiet leaves out warnings", async () => {
+  test("--quiet suppresses warnings", async () => {
     rig.answers = { "POST /api/v1/allocations": accepted };
     const path = join(dir, "job.sh");
     writeFileSync(path, "#!/bin/sh\n#SBATCH --mem=1G\ntrue\n");
@@ -136,7 +136,7 @@ describe("submit", () => {
     await open;
     process.emit("SIGINT");
     expect(await status).toBe(130);
-    expect(rig.err).toContain("allocation 34 goes on; cancel it with: lattice cancel 34\n");
+    expect(rig.err).toContain("Allocation 34 continues; to cancel it run: lattice cancel 34\n");
     expect(rig.requests.filter((line) => line.includes("cancel"))).toEqual([]);
     expect(process.listenerCount("SIGINT")).toBe(before);
   });
@@ -149,14 +149,14 @@ describe("submit", () => {
     fields: [{ field, detail: "must be from 0 to 10" }],
   };
 
-  test("a refused field is named by its flag", async () => {
+  test("an error names the flag of a refused field", async () => {
     rig.answers = { "POST /api/v1/allocations": [400, refusal] };
     expect(await rig.run("submit", "--preemption-class=99", "--", "true")).toBe(2);
     expect(rig.err).toMatch(/^Error: --preemption-class: must be from 0 to 10\n/);
     expect(rig.err).not.toContain("lifecycle");
   });
 
-  test("but not to a program, nor to whoever wrote a document", async () => {
+  test("JSON output and documents keep the field names", async () => {
     rig.answers = { "POST /api/v1/allocations": [400, refusal] };
     await rig.run("submit", "-o", "json", "--", "true");
     expect(JSON.parse(rig.err).fields[0].field).toBe(field);
@@ -180,7 +180,7 @@ describe("submit", () => {
     expect(flagOf(path)).toBe(flag);
   });
 
-  test("names in a list of fields and in hints", () => {
+  test("flags replace names in lists and hints", () => {
     const shown = inFlagNames({
       ...{ code: "invalid_argument", title: "", status: 400, retryable: false, hint: "" },
       detail: "2 fields are not acceptable: priority, walltime",
@@ -193,7 +193,7 @@ describe("submit", () => {
     expect(shown.fields[0]?.hint).toBe("Use --preemption-class for a number.");
   });
 
-  test("help offers only what this version does", async () => {
+  test("help hides unsupported flags", async () => {
     expect(await rig.run("submit", "--help")).toBe(0);
     expect(rig.out).toContain("--walltime");
     expect(rig.out).toContain("--checkpoint");
@@ -204,7 +204,7 @@ describe("submit", () => {
     [["hostname"], "lattice submit -- hostname\n"],
     [["ls", "-l", "a b"], "lattice submit -- ls -l 'a b'\n"],
     [["./absent.sh"], "lattice submit -- COMMAND\n"],
-  ])("%j, which is no script, is shown with its dashes", async (words, hint) => {
+  ])("%j is no script, and the hint suggests --", async (words, hint) => {
     expect(await rig.run("submit", ...words)).toBe(2);
     expect(rig.err.endsWith(hint)).toBe(true);
   });

@@ -1,4 +1,4 @@
-// What a submission becomes: from words, from a script with directives, from a document.
+// Submissions built from commands, scripts with directives, and documents.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -30,7 +30,7 @@ function parse(...args: string[]): ShortForm {
 const nowhere = { tenant: undefined, vcluster: undefined, uenv: undefined };
 
 describe("flags", () => {
-  test("absent flags say nothing", () => {
+  test("absent flags set no field", () => {
     expect(parse()).toEqual({});
   });
 
@@ -92,12 +92,12 @@ describe("flags", () => {
 });
 
 describe("words and scripts", () => {
-  test("words run as they are, named by the first", () => {
+  test("a command is named after its first word", () => {
     const body = buildSubmission(fromWords(["/usr/bin/env", "-i", "sh"]), {}, nowhere, "/work");
     expect(body).toEqual({ name: "env", workdir: "/work", command: ["/usr/bin/env", "-i", "sh"] });
   });
 
-  test("directives are taken, flags win over them, and the configuration gives way to both", () => {
+  test("flags win over directives, directives over the configuration", () => {
     const path = file("job.sh", "#!/bin/sh\n#LATTICE --nodes=64 --walltime=72h\n#LATTICE --name=big\necho hi\n");
     const settings = { ...nowhere, tenant: "physics" };
     const body = buildSubmission(fromScript(path, []), parse("--nodes=2"), settings, "/work");
@@ -112,7 +112,7 @@ describe("words and scripts", () => {
     });
   });
 
-  test("Slurm directives that mean nothing here are warned about", () => {
+  test("unsupported Slurm directives are warned about", () => {
     const path = file("slurm.sh", "#!/bin/bash\n#SBATCH --nodes=3\n#SBATCH --mem=64G\nhostname\n");
     const source = fromScript(path, []);
     expect(source.warnings).toHaveLength(1);
@@ -127,9 +127,9 @@ describe("words and scripts", () => {
     expect(form.script).toBe("#!/bin/bash\nset -- 'it'\\''s' '$HOME'\necho $1\n");
   });
 
-  test("arguments of another language are refused with the way to give them", () => {
+  test("arguments of a non-shell script are refused with a hint", () => {
     const path = file("x.py", "#!/usr/bin/env python3\nprint(1)\n");
-    expect(() => fromScript(path, ["a"])).toThrow(/shell scripts only/);
+    expect(() => fromScript(path, ["a"])).toThrow(/only shell scripts/);
     expect(fromScript(path, []).form.script).toContain("print(1)");
   });
 
@@ -139,12 +139,12 @@ describe("words and scripts", () => {
     ["holding NUL", () => fromScript(file("nul.sh", "#!/bin/sh\necho \0\n"), []), "NUL byte in line 2"],
     ["empty", () => fromScript(file("empty.sh", ""), []), "empty"],
     ["words with NUL", () => fromWords(["a\0b"]), "NUL byte"],
-  ])("refuses a script that is %s", (_name, act, detail) => {
+  ])("a script that is %s is refused", (_name, act, detail) => {
     expect(act).toThrow(ProblemError);
     expect(act).toThrow(detail);
   });
 
-  test("a relative working directory is taken from here", () => {
+  test("a relative working directory starts at the current one", () => {
     expect(buildSubmission(fromWords(["true"]), { workdir: "sub" }, nowhere, "/home/ada")).toMatchObject({
       workdir: "/home/ada/sub",
     });
@@ -152,7 +152,7 @@ describe("words and scripts", () => {
 });
 
 describe("documents", () => {
-  test("YAML and JSON, in both forms", async () => {
+  test("YAML and JSON documents are read in both forms", async () => {
     const yaml = file("a.yaml", "entrypoint: hostname\nnodes: 2\n");
     const json = file("a.json", '{"allocation": {"entrypoint": "hostname"}}');
     expect(mergeDocument(await fromDocument(yaml), { nodes: "3" })).toMatchObject({
@@ -162,7 +162,7 @@ describe("documents", () => {
     expect(mergeDocument(await fromDocument(json), {})).toEqual({ allocation: { entrypoint: "hostname" } });
   });
 
-  test("flags cannot silently miss a full form", async () => {
+  test("flags with a full-form document are refused", async () => {
     const json = file("b.json", '{"allocation": {"entrypoint": "hostname"}}');
     expect(() => mergeDocument({ allocation: {} }, { nodes: "3" })).toThrow(/nodes/);
     await expect(fromDocument(file("c.yaml", "a: [b"))).rejects.toThrow(/neither YAML nor JSON/);
@@ -171,7 +171,7 @@ describe("documents", () => {
   });
 });
 
-test("every flag of a submission may stand in a script, as the guide says", () => {
+test("every submission flag works as a directive", () => {
   const flags = addSubmitFlags(new Command()).options.flatMap(({ long }) => (long === undefined ? [] : [long]));
   const unknown = flags.filter((flag) => !LATTICE_OPTIONS.has(flag.slice(2).replaceAll("-", "_")));
   expect(unknown, "add it to directives/lattice.ts").toEqual([]);

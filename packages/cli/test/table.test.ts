@@ -1,9 +1,9 @@
-// Tables: aligned, cut to the terminal, honest about width.
+// Tables: alignment, and fitting to the width of the terminal.
 
-import type { Node } from "@lattice/sdk";
+import type { AccountingRecord, Node } from "@lattice/sdk";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { historyColumns } from "../src/commands/history/table.ts";
+import { historyColumns } from "../src/commands/history.ts";
 import { nodeColumns } from "../src/commands/nodes/table.ts";
 import { createPaint } from "../src/output/paint.ts";
 import { type Column, renderTable } from "../src/output/table.ts";
@@ -40,7 +40,7 @@ describe("table", () => {
     expect(renderTable(columns, [])).toBe("ID  NAME  COUNT\n");
   });
 
-  test("cuts the flexible column to fit, and only where there is a width", () => {
+  test("cuts the flexible column only when there is a width", () => {
     const rows = [{ id: "1", name: "x".repeat(60), count: "7" }];
     const fitted = lines(renderTable(columns, rows, 40));
     expect(fitted.every((line) => widthOf(line) <= 40)).toBe(true);
@@ -48,7 +48,7 @@ describe("table", () => {
     expect(renderTable(columns, rows)).toContain("x".repeat(60));
   });
 
-  test("says less, then leaves columns out, before it is stacked", () => {
+  test("uses short forms, then drops columns, then stacks", () => {
     const more: readonly Column<Row>[] = [
       { header: "ID", value: ({ id }) => id },
       { header: "WHEN", value: () => "2026-03-01T14:05:09", short: () => "03-01T14:05" },
@@ -67,11 +67,11 @@ describe("table", () => {
     expect(lines(renderTable(more, rows))[1]).toContain("2026-03-01T14:05:09");
   });
 
-  test("a list of what has ended fits eighty columns", () => {
+  test("the history fits eighty columns", () => {
     const row = {
       ...{ allocation_id: "123456_99", name: "a-name-of-some-length", state: "completed", exit_code: 0, nodes: 128 },
       ...{ elapsed_seconds: 260_000, node_hours: 9_244.44, gpu_hours: 36_977.78, ended_at: "2026-03-01T14:05:09Z" },
-    } as const;
+    } as unknown as AccountingRecord;
     const text = renderTable(historyColumns(createPaint(false), false), [row], 80);
     expect(lines(text)).toHaveLength(2);
     for (const line of lines(text)) expect(widthOf(line)).toBeLessThanOrEqual(80);
@@ -87,20 +87,20 @@ describe("table", () => {
     expect(widthOf(first)).toBe(widthOf(second));
   });
 
-  test("paints after fitting, so that colours do not count", () => {
+  test("colours do not count as width", () => {
     const painted = [{ ...columns[0], paint: (text: string) => `<${text}>` } as Column<Row>, ...columns.slice(1)];
     const [, line] = lines(renderTable(painted, [{ id: "1", name: "a", count: "2" }]));
     expect(line).toBe("<1 >  a         2");
   });
 
-  test("a name cannot bring control characters to the terminal", () => {
+  test("control characters in names are replaced", () => {
     const rows = [{ id: "1", name: "evil\u001b[2J\nname", count: "1" }];
     const text = renderTable(columns, rows);
     expect(text).not.toContain("\u001b");
     expect(lines(text)).toHaveLength(2);
   });
 
-  test("any rows stay within any sensible width", () => {
+  test("no line exceeds a given width", () => {
     const row = fc.record({
       id: fc.stringMatching(/^\d{1,8}$/),
       name: fc.string({ unit: "grapheme" }),
@@ -127,35 +127,36 @@ describe("on a terminal of 60 columns", () => {
     agent_version: "0.1.0",
     capabilities: { cpu_cores: 64, memory_gb: 512, gpu_type: "GH200", gpu_count: 4 },
     claims: [{ allocation_id: "12345", vcluster: "hpc-batch", tenant: "physics" }],
-  };
+  } as unknown as Node;
 
-  test("wide nodes are stacked, and nothing is left out", () => {
+  test("the wide node table is stacked without loss", () => {
     const text = renderTable(nodeColumns(paint, true), [node, { ...node, id: "node-2" }], 60);
     expect(lines(text).every((line) => widthOf(line) <= 60)).toBe(true);
     expect(text).toMatch(/^NODE +node-1$[\s\S]*^MEMORY +512 GB$[\s\S]*^NODE +node-2$/m);
     expect(text).toMatch(/^REASON +the fan of the second power supply/m);
   });
 
-  test("wide nodes are a table where there is room, and in a pipe", () => {
+  test("the wide node table is a table on a wide terminal and in a pipe", () => {
     expect(renderTable(nodeColumns(paint, true), [node], 200)).toMatch(/^NODE +STATE +GPUS/);
     expect(renderTable(nodeColumns(paint, true), [node], undefined)).toMatch(/^NODE +STATE +GPUS/);
   });
 
-  test("the usual nodes fit", () => {
-    const { cause: _cause, claims: _claims, capabilities: _capabilities, ...idle } = node;
+  test("the node table fits", () => {
+    const { capabilities: _capabilities, ...rest } = node;
+    const idle = { ...rest, cause: "", claims: [] };
     const text = renderTable(nodeColumns(paint, false), [{ ...idle, state: "ready" }], 60);
     expect(lines(text).every((line) => widthOf(line) <= 60)).toBe(true);
     expect(text).toMatch(/^NODE +STATE +GPUS +VCLUSTER +TENANT +GROUP +CONFORM…?/);
   });
 });
 
-test("shortening keeps what fits", () => {
+test("shorten keeps what fits", () => {
   expect(shorten("abcdef", 6)).toBe("abcdef");
   expect(shorten("abcdef", 4)).toBe("abc…");
   expect(shorten("日本語", 4)).toBe("日…");
 });
 
-test("cleaning leaves text alone", () => {
+test("clean leaves ordinary text unchanged", () => {
   expect(clean("Grüße — 日本")).toBe("Grüße — 日本");
 });
 

@@ -1,4 +1,4 @@
-// One command at a time changes the file of tokens; what a dead one has left is taken away.
+// The lock of the token file: one command at a time; stale locks are removed.
 
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
@@ -11,7 +11,7 @@ const home = mkdtempSync(join(tmpdir(), "lattice-test-lock-"));
 afterAll(() => rmSync(home, { recursive: true, force: true, maxRetries: 9 }));
 const path = (name: string) => join(home, name, "tokens.json");
 
-test("one after the other, also when one fails", async () => {
+test("commands run one after the other, also after a failure", async () => {
   const file = path("many");
   let inside = 0;
   const work = (fails: boolean) =>
@@ -27,7 +27,7 @@ test("one after the other, also when one fails", async () => {
   expect(existsSync(`${file}.lock`)).toBe(false);
 });
 
-test("what a process that is no more has left is taken away, and what is too old", async () => {
+test("locks of dead processes and old locks are removed", async () => {
   const file = path("left");
   await withLock(file, () => undefined);
   const { pid } = spawnSync("true");
@@ -39,6 +39,6 @@ test("what a process that is no more has left is taken away, and what is too old
   expect(existsSync(`${file}.lock`)).toBe(false);
 });
 
-test("without a home there is nothing to lock", async () => {
+test("without HOME the lock fails", async () => {
   await expect(withLock(null, () => undefined)).rejects.toMatchObject({ problem: { detail: "HOME is not set" } });
 });

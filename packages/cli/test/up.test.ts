@@ -1,4 +1,4 @@
-// The child processes of a local cluster: started, restarted, ended.
+// `lattice up`: its child processes, ports, data directory and messages.
 
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -9,10 +9,10 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type Child, keepRunning } from "../src/commands/up/child.ts";
-import { takeOver, writeClusterFile } from "../src/commands/up/cluster-file.ts";
-import { farewell } from "../src/commands/up/farewell.ts";
-import { watchOver } from "../src/commands/up/guard.ts";
+import { claimDataDir, writeClusterFile } from "../src/commands/up/cluster-file.ts";
+import { runGuard } from "../src/commands/up/guard.ts";
 import { groupOf, nodeNames, prepareLayout } from "../src/commands/up/layout.ts";
+import { stopSummary } from "../src/commands/up/messages.ts";
 import { chooseNodeCount } from "../src/commands/up/node-count.ts";
 import { requireFreePorts } from "../src/commands/up/ports.ts";
 import { parseReady, readyLine } from "../src/commands/up/ready-line.ts";
@@ -42,7 +42,7 @@ function start(name: string, source: string, notes: string[] = []): { child: Chi
 }
 
 describe("children", () => {
-  test("the ready line is found among others", async () => {
+  test("the ready line is found among other lines", async () => {
     const { child } = start(
       "ready",
       'console.log("starting"); console.log(JSON.stringify({ready:true,rest:"127.0.0.1:1",grpc:"127.0.0.1:2"})); setInterval(()=>{},1e6)',
@@ -52,23 +52,23 @@ describe("children", () => {
     expect(child.running()).toBe(false);
   });
 
-  test("one that ends before it is ready shows the end of its log", async () => {
+  test("a child that ends before it is ready shows the end of its log", async () => {
     const { child } = start("broken", 'console.error("the disk is on fire"); process.exit(3)');
     await expect(readyLine(child, 20_000, never)).rejects.toThrow(/status 3.*the disk is on fire/s);
     await child.stop(1_000);
   });
 
-  test("one that dies is started again, and said so", async () => {
+  test("a child that dies is restarted with a note", async () => {
     const notes: string[] = [];
     const { child, pids } = start("mortal", "setInterval(()=>{},1e6)", notes);
     await until(() => pids.length === 1);
     process.kill(pids[0] ?? 0, "SIGKILL");
     await until(() => pids.length === 2);
-    expect(notes[0]).toMatch(/mortal ended unexpectedly \(SIGKILL\); starting it again in 0.5 s/);
+    expect(notes[0]).toMatch(/mortal ended unexpectedly \(SIGKILL\); restarting in 0.5 s/);
     await child.stop(5_000);
   });
 
-  test("one that does not listen to SIGTERM is killed", async () => {
+  test("a child that ignores SIGTERM is killed", async () => {
     const { child } = start("stubborn", 'process.on("SIGTERM",()=>{}); console.log("up"); setInterval(()=>{},1e6)');
     await until(() => readFileSync(child.logFile, "utf8").includes("up"));
     await child.stop(50);
@@ -82,7 +82,7 @@ test.each([
   ['{"ready":false,"rest":"a","grpc":"b"}', null],
   ['{"ready":true}', null],
   ['{"ready":true,"rest":"a:1","grpc":"b:2"}', { rest: "a:1", grpc: "b:2" }],
-])("the line %s", (line, addresses) => {
+])("the line %s is parsed", (line, addresses) => {
   expect(parseReady(line)).toEqual(addresses);
 });
 
@@ -101,7 +101,7 @@ describe("ports in use", () => {
     createHttpServer((_request, response) => response.end('{"status":"ok","server":"server-1","version":"1"}'));
   beforeEach(() => vi.stubEnv("npm_lifecycle_event", undefined));
 
-  test("another program's is named, with the flag that chooses another", async () => {
+  test("the error names the port and its flag", async () => {
     const port = await hold(createServer((socket) => socket.destroy()));
     await expect(requireFreePorts({ port, grpcPort: 0 })).rejects.toMatchObject({
       problem: {
@@ -111,7 +111,7 @@ describe("ports in use", () => {
     });
   });
 
-  test("both are named at once, in the words of npm start where that was used", async () => {
+  test("the error names both ports, and npm start if that was used", async () => {
     vi.stubEnv("npm_lifecycle_event", "start");
     const [port, grpcPort] = [await hold(createServer((socket) => socket.destroy())), await hold(createServer())];
     await expect(requireFreePorts({ port, grpcPort })).rejects.toMatchObject({
@@ -122,7 +122,7 @@ describe("ports in use", () => {
     });
   });
 
-  test("another Lattice cluster's is offered", async () => {
+  test("the error suggests the Lattice cluster on the port", async () => {
     const port = await hold(lattice());
     await expect(requireFreePorts({ port, grpcPort: 0 })).rejects.toMatchObject({
       problem: {
@@ -132,42 +132,42 @@ describe("ports in use", () => {
     });
   });
 
-  test("any free ones are free", async () => {
+  test("port 0 needs no check", async () => {
     await requireFreePorts({ port: 0, grpcPort: 0 });
   });
 });
 
 describe("number of nodes", () => {
-  test("is remembered with the data, unless another is asked for", () => {
+  test("is stored with the data and can be overridden", () => {
     const layout = prepareLayout(join(dir, "counted"));
     expect(chooseNodeCount(layout, undefined)).toBe(4);
     expect(chooseNodeCount(layout, 8)).toBe(8);
     expect(chooseNodeCount(prepareLayout(join(dir, "counted")), undefined)).toBe(8);
   });
 
-  test.each(["", "{}", '{"nodes":0}', '{"nodes":"8"}', '{"nodes":1e9}'])("a damaged memory %j is none", (text) => {
+  test.each(["", "{}", '{"nodes":0}', '{"nodes":"8"}', '{"nodes":1e9}'])("damaged settings %j are ignored", (text) => {
     const layout = prepareLayout(join(dir, "damaged"));
     writeFileSync(layout.settingsFile, text);
     expect(chooseNodeCount(layout, undefined)).toBe(4);
   });
 });
 
-describe("the last words", () => {
+describe("the summary after a stop", () => {
   test.each<[number | null, string | null, string]>([
-    [2, "/d", "Stopped. 2 running allocations go on; `lattice up --data-dir /d` picks them up."],
-    [1, "/d", "Stopped. 1 running allocation goes on; `lattice up --data-dir /d` picks it up."],
-    [0, "/d", "Stopped. The data is kept; `lattice up --data-dir /d` goes on from there."],
-    [null, "/d", "Stopped. The data is kept; `lattice up --data-dir /d` goes on from there."],
+    [2, "/d", "Stopped. 2 allocations keep running; continue with `lattice up --data-dir /d`."],
+    [1, "/d", "Stopped. 1 allocation keeps running; continue with `lattice up --data-dir /d`."],
+    [0, "/d", "Stopped. The data is kept; continue with `lattice up --data-dir /d`."],
+    [null, "/d", "Stopped. The data is kept; continue with `lattice up --data-dir /d`."],
     [2, null, "Stopped. Running allocations were ended and the temporary data removed."],
     [0, null, "Stopped. The temporary data was removed."],
   ])("%j running, data in %j", (running, kept, text) => {
     vi.stubEnv("npm_lifecycle_event", undefined);
-    expect(farewell(running, kept)).toBe(text);
+    expect(stopSummary(running, kept)).toBe(text);
     vi.unstubAllEnvs();
   });
 });
 
-test("the guard of a temporary cluster clears away what a killed `up` leaves", async () => {
+test("the guard cleans up after a killed `up`", async () => {
   const layout = prepareLayout(join(dir, "guarded"));
   const program = join(dir, "guarded.mjs");
   writeFileSync(program, "setInterval(()=>{},1e6)");
@@ -176,7 +176,7 @@ test("the guard of a temporary cluster clears away what a killed `up` leaves", a
   const pids = { server: child.pid ?? 0 };
   writeClusterFile(layout, { url: "", grpc: "", data_dir: "", nodes: [], pid: 2 ** 22 + 1, pids });
   const alive = new PassThrough();
-  const over = watchOver(layout.dataDir, alive);
+  const over = runGuard(layout.dataDir, alive);
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect(child.exitCode).toBeNull();
   expect(existsSync(layout.dataDir)).toBe(true);
@@ -187,74 +187,74 @@ test("the guard of a temporary cluster clears away what a killed `up` leaves", a
 });
 
 describe("data directory", () => {
-  test("a temporary one is made when none is given", () => {
+  test("a temporary directory is created by default", () => {
     const layout = prepareLayout(undefined);
     expect(layout.temporary).toBe(true);
     expect(existsSync(layout.serverDir)).toBe(true);
     rmSync(layout.dataDir, { recursive: true, maxRetries: 9 });
   });
 
-  test("one that cannot be used is refused", () => {
+  test("an unusable directory is refused", () => {
     const file = join(dir, "a-file");
     writeFileSync(file, "");
     expect(() => prepareLayout(file)).toThrow("cannot be used");
     expect(() => prepareLayout(join(file, "below"))).toThrow("cannot be used");
   });
 
-  test("one where no folder can be made is refused at once", () => {
+  test("a directory that cannot be created is refused at once", () => {
     expect(() => prepareLayout("/proc/x/y")).toThrow("/proc/x/y cannot be used: ENOENT");
   });
 
-  test("processes that an earlier cluster left behind are stopped", async () => {
+  test("processes of an earlier cluster are stopped", async () => {
     const layout = prepareLayout(join(dir, "left"));
     const { child, pids } = start("left-behind", "setInterval(()=>{},1e6)");
     await until(() => pids.length === 1);
     const pid = pids[0] ?? 0;
     writeClusterFile(layout, { url: "", grpc: "", data_dir: dir, nodes: [], pid: 2 ** 22 + 1, pids: { server: pid } });
-    // The mark in the command line is the directory they were started with.
+    // Orphans are recognized by the directory in their command line.
     const notes: string[] = [];
-    const stopped = takeOver({ ...layout, dataDir: dir }, (text) => notes.push(text));
+    const stopped = claimDataDir({ ...layout, dataDir: dir }, (text) => notes.push(text));
     await until(() => !child.running());
     await child.stop(1_000);
     await (await stopped)();
-    expect(notes).toEqual(["Stopping 1 process that an earlier cluster left behind"]);
+    expect(notes).toEqual(["Stopping 1 process of an earlier cluster"]);
   });
 
-  test("a process of a directory whose name only begins alike is left alone", async () => {
+  test("a process of a directory with the same prefix is not stopped", async () => {
     const layout = prepareLayout(join(dir, "alike"));
     const notes: string[] = [];
     const { child, pids } = start("other-folder", "setInterval(()=>{},1e6)");
     await until(() => pids.length === 1);
     const pid = pids[0] ?? 0;
     writeClusterFile(layout, { url: "", grpc: "", data_dir: "", nodes: [], pid: 2 ** 22 + 1, pids: { server: pid } });
-    const release = await takeOver({ ...layout, dataDir: dir.slice(0, -1) }, (text) => notes.push(text));
+    const release = await claimDataDir({ ...layout, dataDir: dir.slice(0, -1) }, (text) => notes.push(text));
     expect(notes).toEqual([]);
     expect(child.running()).toBe(true);
     await release();
     await child.stop(1_000);
   });
 
-  test("one that is served is refused, by whatever name it is given, until it is given back", async () => {
+  test("a claimed directory is refused under any name until it is released", async () => {
     const layout = prepareLayout(join(dir, "served"));
-    const release = await takeOver(layout, () => {});
-    // The command line of the one who serves it says nothing of `up`, as under `npm start`.
+    const release = await claimDataDir(layout, () => {});
+    // The owner's command line does not contain `up`, as under `npm start`.
     writeClusterFile(layout, { url: "http://x", grpc: "", data_dir: "", nodes: [], pid: process.pid, pids: {} });
     symlinkSync(layout.dataDir, join(dir, "by-another-name"));
     for (const name of ["served", "by-another-name", `../${dir.split("/").at(-1)}/served/`]) {
-      await expect(takeOver(prepareLayout(join(dir, name)), () => {})).rejects.toMatchObject({
+      await expect(claimDataDir(prepareLayout(join(dir, name)), () => {})).rejects.toMatchObject({
         problem: { code: "conflict", detail: expect.stringContaining("already running from") },
       });
     }
     await release();
-    await (await takeOver(layout, () => {}))();
+    await (await claimDataDir(layout, () => {}))();
   });
 
-  test("one without a record is free", async () => {
-    await (await takeOver(prepareLayout(join(dir, "fresh")), () => {}))();
+  test("a directory without cluster.json is free", async () => {
+    await (await claimDataDir(prepareLayout(join(dir, "fresh")), () => {}))();
   });
 });
 
-test("nodes and groups", () => {
+test("nodes are named and grouped", () => {
   expect(nodeNames(3)).toEqual(["node-1", "node-2", "node-3"]);
   expect([0, 1, 2, 3].map(groupOf)).toEqual(["group-0", "group-0", "group-1", "group-1"]);
 });

@@ -1,4 +1,4 @@
-// `lattice usage`: which question is asked, and how the answer reads.
+// `lattice usage`: requests and reports.
 
 import { describe, expect, test, vi } from "vitest";
 import { bar, sparkline } from "../src/commands/usage/draw.ts";
@@ -14,7 +14,7 @@ const PHYSICS = {
   since: "2026-03-01",
   until: "2026-03-30",
   days: 30,
-  as_of: "2026-03-30T12:00:00.000Z",
+  calculated_at: "2026-03-30T12:00:00.000Z",
   node_hours: 308.5,
   gpu_hours: 1234,
   running: { allocations: 3, nodes: 12, gpus: 48 },
@@ -35,7 +35,7 @@ const ADA = {
   since: "2026-03-30",
   until: "2026-03-30",
   days: 1,
-  as_of: "2026-03-30T12:00:00.000Z",
+  calculated_at: "2026-03-30T12:00:00.000Z",
   node_hours: 0.000278,
   by_tenant: [
     { tenant: "default", node_hours: 0.000278 },
@@ -43,7 +43,7 @@ const ADA = {
   ],
 };
 
-describe("what is asked", () => {
+describe("requests", () => {
   test.each([
     [["usage"], "/api/v1/usage"],
     [["usage", "--user", "bob", "--days", "7"], "/api/v1/usage?user=bob&days=7"],
@@ -56,7 +56,7 @@ describe("what is asked", () => {
     expect(rig.requests).toEqual([`GET ${asked}`]);
   });
 
-  test("a tenant from the settings narrows the user's own usage", async () => {
+  test("a tenant from the settings filters the user's own usage", async () => {
     vi.stubEnv("LATTICE_TENANT", "physics");
     rig.answers["GET /api/v1/usage?tenant=physics"] = [200, ADA];
     expect(await rig.run("usage")).toBe(0);
@@ -65,16 +65,16 @@ describe("what is asked", () => {
   test.each([
     [["usage", "--days", "0"], /from 1 to 90/],
     [["usage", "--days", "week"], /from 1 to 90/],
-    [["usage", "--days", "3", "--since", "2026-03-01"], /exclude each other/],
-  ])("%s is refused without asking", async (argv, message) => {
+    [["usage", "--days", "3", "--since", "2026-03-01"], /cannot be combined/],
+  ])("%s is refused without a request", async (argv, message) => {
     expect(await rig.run(...argv)).not.toBe(0);
     expect(rig.err).toMatch(message);
     expect(rig.requests).toEqual([]);
   });
 });
 
-describe("how it reads", () => {
-  test("a tenant's, with budgets", async () => {
+describe("reports", () => {
+  test("a tenant's report shows budgets", async () => {
     rig.answers["GET /api/v1/tenants/physics/usage"] = [200, PHYSICS];
     await rig.run("usage", "--tenant=physics");
     expect(rig.out.split("\n")).toEqual([
@@ -82,7 +82,7 @@ describe("how it reads", () => {
       "3 allocations are running now, on 12 nodes with 48 GPUs.",
       "That is 40 % of the cluster's use, above the tenant's share of 25 %.",
       "physics used 1,234 of 5,000 GPU-hours (25 %) in the last 30 days; at the rate of the last week it will not be used up.",
-      "physics used 309 of 300 node-hours (103 %) in the last 30 days; the budget is used up, and its work waits behind that of others.",
+      "physics used 309 of 300 node-hours (103 %) in the last 30 days; the budget is used up, so its allocations queue behind others.",
       "",
       "USER  NODE-HOURS  GPU-HOURS  RUNNING",
       "ada          300      1,200        2",
@@ -95,14 +95,14 @@ describe("how it reads", () => {
     expect(rig.out).toContain("; at the rate of the last week it will be used up in 10 days.");
   });
 
-  test("a user's, by tenant, small as it is", async () => {
+  test("a user's report is by tenant, also for little usage", async () => {
     rig.answers["GET /api/v1/usage"] = [200, ADA];
     await rig.run("usage");
     expect(rig.out).toContain("ada used 0.0003 node-hours and 0 GPU-hours today.\nNothing is running now.\n");
     expect(rig.out).toContain("TENANT   NODE-HOURS");
   });
 
-  test("on a terminal with bars and days", async () => {
+  test("a terminal shows bars and days", async () => {
     rig.answers["GET /api/v1/tenants/physics/usage"] = [200, PHYSICS];
     const terminal = Object.getOwnPropertyDescriptor(process.stdout, "isTTY");
     Object.defineProperty(process.stdout, "isTTY", { value: true, configurable: true });
@@ -117,7 +117,7 @@ describe("how it reads", () => {
     expect(rig.out).toContain(`GPUs by day  ${"█".repeat(30)}`);
   });
 
-  test("in other formats", async () => {
+  test("JSON, quiet and wide output", async () => {
     rig.answers["GET /api/v1/usage"] = [200, ADA];
     await rig.run("usage", "-o", "json");
     expect(JSON.parse(rig.out)).toEqual(ADA);
@@ -132,7 +132,7 @@ describe("how it reads", () => {
   });
 });
 
-test("pictures", () => {
+test("bars and sparklines", () => {
   expect(bar(0)).toBe("░".repeat(24));
   expect(bar(1)).toBe("█".repeat(24));
   expect(bar(7)).toBe("█".repeat(24));

@@ -1,4 +1,4 @@
-// `lattice why`, `submit --dry-run` and `status --verbose`: how the answers read.
+// The output of `lattice why`, `submit --dry-run` and `status --verbose`.
 
 import { expect, test } from "vitest";
 import { useScripted } from "./scripted.ts";
@@ -9,7 +9,7 @@ const PENDING = {
   id: "7",
   state: "pending",
   summary: "Needs 4 nodes; 6 match, 1 of them free now. Expected to start in 20 min.",
-  as_of: "2026-03-01T12:00:00.000Z",
+  evaluated_at: "2026-03-01T12:00:00.000Z",
   causes: [
     { code: "busy", text: "Needs 4 nodes; 6 match, 1 of them free now." },
     { code: "priority", text: "2 allocations are ahead of it in the queue." },
@@ -19,13 +19,13 @@ const PENDING = {
     needed: 4,
     matching: 6,
     free: 1,
-    failing: [{ what: "gpu_type", nodes: 2 }],
-    busy: [
+    failed_constraints: [{ constraint: "gpu_type", nodes: 2 }],
+    in_use: [
       { allocation_id: "3", user: "bob", tenant: "physics", nodes: 3, until: "2026-03-01T12:20:00.000Z" },
       { nodes: 1 },
     ],
-    busy_with_others: 1,
-    held: [{ allocation_id: "5", nodes: 1, starts_at: "2026-03-01T12:20:00.000Z" }],
+    other_in_use: 1,
+    reserved: [{ allocation_id: "5", nodes: 1, starts_at: "2026-03-01T12:20:00.000Z" }],
   },
   queue: {
     position: 3,
@@ -36,13 +36,13 @@ const PENDING = {
       { position: 2, nodes: 1, scores: { priority: 100, total: 100 } },
     ],
   },
-  tenant_state: ["Tenant physics holds 3 of the 8 nodes it may hold."],
-  sooner: [{ kind: "nodes", text: "With 1 node instead of 4 it would start now.", tried: "cycle" }],
+  tenant_limits: ["Tenant physics uses 3 of the 8 nodes it may use."],
+  suggestions: [{ kind: "nodes", text: "With 1 node instead of 4 it would start now.", verified_by: "cycle" }],
   estimated_start: "2026-03-01T12:20:00.000Z",
   estimate_error_seconds: 42,
 };
 
-test("an allocation that waits", async () => {
+test("why explains a pending allocation", async () => {
   rig.answers["GET /api/v1/allocations/7/explain"] = [200, PENDING];
   expect(await rig.run("why", "7")).toBe(0);
   for (const text of [
@@ -51,28 +51,28 @@ test("an allocation that waits", async () => {
     "4 needed; of 8 nodes 6 can take it, 1 of them free.",
     "2 fail gpu_type.",
     "3 busy with 3 (bob of physics), until ",
-    "1 busy with another's work, end unknown.",
+    "1 busy with another user's allocation, end unknown.",
     "1 more busy with others.",
-    "1 free, but held for 5, which starts at ",
-    "Place 3 of 9.",
-    "Tenant physics holds 3 of the 8 nodes it may hold.",
+    "1 free, but reserved for 5, which starts at ",
+    "Position 3 of 9.",
+    "Tenant physics uses 3 of the 8 nodes it may use.",
     ": an estimate, nothing is reserved.",
-    "Half of the estimates of late were right to within 42 s.",
-    "With 1 node instead of 4 it would start now. (tried in full)",
+    "Half of the recent estimates were right to within 42 s.",
+    "With 1 node instead of 4 it would start now. (tried with a full cycle)",
   ])
     expect(rig.out).toContain(text);
-  expect(rig.out).toMatch(/PLACE +ALLOCATION +SCORE +PRIORITY +WAIT_TIME\n +1 +5 +0\.135/);
-  expect(rig.out).toMatch(/2 +\(another's\)/);
+  expect(rig.out).toMatch(/POSITION +ALLOCATION +SCORE +PRIORITY +WAIT_TIME\n +1 +5 +0\.135/);
+  expect(rig.out).toMatch(/2 +\(hidden\)/);
 });
 
-test("whose nodes are held while others make room", async () => {
-  const making_room = [{ allocation_id: "3", nodes: 1, how: "stopping" }];
-  rig.answers["GET /api/v1/allocations/7/explain"] = [200, { ...PENDING, making_room }];
+test("why shows nodes that are reserved during a preemption", async () => {
+  const victims = [{ allocation_id: "3", nodes: 1, stage: "stopping" }];
+  rig.answers["GET /api/v1/allocations/7/explain"] = [200, { ...PENDING, victims }];
   expect(await rig.run("why", "7")).toBe(0);
-  expect(rig.out).toContain(": its nodes are held for it.");
+  expect(rig.out).toContain(": its nodes are reserved.");
 });
 
-test("quiet is one line, json is all of it, an unknown id is a problem", async () => {
+test("why supports --quiet, JSON and unknown ids", async () => {
   rig.answers["GET /api/v1/allocations/7/explain"] = [200, PENDING];
   expect(await rig.run("why", "7", "-q")).toBe(0);
   expect(rig.out).toBe(`${PENDING.summary}\n`);
@@ -83,8 +83,8 @@ test("quiet is one line, json is all of it, an unknown id is a problem", async (
   expect(rig.err).toContain("Look again.");
 });
 
-test("an allocation that has started", async () => {
-  const placed = {
+test("why explains a placement", async () => {
+  const placement = {
     nodes: ["n1"],
     started_at: "2026-03-01T12:00:00Z",
     waited_seconds: 3,
@@ -92,7 +92,7 @@ test("an allocation that has started", async () => {
   };
   rig.answers["GET /api/v1/allocations/7/explain"] = [
     200,
-    { id: "7", state: "running", summary: "It started.", placed },
+    { id: "7", state: "running", summary: "It started.", placement },
   ];
   expect(await rig.run("why", "7")).toBe(0);
   expect(rig.out).toContain("Nodes: n1.");
@@ -125,19 +125,19 @@ test("a dry run submits nothing", async () => {
   expect(rig.err).toContain("careful");
 });
 
-test("status --verbose tells the decisions", async () => {
+test("status --verbose shows the timeline", async () => {
   rig.answers["GET /api/v1/allocations/7"] = [200, { id: "7", state: "running", nodes: ["n1"] }];
   rig.answers["GET /api/v1/allocations/7/timeline"] = [
     200,
     {
       id: "7",
-      left_out: 2,
+      omitted: 2,
       entries: [{ at: "2026-03-01T12:00:00Z", kind: "placed", text: "Placed on 1 node.", attempt: 3, nodes: ["n1"] }],
     },
   ];
   expect(await rig.run("status", "7", "--verbose")).toBe(0);
   expect(rig.out).toMatch(
-    /Timeline\n {2}2 earlier moments are no longer kept\.\n.*Placed on 1 node\. \(n1\) \[attempt 3\]/,
+    /Timeline\n {2}2 earlier entries are no longer stored\.\n.*Placed on 1 node\. \(n1\) \[attempt 3\]/,
   );
   rig.out = "";
   expect(await rig.run("status", "7", "--verbose", "-o", "json")).toBe(0);
@@ -147,5 +147,5 @@ test("status --verbose tells the decisions", async () => {
 test("signals are read from a file", async () => {
   rig.answers["GET /api/v1/admin/signals"] = [200, {}];
   expect(await rig.run("admin", "signals")).toBe(0);
-  expect(rig.out).toContain("No signals are known.");
+  expect(rig.out).toContain("No signals are set.");
 });

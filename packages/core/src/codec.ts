@@ -2,9 +2,11 @@
 // a foreign writer could get wrong (version, numbering, kinds of command); the insides of a
 // command were checked when it was made and are covered by the log's checksums.
 
-import { canonical } from "./canonical.ts";
+import { canonical } from "./base/canonical.ts";
+import { ENTRY_VERSION } from "./base/versions.ts";
 import type { Entry } from "./command.ts";
-import { COMMAND_VERSIONS, ENTRY_VERSION, VersionTooNewError } from "./version.ts";
+import { isCommandKind } from "./handlers.ts";
+import { VersionTooNewError } from "./version.ts";
 
 export class EntryFormatError extends Error {
   constructor(message: string) {
@@ -41,7 +43,7 @@ function parse(text: string): Readonly<Record<string, unknown>> {
 
 function checkKind(index: number, command: unknown): void {
   const kind = isObject(command) ? command.kind : undefined;
-  if (typeof kind === "string" && Object.hasOwn(COMMAND_VERSIONS, kind)) return;
+  if (typeof kind === "string" && isCommandKind(kind)) return;
   throw new EntryFormatError(`log entry ${index} holds an unknown command ${JSON.stringify(kind)}`);
 }
 

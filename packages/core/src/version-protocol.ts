@@ -3,20 +3,20 @@
 // side says its newest; what both speak is agreed on, and when that is nothing they part with a
 // reason that names both.
 
-export interface ProtocolRange {
+interface ProtocolRange {
   readonly oldest: number;
   readonly newest: number;
 }
 
 const FIRST_PROTOCOL = 1;
 
-/** What a program speaks whose newest version is this one. */
+/** Returns the versions that a program with this newest version speaks. */
 export const protocolRange = (newest: number): ProtocolRange => ({
   oldest: Math.max(FIRST_PROTOCOL, newest - 1),
   newest,
 });
 
-/** What this program speaks. */
+/** The versions that this program speaks. */
 export const PROTOCOL: ProtocolRange = protocolRange(1);
 
 export type ProtocolAgreement =

@@ -111,7 +111,7 @@ describe("vClusters", () => {
   it("are made once, for a tenant that exists", () => {
     const c = createCluster(vcluster("a"));
     expect(verdict(c.one(vcluster("a")))).toBe("already_exists");
-    expect(verdict(c.one(vcluster("b", { tenant: tenantId("nobody") })))).toBe("unknown_tenant");
+    expect(verdict(c.one(vcluster("b", { tenant: tenantId("unknown") })))).toBe("unknown_tenant");
     expect(fieldsOf(c.one(vcluster("-", { cycleInterval: duration(0), backfillDepth: -1 })))).toEqual([
       "id",
       "cycle_interval_seconds",

@@ -45,13 +45,13 @@ describe("attempt.report", () => {
     expect(c.state.freeNodeCount).toBe(2);
   });
 
-  it("runs before it completes, even when no node said so", () => {
+  it("runs before it completes, even when no node reported running", () => {
     const c = twoNodes();
     c.report(1, "n1", "completed");
     expect(moves(c.report(1, "n2", "completed"))).toEqual(["1: staging > running", "1: running > completed"]);
   });
 
-  it("fails as a whole, releases those that ended and stops the others", () => {
+  it("fails as a whole, releases the nodes that ended and stops the others", () => {
     const c = createCluster(register("n1"), register("n2"), register("n3"), submit({ nodes: 3 }));
     c.place(1, "n1", "n2", "n3");
     c.report(1, "n1", "completed");

@@ -1,6 +1,6 @@
 // A node that eats the queue is out of service with the failure that is one too many; what is mistyped speaks against no node.
 
-import { type Command, duration, type ReportCommand, type SetAsideRule, type UserName } from "@lattice/core";
+import { type Command, duration, type QuarantineRule, type ReportCommand, type UserName } from "@lattice/core";
 import { describe, expect, it } from "vitest";
 import {
   type Cluster,
@@ -17,14 +17,14 @@ import {
   verdict,
 } from "./support/cluster.ts";
 
-const RULE: SetAsideRule = {
+const RULE: QuarantineRule = {
   failures: 3,
   quick: duration(10_000),
-  mostPercent: 30,
+  maxPercent: 30,
   probation: duration(600_000),
 };
 const NAMES = ["n1", "n2", "n3", "n4"];
-const cluster = (): Cluster => createCluster({ kind: "ledger.begin" }, ...NAMES.map((name) => register(name)));
+const cluster = (): Cluster => createCluster(...NAMES.map((name) => register(name)));
 const by = (user: string): Command => submit({}, { ...origin(), user: user as UserName });
 
 /** As the leader writes it down. */
@@ -36,7 +36,7 @@ function fails(
   more: Pick<ReportCommand, "mayBeWork"> = {},
 ): void {
   const report = reportOf(n, node, c.state.allocation(id(n))?.attempt as never, "failed", reason) as ReportCommand;
-  c.apply({ ...report, ...(reason === "exit_code" ? {} : { prologueRetries: 3 }), ...more, setAside: RULE });
+  c.apply({ ...report, ...(reason === "exit_code" ? {} : { prologueRetries: 3 }), ...more, quarantineRule: RULE });
 }
 function runs(c: Cluster, n: number, node: string, reason: Parameters<typeof fails>[3]): void {
   c.apply(by("ada"));
@@ -52,7 +52,7 @@ describe("the failure that is one too many", () => {
     expect(c.nodeState("n1")).toBe("ready");
     runs(c, 3, "n1", "launch_failed");
     expect(c.state.node(nodeId("n1"))?.state).toMatchObject({ kind: "down", cause: "quarantined", back: "ready" });
-    expect([...c.state.notices()].map(({ key }) => key)).toEqual(["node_set_aside/n1"]);
+    expect([...c.state.notices()].map(({ key }) => key)).toEqual(["node_quarantined/n1"]);
   });
 
   it("counts users where the work itself may be wrong", () => {
@@ -89,7 +89,7 @@ describe("the failure that is one too many", () => {
     expect([c.nodeState("n1"), c.nodeState("n2")]).toEqual(["down", "ready"]);
   });
 
-  it("lets what still runs there end first, unless somebody wants it drained", () => {
+  it("lets what still runs there end first, unless an administrator drains it", () => {
     for (const drained of [false, true]) {
       const c = cluster();
       for (let n = 1; n <= 2; n += 1) runs(c, n, "n1", "launch_failed");
@@ -119,7 +119,7 @@ describe("work that could not be launched", () => {
     fails(c, 1, "n1", "launch_failed");
     expect(c.state.allocation(id(1))).toMatchObject({
       requeues: 0,
-      setAside: ["n1"],
+      excludedNodes: ["n1"],
       phase: { kind: "pending", cause: "launch_failed" },
     });
     c.place(1, "n1");
@@ -128,7 +128,7 @@ describe("work that could not be launched", () => {
 
   it("and nowhere could be, ends, and speaks against no node", () => {
     const c = cluster();
-    // Three at once: the first node is set aside before it shows that it was the work.
+    // Three at once: the first node is quarantined before the failures prove to be the work's.
     for (let n = 1; n <= 3; n += 1) runs(c, n, "n1", "launch_failed");
     expect(c.nodeState("n1")).toBe("down");
     for (const name of ["n2", "n3", "n4"]) {

@@ -40,7 +40,7 @@ function filtered(state: State) {
   });
 }
 
-it("each user's allocations are those that a filter finds, in the same order", () => {
+it("each user's allocations equal the filtered list, in the same order", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 25 }), (steps) => {
       const c = createCluster();

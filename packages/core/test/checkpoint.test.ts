@@ -1,9 +1,8 @@
-// Checkpoints in the log: asked for, answered node by node, complete or not to be had, and what follows.
+// Checkpoints in the log: requested, answered node by node, complete or failed, and the consequences.
 
 import {
   beginRestore,
-  brokenInvariants,
-  type CheckpointWord,
+  type CheckpointResult,
   type Command,
   duration,
   type FailureReason,
@@ -12,6 +11,7 @@ import {
   stateHash,
 } from "@lattice/core";
 import { describe, expect, it } from "vitest";
+import { brokenInvariants } from "./invariants/broken-invariants.ts";
 import {
   type Cluster,
   createCluster,
@@ -61,17 +61,17 @@ function waitingAbove(change: SpecChange = {}): Cluster {
   return cluster;
 }
 
-const GOOD: CheckpointWord = { n: 1, ok: true, bytes: 50, message: "" };
-const BAD: CheckpointWord = { n: 1, ok: false, bytes: 0, message: "the disk is full" };
+const GOOD: CheckpointResult = { n: 1, ok: true, bytes: 50, message: "" };
+const BAD: CheckpointResult = { n: 1, ok: false, bytes: 0, message: "the disk is full" };
 
-function say(cluster: Cluster, node: string, word: CheckpointWord | null, state: ReportCommand["state"] = "running") {
+function say(cluster: Cluster, node: string, word: CheckpointResult | null, state: ReportCommand["state"] = "running") {
   return sayEnd(cluster, node, word, { state, reason: "exit_code" });
 }
 
 function sayEnd(
   cluster: Cluster,
   node: string,
-  word: CheckpointWord | null,
+  word: CheckpointResult | null,
   { state, reason }: { readonly state: ReportCommand["state"]; readonly reason: FailureReason },
 ) {
   const attempt = cluster.state.allocation(id(1))?.attempt ?? (1 as never);
@@ -80,7 +80,7 @@ function sayEnd(
 }
 
 describe("asking", () => {
-  it("tells every node once, and goes on when all have theirs", () => {
+  it("notifies every node once, and continues when all have theirs", () => {
     const cluster = running();
     const asked = cluster.apply(ask());
     expect(orders(asked)).toEqual(["checkpoint 1/1 on n1", "checkpoint 1/1 on n2"]);
@@ -118,7 +118,7 @@ describe("asking", () => {
     expect(verdict(cluster.one(broker("broker", 7)))).toBe("stale_report");
   });
 
-  it("goes on as before when a node cannot, and keeps the one it had", () => {
+  it("continues as before when a node cannot, and keeps the one it had", () => {
     const cluster = running();
     cluster.apply(ask());
     for (const node of ["n1", "n2"]) say(cluster, node, GOOD);
@@ -155,9 +155,9 @@ describe("asking", () => {
 
 describe("what is left", () => {
   const cancel: Command = { kind: "allocation.cancel", origin: origin(), id: id(1), reason: "" };
-  const cleared: Command = { kind: "checkpoints.cleared", allocations: [id(1), id(99)] };
+  const cleared: Command = { kind: "checkpoint.cleared", allocations: [id(1), id(99)] };
 
-  it("of one that ends without nodes is noted with where it ran, until somebody takes it on", () => {
+  it("of one that ends without nodes is noted with where it ran, until a node accepts the removal", () => {
     const cluster = waitingAbove();
     cluster.apply(preempt(cluster));
     for (const node of ["n1", "n2"]) say(cluster, node, GOOD);
@@ -189,8 +189,8 @@ describe("making room", () => {
     const cluster = waitingAbove();
     const before = cluster.state.allocation(id(1))?.submittedAt;
     expect(orders(cluster.apply(preempt(cluster)))).toEqual(["checkpoint 1/1 on n1", "checkpoint 1/1 on n2"]);
-    expect(cluster.state.allocation(id(2))?.phase).toMatchObject({ awaits: { nodes: ["n1"] } });
-    // Nobody is asked twice for the same nodes.
+    expect(cluster.state.allocation(id(2))?.phase).toMatchObject({ preemptedNodes: { nodes: ["n1"] } });
+    // No allocation is asked twice for the same nodes.
     expect(verdict(cluster.one(preempt(cluster)))).toBe("stale_plan");
     say(cluster, "n1", GOOD);
     const suspended = say(cluster, "n2", GOOD);
@@ -274,7 +274,7 @@ describe("making room", () => {
 describe("walltime", () => {
   const OVER = { state: "failed", reason: "walltime_exceeded" } as const;
 
-  it("suspends what was complete within the grace, until somebody resumes it", () => {
+  it("suspends what was complete within the grace, until a user resumes it", () => {
     const cluster = running();
     cluster.apply(ask());
     sayEnd(cluster, "n1", GOOD, OVER);
@@ -345,13 +345,5 @@ describe("kept", () => {
   ])("refuses %o", (checkpoint, field) => {
     const outcome = createCluster().one(submit({ checkpoint }));
     expect(outcome.kind === "rejected" ? outcome.refusal.fields?.map((one) => one.field) : []).toEqual([field]);
-  });
-
-  it("needs servers that know it", () => {
-    const cluster = running({ checkpoint: undefined } as unknown as SpecChange);
-    const word = { ...(reportOf(1, "n1", 1 as never, "running") as ReportCommand), checkpoint: GOOD };
-    expect(cluster.entries.at(-1)?.version).toBe(1);
-    cluster.apply(word);
-    expect(cluster.entries.at(-1)?.version).toBe(2);
   });
 });

@@ -17,7 +17,7 @@ const entry = entryFor(createState(), 7, [vcluster("batch"), submit()]);
 const changed = (change: Readonly<Record<string, unknown>>): string => JSON.stringify({ ...entry, ...change });
 
 describe("codec", () => {
-  it("gives back what it was given", () => {
+  it("decodes what it encoded", () => {
     expect(decodeEntry(encodeEntry(entry))).toEqual(entry);
     expect(encodeEntry(decodeEntry(encodeEntry(entry)))).toBe(encodeEntry(entry));
   });

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { createCluster, origin, register, submitDag } from "./support/cluster.ts";
 
 it("keeps more than a thousand while their members are in the state, and no more afterwards", () => {
-  const c = createCluster({ kind: "ledger.begin" }, register("n1"));
+  const c = createCluster(register("n1"));
   const many = 1_010;
   c.apply(...Array.from({ length: many }, () => submitDag({ a: {} })));
   const cancel = (id: string): Command => ({ kind: "dag.cancel", origin: origin(), id: id as never, reason: "" });

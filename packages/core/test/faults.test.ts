@@ -1,4 +1,4 @@
-// Nodes that eat the queue are set aside, tried again, and never too many; nodes that drift are told of.
+// Black holes are quarantined, tried again, and bounded in number; drifted nodes raise notices.
 
 import { type Command, instant, type UserName } from "@lattice/core";
 import { describe, expect, it } from "vitest";
@@ -18,7 +18,6 @@ import {
 } from "./support/cluster.ts";
 
 const names = ["n1", "n2", "n3", "n4"];
-const begin: Command = { kind: "ledger.begin" };
 
 /** The n-th allocation is submitted, placed on the node, and ends as told. */
 function runOn(
@@ -35,8 +34,8 @@ function runOn(
   else c.report(n, node, "failed", end);
   c.apply({ kind: "allocation.cancel", origin: origin(), id: String(n) as never, reason: "" });
 }
-const setAside = (node: string): Command => ({
-  kind: "node.set_aside",
+const quarantine = (node: string): Command => ({
+  kind: "node.quarantine",
   node: nodeId(node),
   reason: "3 allocations in a row could not be run on it",
   until: instant(2_000_000),
@@ -45,7 +44,7 @@ const faultsOf = (c: Cluster, node: string): number => c.state.node(nodeId(node)
 
 describe("black holes", () => {
   it("are known by what failed there without a success in between", () => {
-    const c = createCluster(begin, ...names.map((name) => register(name)));
+    const c = createCluster(...names.map((name) => register(name)));
     runOn(c, 1, "n1", "launch_failed");
     runOn(c, 2, "n1", "launch_failed");
     expect(faultsOf(c, "n1")).toBe(2);
@@ -54,23 +53,23 @@ describe("black holes", () => {
   });
 
   it("are not made by one user's bad jobs", async () => {
-    const { whyBlackHole } = await import("@lattice/core");
-    const c = createCluster(begin, ...names.map((name) => register(name)));
+    const { quarantineReason } = await import("@lattice/core");
+    const c = createCluster(...names.map((name) => register(name)));
     for (let n = 1; n <= 5; n += 1) runOn(c, n, "n1", "exit_code");
     const node = () => c.state.node(nodeId("n1"));
-    expect(whyBlackHole(node() as never)).toBeNull();
+    expect(quarantineReason(node() as never)).toBeNull();
     runOn(c, 6, "n1", "exit_code", "bob");
     runOn(c, 7, "n1", "exit_code", "eve");
-    expect(whyBlackHole(node() as never)).toMatch(/work of 3 users/);
+    expect(quarantineReason(node() as never)).toMatch(/work of 3 users/);
   });
 
-  it("are set aside, but never more than three in ten nodes, and come back on probation", () => {
-    const c = createCluster(begin, ...names.map((name) => register(name)));
+  it("are quarantined, but never more than three in ten nodes, and come back on probation", () => {
+    const c = createCluster(...names.map((name) => register(name)));
     for (let n = 1; n <= 3; n += 1) runOn(c, n, "n1", "launch_failed");
-    expect(verdict(c.one(setAside("n1")))).toBe("accepted");
+    expect(verdict(c.one(quarantine("n1")))).toBe("accepted");
     expect(c.state.node(nodeId("n1"))?.state).toMatchObject({ kind: "down", cause: "quarantined" });
-    expect([...c.state.notices()].map(({ kind }) => kind)).toEqual(["node_set_aside"]);
-    expect(verdict(c.one(setAside("n2")))).toBe("illegal_transition");
+    expect([...c.state.notices()].map(({ kind }) => kind)).toEqual(["node_quarantined"]);
+    expect(verdict(c.one(quarantine("n2")))).toBe("illegal_transition");
     const probe: Command = { kind: "node.probe", node: nodeId("n1") };
     expect(verdict(c.one(probe))).toBe("stale_report");
     c.advance(2_000_000);
@@ -78,7 +77,7 @@ describe("black holes", () => {
     expect(c.nodeState("n1")).toBe("ready");
     expect(faultsOf(c, "n1")).toBe(2);
     expect([...c.state.notices()][0]?.clearedAt).toBeDefined();
-    expect(verdict(c.one(setAside("n1")))).toBe("accepted");
+    expect(verdict(c.one(quarantine("n1")))).toBe("accepted");
     expect(verdict(c.one(enable("n1")))).toBe("accepted");
     expect(faultsOf(c, "n1")).toBe(0);
   });
@@ -89,8 +88,8 @@ describe("silence", () => {
   const open = (c: Cluster): string[] =>
     [...c.state.notices()].filter(({ clearedAt }) => clearedAt === undefined).map(({ key }) => key);
 
-  it("is told of, until the node is heard again, and once", () => {
-    const c = createCluster(begin, ...names.map((name) => register(name)));
+  it("raises one notice, which is cleared when the node is heard again", () => {
+    const c = createCluster(...names.map((name) => register(name)));
     c.apply(health("n1", "silent"), health("n1", "silent"));
     expect([...c.state.notices()]).toMatchObject([{ kind: "node_silent", node: "n1", tenant: null, user: null }]);
     expect([...c.state.notices()][0]?.text).toMatch(/^node "n1" is down: /);
@@ -99,7 +98,7 @@ describe("silence", () => {
   });
 
   it("of very many is one notice beyond the first", () => {
-    const c = createCluster(begin, ...many.map((name) => register(name)));
+    const c = createCluster(...many.map((name) => register(name)));
     for (const name of many) c.apply(health(name, "silent"));
     expect(open(c)).toHaveLength(21);
     expect(open(c).at(-1)).toBe("node_silent/and others");
@@ -115,8 +114,8 @@ describe("silence", () => {
 describe("drift", () => {
   const at = (name: string, conformance: string): Command => register(name, { conformance });
 
-  it("is told of, and over when the node is as it was, or as most others are", () => {
-    const c = createCluster(begin, ...names.map((name) => at(name, "a")));
+  it("raises a notice, which is cleared when the node is as it was, or as most others are", () => {
+    const c = createCluster(...names.map((name) => at(name, "a")));
     c.apply(at("n1", "b"));
     expect(c.state.node(nodeId("n1"))?.drift).toMatchObject({ expected: "a" });
     expect(c.nodeState("n1")).toBe("ready");
@@ -131,10 +130,9 @@ describe("drift", () => {
     expect(names.map((name) => c.state.node(nodeId(name))?.drift === undefined)).toEqual([true, true, true, true]);
   });
 
-  it("drains nodes of sensitive vClusters until somebody has looked, with every change in the audit log", () => {
+  it("drains nodes of sensitive vClusters until an operator has checked, with every change in the audit log", () => {
     const home = { homeVCluster: vclusterId("clinic") };
     const c = createCluster(
-      begin,
       vcluster("clinic", { scheduler: "sensitive_reservation" }),
       ...names.map((name) => register(name, { conformance: "a", ...home })),
     );
@@ -146,8 +144,8 @@ describe("drift", () => {
     c.apply(register("n1", { conformance: "a", ...home }));
     expect(c.nodeState("n1"), "it waits for an administrator").toBe("drained");
     c.apply(health("n2", "late"));
-    const deeds = [...c.state.audit()].filter(({ scope }) => scope === "sensitive");
-    expect(deeds.map(({ action, node, detail }) => `${action} ${node} ${detail}`)).toEqual([
+    const records = [...c.state.audit()].filter(({ scope }) => scope === "sensitive");
+    expect(records.map(({ action, node, detail }) => `${action} ${node} ${detail}`)).toEqual([
       "node.drift n1 expected a, actual b",
       "node.drift n1 as expected again: a",
       "node.health n2 late: heartbeats",
@@ -155,11 +153,11 @@ describe("drift", () => {
   });
 
   it("ends with the node out of service: drained first while something runs there", () => {
-    const c = createCluster(begin, ...names.map((name) => at(name, "a")));
+    const c = createCluster(...names.map((name) => at(name, "a")));
     c.apply(submit());
     c.place(1, "n1");
     c.apply(at("n1", "b"));
-    const gone: Command = { ...setAside("n1"), until: null } as Command;
+    const gone: Command = { ...quarantine("n1"), until: null } as Command;
     expect(verdict(c.one(gone))).toBe("accepted");
     expect(c.nodeState("n1")).toBe("draining");
     c.report(1, "n1", "running");
@@ -171,8 +169,8 @@ describe("drift", () => {
 });
 
 describe("sensitive work", () => {
-  it("is not begun again by itself", () => {
-    const c = createCluster(begin, vcluster("clinic", { scheduler: "sensitive_reservation" }), register("n1"));
+  it("does not restart by itself", () => {
+    const c = createCluster(vcluster("clinic", { scheduler: "sensitive_reservation" }), register("n1"));
     c.apply(submit({ vcluster: "clinic", lifecycle: { requeuePolicy: "always" } }));
     c.apply(plan(c.state, 1, ["n1"], "clinic"));
     c.apply(health("n1", "silent"));

@@ -4,7 +4,6 @@
 import {
   applyEntry,
   beginRestore,
-  brokenInvariants,
   type Command,
   canonical,
   createState,
@@ -16,6 +15,7 @@ import {
 } from "@lattice/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { brokenInvariants } from "./invariants/broken-invariants.ts";
 import { entryFor, sha256 } from "./support/cluster.ts";
 import { flowCommandFor } from "./support/flow-history.ts";
 import { createFlowWitness, noFlowWork } from "./support/flow-witness.ts";

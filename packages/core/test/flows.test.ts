@@ -31,7 +31,7 @@ import {
 } from "./support/cluster.ts";
 
 const NODES = ["n1", "n2", "n3", "n4"];
-const cluster = () => createCluster({ kind: "ledger.begin" }, ...NODES.map((name) => register(name)));
+const cluster = () => createCluster(...NODES.map((name) => register(name)));
 
 /** Runs it to its end on the first free node. */
 function run(c: Cluster, n: number | string, end: "completed" | "failed" = "completed"): void {
@@ -347,7 +347,7 @@ describe("DAGs", () => {
     expect(stateOf(c)).toBe("dag-1 fssc failed");
   });
 
-  it("are cancelled as one, and nobody is released by it", () => {
+  it("are cancelled as one, which releases no dependent", () => {
     const c = cluster();
     c.apply(submitDag({ ...GUIDE, sweep: { group: [0, 9], concurrency: 2, after: ["preprocess:any"] } }));
     c.place(2, "n1");
@@ -362,7 +362,7 @@ describe("DAGs", () => {
   it.each<[string, Readonly<Record<string, MemberChange>>, string]>([
     ["empty", {}, "allocations: must name at least one allocation"],
     ["to itself", { a: { after: ["a"] } }, 'allocations[0].depends_on[0].ref: "a" depends on itself'],
-    ["to nobody", { a: { after: ["b"] } }, '"a" depends on "b", which is not in the DAG'],
+    ["to an unknown name", { a: { after: ["b"] } }, '"a" depends on "b", which is not in the DAG'],
     [
       "in a circle",
       { x: {}, a: { after: ["c"] }, b: { after: ["a"] }, c: { after: ["b", "x"] } },

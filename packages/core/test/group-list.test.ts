@@ -14,7 +14,7 @@ import {
 } from "./support/cluster.ts";
 
 const NODES = ["n1", "n2", "n3", "n4"];
-const cluster = () => createCluster({ kind: "ledger.begin" }, ...NODES.map((name) => register(name)));
+const cluster = () => createCluster(...NODES.map((name) => register(name)));
 
 /** Runs it to its end on the first free node. */
 function run(c: Cluster, n: string): void {

@@ -6,7 +6,7 @@ import { type Cluster, createCluster, id, origin, register, submitGroup, verdict
 
 const NAMES = ["n1", "n2"];
 const group = (change: Parameters<typeof submitGroup>[2] = {}): Cluster => {
-  const c = createCluster({ kind: "ledger.begin" }, ...NAMES.map((name) => register(name)));
+  const c = createCluster(...NAMES.map((name) => register(name)));
   c.apply(submitGroup([1, 3], 2, change));
   return c;
 };

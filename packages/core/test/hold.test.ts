@@ -1,4 +1,4 @@
-// Holding and releasing: single allocations, task groups, elements that were made and those that were not.
+// Holding and releasing: single allocations, task groups, and elements with or without a record.
 
 import { type Command, GROUP_WINDOW, heldIndexes, type Outcome } from "@lattice/core";
 import { describe, expect, it } from "vitest";
@@ -124,7 +124,7 @@ describe("a task group", () => {
     expect(c.state.allocation(id("1_0"))).toMatchObject({ eligibleAt: 1_005_000, submittedAt: 1_000_000 });
   });
 
-  it("lets others go on while single elements are held, made or not", () => {
+  it("lets others continue while single elements are held, made or not", () => {
     const c = cluster();
     c.apply(submitGroup([0, 5], 2));
     expect(said(c.one(hold("1_0")))).toBe("accepted");

@@ -1,21 +1,21 @@
-// Whoever watches a state by its changes sees what whoever counts everything sees: random histories are
-// broken by one wrong record, in every way that comes to mind, and both must speak up, also when the
-// watch has not looked for a while. Under healthy histories it is silent (support/witness.ts).
+// The incremental watch finds the same broken invariants as a full count: random histories are broken by one wrong
+// record, in every way that comes to mind, and both must report it, also when the watch has not looked for a while.
+// Under healthy histories it is silent (support/witness.ts).
 
 import {
   type Allocation,
   applyEntry,
   attempt,
-  brokenInvariants,
   type Command,
   createState,
   isPlaced,
   type Node,
   type State,
-  watchInvariants,
 } from "@lattice/core";
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { brokenInvariants } from "./invariants/broken-invariants.ts";
+import { watchInvariants } from "./invariants/watch.ts";
 import { entryFor } from "./support/cluster.ts";
 import { flowCommandFor } from "./support/flow-history.ts";
 import { type Dice, dice, pick, SET_UP } from "./support/history.ts";
@@ -28,11 +28,11 @@ const someNode = (state: State, roll: Dice, such: (node: Node) => boolean = () =
   pick(roll, [...state.nodes()].filter(such));
 
 const SABOTAGES: Readonly<Record<string, Sabotage>> = {
-  "a claim is let go too early"(state, roll) {
+  "a claim is released too early"(state, roll) {
     const node = someNode(state, roll, ({ claims }) => claims.length > 0);
     if (node !== undefined) state.putNode({ ...node, claims: [] });
   },
-  "a claim is not let go"(state, roll) {
+  "a claim is not released"(state, roll) {
     const node = someNode(state, roll, ({ claims }) => claims.some(({ releasing }) => releasing));
     if (node !== undefined) state.putNode({ ...node, claims: node.claims.map((c) => ({ ...c, releasing: false })) });
   },
@@ -71,7 +71,7 @@ const SABOTAGES: Readonly<Record<string, Sabotage>> = {
     const record = someAllocation(state, roll, ({ unmet }) => unmet !== undefined);
     if (record !== undefined) state.putAllocation({ ...record, unmet: [] });
   },
-  "a name goes to somebody else as well"(state, roll) {
+  "a mutex name has a second holder"(state, roll) {
     const record = someAllocation(
       state,
       roll,

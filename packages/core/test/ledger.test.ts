@@ -4,8 +4,6 @@ import {
   applyEntry,
   beginRestore,
   budgetUse,
-  type Command,
-  createState,
   DAY_MS,
   dayOf,
   duration,
@@ -32,7 +30,6 @@ import {
   sha256,
   submit,
   tenantId,
-  vcluster,
 } from "./support/cluster.ts";
 
 const HOUR = 3_600_000;
@@ -57,12 +54,11 @@ const gpuNode = (name: string, gpuCount: number) =>
     },
   });
 
-const begin: Command = { kind: "ledger.begin" };
 const by = (user: UserName) => ({ user, requestId: null, bodyHash: "" });
 const long = { lifecycle: { walltime: duration(200 * 24 * HOUR) } };
 
 const started = (): Cluster => {
-  const c = createCluster(begin, gpuNode("n1", 4), gpuNode("n2", 2), submit({ nodes: 2, ...long }));
+  const c = createCluster(gpuNode("n1", 4), gpuNode("n2", 2), submit({ nodes: 2, ...long }));
   c.place(1, "n1", "n2");
   c.report(1, "n1", "running");
   c.report(1, "n2", "running");
@@ -105,7 +101,7 @@ describe("charging", () => {
       expect(ofPhysics(c)).toEqual({ nodeMs: 14_000, gpuMs: 42_000 });
       expect(c.state.ledger.running({}).allocations).toBe(0);
     }
-    const c = createCluster(begin, register("n1"), submit());
+    const c = createCluster(register("n1"), submit());
     c.place(1, "n1");
     c.advance(7_000);
     c.apply(cancel(1));
@@ -114,7 +110,7 @@ describe("charging", () => {
   });
 
   it("charges each attempt of one allocation", () => {
-    const c = createCluster(begin, register("n1"), submit());
+    const c = createCluster(register("n1"), submit());
     for (const ms of [3_000, 4_000]) {
       c.place(1, "n1");
       c.report(1, "n1", "running");
@@ -125,7 +121,7 @@ describe("charging", () => {
   });
 
   it("splits over midnight UTC", () => {
-    const c = createCluster(begin, register("n1"), submit(long));
+    const c = createCluster(register("n1"), submit(long));
     c.advance(DAY_MS - BEGIN - HOUR);
     c.place(1, "n1");
     c.report(1, "n1", "running");
@@ -136,40 +132,6 @@ describe("charging", () => {
     expect(ended.map((day) => day.nodeMs)).toEqual([HOUR, DAY_MS, 2 * HOUR]);
     expect(running).toEqual(ended);
     expect([...c.state.tables.ledger.keys()]).toEqual(["0 physics ada", "1 physics ada", "2 physics ada"]);
-  });
-
-  it("begins with the version that brought it, whatever was applied before", () => {
-    const state = createState();
-    const apply = (version: number, at: number, ...commands: Parameters<typeof entryFor>[2]) =>
-      applyEntry(state, { ...entryFor(state, at, commands), version });
-    const run = (n: number, version: number, at: number) => {
-      const c = { allocation: String(n) as never, attempt: 1 as never, nodes: ["n1" as never] };
-      const placement = { ...c, scores: {}, backfilled: false };
-      apply(version, at, submit());
-      apply(version, at, {
-        kind: "plan.commit",
-        vcluster: "batch" as never,
-        basis: state.index,
-        placements: [placement],
-      });
-      for (const [to, after] of [
-        ["running", 0],
-        ["completed", 5_000],
-      ] as const) {
-        const word = { state: to, exitCode: null, reason: null, message: "" };
-        apply(version, at + after, { kind: "attempt.report", node: "n1" as never, ...c, ...word });
-      }
-    };
-    apply(1, BEGIN, vcluster("batch"), register("n1"));
-    run(1, 1, BEGIN);
-    expect(state.tables.ledger.size).toBe(0);
-    const { outcomes } = apply(2, BEGIN + 6_000, { kind: "ledger.begin" });
-    expect(outcomes).toEqual([{ kind: "accepted", id: null }]);
-    // Entries go on carrying the least version that they need.
-    run(2, 1, BEGIN + 6_000);
-    expect(state.ledger.spent({}, everything(state)).nodeMs).toBe(5_000);
-    const again = apply(2, BEGIN + 20_000, { kind: "ledger.begin" });
-    expect(again.outcomes).toEqual([{ kind: "accepted", id: null, repeated: true }]);
   });
 });
 
@@ -206,7 +168,7 @@ describe("reading", () => {
   });
 
   it("lists who has used anything", () => {
-    const c = createCluster(begin, register("n1"), submit({ tenant: "art" }, by(eve)), submit({}, by(ada)));
+    const c = createCluster(register("n1"), submit({ tenant: "art" }, by(eve)), submit({}, by(ada)));
     for (const n of [1, 2]) {
       c.place(n, "n1");
       c.report(n, "n1", "running");
@@ -215,7 +177,7 @@ describe("reading", () => {
     }
     expect(c.state.ledger.tenants()).toEqual(["art", "physics"]);
     expect(c.state.ledger.users(physics)).toEqual(["ada"]);
-    expect(c.state.ledger.users(tenantId("nobody"))).toEqual([]);
+    expect(c.state.ledger.users(tenantId("unknown"))).toEqual([]);
   });
 
   it("holds the worse of the two budgets against the tenant", () => {
@@ -245,7 +207,7 @@ describe("keeping", () => {
   });
 
   it("bounds the users of a tenant, and counts the rest together", () => {
-    const { state } = createCluster(begin);
+    const { state } = createCluster();
     for (let n = 0; n < MAX_LEDGER_USERS; n += 1) {
       state.putBucket({ tenant: physics, user: `u${n}` as UserName, day: 0, nodeMs: 1, gpuMs: 0 });
     }

@@ -1,4 +1,4 @@
-// Network domains: joined by name within a tenant, numbers never shared, grace that begins anew, and a pool that runs out.
+// Network domains: joined by name within a tenant, numbers never shared, grace that restarts, and a pool that runs out.
 
 import {
   type Allocation,
@@ -32,8 +32,7 @@ const set = (state: State, change: Partial<NetworkSettings>): Command => ({
 });
 const release = (key: string): Command => ({ kind: "network.release", key });
 const nodes = ["n1", "n2", "n3", "n4"].map((name) => register(name));
-const cluster = (...more: readonly Command[]) =>
-  createCluster({ kind: "ledger.begin" }, tenant("art"), tenant("physics"), ...nodes, ...more);
+const cluster = (...more: readonly Command[]) => createCluster(tenant("art"), tenant("physics"), ...nodes, ...more);
 const vniOf = (state: State, n: number) => state.allocation(id(n))?.network?.vni;
 
 describe("domains", () => {
@@ -53,7 +52,7 @@ describe("domains", () => {
     ]);
   });
 
-  it("outlive the last member by their grace, which begins anew with each that joins", () => {
+  it("outlive the last member by their grace, which restarts with each that joins", () => {
     const c = cluster(submit({ domain: "blue" }), submit({ domain: "blue" }));
     c.place(1, "n1");
     c.apply(cancel(1));
@@ -98,7 +97,7 @@ describe("domains", () => {
     expect([...c.state.domains()].map(({ name, private: own }) => `${name} ${own}`)).toEqual(["alloc-1 true"]);
     expect(vniOf(c.state, 2)).toBeUndefined();
     c.apply(cancel(1));
-    // Its processes have yet to end: whoever got its number would meet them.
+    // Its processes have yet to end: the next domain with its number would meet them.
     expect([...c.state.domains()].map(({ members }) => members)).toEqual([0]);
     expect(verdict(c.one(release("physics/alloc-1")))).toBe("stale_report");
     for (const node of ["n1", "n2"]) c.report(1, node, "failed", "stopped");
@@ -183,7 +182,7 @@ describe("domains", () => {
     c.report(1, "n1", "failed", "stopped");
     c.apply(release("physics/blue"));
     c.advance(5_000);
-    c.apply({ kind: "allocation.release", allocation: member });
+    c.apply({ kind: "allocation.end_backoff", allocation: member });
     c.place(member, "n2");
     expect(c.phase(member)).toBe("staging");
     expect([...c.state.notices()][0]?.clearedAt).toBeDefined();
@@ -206,7 +205,7 @@ describe("domains", () => {
     expect(lasting()).toBe(1);
   });
 
-  it("are so many a tenant, named ones", () => {
+  it("with a name are limited per tenant", () => {
     const c = cluster();
     c.apply(set(c.state, { maxDomainsPerTenant: 1 }), submit({ domain: "blue" }));
     c.place(1, "n1");
@@ -226,7 +225,7 @@ describe("domains", () => {
     expect(verdict(c.one(submit({ domain: "red" })))).toBe("quota_exceeded");
   });
 
-  it("keep their numbers when the pool is set anew", () => {
+  it("keep their numbers when the pool is set again", () => {
     const c = cluster(submit({ domain: "blue" }));
     c.place(1, "n1");
     expect(verdict(c.one(set(c.state, { vniStart: 999 })))).toBe("invalid_argument");

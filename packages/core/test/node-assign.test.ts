@@ -1,4 +1,4 @@
-// Whose a node is when somebody says so: that counts from then on, and nobody's work is taken over by it.
+// Assigning a node's home vCluster: the assignment holds from then on, and takes over no running work.
 
 import type { Command, VClusterId } from "@lattice/core";
 import { expect, test } from "vitest";
@@ -30,7 +30,7 @@ test("what is not there is refused, and so is a node on which others work", () =
   c.place(1, "n1");
   expect(verdict(c.one(assign("n1", "lab")))).toBe("illegal_transition");
   expect(c.state.node(nodeId("n1"))?.homeAssigned).toBeUndefined();
-  // That of its own vCluster may go on, and its claim keeps what was said.
+  // Work of its own vCluster may continue, and its claim keeps its terms.
   expect(verdict(c.one(assign("n1", "batch")))).toBe("accepted");
   expect(c.state.node(nodeId("n1"))).toMatchObject({ homeVCluster: "batch", homeAssigned: true });
 });

@@ -1,11 +1,11 @@
 // What a record notes beside the moves of its phase: who asked for what, who made room, what it waits for.
 
 import {
+  backoffBefore,
   type Command,
   MAX_PAST_CHECKPOINT_NOTES,
   MAX_PAST_NOTES,
   type ReportCommand,
-  restartPause,
   snapshotLines,
 } from "@lattice/core";
 import { describe, expect, it } from "vitest";
@@ -45,7 +45,7 @@ const notes = (cluster: Cluster, n = 1) =>
   (cluster.state.allocation(id(n))?.past?.notes ?? []).map(({ type, kind, text }) => `${type} ${kind}: ${text}`);
 
 describe("notes", () => {
-  it("say who asked for a checkpoint, for whom it made room, and what it goes on from", () => {
+  it("record who asked for a checkpoint, which work needed the nodes, and which checkpoint is restored", () => {
     const c = running();
     c.apply(ask);
     saveOn(c, 1);
@@ -66,7 +66,7 @@ describe("notes", () => {
       "preemption checkpoint_asked: Checkpoint 2 is asked for (preempted), after which it makes room: stopped for allocation 2 of class 8 (priority).",
       "state checkpoint_taken: Checkpoint 2 is complete (preempted).",
       "state requeued: Queued again: its nodes have confirmed that nothing of it is left there.",
-      "state resumed: It goes on from checkpoint 2.",
+      "state resumed: It continues from checkpoint 2.",
     ]);
     expect(notes(c, 2)).toEqual(["preemption others_stopped: Allocation 1 makes room for it; 1 node is held for it."]);
     const indexes = c.state.allocation(id(1))?.past?.notes?.map(({ index }) => index ?? 0) ?? [];
@@ -75,16 +75,16 @@ describe("notes", () => {
   });
 
   it("say that a service is held back, and that it is queued again", () => {
-    const c = createCluster({ kind: "ledger.begin" }, register("n1"));
+    const c = createCluster(register("n1"));
     c.apply(submit({ lifecycle: { kind: "unbounded", walltime: null, requeuePolicy: "always" } }));
     c.place(1, "n1");
     c.report(1, "n1", "running");
     c.report(1, "n1", "failed", "exit_code");
-    c.advance(restartPause(1));
-    c.apply({ kind: "allocation.release", allocation: id(1) });
+    c.advance(backoffBefore(1));
+    c.apply({ kind: "allocation.end_backoff", allocation: id(1) });
     expect(notes(c)).toEqual([
-      "decision held: It is held back for 1 s before it is begun again.",
-      "decision released: Its pause is over, and it is queued again.",
+      "decision held: It is held back for 1 s before it restarts.",
+      "decision released: Its backoff is over; it is queued again.",
     ]);
   });
 
@@ -96,7 +96,7 @@ describe("notes", () => {
     for (let n = 0; n < 3; n += 1) {
       c.apply(plan(c.state, 2, ["n2"]));
       c.advance(5_000);
-      c.apply({ kind: "allocation.release", allocation: id(2) });
+      c.apply({ kind: "allocation.end_backoff", allocation: id(2) });
     }
     expect(notes(c, 2)).toHaveLength(1);
     expect(notes(c, 2)[0]).toMatch(/^decision vni_wait: It waits for a network domain: /);

@@ -1,5 +1,4 @@
-// Notices and what webhooks are to be told: raised once until cleared, written down with the end, struck out
-// once delivered, and bounded.
+// Notices and webhook deliveries: raised once until cleared, recorded with the end, removed once delivered, and bounded.
 
 import { type Command, type Hook, MAX_DELIVERIES, MAX_NOTICES, noticeKey, type TenantId } from "@lattice/core";
 import { describe, expect, it } from "vitest";
@@ -49,7 +48,7 @@ describe("notices", () => {
 });
 
 describe("webhooks", () => {
-  it("are told of the ends they asked for, and of a group once", () => {
+  it("receive the ends they subscribed to, and a group's end once", () => {
     const c = createCluster(register("n1"), hooks(HOOK), submit(), submitGroup([0, 2]));
     c.apply(cancel(1), cancel(2));
     const waiting = [...c.state.deliveries()];
@@ -57,7 +56,7 @@ describe("webhooks", () => {
     expect(waiting[0]?.about).toMatchObject({ kind: "allocation", id: "1", state: "cancelled", user: "ada" });
   });
 
-  it("are told of nothing else", () => {
+  it("receive nothing else", () => {
     const other: Hook = { ...HOOK, tenant: tenantId("art"), states: ["failed"], notices: false };
     const c = createCluster(register("n1"), hooks(other), submit());
     c.apply(cancel(1), raise("physics"));
@@ -68,7 +67,7 @@ describe("webhooks", () => {
     const c = createCluster(hooks(HOOK, { ...HOOK, name: "mail" }), submit());
     c.apply(cancel(1), raise("physics"));
     expect([...c.state.deliveries()]).toHaveLength(4);
-    c.apply({ kind: "hooks.delivered", keys: ["pager/1/cancelled", "nobody/1/failed"] });
+    c.apply({ kind: "hooks.delivered", keys: ["pager/1/cancelled", "unknown/1/failed"] });
     expect([...c.state.deliveries()]).toHaveLength(3);
     c.apply(hooks({ ...HOOK, name: "mail" }));
     expect([...c.state.deliveries()].every(({ hook }) => hook === "mail")).toBe(true);

@@ -1,16 +1,15 @@
 // What a record keeps of attempts given up and placements refused, within its bounds; and judging a submission
 // without making it.
 
-import { attempt, type Command, judgeSubmission, MAX_PAST_ATTEMPTS, MAX_PAST_REFUSALS } from "@lattice/core";
+import { attempt, judgeSubmission, MAX_PAST_ATTEMPTS, MAX_PAST_REFUSALS } from "@lattice/core";
 import { describe, expect, it } from "vitest";
 import { createCluster, id, nodeId, plan, register, spec, submit } from "./support/cluster.ts";
 
 /** Entries of the second version are in use. */
-const BEGIN: Command = { kind: "ledger.begin" };
 
 describe("the past of an allocation", () => {
   it("has every attempt that was given up, with where and by which score", () => {
-    const c = createCluster(BEGIN, register("n1"), submit({ lifecycle: { requeuePolicy: "always" } }));
+    const c = createCluster(register("n1"), submit({ lifecycle: { requeuePolicy: "always" } }));
     expect(c.state.allocation(id(1))?.past).toBeUndefined();
     c.place(1, "n1");
     c.report(1, "n1", "running");
@@ -41,7 +40,7 @@ describe("the past of an allocation", () => {
   });
 
   it("keeps the newest, up to its bounds", () => {
-    const c = createCluster(BEGIN, register("n1"), submit({ lifecycle: { requeuePolicy: "always", maxRequeue: 100 } }));
+    const c = createCluster(register("n1"), submit({ lifecycle: { requeuePolicy: "always", maxRequeue: 100 } }));
     for (let n = 0; n < MAX_PAST_REFUSALS + 3; n += 1) c.apply(plan(c.state, 1, ["nowhere"]));
     for (let n = 0; n < MAX_PAST_ATTEMPTS + 3; n += 1) {
       c.place(1, "n1");
@@ -54,15 +53,6 @@ describe("the past of an allocation", () => {
     expect(past?.attempts.at(-1)?.attempt).toBe(MAX_PAST_ATTEMPTS + 3);
     // What is cut is counted, and known by its newest entry.
     expect(past?.cut).toEqual({ count: 6, through: (past?.attempts[0]?.entries?.placed ?? 0) - 1 });
-  });
-
-  it("is not there as long as servers of the version before are about", () => {
-    const c = createCluster(register("n1"), submit({ lifecycle: { requeuePolicy: "always" } }));
-    c.apply(plan(c.state, 1, ["nowhere"]));
-    c.place(1, "n1");
-    c.report(1, "n1", "failed", "exit_code");
-    expect(c.state.version).toBe(1);
-    expect(c.state.allocation(id(1))?.past).toBeUndefined();
   });
 });
 

@@ -1,7 +1,8 @@
 // One allocation has others stopped: what the log takes and refuses, and what becomes of everyone.
 
-import { brokenInvariants, type Command, duration, logIndex, type VCluster } from "@lattice/core";
+import { type Command, duration, logIndex, type VCluster } from "@lattice/core";
 import { describe, expect, it } from "vitest";
+import { brokenInvariants } from "./invariants/broken-invariants.ts";
 import {
   type Cluster,
   createCluster,
@@ -56,7 +57,7 @@ describe("making room", () => {
     expect(events[0]).toMatchObject({ to: "pending", reason: "preempted" });
     expect(events[0]?.message).toBe("stopped for allocation 2 of class 8 (priority)");
     expect(effects.filter((effect) => effect.kind === "stop")).toHaveLength(2);
-    expect(cluster.state.allocation(id(2))?.phase).toMatchObject({ awaits: { nodes: ["n1"] } });
+    expect(cluster.state.allocation(id(2))?.phase).toMatchObject({ preemptedNodes: { nodes: ["n1"] } });
     expect(Array.from(cluster.state.awaiting(), ({ id: name }) => name)).toEqual(["2"]);
     expect(brokenInvariants(cluster.state)).toEqual([]);
   });
@@ -106,10 +107,10 @@ describe("making room", () => {
   it.each([
     ["too many", { victims: [1, 2, 3, 4].map((n) => ({ allocation: id(n), attempt: 1 as never })) }],
     ["one twice", { victims: [1, 1].map((n) => ({ allocation: id(n), attempt: 1 as never })) }],
-    ["nobody", { victims: [] }],
+    ["no victim", { victims: [] }],
     ["another attempt", { victims: [{ allocation: id(1), attempt: 2 as never }] }],
     ["an unknown node", { nodes: [nodeId("n9")] }],
-    ["nodes of somebody else", { nodes: [] }],
+    ["nodes of another owner", { nodes: [] }],
     ["a basis from the future", { basis: logIndex(99) }],
     ["a basis before it waited", { basis: logIndex(1) }],
     ["an unknown winner", { allocation: id(77) }],
@@ -144,7 +145,7 @@ describe("lending", () => {
     cluster.apply(guest(), guest());
     place(cluster, "guest", 1, "n1");
     expect(cluster.state.homeNodes(vclusterId("batch"))).toEqual({ home: 2, lent: 1 });
-    expect(refusalOf(cluster, "guest", 2, "n2")).toContain("keeps for itself");
+    expect(refusalOf(cluster, "guest", 2, "n2")).toContain("never lends");
   });
 
   it.each([

@@ -1,5 +1,4 @@
-// A node that could not be made ready: tried elsewhere, set aside for that allocation, and no longer than
-// it makes sense.
+// A failed prologue: the allocation is placed elsewhere, the node is excluded for it, and the tries are bounded.
 
 import {
   attempt,
@@ -34,7 +33,7 @@ describe("a prologue that failed", () => {
     c.place(1, "n1");
     expect(moves(c.report(1, "n1", "failed", "prologue_failed"))).toEqual(["1: staging > pending"]);
     const record = c.state.allocation(id(1));
-    expect(record).toMatchObject({ requeues: 0, setAside: ["n1"], phase: { cause: "prologue_failed" } });
+    expect(record).toMatchObject({ requeues: 0, excludedNodes: ["n1"], phase: { cause: "prologue_failed" } });
     expect(record && placementConstraints(record).excludedNodes).toEqual(["n1"]);
     expect(record?.spec.resources.constraints.excludedNodes).toEqual([]);
     expect(c.claims("n1")).toEqual([]);
@@ -61,7 +60,7 @@ describe("a prologue that failed", () => {
     expect(c.phase(1)).toBe("failed");
   });
 
-  it("ends after so many tries, with the last words and the reason", () => {
+  it("fails after the allowed tries, with the last message and the reason", () => {
     const c = five();
     for (const node of FIVE.slice(0, MAX_PROLOGUE_RETRIES)) {
       c.place(1, node);
@@ -95,7 +94,7 @@ describe("a prologue that failed", () => {
     expect(bound.phase(1)).toBe("failed");
   });
 
-  it("does not begin twice what may have begun elsewhere and must not be repeated", () => {
+  it("does not start work twice that may have started elsewhere and must not be repeated", () => {
     const c = five({ nodes: 2, lifecycle: { requeuePolicy: "never" } });
     c.place(1, "n1", "n2");
     c.report(1, "n1", "running");
@@ -110,6 +109,6 @@ describe("a prologue that failed", () => {
     c.report(1, "n1", "failed", "prologue_failed");
     const restore = beginRestore(sha256);
     for (const line of snapshotLines(c.state, sha256)) restore.line(line);
-    expect(restore.finish().allocation(id(1))?.setAside).toEqual(["n1"]);
+    expect(restore.finish().allocation(id(1))?.excludedNodes).toEqual(["n1"]);
   });
 });

@@ -3,7 +3,6 @@
 import {
   type AllocationSpec,
   beginRestore,
-  brokenInvariants,
   type Command,
   duration,
   snapshotLines,
@@ -11,6 +10,7 @@ import {
   telemetryOf,
 } from "@lattice/core";
 import { describe, expect, it } from "vitest";
+import { brokenInvariants } from "./invariants/broken-invariants.ts";
 import {
   cancel,
   createCluster,
@@ -80,7 +80,7 @@ describe("telemetry", () => {
     id: id(1),
     change: { telemetry: { mode, lasts: lasts === null ? null : duration(lasts) } },
   });
-  it("goes back to prod by itself, or when it is told to", () => {
+  it("returns to prod by itself, or on command", () => {
     const c = createCluster(submit());
     expect(verdict(c.one(update("debug", 60_000)))).toBe("accepted");
     const specNow = (): Pick<AllocationSpec, "telemetry"> => c.state.allocation(id(1))?.spec ?? {};

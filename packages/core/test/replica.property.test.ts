@@ -102,7 +102,7 @@ describe("replicas", () => {
   }, 600_000);
 });
 
-/** Commands that a lost answer makes somebody send again. */
+/** Commands that a client sends again after a lost answer. */
 const ONCE: ReadonlySet<Command["kind"]> = new Set([
   "attempt.report",
   "plan.commit",

@@ -1,14 +1,14 @@
-// Services: nodes come and go while they run, lost ones are lived without, updates renew them, and what fails is begun
-// again less and less often.
+// Services: nodes come and go while they run, lost nodes are tolerated, updates renew them, and failures restart with
+// backoff.
 
 import {
   attemptOn,
+  backoffBefore,
   type Command,
   countedRequeues,
   duration,
+  LONG_RUN,
   type NodeId,
-  RAN_WELL,
-  restartPause,
   type ScaleCommand,
   serviceEndpoints,
 } from "@lattice/core";
@@ -39,7 +39,7 @@ const reactive = (min = 1, max = 3): Command =>
   });
 
 function service(...more: readonly Command[]): Cluster {
-  const c = createCluster({ kind: "ledger.begin" }, ...["n1", "n2", "n3", "n4"].map((n) => register(n)), ...more);
+  const c = createCluster(...["n1", "n2", "n3", "n4"].map((n) => register(n)), ...more);
   c.apply(reactive());
   c.place(1, "n1");
   c.report(1, "n1", "running");
@@ -67,7 +67,7 @@ const nodesOf = (c: Cluster): readonly NodeId[] => {
 };
 
 describe("scaling", () => {
-  it("adds a node with an attempt of its own, and the others go on", () => {
+  it("adds a node with an attempt of its own, and the others continue", () => {
     const c = service();
     expect(orders(c.apply(scale(c, "add", "n2")))).toEqual(["run 1/2 on n2"]);
     expect(c.phase(1)).toBe("running");
@@ -88,7 +88,7 @@ describe("scaling", () => {
     c.apply(reportOf(1, "n2", 2 as never, "failed", "stopped"));
     expect(c.phase(1)).toBe("running");
     expect(orders(c.apply(scale(c, "add", "n2")))).toEqual(["run 1/3 on n2"]);
-    // The word of the attempt before is nobody's any more.
+    // A report of the previous attempt no longer counts.
     expect(verdict(c.one(reportOf(1, "n2", 2 as never, "failed")))).toBe("not_assigned");
   });
 
@@ -143,7 +143,7 @@ describe("scaling", () => {
     c.apply(plan("n3"));
     c.report(1, "n3", "running");
     expect(verdict(c.one(scale(c, "add", "n1")))).toBe("accepted");
-    // The home vCluster asks for its node: it is handed back, and the service goes on.
+    // The home vCluster asks for its node: it is handed back, and the service continues.
     c.apply(submit({ vcluster: "home", lifecycle: { preemptionClass: 9 } }));
     c.apply({
       kind: "allocation.preempt",
@@ -200,7 +200,7 @@ describe("updates", () => {
 
   /** Of either kind, on n1 and n2, the new program having been added on n3. */
   function updated(kind: "unbounded" | "reactive"): Cluster {
-    const c = createCluster({ kind: "ledger.begin" }, ...["n1", "n2", "n3", "n4"].map((n) => register(n)));
+    const c = createCluster(...["n1", "n2", "n3", "n4"].map((n) => register(n)));
     const scales = kind === "reactive" ? { scale: scalePolicy(2, 3) } : {};
     const lifecycle = { kind, walltime: null, requeuePolicy: "always", ...scales } as const;
     const asked = submit({ nodes: 2, lifecycle });
@@ -215,27 +215,30 @@ describe("updates", () => {
   const endpoints = (c: Cluster) => Array.from(serviceEndpoints(c.state), ({ node }) => node);
   const halted = (c: Cluster) => c.state.allocation(id(1))?.renewal?.halted;
 
-  it.each(["unbounded", "reactive"] as const)("that fail on a node are halted, and the %s service goes on", (kind) => {
-    const c = updated(kind);
-    expect(endpoints(c)).toEqual(["n1", "n2"]);
-    c.apply(reportOf(1, "n3", 2 as never, "running"));
-    expect(endpoints(c)).toEqual(["n1", "n2", "n3"]);
-    c.apply(reportOf(1, "n3", 2 as never, "failed", "exit_code"));
-    expect(c.phase(1)).toBe("running");
-    expect(nodesOf(c)).toEqual(["n1", "n2"]);
-    expect(c.claims("n3")).toEqual([]);
-    expect(halted(c)).toBe(c.state.at);
-    expect(c.state.allocation(id(1))?.requeues).toBe(0);
-    const notices = () => [...c.state.notices()].filter(({ clearedAt }) => clearedAt === undefined);
-    expect(notices().map(({ kind: what, user }) => `${what} ${user}`)).toEqual(["renewal_halted ada"]);
-    expect(c.state.allocation(id(1))?.past?.notes?.at(-1)?.text).toBe(
-      "The update is halted: on n3 the new program failed (exit code 1). The other nodes go on as before.",
-    );
-    // The next update begins anew.
-    c.apply(update("./better"));
-    expect(halted(c)).toBeUndefined();
-    expect(notices()).toEqual([]);
-  });
+  it.each(["unbounded", "reactive"] as const)(
+    "that fail on a node are halted, and the %s service continues",
+    (kind) => {
+      const c = updated(kind);
+      expect(endpoints(c)).toEqual(["n1", "n2"]);
+      c.apply(reportOf(1, "n3", 2 as never, "running"));
+      expect(endpoints(c)).toEqual(["n1", "n2", "n3"]);
+      c.apply(reportOf(1, "n3", 2 as never, "failed", "exit_code"));
+      expect(c.phase(1)).toBe("running");
+      expect(nodesOf(c)).toEqual(["n1", "n2"]);
+      expect(c.claims("n3")).toEqual([]);
+      expect(halted(c)).toBe(c.state.at);
+      expect(c.state.allocation(id(1))?.requeues).toBe(0);
+      const notices = () => [...c.state.notices()].filter(({ clearedAt }) => clearedAt === undefined);
+      expect(notices().map(({ kind: what, user }) => `${what} ${user}`)).toEqual(["renewal_halted ada"]);
+      expect(c.state.allocation(id(1))?.past?.notes?.at(-1)?.text).toBe(
+        "The update is halted: on n3 the new program failed (exit code 1). The other nodes continue.",
+      );
+      // The next update starts over.
+      c.apply(update("./better"));
+      expect(halted(c)).toBeUndefined();
+      expect(notices()).toEqual([]);
+    },
+  );
 
   it("are halted as well by a new program that cannot begin, does not answer, or ends at once", () => {
     for (const reason of ["launch_failed", "prologue_failed", "probe_failed"] as const) {
@@ -265,23 +268,23 @@ describe("updates", () => {
 });
 
 describe("restarts", () => {
-  it("are counted anew after running well for long, and not before", () => {
+  it("are counted from 0 after running well for long, and not before", () => {
     const c = service();
     const crash = () => {
       c.report(1, "n1", "failed", "exit_code");
       const phase = c.state.allocation(id(1))?.phase;
-      const until = phase?.kind === "pending" ? (phase.heldUntil ?? 0) : 0;
+      const until = phase?.kind === "pending" ? (phase.backoffUntil ?? 0) : 0;
       const pause = until - c.state.at;
       c.advance(pause);
-      c.apply({ kind: "allocation.release", allocation: id(1) });
+      c.apply({ kind: "allocation.end_backoff", allocation: id(1) });
       c.place(1, "n1");
       c.report(1, "n1", "running");
       return pause;
     };
     expect([crash(), crash()]).toEqual([1_000, 2_000]);
-    c.advance(RAN_WELL - 1);
+    c.advance(LONG_RUN - 1);
     expect(crash()).toBe(4_000);
-    c.advance(RAN_WELL);
+    c.advance(LONG_RUN);
     expect(crash()).toBe(1_000);
     const record = c.state.allocation(id(1));
     expect([record?.requeues, record === undefined ? 0 : countedRequeues(record)]).toEqual([4, 1]);
@@ -291,16 +294,16 @@ describe("restarts", () => {
   });
 
   it("come later and later", () => {
-    expect([1, 2, 3, 9, 40].map((n) => restartPause(n))).toEqual([1_000, 2_000, 4_000, 256_000, 300_000]);
+    expect([1, 2, 3, 9, 40].map((n) => backoffBefore(n))).toEqual([1_000, 2_000, 4_000, 256_000, 300_000]);
     const c = service();
     c.report(1, "n1", "failed", "exit_code");
     expect(c.phase(1)).toBe("pending");
     expect([...c.state.pending(vclusterId("batch"))]).toEqual([]);
-    expect(verdict(c.one({ kind: "allocation.release", allocation: id(1) }))).toBe("stale_report");
+    expect(verdict(c.one({ kind: "allocation.end_backoff", allocation: id(1) }))).toBe("stale_report");
     expect(verdict(c.place(1, "n2").outcomes[0])).toBe("stale_plan");
     c.advance(1_000);
-    expect(verdict(c.one({ kind: "allocation.release", allocation: id(1) }))).toBe("accepted");
-    expect(verdict(c.one({ kind: "allocation.release", allocation: id(1) }))).toBe("repeated");
+    expect(verdict(c.one({ kind: "allocation.end_backoff", allocation: id(1) }))).toBe("accepted");
+    expect(verdict(c.one({ kind: "allocation.end_backoff", allocation: id(1) }))).toBe("repeated");
     c.place(1, "n2");
     expect(c.phase(1)).toBe("staging");
   });
@@ -314,9 +317,8 @@ describe("restarts", () => {
     batch.report(1, "n1", "failed", "exit_code");
     expect([...batch.state.held()]).toEqual([]);
     batch.place(1, "n1");
-    batch.apply({ kind: "ledger.begin" });
     batch.report(1, "n1", "failed", "exit_code");
-    expect([...batch.state.held()]).toMatchObject([{ phase: { heldUntil: batch.state.at + 1_000 } }]);
+    expect([...batch.state.held()]).toMatchObject([{ phase: { backoffUntil: batch.state.at + 1_000 } }]);
   });
 });
 

@@ -77,7 +77,7 @@ describe("sessions", () => {
     expect(c.state.allocation(id(1))).not.toHaveProperty("sessions");
   });
 
-  it("nobody but the owner opens one, and only on what runs", () => {
+  it("only the owner opens one, and only on running work", () => {
     const { c, open } = running(false);
     expect(c.apply(open("mallory")).outcomes).toMatchObject([{ kind: "rejected", refusal: { code: "not_owner" } }]);
     c.report(1, "n1", "completed");

@@ -37,7 +37,6 @@ const small = (gpuCount: number, change: { readonly tenant?: string; readonly cp
 
 const cluster = (...more: readonly Command[]): Cluster =>
   createCluster(
-    { kind: "ledger.begin" },
     tenant("physics", { maxNodes: 1 }),
     tenant("art"),
     vcluster("small", { sharesNodes: true }),
@@ -73,7 +72,7 @@ describe("parts of a node", () => {
     expect(c.state.freeNodeCount).toBe(1);
   });
 
-  it("are refused to other tenants, to whole nodes, and where nobody shares", () => {
+  it("are refused to other tenants, to whole nodes, and in vClusters without sharing", () => {
     const c = cluster(small(1), small(1, { tenant: "art" }), submit({ tenant: "art", vcluster: "small" }));
     share(c, 1, "n1");
     expect(share(c, 2, "n1")).toBe('node_unavailable: node "n1" is held by 1');

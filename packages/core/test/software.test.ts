@@ -1,6 +1,6 @@
 // What a submission may say about images, mounts and memory, and what it may not.
 
-import { checkSpec, type Environment, firstOverlap, type Mount, parseUenvs, versionNeeded } from "@lattice/core";
+import { checkSpec, type Environment, firstOverlap, type Mount, parseUenvs } from "@lattice/core";
 import { describe, expect, it } from "vitest";
 import { spec, submit } from "./support/cluster.ts";
 
@@ -103,13 +103,4 @@ it.each<[string, object, string | null]>([
   if (command.kind !== "allocation.submit") throw new Error("not a submission");
   const found = checkSpec({ ...command.spec, data }).map(({ field, detail }) => `${field}: ${detail}`);
   expect(found).toEqual(fault === null ? [] : [`allocation.${fault}`]);
-  expect(versionNeeded({ ...command, spec: { ...command.spec, data } })).toBe(2);
-});
-
-it("only submissions that ask for software need servers of this version", () => {
-  const command = submit();
-  expect(versionNeeded(command)).toBe(1);
-  if (command.kind !== "allocation.submit") throw new Error("not a submission");
-  const asking = { ...command, spec: { ...command.spec, mounts: [mount("/data")] } };
-  expect(versionNeeded(asking)).toBe(2);
 });

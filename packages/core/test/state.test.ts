@@ -3,7 +3,7 @@
 import { type AllocationId, compareAllocationIds } from "@lattice/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createOrdered } from "../src/state/ordered.ts";
+import { createOrdered } from "../src/base/ordered.ts";
 import { cancel, createCluster, id, register, spec, submit } from "./support/cluster.ts";
 
 const ascending = (a: number, b: number): number => a - b;

@@ -37,12 +37,12 @@ describe("memory", () => {
     );
   });
 
-  it("is shared where a domain says so", () => {
+  it("is shared where a domain is marked as shared", () => {
     const domain = { id: 0, kind: "unified" as const, capacityBytes: 1, numaNode: 0, cpus: [0], gpus: [0] };
     expect(hasUnifiedMemory({ ...plain, memoryTopology: { domains: [domain], interconnects: [] } })).toBe(true);
   });
 
-  it("behind expanders counts only for those who allow it", () => {
+  it("behind expanders counts only for specs that allow it", () => {
     const offer = { ...plain, cxlMemoryBytes: 2048 };
     expect([usableMemory(offer, false), usableMemory(offer, true)]).toEqual([512, 2560]);
     expect(lacking({ memoryBytes: 1024 }, offer)).toEqual(["has 512 bytes of memory of 1024"]);

@@ -1,6 +1,5 @@
 // Which elements of a group wait their turn, as text.
 
-import { expect, test } from "vitest";
 import {
   type ElementRange,
   NO_COUNTS,
@@ -9,7 +8,8 @@ import {
   sizeOf,
   type TaskGroup,
   waitingIndexes,
-} from "../src/index.ts";
+} from "@lattice/core";
+import { expect, test } from "vitest";
 
 /** A group whose elements at these positions wait, and all others have been made. */
 function textOf(range: ElementRange, waiting: readonly number[], next: number): string {

@@ -1,9 +1,9 @@
-// A refusal of a file that the user named: which file, which line, what is wrong with it. The program
-// prints it and ends with status 2, before anything is written.
+// The error of a file that the user named: the file, the line, and what is wrong. The program prints it and exits with
+// status 2 before it writes anything.
 
 export class BadInput extends Error {
   readonly file: string;
-  /** Counted from 1; null when it is the whole file. */
+  /** Starts at 1; `null` for the whole file. */
   readonly line: number | null;
   constructor(file: string, line: number | null, detail: string) {
     super(`${file}${line === null ? "" : `:${line}`}: ${detail}`);

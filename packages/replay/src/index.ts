@@ -1,11 +1,11 @@
 // The public surface of the replay.
 
-export { type Chosen, choosePolicy, POLICY_NAMES, type PolicyName } from "./policy/choose.ts";
+export { choosePolicy, POLICY_NAMES, type PolicyName } from "./policy/choose.ts";
 export { easy, easySjbf, fcfs } from "./policy/classic/classic.ts";
 export { latticeOn } from "./policy/lattice/lattice.ts";
 export { bestUnit, type LatticeSetup, latticeSetup, type SetupOptions } from "./policy/lattice/setup.ts";
-export type { OnProgress, Outcomes, Policy } from "./policy/policy.ts";
-export { runReplay, type Surroundings } from "./program.ts";
+export type { OnProgress, Outcomes, ReplayPolicy as Policy } from "./policy/policy.ts";
+export { runReplay } from "./program.ts";
 export { runRegression } from "./regression/run.ts";
 export { makeTrace, REGRESSION_NAMES, type RegressionName } from "./regression/traces.ts";
 export { boundedSlowdown } from "./result/slowdown.ts";

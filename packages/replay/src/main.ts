@@ -1,4 +1,4 @@
-// The entry of the `rm-replay` program, and of the worker threads that `tune` starts from this same file.
+// The entry of the `rm-replay` program, and of the worker threads that `tune` starts from the same file.
 
 import { isMainThread } from "node:worker_threads";
 import { runReplay } from "./program.ts";

@@ -1,6 +1,5 @@
-// The command line of rm-replay: words in, results out. Refusals go to stderr with the file and line they
-// are about and end with status 2, before anything is written; status 1 is a failure to write, or a check
-// that did not pass.
+// The command line of rm-replay. Errors go to stderr with their file and line and exit with status 2 before anything is
+// written; status 1 is a failure to write, or a check that did not pass.
 
 import { Command, CommanderError, Option } from "commander";
 import { BadInput } from "./bad-input.ts";
@@ -15,29 +14,29 @@ import { REGRESSION_NAMES, type RegressionName } from "./regression/traces.ts";
 import type { Streams } from "./streams.ts";
 import { OBJECTIVE_NAMES } from "./tune/objectives.ts";
 
-export interface Surroundings {
+interface ProgramOptions {
   readonly version: string;
   readonly streams: Streams;
-  /** The built program, for worker threads; null: none are to be had. */
+  /** The built program, for worker threads; `null` when there are none. */
   readonly entry: string | null;
 }
 
 const BAD_INPUT = 2;
 const FAILED = 1;
 
-/** A check that did not pass has already said so. */
-class MarkMissed extends Error {}
+/** A check that did not pass; its message is already printed. */
+class ThresholdMissed extends Error {}
 
-/** Does as the words say; answers the exit status. */
-export async function runReplay(words: readonly string[], surroundings: Surroundings): Promise<number> {
+/** Runs the command line; returns the exit status. */
+export async function runReplay(words: readonly string[], surroundings: ProgramOptions): Promise<number> {
   const { err } = surroundings.streams;
   try {
     await programFor(surroundings).parseAsync([...words], { from: "user" });
     return 0;
   } catch (error) {
-    // Commander has already said what is wrong, or shown the help that was asked for.
+    // Commander has already printed the error or the help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : BAD_INPUT;
-    if (error instanceof MarkMissed) return FAILED;
+    if (error instanceof ThresholdMissed) return FAILED;
     if (error instanceof BadInput) {
       err.write(`rm-replay: ${error.message}\n`);
       return BAD_INPUT;
@@ -48,7 +47,7 @@ export async function runReplay(words: readonly string[], surroundings: Surround
   }
 }
 
-function programFor({ version, streams, entry }: Surroundings): Command {
+function programFor({ version, streams, entry }: ProgramOptions): Command {
   const { out, err } = streams;
   const program = new Command("rm-replay")
     .description("Replays a workload trace through the scheduler in simulated time.")
@@ -57,9 +56,9 @@ function programFor({ version, streams, entry }: Surroundings): Command {
     .exitOverride()
     .configureOutput({ writeOut: (text) => out.write(text), writeErr: (text) => err.write(text) });
   withInputs(program)
-    .addOption(new Option("--policy <name>", "who decides").choices(POLICY_NAMES).default("lattice"))
+    .addOption(new Option("--policy <name>", "scheduling policy").choices(POLICY_NAMES).default("lattice"))
     .option("--perfect", "plan with run times instead of requested times")
-    .option("--compare <folder...>", "results to stand beside; the first is the baseline")
+    .option("--compare <folder...>", "earlier results to compare with; the first is the baseline")
     .option("--output <folder>", "write summary.json, allocations.csv and report.html there")
     .action((options: ReplayOptions) =>
       options.trace === undefined && options.compare !== undefined
@@ -81,26 +80,26 @@ function programFor({ version, streams, entry }: Surroundings): Command {
     .addArgument(program.createArgument("<name>").choices(REGRESSION_NAMES))
     .option("--seed <number>", "the same seed gives the same trace", seed, 1)
     .option("--jobs <count>", "about how many jobs", count)
-    .option("--output <file>", "where to (default: standard output)")
+    .option("--output <file>", "output file (default: standard output)")
     .action((name: RegressionName, options: GenerateOptions) => generateTrace(name, options, streams));
   program
     .command("check")
-    .description("Replays the regression traces and holds them against their marks; status 1 when one is missed.")
+    .description("Replays the regression traces and compares them with their thresholds; status 1 when one fails.")
     .addArgument(program.createArgument("[names...]").choices(REGRESSION_NAMES))
     .option("--seed <number>", "the same seed gives the same traces", seed, 1)
     .option("--jobs <count>", "about how many jobs in each", count)
     .action((names: readonly RegressionName[], options: CheckOptions) => {
-      if (!checkRegressions(names, options, streams)) throw new MarkMissed();
+      if (!checkRegressions(names, options, streams)) throw new ThresholdMissed();
     });
   for (const command of program.commands) command.copyInheritedSettings(program);
   return program;
 }
 
-/** What a replay runs on, the same for `tune`. */
+/** The inputs of a replay, also for `tune`. */
 const withInputs = (command: Command): Command =>
   command
     .option("--trace <file>", "trace to replay: .swf or .jsonl, also with .gz")
     .option("--nodes <count|file>", "size of the machine, or its inventory (default: as the trace states)")
     .option("--weights <file>", "weight profiles (default: those of HPC batch)")
     .option("--processors-per-node <count>", "processors of the trace that make one node (default: found)", count)
-    .option("--jobs <count>", "replay only the first so many jobs", count);
+    .option("--jobs <count>", "replay only this many jobs", count);

@@ -1,19 +1,19 @@
-// A progress bar for long replays, drawn only on a terminal and only when something has changed by a
-// per cent, so that it costs nothing and never ends up in a file.
+// A progress bar for long replays, drawn only on a terminal and only after a change of one per cent, so that it costs
+// little and never ends up in a file.
 
-export interface Progress {
+interface Progress {
   update(done: number): void;
   end(): void;
 }
 
-export interface Terminal {
+export interface ProgressTerminal {
   readonly isTTY?: boolean;
   write(text: string): unknown;
 }
 
 const WIDTH = 30;
 
-export function progressOn(terminal: Terminal, total: number): Progress {
+export function progressOn(terminal: ProgressTerminal, total: number): Progress {
   if (terminal.isTTY !== true || total === 0) return { update: () => {}, end: () => {} };
   let shown = -1;
   return {

@@ -1,10 +1,10 @@
-// Chance from a seed, the same on every machine (mulberry32). Streams with different names are
-// independent, so that drawing more from one does not move another.
+// Seeded random numbers, equal on every machine (mulberry32). Streams with different names are independent: drawing
+// more from one does not change another.
 
 export interface Random {
   /** In [0, 1). */
   next(): number;
-  /** Whole, both ends included. */
+  /** An integer, both ends included. */
   whole(least: number, most: number): number;
   /** Exponential with this mean. */
   exponential(mean: number): number;

@@ -1,8 +1,8 @@
-// Where the program writes: results to one stream, notes, progress and refusals to the other.
+// The output of the program: results to one stream; notes, progress and errors to the other.
 
-import type { Terminal } from "./progress.ts";
+import type { ProgressTerminal } from "./progress.ts";
 
 export interface Streams {
   readonly out: { write(text: string): unknown };
-  readonly err: Terminal;
+  readonly err: ProgressTerminal;
 }

@@ -1,5 +1,5 @@
-// A YAML file as plain values that remember their lines, so that every refusal can name one. Small on
-// purpose: maps, lists, texts and numbers are all that inventories and weight profiles hold.
+// A YAML file as plain values that remember their lines, so that every error can name one. Only maps, lists, texts and
+// numbers, which is all that inventories and weight profiles need.
 
 import { readFileSync } from "node:fs";
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
@@ -7,9 +7,9 @@ import { BadInput } from "./bad-input.ts";
 
 export interface YamlValue {
   readonly line: number;
-  /** What it is called in messages: "nodes[2].group". */
+  /** Its path in messages: "nodes[2].group". */
   readonly path: string;
-  /** Refuses the file because of this value. */
+  /** Creates the error of this value. */
   bad(detail: string): BadInput;
   entries(): readonly (readonly [string, YamlValue])[];
   list(): readonly YamlValue[];

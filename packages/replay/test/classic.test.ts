@@ -21,7 +21,7 @@ describe("by hand", () => {
     { submit: 3, run: 10, nodes: 1 },
   ];
 
-  it("fcfs lets nobody overtake", () => {
+  it("fcfs prevents overtaking", () => {
     expect(told(fcfs, 4, blocked)).toEqual(["0-100", "100-150", "150-240", "150-160"]);
   });
 
@@ -149,7 +149,7 @@ describe("against a naive twin", () => {
 
 type Order = "none" | "queue" | "request";
 
-/** Instant by instant, everything computed anew from the definition. */
+/** Instant by instant, computed from the definition. */
 function naiveStarts(trace: Trace, order: Order): number[] {
   const jobs = jobsOf(trace);
   const starts = new Map<TestJob, number>();

@@ -3,9 +3,9 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import {
-  ANYTHING,
   type Constraints,
   type GroupId,
+  NO_CONSTRAINTS,
   type NodeId,
   type Quota,
   UNLIMITED,
@@ -23,7 +23,7 @@ import {
   type Trace,
 } from "../src/index.ts";
 import { equalNodes } from "../src/inventory/inventory.ts";
-import type { JobAsk } from "../src/trace/ask.ts";
+import type { JobRequest } from "../src/trace/request.ts";
 import { withPerfectEstimates } from "../src/trace/trace.ts";
 import { inThousandths } from "../src/weights/profile.ts";
 import { readProfiles } from "../src/weights/read.ts";
@@ -62,7 +62,7 @@ function checkMachine(trace: Trace, { start, end }: Outcomes): void {
 const PROPORTIONAL = fileURLToPath(new URL("../profiles/proportional.yaml", import.meta.url));
 
 describe("through the real scheduler", () => {
-  it("lets waits grow in proportion to what was asked for where the profile says so", () => {
+  it("waits count in proportion to walltimes where the profile sets it", () => {
     const trace = traceOfJobs(4, [
       { submit: 0, run: 100, request: 2000, nodes: 4 },
       { submit: 1, run: 5000, request: 10_000, nodes: 4 },
@@ -125,7 +125,7 @@ describe("through the real scheduler", () => {
       const trace = traceOfJobs(5, tenants ? jobs : jobs.map(({ tenant: _, ...alone }) => alone));
       return [...lattice(trace, { ...PLAIN, profiles }).outcomes.start.slice(5)];
     };
-    // Alone, eve has used nothing; as one of physics, she belongs to those who used most.
+    // Alone, eve has used nothing; as one of physics, she is in the tenant with the most use.
     expect(starts(false)).toEqual([100, 110]);
     expect(starts(true)).toEqual([110, 100]);
   });
@@ -157,9 +157,9 @@ describe("through the real scheduler", () => {
   });
 
   it("drops what its vCluster's nodes can never run", () => {
-    const asking = (constraints: Partial<Constraints>, beyond: Partial<JobAsk> = {}): JobAsk => ({
+    const asking = (constraints: Partial<Constraints>, beyond: Partial<JobRequest> = {}): JobRequest => ({
       vcluster: null,
-      constraints: { ...ANYTHING, ...constraints },
+      constraints: { ...NO_CONSTRAINTS, ...constraints },
       maxNodes: null,
       noPreempt: false,
       ...beyond,
@@ -171,7 +171,7 @@ describe("through the real scheduler", () => {
         { submit: 0, run: 5, nodes: 1 },
         { submit: 0, run: 5, nodes: 2 },
       ]),
-      asks: [null, gpus, gpus],
+      requests: [null, gpus, gpus],
     };
     const [first, second] = equalNodes(2).nodes;
     if (first === undefined || second === undefined) throw new Error("there are two nodes");
@@ -181,9 +181,9 @@ describe("through the real scheduler", () => {
     expect([...outcomes.start]).toEqual([0, 0]);
 
     const four = { nodes: equalNodes(4).nodes.map((node, i) => ({ ...node, group: `g${i}` as GroupId, ...MARKS[i] })) };
-    const dropped = (nodes: number, ask: JobAsk): number =>
-      lattice({ ...traceOfJobs(4, [{ submit: 0, run: 5, nodes }]), asks: [ask] }, { ...PLAIN, inventory: four }).trace
-        .dropped.tooLarge;
+    const dropped = (nodes: number, ask: JobRequest): number =>
+      lattice({ ...traceOfJobs(4, [{ submit: 0, run: 5, nodes }]), requests: [ask] }, { ...PLAIN, inventory: four })
+        .trace.dropped.tooLarge;
     const [one, two] = four.nodes.map(({ id }) => id);
     expect(dropped(2, asking({ requiredNodes: [one as NodeId, two as NodeId] }))).toBe(0);
     expect(dropped(2, asking({ requiredNodes: ["elsewhere" as NodeId] }))).toBe(1);
@@ -193,14 +193,14 @@ describe("through the real scheduler", () => {
   });
 
   it("gives a range of nodes what is free", () => {
-    const range: JobAsk = { vcluster: null, constraints: ANYTHING, maxNodes: 8, noPreempt: false };
+    const range: JobRequest = { vcluster: null, constraints: NO_CONSTRAINTS, maxNodes: 8, noPreempt: false };
     const given = traceOfJobs(8, [
       { submit: 0, run: 100, nodes: 3 },
       { submit: 1, run: 100, nodes: 2 },
       { submit: 2, run: 100, nodes: 2 },
     ]);
     // The second takes all five that are left, not two, so that the third has to wait for the first.
-    expect([...lattice({ ...given, asks: [null, range, null] }).outcomes.start]).toEqual([0, 1, 100]);
+    expect([...lattice({ ...given, requests: [null, range, null] }).outcomes.start]).toEqual([0, 1, 100]);
     expect([...lattice(given).outcomes.start]).toEqual([0, 1, 2]);
   });
 });

@@ -42,7 +42,7 @@ export function traceOfJobs(nodes: number, jobs: readonly JobFields[]): Trace {
     request: Float64Array.from(jobs, (job) => job.request ?? job.run),
     size: Int32Array.from(jobs, (job) => job.nodes),
     priority: Uint8Array.from(jobs, (job) => job.priority ?? 5),
-    asks: null,
+    requests: null,
     nodes,
     machine: [],
     vclusters: [],

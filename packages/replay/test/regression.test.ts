@@ -3,7 +3,7 @@
 
 import { describe, expect, it } from "vitest";
 import { choosePolicy, makeTrace, REGRESSION_NAMES, runRegression, summarise } from "../src/index.ts";
-import { marksOf } from "../src/regression/marks.ts";
+import { marksOf } from "../src/regression/thresholds.ts";
 import { traceText } from "../src/regression/workload.ts";
 import { traceOfJobs } from "./make.ts";
 
@@ -24,7 +24,7 @@ describe("the marks of preemption-heavy", () => {
   });
 
   it.each([
-    { name: "nobody stopped", change: { preemptions: 0 }, mark: "times work was stopped" },
+    { name: "no preemption", change: { preemptions: 0 }, mark: "times work was stopped" },
     { name: "urgent work stopped", change: { stops: Uint16Array.of(1, 1) }, mark: "times urgent work was stopped" },
     { name: "much lost", change: { lost: Float64Array.of(5000, 0) }, mark: "work lost to stops" },
     {

@@ -130,7 +130,7 @@ describe("summary", () => {
     expect(due([own("physics", { maxNodes: 1 })])).toEqual([0.25, 0.75]);
   });
 
-  it("stands beside a baseline as in the tuning guide", () => {
+  it("a summary is compared with a baseline as in the tuning guide", () => {
     const slower = { ...summary, name: "slower", wait: { ...summary.wait, p99: 200 }, utilisation: 0.5 };
     const text = summaryText(slower, summary);
     expect(text).toContain("=== RM-Replay Results: slower ===\n");

@@ -159,11 +159,11 @@ describe("JSON lines", () => {
     ]);
   });
 
-  it("a capture that was begun anew repeats itself: the first submission stands, the last word about a node", () => {
+  it("a restarted capture repeats itself: the first submission counts, and the last line about a node", () => {
     const node = (id: string, cores: number) => JSON.stringify({ type: "node", node: { id, cpu_cores: cores } });
     const twice = submit(3, { id: "a", nodes: 1, walltime: "1h" });
     const text = [node("n1", 1), node("n2", 1), twice, node("n1", 8), twice].join("\n");
-    const trace = readTrace(write("anew.jsonl", text), { nodes: null, jobs: null });
+    const trace = readTrace(write("restarted.jsonl", text), { nodes: null, jobs: null });
     expect(trace.nodes).toBe(2);
     expect(trace.machine.map(({ id, cpuCores }) => [id, cpuCores])).toEqual([
       ["n1", 8],
@@ -191,7 +191,7 @@ describe("JSON lines", () => {
       { id: "n2", group: "g1", memoryBytes: 2 ** 39, features: ["nvme"], homeVCluster: null },
     ]);
     expect(trace.vclusters).toMatchObject([{ vcluster: "ml", scheduler: "ml_training", weights: { energy: 1000 } }]);
-    expect(trace.asks).toMatchObject([
+    expect(trace.requests).toMatchObject([
       { vcluster: "ml", constraints: { gpuCount: 4, topology: "tight" }, noPreempt: false },
       { constraints: { cpuCores: 8, excludedNodes: ["n1"] }, noPreempt: true },
       null,
@@ -216,9 +216,9 @@ describe("JSON lines", () => {
       preemptible: "never",
       lending: { keepNodes: 2, maxClass: 3, maxDuration: 12 * 3_600_000, returnGrace: 45_000 },
     });
-    expect(trace.machine[0]?.beyond).toEqual({ cxlMemoryBytes: 2 ** 30, powerWatts: 700, memoryTopology: memory });
+    expect(trace.machine[0]?.topology).toEqual({ cxlMemoryBytes: 2 ** 30, powerWatts: 700, memoryTopology: memory });
     expect([...trace.size]).toEqual([1, 1]);
-    expect(trace.asks).toMatchObject([
+    expect(trace.requests).toMatchObject([
       { maxNodes: 4, constraints: { requiredNodes: ["n1"], maxGroups: 2 } },
       { maxNodes: null, constraints: { requireConformance: true, requireUnifiedMemory: true } },
     ]);

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { latticeSetup, type Summary } from "../src/index.ts";
 import { randomFrom } from "../src/random.ts";
-import { bred, type Candidate, drawn, keyOf, knownCandidates } from "../src/tune/candidate.ts";
+import { bred, drawn, keyOf, knownCandidates, type WeightCandidate } from "../src/tune/candidate.ts";
 import { frontOf } from "../src/tune/front.ts";
 import { OBJECTIVE_NAMES, objectives } from "../src/tune/objectives.ts";
 import { frontHtml, frontJson, frontText, profileYaml } from "../src/tune/render.ts";
@@ -17,7 +17,7 @@ const start = DEFAULT_PROFILES.profiles[0];
 if (start === undefined) throw new Error("there is a default profile");
 
 describe("the front", () => {
-  it("holds those that no other beats in both", () => {
+  it("the front has the trials that no other beats in both costs", () => {
     const cost = fc.integer({ min: 0, max: 9 });
     fc.assert(
       fc.property(fc.array(fc.tuple(cost, cost), { maxLength: 20 }), (all) => {
@@ -36,7 +36,7 @@ describe("the front", () => {
 });
 
 describe("candidates", () => {
-  it("sum to 1, whoever made them", () => {
+  it("weights sum to 1, however they were made", () => {
     const random = randomFrom(4);
     const known = knownCandidates(start);
     const all = [...known, drawn(random, 1), bred(random, known, 2), bred(random, known, 3)];
@@ -51,7 +51,7 @@ describe("candidates", () => {
 
 describe("the search", () => {
   /** As if only the weight of waiting counted, best where no named profile has it, and priority were its price. */
-  const fake = async (candidates: readonly Candidate[]): Promise<readonly Summary[]> =>
+  const fake = async (candidates: readonly WeightCandidate[]): Promise<readonly Summary[]> =>
     candidates.map(({ weights }) => {
       const wait = { mean: 0, median: 0, p95: 0, p99: 1000 - weights.priority, max: 0 };
       return { meanBoundedSlowdown: 1 + Math.abs(WANTED_WAIT - weights.wait_time), wait } as Summary;
@@ -77,7 +77,7 @@ describe("the search", () => {
   it("replays for real, and shows the front in words, data and a page", async () => {
     const trace = traceOfJobs(16, seededJobs(9, 60, 16));
     const setup = latticeSetup(trace, { inventory: null, profiles: null, unit: 1 });
-    const tryAll = async (candidates: readonly Candidate[]): Promise<readonly Summary[]> =>
+    const tryAll = async (candidates: readonly WeightCandidate[]): Promise<readonly Summary[]> =>
       candidates.map((candidate) => tryCandidate({ trace, setup }, candidate));
     const found = { trials: await search({ ...options, budget: 9, seed: 3, tryAll }), ...options };
     expect(found.trials).toHaveLength(9);

@@ -1,18 +1,31 @@
 // The public surface of the scheduler.
+
+export { OVERDUE_RELEASE, REASONS_LIMIT, REPORT_LIMIT, WALLTIME_GRACE } from "./base/bounds.ts";
 export { type Worth, type WorthInput, type WorthRates, worthOf } from "./checkpoint/worth.ts";
-export { type Concluded, conclude, cycle, reasonsFor } from "./cycle.ts";
-export type * from "./cycle-types.ts";
+export { cycle } from "./cycle.ts";
+export type { CycleRecord } from "./explain/cycle-record.ts";
 export { type Explanation, explain } from "./explain/explanation.ts";
-export type { BusyWith, HeldFor, NodeFigures } from "./explain/node-figures.ts";
-export { type SoonerOptions, type Suggestion, sooner, suggestions, TRIAL_BUDGET_MS } from "./explain/sooner.ts";
-export type { Ahead, QueueStanding } from "./explain/standing.ts";
-export type { Study } from "./explain/study.ts";
-export { durationText } from "./explain/words.ts";
-export { linkFitness } from "./intra/gpus.ts";
-export { memoryLocality } from "./intra/memory.ts";
-export { EXPECTED_BACK_SOON, REASONS_LIMIT, REPORT_LIMIT, WALLTIME_GRACE } from "./limits.ts";
-export { createReuse, type Reuse } from "./machine/floor.ts";
-export { mayMakeRoom } from "./preempt/victims.ts";
+export type { NodeFigures } from "./explain/node-figures.ts";
+export type { QueuePosition } from "./explain/queue-position.ts";
+export {
+  type Suggestion,
+  suggestions,
+  TRIAL_BUDGET_MS,
+  tryVariants,
+} from "./explain/suggestions.ts";
+export { durationText } from "./explain/text.ts";
+export { linkFitness } from "./fit/gpu-links.ts";
+export { memoryLocality } from "./fit/memory-locality.ts";
+export { type CycleCache, createCycleCache } from "./input/cycle-cache.ts";
+export type * from "./input/cycle-input.ts";
+export type * from "./input/signals.ts";
+export { largestFeasible } from "./place/feasibility.ts";
+export { reasonsFor, recordCycle } from "./recorded-cycle.ts";
 export { ORDERING_FACTORS } from "./score/score.ts";
-export type * from "./signals.ts";
-export { type Beyond, nothingToDo, type Reachable, snapshotFor } from "./snapshot.ts";
+export { mayPreempt } from "./snapshot/preemption-inputs.ts";
+export {
+  type ExternalInputs,
+  hasNothingToDo,
+  type IsReachable,
+  snapshotFor,
+} from "./snapshot/snapshot.ts";

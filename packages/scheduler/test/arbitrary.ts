@@ -1,7 +1,7 @@
 // Random inputs for the property tests: small machines with mixed hardware and groups, queues with
 // every kind of request, tenants with and without limits.
 
-import { ANYTHING, type Duration, instant, type NodeId } from "@lattice/core";
+import { type Duration, instant, NO_CONSTRAINTS, type NodeId } from "@lattice/core";
 import fc from "fast-check";
 import type { CycleInput, NodeInput, PendingInput, ReleaseInput, TenantInput } from "../src/index.ts";
 import { input, job, MINUTE, NOW, node, tenant } from "./make.ts";
@@ -62,7 +62,7 @@ export const someJob: fc.Arbitrary<Omit<PendingInput, "id">> = fc
       submittedAt: instant(NOW - waited * MINUTE),
       walltime: minutes === null ? null : ((minutes * MINUTE) as Duration),
       constraints: {
-        ...ANYTHING,
+        ...NO_CONSTRAINTS,
         gpuCount,
         features,
         topology,
@@ -90,7 +90,7 @@ export const someInput: fc.Arbitrary<CycleInput> = fc
     pending: someJobs(12),
     tenants: someTenants,
     backfillDepth: count(0, 4),
-    fifo: fc.boolean(),
+    isFifo: fc.boolean(),
     ends: fc.array(fc.option(count(-5, 200)), { minLength: 9, maxLength: 9 }),
   })
   .map(({ ends, ...rest }) => input({ ...rest, releases: releasesOf(rest.nodes, ends) }));

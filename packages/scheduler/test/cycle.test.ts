@@ -1,8 +1,8 @@
 // The cycle as a whole: what the plan carries, where it stops, quotas, and the reasons it gives.
 
 import { describe, expect, it } from "vitest";
+import { FULL_MACHINE_QUEUE_LIMIT } from "../src/base/bounds.ts";
 import { cycle, REASONS_LIMIT, reasonsFor } from "../src/index.ts";
-import { FULL_MACHINE_QUEUE_LIMIT } from "../src/limits.ts";
 import { allocationId, busy, input, job, MINUTE, NOW, node, nodeIds, release, tenant } from "./make.ts";
 
 const codes = (given: Parameters<typeof input>[0], id: number): string[] =>
@@ -84,7 +84,7 @@ describe("quotas", () => {
     },
   ])("count what this cycle places: $name", ({ quota, placed, code }) => {
     const given = {
-      fifo: true,
+      isFifo: true,
       nodes: ["a", "b", "c", "d", "e", "f"].map((id) => node(id)),
       pending: [job(1, { nodes: 2 }), job(2, { nodes: 2 }), job(3, { nodes: 1 })],
       tenants: [tenant("physics", quota)],
@@ -93,9 +93,9 @@ describe("quotas", () => {
     expect(codes(given, 2)).toEqual([code]);
   });
 
-  it("leave the pool of sensitive work its size, whoever the tenants are", () => {
+  it("limit the pool of sensitive work over all tenants", () => {
     const given = {
-      fifo: true,
+      isFifo: true,
       nodes: ["a", "b", "c", "d", "e", "f"].map((id) => node(id)),
       pending: [job(1, { nodes: 2 }), job(2, { nodes: 2, tenant: "biology" }), job(3, { nodes: 1, max: 4 })],
       tenants: [tenant("physics"), tenant("biology")],
@@ -109,7 +109,7 @@ describe("quotas", () => {
     expect(codes(given, 2)).toEqual(["sensitive_pool"]);
   });
 
-  it("cut a range down, and reserve nothing for whoever waits for headroom", () => {
+  it("cut a range, and reserve nothing for an allocation without headroom", () => {
     const given = {
       nodes: ["a", "b", "c", "d"].map((id) => node(id)),
       pending: [job(1, { nodes: 1, max: 4 }), job(2, { nodes: 2 }), job(3, { tenant: "biology", waited: -1 })],
@@ -156,14 +156,14 @@ describe("reasons", () => {
     );
   });
 
-  it("say who holds the free nodes, and from when", () => {
-    const given = { ...machine, fifo: true, pending: [job(1, { nodes: 2, waited: 1 }), job(2, { minutes: 90 })] };
+  it("name the reservations of the free nodes and their start", () => {
+    const given = { ...machine, isFifo: true, pending: [job(1, { nodes: 2, waited: 1 }), job(2, { minutes: 90 })] };
     expect(codes(given, 2)).toEqual(["reserved"]);
-    expect(text(given, 2)).toBe("Needs 1 node; 1 match and are free, 1 of them held for 1 (starts in 1 h).");
+    expect(text(given, 2)).toBe("Needs 1 node; 1 match and are free, 1 of them reserved for 1 (starts in 1 h).");
   });
 
-  it("say that others go first where nobody may overtake", () => {
-    const given = { ...machine, backfillDepth: 0, fifo: true, pending: [job(1, { nodes: 2, waited: 1 }), job(2)] };
+  it("name the priority of others where overtaking is not allowed", () => {
+    const given = { ...machine, backfillDepth: 0, isFifo: true, pending: [job(1, { nodes: 2, waited: 1 }), job(2)] };
     expect(codes(given, 2)).toEqual(["priority"]);
   });
 
@@ -171,7 +171,7 @@ describe("reasons", () => {
     const tenants = [tenant("physics", { maxNodes: 1 })];
     const given = { ...machine, tenants, pending: [job(1, { nodes: 2 })] };
     expect(codes(given, 1)).toEqual(["quota_nodes", "busy"]);
-    expect(text(given, 1)).toContain("tenant physics holds 0 of at most 1 nodes, this needs 2");
+    expect(text(given, 1)).toContain("tenant physics uses 0 of at most 1 nodes, this needs 2");
   });
 
   it("on demand are those of the cycle; none for what would start or is unknown", () => {

@@ -2,13 +2,13 @@
 
 import {
   type AllocationId,
-  ANYTHING,
   attempt,
   type Constraints,
   type Duration,
   type GroupId,
   instant,
   logIndex,
+  NO_CONSTRAINTS,
   type NodeId,
   type TenantId,
   type VClusterId,
@@ -73,14 +73,14 @@ export function job(id: number | string, fields: JobFields = {}): PendingInput {
     submittedAt: instant(NOW - (fields.waited ?? 0) * MINUTE),
     minNodes,
     maxNodes: fields.max ?? minNodes,
-    constraints: { ...ANYTHING, ...fields.constraints },
+    constraints: { ...NO_CONSTRAINTS, ...fields.constraints },
     walltime: minutes === null ? null : ((minutes * MINUTE) as Duration),
     preemptionClass: fields.class ?? 5,
     nextAttempt: attempt(1),
   };
 }
 
-/** Nodes that come back so many minutes from now; null: never. */
+/** Nodes released this many minutes from now; never for `null`. */
 export const release = (minutes: number | null, ...ids: string[]): ReleaseInput => ({
   allocation: allocationId(900),
   nodes: nodeIds(...ids),
@@ -103,7 +103,7 @@ export function input(fields: Partial<CycleInput> = {}): CycleInput {
     now: NOW,
     basis: logIndex(7),
     weights: WEIGHT_PROFILES.hpc_backfill,
-    fifo: false,
+    isFifo: false,
     backfillDepth: 1,
     nodes: [],
     pending: [],

@@ -3,8 +3,8 @@
 import { shortfalls } from "@lattice/core";
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { type CycleInput, createReuse, cycle, type PendingInput } from "../src/index.ts";
-import { WALLTIME_GRACE } from "../src/limits.ts";
+import { WALLTIME_GRACE } from "../src/base/bounds.ts";
+import { type CycleInput, createCycleCache, cycle, type PendingInput } from "../src/index.ts";
 import { someInput } from "./arbitrary.ts";
 import { tenant } from "./make.ts";
 
@@ -97,9 +97,9 @@ describe("every plan", () => {
     const pair = fc.tuple(someInput, someInput);
     fc.assert(
       fc.property(pair, ([first, second]) => {
-        const reuse = createReuse();
-        for (const input of [first, first, second, { ...second, fifo: !second.fifo }, first]) {
-          expect(cycle({ ...input, reuse })).toEqual(cycle(input));
+        const cache = createCycleCache();
+        for (const input of [first, first, second, { ...second, isFifo: !second.isFifo }, first]) {
+          expect(cycle({ ...input, cache })).toEqual(cycle(input));
         }
       }),
       { numRuns: 100 },
@@ -145,7 +145,7 @@ describe("every plan", () => {
     let compared = 0;
     fc.assert(
       fc.property(someInput, (given) => {
-        const input = { ...given, fifo: true, backfillDepth: 1 };
+        const input = { ...given, isFifo: true, backfillDepth: 1 };
         const full = cycle(input);
         const head = full.reservations[0];
         if (head === undefined) return;

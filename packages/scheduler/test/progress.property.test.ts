@@ -22,7 +22,7 @@ const scenario = fc.record({
   jobs: someJobs(14).map(crowded),
   tenants: someTenants,
   runMilli: fc.array(fc.integer({ min: 1, max: 1000 }), { minLength: 14, maxLength: 14 }),
-  fifo: fc.boolean(),
+  isFifo: fc.boolean(),
   depth: fc.integer({ min: 0, max: 3 }),
 });
 
@@ -44,8 +44,8 @@ describe("over time", () => {
     let backfills = 0;
     fc.assert(
       fc.property(scenario, ({ nodes, jobs, runMilli }) => {
-        // In order of submission nobody gets ahead of the first but by backfill.
-        const base = input({ nodes, fifo: true, backfillDepth: 1 });
+        // In order of submission only backfill overtakes the first.
+        const base = input({ nodes, isFifo: true, backfillDepth: 1 });
         const run = simulate({ base, jobs, runMilli });
         for (const { allocation, startsAt } of run.promises) {
           expect(run.startedAt.get(allocation) ?? Number.POSITIVE_INFINITY).toBeLessThanOrEqual(startsAt);
@@ -59,14 +59,14 @@ describe("over time", () => {
     expect(backfills).toBeGreaterThan(60);
   });
 
-  it("with memory, every reservation is kept, whatever its place and however many there are (E3)", () => {
+  it("every carried-over reservation is kept, whatever its position and their number (E3)", () => {
     let promises = 0;
     let backfills = 0;
     fc.assert(
-      fc.property(scenario, ({ nodes, jobs, runMilli, depth, fifo }) => {
-        // One class for all, and weights by which nobody gets clearly ahead: only that may push a promise aside.
+      fc.property(scenario, ({ nodes, jobs, runMilli, depth, isFifo }) => {
+        // One class for all, and weights with no clear lead, which could displace a reservation.
         const equal = jobs.map((job) => ({ ...job, preemptionClass: 5 as number }));
-        const base = input({ nodes, fifo, backfillDepth: depth, weights: LIGHT });
+        const base = input({ nodes, isFifo, backfillDepth: depth, weights: LIGHT });
         const run = simulate({ base, jobs: equal, runMilli, remember: true });
         for (const { allocation, startsAt } of run.reservations.flat()) {
           expect(run.startedAt.get(allocation) ?? Number.POSITIVE_INFINITY).toBeLessThanOrEqual(startsAt);
@@ -80,12 +80,12 @@ describe("over time", () => {
     expect(backfills).toBeGreaterThan(60);
   });
 
-  it("with memory, a promise that cannot be bettered stays on its nodes", () => {
+  it("a carried-over reservation that cannot start earlier stays on its nodes", () => {
     let stayed = 0;
     fc.assert(
       fc.property(scenario, ({ nodes, jobs, runMilli }) => {
         const equal = jobs.map((job) => ({ ...job, preemptionClass: 5 as number }));
-        const base = input({ nodes, fifo: true, backfillDepth: 2 });
+        const base = input({ nodes, isFifo: true, backfillDepth: 2 });
         const { reservations } = simulate({ base, jobs: equal, runMilli, remember: true });
         for (const [at, each] of reservations.entries()) {
           for (const before of reservations[at - 1] ?? []) {
@@ -105,8 +105,8 @@ describe("over time", () => {
     let started = 0;
     let cycles = 0;
     fc.assert(
-      fc.property(scenario, ({ nodes, jobs, tenants, runMilli, fifo, depth }) => {
-        const base = input({ nodes, tenants, fifo, backfillDepth: depth });
+      fc.property(scenario, ({ nodes, jobs, tenants, runMilli, isFifo, depth }) => {
+        const base = input({ nodes, tenants, isFifo, backfillDepth: depth });
         const run = simulate({ base, jobs, runMilli, remember: depth % 2 === 1 });
         for (const job of jobs) expect([job.id, run.startedAt.has(job.id)]).toEqual([job.id, feasible(base, job)]);
         started += run.startedAt.size;

@@ -3,6 +3,7 @@
 // what every plan must respect, and records when everything started.
 
 import { type AllocationId, instant, type NodeId } from "@lattice/core";
+import { WALLTIME_GRACE } from "../src/base/bounds.ts";
 import {
   type CycleInput,
   type CycleResult,
@@ -11,7 +12,6 @@ import {
   type ReleaseInput,
   type Reservation,
 } from "../src/index.ts";
-import { WALLTIME_GRACE } from "../src/limits.ts";
 
 export interface Scenario {
   readonly base: CycleInput;
@@ -55,7 +55,7 @@ export function simulate(
   let now = Math.min(...scenario.jobs.map((job) => job.submittedAt));
   while (Number.isFinite(now)) {
     running = running.filter((each) => each.endsAt > now && cancelOf(scenario, each.job) > now);
-    const previous = scenario.remember === true ? { previous: reservations.at(-1) ?? [] } : {};
+    const previous = scenario.remember === true ? { previousReservations: reservations.at(-1) ?? [] } : {};
     const input = { ...inputAt(scenario, { now, running, startedAt }), ...previous };
     const result = cycle(input);
     cycles += 1;

@@ -1,6 +1,5 @@
-// One call over the transport: address, headers, retries, and problems from whatever goes wrong.
-// It also remembers the newest log index that a change was answered with and sends it along, so
-// that a client reads its own writes through any server.
+// One call over the transport: address, headers, retries and errors. It remembers the log index of its last change and
+// sends it with every call, so that a client reads its own writes through any server.
 
 import type { WebSocketConnection } from "@lattice/wire";
 import { errorFromAnswer, errorFromTransport } from "./error.ts";
@@ -20,7 +19,12 @@ export interface CallOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-export interface Call {
+/** `requestId` makes a change idempotent for 24 hours, also across clients. Default: a new id for each call. */
+export interface ChangeOptions extends CallOptions {
+  readonly requestId?: string | undefined;
+}
+
+interface Call {
   readonly method: HttpRequest["method"];
   /** With its query, from the root of the server. */
   readonly path: string;
@@ -32,9 +36,9 @@ export interface Call {
 
 export interface Caller {
   json<T>(call: Call, options?: CallOptions): Promise<T>;
-  /** The answer with its body unread. `idleTimeoutMs` 0: may be silent for ever. */
+  /** Returns the response with its body unread. `idleTimeoutMs` 0: no idle timeout. */
   open(call: Call, options: CallOptions & { readonly idleTimeoutMs: number }): Promise<HttpResponse>;
-  /** Other servers of the same cluster, for when those that are known are away. */
+  /** Adds further servers of the same cluster as alternatives. */
   learn(urls: readonly string[]): void;
   /** At this path and query. */
   webSocket(path: string, options: CallOptions): Promise<OpenedWebSocket>;
@@ -48,7 +52,7 @@ export interface OpenedWebSocket {
   readonly newer: TokenSource | null;
 }
 
-export interface CallerSettings {
+interface CallerSettings {
   /** Of servers of one cluster, at least one: the next is asked when one cannot be reached or cannot serve. */
   readonly baseUrls: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
@@ -112,7 +116,7 @@ export function createCaller(settings: CallerSettings): Caller {
       return { ...response, body: readAsProblems(response.body, baseUrls.join(", ")) };
     },
     learn(urls) {
-      // What is told in secret is not passed on in the clear.
+      // A server reached over TLS must not be replaced by one without.
       const scheme = schemeOf(baseUrl());
       for (const url of urls) if (schemeOf(url) === scheme && !baseUrls.includes(url)) baseUrls.push(url);
     },

@@ -1,55 +1,17 @@
 // The client: every call of the services over REST, and terminals over WebSocket. It holds no state besides open
 // connections and the log index of its last change, and may be shared by many callers.
 
-import { type CallOptions, createCaller } from "./call.ts";
-import {
-  type AuditCalls,
-  auditCalls,
-  type GrantCalls,
-  grantCalls,
-  type JobKeyCalls,
-  jobKeyCalls,
-} from "./calls/access.ts";
-import {
-  clusterStatus,
-  metricsText,
-  type ServerMetricsQuery,
-  type SignalCalls,
-  serverMetrics,
-  signalCalls,
-  type TenantCalls,
-  tenantCalls,
-  type VClusterCalls,
-  vclusterCalls,
-} from "./calls/admin.ts";
-import { type AllocationCalls, allocationCalls } from "./calls/allocations.ts";
-import { type BackupCalls, backupCalls } from "./calls/backups.ts";
-import { type DagCalls, dagCalls } from "./calls/dags.ts";
-import { type EventCalls, eventCalls } from "./calls/events.ts";
-import { type ImageCalls, imageCalls } from "./calls/images.ts";
-import { type MemberCalls, memberCalls } from "./calls/members.ts";
-import { type NetworkCalls, networkCalls } from "./calls/networks.ts";
-import { type NodeCalls, nodeCalls } from "./calls/nodes.ts";
-import { type ObserveCalls, observeCalls } from "./calls/observe.ts";
-import {
-  type AccountingCalls,
-  accountingCalls,
-  type ConfigCalls,
-  configCalls,
-  type SchedulerCalls,
-  type ServiceCalls,
-  schedulerCalls,
-  serviceCalls,
-} from "./calls/operate.ts";
-import { attachTo, type SessionCalls, sessionCalls } from "./calls/sessions.ts";
-import { type TaskCalls, taskCalls } from "./calls/tasks.ts";
-import { type UsageCalls, usageCalls } from "./calls/usage.ts";
-import type { ClusterStatus } from "./cluster-types.ts";
-import type { ServerMetrics } from "./operate-types.ts";
+import { type ConfigCalls, type EventCalls, type GeneratedClient, generatedClient } from "../gen/calls.ts";
+import type { ConfigResponse } from "../gen/types.ts";
+import { type AllocationStreams, allocationStreams } from "./allocation-streams.ts";
+import { attachTo } from "./attach.ts";
+import { type Caller, type CallOptions, type ChangeOptions, createCaller } from "./call.ts";
+import { type EventStream, eventStream } from "./event-stream.ts";
 import { DEFAULT_RETRY, type RetryPolicy } from "./retry.ts";
+import { type TaskCalls, taskCalls } from "./tasks.ts";
 import type { AttachOptions, Terminal } from "./terminal.ts";
 import { sourceOf, type TokenSource } from "./token.ts";
-import type { Transport } from "./transport/transport.ts";
+import { readText, type Transport } from "./transport/transport.ts";
 import type { OpenWebSocket } from "./transport/web-socket.ts";
 
 export interface ClientOptions {
@@ -71,47 +33,31 @@ export interface Health {
   readonly [detail: string]: unknown;
 }
 
-export interface LatticeClient extends AllocationCalls, ObserveCalls {
+export interface LatticeClient extends Omit<GeneratedClient, "config" | "events">, AllocationStreams {
   readonly url: string;
-  readonly dags: DagCalls;
-  readonly nodes: NodeCalls;
-  readonly tenants: TenantCalls;
-  readonly vclusters: VClusterCalls;
-  readonly members: MemberCalls;
-  readonly backups: BackupCalls;
-  readonly usage: UsageCalls;
-  /** What each finished allocation has used. */
-  readonly accounting: AccountingCalls;
-  readonly config: ConfigCalls;
-  readonly services: ServiceCalls;
-  readonly scheduler: SchedulerCalls;
-  readonly signals: SignalCalls;
-  readonly sessions: SessionCalls;
-  readonly grants: GrantCalls;
-  readonly jobKey: JobKeyCalls;
-  readonly audit: AuditCalls;
+  readonly config: ConfigCalls & ConfigReset;
+  readonly events: EventCalls & EventStream;
+  readonly tasks: TaskCalls;
   /** Opens a terminal in a running allocation. */
   attach(id: string, options?: AttachOptions): Promise<Terminal>;
-  readonly images: ImageCalls;
-  readonly events: EventCalls;
-  readonly networks: NetworkCalls;
-  readonly tasks: TaskCalls;
-  clusterStatus(options?: CallOptions): Promise<ClusterStatus>;
   health(options?: CallOptions): Promise<Health>;
-  /** What the server counts, in the text format of Prometheus. */
+  /** Returns the server's metrics in the text format of Prometheus. */
   metricsText(options?: CallOptions): Promise<string>;
-  /** What a server counts about itself, now and as it remembers it. */
-  serverMetrics(query?: ServerMetricsQuery, options?: CallOptions): Promise<ServerMetrics>;
-  /** Whether and how to log in; needs no token. */
+  /** Returns whether and how to log in. Needs no token. */
   discovery(options?: CallOptions): Promise<object>;
-  /** Serving and caught up; throws the server's problem when it is not. */
+  /** Returns when the server is serving and caught up; rejects with the server's problem otherwise. */
   ready(options?: CallOptions): Promise<Health>;
+}
+
+interface ConfigReset {
+  /** Returns a setting to the value of each server's configuration file. */
+  reset(key: string, options?: ChangeOptions): Promise<ConfigResponse>;
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 
 /** What differs between Node and browsers. */
-export interface Platform {
+interface Platform {
   readonly transport: Transport;
   readonly openWebSocket: OpenWebSocket;
 }
@@ -129,38 +75,27 @@ export function createClientOn(platform: Platform, options: ClientOptions): Latt
     transport: options.transport ?? platform.transport,
     openWebSocket: platform.openWebSocket,
   });
+  const calls = generatedClient(caller);
+  const get = <T>(path: string, callOptions?: CallOptions) => caller.json<T>({ method: "GET", path }, callOptions);
   return {
+    ...calls,
+    ...allocationStreams(caller),
     url,
-    ...allocationCalls(caller),
-    ...observeCalls(caller),
-    dags: dagCalls(caller),
-    nodes: nodeCalls(caller),
-    tenants: tenantCalls(caller),
-    vclusters: vclusterCalls(caller),
-    members: memberCalls(caller),
-    backups: backupCalls(caller),
-    usage: usageCalls(caller),
-    accounting: accountingCalls(caller),
-    config: configCalls(caller),
-    services: serviceCalls(caller),
-    scheduler: schedulerCalls(caller),
-    signals: signalCalls(caller),
-    sessions: sessionCalls(caller),
-    grants: grantCalls(caller),
-    jobKey: jobKeyCalls(caller),
-    audit: auditCalls(caller),
-    attach: (id, attachOptions) => attachTo(caller, id, attachOptions),
-    images: imageCalls(caller),
-    events: eventCalls(caller),
-    networks: networkCalls(caller),
+    config: { ...calls.config, reset: (key, change) => calls.config.set(key, undefined, { ...change, reset: true }) },
+    events: { ...calls.events, ...eventStream(caller) },
     tasks: taskCalls(caller),
-    clusterStatus: (callOptions) => clusterStatus(caller, callOptions),
-    discovery: (callOptions) => caller.json({ method: "GET", path: "/api/v1/auth/discovery" }, callOptions),
-    health: (callOptions) => caller.json({ method: "GET", path: "/healthz" }, callOptions),
-    serverMetrics: (query, callOptions) => serverMetrics(caller, query, callOptions),
+    attach: (id, attachOptions) => attachTo(caller, id, attachOptions),
+    discovery: (callOptions) => get("/api/v1/auth/discovery", callOptions),
+    health: (callOptions) => get("/healthz", callOptions),
     metricsText: (callOptions) => metricsText(caller, callOptions),
-    ready: (callOptions) => caller.json({ method: "GET", path: "/readyz" }, callOptions),
+    ready: (callOptions) => get("/readyz", callOptions),
   };
+}
+
+async function metricsText(caller: Caller, options: CallOptions = {}): Promise<string> {
+  const call = { method: "GET", path: "/metrics", headers: { accept: "text/plain" } } as const;
+  const response = await caller.open(call, { ...options, idleTimeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS });
+  return readText(response.body);
 }
 
 /** `host:port` means http; a trailing slash is dropped. */

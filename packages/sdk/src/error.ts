@@ -33,7 +33,7 @@ export function errorFromTransport(error: TransportError, baseUrl: string): Erro
       return new LatticeError(
         problem("connection_failed", {
           detail: `the connection to ${baseUrl} broke (${error.message})`,
-          hint: "Try again; a change that was under way may have been carried out.",
+          hint: "Retry; the change may have been applied.",
         }),
         0,
       );

@@ -3,12 +3,14 @@
 // twice and nothing is left out.
 
 import { skippedLine } from "@lattice/wire";
+import type { LogsRequest } from "../gen/types.ts";
 import type { Caller, CallOptions } from "./call.ts";
 import { errorFromAnswer, LatticeError } from "./error.ts";
 import { queryString } from "./query.ts";
 import { backoffMs, DEFAULT_RETRY, sleep } from "./retry.ts";
 import { hasLapsed } from "./token.ts";
-import type { LogsFilter } from "./types.ts";
+
+export type LogsFilter = Omit<LogsRequest, "id" | "resume">;
 
 interface Piece {
   readonly node?: string;

@@ -1,5 +1,5 @@
-// Streams that end by themselves, such as what has happened to an allocation until its end: one that breaks on the way, or whose token has ended, is
-// opened again, after a pause that grows. Where it goes on is the opener's to remember.
+// Finite streams, such as the events of one allocation: reopens a stream that is interrupted or whose token expired, with
+// growing pauses. The caller keeps the position.
 
 import type { Caller, CallOptions } from "./call.ts";
 import { errorFromAnswer, LatticeError } from "./error.ts";
@@ -13,7 +13,7 @@ const SILENCE_LIMIT_MS = 60_000;
 /** In a row; a server that restarts or fails over is back well before. */
 const MAX_RECONNECTS = 20;
 
-/** `path`: asked for before each try, so that it may say where to go on. */
+/** Calls `path` before each try, so that it can include the position. */
 export async function* eventsUntilEnd<T>(caller: Caller, path: () => string, options: CallOptions): AsyncGenerator<T> {
   let opened = false;
   for (let failures = 0; ; ) {

@@ -1,8 +1,26 @@
-// One line of a launch's answer, read: what happened, and where it stands among what its node has said.
+// Parses the lines of a launch response into events with their position in the stream of their node.
 
+import type { LaunchTasksRequest, NodeTasks } from "../gen/types.ts";
 import { fromBase64 } from "./base64.ts";
 import { errorFromAnswer } from "./error.ts";
-import type { LaunchEvent, NodeTasks } from "./task-types.ts";
+
+export type LaunchRequest = Omit<LaunchTasksRequest, "allocation_id" | "resumable" | "resume"> & {
+  readonly command: readonly string[];
+};
+
+export type LaunchEvent =
+  | { readonly kind: "started"; readonly launchId: string; readonly layout: readonly NodeTasks[] }
+  | { readonly kind: "output"; readonly rank: number; readonly stream: "stdout" | "stderr"; readonly data: Uint8Array }
+  | {
+      readonly kind: "task_end";
+      readonly rank: number;
+      readonly node: string;
+      readonly exitCode: number;
+      readonly signal: number;
+      readonly message: string;
+    }
+  /** The last one. `reason` is empty when every task ended well. */
+  | { readonly kind: "end"; readonly exitCode: number; readonly reason: string };
 
 export interface PlacedEvent {
   readonly event: LaunchEvent;
@@ -15,7 +33,7 @@ export interface PlacedEvent {
   readonly servers: readonly string[];
 }
 
-/** Null: a kind of event that this client does not know yet. Throws the problem that ended the stream. */
+/** Parses one line; returns `null` for an unknown kind of event. Throws the problem that ended the stream. */
 export function eventFrom(line: string): PlacedEvent | null {
   const json = JSON.parse(line) as EventJson;
   const event = eventOf(json);

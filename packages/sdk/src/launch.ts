@@ -1,14 +1,13 @@
-// A launch from its caller's side. What has come is told to the server now and then, so that nodes may forget it; when the server
-// is lost, or leads no more, or no longer takes the token that it was asked with, the launch is taken up again, there or at another server, behind what has come. Nothing is given
-// twice, and nothing is left out. A launch of which nothing was heard yet is not begun again: it may have run.
+// Runs a launch from the client side. The client acknowledges output, so that nodes can discard it. When the server is
+// lost, loses leadership or rejects the token, the client resumes the launch at any server, without losing or repeating
+// output. A launch without any response is not retried: it may have run.
 
 import { ProblemError } from "@lattice/wire";
 import type { Caller, CallOptions } from "./call.ts";
 import { LatticeError } from "./error.ts";
-import { eventFrom, type PlacedEvent } from "./launch-events.ts";
+import { eventFrom, type LaunchEvent, type LaunchRequest, type PlacedEvent } from "./launch-events.ts";
 import { eachLine } from "./lines.ts";
 import { sleep } from "./retry.ts";
-import type { LaunchEvent, LaunchRequest } from "./task-types.ts";
 import { hasLapsed } from "./token.ts";
 
 /** What has come of a launch. */
@@ -23,22 +22,22 @@ export interface LaunchPosition {
 }
 
 export interface LaunchOptions extends CallOptions {
-  /** Goes on with a launch that was begun; of the request only the caller counts then. */
+  /** Resumes a launch; only the caller fields of the request are used. */
   readonly resume?: LaunchPosition;
-  /** How long a launch is tried to be taken up again. */
+  /** How long to try to resume a launch. */
   readonly patienceMs?: number;
 }
 
-export type TellLaunch = (
+export type ControlLaunch = (
   id: string,
   launchId: string,
-  what: { readonly taken?: readonly number[]; readonly end?: boolean; readonly over?: boolean },
+  what: { readonly acknowledged?: readonly number[]; readonly end?: boolean; readonly finished?: boolean },
   options?: CallOptions,
 ) => Promise<void>;
 
 export interface LaunchDoor extends Pick<Caller, "open" | "learn"> {
   readonly path: string;
-  readonly tell: TellLaunch;
+  readonly tell: ControlLaunch;
   readonly id: string;
 }
 
@@ -71,14 +70,14 @@ export async function* launchTasks(
         if (placed.event.kind === "end") {
           // When it is lost the servers find out by themselves.
           if (launchId !== "")
-            await door.tell(door.id, launchId, { over: true }, { timeoutMs: LAST_WORD_MS }).catch(() => undefined);
+            await door.tell(door.id, launchId, { finished: true }, { timeoutMs: LAST_WORD_MS }).catch(() => undefined);
           return;
         }
         if (progress.isMuch()) await tellTaken(door, progress, options);
       }
-      throw broken("the launch broke off without an end");
+      throw broken("the server closed the launch stream before the tasks ended");
     } catch (error) {
-      if (!progress.begun || options.signal?.aborted === true || !mayGoOn(error)) throw error;
+      if (!progress.started || options.signal?.aborted === true || !canResume(error)) throw error;
       if (goodUntil === Number.POSITIVE_INFINITY) goodUntil = Date.now() + patience;
       if (Date.now() >= goodUntil) throw givenUp(error, patience);
       await sleep(PAUSE_MS, options.signal);
@@ -106,7 +105,7 @@ async function* answers(door: LaunchDoor, body: object, options: LaunchOptions):
 /** One that does not arrive is made up for by the next. */
 async function tellTaken(door: LaunchDoor, progress: Progress, { signal }: LaunchOptions): Promise<void> {
   const { launchId, positions } = progress.at;
-  await door.tell(door.id, launchId, { taken: positions }, { signal }).catch(() => undefined);
+  await door.tell(door.id, launchId, { acknowledged: positions }, { signal }).catch(() => undefined);
   progress.told();
 }
 
@@ -116,10 +115,10 @@ class Progress {
   readonly #positions: number[];
   readonly #ended = new Set<number>();
   #bytes = 0;
-  begun: boolean;
+  started: boolean;
 
   constructor(from: LaunchPosition | null) {
-    this.begun = from !== null;
+    this.started = from !== null;
     this.#launchId = from?.launchId ?? "";
     this.#call = from?.call ?? 0;
     this.#positions = [...(from?.positions ?? [])];
@@ -130,19 +129,19 @@ class Progress {
   }
 
   request(first: LaunchRequest): object {
-    if (!this.begun) return { ...first, returns: true };
+    if (!this.started) return { ...first, resumable: true };
     const { caller_node, caller_attempt } = first;
     const caller = caller_node === undefined ? {} : { caller_node, caller_attempt };
     const resume = { launch_id: this.#launchId, positions: this.#positions, call: this.#call };
-    return { ...caller, returns: true, resume };
+    return { ...caller, resumable: true, resume };
   }
 
   /** Notes where a launch stands; false: it is not for the reader, or not again. */
   isNew({ event, call }: PlacedEvent): boolean {
     if (event.kind === "task_end") return !this.#ended.has(event.rank);
     if (event.kind !== "started") return true;
-    const again = this.begun;
-    this.begun = true;
+    const again = this.started;
+    this.started = true;
     this.#launchId = event.launchId;
     this.#call = call;
     while (this.#positions.length < event.layout.length) this.#positions.push(0);
@@ -163,14 +162,14 @@ class Progress {
 
 const givenUp = (error: unknown, patienceMs: number): ProblemError =>
   broken(
-    `the launch broke off, and could not be taken up again within ${patienceMs / 1000} s: ` +
+    `the launch was interrupted and could not be resumed within ${patienceMs / 1000} s: ` +
       (error instanceof ProblemError ? error.problem.detail : String(error)),
   );
 
 const broken = (detail: string): ProblemError => new ProblemError("connection_failed", { detail });
 
 /** The server is away, or leads no more, or the token has ended; whatever else it says, it would say again. */
-const mayGoOn = (error: unknown): boolean =>
+const canResume = (error: unknown): boolean =>
   error instanceof ProblemError &&
   (hasLapsed(error) ||
     error.problem.code === "connection_failed" ||

@@ -5,7 +5,7 @@ import { createNodeTransport } from "./transport/node.ts";
 import type { OpenWebSocket } from "./transport/web-socket.ts";
 
 export interface NodeClientOptions extends ClientOptions {
-  /** Authority (PEM) that the server's certificate must come from; absent: one that everybody trusts. */
+  /** Authority (PEM) that the server's certificate must come from; default: the authorities of the system. */
   readonly ca?: string | undefined;
 }
 

@@ -1,16 +1,26 @@
-// Walks a list page by page, fetching the next page only when it is asked for.
+// Walks a list page by page and fetches the next page only when the caller needs it.
 
-import type { Paging } from "./types.ts";
+export interface PageOptions {
+  /** Items per request. Default: 200. */
+  readonly pageSize?: number;
+}
 
-export async function* eachItem<Page extends { readonly next_page_token?: string }, Item>(
+interface Paging {
+  readonly page_size: number;
+  readonly page_token?: string;
+}
+
+const PAGE_SIZE = 200;
+
+export async function* eachItem<Page extends { readonly next_page_token: string }, Item>(
   fetchPage: (paging: Paging) => Promise<Page>,
   itemsOf: (page: Page) => readonly Item[],
-  pageSize: number,
+  { pageSize = PAGE_SIZE }: PageOptions,
 ): AsyncGenerator<Item> {
-  let token: string | undefined;
+  let token = "";
   do {
-    const page = await fetchPage({ page_size: pageSize, ...(token === undefined ? {} : { page_token: token }) });
-    yield* itemsOf(page);
-    token = page.next_page_token === "" ? undefined : page.next_page_token;
-  } while (token !== undefined);
+    const page = await fetchPage({ page_size: pageSize, ...(token === "" ? {} : { page_token: token }) });
+    yield* itemsOf(page) ?? [];
+    token = page.next_page_token ?? "";
+  } while (token !== "");
 }

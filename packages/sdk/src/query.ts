@@ -1,6 +1,6 @@
 // Query strings: repeated keys for lists, nothing for what is absent or empty.
 
-export type QueryValue = string | number | boolean | readonly string[] | undefined;
+type QueryValue = string | number | boolean | readonly string[] | undefined;
 
 export function queryString(values: object): string {
   const query = new URLSearchParams();

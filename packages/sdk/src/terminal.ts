@@ -58,7 +58,7 @@ export async function terminalOver(connection: WebSocketConnection): Promise<Ter
   const ended = new Promise<TerminalEnd>((resolve, reject) => {
     settle = { resolve, reject };
   });
-  // Whoever reads the output hears of a failure there as well.
+  // The reader of the output receives the failure as well.
   ended.catch(() => undefined);
 
   async function* output(): AsyncGenerator<Uint8Array> {

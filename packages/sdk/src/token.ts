@@ -1,5 +1,5 @@
-// The token of a call: a fixed one, or one that is asked for, since tokens end sooner than the programs that use them. What is refused
-// for its token was not begun, so it is asked again, once, with another one.
+// The token of a call: fixed, or from a function for programs that outlive a token. A call rejected for its token was not
+// executed, so it is repeated once with a new one.
 
 import { LatticeError } from "./error.ts";
 

@@ -2,13 +2,15 @@
 // (`Last-Event-ID`). A server that no longer has that place answers 410: the stream then ends with
 // the problem `cursor_gone`, because only the caller can list again and decide what it has missed.
 
+import type { WatchEvent, WatchRequest } from "../gen/types.ts";
 import type { Caller, CallOptions } from "./call.ts";
 import { errorFromAnswer, LatticeError } from "./error.ts";
 import { queryString } from "./query.ts";
 import { backoffMs, DEFAULT_RETRY, sleep } from "./retry.ts";
 import { parseEvents } from "./sse.ts";
 import { hasLapsed } from "./token.ts";
-import type { WatchEvent, WatchFilter } from "./types.ts";
+
+export type WatchFilter = Omit<WatchRequest, "cursor">;
 
 export interface WatchOptions extends CallOptions {
   /** Cursor of the last event seen; absent: what happens from now on. */

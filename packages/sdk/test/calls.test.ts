@@ -34,7 +34,7 @@ const CHANGES: [name: string, call: (c: ReturnType<typeof client>) => Promise<un
   ["dags.submit", (c) => c.dags.submit({ allocations: [] })],
   ["dags.cancel", (c) => c.dags.cancel("1")],
   ["sessions.create", (c) => c.sessions.create({ allocation_id: "1" })],
-  ["sessions.end", (c) => c.sessions.end("1", { exitCode: 1 })],
+  ["sessions.end", (c) => c.sessions.end("1", { exit_code: 1 })],
   ["nodes.drain", (c) => c.nodes.drain("n1")],
   ["nodes.reportHealth", (c) => c.nodes.reportHealth("n1", { status: "ok" })],
   ["nodes.assign", (c) => c.nodes.assign("n1", "v")],
@@ -59,7 +59,7 @@ describe.each([
   ["node", createNodeTransport],
   ["fetch", createFetchTransport],
 ])("over %s", (_name, createTransport) => {
-  test("states who asks, and sends the body with its request id", async () => {
+  test("a call sends the identity and a body with a request id", async () => {
     server.answer(json(200, { id: "7", log_index: "12" }));
     const answer = await client({ transport: createTransport(), tenant: "physics" }).submit(
       { command: ["true"] },
@@ -162,7 +162,7 @@ describe("retries", () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  test("whoever asks too often waits as long as the server says, with any call", async () => {
+  test("a rate-limited call waits for the time of the Retry-After header", async () => {
     const slowly = { code: "rate_limited", detail: "slow down", status: 429, retryable: true };
     server.answer(json(429, slowly, { "retry-after": "1" }), json(200, {}));
     const startedAt = performance.now();
@@ -177,7 +177,7 @@ describe("retries", () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  test("the last answer is thrown when tries run out", async () => {
+  test("the last error is thrown after the last try", async () => {
     server.answer(unavailable);
     await expect(client({ retry: { ...quick, retries: 2 } }).get("1")).rejects.toMatchObject({
       problem: { code: "not_leader" },
@@ -205,7 +205,7 @@ describe("retries", () => {
   });
 });
 
-test("a client asks for what it has written itself", async () => {
+test("a client reads its own writes", async () => {
   server.answer(json(200, { id: "1", log_index: "41" }), json(200, { id: "2", log_index: "40" }), json(200, {}));
   const one = client();
   await one.submit({}, { requestId: "a" });
@@ -267,7 +267,7 @@ describe("several servers", () => {
   afterEach(() => other.close());
   const both = (first: string) => client({ url: `${first}, ${other.url}/` });
 
-  test("the next is asked when one is not there, and stays the one that is asked", async () => {
+  test("an unreachable server is replaced by the next, which stays in use", async () => {
     await server.close();
     other.answer(json(200, { id: "7", log_index: "12" }));
     const several = both(server.url);
@@ -279,14 +279,14 @@ describe("several servers", () => {
     server = await startFakeServer();
   });
 
-  test("the next is asked when one knows no leader", async () => {
+  test("a server without a leader is replaced by the next", async () => {
     server.answer(unavailable);
     other.answer(json(200, { id: "7", log_index: "12" }));
     expect((await both(server.url).submit({ command: ["true"] }, { requestId: "r1" })).id).toBe("7");
     expect([server.seen.length, other.seen.length]).toEqual([1, 1]);
   });
 
-  test("what is refused is refused, and nobody else is asked", async () => {
+  test("a rejected call is not sent to another server", async () => {
     server.answer(json(404, { code: "unknown_allocation", detail: "allocation 9 does not exist", status: 404 }));
     await expect(both(server.url).get("9")).rejects.toBeInstanceOf(LatticeError);
     expect(other.seen).toEqual([]);

@@ -1,4 +1,4 @@
-// A launch whose server is lost: it is gone on with behind what has come, and never begun twice.
+// A launch whose server is lost is resumed behind the last event and never started twice.
 
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createClient } from "../src/index.ts";
@@ -43,7 +43,7 @@ async function run(): Promise<readonly string[]> {
   return seen;
 }
 
-test("goes on where it broke off, past a server that leads no more, and says that it has all of it", async () => {
+test("an interrupted launch resumes at another server and acknowledges its end", async () => {
   const moved = { problem: { code: "not_leader", detail: "another leads" } };
   server.answer(
     lines([started, output(1, "a"), output(2, "b"), taskEnd], "cut"),
@@ -53,13 +53,13 @@ test("goes on where it broke off, past a server that leads no more, and says tha
   );
   expect(await run()).toEqual(["started", "a", "b", "task_end", "c", "end"]);
   const bodies = server.seen.map(({ body }) => JSON.parse(body) as object);
-  expect(bodies[0]).toEqual({ command: ["true"], returns: true });
+  expect(bodies[0]).toEqual({ command: ["true"], resumable: true });
   const resume = { launch_id: "7.1.x.1", positions: [3, 0], call: 0 };
-  expect(bodies.slice(1)).toEqual([{ returns: true, resume }, { returns: true, resume }, { over: true }]);
+  expect(bodies.slice(1)).toEqual([{ resumable: true, resume }, { resumable: true, resume }, { finished: true }]);
   expect(server.seen.at(-1)?.url).toBe("/api/v1/allocations/7/launches/7.1.x.1");
 });
 
-test("is not begun again when nothing was heard of it, nor gone on with when nobody knows it", async () => {
+test("a launch without a response is not repeated, and an unknown one is not resumed", async () => {
   server.answer(cut);
   await expect(run()).rejects.toMatchObject({ problem: { code: "connection_failed" } });
   expect(server.seen).toHaveLength(1);

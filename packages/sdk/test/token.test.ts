@@ -36,7 +36,7 @@ const says =
     response.end(lines.join(""));
   };
 
-test("is asked for before every request", async () => {
+test("the token function runs before every request", async () => {
   const { source, asked } = renewing();
   server.answer(json(200, {}));
   const client = clientWith(source);
@@ -48,7 +48,7 @@ test("is asked for before every request", async () => {
   ]);
 });
 
-test("is asked for once more when it was refused, whatever the call was to do", async () => {
+test("a rejected token is replaced once, for any call", async () => {
   const { source, asked } = renewing();
   server.answer(refused, json(200, { id: "7" }));
   expect(await clientWith(source).tasks.end("7", "7.1.x.1")).toBeUndefined();
@@ -58,7 +58,7 @@ test("is asked for once more when it was refused, whatever the call was to do", 
   ]);
 });
 
-test("is not tried a third time, nor again when there is no other", async () => {
+test("a second rejection, or the same token, ends the call", async () => {
   server.answer(refused);
   await expect(clientWith(renewing().source).get("1")).rejects.toMatchObject({ problem: { code: "unauthenticated" } });
   expect(shown()).toEqual(["Bearer A", "Bearer B"]);
@@ -77,7 +77,7 @@ const problemLine = `${JSON.stringify({ problem: LAPSED })}\n`;
 const SSE = "text/event-stream";
 const LINES = "application/x-ndjson";
 
-test("events go on behind the last one", async () => {
+test("events resume behind the last one", async () => {
   server.answer(says(SSE, [event("1:0"), problemEvent]), says(SSE, [problemEvent]), says(SSE, [event("2:0")]));
   const seen: string[] = [];
   for await (const { cursor } of clientWith(renewing().source).watch({})) if (seen.push(cursor) === 2) break;
@@ -86,7 +86,7 @@ test("events go on behind the last one", async () => {
   expect(server.seen.map(({ headers }) => headers["last-event-id"])).toEqual([undefined, "1:0", "1:0"]);
 });
 
-test("output goes on where it was", async () => {
+test("output resumes at its offset", async () => {
   server.answer(says(LINES, [piece("ab", 2), problemLine]), says(LINES, [piece("c", 3)]));
   let text = "";
   for await (const bytes of clientWith(renewing().source).streamLogs("7")) text += new TextDecoder().decode(bytes);
@@ -94,7 +94,7 @@ test("output goes on where it was", async () => {
   expect(decodeURIComponent(server.seen[1]?.url ?? "")).toContain("resume=1:n1:stdout:2");
 });
 
-test("an allocation's events and its measured values go on", async () => {
+test("an allocation's events and metrics resume", async () => {
   server.answer(says(SSE, [event("1"), problemEvent]), says(SSE, [event("2")]));
   const seen: string[] = [];
   for await (const { cursor } of clientWith(renewing().source).events.stream("7")) seen.push(cursor);
@@ -105,7 +105,7 @@ test("an allocation's events and its measured values go on", async () => {
   expect(shown()).toEqual(["Bearer A", "Bearer B", "Bearer A", "Bearer B"]);
 });
 
-test("a launch goes on behind what has come, and ends when no token is taken any more", async () => {
+test("a launch resumes with a new token, and ends without one", async () => {
   const started = `${JSON.stringify({ started: { launch_id: "7.1.x.1", layout: [{ node: "n1", tasks: 1 }] } })}\n`;
   const output = (number: number) => `${JSON.stringify({ output: { data: btoa(String(number)) }, number })}\n`;
   server.answer(

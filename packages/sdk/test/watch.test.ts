@@ -39,20 +39,20 @@ async function take(count: number, after?: string): Promise<string[]> {
   return cursors;
 }
 
-test("goes on after the last event when the stream ends or breaks", async () => {
+test("a watch resumes after the last event when the stream ends or breaks", async () => {
   server.answer(events(["1:0", "1:1"]), events(["2:0"], "cut"), events(["3:0"], "stay"));
   expect(await take(4)).toEqual(["1:0", "1:1", "2:0", "3:0"]);
   expect(server.seen.map(({ headers }) => headers["last-event-id"])).toEqual([undefined, "1:1", "2:0"]);
   expect(server.seen[0]?.url).toBe("/api/v1/events?allocation_id=7");
 });
 
-test("begins after a given cursor", async () => {
+test("a watch starts after a given cursor", async () => {
   server.answer(events(["9:0"], "stay"));
   await take(1, "8:3");
   expect(server.seen[0]?.headers["last-event-id"]).toBe("8:3");
 });
 
-test("a place that is no longer kept is the caller's to handle", async () => {
+test("a cursor that is no longer stored ends the watch with cursor_gone", async () => {
   server.answer(events(["1:0"]), json(410, { code: "cursor_gone", detail: "gone", status: 410 }));
   const error = await take(2).catch((thrown: unknown) => thrown);
   expect(isCursorGone(error)).toBe(true);
@@ -101,7 +101,7 @@ test("several data lines are one text, and comments are nothing", async () => {
   expect(parsed).toEqual([{ id: "", event: "x", data: "a\nb" }]);
 });
 
-test("what has happened to an allocation: goes on behind what has come, and ends with the allocation", async () => {
+test("an event stream resumes behind the last event and ends with the allocation", async () => {
   server.answer(events(["1:0", "2:0"], "cut"), events(["3:0"]));
   const cursors: string[] = [];
   for await (const { cursor } of client().events.stream("7", { types: ["state"] })) cursors.push(cursor);
@@ -112,7 +112,7 @@ test("what has happened to an allocation: goes on behind what has come, and ends
   ]);
 });
 
-test("a stream that cannot be opened is not tried for ever", async () => {
+test("a stream that cannot be opened is not retried forever", async () => {
   server.answer(json(404, { code: "unknown_allocation", detail: "no", status: 404 }));
   await expect(client().streamMetrics("7").next()).rejects.toThrow("no");
   expect(server.seen).toHaveLength(1);

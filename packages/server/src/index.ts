@@ -1,19 +1,11 @@
 // The public surface of the server package: what tests and tools may start, whole or in parts.
 
-// The parts of a server, for a program that brings its own network, clock and log.
-export { type ConnectCall, type ConnectContext, handleConnect } from "./agents/connect.ts";
-export { type AgentHub, createAgentHub } from "./agents/hub.ts";
-export { failureRules } from "./agents/report-command.ts";
-export { refuseAgent } from "./agents/service.ts";
-export { createCheckpointBoard } from "./checkpoint/board.ts";
-export { type Clock, systemClock } from "./clock.ts";
-export { type Config, loadConfig } from "./config/index.ts";
-export { createBroker } from "./controllers/checkpoint/act.ts";
-export { isPromised } from "./controllers/scaling/promised.ts";
-export { archiveTo } from "./history/archive.ts";
-export type { History, HistoryRecord } from "./history/index.ts";
-export { decodeLine, encodeRecord, recordOf } from "./history/line.ts";
-export { type Leader, type LeadOptions, startLeading } from "./leader/lead.ts";
+export { type Clock, systemClock } from "./base/clock.ts";
+export { type Config, loadConfig } from "./base/config/index.ts";
+export { createLogger, type Logger, type Metrics } from "./base/observe/index.ts";
+export { createBroker } from "./lead/controllers/checkpoint/act.ts";
+export { isPromised } from "./lead/controllers/scaling/promised.ts";
+export { type Leader, type LeadOptions, startLeading } from "./lead/leader/lead.ts";
 export {
   createMemoryStore,
   type Leadership,
@@ -23,7 +15,16 @@ export {
   type ReplicatedLog,
   type StoredEntry,
 } from "./log/index.ts";
-export { createLogger, type Logger, type Metrics } from "./observe/index.ts";
-export { openReplica, type Replica } from "./replica/replica.ts";
-export { type Snapshotter, startSnapshotter } from "./replica/snapshotter.ts";
-export { type RunningServer, startServer } from "./server.ts";
+export type { RunningServer } from "./main/options.ts";
+export { startServer } from "./main/server.ts";
+export { createCheckpointBoard } from "./nodes/agents/checkpoint-board.ts";
+// The parts of a server, for a program that brings its own network, clock and log.
+export { type ConnectCall, type ConnectContext, handleConnect } from "./nodes/agents/connect.ts";
+export { type AgentHub, createAgentHub } from "./nodes/agents/hub.ts";
+export { failureRules } from "./nodes/agents/report-command.ts";
+export { refuseAgent } from "./peers/agent-service.ts";
+export { archiveTo } from "./state/history/archive.ts";
+export type { History, HistoryRecord } from "./state/history/index.ts";
+export { decodeLine, encodeRecord, recordOf } from "./state/history/line.ts";
+export { openReplica, type Replica } from "./state/replica/replica.ts";
+export { type Snapshotter, startSnapshotter } from "./state/replica/snapshotter.ts";

@@ -1,27 +1,21 @@
-// lattice-server: reads its flags and its configuration once, starts the server, says so in one
+// lattice-server: reads its flags and its configuration once, starts the server, prints one
 // JSON line on stdout, and stops cleanly on SIGTERM or SIGINT.
 
 import { setMaxListeners } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { Command, Option } from "commander";
-import { verifyAnywhere } from "./backup/index.ts";
-import {
-  type Config,
-  ConfigError,
-  fetchVaultSecrets,
-  type HowToBegin,
-  LOG_LEVELS,
-  loadConfig,
-} from "./config/index.ts";
+import { type Config, ConfigError, fetchVaultSecrets, LOG_LEVELS, loadConfig } from "./base/config/index.ts";
+import { createLogger } from "./base/observe/index.ts";
 import { ManagedError } from "./log/index.ts";
-import { createLogger } from "./observe/index.ts";
-import { startServer } from "./server.ts";
+import type { LogStart } from "./log/log-config.ts";
+import { startServer } from "./main/server.ts";
+import { verifyAnywhere } from "./state/backup/index.ts";
 
 declare const LATTICE_VERSION: string | undefined;
 const VERSION = typeof LATTICE_VERSION === "string" ? LATTICE_VERSION : "0.0.0-source";
 
-/** Many parts wait for one stop; more than this would be a leak, and is told as one. */
+/** Many parts wait for one stop signal; more listeners than this indicate a leak. */
 const MOST_LISTENERS = 100;
 setMaxListeners(MOST_LISTENERS);
 
@@ -110,7 +104,7 @@ async function verify(source: string, config: Config): Promise<void> {
   process.exitCode = found.ok ? 0 : 1;
 }
 
-function howToBegin({ bootstrap, join }: Flags): HowToBegin {
+function howToBegin({ bootstrap, join }: Flags): LogStart {
   if (bootstrap === true && join !== undefined)
     fail("--bootstrap begins a cluster and --join joins one; give one of them");
   if (join !== undefined) return { join };

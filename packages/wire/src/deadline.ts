@@ -1,5 +1,5 @@
-// A signal that also fires when time is up. `AbortSignal.any([signal, AbortSignal.timeout(ms)])` says the same, but Node
-// forgets such a timeout whenever memory is tidied before it fires: whoever waits would then wait for ever.
+// A signal that also fires at a deadline. `AbortSignal.any([signal, AbortSignal.timeout(ms)])` is not reliable: Node may
+// garbage-collect the timeout before it fires, and the caller would wait forever.
 
 export function withDeadline(signal: AbortSignal, ms: number): AbortSignal {
   const late = new AbortController();

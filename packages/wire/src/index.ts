@@ -2,7 +2,7 @@
 
 export { parseJsonText } from "./body/json-text.ts";
 export { type BodyLimits, DEFAULT_BODY_LIMITS } from "./body/limits.ts";
-export { bodyFormat, parseBody } from "./body/parse-body.ts";
+export { parseBody } from "./body/parse-body.ts";
 export * from "./convert/allocation.ts";
 export * from "./convert/amounts.ts";
 export * from "./convert/audit.ts";
@@ -27,9 +27,9 @@ export { insideToProto } from "./convert/topology.ts";
 export * from "./convert/vcluster.ts";
 export { withDeadline } from "./deadline.ts";
 export { expandHostlist } from "./directives/hostlist.ts";
-export { LATTICE_OPTIONS, submissionFromOptions } from "./directives/lattice.ts";
+export { LATTICE_OPTIONS } from "./directives/lattice.ts";
 export type { Option } from "./directives/options.ts";
-export { checkScript, MAX_SCRIPT_BYTES, type ParsedScript, parseScript } from "./directives/script.ts";
+export { MAX_SCRIPT_BYTES, type ParsedScript, parseScript } from "./directives/script.ts";
 export { checkpointOf, exposedOf, mountWithKeys, numeric, probeFrom } from "./directives/short-values.ts";
 export { type SlurmMapping, slurmOutputFile } from "./directives/slurm.ts";
 export { DEFAULT_QOS_CLASSES, SLURM_SHORT } from "./directives/slurm-table.ts";
@@ -46,15 +46,14 @@ export * from "./json/timestamp.ts";
 export { toJson } from "./json/to-json.ts";
 export { jsonPieces, keepText, toJsonText } from "./json/to-text.ts";
 export type { Json, JsonObject } from "./json/value.ts";
+export { parseSlurmTime, parseWalltime } from "./json/walltime.ts";
 export { CONSTRAINT_NAMES } from "./normalise/constraints.ts";
-export { dagFromJson, type NormalisedDag, normaliseDag } from "./normalise/dag.ts";
-export { type GroupIndexes, groupIndexes, type WrittenRange } from "./normalise/group-indexes.ts";
+export { dagFromJson, normaliseDag } from "./normalise/dag.ts";
+export { groupIndexes, type WrittenRange } from "./normalise/group-indexes.ts";
 export { mergeSubmissions } from "./normalise/merge.ts";
-export { PRIORITY_CLASSES } from "./normalise/put.ts";
-export { type Normalised, normaliseSubmission, submissionFromJson } from "./normalise/submission.ts";
+export { normaliseSubmission, submissionFromJson } from "./normalise/submission.ts";
 export { parseTaskGroup } from "./normalise/task-group.ts";
-export { MAX_WALLTIME_SECONDS, parseSlurmTime, parseWalltime } from "./normalise/walltime.ts";
-export { type OpenApiDocument, type OpenApiOptions, openapi } from "./openapi/openapi.ts";
+export { type OpenApiDocument, openapi } from "./openapi/openapi.ts";
 export * as pb from "./pb.ts";
 export {
   type BearerKind,
@@ -64,19 +63,17 @@ export {
   issue,
   makeAuthority,
   type Pem,
-  type Wanted,
 } from "./pki/authority.ts";
 export { renewalText } from "./pki/proof.ts";
 export { type Revocation, readRevocations, writeRevocations } from "./pki/revocations.ts";
 export { serialDigits } from "./pki/serial.ts";
-export { isFlat, type Query, RESERVED_QUERY } from "./routes/query.ts";
+export { isFlat, type Query } from "./routes/query.ts";
 export * from "./routes/request.ts";
 export * from "./routes/routes.ts";
 export {
   type ChunkEntry,
   chunkKey,
   type LogOwner,
-  logFolder,
   metadataKey,
   type NodeMetadata,
   nodeMetadataKey,
@@ -84,10 +81,10 @@ export {
 export { skippedLine } from "./stored-logs/skipped.ts";
 export { METRICS } from "./text/metric-names.ts";
 export { nearest } from "./text/nearest.ts";
-export { fillOutputPath, isPerNode, type OutputFacts } from "./text/output-path.ts";
+export { fillOutputPath, isPerNode } from "./text/output-path.ts";
 export { parseS3, type S3Place } from "./text/s3-place.ts";
 export { type Bearer, bearerOf, notTheNode, type ShownCertificate } from "./tls/bearer.ts";
-export { certificateProvider, type RenewedMaterial } from "./tls/certificate-provider.ts";
+export { certificateProvider } from "./tls/certificate-provider.ts";
 export * from "./websocket/connection.ts";
 export * from "./websocket/frames.ts";
 export * from "./websocket/protocols.ts";

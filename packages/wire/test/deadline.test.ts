@@ -10,7 +10,7 @@ const tidyMemory: () => void = runInNewContext("gc");
 const reasonOf = (signal: AbortSignal): Promise<{ name: string }> =>
   new Promise((resolve) => signal.addEventListener("abort", () => resolve(signal.reason), { once: true }));
 
-test("it fires, whatever became of those who made it", async () => {
+test("a deadline fires after its creator was collected", async () => {
   const reasons = Array.from({ length: 10 }, () => reasonOf(withDeadline(new AbortController().signal, 50)));
   for (let round = 0; round < 4; round += 1) {
     tidyMemory();
@@ -19,7 +19,7 @@ test("it fires, whatever became of those who made it", async () => {
   expect((await Promise.all(reasons)).map(({ name }) => name)).toEqual(Array(10).fill("TimeoutError"));
 });
 
-test("whoever gives up earlier says why", async () => {
+test("an earlier abort keeps its reason", async () => {
   const caller = new AbortController();
   const signal = withDeadline(caller.signal, 60_000);
   caller.abort(new Error("no longer wanted"));

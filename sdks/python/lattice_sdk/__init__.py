@@ -1,4 +1,8 @@
-"""The public surface of the Lattice SDK: two clients, what they answer, and what they raise."""
+"""The public surface of the Lattice SDK: two clients, their models and their errors.
+
+The synchronous client is built from the asynchronous one: ``pip install`` does it, and in a checkout
+``python3 sdks/python/tools/make_sync.py``.
+"""
 
 from ._async.client import LatticeClient
 from ._async.terminal import Terminal
@@ -21,69 +25,24 @@ from .errors import (
     LatticeTimeoutError,
     LatticeUnavailableError,
 )
-from .models.allocations import Allocation, Cancelled, Dependency, Hold, NodeProgress, Submitted, TaskGroupStatus
-from .models.cluster import (
-    Backup,
-    BackupCheck,
-    BackupVerification,
-    ClusterStatus,
-    Health,
-    LeaderTransfer,
-    Member,
-)
-from .models.dags import Dag, DagGraph, DagMember, SubmittedDag
-from .models.explain import Cause, Explanation, Plan, Suggestion, Timeline, TimelineEntry
-from .models.images import CachedImage, Image, NodeCache
-from .models.monitoring import AllocationEvent, LogLine, Metrics, WatchEvent
-from .models.networks import Grant, NetworkDomain
-from .models.nodes import Capabilities, Claim, Node
-from .models.services import Service, ServiceEndpoint, ServiceSummary
+from .models import generated
+from .models.generated import *  # noqa: F403
+from .models.health import Health
+from .models.monitoring import LogLine, Metrics, WatchEvent
 from .models.submission import AllocationSpec, Submission
-from .models.tasks import (
-    CreatedSession,
-    LaunchEnd,
-    LaunchEvent,
-    LaunchStarted,
-    NodeTasks,
-    Session,
-    TaskEnd,
-    TaskOutput,
-)
-from .models.tenants import Quota, Tenant, VCluster
+from .models.tasks import LaunchEnd, LaunchEvent, LaunchStarted, NodeTasks, TaskEnd, TaskOutput
 from .models.terminals import TerminalEnd, TerminalSignal
-from .models.usage import Budget, DayUsage, RunningUsage, ShareOfUsage, Usage
+from .record import Record
 from .retry import RetryPolicy
 from .state import FINAL_STATES, State
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "Allocation",
-    "AllocationEvent",
     "AllocationSpec",
-    "Backup",
-    "BackupCheck",
-    "BackupVerification",
-    "Budget",
-    "CachedImage",
-    "Cancelled",
-    "Capabilities",
-    "Cause",
-    "Claim",
-    "ClusterStatus",
-    "CreatedSession",
-    "Dag",
-    "DagGraph",
-    "DagMember",
-    "DayUsage",
-    "Dependency",
-    "Explanation",
     "FINAL_STATES",
     "FieldProblem",
-    "Grant",
     "Health",
-    "Hold",
-    "Image",
     "LatticeAuthError",
     "LatticeClient",
     "LatticeConflictError",
@@ -102,41 +61,20 @@ __all__ = [
     "LaunchEnd",
     "LaunchEvent",
     "LaunchStarted",
-    "LeaderTransfer",
     "LogLine",
-    "Member",
     "Metrics",
-    "NetworkDomain",
-    "Node",
-    "NodeCache",
-    "NodeProgress",
     "NodeTasks",
-    "Plan",
-    "Quota",
+    "Record",
     "RetryPolicy",
-    "RunningUsage",
-    "Service",
-    "ServiceEndpoint",
-    "ServiceSummary",
-    "Session",
-    "ShareOfUsage",
     "State",
     "Submission",
-    "Submitted",
-    "SubmittedDag",
-    "Suggestion",
     "SyncLatticeClient",
     "SyncTerminal",
     "TaskEnd",
-    "TaskGroupStatus",
     "TaskOutput",
-    "Tenant",
     "Terminal",
     "TerminalEnd",
     "TerminalSignal",
-    "Timeline",
-    "TimelineEntry",
-    "Usage",
-    "VCluster",
     "WatchEvent",
 ]
+__all__ += generated.__all__

@@ -1,6 +1,6 @@
-"""A connection as bytes both ways, once for each client; the same names, so that one is made out of the other. Errors of
-the system come out as they are; whoever opened it says what they mean. What is written goes out whole, also when several
-write at once, and the synchronous one may be read by one thread while another writes.
+"""A connection as bytes in both directions, once for each client, with the same names, so that the synchronous client can be
+built from the asynchronous one. Errors of the system pass through unchanged; the caller translates them. Each write
+is sent whole, also with several writers, and the synchronous one may be read and written by two threads.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["AsyncByteStream", "ByteStream", "CHUNK_BYTES"]
 CHUNK_BYTES = 64 * 1024
 
 CLOSE_WITHIN = 5.0
-"""Seconds for the last bytes to go out."""
+"""Seconds for the last bytes to be sent."""
 
 
 class AsyncByteStream:
@@ -32,7 +32,7 @@ class AsyncByteStream:
         return AsyncByteStream(reader, writer)
 
     async def read(self, within: float | None = None) -> bytes:
-        """Empty: nothing follows."""
+        """Returns the next bytes; empty at the end of the stream."""
         async with asyncio.timeout(within):
             return await self._reader.read(CHUNK_BYTES)
 
@@ -71,7 +71,7 @@ class ByteStream:
             raise
 
     def read(self, within: float | None = None) -> bytes:
-        """Empty: nothing follows."""
+        """Returns the next bytes; empty at the end of the stream."""
         while True:
             try:
                 with self._step:
@@ -94,7 +94,7 @@ class ByteStream:
                     self._wait(selectors.EVENT_READ, None)
 
     def close(self) -> None:
-        """Whoever waits in another thread wakes up."""
+        """Wakes a reader in another thread."""
         try:
             self._socket.shutdown(socket.SHUT_RDWR)
         except OSError:
@@ -113,6 +113,6 @@ class ByteStream:
 
 
 def _make_lively(connection: socket.socket) -> None:
-    """Keystrokes do not wait for each other, and a server that is gone without a word is noticed in the end."""
+    """Disables Nagle's algorithm for keystrokes, and enables keepalive to notice a dead server."""
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from .decode import decode
 
-__all__ = ["API", "Call", "at", "change", "query", "read"]
+__all__ = ["API", "Call", "at", "change", "items", "part", "query", "read"]
 
 API = "/api/v1"
 
@@ -40,8 +40,25 @@ class Call(Generic[T]):
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-def read(path: str, kind: type[T] | None = None, parse: Callable[[Any], T] | None = None, **filters: Any) -> Call[T]:
-    return Call(method="GET", path=path, query=query(filters), parse=_parser(kind, parse), repeatable=True)
+def read(
+    path: str,
+    kind: type[T] | None = None,
+    parse: Callable[[Any], T] | None = None,
+    timeout: float | None = None,
+    **filters: Any,
+) -> Call[T]:
+    parser = _parser(kind, parse)
+    return Call(method="GET", path=path, query=query(filters), parse=parser, repeatable=True, timeout=timeout)
+
+
+def part(name: str, kind: type[T]) -> Callable[[Any], T]:
+    """Parses one field of the answer."""
+    return lambda data: decode(kind, data[name])
+
+
+def items(name: str, kind: type[T]) -> Callable[[Any], list[T]]:
+    """Parses a list in the answer."""
+    return lambda data: [decode(kind, one) for one in data.get(name) or []]
 
 
 def change(
@@ -78,9 +95,9 @@ def at(*parts: str) -> str:
 
 
 def query(filters: Mapping[str, Any]) -> Query:
-    """Repeated keys for lists, nothing for what is absent or empty."""
+    """Repeats keys for lists and drops absent or empty values. ``from_`` stands for ``from``, a keyword of Python."""
     return [
-        (name, _text(one))
+        (name.removesuffix("_"), _text(one))
         for name, value in filters.items()
         if value is not None and value != ""
         for one in (value if isinstance(value, (list, tuple, set, frozenset)) else [value])

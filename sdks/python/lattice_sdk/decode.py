@@ -5,6 +5,7 @@ a newer server adds is kept in ``extra`` instead of being lost.
 from __future__ import annotations
 
 import dataclasses
+import keyword
 import types
 import typing
 from collections.abc import Mapping
@@ -24,9 +25,16 @@ def decode(kind: type[T], data: Any) -> T:
     if not isinstance(data, Mapping):
         raise TypeError(f"{kind.__name__} cannot be read from {type(data).__name__}")
     hints = _hints(typing.cast(Any, kind))
-    known = {name: _value(hints[name], item) for name, item in data.items() if name in hints and item is not None}
+    known: dict[str, Any] = {}
+    extra: dict[str, Any] = {}
+    for key, item in data.items():
+        name = f"{key}_" if keyword.iskeyword(key) else key
+        if name not in hints:
+            extra[key] = item
+        elif item is not None:
+            known[name] = _value(hints[name], item)
     if "extra" in hints:
-        known["extra"] = {name: item for name, item in data.items() if name not in hints}
+        known["extra"] = extra
     return kind(**known)
 
 

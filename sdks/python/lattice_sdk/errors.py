@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 MAX_FOREIGN_TEXT = 200
-"""Of an answer that is not the server's, for example a proxy's page."""
+"""For responses of other parties, for example the error page of a proxy."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class FieldProblem:
 
 
 class LatticeError(Exception):
-    """Any failure of a call. ``status_code`` is 0 when no answer came."""
+    """Any failure of a call. ``status_code`` is 0 without a response."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class LatticeError(Exception):
         self.fields = fields
         self.retryable = retryable
         self.retry_after = retry_after
-        """Seconds that the server asks to wait; 0 when it does not say."""
+        """Seconds that the server asks to wait; 0 if unspecified."""
 
     def __str__(self) -> str:
         # Of a single field the detail says it already.
@@ -79,7 +79,7 @@ class LatticeError(Exception):
 
 
 class LatticeInvalidError(LatticeError):
-    """The request is not acceptable as it is; ``fields`` says where."""
+    """The request is invalid; ``fields`` lists the errors."""
 
 
 class LatticeAuthError(LatticeError):
@@ -87,15 +87,15 @@ class LatticeAuthError(LatticeError):
 
 
 class LatticeForbiddenError(LatticeAuthError):
-    """Who is asking is known, and may not do this."""
+    """The caller is authenticated but not permitted."""
 
 
 class LatticeNotFoundError(LatticeError):
-    """There is no such allocation, node, tenant or the like."""
+    """No such allocation, node, tenant or other object."""
 
 
 class LatticeNotAvailableError(LatticeError):
-    """The server is there, but does not offer this."""
+    """The server does not support this call."""
 
 
 class LatticeConflictError(LatticeError):
@@ -103,30 +103,30 @@ class LatticeConflictError(LatticeError):
 
 
 class LatticeCursorGoneError(LatticeConflictError):
-    """The events after this cursor are no longer kept: look at the current state, and go on from there."""
+    """Events after this cursor are no longer stored; read the current state and continue from there."""
 
 
 class LatticeQuotaError(LatticeError):
-    """More than the tenant or the user may have."""
+    """The request exceeds a limit of the tenant or user."""
 
 
 class LatticeRateLimitError(LatticeError):
-    """Too many requests; ``retry_after`` says when to go on."""
+    """Too many requests; ``retry_after`` is the time to wait."""
 
 
 class LatticeUnavailableError(LatticeError):
-    """The server cannot do it at present."""
+    """The server cannot serve the request now."""
 
 
 class LatticeConnectionError(LatticeUnavailableError):
     """The server cannot be reached, or the connection broke."""
 
     sent = True
-    """False: nothing of the request can have arrived."""
+    """False if no part of the request can have arrived."""
 
 
 class LatticeTimeoutError(LatticeUnavailableError):
-    """No answer within the time allowed; a change may have been carried out."""
+    """No response in time; a change may have been applied."""
 
 
 class LatticeServerError(LatticeError):
@@ -209,7 +209,7 @@ def error_from_problem(problem: Mapping[str, Any], *, status: int = 0, retry_aft
 
 
 def connection_error(detail: str, *, sent: bool) -> LatticeConnectionError:
-    hint = "Try again; a change that was under way may have been carried out." if sent else "Is the cluster running?"
+    hint = "Retry; the change may have been applied." if sent else "Is the cluster running?"
     error = LatticeConnectionError(detail, code="connection_failed", hint=hint, retryable=True)
     error.sent = sent
     return error

@@ -1,5 +1,5 @@
-"""How far a launch has come, at its caller: what to ask for when it is taken up again, and what was given out already.
-Events of a node are numbered without gaps; whoever says which numbers it has is told the rest, nothing twice.
+"""Progress of a launch at its client: which events it has passed on, and where to resume. Events of a node are numbered without
+gaps, so a client that names its last numbers receives the rest exactly once.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from .decode import decode
 from .errors import LatticeConnectionError, LatticeError, error_from_problem
 from .models.tasks import LaunchEnd, LaunchEvent, LaunchStarted, TaskEnd, TaskOutput
 
-__all__ = ["PATIENCE", "PAUSE", "PlacedEvent", "Progress", "may_go_on", "placed_event"]
+__all__ = ["PATIENCE", "PAUSE", "PlacedEvent", "Progress", "can_resume", "placed_event"]
 
 PATIENCE = 60.0
-"""Seconds: as long as servers wait for a caller."""
+"""Seconds; as long as servers wait for a client to resume."""
 PAUSE = 0.25
 TELL_EVERY_BYTES = 256 * 1024
-"""A quarter of what nodes keep before they make tasks wait."""
+"""A quarter of what nodes buffer before tasks block."""
 EVENT_BYTES = 64
-"""What an event costs them beyond its output."""
+"""Size of an event on a node, without its output."""
 
 
 @dataclass(frozen=True)
 class PlacedEvent:
-    """What happened, and where it stands among what its node has said; number 0: nowhere."""
+    """An event with its position in the stream of its node; number 0 for events without one."""
 
     event: LaunchEvent
     node_index: int
@@ -36,7 +36,7 @@ class PlacedEvent:
 
 
 def placed_event(line: Mapping[str, Any]) -> PlacedEvent | None:
-    """None: a kind of event that this client does not know. Raises the problem that ended the launch."""
+    """Parses one line; None for an unknown kind of event. Raises the problem that ended the launch."""
     event = _event(line)
     if event is None:
         return None
@@ -64,14 +64,14 @@ def _event(line: Mapping[str, Any]) -> LaunchEvent | None:
     return decode(LaunchEnd, line["end"]) if "end" in line else None
 
 
-def may_go_on(error: LatticeError) -> bool:
-    """The server is away, or leads no more; whatever else it says, it would say again."""
+def can_resume(error: LatticeError) -> bool:
+    """Returns whether another try can help: the server is lost or no longer leads."""
     return isinstance(error, LatticeConnectionError) or error.code == "not_leader" or error.retryable
 
 
 class Progress:
     def __init__(self) -> None:
-        self.begun = False
+        self.started = False
         self.launch_id = ""
         self.positions: list[int] = []
         self._call = 0
@@ -79,21 +79,21 @@ class Progress:
         self._bytes = 0
 
     def request(self, first: Mapping[str, Any]) -> dict[str, Any]:
-        """The body of the next try: the launch itself, or going on with it."""
-        if not self.begun:
-            return {**first, "returns": True}
+        """Returns the body of the next request: the launch itself, or its resumption."""
+        if not self.started:
+            return {**first, "resumable": True}
         resume = {"launch_id": self.launch_id, "positions": self.positions, "call": self._call}
-        return {"returns": True, "resume": resume}
+        return {"resumable": True, "resume": resume}
 
     def is_new(self, placed: PlacedEvent) -> bool:
-        """Notes where the launch stands; False: the caller has it already."""
+        """Records the start of the launch; returns False for an event the caller already has."""
         event = placed.event
         if isinstance(event, TaskEnd):
             return event.rank not in self._ended
         if not isinstance(event, LaunchStarted):
             return True
-        again = self.begun
-        self.begun = True
+        again = self.started
+        self.started = True
         self.launch_id = event.launch_id
         self._call = placed.call
         self.positions.extend([0] * (len(event.layout) - len(self.positions)))
@@ -109,7 +109,7 @@ class Progress:
         self._bytes += EVENT_BYTES + (len(event.data) if isinstance(event, TaskOutput) else 0)
 
     def is_much(self) -> bool:
-        """So much has come since it was last told that nodes should hear of it."""
+        """Returns whether enough output arrived since the last acknowledgement."""
         return self._bytes >= TELL_EVERY_BYTES
 
     def told(self) -> None:

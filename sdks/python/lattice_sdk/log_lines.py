@@ -13,7 +13,7 @@ from .models.monitoring import LogLine
 __all__ = ["LogAssembler"]
 
 MAX_LINE_BYTES = 1024 * 1024
-"""Longer lines are given out in parts of this size."""
+"""Longer lines are split into parts of this size."""
 
 Place = tuple[int, str, str]
 
@@ -37,12 +37,12 @@ class LogAssembler:
             yield _line(place, line)
 
     def finish(self) -> Iterator[LogLine]:
-        """Last lines that have no end."""
+        """Returns last lines without a line feed."""
         for place in list(self._rest):
             yield _line(place, self._rest.pop(place))
 
     def resume(self) -> list[str]:
-        """What the server needs to go on where the last piece ended; only the newest attempt goes on."""
+        """Returns the positions from which the server resumes the logs of the latest attempt."""
         newest = max((attempt for attempt, _, _ in self._seen), default=0)
         return [
             f"{attempt}:{node}:{stream}:{offset}"

@@ -21,7 +21,7 @@ __all__ = ["RetryPolicy", "backoff", "pause_before_retry"]
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """The defaults outlast a server that restarts, and an election."""
+    """The defaults outlast a server restart and an election."""
 
     retries: int = 6
     """Tries after the first one."""
@@ -34,7 +34,7 @@ class RetryPolicy:
 def pause_before_retry(
     policy: RetryPolicy, error: LatticeError, *, tries: int, elapsed: float, repeatable: bool
 ) -> float | None:
-    """Seconds to wait before the next try; None: there is none."""
+    """Returns the seconds to wait before the next try; None to give up."""
     if tries >= policy.retries or not _may_repeat(error, repeatable):
         return None
     pause = max(error.retry_after, backoff(policy, tries))
@@ -49,11 +49,11 @@ def backoff(policy: RetryPolicy, tries: int) -> float:
 
 def _may_repeat(error: LatticeError, repeatable: bool) -> bool:
     if isinstance(error, LatticeRateLimitError):
-        # Refused at the door: nothing was done.
+        # Rejected before anything was done.
         return True
     if isinstance(error, LatticeConnectionError):
         return repeatable or not error.sent
     if isinstance(error, LatticeTimeoutError):
-        # Whoever waited as long as was allowed does not want to wait as long again.
+        # The time allowed has passed; another try would double it.
         return False
     return isinstance(error, LatticeUnavailableError) and error.retryable and repeatable

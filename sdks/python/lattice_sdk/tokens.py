@@ -1,6 +1,6 @@
 """Which token a call carries: the one given, that of LATTICE_TOKEN, or the one that ``lattice login`` keeps for this
 server. The file is read again for every call, since the command line renews what is in it. A file that others can read
-is refused rather than used: what is in it may already be known to somebody.
+is refused rather than used: its tokens may already be known to another user.
 """
 
 from __future__ import annotations

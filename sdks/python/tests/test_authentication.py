@@ -1,4 +1,4 @@
-"""A server that wants tokens: with one, without one, and with somebody else's."""
+"""A server with authentication: a valid token, no token, and a token of another user."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_without_a_token_the_server_refuses(url: str) -> None:
     assert (caught.value.status_code, caught.value.code) == (401, "unauthenticated")
 
 
-def test_a_token_says_who_asks(url: str, issue: Issue) -> None:
+def test_a_token_identifies_the_caller(url: str, issue: Issue) -> None:
     with SyncLatticeClient(url, token=issue("ada"), user="eve") as ada:
         submitted = ada.submit(AllocationSpec(entrypoint="true"))
         assert ada.status(submitted.id).user == "ada"

@@ -68,18 +68,18 @@ def test_no_class_is_for_a_code_that_does_not_exist() -> None:
         (403, '{"detail": "no"}', LatticeForbiddenError),
     ],
 )
-def test_answers_of_others_are_tolerated(status: int, body: str, kind: type[LatticeError]) -> None:
+def test_responses_of_proxies_are_tolerated(status: int, body: str, kind: type[LatticeError]) -> None:
     error = error_from_answer(status, body)
     assert type(error) is kind
     assert error.status_code == status and str(error) != ""
 
 
-def test_a_rate_limit_says_when_to_go_on() -> None:
+def test_a_rate_limit_has_a_retry_delay() -> None:
     error = error_from_answer(429, '{"code": "rate_limited", "retryable": true}', {"retry-after": "7"})
     assert isinstance(error, LatticeRateLimitError) and error.retry_after == 7.0
 
 
-def test_what_the_server_does_not_offer(client: SyncLatticeClient) -> None:
+def test_an_unsupported_call(client: SyncLatticeClient) -> None:
     with pytest.raises(LatticeError) as caught:
         client._caller.send(read("/api/v1/no-such-path"))
     assert type(caught.value) is LatticeNotAvailableError
@@ -94,7 +94,7 @@ def test_an_answer_of_another_shape_is_an_error_of_the_server(body: bytes) -> No
     assert caught.value.status_code == 200
 
 
-def test_nobody_there() -> None:
+def test_an_unreachable_server() -> None:
     with SyncLatticeClient("127.0.0.1", 9, retry=RetryPolicy(retries=1)) as client:
         with pytest.raises(LatticeConnectionError) as caught:
             client.health()

@@ -32,7 +32,7 @@ def test_addresses(host: str | None, port: int | None, url: str) -> None:
     assert server_url(host, port, {"LATTICE_ENDPOINT": "there:1"}) == url
 
 
-def test_several_servers_and_whose_certificates_are_trusted_come_from_the_surroundings() -> None:
+def test_servers_and_trusted_certificates_come_from_the_environment() -> None:
     assert server_url(None, None, {"LATTICE_API_URL": "https://one:1, two:2"}) == "https://one:1,http://two:2"
     env = {"LATTICE_CA": "/etc/lattice/ca.pem"}
     assert [authority(given, env) for given in (True, False, "mine.pem")] == ["/etc/lattice/ca.pem", False, "mine.pem"]
@@ -59,7 +59,7 @@ def test_the_next_server_is_asked_when_one_is_away_or_cannot_serve() -> None:
     assert asked == ["away", "busy", "well", "well"]
 
 
-def test_who_asks() -> None:
+def test_identity_headers() -> None:
     env = {"LATTICE_USER": "env", "LATTICE_TENANT": "t"}
     assert identity_headers(user="Zoë K", tenant=None, headers=None, env=env) == {
         "x-lattice-user": "Zo%C3%AB%20K",
@@ -104,7 +104,7 @@ def test_a_file_that_others_can_read_is_refused(tmp_path: Path, mode: int) -> No
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", f'{{"{URL}": {{}}}}', f'{{"{URL}": 4}}'])
-def test_a_damaged_file_is_said_to_be_one(tmp_path: Path, text: str) -> None:
+def test_a_damaged_token_file_is_reported(tmp_path: Path, text: str) -> None:
     cache(tmp_path, text)
     with pytest.raises(LatticeAuthError, match="damaged"):
         token_source(None, URL, {"XDG_CONFIG_HOME": str(tmp_path)})()
@@ -122,7 +122,7 @@ def test_the_token_and_the_headers_are_sent() -> None:
         client.status("1")
     assert [one["authorization"] for one in seen] == ["Bearer word"] * 2
     assert [one["x-lattice-user"] for one in seen] == ["ada"] * 2
-    # Whoever writes reads it, through any server.
+    # A client reads its own writes through any server.
     assert [one.get("x-lattice-min-index") for one in seen] == [None, "41"]
 
 

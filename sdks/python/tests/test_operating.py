@@ -25,7 +25,7 @@ def test_settings_are_changed_and_put_back(client: SyncLatticeClient) -> None:
     assert client.get_config("scheduling.max_dag_size") == {"scheduling.max_dag_size": before}
 
 
-def test_a_queue_and_what_is_in_the_way_of_removal(client: SyncLatticeClient) -> None:
+def test_queue_and_rejected_deletion(client: SyncLatticeClient) -> None:
     client.create_tenant("passing")
     client.create_vcluster("passing-queue", tenant="passing")
     waits = client.submit(
@@ -50,7 +50,7 @@ def test_a_queue_and_what_is_in_the_way_of_removal(client: SyncLatticeClient) ->
     assert waits.id in {one["allocation_id"] for one in client.accounting(tenant="passing")["records"]}
 
 
-def test_what_is_not_measured_is_said(client: SyncLatticeClient) -> None:
+def test_unmeasured_metrics_are_reported(client: SyncLatticeClient) -> None:
     submitted = client.submit(AllocationSpec(entrypoint="true", nodes=99))
     try:
         assert client.query_metrics(submitted.id).unavailable_reason != ""
@@ -87,7 +87,7 @@ def test_grants_notices_networks_and_the_audit_log(client: SyncLatticeClient) ->
     client.delete_tenant("granted")
 
 
-def test_a_key_of_the_jobs_tokens_is_made_where_there_are_some(client: SyncLatticeClient) -> None:
+def test_rotating_the_job_key_needs_authentication(client: SyncLatticeClient) -> None:
     # This cluster wants no tokens.
     with pytest.raises(LatticeConflictError) as caught:
         client.rotate_job_key()
@@ -96,7 +96,7 @@ def test_a_key_of_the_jobs_tokens_is_made_where_there_are_some(client: SyncLatti
         client.rotate_job_key(keep_seconds=10**9)
 
 
-def test_what_is_not_there_to_be_resumed_or_looked_at(client: SyncLatticeClient) -> None:
+def test_unknown_ids_raise_not_found(client: SyncLatticeClient) -> None:
     for ask in (client.resume, client.checkpoint_status, client.node_condition):
         with pytest.raises(LatticeNotFoundError):
             ask("999999")

@@ -100,7 +100,7 @@ def test_asynchronous_streams_outlast_a_restart(cluster: Cluster) -> None:
     asyncio.run(body())
 
 
-def test_a_launch_goes_on_when_its_server_comes_back(cluster: Cluster, patient: SyncLatticeClient) -> None:
+def test_a_launch_resumes_after_a_server_restart(cluster: Cluster, patient: SyncLatticeClient) -> None:
     allocation = patient.submit(AllocationSpec(entrypoint="sleep 3000"))
     next(event for event in patient.watch(allocation.id) if event.state == "running")
     mark = cluster.dir / "go-on"
@@ -125,7 +125,7 @@ def test_a_launch_goes_on_when_its_server_comes_back(cluster: Cluster, patient: 
     assert sorted(ends) == [0, 1] and code == 0
 
 
-def test_a_launch_is_taken_up_at_another_server_behind_what_has_come() -> None:
+def test_a_launch_resumes_at_another_server() -> None:
     asked: list[tuple[str, dict[str, Any]]] = []
     told: list[dict[str, Any]] = []
     layout = [{"node": "n1", "tasks": 1}, {"node": "n2", "first_rank": 1, "tasks": 1}]
@@ -158,13 +158,13 @@ def test_a_launch_is_taken_up_at_another_server_behind_what_has_come() -> None:
     assert [type(event).__name__ for event in events].count("LaunchStarted") == 1
     assert [type(event).__name__ for event in events].count("TaskEnd") == 1
     assert isinstance(events[-1], LaunchEnd) and events[-1].exit_code == 9
-    assert asked[0] == ("one", {"command": ["app"], "returns": True})
+    assert asked[0] == ("one", {"command": ["app"], "resumable": True})
     resume = {"launch_id": "7.1.a.0", "positions": [6, 3], "call": 2}
-    assert asked[1:] == [("one", {"returns": True, "resume": resume}), ("other", {"returns": True, "resume": resume})]
-    assert told == [{"over": True}]
+    assert asked[1:] == [("one", {"resumable": True, "resume": resume}), ("other", {"resumable": True, "resume": resume})]
+    assert told == [{"finished": True}]
 
 
-def test_a_stream_of_what_has_happened_goes_on_behind_what_has_come() -> None:
+def test_an_event_stream_resumes_behind_the_last_event() -> None:
     asked: list[str] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -180,7 +180,7 @@ def test_a_stream_of_what_has_happened_goes_on_behind_what_has_come() -> None:
     assert asked == ["", "2:0"]
 
 
-def test_a_launch_of_which_nothing_was_heard_is_not_begun_again() -> None:
+def test_a_launch_without_a_response_is_not_repeated() -> None:
     tries: list[str] = []
 
     def broken(request: httpx.Request) -> httpx.Response:
@@ -264,7 +264,7 @@ def test_a_change_is_repeated_with_the_request_id_of_its_first_try(name: str) ->
     assert len(seen) == 3 and seen[0] == seen[1] and len(seen[0]) == 36 and seen[2] == "mine"
 
 
-def test_what_may_not_be_repeated_is_not() -> None:
+def test_calls_without_a_request_id_are_not_repeated() -> None:
     tries: list[str] = []
 
     def broken(request: httpx.Request) -> httpx.Response:
@@ -277,7 +277,7 @@ def test_what_may_not_be_repeated_is_not() -> None:
     assert tries == ["/api/v1/admin/restore"] and caught.value.sent
 
 
-def test_a_server_that_asks_for_patience_gets_it() -> None:
+def test_retry_after_is_honoured() -> None:
     answers = [
         httpx.Response(429, json={"code": "rate_limited", "retryable": True, "detail": "slowly"}),
         httpx.Response(503, json={"code": "not_leader", "retryable": True, "detail": "soon"}),

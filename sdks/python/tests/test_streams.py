@@ -42,13 +42,13 @@ def test_a_watch_shows_the_present_state_and_each_change_until_the_last(
     assert [(event.kind, event.state) for event in again] == [("current", "completed")]
 
 
-def test_a_watch_goes_on_behind_a_cursor(client: SyncLatticeClient, tmp_path: Path) -> None:
+def test_a_watch_resumes_after_a_cursor(client: SyncLatticeClient, tmp_path: Path) -> None:
     id, events = watched(client, tmp_path / "seen")
     rest = list(client.watch(id, after=events[0].cursor))
     assert rest == events[1:]
 
 
-def test_watching_what_is_not_there(client: SyncLatticeClient) -> None:
+def test_watching_an_unknown_allocation(client: SyncLatticeClient) -> None:
     with pytest.raises(LatticeNotFoundError):
         next(iter(client.watch("999999999")))
 
@@ -138,7 +138,7 @@ def test_events_are_read_from_any_cut_of_the_bytes() -> None:
         assert [event for part in parts for event in parser.feed(part)] == wanted
 
 
-def test_lines_of_several_nodes_do_not_mix_and_are_taken_up_where_they_ended() -> None:
+def test_lines_of_several_nodes_do_not_mix_and_resume() -> None:
     assembler = LogAssembler()
     pieces = [
         {"node": "a", "stream": "stdout", "data": "b25l", "offset": "3", "attempt": 1},
@@ -151,7 +151,7 @@ def test_lines_of_several_nodes_do_not_mix_and_are_taken_up_where_they_ended() -
     assert list(assembler.finish()) == []
 
 
-def test_what_has_happened_to_an_allocation(client: SyncLatticeClient) -> None:
+def test_event_history_of_an_allocation(client: SyncLatticeClient) -> None:
     submitted = client.submit(AllocationSpec(entrypoint="exit 3"))
     streamed = list(client.stream_allocation_events(submitted.id))
     listed = client.allocation_events(submitted.id)

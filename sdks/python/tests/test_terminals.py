@@ -45,7 +45,7 @@ def running(client: SyncLatticeClient) -> Iterator[str]:
 
 
 def read_until(terminal: SyncTerminal, wanted: bytes) -> bytes:
-    """It comes in pieces, and nobody says where they are cut."""
+    """Output arrives in pieces of any size."""
     shown = b""
     while wanted not in shown:
         piece = terminal.read()
@@ -70,7 +70,7 @@ def test_a_command_is_typed_into_resized_and_ends_with_its_code(client: SyncLatt
         assert terminal.read() == b""
 
 
-def test_the_same_without_waiting_for_each_other(run_async: Any, running: str) -> None:
+def test_the_asynchronous_terminal_reads_and_writes_concurrently(run_async: Any, running: str) -> None:
     async def body(client: LatticeClient) -> None:
         async with await client.attach(running, command="read word; echo got $word; exit 3") as terminal:
             await terminal.write(b"that\n")
@@ -117,16 +117,16 @@ def test_hanging_up_ends_what_ran(client: SyncLatticeClient, running: str, tmp_p
 
 @pytest.mark.parametrize("size", WRONG_SIZES)
 def test_a_size_that_makes_no_sense_is_refused_before_anything_is_sent(size: Any) -> None:
-    with SyncLatticeClient("127.0.0.1", 9, retry=RetryPolicy(retries=0)) as nobody:
+    with SyncLatticeClient("127.0.0.1", 9, retry=RetryPolicy(retries=0)) as unreachable:
         with pytest.raises(LatticeInvalidError) as attached:
-            nobody.attach("1", size=size)
+            unreachable.attach("1", size=size)
         assert attached.value.code == "invalid_argument"
         assert attached.value.fields[0].field in ("size", "rows", "columns")
         with pytest.raises(LatticeInvalidError):
-            nobody.send_input("1", "2", size=size)
+            unreachable.send_input("1", "2", size=size)
         if isinstance(size, tuple) and len(size) == 2:
             with pytest.raises(LatticeInvalidError):
-                next(nobody.launch("1", ["true"], pty=True, rows=size[0], columns=size[1] or 0))
+                next(unreachable.launch("1", ["true"], pty=True, rows=size[0], columns=size[1] or 0))
 
 
 def test_a_wrong_size_leaves_an_open_terminal_as_it_was(client: SyncLatticeClient, running: str) -> None:
@@ -147,9 +147,9 @@ def test_refusals_have_their_class(client: SyncLatticeClient, running: str) -> N
     with pytest.raises(LatticeConflictError, match="pending"):
         client.attach(waiting.id)
     client.cancel(waiting.id)
-    with SyncLatticeClient("127.0.0.1", 9, retry=RetryPolicy(retries=0)) as nobody:
+    with SyncLatticeClient("127.0.0.1", 9, retry=RetryPolicy(retries=0)) as unreachable:
         with pytest.raises(LatticeConnectionError, match="no server answers"):
-            nobody.attach("1")
+            unreachable.attach("1")
     refusing = httpx.MockTransport(lambda request: httpx.Response(200))
     with SyncLatticeClient(client.url, transport=refusing) as own:
         with pytest.raises(LatticeNotAvailableError, match="transport"):
@@ -159,7 +159,7 @@ def test_refusals_have_their_class(client: SyncLatticeClient, running: str) -> N
             sly.attach(running)
 
 
-def test_an_allocation_that_ends_takes_its_terminals_along(client: SyncLatticeClient, running: str) -> None:
+def test_terminals_end_with_their_allocation(client: SyncLatticeClient, running: str) -> None:
     with client.attach(running, command="echo ready; sleep 600") as terminal:
         read_until(terminal, b"ready")
         client.cancel(running)
@@ -188,7 +188,7 @@ def test_frames_that_no_server_sends(wrong: bytes) -> None:
         list(FrameReader().feed(wrong))
 
 
-def test_what_does_not_speak_http_is_said_so() -> None:
+def test_a_peer_without_http_is_reported() -> None:
     with pytest.raises(ProtocolError):
         read_answer(b"SSH-2.0-OpenSSH\r\n\r\n")
     assert read_answer(b"HTTP/1.1 101 Switch") is None
@@ -196,7 +196,7 @@ def test_what_does_not_speak_http_is_said_so() -> None:
 
 @pytest.fixture
 def secret_server(tmp_path: Path) -> Iterator[tuple[int, str]]:
-    """An end with TLS that gives back in capitals what is typed, and ends with code 4 at a full stop."""
+    """A TLS server that echoes input in capitals and ends with code 4 at a full stop."""
     key, certificate = str(tmp_path / "key.pem"), str(tmp_path / "cert.pem")
     words = "req -x509 -newkey rsa:2048 -nodes -subj /CN=localhost -addext subjectAltName=DNS:localhost -days 2".split()
     subprocess.run(["openssl", *words, "-keyout", key, "-out", certificate], check=True, capture_output=True)

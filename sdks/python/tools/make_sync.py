@@ -1,13 +1,10 @@
-"""Makes the synchronous client out of the asynchronous one, word by word, so that the two cannot differ.
-
-    python3 tools/make_sync.py            writes lattice_sdk/_sync
-    python3 tools/make_sync.py --check    says whether it is up to date, with exit status 1 when it is not
+"""Builds the synchronous client, lattice_sdk/_sync, from the asynchronous one by replacing words. It is not committed:
+``pip install`` and ``npm run build`` build it, and so does ``python3 tools/make_sync.py``.
 """
 
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent.parent / "lattice_sdk"
@@ -52,19 +49,15 @@ def made_from(path: Path) -> str:
     return NOTE.format(name=path.name) + text
 
 
-def main(words: list[str]) -> int:
-    wanted = {path.name: made_from(path) for path in sorted(SOURCE.glob("*.py"))}
-    if words == ["--check"]:
-        there = {path.name: path.read_text("utf-8") for path in TARGET.glob("*.py")}
-        for name in sorted({*wanted, *there}):
-            if wanted.get(name) != there.get(name):
-                print(f"lattice_sdk/_sync/{name} is out of date: run python3 tools/make_sync.py")
-        return 0 if wanted == there else 1
+def build() -> None:
     TARGET.mkdir(exist_ok=True)
-    for name, text in wanted.items():
+    made = {path.name: made_from(path) for path in sorted(SOURCE.glob("*.py"))}
+    for name, text in made.items():
         (TARGET / name).write_text(text, "utf-8")
-    return 0
+    for path in TARGET.glob("*.py"):
+        if path.name not in made:
+            path.unlink()
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    build()

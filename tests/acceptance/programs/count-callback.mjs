@@ -1,5 +1,5 @@
-// Counts steps into a file, and takes checkpoints when its agent calls. It puts the first one off for a moment,
-// and says how far it is. The messages are few enough to be written by hand.
+// Counts steps into a file and takes checkpoints when its agent calls. It defers the first one briefly and reports
+// progress. The few messages are encoded by hand.
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import grpc from "@grpc/grpc-js";
@@ -34,7 +34,7 @@ server.addService(service, {
 });
 
 async function take(call) {
-  const { directory, thenStop } = call.request;
+  const { directory, stopAfter } = call.request;
   call.write({ estimatedSeconds: 1 });
   if (from === undefined) {
     call.write({ deferSeconds: 1 });
@@ -46,7 +46,7 @@ async function take(call) {
   call.write({ percent: 90 });
   call.write({ done: String(n).length });
   call.end();
-  if (!thenStop) paused = false;
+  if (!stopAfter) paused = false;
   else setTimeout(() => process.exit(0), 50);
 }
 
@@ -55,7 +55,7 @@ server.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (_error
 });
 
 function readRequest(bytes) {
-  const found = { number: 0, directory: "", thenStop: false };
+  const found = { number: 0, directory: "", stopAfter: false };
   let at = 0;
   const varint = () => {
     let value = 0;
@@ -69,7 +69,7 @@ function readRequest(bytes) {
     const field = varint() >> 3;
     const value = varint();
     if (field === 1) found.number = value;
-    if (field === 3) found.thenStop = value === 1;
+    if (field === 3) found.stopAfter = value === 1;
     if (field !== 2) continue;
     found.directory = Buffer.from(bytes.subarray(at, at + value)).toString();
     at += value;

@@ -1,5 +1,4 @@
-// Puts off every checkpoint that its agent asks for, again and again, and never takes one. The messages are few enough to be
-// written by hand.
+// Defers every checkpoint request and never takes one. The few messages are encoded by hand.
 import { writeFileSync } from "node:fs";
 import grpc from "@grpc/grpc-js";
 

@@ -1,11 +1,10 @@
-// The check sees what it is there for: a history that is as it should be passes, and each way of breaking it is
-// noticed under its own rule.
+// The check detects violations: a correct history passes, and each way of breaking it is reported under its own rule.
 import { expect, test } from "vitest";
 import type { History, ProcessRun } from "../history.ts";
 import { check } from "./check.ts";
-import { BATCHES, logOf, madeUp, run, submission, submit } from "./made-up.ts";
+import { BATCHES, logOf, run, sampleHistory, submission, submit } from "./sample-history.ts";
 
-const good = madeUp();
+const good = sampleHistory();
 const rulesOf = (history: History): readonly string[] => [
   ...new Set(check(history).violations.map(({ rule }) => rule)),
 ];
@@ -18,7 +17,7 @@ const statesWithout = (id: string, state: string | null) =>
     ]),
   );
 
-test("a history that is as it should be", () => {
+test("a correct history passes", () => {
   expect(check(good)).toEqual({ violations: [], counts: { commands: 21, elections: 2, requeues: 1 } });
 });
 
@@ -83,7 +82,11 @@ test.each<[string, string, History]>([
   ],
   ["an entry that is missing", "chain", { ...good, log: good.log.filter(({ index }) => index !== 4) }],
   ["an entry that was changed", "chain", { ...good, log: swapped() }],
-  ["a term that goes back", "chain", madeUp(BATCHES.map((batch, at) => (at === 8 ? { ...batch, term: 1 } : batch)))],
+  [
+    "a term that goes back",
+    "chain",
+    sampleHistory(BATCHES.map((batch, at) => (at === 8 ? { ...batch, term: 1 } : batch))),
+  ],
   ["a server with another state", "state", { ...good, polls: [{ server: "server-2", index: 3, hash: "other" }] }],
   ["a server ahead of the log", "state", { ...good, polls: [{ server: "server-2", index: 99, hash: "x" }] }],
   [
@@ -102,7 +105,7 @@ test.each<[string, string, History]>([
   [
     "a fault that did not go as it should",
     "expectation",
-    { ...good, faults: [{ name: "kill-all", seconds: 1, complaints: ["nobody leads"] }] },
+    { ...good, faults: [{ name: "kill-all", seconds: 1, complaints: ["no server leads"] }] },
   ],
   [
     "too few submissions",
@@ -114,15 +117,15 @@ test.each<[string, string, History]>([
   expect(rulesOf(history)).toContain(rule);
 });
 
-test("a request that made two allocations", () => {
-  const twice = madeUp([
+test("a request that created two allocations violates lost", () => {
+  const twice = sampleHistory([
     ...BATCHES,
     { term: 2, commands: [{ ...submit("a"), origin: { ...submitOrigin(), requestId: null } } as never] },
   ]);
   expect(check(twice).violations).toContainEqual({ rule: "lost", detail: "request a made 1 and 4" });
 });
 
-test("an attempt that was taken back does not count against the quota, its successor does", () => {
+test("a withdrawn attempt does not count against the quota, its successor does", () => {
   const runs = good.runs.map((one) => (one.allocation === "1" ? { ...one, tenant: "limited" } : one));
   expect(rulesOf({ ...good, runs })).toEqual([]);
   const beside = run({ allocation: "3", tenant: "limited", node: "n2", startedAt: 4_500, aliveUntil: 4_900 });
@@ -134,7 +137,7 @@ test("an attempt that was taken back does not count against the quota, its succe
   ).toContain("quota");
 });
 
-/** Entry 5 with the bytes of a log that went another way. */
+/** Entry 5 with the bytes of a different log. */
 function swapped() {
   const other = logOf([...BATCHES.slice(0, 4), { commands: [submit("z")] }]);
   return good.log.map((entry) => (entry.index === 5 ? (other[4] ?? entry) : entry));

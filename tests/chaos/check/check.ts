@@ -1,8 +1,8 @@
-// The verdict on a history: what was promised and did not hold, as sentences by rule. Pure: it sees what was
-// recorded and nothing else, so that a history can be made up to show that each rule is seen.
+// The verdict on a history: violations as sentences by rule. Pure: it sees only what was recorded, so that tests can
+// construct histories for each rule.
 import type { History } from "../history.ts";
 import { type Folded, foldLog } from "./fold.ts";
-import { checkLoad } from "./least.ts";
+import { checkLoad } from "./minimums.ts";
 import { checkProcesses } from "./processes.ts";
 import { checkStates } from "./states.ts";
 import { checkSubmissions } from "./submissions.ts";

@@ -1,41 +1,34 @@
-// Folds the copied log once more, apart from every server, and keeps what the rules ask for. The fold is the same
-// code as the servers' own; what it shows is that their states follow from the log and from nothing else.
+// Folds the copied log again, independent of every server, and keeps what the rules need. The fold is the servers' own
+// code; it shows that their states follow from the log alone.
 import { createHash } from "node:crypto";
-import {
-  type Applied,
-  applyEntry,
-  brokenInvariants,
-  createState,
-  decodeEntry,
-  type State,
-  stateHash,
-} from "@lattice/core";
+import { type Applied, applyEntry, createState, decodeEntry, type State, stateHash } from "@lattice/core";
+import { brokenInvariants } from "../../../packages/core/test/invariants/broken-invariants.ts";
 import type { LogEntry } from "../history.ts";
 
 export interface Folded {
-  /** Sentences about the chain itself: gaps, hashes that do not match, terms that go back, broken invariants. */
+  /** Violations of the chain itself: gaps, wrong hashes, decreasing terms, broken invariants. */
   readonly broken: readonly string[];
   readonly lastIndex: number;
   readonly hashes: ReadonlyMap<number, string>;
-  /** Allocations by the request that made them. */
+  /** Allocations by the request that created them. */
   readonly byRequest: ReadonlyMap<string, readonly string[]>;
   readonly phases: ReadonlyMap<string, string>;
   /** The nodes of each attempt, by "allocation.attempt". */
   readonly placed: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Attempts that were taken back, by "allocation.attempt". */
+  /** Withdrawn attempts, by "allocation.attempt". */
   readonly requeued: ReadonlySet<string>;
   readonly counts: { readonly commands: number; readonly elections: number; readonly requeues: number };
 }
 
 export interface FoldOptions {
-  /** Indexes at which the hash of the state is wanted. */
+  /** Indexes at which the state hash is needed. */
   readonly at: ReadonlySet<number>;
-  /** Most nodes at once, by tenant. */
+  /** Maximum nodes at once, by tenant. */
   readonly quotas: ReadonlyMap<string, number>;
 }
 
 const sha256 = (data: string | Uint8Array): string => createHash("sha256").update(data).digest("hex");
-/** Counting everything again after every entry would take longer than the run. */
+/** A full recount after every entry would take longer than the run. */
 const RECOUNT_EVERY = 16;
 
 export function foldLog(log: readonly LogEntry[], { at, quotas }: FoldOptions): Folded {

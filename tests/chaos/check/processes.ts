@@ -1,5 +1,5 @@
-// What ran, by the word of the processes themselves, against what the log allowed. An interval ends at the last sign of
-// life, so an overlap that is found is real; one shorter than the pauses between two looks may go unseen.
+// Compares what ran, as recorded by the processes themselves, with what the log permitted. An interval ends at the
+// last sign of life, so a reported overlap is real; one shorter than the sampling interval may be missed.
 import type { History, ProcessRun } from "../history.ts";
 import type { Violation } from "./check.ts";
 import type { Folded } from "./fold.ts";
@@ -26,7 +26,7 @@ function startedTwice(runs: readonly ProcessRun[]): Violation[] {
     .map(([name, times]) => ({ rule: "twice", detail: `attempt ${name} was started ${times} times` }));
 }
 
-/** A later attempt exists only because an earlier one was taken back. */
+/** A later attempt exists only because an earlier one was withdrawn. */
 function withoutPlacement(runs: readonly ProcessRun[], { placed, requeued }: Folded): Violation[] {
   return runs.flatMap((run): Violation[] => {
     if (placed.get(keyOf(run))?.has(run.node) !== true)
@@ -56,8 +56,8 @@ function sharedNodes(runs: readonly ProcessRun[]): Violation[] {
 }
 
 /**
- * An attempt that was taken back from a silent node may go on there unseen until the node is heard again; Lattice cannot
- * count it. Its claims are counted by the fold, entry by entry.
+ * An attempt withdrawn from a silent node may run there until the node reconnects; Lattice cannot count it. The fold
+ * counts its claims entry by entry.
  */
 function aboveQuota(
   runs: readonly ProcessRun[],

@@ -1,5 +1,5 @@
-// All servers at one index have one state, and it is the one that the log leads to; at the end they are all at the
-// end of the log, and every node is back.
+// All servers at one index have the state that the log defines; at the end all are at the end of the log, and every
+// node is ready.
 import type { History } from "../history.ts";
 import type { Violation } from "./check.ts";
 import type { Folded } from "./fold.ts";
@@ -10,7 +10,7 @@ export function checkStates({ polls, end }: History, folded: Folded): Violation[
     if (index === 0) continue;
     const expected = folded.hashes.get(index);
     if (expected === undefined) {
-      // After a break in the chain nothing is known; that is said once, by the chain.
+      // After a break in the chain nothing is known; the chain rule reports that once.
       if (folded.broken.length === 0)
         found.push({ rule: "state", detail: `${server} was at entry ${index}, which the log does not hold` });
     } else if (expected !== hash) {

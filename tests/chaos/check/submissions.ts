@@ -1,5 +1,5 @@
-// Every acknowledged submission is in the log once, under the id that was told, and ends completed on every server.
-// One that was never acknowledged may be there, but not twice.
+// Every acknowledged submission is in the log once, under its id, and completed on every server. An unacknowledged one
+// may be there, but not twice.
 import type { History } from "../history.ts";
 import type { Violation } from "./check.ts";
 import type { Folded } from "./fold.ts";

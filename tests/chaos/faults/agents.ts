@@ -1,5 +1,5 @@
-// Faults of agents: killed while their jobs run, one or three at once, and one that comes back with an attempt that
-// has long been taken from it.
+// Faults of agents: killed while their jobs run, one or three at once, and one that returns with an attempt that was
+// withdrawn long ago.
 import { eventually } from "../../harness/eventually.ts";
 import type { Fault } from "./fault.ts";
 import { endsOnce, endsUndisturbed, type Living, runningSomewhere, supersededGone } from "./watched-job.ts";
@@ -7,16 +7,16 @@ import { endsOnce, endsUndisturbed, type Living, runningSomewhere, supersededGon
 const agentCrash: Fault = {
   name: "agent-crash",
   expectation: "the job outlives its agent, is adopted when the agent is back, and ends as the same attempt",
-  async inject(scene) {
-    const { stage, load, ledger } = scene;
+  async inject(context) {
+    const { cluster, load, ledger } = context;
     const run = await runningSomewhere(ledger, await load.one({ seconds: 8 }));
-    const node = stage.node(run.node);
+    const node = cluster.node(run.node);
     await node.kill();
     return {
       what: `${run.node}, with allocation ${run.allocation}`,
       holdMs: 1_500,
       heal: async () => node.start(),
-      verify: () => endsUndisturbed(scene, run),
+      verify: () => endsUndisturbed(context, run),
     };
   },
 };
@@ -24,11 +24,11 @@ const agentCrash: Fault = {
 const threeAgents: Fault = {
   name: "three-agents-at-once",
   expectation: "jobs outlive their agents, several nodes' jobs as well; all end as the same attempts",
-  async inject(scene) {
-    const { stage, load, ledger } = scene;
+  async inject(context) {
+    const { cluster, load, ledger } = context;
     const runs: Living[] = [];
     for (let n = 0; n < 3; n += 1) runs.push(await runningSomewhere(ledger, await load.one({ seconds: 8 })));
-    const struck = [...new Set(runs.map(({ node }) => node))].map((name) => stage.node(name));
+    const struck = [...new Set(runs.map(({ node }) => node))].map((name) => cluster.node(name));
     await Promise.all(struck.map((node) => node.kill()));
     return {
       what: struck.map(({ name }) => name).join(", "),
@@ -36,7 +36,7 @@ const threeAgents: Fault = {
       heal: async () => {
         for (const node of struck) node.start();
       },
-      verify: async () => (await Promise.all(runs.map((run) => endsUndisturbed(scene, run)))).flat(),
+      verify: async () => (await Promise.all(runs.map((run) => endsUndisturbed(context, run)))).flat(),
     };
   },
 };
@@ -45,10 +45,10 @@ const oldAttempt: Fault = {
   name: "old-attempt",
   expectation:
     "an agent that comes back with an attempt that was requeued meanwhile ends it, and it counts for nothing",
-  async inject(scene) {
-    const { stage, load, ledger } = scene;
+  async inject(context) {
+    const { cluster, load, ledger } = context;
     const first = await runningSomewhere(ledger, await load.one({ seconds: 25 }));
-    const node = stage.node(first.node);
+    const node = cluster.node(first.node);
     await node.kill();
     const moved = await eventually(
       { what: "it runs elsewhere", withinMs: 60_000, everyMs: 200 },
@@ -62,7 +62,7 @@ const oldAttempt: Fault = {
       heal: async () => node.start(),
       async verify() {
         if (moved === null) return [`${first.allocation} was not started elsewhere when ${first.node} had no agent`];
-        return [...(await supersededGone(scene, first)), ...(await endsOnce(scene, first.allocation))];
+        return [...(await supersededGone(context, first)), ...(await endsOnce(context, first.allocation))];
       },
     };
   },

@@ -1,7 +1,7 @@
-// Clocks that are set while programs run, forwards and back, on all servers or on agents. Work that runs must not be
-// taken for overdue, nor nodes for silent.
+// Clocks that jump while programs run, forwards and back, on all servers or on agents. Running work must not count as
+// overdue, nor nodes as silent.
 import { sleep } from "../../harness/eventually.ts";
-import type { ProgramClock } from "../setting/clock.ts";
+import type { ProgramClock } from "../environment/clock.ts";
 import type { Fault } from "./fault.ts";
 import { endsUndisturbed, runningSomewhere } from "./watched-job.ts";
 
@@ -11,15 +11,15 @@ const EACH_MS = 4_000;
 const serverClocks: Fault = {
   name: "clock-jump-servers",
   expectation: "no job is ended and no node judged because servers set their clocks",
-  async inject(scene) {
-    const run = await runningSomewhere(scene.ledger, await scene.load.one({ seconds: 14 }));
-    const clocks = scene.stage.servers.map(({ clock }) => clock);
-    await jump(clocks, scene.random.between(AN_HOUR_S / 2, AN_HOUR_S));
+  async inject(context) {
+    const run = await runningSomewhere(context.ledger, await context.load.one({ seconds: 14 }));
+    const clocks = context.cluster.servers.map(({ clock }) => clock);
+    await jump(clocks, context.random.between(AN_HOUR_S / 2, AN_HOUR_S));
     return {
       what: "all servers, an hour forwards and back",
       holdMs: 500,
       heal: async () => setAll(clocks, 0),
-      verify: () => endsUndisturbed(scene, run),
+      verify: () => endsUndisturbed(context, run),
     };
   },
 };
@@ -27,15 +27,15 @@ const serverClocks: Fault = {
 const agentClocks: Fault = {
   name: "clock-jump-agents",
   expectation: "no job is ended and no node judged because agents set their clocks",
-  async inject(scene) {
-    const run = await runningSomewhere(scene.ledger, await scene.load.one({ seconds: 14 }));
-    const clocks = scene.stage.nodes.map(({ clock }) => clock);
-    await jump(clocks, scene.random.between(AN_HOUR_S / 2, AN_HOUR_S));
+  async inject(context) {
+    const run = await runningSomewhere(context.ledger, await context.load.one({ seconds: 14 }));
+    const clocks = context.cluster.nodes.map(({ clock }) => clock);
+    await jump(clocks, context.random.between(AN_HOUR_S / 2, AN_HOUR_S));
     return {
       what: "all agents, an hour forwards and back",
       holdMs: 500,
       heal: async () => setAll(clocks, 0),
-      verify: () => endsUndisturbed(scene, run),
+      verify: () => endsUndisturbed(context, run),
     };
   },
 };

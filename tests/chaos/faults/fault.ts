@@ -1,29 +1,30 @@
-// What a fault is: how it strikes, how it ends, and what must be true afterwards. Between striking and ending the load
-// goes on; what follows for everyone (`recovery.ts`) is checked after each.
+// The interface of a fault: how it strikes, how it ends, and what must hold afterwards. The load continues meanwhile;
+// `recovery.ts` is checked after each fault.
+
+import type { ChaosCluster } from "../cluster.ts";
 import type { Load } from "../load/load.ts";
 import type { Random } from "../load/random.ts";
-import type { Stage } from "../stage.ts";
 import type { Ledger } from "../watch/ledger.ts";
 
 export interface Fault {
   readonly name: string;
   /** One sentence: what must hold. */
   readonly expectation: string;
-  inject(scene: Scene): Promise<Injected>;
+  inject(context: FaultContext): Promise<Injected>;
 }
 
 export interface Injected {
-  /** For the record: what was struck. */
+  /** The target, for the record. */
   readonly what: string;
   /** How long it lasts before it is healed. */
   readonly holdMs: number;
   heal(): Promise<void>;
-  /** Sentences about what did not come true; asked once all is healed. */
+  /** Violated expectations; called once everything is healed. */
   verify(): Promise<readonly string[]>;
 }
 
-export interface Scene {
-  readonly stage: Stage;
+export interface FaultContext {
+  readonly cluster: ChaosCluster;
   readonly load: Load;
   readonly ledger: Ledger;
   readonly random: Random;

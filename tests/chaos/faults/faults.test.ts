@@ -1,4 +1,4 @@
-// The faults that the chaos must know, by name; a run without naming any plays all of them.
+// The faults that the chaos must have, by name; a run without names plays all of them.
 import { expect, test } from "vitest";
 import { FAULTS, faultsNamed } from "./faults.ts";
 
@@ -8,14 +8,14 @@ const PROMISED = [
   ...["agent-crash", "three-agents-at-once", "old-attempt"],
 ];
 
-test("every promised fault is there, once, with what must hold after it", () => {
+test("every documented fault exists once, with its expectation", () => {
   const names = FAULTS.map(({ name }) => name);
   expect(names).toEqual(expect.arrayContaining(PROMISED));
   expect(new Set(names).size).toBe(names.length);
   for (const { name, expectation } of FAULTS) expect(expectation.split(" ").length, name).toBeGreaterThan(4);
 });
 
-test("faults are found by name, and a name that is none is answered with those there are", () => {
+test("faults are selected by name, and an unknown name lists the known ones", () => {
   expect(faultsNamed(["slow-disk", "kill-all"]).map(({ name }) => name)).toEqual(["slow-disk", "kill-all"]);
   expect(() => faultsNamed(["rain"])).toThrow(/there is no fault "rain"; there are .*slow-disk/);
 });

@@ -18,7 +18,7 @@ export const FAULTS: readonly Fault[] = [
   storm,
 ];
 
-/** Throws for a name that is none. */
+/** Throws for an unknown name. */
 export function faultsNamed(names: readonly string[]): readonly Fault[] {
   return names.map((name) => {
     const fault = FAULTS.find((candidate) => candidate.name === name);

@@ -1,37 +1,38 @@
-// Faults of etcd: members killed and paused, its upkeep done under load, and a snapshot of Lattice's damaged in it.
+// Faults of etcd: killed and paused members, maintenance under load, and a damaged snapshot.
 import { readFileSync } from "node:fs";
 import { sleep } from "../../harness/eventually.ts";
 import { kill } from "../../harness/processes.ts";
-import { compact, defragment, memberStatus, put, range } from "../setting/etcd.ts";
-import { PREFIX, type ServerOnStage, type Stage } from "../stage.ts";
+import { type ChaosCluster, type ChaosServer, PREFIX } from "../cluster.ts";
+import { compact, defragment, memberStatus, put, range } from "../environment/etcd.ts";
 import { type Fault, noComplaints, nothing } from "./fault.ts";
-import { becomes, isReady } from "./recovery.ts";
+import { isReady, waitUntil } from "./recovery.ts";
 
 const RESTART_WITHIN_MS = 60_000;
-/** Five are kept, and one must be left to start from. */
+/** Five are kept, and one must remain to start from. */
 const MOST_DAMAGED = 3;
 const DAMAGED = "is not usable: its checksum";
 
 const killFollowerMember: Fault = {
   name: "kill-member",
-  expectation: "the member of a follower is started again by its server; nobody notices",
-  inject: async ({ stage, random }) => await killMemberOf(random.pick(await membersBy(stage, (isLeader) => !isLeader))),
+  expectation: "the server of a follower restarts its member; no user notices",
+  inject: async ({ cluster, random }) =>
+    await killMemberOf(random.pick(await membersBy(cluster, (isLeader) => !isLeader))),
 };
 
 const killLeaderMember: Fault = {
   name: "kill-etcd-leader",
-  expectation: "etcd elects, its old leader is started again, and writes go on",
-  async inject({ stage }) {
-    const [leader] = await membersBy(stage, (isLeader) => isLeader);
+  expectation: "etcd elects a leader, the old one is restarted, and writes continue",
+  async inject({ cluster }) {
+    const [leader] = await membersBy(cluster, (isLeader) => isLeader);
     return await killMemberOf(leader);
   },
 };
 
 const pauseLeaderMember: Fault = {
   name: "pause-etcd-leader",
-  expectation: "etcd elects, and its old leader catches up when it goes on",
-  async inject({ stage }) {
-    const [leader] = await membersBy(stage, (isLeader) => isLeader);
+  expectation: "etcd elects a leader, and the old one catches up when it resumes",
+  async inject({ cluster }) {
+    const [leader] = await membersBy(cluster, (isLeader) => isLeader);
     const pid = memberOf(leader);
     kill(pid, "SIGSTOP");
     return {
@@ -45,16 +46,16 @@ const pauseLeaderMember: Fault = {
 
 const upkeep: Fault = {
   name: "defrag-and-compaction",
-  expectation: "followers that were away behind a compaction catch up, and writes go on while members are defragmented",
-  async inject({ stage }) {
-    const leader = await stage.leader();
-    const away = stage.servers.find(({ n }) => n !== leader);
+  expectation: "followers that missed a compaction catch up, and writes continue during defragmentation",
+  async inject({ cluster }) {
+    const leader = await cluster.leader();
+    const away = cluster.servers.find(({ n }) => n !== leader);
     if (away !== undefined) kill(away.pid, "SIGSTOP");
     await sleep(2_500);
-    const asked = stage.server(leader).machine;
+    const asked = cluster.server(leader).machine;
     await compact(asked, (await memberStatus(asked)).revision);
     if (away !== undefined) kill(away.pid, "SIGCONT");
-    for (const { machine } of stage.servers) await defragment(machine);
+    for (const { machine } of cluster.servers) await defragment(machine);
     return {
       what: `all members, server ${away?.n} away meanwhile`,
       holdMs: 1_000,
@@ -67,21 +68,21 @@ const upkeep: Fault = {
 const corruptSnapshot: Fault = {
   name: "corrupt-newest-snapshot",
   expectation: "servers that start say that it is damaged, take the one before, and reach the same state",
-  async inject({ stage }) {
-    const leader = await stage.leader();
-    const others = stage.servers.filter(({ n }) => n !== leader);
+  async inject({ cluster }) {
+    const leader = await cluster.leader();
+    const others = cluster.servers.filter(({ n }) => n !== leader);
     const complaints: string[] = [];
     const read = others.map((server) => readFileSync(server.logFile, "utf8").length);
     await Promise.all(others.map((server) => server.kill()));
     const damaged = new Set<string>();
-    if (!(await becomes(RESTART_WITHIN_MS, () => damageNewest(stage, leader, damaged)))) {
+    if (!(await waitUntil(RESTART_WITHIN_MS, () => damageNewest(cluster, leader, damaged)))) {
       complaints.push("there were no two snapshots, of which one could be damaged");
     }
     for (const server of others) server.start();
     // The leader may take a newer one before the others have read: that one is damaged, too.
-    const up = await becomes(RESTART_WITHIN_MS, async () => {
-      if (damaged.size < MOST_DAMAGED) await damageNewest(stage, leader, damaged).catch(() => false);
-      return (await Promise.all(others.map(({ n }) => isReady(stage, n)))).every(Boolean);
+    const up = await waitUntil(RESTART_WITHIN_MS, async () => {
+      if (damaged.size < MOST_DAMAGED) await damageNewest(cluster, leader, damaged).catch(() => false);
+      return (await Promise.all(others.map(({ n }) => isReady(cluster, n)))).every(Boolean);
     });
     if (!up) complaints.push(`servers ${others.map(({ n }) => n).join(" and ")} are not ready again`);
     const noticed = others.some((server, at) => readFileSync(server.logFile, "utf8").slice(read[at]).includes(DAMAGED));
@@ -95,19 +96,19 @@ const corruptSnapshot: Fault = {
   },
 };
 
-async function membersBy(stage: Stage, wanted: (isLeader: boolean) => boolean): Promise<ServerOnStage[]> {
-  const asked = stage.servers.map(async (server) => ({ server, status: await memberStatus(server.machine) }));
+async function membersBy(cluster: ChaosCluster, wanted: (isLeader: boolean) => boolean): Promise<ChaosServer[]> {
+  const asked = cluster.servers.map(async (server) => ({ server, status: await memberStatus(server.machine) }));
   return (await Promise.all(asked)).filter(({ status }) => wanted(status.isLeader)).map(({ server }) => server);
 }
 
-/** Throws when there is none: number 0 would mean this program's own group. */
-function memberOf(server: ServerOnStage | undefined): number {
+/** Throws when there is none: process group 0 would be this program's own. */
+function memberOf(server: ChaosServer | undefined): number {
   const pid = server?.memberPid() ?? 0;
   if (pid <= 0) throw new Error(`server ${server?.n} has no member of etcd that runs`);
   return pid;
 }
 
-async function killMemberOf(server: ServerOnStage | undefined) {
+async function killMemberOf(server: ChaosServer | undefined) {
   const pid = memberOf(server);
   kill(pid, "SIGKILL");
   return {
@@ -115,15 +116,15 @@ async function killMemberOf(server: ServerOnStage | undefined) {
     holdMs: 1_000,
     heal: nothing,
     async verify() {
-      const back = await becomes(RESTART_WITHIN_MS, () => ![0, pid].includes(server?.memberPid() ?? 0));
+      const back = await waitUntil(RESTART_WITHIN_MS, () => ![0, pid].includes(server?.memberPid() ?? 0));
       return back ? [] : [`server ${server?.n} did not start its member again`];
     },
   };
 }
 
-/** False while there is none, or it is damaged already. At least one older one is left alone. */
-async function damageNewest(stage: Stage, n: number, damaged: Set<string>): Promise<boolean> {
-  const { machine } = stage.server(n);
+/** False when there is none, or it is already damaged. At least one older one stays intact. */
+async function damageNewest(cluster: ChaosCluster, n: number, damaged: Set<string>): Promise<boolean> {
+  const { machine } = cluster.server(n);
   const all = await range(machine, {
     from: `${PREFIX}/meta/snapshot/`,
     to: `${PREFIX}/meta/snapshot0`,

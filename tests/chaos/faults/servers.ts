@@ -1,19 +1,19 @@
-// Faults of the servers themselves: killed, stopped, paused, all at once.
+// Faults of the servers: killed, stopped, paused, all at once.
 import { kill } from "../../harness/processes.ts";
-import type { ServerOnStage, Stage } from "../stage.ts";
+import type { ChaosCluster, ChaosServer } from "../cluster.ts";
 import { type Fault, noComplaints } from "./fault.ts";
-import { becomes } from "./recovery.ts";
+import { waitUntil } from "./recovery.ts";
 
-/** A lease is two seconds; a busy machine takes its time on top. */
+/** A lease is two seconds; a busy machine needs more. */
 const TAKEOVER_WITHIN_MS = 20_000;
 
 const killLeader: Fault = {
   name: "kill-leader",
-  expectation: "another server leads and takes writes; running jobs go on",
-  async inject({ stage }) {
-    const old = stage.server(await stage.leader());
+  expectation: "another server leads and accepts writes; running jobs continue",
+  async inject({ cluster }) {
+    const old = cluster.server(await cluster.leader());
     await old.kill();
-    const complaints = await takenOver(stage, old);
+    const complaints = await takenOver(cluster, old);
     return {
       what: `server ${old.n}`,
       holdMs: 3_000,
@@ -26,10 +26,10 @@ const killLeader: Fault = {
 const stopLeader: Fault = {
   name: "stop-leader",
   expectation: "SIGTERM hands over and ends with status 0; another server takes writes",
-  async inject({ stage }) {
-    const old = stage.server(await stage.leader());
+  async inject({ cluster }) {
+    const old = cluster.server(await cluster.leader());
     const code = await old.stop();
-    const complaints = [...(code === 0 ? [] : [`the server ended with ${code}`]), ...(await takenOver(stage, old))];
+    const complaints = [...(code === 0 ? [] : [`the server ended with ${code}`]), ...(await takenOver(cluster, old))];
     return { what: `server ${old.n}`, holdMs: 1_000, heal: async () => old.start(), verify: async () => complaints };
   },
 };
@@ -37,18 +37,18 @@ const stopLeader: Fault = {
 const pauseLeader: Fault = {
   name: "pause-leader",
   expectation: "another server leads; what wakes up knows who leads, and commits nothing of its own",
-  async inject({ stage }) {
-    const old = stage.server(await stage.leader());
+  async inject({ cluster }) {
+    const old = cluster.server(await cluster.leader());
     kill(old.pid, "SIGSTOP");
-    const complaints = [...(await takenOver(stage, old))];
+    const complaints = [...(await takenOver(cluster, old))];
     return {
       what: `server ${old.n}`,
       holdMs: 2_000,
       heal: async () => kill(old.pid, "SIGCONT"),
-      // That it commits nothing is seen in the log: no entry of an old term follows one of a new term.
+      // The log shows that it commits nothing: no entry of an old term follows one of a new term.
       async verify() {
-        const knows = await becomes(TAKEOVER_WITHIN_MS, async () => {
-          const answer = await stage.api<{ leader?: string }>(old.n, "GET", "/raft/status").catch(() => null);
+        const knows = await waitUntil(TAKEOVER_WITHIN_MS, async () => {
+          const answer = await cluster.api<{ leader?: string }>(old.n, "GET", "/raft/status").catch(() => null);
           return (answer?.body.leader ?? "") !== "";
         });
         if (!knows) complaints.push(`server ${old.n} does not know who leads after its pause`);
@@ -61,17 +61,17 @@ const pauseLeader: Fault = {
 const killAll: Fault = {
   name: "kill-all",
   expectation: "everything that was acknowledged is there when servers and members are started again",
-  async inject({ stage }) {
-    const members = stage.servers.map((server) => server.memberPid());
+  async inject({ cluster }) {
+    const members = cluster.servers.map((server) => server.memberPid());
     await Promise.all([
-      ...stage.servers.map((server) => server.kill()),
+      ...cluster.servers.map((server) => server.kill()),
       ...members.filter((pid) => pid > 0).map(async (pid) => kill(pid, "SIGKILL")),
     ]);
     return {
       what: "all servers and members",
       holdMs: 1_500,
       heal: async () => {
-        for (const server of stage.servers) server.start();
+        for (const server of cluster.servers) server.start();
       },
       verify: noComplaints,
     };
@@ -80,10 +80,10 @@ const killAll: Fault = {
 
 const killFollowers: Fault = {
   name: "kill-followers",
-  expectation: "the leader goes on alone, for the members of etcd live on",
-  async inject({ stage }) {
-    const leader = await stage.leader();
-    const others = stage.servers.filter(({ n }) => n !== leader);
+  expectation: "the leader continues alone, because the etcd members live",
+  async inject({ cluster }) {
+    const leader = await cluster.leader();
+    const others = cluster.servers.filter(({ n }) => n !== leader);
     await Promise.all(others.map((server) => server.kill()));
     return {
       what: others.map(({ n }) => `server ${n}`).join(" and "),
@@ -96,13 +96,13 @@ const killFollowers: Fault = {
   },
 };
 
-async function takenOver(stage: Stage, old: ServerOnStage): Promise<string[]> {
-  const others = stage.servers.filter(({ n }) => n !== old.n);
-  const led = await becomes(TAKEOVER_WITHIN_MS, async () => {
-    const told = others.map(
-      async ({ n }) => await stage.api<{ is_leader?: boolean }>(n, "GET", "/raft/status").catch(() => null),
+async function takenOver(cluster: ChaosCluster, old: ChaosServer): Promise<string[]> {
+  const others = cluster.servers.filter(({ n }) => n !== old.n);
+  const led = await waitUntil(TAKEOVER_WITHIN_MS, async () => {
+    const answers = others.map(
+      async ({ n }) => await cluster.api<{ is_leader?: boolean }>(n, "GET", "/raft/status").catch(() => null),
     );
-    return (await Promise.all(told)).some((answer) => answer?.body.is_leader === true);
+    return (await Promise.all(answers)).some((answer) => answer?.body.is_leader === true);
   });
   return led ? [] : [`no other server led within ${TAKEOVER_WITHIN_MS / 1000} s after server ${old.n} went away`];
 }

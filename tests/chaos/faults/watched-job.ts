@@ -1,16 +1,16 @@
-// One long job that a fault is aimed at: where its process runs, whether an attempt that was taken back is gone, and
-// that it ends completed, once.
+// One long job that a fault targets: where its process runs, whether a withdrawn attempt has ended, and that the job
+// completes once.
 import { eventually } from "../../harness/eventually.ts";
 import { isAlive } from "../../harness/processes.ts";
 import type { AllocationJson } from "../../harness/rest.ts";
 import type { Ledger } from "../watch/ledger.ts";
-import type { Scene } from "./fault.ts";
-import { becomes } from "./recovery.ts";
+import type { FaultContext } from "./fault.ts";
+import { waitUntil } from "./recovery.ts";
 
 export type Living = ReturnType<Ledger["living"]>[number];
 
 const STARTS_WITHIN_MS = 60_000;
-/** A node that is heard again is told at once what it holds for nobody. */
+/** A node that reconnects learns at once which of its attempts are orphaned. */
 const STOPPED_WITHIN_MS = 20_000;
 const ENDS_WITHIN_MS = 90_000;
 
@@ -21,14 +21,14 @@ export async function runningSomewhere(ledger: Ledger, id: string): Promise<Livi
   );
 }
 
-export async function supersededGone(_scene: Scene, old: Living): Promise<string[]> {
-  const gone = await becomes(STOPPED_WITHIN_MS, () => !isAlive(old.pid));
+export async function supersededGone(_scene: FaultContext, old: Living): Promise<string[]> {
+  const gone = await waitUntil(STOPPED_WITHIN_MS, () => !isAlive(old.pid));
   return gone ? [] : [`attempt ${old.allocation}.${old.attempt} still runs on ${old.node} though it was taken back`];
 }
 
-export async function endsOnce({ stage, ledger }: Scene, id: string): Promise<string[]> {
+export async function endsOnce({ cluster, ledger }: FaultContext, id: string): Promise<string[]> {
   const record = await eventually({ what: `${id} ends`, withinMs: ENDS_WITHIN_MS, everyMs: 300 }, async () => {
-    const { body } = await stage.api<AllocationJson>(await stage.leader(), "GET", `/allocations/${id}`);
+    const { body } = await cluster.api<AllocationJson>(await cluster.leader(), "GET", `/allocations/${id}`);
     return ["completed", "failed", "cancelled"].includes(body.state) ? body : null;
   }).catch(() => null);
   if (record?.state !== "completed")
@@ -37,10 +37,10 @@ export async function endsOnce({ stage, ledger }: Scene, id: string): Promise<st
   return finished.length === 1 ? [] : [`${id} did its work ${finished.length} times`];
 }
 
-/** The same attempt went through, as if nothing had happened. */
-export async function endsUndisturbed(scene: Scene, run: Living): Promise<string[]> {
-  const complaints = await endsOnce(scene, run.allocation);
-  const attempts = scene.ledger.runs().filter(({ allocation }) => allocation === run.allocation);
+/** The same attempt continued as if nothing had happened. */
+export async function endsUndisturbed(context: FaultContext, run: Living): Promise<string[]> {
+  const complaints = await endsOnce(context, run.allocation);
+  const attempts = context.ledger.runs().filter(({ allocation }) => allocation === run.allocation);
   if (attempts.length !== 1) complaints.push(`${run.allocation} was started ${attempts.length} times`);
   return complaints;
 }

@@ -1,9 +1,9 @@
-// The steady load: a few small jobs a second from several users, one of whom has a quota, all with chance from the seed.
-// Now and then a request that was answered is sent again to another server, and a job is looked up where it was
-// taken: both must say the same.
+// The steady load: a few small jobs a second from several users, one with a quota, drawn from the seed. Now and then
+// an answered request is sent again to another server, and a job is looked up where it was accepted: the answers must
+// agree.
 import { sleep } from "../../harness/eventually.ts";
+import type { ChaosCluster } from "../cluster.ts";
 import type { Submission } from "../history.ts";
-import type { Stage } from "../stage.ts";
 import type { Ledger } from "../watch/ledger.ts";
 import { type Job, submit } from "./client.ts";
 import type { Random } from "./random.ts";
@@ -11,14 +11,14 @@ import type { Random } from "./random.ts";
 export interface Load {
   readonly submissions: readonly Submission[];
   readonly contradictions: readonly string[];
-  /** One job more, of this length; its acknowledged id. */
+  /** Submits one more job of this length; returns its acknowledged id. */
   one(options: { readonly seconds: number; readonly nodes?: number; readonly first?: number }): Promise<string>;
-  /** No further ones; those under way are waited for. */
+  /** Stops submitting and waits for pending submissions. */
   stop(): Promise<void>;
 }
 
 export interface LoadOptions {
-  readonly stage: Stage;
+  readonly cluster: ChaosCluster;
   readonly ledger: Ledger;
   readonly random: Random;
   readonly perSecond: number;
@@ -27,12 +27,12 @@ export interface LoadOptions {
 export const LIMITED = { tenant: "limited", nodes: 2 } as const;
 const REPEATED_SHARE = 0.08;
 const LOOKED_UP_SHARE = 0.2;
-/** Acknowledged and not done. A machine that is too slow for the load would else show nothing but its queue. */
+/** Acknowledged and not finished. A machine too slow for the load would otherwise only show its queue. */
 const MOST_WAITING = 30;
-/** Under way at once; more of them would be a queue of their own when nobody answers. */
+/** Concurrent requests; more of them would form a queue when no server answers. */
 const MOST_UNDER_WAY = 40;
 
-export function startLoad({ stage, ledger, random, perSecond }: LoadOptions): Load {
+export function startLoad({ cluster, ledger, random, perSecond }: LoadOptions): Load {
   const submissions: Submission[] = [];
   const contradictions: string[] = [];
   const underWay = new Set<Promise<unknown>>();
@@ -40,25 +40,25 @@ export function startLoad({ stage, ledger, random, perSecond }: LoadOptions): Lo
   let stop = false;
 
   const send = async (job: Job): Promise<Submission> => {
-    const told = await submit(stage, job, random, () => false);
-    submissions.push(told);
-    if (told.id === null) return told;
+    const result = await submit(cluster, job, random, () => false);
+    submissions.push(result);
+    if (result.id === null) return result;
     if (random.next() < REPEATED_SHARE) {
-      const again = await submit(stage, job, random, () => stop);
-      if (again.id !== null && again.id !== told.id)
-        contradictions.push(`request ${job.requestId} was answered with ${told.id}, then with ${again.id}`);
+      const again = await submit(cluster, job, random, () => stop);
+      if (again.id !== null && again.id !== result.id)
+        contradictions.push(`request ${job.requestId} was answered with ${result.id}, then with ${again.id}`);
       if (again.refusal !== null) contradictions.push(`request ${job.requestId}, sent again: ${again.refusal}`);
     }
-    return told;
+    return result;
   };
 
   const readOwnWrite = async (job: Job): Promise<void> => {
-    const n = random.between(1, stage.servers.length);
-    const told = await submit(stage, { ...job, first: n }, random, () => false);
-    submissions.push(told);
-    if (told.id === null || told.tries > 1) return;
-    const seen = await stage.api(n, "GET", `/allocations/${told.id}`).catch(() => null);
-    if (seen?.status === 404) contradictions.push(`server ${n} took ${told.id} and did not know it afterwards`);
+    const n = random.between(1, cluster.servers.length);
+    const result = await submit(cluster, { ...job, first: n }, random, () => false);
+    submissions.push(result);
+    if (result.id === null || result.tries > 1) return;
+    const seen = await cluster.api(n, "GET", `/allocations/${result.id}`).catch(() => null);
+    if (seen?.status === 404) contradictions.push(`server ${n} took ${result.id} and did not know it afterwards`);
   };
 
   const jobOf = (nodes: number, seconds: number): Job => {
@@ -97,10 +97,10 @@ export function startLoad({ stage, ledger, random, perSecond }: LoadOptions): Lo
     async one({ seconds, nodes = 1, first }) {
       number += 1;
       const job = { requestId: `long-${number}`, tenant: "physics", nodes, script: ledger.script(seconds) };
-      const told = await submit(stage, first === undefined ? job : { ...job, first }, random, () => false);
-      submissions.push(told);
-      if (told.id === null) throw new Error(`nobody takes ${job.requestId}: ${told.refusal ?? "no answer"}`);
-      return told.id;
+      const result = await submit(cluster, first === undefined ? job : { ...job, first }, random, () => false);
+      submissions.push(result);
+      if (result.id === null) throw new Error(`no server accepts ${job.requestId}: ${result.refusal ?? "no answer"}`);
+      return result.id;
     },
     async stop() {
       stop = true;

@@ -1,7 +1,7 @@
-// Chance from one seed. Each user of it draws from a stream of its own name, so that one that draws more often does
-// not change what another gets.
+// Random numbers from one seed. Each user draws from its own named stream, so that one does not change the numbers of
+// another.
 import { createHash } from "node:crypto";
-import { numbersFrom } from "../../harness/random.ts";
+import { mulberry32 } from "../../harness/random.ts";
 
 export interface Random {
   /** From 0, below 1. */
@@ -12,7 +12,7 @@ export interface Random {
 }
 
 export function randomFor(seed: number, name: string): Random {
-  const next = numbersFrom(createHash("sha256").update(`${seed} ${name}`).digest().readUInt32LE(0));
+  const next = mulberry32(createHash("sha256").update(`${seed} ${name}`).digest().readUInt32LE(0));
   const between = (least: number, most: number): number => least + Math.floor(next() * (most - least + 1));
   return {
     next,

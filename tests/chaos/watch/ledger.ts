@@ -1,5 +1,5 @@
-// What really ran: every job writes a line when it begins and one when it has done its work, and between the two
-// its process is looked for among the living. Nothing here asks Lattice.
+// What really ran: every job writes a line at its start and one after its work, and in between its process is sampled.
+// Nothing here asks Lattice.
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { sleep } from "../../harness/eventually.ts";
@@ -7,7 +7,7 @@ import { isAlive } from "../../harness/processes.ts";
 import type { ProcessRun } from "../history.ts";
 
 export interface Ledger {
-  /** A shell script that leaves its lines in the ledger and takes so long. */
+  /** A shell script that writes its lines to the ledger and runs this long. */
   script(seconds: number): string;
   runs(): readonly ProcessRun[];
   /** The process of an attempt on a node, while it lives. */
@@ -34,14 +34,14 @@ export function openLedger(folder: string): Ledger {
     }
   };
 
-  /** A file of one node is read as a whole each time: it has a few hundred lines. */
+  /** The file of a node is read as a whole each time: it has a few hundred lines. */
   const note = (line: string): void => {
     const [what, allocation = "", attempt = "", node = "", tenant = "", pid = "", at = ""] = line.split(" ");
     const key = `${allocation}.${attempt}.${node}.${pid}`;
     const known = runs.get(key);
     if (what === "start" && known === undefined) {
-      const begun = { allocation, attempt: Number(attempt), node, tenant, startedAt: Number(at) };
-      runs.set(key, { ...begun, aliveUntil: Number(at), finished: false, pid: Number(pid), over: false });
+      const started = { allocation, attempt: Number(attempt), node, tenant, startedAt: Number(at) };
+      runs.set(key, { ...started, aliveUntil: Number(at), finished: false, pid: Number(pid), over: false });
     }
     if (what !== "end" || known === undefined || known.finished) return;
     known.finished = true;
@@ -83,6 +83,6 @@ interface Seen extends ProcessRun {
   readonly pid: number;
   aliveUntil: number;
   finished: boolean;
-  /** Ended, by its own word or by being gone. */
+  /** Ended, by its own record or by being gone. */
   over: boolean;
 }

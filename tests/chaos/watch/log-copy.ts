@@ -1,15 +1,14 @@
-// A copy of the whole log, taken from etcd while it grows: the servers drop what lies before a snapshot, and the
-// check wants every entry from the first. It reads with etcd's own tool and decodes by itself, so that nothing of
-// the engine under test vouches for itself.
+// A copy of the whole log, taken from etcd while it grows: the servers drop entries before a snapshot, and the check
+// needs all of them. It reads with etcd's own tool and decodes independently of the engine under test.
 import { sleep } from "../../harness/eventually.ts";
+import { range } from "../environment/etcd.ts";
+import type { Machine } from "../environment/network.ts";
 import type { LogEntry } from "../history.ts";
-import { range } from "../setting/etcd.ts";
-import type { Machine } from "../setting/network.ts";
 import { entriesOf } from "./log-record.ts";
 
 export interface LogCopy {
   entries(): readonly LogEntry[];
-  /** Reads on until nothing new is there. */
+  /** Reads until there is nothing new. */
   catchUp(): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
-// The entries of one append as they lie under a key of etcd: a byte for the form, a header of 28 bytes, then each
-// entry with its length before it. Appends cut into parts do not come from loads as small as those of a run.
+// The entries of one append as stored under a key of etcd: a format byte, a header of 28 bytes, then each entry with
+// its length. The small loads of a run never split an append.
 import type { LogEntry } from "../history.ts";
 
 const INLINE = 1;

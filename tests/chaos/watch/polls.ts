@@ -1,8 +1,7 @@
-// Asks every server now and then how far it is and what its state amounts to. Two servers that name the same index
-// must name the same hash.
+// Polls the index and the state hash of every server. Two servers at the same index must report the same hash.
 import { sleep } from "../../harness/eventually.ts";
+import type { ChaosCluster } from "../cluster.ts";
 import type { Poll } from "../history.ts";
-import type { Stage } from "../stage.ts";
 
 export interface Polls {
   all(): readonly Poll[];
@@ -17,12 +16,12 @@ interface Status {
 const EVERY_MS = 900;
 const WITHIN_MS = 1_500;
 
-export function startPolls(stage: Stage): Polls {
+export function startPolls(cluster: ChaosCluster): Polls {
   const polls: Poll[] = [];
   let stop = false;
   const polling = (async () => {
     while (!stop) {
-      const answers = await Promise.all(stage.servers.map(({ n }) => pollOf(stage, n).catch(() => null)));
+      const answers = await Promise.all(cluster.servers.map(({ n }) => pollOf(cluster, n).catch(() => null)));
       polls.push(...answers.filter((poll) => poll !== null));
       await sleep(EVERY_MS);
     }
@@ -36,8 +35,8 @@ export function startPolls(stage: Stage): Polls {
   };
 }
 
-export async function pollOf(stage: Stage, n: number): Promise<Poll | null> {
-  const { status, body } = await stage.api<Status>(n, "GET", "/raft/status", undefined, WITHIN_MS);
+export async function pollOf(cluster: ChaosCluster, n: number): Promise<Poll | null> {
+  const { status, body } = await cluster.api<Status>(n, "GET", "/raft/status", undefined, WITHIN_MS);
   if (status !== 200 || body.applied_index === undefined || body.state_hash === undefined) return null;
   return { server: `server-${n}`, index: Number(body.applied_index), hash: body.state_hash };
 }

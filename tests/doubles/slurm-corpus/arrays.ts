@@ -1,4 +1,4 @@
-// Arrays and chains: many jobs from one script, and jobs that wait for others.
+// Arrays and chains: many jobs from one script, and dependent jobs.
 
 import type { Case } from "./case.ts";
 
@@ -101,11 +101,11 @@ python run.py --seed "$SLURM_ARRAY_TASK_ID"`,
   {
     title: "either of two: would run something else",
     script: "#SBATCH --dependency=afterok:1?afterok:2\n./x",
-    refused: ["--dependency=afterok:1?afterok:2", "offered are afterok, afternotok, afterany, aftercorr and singleton"],
+    refused: ["--dependency=afterok:1?afterok:2", "supported types: afterok, afternotok, afterany, aftercorr, singleton"],
   },
   {
     title: "a delay after the start of another",
     script: "#SBATCH --dependency=after:123+10\n./x",
-    refused: ["offered are afterok"],
+    refused: ["supported types: afterok"],
   },
 ];

@@ -1,19 +1,18 @@
-// One job script as a site's users write them, and what becomes of it: the submission that it is
-// translated into, or why it is refused.
+// One job script as users of a site write it, and its result: the translated submission, or the refusal.
 
 export interface Case {
   readonly title: string;
-  /** Without the interpreter line, which is bash unless it is given. */
+  /** Without the interpreter line, which is bash by default. */
   readonly script: string;
-  /** Words before the script on the command line of sbatch. */
+  /** Arguments of sbatch before the script. */
   readonly flags?: readonly string[];
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Parts of the submission. */
+  /** Expected parts of the submission. */
   readonly becomes?: Readonly<Record<string, unknown>>;
-  /** Variables among those that the job gets. */
+  /** Expected variables of the job. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** Each must be in a warning of its own, in order; absent: there is none. */
+  /** Each must be in its own warning, in order. Default: no warnings. */
   readonly warns?: readonly string[];
   /** Each must be in the text of the refusal. */
   readonly refused?: readonly string[];

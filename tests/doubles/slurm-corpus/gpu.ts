@@ -78,7 +78,7 @@ srun torchrun \\
     title: "arguments for a script of Python",
     script: "#!/usr/bin/python3\nprint('hello')",
     args: ["--epochs=3"],
-    refused: ["arguments can be given to shell scripts only"],
+    refused: ["only shell scripts take arguments"],
   },
   {
     title: "a software image",

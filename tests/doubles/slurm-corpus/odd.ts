@@ -1,5 +1,5 @@
-// How real scripts are written: comments, blanks, quotes, late lines, both kinds of directives, mail,
-// variables, and options that have no meaning here.
+// Irregular but real scripts: comments, blanks, quotes, late lines, both kinds of directives, mail, variables, and
+// options without a meaning here.
 
 import type { Case } from "./case.ts";
 
@@ -77,7 +77,7 @@ export const odd: readonly Case[] = [
     becomes: { name: "args" },
   },
   {
-    title: "a QoS that nobody knows",
+    title: "an unknown QoS",
     script: "#SBATCH --qos=platinum\n./x",
     warns: ["--qos=platinum ignored (no preemption class is configured for this QoS)"],
   },

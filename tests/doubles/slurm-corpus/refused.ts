@@ -1,4 +1,4 @@
-// What would run as something else than was asked for, and is therefore refused with the reason.
+// Scripts that would run as something else than requested, and are refused with the reason.
 
 import type { Case } from "./case.ts";
 
@@ -6,17 +6,17 @@ export const refused: readonly Case[] = [
   {
     title: "not before a time",
     script: "#SBATCH --begin=now+1hour\n./x",
-    refused: ["--begin=now+1hour", "a start time is not offered"],
+    refused: ["--begin=now+1hour", "a start time is not supported"],
   },
   {
-    title: "unlike parts",
+    title: "heterogeneous jobs",
     script: "#SBATCH -N 1 --gres=gpu:1\n#SBATCH hetjob\n#SBATCH -N 4\nsrun ./a : ./b",
-    refused: ["hetjob", "jobs of unlike parts are not offered"],
+    refused: ["hetjob", "heterogeneous jobs are not supported"],
   },
   {
     title: "a burst buffer",
     script: '#SBATCH --bb="capacity=100G"\n./x',
-    refused: ["--bb=", "burst buffers are not offered"],
+    refused: ["--bb=", "burst buffers are not supported"],
   },
   {
     title: "standard input from a file",
@@ -26,10 +26,10 @@ export const refused: readonly Case[] = [
   {
     title: "alternatives of features",
     script: "#SBATCH --constraint=[rack1|rack2]\n./x",
-    refused: ["only features joined by & are offered"],
+    refused: ["only features joined by & are supported"],
   },
   {
-    title: "several mistakes are told together",
+    title: "several mistakes are reported together",
     script: "#SBATCH --nodes=zero\n#SBATCH --time=soon\n#SBATCH --ntasks=-1\n./x",
     refused: ["--nodes=zero", "--time=soon", "--ntasks=-1"],
   },

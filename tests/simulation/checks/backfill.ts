@@ -1,11 +1,11 @@
-// E3: what is begun ahead of its turn is gone, by the walltime it asked for, before a reserved start needs its nodes. Each
-// cycle of each leader is looked at as it was decided; what faults do to the promise afterwards is no fault of the plan.
+// E3: backfilled work ends, by its requested walltime, before a reserved start needs its nodes. The check covers each
+// plan as it was made; later faults are not the plan's fault.
 
 import type { View } from "@lattice/core";
 import type { LeadOptions } from "@lattice/server";
 import type { World } from "../world/world.ts";
 
-type CycleResult = Parameters<LeadOptions["insight"]["took"]>[0];
+type CycleResult = Parameters<LeadOptions["insight"]["recordCycle"]>[0];
 
 export interface BackfillCheck {
   cycle(view: View, result: CycleResult, nowMs: number): void;

@@ -1,22 +1,21 @@
-// What the log has said so far, learned from the first replica that applies an entry and compared
-// with every other: the same index, the same state. Each entry is checked for everything that must
-// hold after it.
+// The content of the log so far, learned from the first replica that applies an entry and compared with every other
+// replica: the same index means the same state. Each entry is checked against every rule that applies to it.
 
 import {
   type Allocation,
   type AllocationId,
   type Applied,
   allocationMoves,
-  brokenInvariants,
   type Event,
   elementOf,
   isSensitive,
   type Node,
   type PhaseKind,
   type TaskGroup,
-  watchInvariants,
 } from "@lattice/core";
 import type { Replica } from "@lattice/server";
+import { brokenInvariants } from "../../../packages/core/test/invariants/broken-invariants.ts";
+import { watchInvariants } from "../../../packages/core/test/invariants/watch.ts";
 import type { World } from "../world/world.ts";
 
 export interface Ledger {
@@ -51,18 +50,18 @@ export interface LedgerLimits {
   readonly borrowedGraceMs: number;
 }
 
-/** Entries between two comparisons of state: a difference does not go away by itself. */
+/** Entries between two state comparisons. A difference persists, so a sample finds it. */
 const COMPARE_EVERY = 8;
 /**
- * Whoever applies an entry first is looked at for what the entry changed; the others are compared by
- * hash. Everything is counted again, on each of them, only now and then: indexes are not in the hash.
+ * Checks the changes of an entry on the first replica that applies it and compares the others by hash. A full
+ * recount runs on each replica only now and then, because indexes are not part of the hash.
  */
 const RECOUNT_EVERY = 64;
 
 export function createLedger(
   world: World,
   limits: LedgerLimits,
-  /** Hears of every entry once, from whoever applies it first. */
+  /** Receives every entry once, from the first replica that applies it. */
   learned: (replica: Replica, applied: Applied) => void,
 ): Ledger {
   const hashes = new Map<number, string>();
@@ -122,7 +121,7 @@ export function createLedger(
       if (event.kind === "allocation_changed" && event.allocation !== undefined)
         follow(replica, event.allocation, event.from ?? "", event.to ?? "");
       if (event.reason === "preempted" && event.allocation !== undefined) stopped(replica, event);
-      // A node that is described anew stays where it is.
+      // A node that registers again keeps its place.
       if (event.kind !== "node_changed" || event.from === event.to) continue;
       if (event.to === "degraded") judged(term, limits.timeoutMs, event.node ?? "");
       if (event.to === "down") {
@@ -141,7 +140,7 @@ export function createLedger(
     }
   }
 
-  /** Only legal moves, and never out of a final phase (O5). */
+  /** Legal moves only, and never out of a final phase (O5). */
   function follow(replica: Replica, id: AllocationId, from: string, to: string): void {
     const known = phases.get(id) ?? "";
     if (known !== from && from !== "") world.violated("O5", `allocation ${id} moves from ${from}, but was ${known}`);
@@ -154,32 +153,32 @@ export function createLedger(
     if (to === "completed" || to === "failed" || to === "cancelled") counts[to] += 1;
   }
 
-  /** E1: only for a higher class, and never the highest. */
+  /** E1: only a higher class preempts, and class 10 is never preempted. */
   function stopped({ view }: Replica, { allocation, message = "" }: Event): void {
     counts.preemptions += 1;
     const [, id = "", said = "-1"] = /for allocation (\d+(?:_\d+)?) of class (\d+)/.exec(message) ?? [];
     const victim = allocation === undefined ? undefined : view.allocation(allocation);
     const other = victim?.spec.lifecycle.preemptionClass;
-    // Whoever was to follow may be gone by the time that the victim has saved its work.
+    // The preemptor may be gone by the time the victim has saved its work.
     const follower = view.allocation(id as AllocationId);
-    // Sensitive work goes before everything, whatever class it asked for.
+    // Sensitive work preempts everything, whatever its class.
     const sensitive = follower !== undefined && isSensitive(view, follower.spec.vcluster);
     const own = sensitive ? 10 : (follower?.spec.lifecycle.preemptionClass ?? Number(said));
     if (other === undefined || other >= own || other >= 7)
       world.violated("E1", `allocation ${allocation} of class ${other} was stopped for class ${own}: ${message}`);
   }
 
-  /** One request makes one allocation, however often it is sent. */
+  /** One request creates one allocation, however often it is sent. */
   function newcomer(record: Allocation | TaskGroup | undefined, id: AllocationId): void {
     const name = record?.spec.name;
-    // The elements of a group have one name.
+    // The elements of a group share one name.
     if (name === undefined || elementOf(id) !== null) return;
     const before = named.get(name);
     if (before !== undefined) world.violated("S7", `request ${name} made both ${before} and ${id}`);
     named.set(name, id);
   }
 
-  /** Whether it was lent is no longer known: what it had was taken with it. */
+  /** The lending state is unknown here, because the claims were removed with the node. */
   const graceOf = ({ homeVCluster }: Node): number =>
     homeVCluster === null ? limits.graceMs : Math.min(limits.graceMs, limits.borrowedGraceMs);
 

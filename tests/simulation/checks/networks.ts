@@ -1,11 +1,11 @@
-// What must hold of network domains: a number belongs to one domain at a time (S9), a domain is kept for its grace after the last has left,
-// nothing begins before the fabric manager has let its node in, nobody of another domain is in there with it, and in the
-// end every number is free and the manager has forgotten all of them.
+// Rules for network domains: a VNI belongs to one domain at a time (S9), a domain is kept for its grace after its last
+// allocation, nothing starts before the fabric manager has confirmed its node or next to a process of another domain,
+// and at the end every VNI is free and the manager has none.
 
 import type { Applied, Domain, NodeId, View } from "@lattice/core";
 import type { Replica } from "@lattice/server";
+import type { FabricManager } from "../external/fabric.ts";
 import type { Machine, Process } from "../nodes/machine.ts";
-import type { FabricManager } from "../outside/fabric.ts";
 import type { World } from "../world/world.ts";
 import type { Watcher } from "./watcher.ts";
 
@@ -41,13 +41,16 @@ export function networkChecks({ world, fabric, machines }: NetworkParts): Watche
 
   function released({ key, emptySince, grace, members, private: own }: Domain, at: number): void {
     counts.domainsReleased += 1;
-    // The last to leave one's own takes it along.
+    // A private domain ends with its allocation.
     if (own) return;
     if (emptySince === null || members > 0 || at < emptySince + grace)
       world.violated("S9", `domain ${key} is released at ${at}, empty since ${emptySince}, with a grace of ${grace}`);
   }
 
-  /** Its node was given up, or the order came late: the cluster counts on it no more, and ends it as soon as it hears of it. */
+  /**
+   * Its node was given up, or the order came late: the cluster no longer counts on it and ends it when the node
+   * reconnects.
+   */
   const isGivenUp = ({ order: { allocationId, attempt } }: Process, machine: Machine): boolean =>
     newest !== null &&
     !(newest.node(machine.name as NodeId)?.claims ?? []).some(
@@ -73,7 +76,7 @@ export function networkChecks({ world, fabric, machines }: NetworkParts): Watche
       if (network === undefined) return;
       counts.startsInDomains += 1;
       const what = `${process.key} on ${machine.name}`;
-      // Whom the manager keeps out cannot speak to anybody.
+      // A node that the manager excludes cannot communicate.
       if (isGivenUp(process, machine)) return;
       if (!fabric.has(network.vni, machine.name) && !fabric.forgotten(network.vni))
         world.violated("fabric", `${what} began in VNI ${network.vni} before the fabric manager let its node in`);

@@ -1,5 +1,5 @@
-// What must hold of nodes that are out of order: nothing new is placed on one that is not ready, an allocation comes back to no node that
-// could not be made ready for it and is tried three more times at most, and never are more nodes set aside than a share of all (D6).
+// Rules for unhealthy nodes: placements use ready nodes only, an allocation never returns to a node whose prologue
+// failed for it and is tried at most three more times, and at most a share of all nodes is quarantined at once (D6).
 
 import type { Applied, View } from "@lattice/core";
 import type { Replica } from "@lattice/server";
@@ -9,19 +9,19 @@ import type { Watcher } from "./watcher.ts";
 
 export interface NodeLimits {
   readonly prologueRetries: number;
-  /** Of all nodes, in percent. */
-  readonly mostPercent: number;
+  /** Percent of all nodes. */
+  readonly quarantineMaxPercent: number;
 }
 
-export function nodeChecks(world: World, { prologueRetries, mostPercent }: NodeLimits): Watcher {
-  const counts = { prologueRetries: 0, prologueFailures: 0, drifts: 0, setAside: 0, broken: 0, drainedAtOnce: 0 };
+export function nodeChecks(world: World, { prologueRetries, quarantineMaxPercent }: NodeLimits): Watcher {
+  const counts = { prologueRetries: 0, prologueFailures: 0, drifts: 0, excludedNodes: 0, broken: 0, drainedAtOnce: 0 };
 
   function placed({ view }: Replica, applied: Applied): void {
     const moved = new Set(applied.events.filter(({ kind }) => kind === "node_changed").map(({ node }) => node));
     for (const effect of applied.effects) {
       if (effect.kind !== "run") continue;
       const record = view.allocation(effect.allocation);
-      if (record?.setAside?.includes(effect.node))
+      if (record?.excludedNodes?.includes(effect.node))
         world.violated("prologue", `${record.id} is ordered on ${effect.node}, which could not be made ready for it`);
       const isNew = isPlacedBy(applied, effect.allocation);
       const state = view.node(effect.node)?.state.kind ?? "unknown";
@@ -54,7 +54,7 @@ export function nodeChecks(world: World, { prologueRetries, mostPercent }: NodeL
           if (reason === "prologue_failed") counts[to === "failed" ? "prologueFailures" : "prologueRetries"] += 1;
           const phase = view.allocation(allocation)?.phase;
           if (phase?.kind === "checkpointing" && phase.request.cause === "drained") counts.drainedAtOnce += 1;
-          const tried = view.allocation(allocation)?.setAside?.length ?? 0;
+          const tried = view.allocation(allocation)?.excludedNodes?.length ?? 0;
           if (tried > prologueRetries) world.violated("prologue", `${allocation} was tried on ${tried} further nodes`);
         }
         if (kind !== "node_changed" || node === undefined) continue;
@@ -63,10 +63,10 @@ export function nodeChecks(world: World, { prologueRetries, mostPercent }: NodeL
         if (from === to || to !== "down" || state?.kind !== "down") continue;
         if (state.cause === "hardware") counts.broken += 1;
         if (state.cause !== "quarantined") continue;
-        counts.setAside += 1;
+        counts.excludedNodes += 1;
         const out = setAsideIn(view);
-        if (out * 100 > mostPercent * view.nodeCount)
-          world.violated("D6", `${out} of ${view.nodeCount} nodes are set aside`);
+        if (out * 100 > quarantineMaxPercent * view.nodeCount)
+          world.violated("D6", `${out} of ${view.nodeCount} nodes are quarantined`);
       }
     },
   };

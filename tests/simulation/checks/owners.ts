@@ -1,5 +1,6 @@
-// Who is on a node with whom: parts of a node belong to one tenant of one vCluster and are no more than the node has (S1), sensitive work is
-// alone on its nodes, never begun again by itself (S5) and never on more of them than the pool (S2). A budget that is used up is told.
+// Rules for shared and sensitive nodes: shares belong to one tenant and vCluster and do not exceed the node (S1),
+// sensitive work is alone on its nodes, never requeued (S5) and within its pool (S2). An exhausted budget raises a
+// notice.
 
 import type { Allocation, Applied, View } from "@lattice/core";
 import { policyOf } from "@lattice/core";
@@ -10,7 +11,7 @@ import { isPlacedBy } from "./placed-by.ts";
 import type { Watcher } from "./watcher.ts";
 
 export interface Owners extends Watcher {
-  /** Whether two processes may be on a node of so many cores at once; the reason, if not. */
+  /** Returns why two processes may not share a node with this many cores, or `null`. */
   whyNotBeside(process: Process, others: readonly Process[]): string | null;
 }
 
@@ -35,7 +36,7 @@ export function ownerChecks(world: World, { sensitivePoolSize, cores }: OwnerLim
       world.violated("S5", `${record.id} of ${record.spec.vcluster} is placed on ${node} of ${home}`);
     if (!secret) return;
     counts.secretStarts += 1;
-    if (record.requeues > 0) world.violated("S5", `the sensitive ${record.id} is begun again by itself`);
+    if (record.requeues > 0) world.violated("S5", `the sensitive ${record.id} was requeued`);
     const held = view.claimedNodes(record.spec.vcluster);
     if (held > sensitivePoolSize) world.violated("S2", `sensitive work holds ${held} nodes of ${sensitivePoolSize}`);
     if (held === sensitivePoolSize) counts.poolFull += 1;
@@ -56,15 +57,15 @@ export function ownerChecks(world: World, { sensitivePoolSize, cores }: OwnerLim
         if (kind === "notice_changed" && to === "raised" && reason === "budget_exhausted") counts.budgetsExhausted += 1;
     },
     started(_, { order }) {
-      if (order.share !== undefined) counts.sharedStarts += 1;
+      if (order.limits !== undefined) counts.sharedStarts += 1;
     },
     whyNotBeside(process, others) {
       const all = [process, ...others];
-      if (all.some(({ order }) => order.exclusive)) return "and one of them has it to itself";
+      if (all.some(({ order }) => order.limits === undefined)) return "and one of them has it to itself";
       const { tenant, vcluster } = process.order;
       if (others.some(({ order }) => order.tenant !== tenant || order.vcluster !== vcluster)) return "of another owner";
       counts.besideOthers += 1;
-      const used = all.reduce((sum, { order }) => sum + (order.share?.cpuCores ?? cores), 0);
+      const used = all.reduce((sum, { order }) => sum + (order.limits?.cpuCores ?? cores), 0);
       return used > cores ? `with ${used} cores of ${cores}` : null;
     },
   };

@@ -1,5 +1,5 @@
-// Whether an allocation was placed by this very entry. Its instant does not tell: after a jump of the clock others may have come at
-// the same one.
+// Tells whether an allocation was placed by this entry. Its time does not, because a clock jump can give several
+// entries the same time.
 
 import type { AllocationId, Applied } from "@lattice/core";
 

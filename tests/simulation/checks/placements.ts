@@ -1,6 +1,6 @@
-// What every placement must keep, held against what this check has seen happen rather than against what the state
-// says of itself: quotas as in force at that moment (S2), everything waited for has ended as it should (E2), names
-// are held by one (E2), and sensitive nodes and work keep to themselves (S5).
+// Rules for every placement, compared with observed history rather than with the state itself: quotas as in force at
+// that command (S2), dependencies ended as required and mutexes with one holder (E2), and sensitive work on its own
+// nodes (S5).
 
 import {
   type Allocation,
@@ -18,10 +18,10 @@ import type { Watcher } from "./watcher.ts";
 
 export function placementChecks(world: World): Watcher {
   const counts = { dependents: 0, namesHeld: 0, sensitiveStarts: 0, quotaRefusals: 0 };
-  /** How each allocation and group stood last. */
+  /** The last observed phase of each allocation and group. */
   const phases = new Map<string, string>();
 
-  /** A quota that changed before the placement counts, one that changed after it does not. */
+  /** A quota change counts if it precedes the placement within the entry. */
   function checkQuota(view: View, events: readonly Event[], at: number, record: Allocation): void {
     const { tenant } = record.spec;
     const quota = view.tenant(tenant)?.quota;
@@ -35,7 +35,7 @@ export function placementChecks(world: World): Watcher {
       world.violated("S2", `${record.id} was placed: tenant ${tenant} runs ${usage.running} of ${most}`);
   }
 
-  /** Several failures to be waited for are alternatives; everything else must hold. */
+  /** Several failure conditions are alternatives; all other conditions must hold. */
   function checkEdges(view: View, record: Allocation): void {
     const group = elementOf(record.id)?.group;
     const edges = record.spec.dependsOn ?? (group === undefined ? [] : (view.group(group)?.spec.dependsOn ?? []));
@@ -88,7 +88,7 @@ export function placementChecks(world: World): Watcher {
         if (record !== undefined && isSensitive(view, record.spec.vcluster) && WITHDRAWN.has(`${from} ${to}`))
           world.violated("S5", `${allocation}, which is sensitive, went from ${from} to ${to} (${reason})`);
         phases.set(allocation, to);
-        // Whoever has gone on within the same entry was placed with what stood then.
+        // An allocation that moved on within the same entry was placed with the earlier state.
         if (to !== "staging" || record?.phase.kind !== "staging" || from === to) continue;
         checkQuota(view, events, at, record);
         checkEdges(view, record);
@@ -99,5 +99,5 @@ export function placementChecks(world: World): Watcher {
 }
 
 const ENDS: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"]);
-/** Requeued or stopped for others. */
+/** Requeued or preempted. */
 const WITHDRAWN: ReadonlySet<string> = new Set(["running pending", "staging pending", "running checkpointing"]);

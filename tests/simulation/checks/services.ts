@@ -1,6 +1,5 @@
-// What must hold of services: they grow only up to their bounds and their tenant's quota, change by their metric only when the server
-// that decided was told so for the whole window, not before the cooldown is over, come back between their bounds, and what begins
-// after an update runs what the update says.
+// Rules for services: they stay within their bounds and quota, scale only when the deciding server saw the metric for
+// the whole window and after the cooldown, return to their bounds, and run the newest program after an update.
 
 import {
   type Allocation,
@@ -13,14 +12,17 @@ import {
   type View,
 } from "@lattice/core";
 import type { Replica } from "@lattice/server";
+import type { MetricStore } from "../external/metrics.ts";
 import { programOf } from "../nodes/program.ts";
-import type { MetricStore } from "../outside/metrics.ts";
 import type { World } from "../world/world.ts";
 import type { Watcher } from "./watcher.ts";
 
-/** From a reading to the entry that it led to. */
+/** Time from a reading to the entry that it caused. */
 const MOST_LATE_MS = 30_000;
-/** How long a service may have fewer nodes than its least while some are free, or more than its most: elections, refusals and all. */
+/**
+ * How long a service may be below its minimum while nodes are free, or above its maximum, including elections and
+ * refusals.
+ */
 const MOST_ASTRAY_MS = 240_000;
 
 export function serviceChecks(world: World, metrics: MetricStore): Watcher {
@@ -34,7 +36,7 @@ export function serviceChecks(world: World, metrics: MetricStore): Watcher {
     renewed: 0,
     probesFailed: 0,
   };
-  /** In the order of the log: attempts above `through` run this version of the program, or one that came after it. */
+  /** In log order: attempts above `through` run this version of the program or a later one. */
   const updates = new Map<AllocationId, { readonly through: number; readonly version: number }[]>();
   const renewing = new Set<AllocationId>();
   const changedAt = new Map<AllocationId, number>();
@@ -52,7 +54,7 @@ export function serviceChecks(world: World, metrics: MetricStore): Watcher {
     else if (!up && / of at most /.test(message)) counts.lowered += 1;
     else if (!up && !/before an update$/.test(message)) counts.shed += 1;
     if (!up) return;
-    // An entry holds many commands, and what is seen here is what the last of them has left.
+    // An entry contains many commands; the check sees the state after the last one.
     const later = events.slice(events.indexOf(event) + 1);
     if (
       later.some(
@@ -68,22 +70,25 @@ export function serviceChecks(world: World, metrics: MetricStore): Watcher {
       world.violated("S2", `service ${id} has grown: tenant ${spec.tenant} has ${nodes} nodes of ${maxNodes}`);
   }
 
-  /** No metric, no action: whoever decided was told so, all through the window. */
+  /** Without a metric there is no scaling: the deciding server must have seen a value throughout the window. */
   function metricSays({ id, spec, phase }: Allocation, up: boolean, value: number, at: number): void {
     const { scale } = spec.lifecycle;
     if (scale === undefined) return;
     const target = scale.targetMilli / 1_000;
     const low = (target * scale.downThresholdMilli) / 1_000;
     const windowMs = up ? scale.upWindow : scale.downWindow;
-    const told = metrics.told(id);
+    const readings = metrics.given(id);
     const agrees = (one: number | null): boolean => one !== null && (up ? one > target : one < low);
-    const wasTold = told.some((last) => {
+    const hasSeen = readings.some((last) => {
       if (last.value === null || Math.abs(last.value - value) > 0.001) return false;
       if (last.atMs < world.now() - MOST_LATE_MS) return false;
-      const window = told.filter(({ by, atMs }) => by === last.by && atMs <= last.atMs && atMs >= last.atMs - windowMs);
+      const window = readings.filter(
+        ({ by, atMs }) => by === last.by && atMs <= last.atMs && atMs >= last.atMs - windowMs,
+      );
       return window.every((one) => agrees(one.value));
     });
-    if (!wasTold) world.violated("scaling", `service ${id} is scaled by a metric of ${value} that nobody was told`);
+    if (!hasSeen)
+      world.violated("scaling", `service ${id} is scaled by a metric of ${value} that the leader did not see`);
     const before = changedAt.get(id);
     if (before !== undefined && at - before < scale.cooldown)
       world.violated("scaling", `service ${id} is scaled ${at - before} ms after it was, before ${scale.cooldown} ms`);
@@ -107,7 +112,7 @@ export function serviceChecks(world: World, metrics: MetricStore): Watcher {
     if (past?.attempts.at(-1)?.failure?.reason === "probe_failed") counts.probesFailed += 1;
   }
 
-  /** Between its bounds, as far as that can be had. */
+  /** Within its bounds, as far as nodes are available. */
   function astray(view: View, record: Allocation): boolean {
     const { phase, spec } = record;
     if (phase.kind !== "running" || spec.lifecycle.kind !== "reactive" || renewing.has(record.id)) return false;
@@ -116,7 +121,7 @@ export function serviceChecks(world: World, metrics: MetricStore): Watcher {
     if (size >= spec.resources.minNodes) return false;
     const { maxNodes } = view.tenant(spec.tenant)?.quota ?? { maxNodes: null };
     if (maxNodes !== null && view.usage(spec.tenant).nodes >= maxNodes) return false;
-    // Kept for those who wait, where any do.
+    // Free nodes are reserved for pending work, if there is any.
     for (const other of view.allocations()) if (other.phase.kind === "pending") return false;
     return Array.from(view.nodes()).some((node) => isFree(node) && node.homeVCluster === null);
   }
@@ -145,7 +150,10 @@ export function serviceChecks(world: World, metrics: MetricStore): Watcher {
       const runs = wanted.findLastIndex((update) => update.version === version);
       const due = wanted.findLastIndex(({ through }) => Number(attempt) > through);
       if (runs < due)
-        world.violated("renewal", `${key} runs version ${version}, begun after ${wanted[due]?.version} was wanted`);
+        world.violated(
+          "renewal",
+          `${key} runs version ${version}, started after ${wanted[due]?.version} was requested`,
+        );
     },
     look(view) {
       for (const record of view.placed()) {
@@ -165,7 +173,7 @@ export function serviceChecks(world: World, metrics: MetricStore): Watcher {
   };
 }
 
-/** Nothing runs what was there before. */
+/** No attempt runs the previous program. */
 function isRenewed({ phase, renewal, attempt }: Allocation): boolean {
   if (renewal === undefined || phase.kind !== "running") return false;
   const attempts = phase.attempts ?? phase.nodes.map(() => attempt);

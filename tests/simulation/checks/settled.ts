@@ -1,6 +1,6 @@
-// What must be set right before long once a node and the leader can talk to each other undisturbed: an end is
-// known, an order has been heard, nothing runs that nobody knows. Everything would come right at the very end,
-// by walltimes and by agents that come back; that is no reason to wait for it.
+// Conditions that must hold soon after a node and the leader have an undisturbed connection: the leader knows an end,
+// the agent has its order, and no orphaned process runs. Walltimes and reconnects would repair all of it eventually,
+// which is too late.
 
 import { isPlaced, mayUseFabric, type View } from "@lattice/core";
 import type { Cluster } from "../cluster.ts";
@@ -13,19 +13,19 @@ export interface Settled {
   look(cluster: Cluster): void;
 }
 
-/** From the end of a process to its being known, retries included. */
+/** From the end of a process to the leader's knowledge of it, including retries. */
 const END_MS = 20_000;
-/** An order is said again after 15 s, looked for every five, and may be lost more than once. */
+/** An order is repeated after 15 s, checked every five, and may be lost more than once. */
 const ORDER_MS = 36_000;
-/** Signals and disks. */
+/** Time for signals and disks. */
 const SLACK_MS = 8_000;
 /** From SIGTERM to SIGKILL. */
 const GRACE_MS = 30_000;
 
 export function createSettled(): Settled {
-  /** Since when each node and the leader can talk, and by which stream. */
+  /** Since when each node and the leader have a connection, and which stream it is. */
   const calm = new Map<string, { readonly over: object; readonly sinceMs: number }>();
-  /** What is amiss, and since when. */
+  /** Open conditions, and since when. */
   let amiss = new Map<string, number>();
 
   return {
@@ -55,16 +55,16 @@ export function createSettled(): Settled {
   };
 }
 
-/** The leader, when nothing is between it and the log. */
-function undisturbed({ leader, store, weather }: Cluster): SimulatedServer | null {
+/** The leader, if it can reach the log. */
+function undisturbed({ leader, store, logFaultRates }: Cluster): SimulatedServer | null {
   const server = leader();
   const life = server?.life() ?? null;
   if (server === null || life === null || life.host.paused() || life.wire.away()) return null;
   if (store.election.leader()?.candidate !== life.host.name) return null;
-  return weather.slowMs > 0 || weather.lossBefore > 0 ? null : server;
+  return logFaultRates.slowMs > 0 || logFaultRates.lossBefore > 0 ? null : server;
 }
 
-/** The stream by which they talk; null: they cannot. */
+/** The stream between them; `null` when they cannot communicate. */
 function talking({ network }: Cluster, node: SimulatedNode, leader: SimulatedServer): object | null {
   if (node.agent() === null || node.machine.full) return null;
   return network.whole(node.name, leader.name);
@@ -88,7 +88,7 @@ function* troubles(view: View, { name, machine }: SimulatedNode): Generator<Amis
     if (releasing || holder === undefined || phase === undefined || !isPlaced(phase)) continue;
     const state = phase.progress[phase.nodes.indexOf(record.id)]?.state;
     const folder = machine.attempts.get(key);
-    // What waits for the fabric has not been ordered yet.
+    // Work that waits for the fabric has no order yet.
     const ordered = state === "ordered" && mayUseFabric(view, holder, record.id);
     if (ordered && folder === undefined && !machine.ended.has(key))
       yield { rule: "orders", what: `the order of ${key} was never heard on ${name}`, withinMs: ORDER_MS };
@@ -98,11 +98,11 @@ function* troubles(view: View, { name, machine }: SimulatedNode): Generator<Amis
   for (const { key, order } of machine.live()) {
     const releasing = claimed.get(key);
     if (releasing === false) continue;
-    // Its stop is said again while there is a claim; without one the node was told when it came back.
-    const told = releasing === true ? ORDER_MS : 0;
+    // A stop is repeated while there is a claim; without one, the node received it at its reconnect.
+    const orders = releasing === true ? ORDER_MS : 0;
     const ends = programOf(order.entrypoint).stopsMs === null ? GRACE_MS : 0;
     const where = releasing === true ? "though it is to end" : "where it has no claim";
-    yield { rule: "D2", what: `${key} goes on on ${name}, ${where}`, withinMs: told + ends + SLACK_MS };
+    yield { rule: "D2", what: `${key} still runs on ${name}, ${where}`, withinMs: orders + ends + SLACK_MS };
   }
 }
 

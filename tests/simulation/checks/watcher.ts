@@ -1,6 +1,5 @@
-// What further checks have in common: each hears of every entry once, from whoever applies it first, may hear of every
-// process that begins, counts what it has seen, and says what is left undone. A run that shows a check too
-// little of what it is for fails, as if the check had.
+// The interface of further checks: each receives every entry once, optionally every process start, counts what it has
+// seen and reports open conditions. A run in which a check saw too little fails.
 
 import type { Applied, View } from "@lattice/core";
 import type { Replica } from "@lattice/server";
@@ -11,9 +10,9 @@ export interface Watcher {
   started?(machine: Machine, process: Process): void;
   /** Every second. */
   look?(view: View): void;
-  /** What keeps the cluster from being done, in words. */
+  /** Reasons why the cluster is not finished. */
   left?(view: View): readonly string[];
   readonly counts: Readonly<Record<string, number>>;
-  /** Of each count, in an hour of trouble and at the usual pace of users. */
+  /** Minimum of each count, per hour with faults at the usual pace. */
   readonly leastPerHour: Readonly<Record<string, number>>;
 }

@@ -1,15 +1,15 @@
-// What receivers of webhooks are promised: the end of everything they asked for, and every notice, reaches them at least once, whatever
-// crashed between the entry and the answer; and in the end nothing waits to be sent.
+// Rules for webhooks: every requested end and every notice arrives at least once, whatever crashed between the entry
+// and the answer, and at the end no delivery waits.
 
 import { type Applied, type Event, elementOf } from "@lattice/core";
 import type { Replica } from "@lattice/server";
-import type { HookReceiver } from "../outside/receiver.ts";
+import type { HookReceiver } from "../external/receiver.ts";
 import type { World } from "../world/world.ts";
 import type { Watcher } from "./watcher.ts";
 
 export function webhookChecks(world: World, receiver: HookReceiver): Watcher {
   const counts = { endsToTell: 0, noticesToTell: 0 };
-  /** By key; those that were taken leave it when it is looked through. */
+  /** By key; delivered ones are removed at the next scan. */
   const owed = new Set<string>();
 
   function ended({ allocation, tenant, from, to = "" }: Event): void {
@@ -37,12 +37,12 @@ export function webhookChecks(world: World, receiver: HookReceiver): Watcher {
       for (const event of applied.events) {
         if (event.kind === "allocation_changed") ended(event);
         if (event.kind === "notice_changed" && event.to === "raised") raised(replica, event, applied.at);
-        if (event.kind === "delivery_dropped") world.violated("webhooks", `${event.message} is told nobody`);
+        if (event.kind === "delivery_dropped") world.violated("webhooks", `${event.message} is dropped`);
       }
     },
     left(view) {
       for (const key of owed) if (receiver.hasTaken(key)) owed.delete(key);
-      const left = Array.from(owed, (key) => `nobody was told ${key}`);
+      const left = Array.from(owed, (key) => `${key} was not delivered`);
       for (const { key } of view.deliveries()) left.push(`delivery ${key} waits`);
       return left;
     },

@@ -1,33 +1,33 @@
-// The faults, each with how often it strikes and how it heals. Every kind has chance of its own, so
-// that leaving one out changes as little as possible of what the others do.
+// The faults, each with its frequency and its recovery. Every kind has its own random stream, so that excluding one
+// changes the others as little as possible.
 
 import type { Cluster } from "../cluster.ts";
 import type { Random } from "../world/random.ts";
+import { externalFaults } from "./external.ts";
 import { logFaults } from "./log.ts";
+import { MESSAGE_FAULT_KINDS } from "./message-faults.ts";
 import { nodeFaults } from "./nodes.ts";
-import { ODD_KINDS } from "./odds.ts";
-import { outsideFaults } from "./outside.ts";
 import { serverFaults } from "./servers.ts";
 
 export interface Fault {
   readonly kind: string;
   /** Mean time between two. */
   readonly everyMs: number;
-  /** It only lies in wait when it strikes, and is counted by whoever meets it. */
+  /** Armed when it strikes, and counted when a write or message meets it. */
   readonly lies?: boolean;
-  /** False when there was nothing to strike. Whatever it breaks it heals by itself, later. */
+  /** False when there was nothing to strike. Each fault heals what it breaks. */
   strike(cluster: Cluster, random: Random): boolean;
 }
 
-export const FAULTS: readonly Fault[] = [...serverFaults, ...logFaults, ...nodeFaults, ...outsideFaults];
-export const FAULT_KINDS: readonly string[] = [...FAULTS.map(({ kind }) => kind), ...ODD_KINDS];
+export const FAULTS: readonly Fault[] = [...serverFaults, ...logFaults, ...nodeFaults, ...externalFaults];
+export const FAULT_KINDS: readonly string[] = [...FAULTS.map(({ kind }) => kind), ...MESSAGE_FAULT_KINDS];
 
-export interface Trouble {
+export interface FaultInjector {
   stop(): void;
 }
 
-export function beginTrouble(cluster: Cluster, kinds: ReadonlySet<string>): Trouble {
-  const { world, odds } = cluster;
+export function startFaults(cluster: Cluster, kinds: ReadonlySet<string>): FaultInjector {
+  const { world, messageFaults } = cluster;
   let going = true;
 
   function arm(fault: Fault, random: Random): void {
@@ -36,16 +36,16 @@ export function beginTrouble(cluster: Cluster, kinds: ReadonlySet<string>): Trou
       arm(fault, random);
       if (!fault.strike(cluster, random)) return;
       world.note(`fault ${fault.kind}`);
-      if (fault.lies !== true) odds.met(fault.kind);
+      if (fault.lies !== true) messageFaults.met(fault.kind);
     });
   }
 
   for (const fault of FAULTS) if (kinds.has(fault.kind)) arm(fault, world.random(`fault ${fault.kind}`));
-  odds.begin(kinds);
+  messageFaults.begin(kinds);
   return {
     stop() {
       going = false;
-      odds.stop();
+      messageFaults.stop();
     },
   };
 }

@@ -1,22 +1,22 @@
-// What goes wrong with the log that servers share, its snapshots, and the history that each keeps beside it.
+// Faults of the shared log, its snapshots, and the history of each server.
 
 import type { Fault } from "./faults.ts";
 
 const MINUTE = 60_000;
-/** What lies in wait for a write that does not come is taken away again. */
+/** An armed fault that no write has met is disarmed after this. */
 const LIES_MS = 30_000;
 
 export const logFaults: readonly Fault[] = [
   {
     kind: "lossy_log",
     everyMs: 4 * MINUTE,
-    strike({ world, weather }, random) {
-      if (weather.lossBefore > 0) return false;
-      weather.lossBefore = 0.2;
-      weather.lossAfter = 0.1;
+    strike({ world, logFaultRates }, random) {
+      if (logFaultRates.lossBefore > 0) return false;
+      logFaultRates.lossBefore = 0.2;
+      logFaultRates.lossAfter = 0.1;
       world.after(random.between(1_000, 8_000), () => {
-        weather.lossBefore = 0;
-        weather.lossAfter = 0;
+        logFaultRates.lossBefore = 0;
+        logFaultRates.lossAfter = 0;
       });
       return true;
     },
@@ -24,10 +24,10 @@ export const logFaults: readonly Fault[] = [
   {
     kind: "slow_log",
     everyMs: 6 * MINUTE,
-    strike({ world, weather }, random) {
-      weather.slowMs = random.between(50, 1_500);
+    strike({ world, logFaultRates }, random) {
+      logFaultRates.slowMs = random.between(50, 1_500);
       world.after(random.between(2_000, 20_000), () => {
-        weather.slowMs = 0;
+        logFaultRates.slowMs = 0;
       });
       return true;
     },
@@ -38,7 +38,7 @@ export const logFaults: readonly Fault[] = [
     strike({ store }) {
       const good = store.snapshots.filter((snapshot) => !snapshot.corrupt);
       const newest = good.at(-1);
-      // The last good one is what disaster recovery is for.
+      // The last good snapshot stays intact; losing it is a case for disaster recovery.
       if (newest === undefined || good.length < 2) return false;
       newest.corrupt = true;
       return true;
@@ -48,11 +48,11 @@ export const logFaults: readonly Fault[] = [
     kind: "append_stale",
     everyMs: 2.5 * MINUTE,
     lies: true,
-    strike({ world, weather, store }) {
+    strike({ world, logFaultRates, store }) {
       if (store.election.leader() === null) return false;
-      weather.stale = true;
+      logFaultRates.stale = true;
       world.after(LIES_MS, () => {
-        weather.stale = false;
+        logFaultRates.stale = false;
       });
       return true;
     },
@@ -63,7 +63,7 @@ export const logFaults: readonly Fault[] = [
     lies: true,
     strike({ world, servers }, random) {
       const server = random.pick(servers);
-      server.shelf.tear = {
+      server.historyDisk.tear = {
         share: random.next(),
         die() {
           server.crash();

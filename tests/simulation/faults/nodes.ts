@@ -1,8 +1,8 @@
-// What goes wrong with nodes, their agents and their wires.
+// Faults of nodes, agents and their connections.
 
 import type { Cluster } from "../cluster.ts";
 import type { SimulatedNode } from "../nodes/node.ts";
-import { youngFiles } from "../nodes/tear.ts";
+import { tearableFiles } from "../nodes/torn-files.ts";
 import type { Random } from "../world/random.ts";
 import type { Fault } from "./faults.ts";
 
@@ -60,13 +60,13 @@ export const nodeFaults: readonly Fault[] = [
     everyMs: 2 * MINUTE,
     strike(cluster, random) {
       const node = random.pick(
-        cluster.nodes.filter(({ machine }) => youngFiles(machine).length > 0).concat(cluster.nodes),
+        cluster.nodes.filter(({ machine }) => tearableFiles(machine).length > 0).concat(cluster.nodes),
       );
       node.powerOff();
-      for (const tear of youngFiles(node.machine)) {
+      for (const tear of tearableFiles(node.machine)) {
         if (random.chance(0.5)) continue;
         tear();
-        cluster.odds.met("file_torn");
+        cluster.messageFaults.met("file_torn");
       }
       cluster.world.after(random.pick([5_000, 40_000, 120_000]), node.start);
       return true;
@@ -76,10 +76,10 @@ export const nodeFaults: readonly Fault[] = [
     kind: "agent_write_torn",
     everyMs: 45_000,
     lies: true,
-    strike({ world, nodes, odds }, random) {
+    strike({ world, nodes, messageFaults }, random) {
       const node = random.pick(nodes);
       node.machine.tear = () => {
-        odds.met("agent_write_torn");
+        messageFaults.met("agent_write_torn");
         node.crash();
         world.after(random.pick([200, 1_000, 5_000, 40_000]), node.start);
       };

@@ -1,4 +1,4 @@
-// What goes wrong with servers.
+// Faults of servers.
 
 import type { TenantId } from "@lattice/core";
 import type { Cluster } from "../cluster.ts";
@@ -91,13 +91,13 @@ export const serverFaults: readonly Fault[] = [
     },
   },
   {
-    // An administrator lowers a quota to what is in use just while cycles plan with the old one.
+    // An administrator lowers a quota to the current use while cycles plan with the old one.
     kind: "quota_squeezed",
     everyMs: MINUTE,
     strike(cluster, random) {
-      const { world, weather } = cluster;
+      const { world, logFaultRates } = cluster;
       const view = cluster.leader()?.life()?.replica?.view;
-      if (view === undefined || weather.slowMs > 0) return false;
+      if (view === undefined || logFaultRates.slowMs > 0) return false;
       const { id, maxNodes } = random.pick(TENANTS);
       const set = (most: number | null, what: string): void => {
         cluster
@@ -112,12 +112,12 @@ export const serverFaults: readonly Fault[] = [
           ?.replica?.view.usage(id as TenantId).nodes;
         if (now !== undefined) set(now, `down${n}`);
       };
-      // What is written takes its time, so that plans and changes meet in one entry.
-      weather.slowMs = 300;
+      // Writes take time, so that plans and changes meet in one entry.
+      logFaultRates.slowMs = 300;
       for (let n = 0; n < 6; n += 1) world.after(random.between(0, 3_000), () => squeeze(n));
       world.after(1_500, () => set(maxNodes, "between"));
       world.after(3_200, () => {
-        weather.slowMs = 0;
+        logFaultRates.slowMs = 0;
         set(maxNodes, "back");
       });
       return true;

@@ -1,17 +1,16 @@
-// One stream between an agent and a server, as TCP would carry it: each direction keeps its order, a
-// cut wire holds what is under way back until it heals, and either end may learn of a break late or
-// never. An old stream's messages can therefore come after a newer stream's. Beyond what TCP does, a report or an
-// order may come a second time, and a run or stop order may be lost on the way.
+// One stream between an agent and a server, as TCP carries it: each direction keeps its order, a cut connection delays
+// messages until it heals, and either end may learn of a break late or never. Messages of an old stream can arrive
+// after those of a newer one. Beyond TCP, a report or an order may be duplicated, and a run or stop order may be lost.
 
 import type { pb } from "@lattice/wire";
-import type { Odds } from "../faults/odds.ts";
+import type { MessageFaults } from "../faults/message-faults.ts";
 import type { Host } from "../world/host.ts";
 import type { Random } from "../world/random.ts";
 import type { World } from "../world/world.ts";
 
 type Listener = (value?: unknown) => void;
 
-/** What gRPC gives for a stream, on either side. */
+/** The interface of a gRPC stream, on either side. */
 export interface StreamEnd {
   write(message: unknown): boolean;
   end(): void;
@@ -19,37 +18,37 @@ export interface StreamEnd {
   on(event: string, listener: Listener): StreamEnd;
 }
 
-export type Parcel = { readonly kind: "data"; readonly message: unknown } | { readonly kind: "end" | "reset" };
+export type Message = { readonly kind: "data"; readonly message: unknown } | { readonly kind: "end" | "reset" };
 
 export interface Connection {
   readonly client: StreamEnd;
   readonly server: StreamEnd;
   readonly node: string;
   readonly to: string;
-  /** The server took it: what was said before goes out now. */
+  /** The server accepted the stream: queued messages are sent now. */
   establish(serverHost: Host): void;
   established(): boolean;
   clientLeft(): boolean;
-  /** One end learns that the stream is gone. */
+  /** One end learns that the stream is closed. */
   breakFor(side: "client" | "server"): void;
-  /** The process of that side is gone: it says no more and hears no more. */
+  /** The process on that side is dead: it neither sends nor receives. */
   silence(side: "client" | "server"): void;
-  /** The wire is whole again: what was held goes on. */
+  /** The connection is restored: held messages are delivered. */
   flush(): void;
   over(): boolean;
-  /** Both ends hear each other, and soon. */
+  /** Both ends receive each other's messages without delay. */
   whole(): boolean;
 }
 
 export interface ConnectionParts {
   readonly world: World;
   readonly random: Random;
-  readonly odds: Odds;
+  readonly messageFaults: MessageFaults;
   readonly node: string;
   readonly to: string;
   readonly clientHost: Host;
   readonly blocked: () => boolean;
-  /** Another stream of this node was taken by a server since. */
+  /** A server accepted another stream of this node since. */
   readonly superseded: () => boolean;
   readonly onClosed: () => void;
 }
@@ -57,27 +56,27 @@ export interface ConnectionParts {
 interface Side {
   readonly listeners: Map<string, Listener[]>;
   host: Host | null;
-  /** It has heard the last of this stream. */
+  /** It has received the last message of this stream. */
   deaf: boolean;
-  /** It says no more. */
+  /** It sends no more messages. */
   mute: boolean;
-  /** Not before this may the next parcel for it arrive. */
+  /** The next message for it may not arrive before this. */
   lastAt: number;
-  /** What is on its way to it takes so much longer. */
+  /** Extra delay of messages in flight to it. */
   lagMs: number;
-  held: Parcel[];
+  held: Message[];
 }
 
-/** A second copy comes within this after the first. */
+/** A duplicate arrives within this after the original. */
 const TWICE_WITHIN_MS = 3_000;
-/** How long a stream that its agent gave up goes on delivering. */
+/** How long a stream that its agent gave up keeps delivering. */
 const OUTLIVED_MS: readonly [number, number] = [2_000, 15_000];
-/** Stops that follow from no claim: nobody says them again. */
+/** Stops without a claim, which are never repeated. */
 const SAID_ONCE: readonly string[] = ["this attempt no longer belongs to this node", "node_failure"];
 
 type Subject = "report" | "order" | "standing_order" | "other";
 
-/** What the faults of single messages can happen to. */
+/** Messages that single-message faults apply to. */
 function subjectOf(toServer: boolean, message: unknown): Subject {
   if (toServer) return (message as pb.AgentMessage).message.case === "report" ? "report" : "other";
   const body = (message as pb.ServerMessage).message;
@@ -97,55 +96,55 @@ const newSide = (host: Host | null): Side => ({
 });
 
 export function createConnection(parts: ConnectionParts): Connection {
-  const { world, random, odds } = parts;
+  const { world, random, messageFaults } = parts;
   const client = newSide(parts.clientHost);
   const server = newSide(null);
   let established = false;
   let closed = false;
 
-  function send(from: Side, to: Side, parcel: Parcel): void {
+  function send(from: Side, to: Side, sent: Message): void {
     if (from.mute) return;
-    if (parcel.kind !== "data") from.mute = true;
-    if (!established) to.held.push(parcel);
-    else dispatch(to, parcel);
-    if (parcel.kind !== "data") settle();
+    if (sent.kind !== "data") from.mute = true;
+    if (!established) to.held.push(sent);
+    else dispatch(to, sent);
+    if (sent.kind !== "data") settle();
   }
 
-  function dispatch(to: Side, parcel: Parcel): void {
-    const what = parcel.kind === "data" ? subjectOf(to === server, parcel.message) : "other";
-    if (what === "standing_order" && odds.strikes("order_lost")) return;
-    if (what === "report" && odds.strikes("stream_outlived")) giveUp();
+  function dispatch(to: Side, sent: Message): void {
+    const what = sent.kind === "data" ? subjectOf(to === server, sent.message) : "other";
+    if (what === "standing_order" && messageFaults.strikes("order_lost")) return;
+    if (what === "report" && messageFaults.strikes("stream_outlived")) giveUp();
     const slow = random.chance(0.02) ? random.between(50, 1_500) : 0;
     const at = Math.max(to.lastAt, world.now() + random.between(1, 12) + slow + to.lagMs);
     to.lastAt = at;
-    world.after(at - world.now(), () => arrive(to, parcel));
-    if (what === "other" || !odds.strikes(what === "report" ? "report_repeated" : "order_repeated")) return;
-    // Behind whatever was said since.
-    world.after(at - world.now() + random.between(0, TWICE_WITHIN_MS), () => arrive(to, parcel));
+    world.after(at - world.now(), () => arrive(to, sent));
+    if (what === "other" || !messageFaults.strikes(what === "report" ? "report_repeated" : "order_repeated")) return;
+    // After all messages sent since.
+    world.after(at - world.now() + random.between(0, TWICE_WITHIN_MS), () => arrive(to, sent));
   }
 
-  /** The agent learns at once that the stream is gone; what is under way on it comes much later. */
+  /** The agent learns at once that the stream is closed; its messages in flight arrive much later. */
   function giveUp(): void {
     server.lagMs = random.between(...OUTLIVED_MS);
     world.after(random.between(20, 400), () => breakFor(client));
   }
 
-  function arrive(to: Side, parcel: Parcel): void {
+  function arrive(to: Side, sent: Message): void {
     if (to.deaf) return;
-    // Behind what is held already, or it would overtake.
-    if (parts.blocked() || to.held.length > 0) to.held.push(parcel);
-    else to.host?.deliver(() => hear(to, parcel));
+    // Queued behind held messages, to keep the order.
+    if (parts.blocked() || to.held.length > 0) to.held.push(sent);
+    else to.host?.deliver(() => hear(to, sent));
   }
 
-  function hear(to: Side, parcel: Parcel): void {
+  function hear(to: Side, sent: Message): void {
     if (to.deaf) return;
-    if (parcel.kind === "data") {
-      if (to === server && parts.superseded()) odds.met("old_stream_heard");
-      emit(to, "data", parcel.message);
+    if (sent.kind === "data") {
+      if (to === server && parts.superseded()) messageFaults.met("old_stream_heard");
+      emit(to, "data", sent.message);
       return;
     }
     to.deaf = true;
-    if (parcel.kind === "end") emit(to, "end");
+    if (sent.kind === "end") emit(to, "end");
     else tellBroken(to);
     settle();
   }
@@ -204,7 +203,7 @@ export function createConnection(parts: ConnectionParts): Connection {
     for (const side of [client, server]) {
       const held = side.held;
       side.held = [];
-      for (const parcel of held) dispatch(side, parcel);
+      for (const sent of held) dispatch(side, sent);
     }
   }
 

@@ -1,12 +1,12 @@
-// The wires between agents and servers: who can reach whom, what a dial leads to, and which streams
-// are open. It breaks streams and wires on request; it decides nothing about when.
+// The connections between agents and servers: reachability, dials and open streams. It breaks streams and connections
+// on request and does not decide when.
 
-import type { Odds } from "../faults/odds.ts";
+import type { MessageFaults } from "../faults/message-faults.ts";
 import type { Host } from "../world/host.ts";
 import type { World } from "../world/world.ts";
 import { type Connection, createConnection, type StreamEnd } from "./connection.ts";
 
-/** A server as the wire sees it; null while its process is not there. */
+/** A server as seen by the network; `null` while its process is dead. */
 export interface Listening {
   readonly host: Host;
   accept(stream: StreamEnd): void;
@@ -15,30 +15,30 @@ export interface Listening {
 export interface Network {
   listen(server: string, listening: Listening | null): void;
   dial(node: string, host: Host, server: string): StreamEnd;
-  /** Cuts the wire; the answer heals it. Cuts add up. */
+  /** Cuts the connection; the returned function restores it. Cuts add up. */
   cut(node: string, server: string): () => void;
-  /** A process is gone. `farewell`: its kernel still says so to the other ends. */
+  /** A process has died. `farewell`: its kernel still closes its connections. */
   gone(side: "client" | "server", name: string, farewell: boolean): void;
   /** Breaks one stream of that node, if it has one. */
   drop(node: string): boolean;
-  /** The stream by which these two can talk at this moment; null: there is none. */
+  /** The stream on which these two can communicate now, or `null`. */
   whole(node: string, server: string): object | null;
   open(): number;
 }
 
-/** A dial into the void gives up after this. */
+/** Timeout of a dial to an unreachable server. */
 const DIAL_TIMEOUT_MS = 5_000;
-/** An agent's keepalive finds a dead wire between these. */
+/** An agent's keepalive detects a dead connection within this range. */
 const KEEPALIVE_MS: readonly [number, number] = [20_000, 30_000];
-/** How often a server never learns that a stream broke. */
+/** Probability that a server never learns of a broken stream. */
 const HALF_OPEN = 0.3;
 
-export function createNetwork(world: World, odds: Odds): Network {
+export function createNetwork(world: World, messageFaults: MessageFaults): Network {
   const random = world.random("network");
   const servers = new Map<string, Listening>();
   const cuts = new Map<string, number>();
   const connections = new Set<Connection>();
-  /** The stream of each node that a server took last. */
+  /** The stream of each node that a server accepted last. */
   const newest = new Map<string, Connection>();
   const wire = (node: string, server: string): string => `${node}>${server}`;
   const blocked = (node: string, server: string): boolean => (cuts.get(wire(node, server)) ?? 0) > 0;
@@ -73,7 +73,7 @@ export function createNetwork(world: World, odds: Odds): Network {
     connections.delete(connection);
   }
 
-  /** Both ends are told, each in its own time, the server perhaps never. */
+  /** Both ends learn of it at different times, the server perhaps never. */
   function breakUp(connection: Connection, clientWait: number): void {
     world.after(clientWait, () => connection.breakFor("client"));
     if (random.chance(HALF_OPEN)) return;
@@ -89,7 +89,7 @@ export function createNetwork(world: World, odds: Odds): Network {
       const connection = createConnection({
         world,
         random,
-        odds,
+        messageFaults,
         node,
         to: server,
         clientHost: host,
@@ -122,7 +122,7 @@ export function createNetwork(world: World, odds: Odds): Network {
         connection.silence(side);
         const other = side === "client" ? "server" : "client";
         const wait = farewell ? random.between(1, 200) : random.between(...KEEPALIVE_MS);
-        // A server has no keepalive of its own: without a farewell it is never told.
+        // A server has no keepalive of its own: without a farewell it never learns of the break.
         if (farewell || other === "client") world.after(wait, () => connection.breakFor(other));
       }
     },

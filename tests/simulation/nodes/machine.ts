@@ -1,16 +1,17 @@
-// One node's machine: its disk, its processes and its clock. It outlives its agents; a reboot ends
-// every process and leaves the disk. It keeps the truth about what ran, which the agents only
-// report: every start of a command is told to `onStart`.
+// One node's machine: its disk, its processes and its clock. It outlives its agents; a reboot ends every process and
+// keeps the disk. It knows what really ran, which agents only report: every start of a command calls `onStart`.
 
-import type { End, Exit, Order, Stop } from "@lattice/agent";
+import type { End, Exit, Stop } from "@lattice/agent";
+import type { pb } from "@lattice/wire";
 import type { Random } from "../world/random.ts";
 import type { World } from "../world/world.ts";
 import { type Program, programOf } from "./program.ts";
 
 /** The folder of one attempt. */
 export interface Folder {
-  /** Null: cut short while it was written. */
-  order: Order | null;
+  /** `null` when the write was torn. */
+  order: pb.RunOrder | null;
+  arrivedAtMs: number;
   bootId: string;
   /** Number of the wrapper that claimed it. */
   pid: number | null;
@@ -24,11 +25,11 @@ export interface Folder {
 export interface Process {
   readonly key: string;
   readonly pid: number;
-  readonly order: Order;
+  readonly order: pb.RunOrder;
   readonly startedAtMs: number;
 }
 
-/** How a wrapper went away. */
+/** How a wrapper ended. */
 export type WrapperEnd = { readonly kind: "code"; readonly code: number } | { readonly kind: "killed" };
 
 /** The wrapper found its attempt claimed, or no folder to claim it in. */
@@ -52,24 +53,24 @@ export interface Machine {
   /** The machine's own clock, which may be wrong. */
   clock(): number;
   jump(byMs: number): void;
-  /** Sum of all jumps so far, without sign. */
+  /** Sum of the absolute values of all clock jumps. */
   jumped(): number;
   full: boolean;
   /** The fingerprint of its configuration. */
   conformance: string;
-  /** The next write of a record is cut short, and the agent dies of it. */
+  /** The next write of a record is torn, and the agent dies. */
   tear: (() => void) | null;
-  /** Starts a wrapper, which then needs nobody. */
-  spawn(key: string, order: Order, ended: (end: WrapperEnd) => void): number;
+  /** Starts a wrapper, which then runs on its own. */
+  spawn(key: string, order: pb.RunOrder, ended: (end: WrapperEnd) => void): number;
   wrapperAlive(pid: number): boolean;
   terminate(key: string): void;
   kill(key: string): void;
   hasWrapper(key: string): boolean;
   live(): readonly Process[];
-  /** Why what was started does not answer; null: it does. */
+  /** Why the probe fails, or `null`. */
   probe(key: string): string | null;
   reboot(): void;
-  /** Everything on the disk is gone. */
+  /** Erases the disk. */
   wipe(): void;
 }
 
@@ -97,7 +98,7 @@ export function createMachine({ world, name, random, epochMs, onStart, onEnd }: 
   let skewMs = random.between(-2_000, 2_000);
   let jumped = 0;
 
-  function claim(wrapper: Wrapper, order: Order): void {
+  function claim(wrapper: Wrapper, order: pb.RunOrder): void {
     if (!wrapper.alive) return;
     const folder = machine.attempts.get(wrapper.key);
     if (folder === undefined || folder.pid !== null) {
@@ -117,7 +118,7 @@ export function createMachine({ world, name, random, epochMs, onStart, onEnd }: 
     leave(wrapper, { kind: "code", code: 1 });
   }
 
-  function begin(wrapper: Wrapper, order: Order, program: Program): void {
+  function begin(wrapper: Wrapper, order: pb.RunOrder, program: Program): void {
     wrapper.process = { key: wrapper.key, pid: wrapper.pid, order, startedAtMs: world.now() };
     onStart(machine, wrapper.process);
     world.after(program.runsMs, () => finish(wrapper, program.exitCode));
@@ -182,7 +183,7 @@ export function createMachine({ world, name, random, epochMs, onStart, onEnd }: 
     live: () => (wrappers.size === 0 ? NOTHING : running(wrappers.values())),
     probe(key) {
       const process = machine.live().find((one) => one.key === key);
-      if (process === undefined) return "nobody listens";
+      if (process === undefined) return "connection refused";
       const { sickMs = null } = programOf(process.order.entrypoint);
       return sickMs !== null && world.now() - process.startedAtMs > sickMs ? "no answer" : null;
     },

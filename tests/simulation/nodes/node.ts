@@ -1,8 +1,16 @@
-// One node of the simulated cluster: its machine, and the agents that live on it one after the
-// other. Each agent is the real one, on this machine's clock, over the simulated network.
+// One node of the simulated cluster: its machine, and the agents that run on it one after the other. Each agent is the
+// real one, on this machine's clock, over the simulated network.
 
 import { create } from "@bufbuild/protobuf";
-import { type Dialer, gate, type Identity, identityOf, type Node, startNode, type Wheel } from "@lattice/agent";
+import {
+  type AgentNode,
+  type Dialer,
+  gate,
+  type HeartbeatTimer,
+  identityOf,
+  type NodeIdentity,
+  startNode,
+} from "@lattice/agent";
 import { pb } from "@lattice/wire";
 import type { Network } from "../network/network.ts";
 import { createHost, type Host } from "../world/host.ts";
@@ -15,20 +23,20 @@ import { machineRuntime } from "./runtime.ts";
 export interface SimulatedNode {
   readonly name: string;
   readonly machine: Machine;
-  /** Its configuration is another from now on; its agent, where one lives, tells so. */
+  /** Changes its configuration; a live agent reports it. */
   drift(conformance: string): void;
-  /** Null while no agent lives. */
+  /** `null` while no agent lives. */
   agent(): Host | null;
-  /** Since when the present agent lives. */
+  /** Start of the current agent. */
   upSinceMs(): number;
   start(): void;
-  /** The agent dies; its workloads go on. */
+  /** Kills the agent; its workloads continue. */
   crash(): void;
-  /** Everything on the machine dies with it. */
+  /** Kills everything on the machine. */
   powerOff(): void;
 }
 
-/** Of every node. */
+/** The hardware of every node. */
 export const NODE_CORES = 64;
 
 export interface NodeParts {
@@ -45,7 +53,7 @@ export function createNode({ world, network, machine, group, home, servers }: No
   const { name } = machine;
   const random = world.random(`agent ${name}`);
   let host: Host | null = null;
-  let agent: Node | null = null;
+  let agent: AgentNode | null = null;
   let lives = 0;
   let upSinceMs = 0;
 
@@ -59,7 +67,7 @@ export function createNode({ world, network, machine, group, home, servers }: No
       identity: identityFor(machine, group, home),
       dialer: dialerFor(mine),
       member: 0,
-      wheel: beats(mine, random),
+      heartbeatTimer: beats(mine, random),
       random: random.next,
       now: machine.clock,
       after: mine.after,
@@ -115,7 +123,7 @@ export function createNode({ world, network, machine, group, home, servers }: No
   };
 }
 
-function identityFor(machine: Machine, group: string, home: string): Identity {
+function identityFor(machine: Machine, group: string, home: string): NodeIdentity {
   const hardware = {
     cpuCores: NODE_CORES,
     memoryGb: 256,
@@ -138,8 +146,8 @@ function identityFor(machine: Machine, group: string, home: string): Identity {
   });
 }
 
-/** Beats straight from the virtual clock: the real wheel turns many times a second for nothing. */
-function beats(host: Host, random: Random): Wheel {
+/** Heartbeats come directly from the virtual clock; the real timer would tick many times a second for nothing. */
+function beats(host: Host, random: Random): HeartbeatTimer {
   return {
     join(intervalMs, beat) {
       let cancel = host.after(random.next() * intervalMs, turn);

@@ -1,18 +1,18 @@
-// What a simulated workload does, written on its command line and read back by the simulated
-// machine: how long it runs, how it exits, and how it takes SIGTERM.
+// What a simulated workload does, written on its command line and parsed by the simulated machine: how long it runs,
+// how it exits, and how it handles SIGTERM.
 
 export interface Program {
   readonly runsMs: number;
   readonly exitCode: number;
-  /** Null: it does not listen to SIGTERM. */
+  /** `null` when it ignores SIGTERM. */
   readonly stopsMs: number | null;
-  /** Cannot even be started. */
+  /** It cannot be started. */
   readonly broken: boolean;
-  /** How often a node cannot be made ready for it; absent: never. */
+  /** Number of nodes whose prologue fails for it. Default: 0. */
   readonly unready?: number;
-  /** It answers no probe after so long; null, or absent: it always does. */
+  /** Time after which its probe fails. Default: never. */
   readonly sickMs?: number | null;
-  /** Of a service that is updated: grows from update to update. */
+  /** Version of an updated service; increases with each update. */
   readonly version?: number;
 }
 

@@ -1,13 +1,12 @@
-// The runtime of a simulated node: what the real one does with folders and processes, done on the
-// simulated machine, step by step with time between the steps, so that a crash can fall between any
-// two of them.
+// The runtime of a simulated node: the steps of the real one on the simulated machine, with time between them, so that
+// a crash can fall between any two.
 
 import type {
   CheckpointResult,
   CheckpointTarget,
   Exit,
-  Facts,
-  Order,
+  ReceivedOrder,
+  RecoveredFacts,
   Runtime,
   RuntimeListener,
   StartResult,
@@ -17,14 +16,14 @@ import type { Random } from "../world/random.ts";
 import { type Folder, type Machine, NOT_CLAIMED, type WrapperEnd } from "./machine.ts";
 import { programOf } from "./program.ts";
 
-/** How often the end of a process of an earlier life is looked for. */
+/** Interval at which the end of an adopted process is checked. */
 const LOOK_EVERY_MS = 250;
 const SIGKILL = 9;
-/** Archived attempts that are kept. */
+/** Number of archived attempts that are kept. */
 const MAX_ENDED = 2_000;
 
 export function machineRuntime(machine: Machine, host: Host, random: Random, listener: RuntimeListener): Runtime {
-  /** A disk takes its time, and refuses when it is full. */
+  /** A disk takes time, and refuses writes when it is full. */
   const disk = async (): Promise<void> => {
     await host.wait(random.between(0, 4));
   };
@@ -43,6 +42,7 @@ export function machineRuntime(machine: Machine, host: Host, random: Random, lis
     if (known !== undefined) return known;
     const made: Folder = {
       order: null,
+      arrivedAtMs: 0,
       bootId: "",
       pid: null,
       claimedAtMs: 0,
@@ -55,8 +55,8 @@ export function machineRuntime(machine: Machine, host: Host, random: Random, lis
     return made;
   }
 
-  function put(key: string, order: Order): void {
-    Object.assign(folderOf(key), { order, bootId: machine.bootId() });
+  function put(key: string, received: ReceivedOrder): void {
+    Object.assign(folderOf(key), { ...received, bootId: machine.bootId() });
   }
 
   function watch(key: string, pid: number): void {
@@ -95,17 +95,18 @@ export function machineRuntime(machine: Machine, host: Host, random: Random, lis
       const pid = machine.attempts.get(key)?.pid ?? null;
       if (pid !== null) watch(key, pid);
     },
-    async start(key, order): Promise<StartResult> {
+    async start(key, received): Promise<StartResult> {
+      const { order } = received;
       if (machine.ended.has(key))
         return { kind: "not_launched", message: "this attempt has ended on this node before" };
       if (random.chance(programOf(order.entrypoint).unready ?? 0)) {
         await disk();
         return { kind: "not_launched", message: "there is no such image", stage: "image" };
       }
-      // Cut short, should the agent die while it writes.
+      // Torn if the agent dies during the write.
       if (!machine.full && !machine.attempts.has(key)) folderOf(key);
       await write();
-      put(key, order);
+      put(key, received);
       await disk();
       const pid = machine.spawn(key, order, (end) => host.after(random.between(0, 5), () => childEnded(key, pid, end)));
       return { kind: "started", atMs: machine.clock() };
@@ -126,10 +127,10 @@ export function machineRuntime(machine: Machine, host: Host, random: Random, lis
         machine.kill(key);
       }
     },
-    async rememberOrder(key, order) {
+    async rememberOrder(key, received) {
       if (!machine.full) folderOf(key);
       await write();
-      put(key, order);
+      put(key, received);
     },
     async rememberStop(key, stop) {
       await write();
@@ -162,10 +163,10 @@ export function machineRuntime(machine: Machine, host: Host, random: Random, lis
   };
 }
 
-/** What lies in the folder of an attempt, whichever agent looks. */
+/** The content of an attempt's folder, whichever agent reads it. */
 const saved = new WeakMap<Folder, CheckpointResult>();
 
-/** Mostly a program that is done after a while; sometimes one that cannot, or says nothing. */
+/** Usually a program that finishes after a while; sometimes one that fails or never answers. */
 function simulatedTarget(folder: Folder, host: Host, random: Random): CheckpointTarget {
   return {
     async ask(_wanted, heard) {
@@ -183,9 +184,20 @@ function simulatedTarget(folder: Folder, host: Host, random: Random): Checkpoint
   };
 }
 
-function factsOf(machine: Machine, folder: Folder): Facts {
+function factsOf(machine: Machine, folder: Folder): RecoveredFacts {
   const { order, pid, bootId, claimedAtMs, exit, exitedAtMs, stop, end } = folder;
   const rebooted = order !== null && bootId !== machine.bootId();
   const alive = pid !== null && machine.wrapperAlive(pid);
-  return { order, claimed: pid !== null, claimedAtMs, alive, exit, exitedAtMs, stop, end, rebooted };
+  return {
+    order,
+    arrivedAtMs: folder.arrivedAtMs,
+    claimed: pid !== null,
+    claimedAtMs,
+    alive,
+    exit,
+    exitedAtMs,
+    stop,
+    end,
+    rebooted,
+  };
 }

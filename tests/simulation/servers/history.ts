@@ -1,49 +1,52 @@
-// The history of one server, in memory: what was appended can be read at once, is durable a moment later,
-// and outlives the process from then on; what was under way when it died is lost, and comes again from the log.
-// A write that is cut short leaves the beginning of its text, which the next life reads back with the real
-// codec: whole lines are kept, the torn one is cut off.
+// The history of one server, in memory: appended records are readable at once, durable a moment later, and survive the
+// process from then on. Records in flight at a crash are lost and come again from the log. A torn write leaves the
+// start of its text, which the next process reads with the real codec: whole lines are kept, the torn one is dropped.
 
 import { type Allocation, type AllocationId, logIndex } from "@lattice/core";
 import { decodeLine, encodeRecord, type History, type HistoryRecord, recordOf } from "@lattice/server";
-import type { Odds } from "../faults/odds.ts";
+import type { MessageFaults } from "../faults/message-faults.ts";
 import type { Host } from "../world/host.ts";
 
-/** What is on the disk of one server. */
-export interface Shelf {
+/** The disk content of one server. */
+export interface HistoryDisk {
   readonly records: Map<AllocationId, Allocation>;
-  /** Text behind the last whole write. */
+  /** Text after the last whole write. */
   tail: Buffer;
-  /** The next write is cut short at this share of its bytes, and the server dies of it. */
+  /** The next write is torn at this fraction of its bytes, and the server dies. */
   tear: { readonly share: number; readonly die: () => void } | null;
 }
 
-export const emptyShelf = (): Shelf => ({ records: new Map(), tail: Buffer.alloc(0), tear: null });
+export const emptyHistoryDisk = (): HistoryDisk => ({ records: new Map(), tail: Buffer.alloc(0), tear: null });
 
-/** From an append until it is durable. */
+/** Time from an append until it is durable. */
 const WRITE_MS = 2;
 
-export interface ShelfHistory extends History {
-  /** What `get` would find, without waiting for it. */
+export interface SimulatedHistory extends History {
+  /** The result of `get`, without waiting. */
   knows(id: AllocationId): boolean;
 }
 
-export function shelfHistory(shelf: Shelf, host: Host, odds: Pick<Odds, "met">): ShelfHistory {
+export function simulatedHistory(
+  historyDisk: HistoryDisk,
+  host: Host,
+  messageFaults: Pick<MessageFaults, "met">,
+): SimulatedHistory {
   let last: Promise<void> = Promise.resolve();
   const waiting = new Map<AllocationId, Allocation>();
   let through = logIndex(0);
-  recoverTail(shelf);
+  recoverTail(historyDisk);
 
   async function write(records: readonly HistoryRecord[]): Promise<void> {
     await host.wait(WRITE_MS);
-    if (shelf.tear !== null) {
-      tearAt(shelf, records, shelf.tear.share);
-      odds.met("history_torn");
-      shelf.tear.die();
-      shelf.tear = null;
+    if (historyDisk.tear !== null) {
+      tearAt(historyDisk, records, historyDisk.tear.share);
+      messageFaults.met("history_torn");
+      historyDisk.tear.die();
+      historyDisk.tear = null;
       return new Promise(() => undefined);
     }
     for (const { record } of records) {
-      if (!shelf.records.has(record.id)) shelf.records.set(record.id, record);
+      if (!historyDisk.records.has(record.id)) historyDisk.records.set(record.id, record);
       waiting.delete(record.id);
     }
   }
@@ -55,14 +58,14 @@ export function shelfHistory(shelf: Shelf, host: Host, odds: Pick<Odds, "met">):
       return last;
     },
     waiting: () => waiting.size,
-    knows: (id) => shelf.records.has(id) || waiting.has(id),
-    get: async (id) => shelf.records.get(id) ?? waiting.get(id) ?? null,
-    list: async () => [...new Map([...shelf.records, ...waiting]).values()],
-    count: async () => new Set([...shelf.records.keys(), ...waiting.keys()]).size,
+    knows: (id) => historyDisk.records.has(id) || waiting.has(id),
+    get: async (id) => historyDisk.records.get(id) ?? waiting.get(id) ?? null,
+    list: async () => [...new Map([...historyDisk.records, ...waiting]).values()],
+    count: async () => new Set([...historyDisk.records.keys(), ...waiting.keys()]).size,
     segments: async () => [],
     verify: async () => [],
     flush: () => last,
-    // Who has gaps, and how they are closed, is tried on real servers.
+    // Filling gaps is tested on real servers.
     begin: () => undefined,
     applied(index) {
       through = index;
@@ -75,17 +78,17 @@ export function shelfHistory(shelf: Shelf, host: Host, odds: Pick<Odds, "met">):
   };
 }
 
-function tearAt(shelf: Shelf, records: readonly HistoryRecord[], share: number): void {
+function tearAt(historyDisk: HistoryDisk, records: readonly HistoryRecord[], share: number): void {
   const text = Buffer.from(
     records.map(({ index, record }) => encodeRecord(index, JSON.stringify(record))).join(""),
     "utf8",
   );
-  // Never whole: its last line break is the last byte to be written.
-  shelf.tail = text.subarray(0, Math.floor(share * text.length));
+  // Never whole: its last line break is the last byte written.
+  historyDisk.tail = text.subarray(0, Math.floor(share * text.length));
 }
 
-function recoverTail(shelf: Shelf): void {
-  const { tail, records } = shelf;
+function recoverTail(historyDisk: HistoryDisk): void {
+  const { tail, records } = historyDisk;
   let start = 0;
   for (let end = tail.indexOf(10); end >= 0; end = tail.indexOf(10, start)) {
     const head = decodeLine(tail.subarray(start, end));
@@ -94,5 +97,5 @@ function recoverTail(shelf: Shelf): void {
     const record = JSON.parse(recordOf(head).json) as Allocation;
     if (!records.has(record.id)) records.set(record.id, record);
   }
-  shelf.tail = Buffer.alloc(0);
+  historyDisk.tail = Buffer.alloc(0);
 }

@@ -1,37 +1,37 @@
-// A server's way to the shared log: the real memory engine behind a wire with delays, a lease that
-// runs out while the server is paused or cut off, appends that fail before or after they became
-// durable, come twice or much later, snapshots that are cut short, and a leader that learns late that it leads no more.
+// A server's connection to the shared log: the real memory engine behind delays, a lease that expires while the server
+// is paused or cut off, appends that fail before or after they are durable, duplicates and late appends, torn
+// snapshots, and a leader that learns late that it has lost.
 
 import type { LogIndex, Term } from "@lattice/core";
 import type { MemoryStore, StoredEntry } from "@lattice/server";
 import { type Leadership, LogError, openMemoryLog, type ReplicatedLog } from "@lattice/server";
-import type { Odds } from "../faults/odds.ts";
+import type { MessageFaults } from "../faults/message-faults.ts";
 import type { Host } from "../world/host.ts";
 import type { Random } from "../world/random.ts";
 import type { World } from "../world/world.ts";
 
-/** How long a leader may be away before another may lead. */
+/** Lease: how long a leader may be away before another may lead. */
 export const LEASE_MS = 3_000;
-/** A call into a cut wire gives up after this. */
+/** Timeout of a call over a cut connection. */
 const CALL_TIMEOUT_MS = 2_000;
 
-/** What can go wrong for all servers alike; set by faults. */
-export interface LogWeather {
-  /** Chance that an append fails and nothing is written. */
+/** Faults for all servers; set by the fault module. */
+export interface LogFaults {
+  /** Probability that an append fails and nothing is written. */
   lossBefore: number;
-  /** Chance that an append is written and its author does not learn it. */
+  /** Probability that an append is written and its author does not learn it. */
   lossAfter: number;
-  /** Added to each append. */
+  /** Added delay of each append. */
   slowMs: number;
-  /** The next append is held until its author has lost the lead, and another may have won it. */
+  /** The next append is held until its author has lost leadership and, usually, another has won it. */
   stale: boolean;
 }
 
 export interface ServerLog {
   readonly log: ReplicatedLog;
-  /** Cuts this server off from the log; the answer heals it. */
+  /** Cuts this server off from the log; the returned function heals it. */
   cut(): () => void;
-  /** The process has died: the lease runs out, then another may lead. */
+  /** The process has died: its lease expires, then another may lead. */
   abandon(): void;
   /** The server was paused just now. */
   paused(): void;
@@ -44,20 +44,20 @@ export interface ServerLogParts {
   readonly host: Host;
   readonly random: Random;
   readonly store: MemoryStore;
-  readonly weather: LogWeather;
-  readonly odds: Odds;
+  readonly logFaultRates: LogFaults;
+  readonly messageFaults: MessageFaults;
   readonly onWon: (term: number) => void;
-  /** The process dies in the middle of a write. */
+  /** The process dies during a write. */
   readonly onCut: (host: string) => void;
 }
 
-/** How much later a late or repeated append comes. */
+/** Delay of a late or repeated append. */
 const LATE_MS: readonly [number, number] = [300, 9_000];
-/** From the loss of the lead to the arrival of what was held. */
+/** From the loss of leadership to the arrival of the held append. */
 const STALE_MS: readonly [number, number] = [10, 2_500];
 
 export function openServerLog(parts: ServerLogParts): ServerLog {
-  const { world, host, random, store, weather, odds, onWon } = parts;
+  const { world, host, random, store, logFaultRates, messageFaults, onWon } = parts;
   const inner = openMemoryLog({ store, name: host.name, nowMs: world.now, faults: { afterAppend: fenced } });
   const innerOf = new WeakMap<Leadership, Leadership>();
   let cuts = 0;
@@ -70,7 +70,7 @@ export function openServerLog(parts: ServerLogParts): ServerLog {
   };
   const unavailable = (): LogError => new LogError("unavailable", "the log does not answer");
 
-  /** There and back: what happens in between happens whether or not the caller lives to see it. */
+  /** A round trip: the effect happens whether or not the caller survives. */
   async function call<T>(work: () => Promise<T>): Promise<T> {
     await host.wait(random.between(0, 3));
     if (cuts > 0) {
@@ -90,7 +90,7 @@ export function openServerLog(parts: ServerLogParts): ServerLog {
     return done.value;
   }
 
-  /** Nothing of an author who leads no more may be taken, whether or not its index would be the next. */
+  /** An append of a former leader must be refused, even if its index is the next. */
   function fenced(entries: readonly StoredEntry[]): void {
     const leader = store.election.leader();
     for (const { index, term } of entries)
@@ -98,37 +98,37 @@ export function openServerLog(parts: ServerLogParts): ServerLog {
         world.violated("fencing", `entry ${index} of term ${term} by ${host.name} was taken, who leads no more`);
   }
 
-  /** There and back of an append: what is under way arrives whatever became of its author. */
+  /** The round trip of an append: it arrives whatever became of its author. */
   async function append(leadership: Leadership, entries: readonly StoredEntry[]): Promise<void> {
-    await worldWait(world, random.between(1, 4) + weather.slowMs);
-    if (random.chance(weather.lossBefore)) {
-      odds.met("append_refused");
+    await worldWait(world, random.between(1, 4) + logFaultRates.slowMs);
+    if (random.chance(logFaultRates.lossBefore)) {
+      messageFaults.met("append_refused");
       throw unavailable();
     }
     const write = (): Promise<void> => inner.append(innerOf.get(leadership) ?? leadership, entries);
     const later = ([least, most]: readonly [number, number]): void =>
       void world.after(random.between(least, most), () => {
         write().then(
-          () => odds.met("late_append_taken"),
-          () => odds.met("late_append_fenced"),
+          () => messageFaults.met("late_append_taken"),
+          () => messageFaults.met("late_append_fenced"),
         );
       });
-    if (weather.stale || odds.strikes("append_late")) {
-      later(weather.stale ? STALE_MS : LATE_MS);
-      if (weather.stale) odds.met("append_stale");
-      if (weather.stale) store.election.depose();
-      weather.stale = false;
+    if (logFaultRates.stale || messageFaults.strikes("append_late")) {
+      later(logFaultRates.stale ? STALE_MS : LATE_MS);
+      if (logFaultRates.stale) messageFaults.met("append_stale");
+      if (logFaultRates.stale) store.election.depose();
+      logFaultRates.stale = false;
       await worldWait(world, CALL_TIMEOUT_MS);
       throw unavailable();
     }
-    if (odds.strikes("append_repeated")) later(LATE_MS);
+    if (messageFaults.strikes("append_repeated")) later(LATE_MS);
     await write();
-    if (!random.chance(weather.lossAfter)) return;
-    odds.met("append_unanswered");
+    if (!random.chance(logFaultRates.lossAfter)) return;
+    messageFaults.met("append_unanswered");
     throw unavailable();
   }
 
-  /** Cut short with its author. What is left is not seen at all, or seen and found not to be whole. */
+  /** Torn with its author. The rest is invisible, or visible and fails verification. */
   function tear(at: { readonly index: LogIndex; readonly term: Term }, lines: Iterable<string>): void {
     const whole = [...lines];
     const kept = whole.slice(0, random.between(0, whole.length - 1));
@@ -138,7 +138,7 @@ export function openServerLog(parts: ServerLogParts): ServerLog {
     parts.onCut(host.name);
   }
 
-  /** A lease that nobody renews is lost. */
+  /** A lease that is not renewed is lost. */
   function expire(): void {
     const mine = held;
     if (mine === null || !away()) return;
@@ -153,7 +153,7 @@ export function openServerLog(parts: ServerLogParts): ServerLog {
     onWon(won.term);
     won.lost.addEventListener("abort", () => {
       if (held === won) held = null;
-      // Learned from a watch, some time after others know.
+      // Learned from a watch, later than others.
       host.after(random.between(0, 1_500), () => lost.abort(won.lost.reason));
     });
     world.atEnd(() => lost.abort(new LogError("closed", "the world is over")));
@@ -205,7 +205,7 @@ export function openServerLog(parts: ServerLogParts): ServerLog {
       head: () => call(() => inner.head()),
       saveSnapshot: (at, lines) =>
         call(async () => {
-          if (!odds.strikes("snapshot_torn")) return inner.saveSnapshot(at, lines);
+          if (!messageFaults.strikes("snapshot_torn")) return inner.saveSnapshot(at, lines);
           tear(at, lines);
           return new Promise(() => undefined);
         }),

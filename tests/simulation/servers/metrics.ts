@@ -1,4 +1,4 @@
-// Counts nothing: figures of simulated servers come from the simulation itself.
+// Counts nothing: the figures of simulated servers come from the simulation itself.
 
 import type { Metrics } from "@lattice/server";
 
@@ -29,7 +29,7 @@ export const noMetrics: Metrics = {
   output: ignore,
   backup: ignore,
   launchEnded: ignore,
-  launchTakenUp: ignore,
+  launchResumed: ignore,
   fabric: ignore,
   certificateReloaded: ignore,
   certificateEnds: ignore,

@@ -1,11 +1,12 @@
-// One server of the simulated cluster and its lives: the real replica, leader, controllers, hub and
-// agents' door, over the simulated log and network. Only the leader serves agents and users; the
-// others refuse, and their callers try the next.
+// One server of the simulated cluster through its restarts: the real replica, leader, controllers, hub and agent
+// streams, over the simulated log and network. Only the leader serves agents and users; the others refuse, and callers
+// try the next.
 
-import { type AllocationId, type Command, DEFAULT_NETWORK, duration, instant, type Outcome } from "@lattice/core";
+import { type AllocationId, type Command, duration, instant, type Outcome } from "@lattice/core";
 import {
   archiveTo,
   type Clock,
+  type Config,
   type ConnectCall,
   createAgentHub,
   createBroker,
@@ -15,6 +16,7 @@ import {
   isPromised,
   type Leader,
   type LeadOptions,
+  loadConfig,
   type MemoryStore,
   openReplica,
   type Replica,
@@ -24,81 +26,96 @@ import {
 } from "@lattice/server";
 import { ProblemError } from "@lattice/wire";
 import type { BackfillCheck } from "../checks/backfill.ts";
-import type { Odds } from "../faults/odds.ts";
+import type { ExternalSystems } from "../external/external-systems.ts";
+import type { MessageFaults } from "../faults/message-faults.ts";
 import type { Network } from "../network/network.ts";
-import type { Outside } from "../outside/outside.ts";
 import { createHost, type Host } from "../world/host.ts";
 import { quietLogger } from "../world/logger.ts";
 import type { World } from "../world/world.ts";
-import { emptyShelf, type Shelf, type ShelfHistory, shelfHistory } from "./history.ts";
-import { type LogWeather, openServerLog, type ServerLog } from "./log.ts";
+import { emptyHistoryDisk, type HistoryDisk, type SimulatedHistory, simulatedHistory } from "./history.ts";
+import { type LogFaults, openServerLog, type ServerLog } from "./log.ts";
 import { noMetrics } from "./metrics.ts";
 
 export const SETTINGS = {
   heartbeatMs: 10_000,
   timeoutMs: 30_000,
   graceMs: 60_000,
-  /** As the controllers have it. */
+  /** As the controllers use it. */
   borrowedGraceMs: 30_000,
   snapshotEvery: 150,
-  /** Nodes fail often enough that the broker asks now and then. */
+  /** Nodes fail often enough that the broker requests checkpoints. */
   checkpoints: {
-    interval: duration(30_000),
-    bytesPerSecond: 1e9,
-    gpuMemoryBytes: 1e9,
+    evaluationInterval: duration(30_000),
+    storageGbPerSecond: 1,
+    gpuMemoryGb: 1,
+    nodeMtbfHours: 1,
+    storageSecondsPerGb: 0,
     keep: 3,
     retention: duration(0),
-    rates: { nodeMtbfSeconds: 3_600, storageSecondsPerGb: 0, quietSeconds: 120 },
-  },
-  patience: {
-    borrowedGracePeriod: duration(30_000),
-    sensitiveHeartbeatTimeout: duration(120_000),
-    sensitiveGracePeriod: duration(300_000),
+    quietInterval: duration(120_000),
   },
   faults: {
-    failures: 3,
-    quick: duration(10_000),
+    failuresToQuarantine: 3,
+    quickFailure: duration(10_000),
     prologueRetries: 3,
-    mostPercent: 30,
+    quarantineMaxPercent: 30,
     probation: duration(600_000),
-    driftTimeout: duration(60_000),
-    sensitiveDriftTimeout: duration(30_000),
+    driftRemediationTimeout: duration(60_000),
+    sensitiveDriftRemediationTimeout: duration(30_000),
   },
-  /** So few numbers that they are used up now and then. */
+  /** So few VNIs that the pool is exhausted now and then. */
   network: {
-    ...DEFAULT_NETWORK,
-    vniStart: 1_000,
-    vniEnd: 1_010,
-    grace: duration(20_000),
+    vniPoolStart: 1_000,
+    vniPoolEnd: 1_010,
+    gracePeriod: duration(20_000),
     autoDomains: true,
-    managed: true,
+    driver: "fabric_manager",
   },
-  /** Fewer than are at home there. */
+  /** Fewer than the nodes at home there. */
   limits: { sensitivePoolSize: 2 },
   retention: { maxFinished: 40, maxFinishedAge: duration(600_000) },
 } as const;
 
-/** One life of a server. */
-export interface ServerLife {
+function configWith(webhooks: Config["notifications"]["webhooks"]): Config {
+  const defaults = loadConfig(null);
+  return {
+    ...defaults,
+    notifications: { webhooks },
+    retention: SETTINGS.retention,
+    checkpoint: SETTINGS.checkpoints,
+    faults: SETTINGS.faults,
+    network: { ...defaults.network, ...SETTINGS.network },
+    scheduling: { ...defaults.scheduling, ...SETTINGS.limits, minCycleMs: 250 },
+    nodeAgent: {
+      ...defaults.nodeAgent,
+      heartbeatTimeout: duration(SETTINGS.timeoutMs),
+      gracePeriod: duration(SETTINGS.graceMs),
+      borrowedGracePeriod: duration(SETTINGS.borrowedGraceMs),
+    },
+  };
+}
+
+/** One process of a server. */
+export interface ServerProcess {
   readonly host: Host;
   readonly wire: ServerLog;
-  /** Null until it has caught up with the newest snapshot. */
+  /** `null` until it has caught up with the newest snapshot. */
   replica: Replica | null;
   leader: Leader | null;
-  readonly history: ShelfHistory;
+  readonly history: SimulatedHistory;
 }
 
 export interface SimulatedServer {
   readonly name: string;
-  readonly shelf: Shelf;
-  /** Whether this server's history can answer for it: durable, or, while the process lives, on its way there. */
+  readonly historyDisk: HistoryDisk;
+  /** Whether this server's history has the record: durable, or in flight while the process lives. */
   remembers(id: AllocationId): boolean;
-  life(): ServerLife | null;
+  life(): ServerProcess | null;
   leads(): boolean;
   start(): void;
   crash(): void;
   jump(byMs: number): void;
-  /** By this server if it leads, else passed on to whoever it takes for the leader. */
+  /** Applied by this server if it leads, else forwarded to the server that it takes for the leader. */
   propose(command: Command): Promise<Outcome>;
   /** By this server, or not at all. */
   commit(command: Command): Promise<Outcome>;
@@ -108,16 +125,16 @@ export interface ServerParts {
   readonly world: World;
   readonly network: Network;
   readonly store: MemoryStore;
-  readonly weather: LogWeather;
+  readonly logFaultRates: LogFaults;
   readonly epochMs: number;
   readonly name: string;
-  readonly outside: Outside;
-  readonly onReplica: (server: SimulatedServer, life: ServerLife, replica: Replica) => void;
+  readonly external: ExternalSystems;
+  readonly onReplica: (server: SimulatedServer, life: ServerProcess, replica: Replica) => void;
   readonly onFailed: (server: SimulatedServer, error: unknown) => void;
-  readonly odds: Odds;
+  readonly messageFaults: MessageFaults;
   readonly onCycle: BackfillCheck["cycle"];
   readonly onWon: (term: number) => void;
-  /** The process dies in the middle of a write. */
+  /** The process dies during a write. */
   readonly onCut: (host: string) => void;
   readonly pass: (follower: Host, leader: string | null, command: Command) => Promise<Outcome>;
 }
@@ -125,10 +142,10 @@ export interface ServerParts {
 export function createServer(parts: ServerParts): SimulatedServer {
   const { world, network, name } = parts;
   const random = world.random(`server ${name}`);
-  const shelf = emptyShelf();
+  const historyDisk = emptyHistoryDisk();
   let skewMs = random.between(-1_000, 1_000);
   let lives = 0;
-  let life: ServerLife | null = null;
+  let life: ServerProcess | null = null;
 
   const clockOf = (host: Host): Clock => ({
     now: () => instant(Math.floor(parts.epochMs + world.now() + skewMs)),
@@ -142,12 +159,12 @@ export function createServer(parts: ServerParts): SimulatedServer {
     lives += 1;
     const host = createHost(world, `${name}#${lives}`);
     const wire = openServerLog({ ...parts, host, random });
-    const mine: ServerLife = {
+    const mine: ServerProcess = {
       host,
       wire,
       replica: null,
       leader: null,
-      history: shelfHistory(shelf, host, parts.odds),
+      history: simulatedHistory(historyDisk, host, parts.messageFaults),
     };
     life = mine;
     open(mine).catch((error: unknown) => {
@@ -155,7 +172,7 @@ export function createServer(parts: ServerParts): SimulatedServer {
     });
   }
 
-  async function open(mine: ServerLife): Promise<void> {
+  async function open(mine: ServerProcess): Promise<void> {
     const { host, wire, history } = mine;
     const clock = clockOf(host);
     const logger = quietLogger(world, host.name);
@@ -167,16 +184,17 @@ export function createServer(parts: ServerParts): SimulatedServer {
     replica.failed.catch((error: unknown) => {
       if (host.alive()) parts.onFailed(server, error);
     });
+    const config = configWith(parts.external.receiver.hooks);
     const hub = createAgentHub(clock);
     const board = createCheckpointBoard();
     const broker = createBroker({
       view: () => replica.view,
       clock,
       board,
-      config: () => SETTINGS.checkpoints,
+      config: () => config,
       evaluated: () => undefined,
     });
-    const cycles = new Map<string, Parameters<LeadOptions["insight"]["took"]>[0]>();
+    const cycles = new Map<string, Parameters<LeadOptions["insight"]["recordCycle"]>[0]>();
     const leader = startLeading({
       candidate: host.name,
       log,
@@ -186,36 +204,24 @@ export function createServer(parts: ServerParts): SimulatedServer {
       logger,
       metrics: noMetrics,
       launches: { leave: () => undefined },
-      retention: SETTINGS.retention,
-      backfillDepth: 10,
-      budgetDays: 90,
-      minCycleGap: duration(250),
-      heartbeatTimeout: duration(SETTINGS.timeoutMs),
-      gracePeriod: duration(SETTINGS.graceMs),
-      patience: SETTINGS.patience,
-      faults: SETTINGS.faults,
-      fabric: parts.outside.fabric.client(host),
-      checkpoints: SETTINGS.checkpoints,
+      config: () => config,
+      fabric: parts.external.fabric.client(host),
       insight: {
-        took(result) {
+        recordCycle(result) {
           cycles.set(result.vcluster, result);
           parts.onCycle(replica.view, result, clock.now());
         },
-        planned: () => undefined,
-        preempted: () => undefined,
-        measured: () => ({ signals: broker.signals() }),
+        recordPlan: () => undefined,
+        recordPreemption: () => undefined,
+        measuredInputs: () => ({ signals: broker.signals() }),
         onSignals: () => () => undefined,
         forget: () => cycles.clear(),
       },
       broker,
-      webhooks: parts.outside.receiver.hooks,
-      webhookWire: parts.outside.receiver.wire(host),
-      network: SETTINGS.network,
-      makesTokens: false,
-      limits: SETTINGS.limits,
+      webhookWire: parts.external.receiver.wire(host),
       scaling: {
         promised: (node) => isPromised(replica.view, cycles.values(), node),
-        readings: parts.outside.metrics.readings(host),
+        readings: parts.external.metrics.readings(host),
       },
       readers: () => [],
     });
@@ -232,7 +238,7 @@ export function createServer(parts: ServerParts): SimulatedServer {
       serverVersion: "simulated",
       heartbeatIntervalMs: SETTINGS.heartbeatMs,
       failures: () => failureRules(SETTINGS.faults),
-      stranger: () => null,
+      refusal: () => null,
       checkpoints: board,
     };
     network.listen(name, {
@@ -246,8 +252,8 @@ export function createServer(parts: ServerParts): SimulatedServer {
 
   const server: SimulatedServer = {
     name,
-    shelf,
-    remembers: (id) => life?.history.knows(id) ?? shelf.records.has(id),
+    historyDisk,
+    remembers: (id) => life?.history.knows(id) ?? historyDisk.records.has(id),
     life: () => life,
     leads: () => (life?.leader?.sequencer() ?? null) !== null,
     start,

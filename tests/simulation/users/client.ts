@@ -1,5 +1,5 @@
-// A client of the control plane: finds the leader by trying, repeats what was not answered with the
-// same request id, and believes only an answer.
+// A client of the control plane: finds the leader by trying, repeats unanswered requests with the same id, and trusts
+// only an answer.
 
 import type { Command, Outcome } from "@lattice/core";
 import type { RequestWire } from "../network/requests.ts";
@@ -7,7 +7,7 @@ import type { SimulatedServer } from "../servers/server.ts";
 import type { World } from "../world/world.ts";
 
 export interface Client {
-  /** Null: not answered after many tries; it may or may not have happened. */
+  /** `null` when not answered after many tries; it may or may not have happened. */
   ask(command: Command): Promise<Outcome | null>;
 }
 

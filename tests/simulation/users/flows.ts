@@ -1,5 +1,5 @@
-// What random users ask for that hangs together: dependents of earlier work, task groups, and whole DAGs.
-// Everything here has an end, so that a simulation that stops submitting can finish.
+// Linked work of random users: dependents, task groups and DAGs. All of it is bounded, so that a simulation can
+// finish.
 
 import {
   type AllocationId,
@@ -14,22 +14,22 @@ import {
 import type { Random } from "../world/random.ts";
 import { originOf, specOf } from "./requests.ts";
 
-/** Something that was acknowledged before. */
-export interface Earlier {
+/** Acknowledged earlier work. */
+export interface EarlierWork {
   readonly id: AllocationId;
   readonly tenant: string;
 }
 
 export interface Flow {
   readonly command: Command;
-  /** Each with a name of its own. */
+  /** Each has its own name. */
   readonly specs: readonly AllocationSpec[];
 }
 
 const CONDITIONS: readonly DependencyCondition[] = ["success", "success", "any", "failure", "corresponding"];
 
-/** Null: something that stands alone. */
-export function flow(random: Random, requestId: string, earlier: readonly Earlier[]): Flow | null {
+/** `null` for independent work. */
+export function flow(random: Random, requestId: string, earlier: readonly EarlierWork[]): Flow | null {
   const kind = random.between(0, 9);
   if (kind >= 4) return null;
   if (kind === 3) return dag(random, requestId);
@@ -61,7 +61,7 @@ function endingSpec(random: Random, name: string): AllocationSpec {
   };
 }
 
-function edges(random: Random, { tenant }: AllocationSpec, earlier: readonly Earlier[]): readonly Dependency[] {
+function edges(random: Random, { tenant }: AllocationSpec, earlier: readonly EarlierWork[]): readonly Dependency[] {
   const own = earlier.filter((one) => one.tenant === tenant).slice(-6);
   const list: Dependency[] = [];
   if (own.length > 0 && random.chance(0.8)) list.push({ ref: random.pick(own).id, condition: random.pick(CONDITIONS) });

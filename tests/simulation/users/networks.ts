@@ -1,13 +1,13 @@
-// Administrators of network domains: they change how long one that nobody is in is kept.
+// Administrators of network domains, who change the grace of domains.
 
 import { type Command, duration, type TenantId } from "@lattice/core";
-import type { Crew, Desk } from "./crew.ts";
 import { DOMAINS, originOf, TENANTS } from "./requests.ts";
+import type { UserContext, UserGroup } from "./user-group.ts";
 
 const EVERY_MS = 20_000;
 const GRACES_MS = [0, 5_000, 20_000, 60_000] as const;
 
-export function networkUsers({ client, random, requestId, every }: Desk): Crew {
+export function networkUsers({ client, random, requestId, every }: UserContext): UserGroup {
   const counts = { domainGraces: 0 };
 
   async function setGrace(): Promise<void> {

@@ -1,15 +1,15 @@
-// Those who look after nodes with what watches them from outside: they report hardware that is broken, worn or repaired, drain nodes at once,
-// and put back to work what was set aside.
+// Operators with external monitoring: they report broken, worn and repaired hardware, drain nodes urgently, and enable
+// quarantined nodes.
 
 import type { NodeId } from "@lattice/core";
-import type { Crew, Desk } from "./crew.ts";
 import { nodeCommand, originOf } from "./requests.ts";
+import type { UserContext, UserGroup } from "./user-group.ts";
 
-/** Mean time between two of each, and until what is broken is repaired. */
+/** Mean time between two of each, and until a repair. */
 const EVERY_MS = { report: 60_000, drain: 75_000, enable: 20_000 } as const;
 const REPAIR_MS = 60_000;
 
-export function operators({ world, client, random, requestId, every, nodes }: Desk): Crew {
+export function operators({ world, client, random, requestId, every, nodes }: UserContext): UserGroup {
   const counts = { hardwareReports: 0, urgentDrains: 0 };
 
   const tell = (node: string, verdict: "hardware" | "warning" | "repaired") =>

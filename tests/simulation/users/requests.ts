@@ -1,16 +1,16 @@
-// What random users ask for: submissions of every shape, cancellations, changes, and an
-// administrator's work on nodes and quotas. Pure but for chance: it makes commands, and sends none.
+// The requests of random users: submissions of every shape, cancellations, changes, and an administrator's work on
+// nodes and quotas. Pure apart from randomness: it creates commands and sends none.
 
 import {
   type AllocationId,
   type AllocationSpec,
-  ANYTHING,
   type Command,
   DEFAULT_LENDING,
   duration,
+  minimalSpec,
+  NO_CONSTRAINTS,
   type NodeId,
   type Origin,
-  plainSpec,
   type TenantId,
   UNLIMITED,
   type UserName,
@@ -25,10 +25,10 @@ export const TENANTS = [
   { id: "biology", maxNodes: null, maxConcurrent: 5 },
 ] as const;
 const VCLUSTERS = ["hpc-batch", "hpc-batch", "ml-training", "service", "interactive"] as const;
-/** Network domains that users name; others are of one allocation alone. */
+/** Network domains that users name; others are private. */
 export const DOMAINS = ["ring", "tree", "mesh"] as const;
 const MINUTE_MS = 60_000;
-/** Long enough to be in the way of others; several of them, one after the other, are what a run waits for at its end. */
+/** Long enough to block others; a run waits at its end for several of them in sequence. */
 const HOG_MS = [MINUTE_MS, 1.5 * MINUTE_MS, 2.5 * MINUTE_MS] as const;
 
 export const originOf = (requestId: string): Origin => ({
@@ -46,14 +46,14 @@ export function submission(
 }
 
 export function specOf(random: Random, name: string): AllocationSpec {
-  // Now and then something large and lowly that others have to push aside.
+  // Now and then a large job of a low class that others must preempt.
   const hog = random.chance(0.05);
   const nodes = hog ? random.pick([8, 12, 20]) : random.pick([1, 1, 1, 2, 2, 3, 4]);
   const elastic = nodes > 1 && random.chance(0.2);
   const unbounded = random.chance(0.03);
   const walltime = hog ? 3_600_000 : random.pick([15, 30, 60, 120, 600, 600]) * 1_000;
-  return plainSpec({
-    // Whose quota is never below what it asks for.
+  return minimalSpec({
+    // A tenant whose quota is never below its requests.
     tenant: (hog ? TENANTS[0] : random.pick(TENANTS)).id as TenantId,
     vcluster: random.pick(VCLUSTERS) as VClusterId,
     name,
@@ -64,7 +64,7 @@ export function specOf(random: Random, name: string): AllocationSpec {
     resources: {
       minNodes: elastic ? 1 : nodes,
       maxNodes: nodes,
-      constraints: { ...ANYTHING, topology: random.chance(0.1) ? "tight" : "any" },
+      constraints: { ...NO_CONSTRAINTS, topology: random.chance(0.1) ? "tight" : "any" },
     },
     lifecycle: {
       kind: unbounded ? "unbounded" : "bounded",
@@ -74,7 +74,7 @@ export function specOf(random: Random, name: string): AllocationSpec {
       maxRequeue: random.between(0, 5),
     },
     ...(random.chance(0.15) ? { networkDomain: random.pick(DOMAINS) } : null),
-    // Whom its walltime overtakes while it saves its work waits for its user, who resumes it at the end.
+    // Work suspended at its walltime waits for its user, who resumes it at the end.
     ...(hog && !unbounded ? { checkpoint: CHECKPOINT } : null),
   });
 }
@@ -104,7 +104,7 @@ export const cancellation = (id: AllocationId, requestId: string): Command => ({
   reason: "no longer needed",
 });
 
-/** Its walltime was over, and it has saved its work: it waits for its user, however long. */
+/** Suspended at its walltime: it waits for its user without limit. */
 export const resumption = (id: AllocationId, requestId: string): Command => ({
   kind: "allocation.resume",
   origin: originOf(requestId),
@@ -129,7 +129,7 @@ export function tenantCommands(): readonly Command[] {
   }));
 }
 
-/** The vCluster that has nodes of its own lends them. */
+/** The vCluster with its own nodes lends them. */
 export const LENDER = "ml-training";
 
 export const lendingCommand = (): Command => ({
@@ -146,11 +146,11 @@ export const quotaChange = (tenant: string, maxNodes: number | null, requestId: 
   change: { quota: { maxNodes } },
 });
 
-export type NodeDeed = "drain" | "undrain" | "disable" | "enable";
+export type NodeAction = "drain" | "undrain" | "disable" | "enable";
 
-export function nodeCommand(deed: NodeDeed, node: string, requestId: string): Command {
+export function nodeCommand(action: NodeAction, node: string, requestId: string): Command {
   const of = { origin: originOf(requestId), node: node as NodeId };
-  if (deed === "drain") return { kind: "node.drain", ...of, reason: "maintenance" };
-  if (deed === "disable") return { kind: "node.disable", ...of, reason: "maintenance" };
-  return deed === "undrain" ? { kind: "node.undrain", ...of } : { kind: "node.enable", ...of };
+  if (action === "drain") return { kind: "node.drain", ...of, reason: "maintenance" };
+  if (action === "disable") return { kind: "node.disable", ...of, reason: "maintenance" };
+  return action === "undrain" ? { kind: "node.undrain", ...of } : { kind: "node.enable", ...of };
 }

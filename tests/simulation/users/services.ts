@@ -1,5 +1,5 @@
-// Users with services: reactive ones that grow and shrink by a metric, and ones of a fixed size; some asked whether they live, some
-// that fall ill or fail by themselves. They are updated while they run, in what they run and in their bounds, and ended after a while.
+// Users with services: reactive and fixed-size ones, some with probes, some that become unhealthy or fail. They update
+// programs and bounds at run time and end after a while.
 
 import {
   type AllocationId,
@@ -8,22 +8,22 @@ import {
   duration,
   isFinal,
   type LivenessProbe,
-  plainSpec,
+  minimalSpec,
   type ScalePolicy,
   type Task,
   type TenantId,
   type VClusterId,
 } from "@lattice/core";
+import { METRIC } from "../external/metrics.ts";
 import { programLine } from "../nodes/program.ts";
-import { METRIC } from "../outside/metrics.ts";
 import type { Random } from "../world/random.ts";
-import type { Crew, Desk } from "./crew.ts";
 import { cancellation, originOf, TENANTS } from "./requests.ts";
+import type { UserContext, UserGroup } from "./user-group.ts";
 
-/** Mean time between two of each; how long a service is wanted. */
+/** Mean time between two of each; lifetime of a service. */
 const EVERY_MS = { submit: 25_000, update: 30_000 } as const;
 const WANTED_MS = 240_000;
-/** At a time: the rest of the nodes is for work that ends. */
+/** At a time: the other nodes are for bounded work. */
 const MOST_SERVICES = 5;
 const PROBE: LivenessProbe = {
   kind: "tcp",
@@ -35,7 +35,7 @@ const PROBE: LivenessProbe = {
   timeout: duration(1_000),
 };
 
-export function serviceUsers({ world, client, random, requestId, every, acknowledged }: Desk): Crew {
+export function serviceUsers({ world, client, random, requestId, every, acknowledged }: UserContext): UserGroup {
   const counts = { services: 0, serviceUpdates: 0 };
   const alive = new Map<AllocationId, AllocationSpec>();
   let version = 0;
@@ -92,7 +92,7 @@ function serviceSpec(random: Random, name: string, task: Task): AllocationSpec {
   const reactive = random.chance(0.7);
   const scale = scaleOf(random);
   const nodes = reactive ? scale.minNodes : random.between(1, 2);
-  return plainSpec({
+  return minimalSpec({
     tenant: random.pick(TENANTS).id as TenantId,
     vcluster: "service" as VClusterId,
     name,

@@ -1,30 +1,30 @@
-// Users with small and with secret things: parts of nodes in a vCluster that shares them, sensitive work on nodes of its own, and the
-// administrators who set both up and watch a budget.
+// Users with shares of nodes and with sensitive work on its own nodes, and the administrators who configure both and a
+// budget.
 
 import {
   type AllocationSpec,
-  ANYTHING,
   type Command,
   duration,
+  minimalSpec,
+  NO_CONSTRAINTS,
   type NodeId,
-  plainSpec,
   type TenantId,
   type VClusterId,
   WEIGHT_PROFILES,
 } from "@lattice/core";
 import { programLine } from "../nodes/program.ts";
-import type { Crew, Desk } from "./crew.ts";
 import { originOf, TENANTS } from "./requests.ts";
+import type { UserContext, UserGroup } from "./user-group.ts";
 
 export const SHARING = "interactive";
-export const SECRET = "secret";
-/** At home there, when they could be had: more than the pool lets them use at a time. */
+export const SENSITIVE = "secret";
+/** At home there if available: more than the pool permits at a time. */
 const SECRET_NODES = 4;
 const EVERY_MS = { small: 12_000, secret: 40_000, assign: 10_000 } as const;
-/** Of the tenant with a budget: used up within minutes. */
+/** Of the tenant with a budget: exhausted within minutes. */
 const BUDGET_HOURS = 1;
 
-export function smallUsers({ client, random, requestId, every, acknowledged, nodes }: Desk): Crew {
+export function smallUsers({ client, random, requestId, every, acknowledged, nodes }: UserContext): UserGroup {
   const counts = { smallJobs: 0, secretJobs: 0 };
   const unassigned = nodes.slice(0, SECRET_NODES);
 
@@ -63,19 +63,20 @@ export function smallUsers({ client, random, requestId, every, acknowledged, nod
   });
 
   const smallSpec = (name: string): AllocationSpec =>
-    plainSpec({
+    minimalSpec({
       ...common(name),
       vcluster: SHARING as VClusterId,
-      resources: { constraints: { ...ANYTHING, cpuCores: random.pick([4, 8, 16, 24, 40]) } },
+      resources: { constraints: { ...NO_CONSTRAINTS, cpuCores: random.pick([4, 8, 16, 24, 40]) } },
     });
 
-  const secretSpec = (name: string): AllocationSpec => plainSpec({ ...common(name), vcluster: SECRET as VClusterId });
+  const secretSpec = (name: string): AllocationSpec =>
+    minimalSpec({ ...common(name), vcluster: SENSITIVE as VClusterId });
 
   async function assign(): Promise<void> {
     const node = unassigned.at(-1) as NodeId | undefined;
     if (node === undefined) return;
     const origin = originOf(requestId("assign"));
-    const outcome = await client.ask({ kind: "node.assign", origin, node, vcluster: SECRET as VClusterId });
+    const outcome = await client.ask({ kind: "node.assign", origin, node, vcluster: SENSITIVE as VClusterId });
     if (outcome?.kind === "accepted") unassigned.pop();
   }
 
@@ -101,7 +102,7 @@ const setUp = (): readonly Command[] => [
   {
     kind: "vcluster.create",
     origin: originOf("secret"),
-    vcluster: SECRET as VClusterId,
+    vcluster: SENSITIVE as VClusterId,
     description: "",
     tenant: null,
     scheduler: "sensitive_reservation",

@@ -1,13 +1,11 @@
-// Random users at work until they are told to stop; then they tidy up: services are cancelled, what a
-// walltime has suspended is resumed, quotas restored, nodes put back to work, so that everything that is
-// left can finish.
+// Random users work until they are stopped; then they clean up: services are cancelled, suspended work is resumed,
+// quotas are restored and nodes enabled, so that everything can finish.
 
 import { type AllocationId, type DagId, isFinal, type View } from "@lattice/core";
-import type { Truth } from "../checks/truth.ts";
+import type { ProcessChecks } from "../checks/processes.ts";
 import type { World } from "../world/world.ts";
 import type { Client } from "./client.ts";
-import type { Crew, Desk } from "./crew.ts";
-import { type Earlier, flow } from "./flows.ts";
+import { type EarlierWork, flow } from "./flows.ts";
 import { networkUsers } from "./networks.ts";
 import { operators } from "./operators.ts";
 import {
@@ -23,9 +21,10 @@ import {
 } from "./requests.ts";
 import { serviceUsers } from "./services.ts";
 import { smallUsers } from "./small.ts";
+import type { UserContext, UserGroup } from "./user-group.ts";
 
-/** Each kind has chance of its own. */
-const CREWS: Readonly<Record<string, (desk: Desk) => Crew>> = {
+/** Each kind has its own random stream. */
+const CREWS: Readonly<Record<string, (context: UserContext) => UserGroup>> = {
   services: serviceUsers,
   networks: networkUsers,
   operators,
@@ -35,9 +34,11 @@ const CREWS: Readonly<Record<string, (desk: Desk) => Crew>> = {
 export interface Users {
   begin(): void;
   stop(): void;
-  /** Puts back what administrators took away, cancels what has no end, resumes what waits for it; may be called again. */
+  /**
+   * Restores what administrators removed, cancels unbounded work, and resumes suspended work; may be called again.
+   */
   tidyUp(view: View): void;
-  /** Submissions that were acknowledged: id and name. */
+  /** Acknowledged submissions: id and name. */
   readonly acknowledged: ReadonlyMap<AllocationId, string>;
   /** Whole DAGs. */
   readonly dags: ReadonlySet<DagId>;
@@ -50,15 +51,15 @@ export interface Users {
     nodes: number;
     quotas: number;
   };
-  readonly crews: readonly Crew[];
+  readonly groups: readonly UserGroup[];
 }
 
 export interface UsersParts {
   readonly world: World;
   readonly client: Client;
-  readonly truth: Truth;
+  readonly truth: ProcessChecks;
   readonly nodes: readonly string[];
-  /** How much longer than usual everybody takes. */
+  /** Factor by which all users are slower than usual. */
   readonly pace: number;
 }
 
@@ -68,7 +69,7 @@ const EVERY_MS = { submit: 4_500, cancel: 30_000, update: 25_000, nodes: 45_000,
 export function createUsers({ world, client, truth, nodes, pace }: UsersParts): Users {
   const random = world.random("users");
   const acknowledged = new Map<AllocationId, string>();
-  const earlier: Earlier[] = [];
+  const earlier: EarlierWork[] = [];
   const dags = new Set<DagId>();
   const counts = { submitted: 0, groups: 0, dags: 0, cancelled: 0, updated: 0, nodes: 0, quotas: 0 };
   let working = false;
@@ -107,11 +108,11 @@ export function createUsers({ world, client, truth, nodes, pace }: UsersParts): 
     earlier.push({ id: id as AllocationId, tenant });
   }
 
-  const crews = Object.entries(CREWS).map(([kind, crew]) =>
-    crew({
+  const groups = Object.entries(CREWS).map(([kind, group]) =>
+    group({
       ...{ world, client, requestId, nodes },
       random: world.random(`users ${kind}`),
-      every: (meanMs, deed) => every(meanMs * pace, deed),
+      every: (meanMs, action) => every(meanMs * pace, action),
       acknowledged(outcome, name, tenant) {
         if (outcome?.kind !== "accepted" || outcome.id === null) return;
         keep(outcome.id, name, tenant);
@@ -149,11 +150,11 @@ export function createUsers({ world, client, truth, nodes, pace }: UsersParts): 
     await client.ask(quotaChange("physics", random.pick([4, 8, 12, 20, null]), requestId("quota")));
   }
 
-  function every(meanMs: number, deed: () => Promise<void>): void {
+  function every(meanMs: number, action: () => Promise<void>): void {
     world.after(random.wait(meanMs), () => {
       if (!working) return;
-      every(meanMs, deed);
-      void deed();
+      every(meanMs, action);
+      void action();
     });
   }
 
@@ -161,7 +162,7 @@ export function createUsers({ world, client, truth, nodes, pace }: UsersParts): 
     acknowledged,
     dags,
     counts,
-    crews,
+    groups,
     begin() {
       working = true;
       for (const command of [...tenantCommands(), lendingCommand()]) void client.ask(command);
@@ -170,13 +171,13 @@ export function createUsers({ world, client, truth, nodes, pace }: UsersParts): 
       every(EVERY_MS.update * pace, update);
       every(EVERY_MS.nodes * pace, tendNodes);
       every(EVERY_MS.quota * pace, changeQuota);
-      for (const crew of crews) crew.begin();
+      for (const group of groups) group.begin();
     },
     stop() {
       working = false;
     },
     tidyUp(view) {
-      for (const crew of crews) crew.tidyUp(view);
+      for (const group of groups) group.tidyUp(view);
       for (const { id, maxNodes } of TENANTS) {
         if (view.tenant(id as never)?.quota.maxNodes !== maxNodes)
           void client.ask(quotaChange(id, maxNodes, requestId("quota")));

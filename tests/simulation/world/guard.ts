@@ -1,9 +1,9 @@
-// While a simulation runs, nothing in it may ask the real world for time or chance: each of these
-// throws. What the simulation itself needs of the event loop is taken before.
+// During a simulation, any use of real time or randomness throws. The simulation takes what it needs of the event loop
+// beforehand.
 
 const realSetImmediate = setImmediate;
 
-/** Turns between two that let the platform see to signals and to rejections that nobody handled. */
+/** Interval of real turns, in which the platform handles signals and unhandled rejections. */
 const BREATHE_EVERY = 128;
 let turns = 0;
 
@@ -16,7 +16,7 @@ export const turn = (): Promise<void> =>
   });
 
 export interface Guard {
-  /** What was asked for, with the stack of the first who did. */
+  /** What was called, with the first stack. */
   offences(): readonly string[];
   lift(): void;
 }

@@ -1,7 +1,6 @@
-// One life of one simulated process: what it waits for comes while it lives and is not paused.
-// Killing it drops all of it at once, in the middle of whatever it was doing; what it had asked the
-// world for before that may still happen, as it would after a real crash. Pausing holds everything
-// back until it goes on.
+// One run of one simulated process: its waits resolve while it lives and is not paused. Killing it drops all of them
+// at once; effects that it has already requested may still happen, as after a real crash. Pausing delays everything
+// until it resumes.
 
 import type { World } from "./world.ts";
 
@@ -12,9 +11,9 @@ export interface Host {
   alive(): boolean;
   paused(): boolean;
   after(waitMs: number, run: () => void): () => void;
-  /** Resolves after that time; never, if the process dies first. */
+  /** Resolves after that time; never if the process dies first. */
   wait(waitMs: number): Promise<void>;
-  /** Runs now, or when the process goes on; never, if it is dead. */
+  /** Runs now, or when the process resumes; never if it is dead. */
   deliver(run: () => void): void;
   kill(): void;
   pause(): void;
@@ -68,7 +67,7 @@ export function createHost(world: World, name: string): Host {
       paused = false;
       const now = held;
       held = [];
-      // Each in a turn of its own, as they would have come.
+      // Each in its own turn, as they would have arrived.
       for (const run of now) world.after(0, () => deliver(run));
     },
   };

@@ -1,5 +1,5 @@
-// A logger for simulated programs: what they say goes into the notes of the world only when
-// somebody watches the run, with virtual time; otherwise saying costs nothing.
+// A logger for simulated programs: messages become notes of the world, with virtual time, only if the run is watched;
+// otherwise logging costs nothing.
 
 import type { Logger } from "@lattice/server";
 import type { World } from "./world.ts";
@@ -8,7 +8,7 @@ const LEVELS = ["trace", "debug", "info", "warn", "error", "fatal"] as const;
 
 let watching = false;
 
-/** Makes every later simulated program talk. */
+/** Enables the log of every later simulated program. */
 export const listenToLogs = (on: boolean): void => {
   watching = on;
 };

@@ -1,22 +1,22 @@
-// What happens next: a binary heap ordered by time, then by the order of asking. Two events of one
-// instant always come in the same order, so a run depends on its seed alone.
+// The next events: a binary heap ordered by time, then by insertion. Two events of one instant always have the same
+// order, so a run depends on its seed alone.
 
-export interface Happening {
+export interface QueuedEvent {
   readonly at: number;
   readonly order: number;
-  /** Null once cancelled. */
+  /** `null` once cancelled. */
   run: (() => void) | null;
 }
 
 export interface Queue {
-  push(happening: Happening): void;
-  /** The earliest, or null when nothing is left. */
-  pop(): Happening | null;
+  push(happening: QueuedEvent): void;
+  /** The earliest event, or `null` when none is left. */
+  pop(): QueuedEvent | null;
   readonly size: number;
 }
 
 export function createQueue(): Queue {
-  const heap: Happening[] = [];
+  const heap: QueuedEvent[] = [];
 
   function rise(from: number): void {
     let at = from;
@@ -68,7 +68,7 @@ export function createQueue(): Queue {
   };
 }
 
-function isBefore(a: Happening | undefined, b: Happening | undefined): boolean {
+function isBefore(a: QueuedEvent | undefined, b: QueuedEvent | undefined): boolean {
   if (a === undefined || b === undefined) return false;
   return a.at < b.at || (a.at === b.at && a.order < b.order);
 }

@@ -1,7 +1,7 @@
-// Chance from one seed. Each purpose has a stream of its own, derived from its name, so that one
-// purpose that asks more or less often does not change what another gets.
+// Random numbers from one seed. Each purpose has its own stream, derived from its name, so that one purpose does not
+// change the numbers of another.
 
-import { numbersFrom } from "../../harness/random.ts";
+import { mulberry32 } from "../../harness/random.ts";
 
 export interface Random {
   /** From 0 up to, not including, 1. */
@@ -9,13 +9,13 @@ export interface Random {
   /** A whole number, both ends included. */
   between(least: number, most: number): number;
   chance(probability: number): boolean;
-  /** Waiting time until something that happens every `mean` on average, at least 1. */
+  /** Waiting time until an event that happens every `mean` on average, at least 1. */
   wait(mean: number): number;
   pick<T>(items: readonly T[]): T;
 }
 
 export function randomStream(seed: number, name: string): Random {
-  const next = numbersFrom(mix(seed ^ hashOf(name)));
+  const next = mulberry32(mix(seed ^ hashOf(name)));
   const between = (least: number, most: number): number => least + Math.floor(next() * (most - least + 1));
   return {
     next,

@@ -1,6 +1,5 @@
-// Time and chance of one simulated cluster. Time moves from event to event and only when everything
-// that could run has run: after each event the microtasks are drained, so a promise that is settled
-// is followed to its end before the next event. The first violation stops the run.
+// Time and randomness of one simulated cluster. Time moves from event to event, after all microtasks have run, so that
+// a settled promise is followed to its end before the next event. The first violation stops the run.
 
 import { createQueue } from "./queue.ts";
 import { hashOf, type Random, randomStream } from "./random.ts";
@@ -12,30 +11,30 @@ export interface Violation {
 }
 
 export interface World {
-  /** Milliseconds since the beginning of the simulation. */
+  /** Milliseconds since the start of the simulation. */
   now(): number;
   after(waitMs: number, run: () => void): () => void;
   random(name: string): Random;
   /** Part of the trace: two runs of one seed note the same. */
   note(text: string): void;
-  /** Heard by whoever watches; no part of the trace. */
+  /** Passed to watchers of the run; not part of the trace. */
   said(text: string): void;
   violated(rule: string, detail: string): void;
   violation(): Violation | null;
-  /** Runs events up to that time, or until something is violated or nothing is left. */
+  /** Runs events up to that time, or until a violation or the end of the queue. */
   runUntil(endMs: number): Promise<void>;
   traceHash(): string;
   events(): number;
-  /** To be done when nothing of this world is needed any more: the platform keeps signals that others listen to. */
+  /** Runs when the world is no longer needed: the platform keeps signals with listeners alive. */
   atEnd(run: () => void): void;
   close(): void;
 }
 
 export interface WorldOptions {
   readonly seed: number;
-  /** The real one: taken before the guard forbids it. */
+  /** The real one, taken before the guard forbids it. */
   readonly turn: () => Promise<void>;
-  /** Hears every note, for watching a run. */
+  /** Receives every note, for watching a run. */
   readonly onNote: ((atMs: number, text: string) => void) | null;
 }
 

@@ -1,14 +1,14 @@
-/* What the parts of lattice-enter have of each other. */
+/* Shared declarations of lattice-enter. */
 #ifndef LATTICE_ENTER_H
 #define LATTICE_ENTER_H
 
-/* Says why and ends. */
+/* Prints the reason and exits. */
 void fail(const char *what) __attribute__((noreturn));
 
-/* Writes the seccomp filters of a process down; the exit status. */
+/* Saves the seccomp filters of a process to a file; returns the exit status. */
 int save_filters(int target, const char *file);
 
-/* Takes on what was written down, oldest first. */
+/* Applies saved filters, oldest first. */
 void load_filters(int descriptor);
 
 #endif

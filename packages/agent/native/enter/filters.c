@@ -1,6 +1,6 @@
-/* The seccomp filters of a process, as the kernel has them: read by ptrace, which stops the process for a moment, and written
-   down once for all who enter later. The file: for each filter, oldest first, its length in instructions as 4 bytes, then
-   those. Nobody need know what profile they were made from. */
+/* The seccomp filters of a process: read by ptrace, which stops the process briefly, and saved once for all later entries.
+   File format: for each filter, oldest first, its length in instructions as 4 bytes, then the instructions. The profile
+   that they were made from is not needed. */
 #include "enter.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 
 enum { MOST_FILTERS = 64, MOST_INSTRUCTIONS = 4096, TRIES = 200, PAUSE_US = 5000 };
 
-/* Whoever else looks at it is done soon. Answers a signal that came first, to be passed on. */
+/* Retries while another tracer is attached. Returns a signal that arrived first, to be passed on. */
 static long stop(int target)
 {
     for (int left = TRIES; ptrace(PTRACE_SEIZE, target, 0, 0) != 0; left--) {

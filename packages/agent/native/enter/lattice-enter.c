@@ -1,12 +1,12 @@
-/* The way into an attempt that has files of its own: joins the namespaces of one of its processes, becomes its user with its
-   groups, keeps no capability that it lacks, takes on its seccomp filters, and becomes the command. All in one process,
-   since whatever came after the change of files would have to be in the image.
+/* Enters an attempt that has its own files: joins the namespaces of one of its processes, becomes its user with its groups,
+   drops capabilities that the process lacks, applies its seccomp filters, and becomes the command. One process does all of
+   it, since a later program would have to exist in the image.
 
      lattice-enter --target=PID [--mount --uts --ipc --net --pid --cgroup] [--setuid=UID --setgid=GID --groups=N,N]
                    [--bounding=HEX --effective=HEX] [--no-new-privs] [--filters=FILE] -- COMMAND...
      lattice-enter --target=PID --save-filters=FILE
 
-   A signal that was to come with the parent's death (PR_SET_PDEATHSIG) still does: the change of user would drop it. */
+   The parent-death signal (PR_SET_PDEATHSIG) is restored, because the change of user clears it. */
 #include "enter.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +37,7 @@ void fail(const char *what)
     exit(NOT_ENTERED);
 }
 
-/* What follows the name when the word is of that name. */
+/* Returns the value of an option with this name, or NULL. */
 static const char *value(const char *word, const char *name)
 {
     size_t length = strlen(name);
@@ -82,7 +82,7 @@ static int open_of(int target, const char *name, int flags)
     return opened;
 }
 
-/* All are opened while the node's own /proc is still there to see. */
+/* All are opened while the node's /proc is still visible. */
 static void join_spaces(const struct wanted *wanted)
 {
     int opened[MOST_SPACES], root = open_of(wanted->target, "root", O_RDONLY | O_DIRECTORY);
@@ -149,7 +149,7 @@ int main(int count, char **words)
     if (wanted.no_new_privileges && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("no new privileges");
     if (death != 0) {
         prctl(PR_SET_PDEATHSIG, death);
-        /* It may have died meanwhile. */
+        /* The parent may have died meanwhile. */
         if (getppid() != parent) raise(death);
     }
     if (filters >= 0) load_filters(filters);

@@ -1,5 +1,5 @@
-// Loaded into ranks (LD_PRELOAD): remembers the workers that UCX makes, and drives them while a read from PMI_FD has nothing
-// yet, so that MPICH before 4.2 does not wait for ever in MPI_Finalize.
+// Loaded into ranks (LD_PRELOAD): records the workers of UCX and progresses them while a read from PMI_FD blocks, so that
+// MPICH before 4.2 does not hang in MPI_Finalize.
 #include <dlfcn.h>
 #include <poll.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
- * Names that programs of one allocation publish for each other (MPI_Publish_name). They are kept by the leading server,
- * so that other nodes and other launches find them; this only puts them into words. A value is what the library makes of
- * it, with whoever published it before it: NAMESPACE.RANK.VALUE, all but the rank in hexadecimal.
+ * Names that programs of one allocation publish for each other (MPI_Publish_name). They are kept by the leader,
+ * so that other nodes and other launches find them; this file only encodes them. A value is the library's encoding, with
+ * its publisher in front: NAMESPACE.RANK.VALUE, all but the rank in hexadecimal.
  */
 #include "lattice-pmix.h"
 #include <pthread.h>
@@ -13,7 +13,7 @@
 #define MOST_FOUND 256
 
 struct waiting {
-  unsigned id; /* 0: nobody */
+  unsigned id; /* 0: the slot is free */
   pmix_op_cbfunc_t done;
   pmix_lookup_cbfunc_t found;
   void *data;
@@ -23,7 +23,7 @@ static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
 static struct waiting table[MOST_WAITING];
 static unsigned last_id;
 
-/* 0: too many wait. */
+/* Returns 0 when too many requests wait. */
 static unsigned wait_for(pmix_op_cbfunc_t done, pmix_lookup_cbfunc_t found, void *data) {
   unsigned id = 0;
   pthread_mutex_lock(&asking);
@@ -61,7 +61,7 @@ static void add(struct words *words, const char *before, char *more) {
   free(more);
 }
 
-/* Those of the library itself say how, not what. */
+/* The library's own keys are directives, not data. */
 static int is_own(const char *key) { return strncmp(key, "pmix.", 5) == 0; }
 
 static char *packed(const pmix_proc_t *proc, const pmix_value_t *value) {
@@ -102,7 +102,7 @@ static struct words hex_keys(char **keys) {
   return words;
 }
 
-/* In seconds, how long to wait for what is not there yet. */
+/* Returns how many seconds to wait for missing names. */
 #define LONGEST_WAIT 60
 
 pmix_status_t on_lookup(const pmix_proc_t *proc, char **keys, const pmix_info_t info[], size_t count,
@@ -138,7 +138,7 @@ static pmix_status_t status_of(const char *problem) {
   return strcmp(problem, "unknown") == 0 ? PMIX_ERR_NOT_FOUND : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
-/* 0: it is not one of ours. */
+/* Returns 0 when the value has another format. */
 static int unpacked(pmix_pdata_t *into, const char *key, char *text) {
   char *rank = strchr(text, '.'), *value = rank == NULL ? NULL : strchr(rank + 1, '.');
   if (value == NULL) return 0;

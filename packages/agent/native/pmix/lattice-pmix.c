@@ -1,24 +1,24 @@
 /*
  * A PMIx server for the ranks of one launch on one node. It is started by the shepherd, which holds its standard input
  * and output, and it ends with them. Everything that concerns other nodes goes through the shepherd: this program knows
- * of its own ranks and of the layout, nothing else.
+ * only its own ranks and the layout.
  *
  * Arguments: name of the launch, a folder to be made for its files (ends with XXXXXX), this node's place, then for
  * every node "NAME:FIRST:COUNT".
  *
- * Says, one line each:
- *   folder PATH                what it was called in the end; whoever started this takes it away
+ * Output, one line each:
+ *   folder PATH                its final name; the shepherd removes it
  *   env RANK NAME=VALUE...     (fields divided by tabs) what a rank needs in its environment; one line for every rank
  *   ready                      all ranks may be started
- *   fence NUMBER HEX           all ranks of this node have come; what they brought
+ *   fence NUMBER HEX           all ranks of this node are in the fence; their data
  *   abort RANK STATUS TEXT     a rank wants the launch to end
- *   connected RANK             a rank has come
- *   finalized RANK             a rank has said goodbye
+ *   connected RANK             a rank has connected
+ *   finalized RANK             a rank has finalized
  *   spawn RANK                 a rank wants more ranks, and is refused
  *   publish, lookup, unpublish ID SECONDS (KEY [VALUE])...   names, in hexadecimal; to be answered
  *   failed TEXT                nothing can be served
- * Hears:
- *   fence NUMBER HEX           what all nodes brought, in their order
+ * Input:
+ *   fence NUMBER HEX           the data of all nodes, in node order
  *   named ID PROBLEM (KEY VALUE)...   about names; the problem is ok, taken, unknown or full
  */
 #include "lattice-pmix.h"
@@ -84,7 +84,7 @@ char *bytes_of(const char *hex, size_t *size) {
   return bytes;
 }
 
-/* One exchange at a time: all ranks of the launch take part in each. */
+/* One fence at a time: all ranks of the launch take part in each. */
 static pthread_mutex_t fencing = PTHREAD_MUTEX_INITIALIZER;
 static pmix_modex_cbfunc_t fence_done;
 static void *fence_data;
@@ -94,7 +94,7 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t count, const pmi
                               char *data, size_t size, pmix_modex_cbfunc_t done, void *done_data) {
   (void)info;
   (void)info_count;
-  /* A part of the ranks on their own would need exchanges side by side, which nobody serves here. */
+  /* A fence over a subset of ranks would need concurrent fences, which are not supported. */
   if (count != 1 || procs[0].rank != PMIX_RANK_WILDCARD || strncmp(procs[0].nspace, nspace, PMIX_MAX_NSLEN) != 0)
     return PMIX_ERR_NOT_SUPPORTED;
   pthread_mutex_lock(&fencing);
@@ -159,7 +159,7 @@ static pmix_status_t on_abort(const pmix_proc_t *proc, void *object, int status,
   return PMIX_OPERATION_SUCCEEDED;
 }
 
-/* Whatever a rank has put has come to every node with the exchange; what has not is not there. */
+/* A fence delivers all data to every node, so missing data does not exist. */
 static pmix_status_t on_direct(const pmix_proc_t *proc, const pmix_info_t info[], size_t count, pmix_modex_cbfunc_t done,
                                void *data) {
   (void)proc;
@@ -170,7 +170,7 @@ static pmix_status_t on_direct(const pmix_proc_t *proc, const pmix_info_t info[]
   return PMIX_ERR_NOT_FOUND;
 }
 
-/* Whoever asks learns it from the library, and the user from the shepherd. */
+/* The rank receives the error from the library, and the user a message from the shepherd. */
 static pmix_status_t on_spawn(const pmix_proc_t *proc, const pmix_info_t info[], size_t count, const pmix_app_t apps[],
                               size_t app_count, pmix_spawn_cbfunc_t done, void *data) {
   (void)info;
@@ -195,7 +195,7 @@ static pmix_server_module_t host = {
     .spawn = on_spawn,
 };
 
-/* The library answers in a thread of its own. */
+/* The library answers in another thread. */
 struct answer {
   pthread_mutex_t lock;
   pthread_cond_t came;
@@ -212,9 +212,9 @@ static void take_answer(pmix_status_t status, void *data) {
   pthread_mutex_unlock(&answer->lock);
 }
 
-static pmix_status_t await(pmix_status_t begun, struct answer *answer) {
-  if (begun == PMIX_OPERATION_SUCCEEDED) return PMIX_SUCCESS;
-  if (begun != PMIX_SUCCESS) return begun;
+static pmix_status_t await(pmix_status_t started, struct answer *answer) {
+  if (started == PMIX_OPERATION_SUCCEEDED) return PMIX_SUCCESS;
+  if (started != PMIX_SUCCESS) return started;
   pthread_mutex_lock(&answer->lock);
   while (!answer->there) pthread_cond_wait(&answer->came, &answer->lock);
   pthread_mutex_unlock(&answer->lock);
@@ -283,7 +283,7 @@ static void describe(const char *folder) {
   add(info, &count, PMIX_TMPDIR, (void *)folder, PMIX_STRING);
   add(info, &count, PMIX_NSDIR, (void *)folder, PMIX_STRING);
 
-  /* What can be asked of each rank. */
+  /* Information about each rank. */
   size_t whole = count + world_size;
   pmix_info_t *all;
   PMIX_INFO_CREATE(all, whole);
@@ -356,7 +356,7 @@ int main(int count, char **words) {
   const char *folder = mkdtemp(words[2]);
   if (folder == NULL) fail("cannot make a folder", PMIX_ERROR);
   say("folder %s", folder);
-  /* The library looks for settings at home, and falls where somebody has none. */
+  /* The library reads settings from HOME and crashes without one. */
   if (getpwuid(getuid()) == NULL) setenv("HOME", folder, 0);
   pmix_info_t settings[3];
   pmix_rank_t own_rank = own_place;
@@ -380,6 +380,6 @@ int main(int count, char **words) {
     if (sscanf(line, "fence %u %n", &number, &at) == 1 && at > 0) finish_fence(number, line + at);
     if (strncmp(line, "named ", 6) == 0) finish_names(line + 6);
   }
-  /* The shepherd is gone, and the ranks with it. Taking leave of them in order could only wait. */
+  /* The shepherd and the ranks are gone. An orderly shutdown could only hang. */
   _exit(0);
 }

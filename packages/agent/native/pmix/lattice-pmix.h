@@ -1,4 +1,4 @@
-/* What the parts of the PMIx server know of each other. */
+/* Shared declarations of the PMIx server. */
 #ifndef LATTICE_PMIX_H
 #define LATTICE_PMIX_H
 
@@ -6,9 +6,9 @@
 #include <pmix_server.h>
 #include <stddef.h>
 
-/* One line to the shepherd. */
+/* Writes one line to the shepherd. */
 void say(const char *format, ...);
-/* To be freed; NULL: no memory. */
+/* The caller frees the result; NULL when out of memory. */
 char *hex_of(const char *bytes, size_t size);
 char *bytes_of(const char *hex, size_t *size);
 
@@ -19,7 +19,7 @@ pmix_status_t on_lookup(const pmix_proc_t *proc, char **keys, const pmix_info_t 
                         pmix_lookup_cbfunc_t done, void *data);
 pmix_status_t on_unpublish(const pmix_proc_t *proc, char **keys, const pmix_info_t info[], size_t count,
                            pmix_op_cbfunc_t done, void *data);
-/* What the shepherd said behind "named". */
+/* Handles the words after "named" from the shepherd. */
 void finish_names(char *words);
 
 #endif

@@ -1,6 +1,5 @@
-/* Stands ready for attempts, one after the other: the same as the shell script in
-   src/runtime/process/warm-script.ts, with one program less to begin for every attempt. Each wrapper leads a
-   session of its own; this process stays behind as the parent, and says how it ended.
+/* Keeps processes warm for attempts: the same as the shell script in src/runtime/attempt/warm-script.ts, with one process
+   less per attempt. Each wrapper leads its own session; this process remains the parent and reports its exit.
 
      lattice-standby WRAPPER    (lines on standard input: "+ NAME [FILE]")
 
@@ -14,7 +13,7 @@
 
 enum { LINE_MAX_BYTES = 8192, NOT_STARTED = 126 };
 
-/* The length of the next line without its end; -1: there is none. A line that is too long is passed over. */
+/* Returns the length of the next line without its newline, or -1 at the end. A line that is too long is skipped. */
 static int next_line(char *line)
 {
     int length = 0;

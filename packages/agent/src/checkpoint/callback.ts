@@ -1,24 +1,24 @@
-// Asking a program that listens: by gRPC, or by HTTP for one that speaks only that. Both stream answers back:
-// how long it should take, how far it is, that it puts it off, that it is done or cannot be done. A stream that
-// ends without a last word is a failure. A program that cannot be reached yet is tried again, as it may have
-// just begun. One in a network of its own is called from inside it.
+// Requests a checkpoint from a program that listens, over gRPC or over HTTP. Both stream answers back: an estimate,
+// progress, a deferral, success or failure. A stream that ends without a final answer is a failure. An unreachable
+// program is tried again, since it may have just started. A program in its own network namespace is called from inside
+// it.
 
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { create } from "@bufbuild/protobuf";
 import { Client, credentials } from "@grpc/grpc-js";
 import { pb, serviceDefinition } from "@lattice/wire";
 import { openDoor } from "../network/inside.ts";
-import type { Answer, Wanted } from "./types.ts";
+import type { Answer, ProgramCheckpoint } from "./types.ts";
 
-export interface Ask extends Wanted {
+interface Ask extends ProgramCheckpoint {
   readonly directory: string;
   /** "host:port", "unix:/path" or "http://host:port/path". */
   readonly endpoint: string;
-  /** Null: the program is in the network of the node. */
+  /** `null` when the program is in the node's network. */
   readonly inside: { readonly pid: number; readonly dir: string } | null;
 }
 
-/** Why an address is not called; null: it is. A program may not send its agent anywhere but to this node. */
+/** Returns why an address must not be called, or null. A program may direct its agent only to this node. */
 export function addressProblem(endpoint: string): string | null {
   if (endpoint.startsWith("unix:/") || placeOf(endpoint) !== null) return null;
   return `${JSON.stringify(endpoint.slice(0, 80))} is not an address on this node`;
@@ -32,7 +32,7 @@ function placeOf(endpoint: string): { readonly host: string; readonly port: numb
 
 type Heard = (answer: Answer) => void;
 
-/** Resolves when the program has said its last; throws when it cannot be reached. */
+/** Resolves with the program's final answer; throws when the program cannot be reached. */
 export async function askByCall(ask: Ask, heard: Heard, signal: AbortSignal): Promise<void> {
   const place = placeOf(ask.endpoint);
   // Sockets in the file system are the same in every network.
@@ -53,7 +53,7 @@ async function askByGrpc(ask: Ask, door: string | null, heard: Heard, signal: Ab
   const request = create(pb.TakeCheckpointRequestSchema, {
     number: ask.number,
     directory: ask.directory,
-    thenStop: ask.thenStop,
+    stopAfter: ask.thenStop,
     timeoutSeconds: Math.ceil(ask.timeoutMs / 1000),
   });
   const call = client.makeServerStreamRequest(
@@ -112,7 +112,12 @@ async function askByHttp(ask: Ask, door: string | null, heard: Heard, signal: Ab
 
 function post(ask: Ask, door: string | null, signal: AbortSignal): Promise<IncomingMessage> {
   const { number, directory, thenStop, timeoutMs, endpoint } = ask;
-  const body = JSON.stringify({ number, directory, then_stop: thenStop, timeout_seconds: Math.ceil(timeoutMs / 1000) });
+  const body = JSON.stringify({
+    number,
+    directory,
+    stop_after: thenStop,
+    timeout_seconds: Math.ceil(timeoutMs / 1000),
+  });
   const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
   const through = door === null ? {} : { socketPath: door };
   return new Promise((resolve, reject) => {

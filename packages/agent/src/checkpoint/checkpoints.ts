@@ -1,42 +1,49 @@
-// The checkpoints that are being taken on this node: asks the program of an attempt, watches, keeps the time,
-// and says what came of it. One for each attempt. An order that comes again changes nothing but what follows;
-// a checkpoint that is over is told again.
+// The checkpoints under way on this node: requests one from the program of an attempt, watches its progress, enforces
+// the deadline, and reports the result. An attempt has at most one at a time. A repeated order changes only what
+// happens afterwards; a finished checkpoint is reported again.
 
 import type { Logger } from "pino";
-import type { After } from "../after.ts";
-import { deferBy, judge, type Patience, patienceFrom, seenAlive } from "./patience.ts";
-import type { Answer, Asked, Progress, Result, Target, Wanted } from "./types.ts";
+import type { After } from "../base/after.ts";
+import { type CheckpointPatience, deferBy, judge, patienceFrom, seenAlive } from "./patience.ts";
+import type {
+  Answer,
+  CheckpointProgressEvent,
+  CheckpointResult,
+  CheckpointTarget,
+  PendingCheckpoint,
+  ProgramCheckpoint,
+} from "./types.ts";
 
 export interface CheckpointHost {
   readonly log: Logger;
   readonly after: After;
   readonly now: () => number;
-  /** Null: it does not run here, or takes none. */
-  target(key: string): Promise<Target | null>;
-  progress(key: string, progress: Progress): void;
-  over(key: string, result: Result): void;
+  /** Returns null when the attempt does not run here or takes no checkpoints. */
+  target(key: string): Promise<CheckpointTarget | null>;
+  progress(key: string, progress: CheckpointProgressEvent): void;
+  over(key: string, result: CheckpointResult): void;
 }
 
-export interface NodeCheckpoints {
-  ask(key: string, wanted: Wanted): void;
-  /** The attempt ends or has ended: nobody waits any more. */
+interface NodeCheckpoints {
+  ask(key: string, wanted: ProgramCheckpoint): void;
+  /** The attempt is ending or has ended: its checkpoint is abandoned. */
   end(key: string): void;
   close(): void;
 }
 
-/** At first often, as a small program is done at once. */
+/** Often at first: a small program finishes immediately. */
 const LOOK_MS = 20;
 const LOOK_LATER_MS = 100;
 const SOON_MS = 2_000;
-/** Progress is told no more often. */
+/** Shortest interval between two progress reports. */
 const TELL_EVERY_MS = 1_000;
 
 interface Taking {
-  wanted: Wanted;
-  patience: Patience;
-  progress: Progress;
-  toldAt: number;
-  asked: Asked | null;
+  wanted: ProgramCheckpoint;
+  patience: CheckpointPatience;
+  progress: CheckpointProgressEvent;
+  reportedAt: number;
+  asked: PendingCheckpoint | null;
   cancel: () => void;
 }
 
@@ -44,7 +51,7 @@ export function nodeCheckpoints(host: CheckpointHost): NodeCheckpoints {
   const { log, now } = host;
   const taking = new Map<string, Taking>();
 
-  async function begin(key: string, wanted: Wanted): Promise<void> {
+  async function begin(key: string, wanted: ProgramCheckpoint): Promise<void> {
     const target = await host.target(key);
     const { number } = wanted;
     if (target === null) return finish(key, failed(number, "it takes no checkpoints on this node"));
@@ -69,7 +76,7 @@ export function nodeCheckpoints(host: CheckpointHost): NodeCheckpoints {
     await look();
   }
 
-  async function take(key: string, one: Taking, target: Target, answer: Answer): Promise<void> {
+  async function take(key: string, one: Taking, target: CheckpointTarget, answer: Answer): Promise<void> {
     const { number } = one.wanted;
     switch (answer.kind) {
       case "progress":
@@ -77,14 +84,16 @@ export function nodeCheckpoints(host: CheckpointHost): NodeCheckpoints {
         return note(key, one, answer);
       case "done":
       case "failed": {
-        const result: Result =
+        const result: CheckpointResult =
           answer.kind === "done"
             ? { number, ok: true, bytes: answer.bytes ?? 0, message: "" }
             : failed(number, answer.message);
         stopAsking(key);
         await target
           .keep(result)
-          .catch((error: Error) => log.error({ attempt: key, error: error.message }, "not kept"));
+          .catch((error: Error) =>
+            log.error({ attempt: key, error: error.message }, "checkpoint result cannot be recorded"),
+          );
         const kept = target.word();
         return host.over(key, kept?.number === number ? kept : result);
       }
@@ -92,13 +101,9 @@ export function nodeCheckpoints(host: CheckpointHost): NodeCheckpoints {
   }
 
   function note(key: string, one: Taking, answer: Extract<Answer, { kind: "progress" | "defer" }>): void {
-    if (answer.kind === "defer") one.patience = deferBy(one.patience, answer.ms, one.wanted);
-    else one.patience = seenAlive(one.patience);
-    const { percent = one.progress.percent, estimatedSeconds = one.progress.estimatedSeconds } =
-      answer.kind === "progress" ? answer : {};
-    one.progress = { ...one.progress, percent, estimatedSeconds, deferredMs: one.patience.deferredMs };
-    if (now() - one.toldAt < TELL_EVERY_MS) return;
-    one.toldAt = now();
+    withProgress(one, answer);
+    if (now() - one.reportedAt < TELL_EVERY_MS) return;
+    one.reportedAt = now();
     host.progress(key, one.progress);
   }
 
@@ -109,7 +114,7 @@ export function nodeCheckpoints(host: CheckpointHost): NodeCheckpoints {
     one?.asked?.close();
   }
 
-  function finish(key: string, result: Result): void {
+  function finish(key: string, result: CheckpointResult): void {
     stopAsking(key);
     host.over(key, result);
   }
@@ -127,7 +132,7 @@ export function nodeCheckpoints(host: CheckpointHost): NodeCheckpoints {
         wanted,
         patience: patienceFrom(wanted, now()),
         progress: { number, percent: null, estimatedSeconds: null, deferredMs: 0 },
-        toldAt: 0,
+        reportedAt: 0,
         asked: null,
         cancel: () => undefined,
       });
@@ -141,5 +146,14 @@ export function nodeCheckpoints(host: CheckpointHost): NodeCheckpoints {
   };
 }
 
-const failed = (number: number, message: string): Result => ({ number, ok: false, bytes: 0, message });
+/** A deferral moves the deadline; progress counts as a sign of life. */
+function withProgress(one: Taking, answer: Extract<Answer, { kind: "progress" | "defer" }>): void {
+  if (answer.kind === "defer") one.patience = deferBy(one.patience, answer.ms, one.wanted);
+  else one.patience = seenAlive(one.patience);
+  const { percent = one.progress.percent, estimatedSeconds = one.progress.estimatedSeconds } =
+    answer.kind === "progress" ? answer : {};
+  one.progress = { ...one.progress, percent, estimatedSeconds, deferredMs: one.patience.deferredMs };
+}
+
+const failed = (number: number, message: string): CheckpointResult => ({ number, ok: false, bytes: 0, message });
 const failure = (error: Error): Answer => ({ kind: "failed", message: error.message });

@@ -1,28 +1,28 @@
-// Checkpoints of allocations that have ended, until they are removed. Each is a small file of its own, so that an agent that is started again
-// still knows. More than one node may have it: whoever comes first removes them, and the others find nothing.
+// Checkpoints of ended allocations, until they are removed. Each is a small file, so that a restarted agent still
+// knows it. Several nodes may hold the same record: the first one removes the checkpoints, the others find nothing.
 
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseAllocationId } from "@lattice/core";
 import type { pb } from "@lattice/wire";
 import type { Logger } from "pino";
-import type { After } from "../after.ts";
-import { outputFolders } from "../prologue/folders.ts";
-import type { Owner } from "./control.ts";
+import type { After } from "../base/after.ts";
+import type { FileOwner } from "./control.ts";
+import { outputFolders } from "./output-folders.ts";
 import { removeAll } from "./remove.ts";
 
-export interface Clearings {
-  /** True: it is noted on disk; false: this node does not reach them. */
+interface Clearings {
+  /** Returns true when the record is on disk, false when this node cannot reach the checkpoints. */
   add(allocationId: string, clear: pb.CheckpointsToClear): Promise<boolean>;
   close(): void;
 }
 
-export interface ClearingsOptions {
+interface ClearingsOptions {
   readonly dataDir: string;
-  /** Where checkpoints are; empty: this node has none. */
+  /** Root folder of checkpoints; empty when the node has none. */
   readonly outputRoot: string;
   /** Rejects where the node does not know the user any more. */
-  readonly ownerOf: (user: string) => Promise<Owner | null>;
+  readonly ownerOf: (user: string) => Promise<FileOwner | null>;
   readonly now: () => number;
   readonly after: After;
   readonly log: Logger;
@@ -36,9 +36,9 @@ interface Due {
 }
 
 const LOOK_MS = 60_000;
-/** At once, for what is due when it is added. */
+/** Runs immediately for a record that is already due. */
 const SOON_MS = 10;
-/** Then whoever was to be asked is gone for good. */
+/** By then a failed removal is given up. */
 const GIVE_UP_MS = 30 * 86_400_000;
 
 export function createClearings(options: ClearingsOptions): Clearings {
@@ -59,8 +59,9 @@ export function createClearings(options: ClearingsOptions): Clearings {
   async function clear(allocationId: string, due: Due | null): Promise<void> {
     const problem = due === null ? null : await removeOf(allocationId, due);
     const over = due === null || problem === null || now() > due.dueMs + GIVE_UP_MS;
-    if (problem !== null) log.warn({ allocation: allocationId, problem, over }, "old checkpoints were not removed");
-    else if (due !== null) log.info({ allocation: allocationId }, "old checkpoints were removed");
+    if (problem !== null)
+      log.warn({ allocation: allocationId, problem, over }, "checkpoints of an ended allocation cannot be removed");
+    else if (due !== null) log.info({ allocation: allocationId }, "checkpoints of an ended allocation removed");
     if (over) await rm(join(dir, allocationId), { force: true });
   }
 
@@ -92,7 +93,7 @@ export function createClearings(options: ClearingsOptions): Clearings {
   };
 }
 
-/** Null: it says nothing that makes sense. */
+/** Returns null when the file is malformed. */
 async function read(path: string): Promise<Due | null> {
   try {
     const { tenant, project, user, dueMs } = JSON.parse(await readFile(path, "utf8")) as Partial<Due>;

@@ -1,8 +1,7 @@
-// The folder between an agent and a program that takes checkpoints, beside the attempt's other files. The
-// folder belongs to the job's user, its parent does not: nobody can put another in its place. `request` is
-// the agent's and says what is wanted, as a shell would read it; `done` is the program's, and is there when
-// the checkpoint is; `result` is what the agent made of it. Files are put in place whole, under names that
-// nobody can guess, since an agent may write here as root.
+// The folder between an agent and a program that takes checkpoints. The folder belongs to the job's user, its parent
+// does not, so no user can replace it. `request` is written by the agent in shell syntax; `done` is written by the
+// program when the checkpoint is complete; `result` is the agent's verdict. Files are moved into place whole, under
+// unguessable temporary names, because an agent may write here as root.
 
 import { randomBytes } from "node:crypto";
 import {
@@ -17,22 +16,22 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { quoted } from "../runtime/shell-text.ts";
-import type { Result, Wanted } from "./types.ts";
+import { quoted } from "../base/shell-text.ts";
+import type { CheckpointResult, ProgramCheckpoint } from "./types.ts";
 
-export const CONTROL_FOLDER = "checkpoint";
+const CONTROL_FOLDER = "checkpoint";
 /** More than any answer of a program needs. */
 const MAX_TEXT = 4_096;
 
-export interface Owner {
+export interface FileOwner {
   readonly uid: number;
   readonly gid: number;
 }
 
 export const controlFolder = (attemptDir: string): string => join(attemptDir, CONTROL_FOLDER);
 
-/** Answers the variables by which a program finds it. */
-export function makeControl(attemptDir: string, owner: Owner | null): Record<string, string> {
+/** Returns the variables by which a program finds the folder. */
+export function makeControl(attemptDir: string, owner: FileOwner | null): Record<string, string> {
   const folder = controlFolder(attemptDir);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (owner !== null) chownSync(folder, owner.uid, owner.gid);
@@ -43,8 +42,12 @@ export function makeControl(attemptDir: string, owner: Owner | null): Record<str
   };
 }
 
-/** Written before the program is asked. `directory` is where the checkpoint goes. */
-export function writeRequest(folder: string, { number, thenStop, timeoutMs }: Wanted, directory: string): void {
+/** Written before the program is notified. `directory` is where the checkpoint goes. */
+export function writeRequest(
+  folder: string,
+  { number, thenStop, timeoutMs }: ProgramCheckpoint,
+  directory: string,
+): void {
   const lines = [
     `CHECKPOINT_NUMBER=${number}`,
     `CHECKPOINT_DIR=${quoted(directory)}`,
@@ -59,7 +62,10 @@ export function writeRequest(folder: string, { number, thenStop, timeoutMs }: Wa
 export const requestedNumber = (folder: string): number =>
   Number(/^CHECKPOINT_NUMBER=(\d+)$/m.exec(textOf(folder, "request"))?.[1] ?? 0);
 
-/** Null: not there yet, or about another one. An empty file, or one with the number, is success. */
+/**
+ * Returns null when the file is missing or names another checkpoint. An empty file, or one with the number, means
+ * success.
+ */
 export function readDone(folder: string, number: number): { readonly ok: boolean; readonly message: string } | null {
   const text = exists(folder, "done") ? textOf(folder, "done").trim() : null;
   if (text === null) return null;
@@ -68,12 +74,12 @@ export function readDone(folder: string, number: number): { readonly ok: boolean
   return { ok: true, message: "" };
 }
 
-export const keepResult = (folder: string, result: Result): void =>
+export const keepResult = (folder: string, result: CheckpointResult): void =>
   putWhole(folder, "result", JSON.stringify(result), 0o600);
 
-export function keptResult(folder: string): Result | null {
+export function keptResult(folder: string): CheckpointResult | null {
   try {
-    return JSON.parse(textOf(folder, "result")) as Result;
+    return JSON.parse(textOf(folder, "result")) as CheckpointResult;
   } catch {
     return null;
   }
@@ -102,7 +108,7 @@ const exists = (folder: string, name: string): boolean => {
   }
 };
 
-/** Never through a link: what it points at may be somebody else's. */
+/** Never follows a link: its target may belong to another user. */
 function textOf(folder: string, name: string): string {
   let file: number | null = null;
   try {

@@ -1,17 +1,17 @@
-// Checkpoints of programs that know nothing of them, by DMTCP, where its programs are installed on the node. The
-// command runs under `dmtcp_launch` with a coordinator of its own, whose port is left in a file; asking is one
-// call of `dmtcp_command`, run as the job's user, whose program it is. Going on is `dmtcp_restart` with the images of the checkpoint.
+// Checkpoints of programs without checkpoint support, by DMTCP, where its programs are installed. The command runs
+// under `dmtcp_launch` with its own coordinator, whose port is left in a file. A checkpoint is one call of
+// `dmtcp_command` as the job's user; a resume is `dmtcp_restart` with the images of the checkpoint.
 
 import { spawn } from "node:child_process";
 import { accessSync, constants, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { quoted } from "../runtime/shell-text.ts";
-import type { Owner } from "./control.ts";
-import type { Answer, Asked } from "./types.ts";
+import { quoted } from "../base/shell-text.ts";
+import type { FileOwner } from "./control.ts";
+import type { Answer, PendingCheckpoint } from "./types.ts";
 
-export const DMTCP_PROGRAMS = ["dmtcp_launch", "dmtcp_command", "dmtcp_restart"] as const;
+const DMTCP_PROGRAMS = ["dmtcp_launch", "dmtcp_command", "dmtcp_restart"] as const;
 
-/** In words what is missing; null: all of it is there. */
+/** Returns which program is missing, or null. */
 export function missingDmtcp(path: string): string | null {
   const missing = DMTCP_PROGRAMS.find((program) => !isThere(path, program));
   return missing === undefined ? null : `checkpoints by dmtcp need ${missing}, which is not installed on this node`;
@@ -31,11 +31,11 @@ function isThere(path: string, program: string): boolean {
 const PORT_FILE = "dmtcp.port";
 const ASK_SCRIPT_TIMEOUT_MS = 86_400_000;
 
-export interface DmtcpLaunch {
+interface DmtcpLaunch {
   readonly control: string;
   /** Under which checkpoints have a folder each. */
   readonly checkpoints: string;
-  /** The one to go on from; empty: it begins anew. */
+  /** Folder of the checkpoint to resume from; empty for a fresh start. */
   readonly from: string;
 }
 
@@ -50,21 +50,21 @@ export function dmtcpWords({ control, checkpoints, from }: DmtcpLaunch): readonl
 /** Where images are written; they are moved into the folder of their checkpoint when all are complete. */
 const freshFolder = (checkpoints: string): string => join(checkpoints, "dmtcp");
 
-export interface DmtcpAsk {
+interface DmtcpAsk {
   readonly control: string;
   readonly checkpoints: string;
   readonly directory: string;
-  /** Whose program it is; null: the agent's own user. */
-  readonly owner: Owner | null;
+  /** The user of the program; `null` for the agent's own user. */
+  readonly owner: FileOwner | null;
   readonly growth: () => void;
   readonly heard: (answer: Answer) => void;
 }
 
-export function checkpointByDmtcp(ask: DmtcpAsk): Asked {
+export function checkpointByDmtcp(ask: DmtcpAsk): PendingCheckpoint {
   const { control, checkpoints, directory, owner, growth, heard } = ask;
   const script = 'dmtcp_command --coord-port "$1" --bcheckpoint && mkdir -p "$3" && mv "$2"/*.dmtcp "$3"/';
   const port = portIn(control);
-  if (port === "") throw new Error("its DMTCP coordinator has not begun");
+  if (port === "") throw new Error("its DMTCP coordinator has not started");
   const child = spawn("/bin/sh", ["-c", script, "sh", port, freshFolder(checkpoints), directory], {
     ...(owner === null ? {} : { uid: owner.uid, gid: owner.gid }),
     stdio: ["ignore", "ignore", "pipe"],

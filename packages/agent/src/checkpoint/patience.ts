@@ -1,28 +1,32 @@
-// How long a checkpoint is waited for. Its time is up after the timeout; a program that is seen to go on gets
-// half as much again, once; one that puts it off is given the time it asks for, up to the limit, and after
-// that no more. Pure: instants come in.
+// The deadline of a checkpoint. A program that makes progress gets half as much time again, once; a program that
+// defers gets the time it asks for, up to the limit. Pure: instants are arguments.
 
-import type { Wanted } from "./types.ts";
+import type { ProgramCheckpoint } from "./types.ts";
 
-export interface Patience {
+export interface CheckpointPatience {
   readonly deadlineMs: number;
   readonly extended: boolean;
   readonly deferredMs: number;
-  /** It has been seen to go on since it was asked. */
+  /** The program has made progress since the request. */
   readonly alive: boolean;
 }
 
-export const patienceFrom = ({ timeoutMs }: Wanted, nowMs: number): Patience => ({
+export const patienceFrom = ({ timeoutMs }: ProgramCheckpoint, nowMs: number): CheckpointPatience => ({
   deadlineMs: nowMs + timeoutMs,
   extended: false,
   deferredMs: 0,
   alive: false,
 });
 
-export const seenAlive = (patience: Patience): Patience => (patience.alive ? patience : { ...patience, alive: true });
+export const seenAlive = (patience: CheckpointPatience): CheckpointPatience =>
+  patience.alive ? patience : { ...patience, alive: true };
 
-/** What is left of the limit is granted, also where more was asked for. */
-export function deferBy(patience: Patience, ms: number, { maxDeferralMs }: Wanted): Patience {
+/** Grants the rest of the limit, even when the program asked for more. */
+export function deferBy(
+  patience: CheckpointPatience,
+  ms: number,
+  { maxDeferralMs }: ProgramCheckpoint,
+): CheckpointPatience {
   const granted = Math.max(0, Math.min(ms, maxDeferralMs - patience.deferredMs));
   return {
     ...patience,
@@ -32,11 +36,11 @@ export function deferBy(patience: Patience, ms: number, { maxDeferralMs }: Wante
   };
 }
 
-export type Verdict =
-  | { readonly kind: "wait"; readonly patience: Patience }
+type Verdict =
+  | { readonly kind: "wait"; readonly patience: CheckpointPatience }
   | { readonly kind: "give_up"; readonly message: string };
 
-export function judge(patience: Patience, { timeoutMs }: Wanted, nowMs: number): Verdict {
+export function judge(patience: CheckpointPatience, { timeoutMs }: ProgramCheckpoint, nowMs: number): Verdict {
   if (nowMs < patience.deadlineMs) return { kind: "wait", patience };
   if (patience.alive && !patience.extended) {
     const deadlineMs = patience.deadlineMs + timeoutMs / 2;

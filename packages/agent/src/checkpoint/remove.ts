@@ -1,21 +1,21 @@
-// Removes checkpoints that nobody goes on from any more: older ones while others are taken, and all of them some time after the
-// allocation has ended. What is there belongs to the user, who may have put anything in its place: it is removed with the user's rights
-// and no others.
+// Removes checkpoints that no attempt will resume from: older ones while newer ones are taken, and all of them some
+// time after the allocation has ended. The folders belong to the user, who may have replaced them, so removal runs
+// with the user's rights only.
 
 import { spawn } from "node:child_process";
 import { readdir, rmdir } from "node:fs/promises";
-import type { Owner } from "./control.ts";
+import type { FileOwner } from "./control.ts";
 
-export interface Older {
+interface Older {
   /** Those with lower numbers go. */
   readonly below: number;
   /** But for these. */
   readonly kept: readonly number[];
-  /** Null: the agent's own user. */
-  readonly owner: Owner | null;
+  /** `null` for the agent's own user. */
+  readonly owner: FileOwner | null;
 }
 
-/** Null: they are gone, or there were none; else what went wrong. Never rejects. */
+/** Resolves to null when the folders are gone or never existed, else to the error. Never rejects. */
 export async function removeOlder(folder: string, { below, kept, owner }: Older): Promise<string | null> {
   const names = (await readdir(folder).catch(() => [])).filter(
     (name) => /^[1-9]\d{0,9}$/.test(name) && Number(name) < below && !kept.includes(Number(name)),
@@ -24,7 +24,7 @@ export async function removeOlder(folder: string, { below, kept, owner }: Older)
 }
 
 /** All of them, and the folder itself where nothing else is in it. */
-export async function removeAll(folder: string, owner: Owner | null): Promise<string | null> {
+export async function removeAll(folder: string, owner: FileOwner | null): Promise<string | null> {
   const problem = await removeOlder(folder, { below: Number.POSITIVE_INFINITY, kept: [], owner });
   if (problem === null) await rmdir(folder).catch(() => undefined);
   return problem;
@@ -33,7 +33,7 @@ export async function removeAll(folder: string, owner: Owner | null): Promise<st
 /** A large checkpoint on slow storage. */
 const LIMIT_MS = 3_600_000;
 
-function remove(folder: string, names: readonly string[], owner: Owner | null): Promise<string | null> {
+function remove(folder: string, names: readonly string[], owner: FileOwner | null): Promise<string | null> {
   return new Promise((resolve) => {
     const child = spawn("rm", ["-rf", "--", ...names], {
       cwd: folder,

@@ -1,33 +1,33 @@
-// Asking by a flag in memory that agent and program share: a file of one page that the program maps. It is
-// an ordinary file, which on one node is the same memory for all who map it. Numbers are unsigned, of 32
-// bits, in the node's byte order:
+// Requests a checkpoint by a flag in memory that agent and program share: a file of one page that the program maps. On one
+// node an ordinary file is the same memory for every process that maps it. Numbers are unsigned 32-bit integers in the
+// node's byte order:
 //
-//   0  request   number of the checkpoint wanted; the program sets it to 0 when it has begun or is done
-//   4  done      set by the program to the number of the checkpoint that is complete
-//   8  stop      1: the program is stopped afterwards
-//  12  percent   set by the program as it likes
-//  16  failed    set by the program to the number of a checkpoint that cannot be had
+//   0  request   number of the requested checkpoint; the program sets it to 0 when it has started or is done
+//   4  done      set by the program to the number of the completed checkpoint
+//   8  stop      1 when the program is stopped afterwards
+//  12  percent   progress, set by the program
+//  16  failed    set by the program to the number of a failed checkpoint
 
 import { chownSync, closeSync, constants, openSync, readSync, writeSync } from "node:fs";
 import { endianness } from "node:os";
 import { join } from "node:path";
-import type { Owner } from "./control.ts";
-import type { Wanted } from "./types.ts";
+import type { FileOwner } from "./control.ts";
+import type { ProgramCheckpoint } from "./types.ts";
 
 const PAGE = 4_096;
 const FILE = "flag";
 const AT = { request: 0, done: 4, stop: 8, percent: 12, failed: 16 } as const;
 const isLittle = endianness() === "LE";
 
-export interface Flag {
+interface Flag {
   readonly request: number;
   readonly done: number;
   readonly percent: number;
   readonly failed: number;
 }
 
-/** Made before the program begins; answers the variable that names it. */
-export function makeFlag(folder: string, owner: Owner | null): Record<string, string> {
+/** Created before the program starts; returns the variable that names it. */
+export function makeFlag(folder: string, owner: FileOwner | null): Record<string, string> {
   const path = join(folder, FILE);
   const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
   const file = openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
@@ -37,7 +37,7 @@ export function makeFlag(folder: string, owner: Owner | null): Record<string, st
   return { LATTICE_CHECKPOINT_SHM: path };
 }
 
-export function raiseFlag(folder: string, { number, thenStop }: Wanted): void {
+export function raiseFlag(folder: string, { number, thenStop }: ProgramCheckpoint): void {
   onFile(folder, (file) => {
     put(file, AT.stop, Number(thenStop));
     put(file, AT.percent, 0);

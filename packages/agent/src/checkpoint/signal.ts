@@ -1,14 +1,14 @@
-// Asking by SIGUSR1: for those processes of the attempt that catch it, since it would end all others. The
-// program says that it is done by a file.
+// Requests a checkpoint by SIGUSR1, sent only to processes of the attempt that catch it: it would kill the others. The
+// program reports completion by a file.
 
 import { readFileSync } from "node:fs";
-import { signalEach } from "../runtime/isolation/isolation.ts";
+import { signalEach } from "../host/isolation/isolation.ts";
 
-/** A program that has just begun may not have come to its handler yet. */
+/** A program that has just started may not have installed its handler yet. */
 export const CATCHER_WAIT_MS = 5_000;
 const SIGUSR1_BIT = 1n << 9n;
 
-/** Of the given ones, those that catch SIGUSR1. */
+/** Returns the processes among these that catch SIGUSR1. */
 export const catchers = (pids: readonly number[]): readonly number[] => pids.filter(catches);
 
 export const askBySignal = (pids: readonly number[]): void => signalEach(pids, "SIGUSR1");

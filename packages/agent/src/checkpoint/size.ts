@@ -1,12 +1,12 @@
-// How much a checkpoint has written, as far as its folder tells. Links are not followed, and a folder with
-// very many files is counted in part. A folder that the agent may not look into says nothing.
+// Measures how much a checkpoint has written. Links are not followed, and a folder with very many files is counted in
+// part.
 
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
 const MAX_FILES = 10_000;
 
-export interface Written {
+interface Written {
   readonly bytes: number;
   /** All of it could be looked at. */
   readonly seen: boolean;
@@ -31,7 +31,7 @@ export function writtenIn(folder: string): Written {
   return { bytes, seen };
 }
 
-/** Null: it cannot be looked into. One that is not there is empty. */
+/** Returns null when the folder cannot be read. A missing folder counts as empty. */
 function entriesOf(folder: string) {
   try {
     return readdirSync(folder, { withFileTypes: true });

@@ -1,12 +1,12 @@
-// Whether checkpoints can be written: now and then, while there is somebody who takes them, a small file is
-// written where they go and removed again. Storage that hangs is storage that is away.
+// Probes whether checkpoints can be written: while an attempt takes checkpoints, a small file is periodically written
+// to their folder and removed. Storage that hangs counts as unavailable.
 
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type After, within } from "../after.ts";
+import { type After, within } from "../base/after.ts";
 
-export interface StorageProbe {
-  /** In words; empty: it can be written to, as far as is known. */
+interface StorageProbe {
+  /** Returns the error, or an empty text while the storage works. */
   error(): string;
   close(): void;
 }
@@ -15,8 +15,8 @@ const EVERY_MS = 15_000;
 /** A healthy one takes milliseconds. */
 const PATIENCE_MS = 5_000;
 
-export interface ProbeOptions {
-  /** Empty: there is no such folder. */
+interface ProbeOptions {
+  /** Empty when the node has no such folder. */
   readonly folder: string;
   readonly nodeId: string;
   readonly after: After;

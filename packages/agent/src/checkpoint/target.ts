@@ -1,14 +1,13 @@
-// How the program of one attempt on a real node is asked, by whichever means it was submitted with, and how it
-// is seen that it is done. A request that stands already is not made a second time: the agent may have been
-// started again while the program writes.
+// Requests checkpoints from the program of one attempt on a real node, by the method it was submitted with, and
+// detects completion. A pending request is not repeated: the agent may have restarted while the program writes.
 
 import { dirname, join } from "node:path";
 import { hasOwnNetwork } from "../network/inside.ts";
 import { addressProblem, askByCall } from "./callback.ts";
 import {
+  type FileOwner,
   keepResult,
   keptResult,
-  type Owner,
   readDone,
   readEndpoint,
   requestedNumber,
@@ -19,11 +18,11 @@ import { removeOlder } from "./remove.ts";
 import { raiseFlag, readFlag } from "./shared-flag.ts";
 import { askBySignal, CATCHER_WAIT_MS, catchers } from "./signal.ts";
 import { bytesIn, writtenIn } from "./size.ts";
-import type { Answer, Asked, Result, Target, Wanted } from "./types.ts";
+import type { Answer, CheckpointResult, CheckpointTarget, PendingCheckpoint, ProgramCheckpoint } from "./types.ts";
 
-export interface Place {
+export interface CheckpointPlace {
   readonly mode: string;
-  /** 0: the program says where it listens. */
+  /** 0 when the program itself publishes where it listens. */
   readonly port: number;
   /** Between agent and program. */
   readonly control: string;
@@ -31,24 +30,27 @@ export interface Place {
   readonly checkpoints: string;
   /** The first of the nodes counts what is written; all see the same. */
   readonly isFirst: boolean;
-  /** Whose program it is; null: the agent's own user. */
-  readonly owner: Owner | null;
+  /** The user of the program; `null` for the agent's own user. */
+  readonly owner: FileOwner | null;
   /** Processes of the attempt, without the wrapper. */
   readonly members: () => Promise<readonly number[]>;
-  /** The program itself, whose network is called; null: it is not there. */
+  /** The program, whose network is called; `null` when it does not exist. */
   readonly first: () => Promise<number | null>;
   readonly now: () => number;
 }
 
 type Heard = (answer: Answer) => void;
 
-export function checkpointTarget(place: Place): Target {
+export function checkpointTarget(place: CheckpointPlace): CheckpointTarget {
   const { control, mode } = place;
   const folderOf = (number: number): string => join(place.checkpoints, String(number));
   const bytesOf = (number: number): number => (place.isFirst ? bytesIn(folderOf(number)) : 0);
 
-  /** A program's word that all is saved, checked against what is there: after a failed write many go on as if nothing were. */
-  function checked(result: Result): Result {
+  /**
+   * Checks a program's claim of success against the files: after a failed write many programs continue as if nothing
+   * had happened.
+   */
+  function checked(result: CheckpointResult): CheckpointResult {
     const { number, ok } = result;
     if (!ok || result.bytes > 0 || !place.isFirst) return result;
     const { bytes, seen } = writtenIn(folderOf(number));
@@ -57,11 +59,11 @@ export function checkpointTarget(place: Place): Target {
     return { number, ok: false, bytes: 0, message };
   }
 
-  async function ask(wanted: Wanted, heard: Heard): Promise<Asked> {
+  async function ask(wanted: ProgramCheckpoint, heard: Heard): Promise<PendingCheckpoint> {
     const known = place.mode !== "grpc" && requestedNumber(control) === wanted.number;
     if (!known) writeRequest(control, wanted, folderOf(wanted.number));
     if (!known && place.isFirst && wanted.kept !== undefined) {
-      // In the meantime: nobody waits for it, and what is left is removed with the next one.
+      // Not awaited: leftovers are removed with the next checkpoint.
       void removeOlder(place.checkpoints, { below: wanted.number, kept: wanted.kept, owner: place.owner });
     }
     const growth = growthOf(() => bytesOf(wanted.number), heard, place.now);
@@ -94,13 +96,13 @@ export function checkpointTarget(place: Place): Target {
   };
 }
 
-const success = (number: number): Result => ({ number, ok: true, bytes: 0, message: "" });
+const success = (number: number): CheckpointResult => ({ number, ok: true, bytes: 0, message: "" });
 
 function signalled(
-  { control, members, now }: Place,
-  { number }: Wanted,
+  { control, members, now }: CheckpointPlace,
+  { number }: ProgramCheckpoint,
   { heard, growth, known }: { readonly heard: Heard; readonly growth: () => void; readonly known: boolean },
-): Asked {
+): PendingCheckpoint {
   const askedAt = now();
   let told = known;
   return {
@@ -121,7 +123,7 @@ function signalled(
   };
 }
 
-function lookAtFlag(control: string, { number }: Wanted, heard: Heard): void {
+function lookAtFlag(control: string, { number }: ProgramCheckpoint, heard: Heard): void {
   const { done, failed, percent } = readFlag(control);
   if (done === number) heard({ kind: "done", bytes: null });
   else if (failed === number) heard({ kind: "failed", message: "the program says that it failed" });
@@ -131,7 +133,11 @@ function lookAtFlag(control: string, { number }: Wanted, heard: Heard): void {
 /** A program that cannot be reached is called again after this. */
 const CALL_AGAIN_MS = 500;
 
-function call(place: Place, ask: Wanted & { readonly directory: string }, heard: Heard): Asked {
+function call(
+  place: CheckpointPlace,
+  ask: ProgramCheckpoint & { readonly directory: string },
+  heard: Heard,
+): PendingCheckpoint {
   const { control, port, now } = place;
   const gone = new AbortController();
   let calling = false;
@@ -177,7 +183,7 @@ function call(place: Place, ask: Wanted & { readonly directory: string }, heard:
 
 const LOOK_AT_SIZE_EVERY_MS = 1_000;
 
-/** A folder that grows is a program that goes on. */
+/** A folder that grows counts as progress. */
 function growthOf(bytes: () => number, heard: Heard, now: () => number): () => void {
   let lookedAt = now();
   let last = 0;

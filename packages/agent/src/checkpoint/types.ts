@@ -1,52 +1,52 @@
-// The nouns of taking a checkpoint on one node: what is wanted, what a program may answer, what came of it.
+// The types of taking a checkpoint on one node: the request, the program's answers, and the result.
 
-export interface Wanted {
+export interface ProgramCheckpoint {
   /** Of the allocation, from 1; the same number is taken once. */
   readonly number: number;
-  /** It is stopped when all nodes have theirs. */
+  /** The program is stopped when all nodes have their checkpoint. */
   readonly thenStop: boolean;
   readonly timeoutMs: number;
   readonly maxDeferralMs: number;
-  /** Older ones that stay; absent: all do. */
+  /** Older checkpoints that stay. Default: all of them. */
   readonly kept?: readonly number[];
 }
 
-/** What a program says of a checkpoint that it was asked for. */
+/** What a program reports about a requested checkpoint. */
 export type Answer =
   | { readonly kind: "progress"; readonly percent?: number; readonly estimatedSeconds?: number }
   /** Not now. */
   | { readonly kind: "defer"; readonly ms: number }
-  /** `bytes` null: it did not say. */
+  /** `bytes` is null when the program did not report a size. */
   | { readonly kind: "done"; readonly bytes: number | null }
   | { readonly kind: "failed"; readonly message: string };
 
-export interface Result {
+export interface CheckpointResult {
   readonly number: number;
   readonly ok: boolean;
   readonly bytes: number;
   readonly message: string;
 }
 
-export interface Progress {
+export interface CheckpointProgressEvent {
   readonly number: number;
   readonly percent: number | null;
   readonly estimatedSeconds: number | null;
   readonly deferredMs: number;
 }
 
-/** How one attempt is asked, whatever the means. */
-export interface Target {
-  /** Asks the program; answers come by `heard`. Throws when it cannot even be asked. */
-  ask(wanted: Wanted, heard: (answer: Answer) => void): Promise<Asked>;
-  /** The newest checkpoint that is over, as its files tell; null: none is. */
-  word(): Result | null;
+/** How one attempt is asked for a checkpoint, independent of the method. */
+export interface CheckpointTarget {
+  /** Requests the checkpoint; answers arrive by `heard`. Throws when the request cannot be delivered. */
+  ask(wanted: ProgramCheckpoint, heard: (answer: Answer) => void): Promise<PendingCheckpoint>;
+  /** Returns the newest finished checkpoint according to its files, or null. */
+  word(): CheckpointResult | null;
   /** Keeps what came of it, for an agent that is started again. */
-  keep(result: Result): Promise<void>;
+  keep(result: CheckpointResult): Promise<void>;
 }
 
-export interface Asked {
+export interface PendingCheckpoint {
   /** Looks whether there is anything new; called again and again. */
   look(): Promise<void>;
-  /** Nobody waits for it any more. */
+  /** The result is no longer awaited. */
   close(): void;
 }

@@ -1,24 +1,23 @@
-// Keeps an eye on the node: looks for what is broken every minute, and looks at the whole machine every few
-// hours and whenever it is asked to. Two looks are never under way at once. What is found is told to whoever
-// listens; what follows from it is the servers' business.
+// Watches the health of the node: looks for faults every minute, and surveys the whole machine every few hours and on
+// request. Two looks never overlap. Listeners receive the result; the servers decide what follows.
 
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { bytesToGb, pb } from "@lattice/wire";
 import type { Logger } from "pino";
-import type { After } from "../after.ts";
-import type { Expected } from "../discovery/faults.ts";
+import type { After } from "../base/after.ts";
+import type { ExpectedHardware } from "../discovery/faults.ts";
 import type { Survey } from "../discovery/survey.ts";
 import { expectAlso } from "./expected.ts";
 
-export interface ConditionOptions {
+interface ConditionOptions {
   readonly first: Survey;
-  /** As many GPUs as a flag says; 0: none does. */
+  /** Number of GPUs given by a flag; 0 without a flag. */
   readonly units: number;
-  readonly expected: Expected;
-  readonly survey: (expected: Expected) => Promise<Survey>;
-  readonly look: (last: Survey, expected: Expected) => Promise<readonly string[]>;
-  readonly remember: (expected: Expected) => Promise<void>;
+  readonly expected: ExpectedHardware;
+  readonly survey: (expected: ExpectedHardware) => Promise<Survey>;
+  readonly look: (last: Survey, expected: ExpectedHardware) => Promise<readonly string[]>;
+  readonly remember: (expected: ExpectedHardware) => Promise<void>;
   /** After every survey, and after every look that finds something broken. */
   readonly tell: (survey: Survey) => void;
   readonly fingerprintEveryMs: number;
@@ -50,9 +49,12 @@ export function watchCondition(options: ConditionOptions): Condition {
 
   async function take(found: Survey): Promise<void> {
     if (closed) return;
-    for (const fault of found.faults) if (!latest.faults.includes(fault)) log.error({ fault }, "this node is broken");
+    for (const fault of found.faults) if (!latest.faults.includes(fault)) log.error({ fault }, "node faults found");
     if (found.conformance !== latest.conformance) {
-      log.warn({ from: latest.conformance, to: found.conformance, changed: differences(latest, found) }, "drifted");
+      log.warn(
+        { from: latest.conformance, to: found.conformance, changed: differences(latest, found) },
+        "node configuration changed",
+      );
     }
     latest = found;
     expected = expectAlso(expected, found, options.units);
@@ -60,11 +62,11 @@ export function watchCondition(options: ConditionOptions): Condition {
     const known = expected;
     remembering = remembering
       .then(() => options.remember(known))
-      .catch((error: Error) => log.warn({ error: error.message }, "not remembered"));
+      .catch((error: Error) => log.warn({ error: error.message }, "expected hardware cannot be recorded"));
     await remembering;
   }
 
-  /** Whoever comes while one is under way has its result too. */
+  /** A caller that arrives while a survey runs shares its result. */
   function survey(): Promise<void> {
     surveying ??= options
       .survey(expected)
@@ -78,7 +80,7 @@ export function watchCondition(options: ConditionOptions): Condition {
   async function look(): Promise<void> {
     const faults = await options.look(latest, expected);
     if (closed) return;
-    for (const fault of faults) if (!latest.faults.includes(fault)) log.error({ fault }, "this node is broken");
+    for (const fault of faults) if (!latest.faults.includes(fault)) log.error({ fault }, "node faults found");
     latest = { ...latest, faults };
     if (faults.length > 0) options.tell(latest);
   }
@@ -86,14 +88,14 @@ export function watchCondition(options: ConditionOptions): Condition {
   function next(): void {
     const due = now() - latest.atMs >= options.fingerprintEveryMs;
     const work = due || surveying !== null ? survey() : look();
-    work.catch((error: Error) => log.error({ error: error.message }, "the node could not be looked at")).finally(arm);
+    work.catch((error: Error) => log.error({ error: error.message }, "node survey failed")).finally(arm);
   }
 
   function arm(): void {
     if (!closed) cancel = options.after(options.lookEveryMs, next);
   }
 
-  for (const fault of latest.faults) log.error({ fault }, "this node is broken");
+  for (const fault of latest.faults) log.error({ fault }, "node faults found");
   void take(latest);
   arm();
   return {
@@ -111,14 +113,14 @@ export function watchCondition(options: ConditionOptions): Condition {
 }
 
 /** Which components differ, by name. */
-export function differences(before: Survey, after: Survey): string[] {
+function differences(before: Survey, after: Survey): string[] {
   const names = new Set([...Object.keys(before.components), ...Object.keys(after.components)]);
   return [...names]
     .filter((name) => before.components[name] !== after.components[name])
     .sort((a, b) => (a < b ? -1 : 1));
 }
 
-export function conditionMessage(survey: Survey): pb.NodeCondition {
+function conditionMessage(survey: Survey): pb.NodeCondition {
   const affinity = survey.hardware.gpuTopology?.nicAffinity ?? {};
   return create(pb.NodeConditionSchema, {
     conformance: survey.conformance,

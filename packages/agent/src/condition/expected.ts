@@ -1,10 +1,10 @@
-// What this node should have, on disk: what was found of GPUs and adapters in this boot. An agent that is started
-// again after a GPU fell off the bus must miss it, not take the rest for all there is.
+// The hardware this node should have, on disk: the GPUs and adapters found in this boot. A restarted agent must notice
+// a GPU that fell off the bus, rather than take the rest for complete.
 
 import { readFileSync } from "node:fs";
 import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { boardsOf, type Expected, NOTHING_EXPECTED } from "../discovery/faults.ts";
+import { boardsOf, type ExpectedHardware, NOTHING_EXPECTED } from "../discovery/faults.ts";
 import type { Nic } from "../discovery/nics.ts";
 import type { Survey } from "../discovery/survey.ts";
 
@@ -16,7 +16,7 @@ interface Found {
   readonly nics: readonly Nic[];
 }
 
-export function recallExpected(dataDir: string, bootId: string): Expected {
+export function recallExpected(dataDir: string, bootId: string): ExpectedHardware {
   try {
     const found = JSON.parse(readFileSync(join(dataDir, FILE), "utf8")) as Found;
     if (found.bootId !== bootId || !Array.isArray(found.nics)) return NOTHING_EXPECTED;
@@ -27,7 +27,7 @@ export function recallExpected(dataDir: string, bootId: string): Expected {
 }
 
 /** Grows only: what was there once in this boot is missed until the next. */
-export function expectAlso(expected: Expected, { gpus, nics }: Survey, units: number): Expected {
+export function expectAlso(expected: ExpectedHardware, { gpus, nics }: Survey, units: number): ExpectedHardware {
   const known = new Set(expected.nics.map(({ name }) => name));
   return {
     units,
@@ -36,7 +36,11 @@ export function expectAlso(expected: Expected, { gpus, nics }: Survey, units: nu
   };
 }
 
-export async function rememberExpected(dataDir: string, bootId: string, { boards, nics }: Expected): Promise<void> {
+export async function rememberExpected(
+  dataDir: string,
+  bootId: string,
+  { boards, nics }: ExpectedHardware,
+): Promise<void> {
   const path = join(dataDir, FILE);
   const found: Found = { bootId, boards, nics };
   await writeFile(`${path}.new`, JSON.stringify(found));

@@ -1,5 +1,4 @@
-// Local NVMe drives: their names, sizes and firmware, for people who look at a node; and whether a folder lies on one, which
-// is what jobs ask for.
+// Local NVMe drives: names, sizes and firmware, and whether a folder lies on one, which jobs can require.
 
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
@@ -12,7 +11,7 @@ export interface Disk {
   readonly firmware: string;
 }
 
-/** The kernel counts in these, whatever the drive does. */
+/** The kernel counts in these units for every drive. */
 const SECTOR_BYTES = 512;
 
 export function readDisks(fs: Sysfs): readonly Disk[] {
@@ -47,13 +46,13 @@ function deviceOf(path: string): string | null {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) return dirname(path) === path ? null : deviceOf(dirname(path));
   const { dev } = found;
-  // As the C library takes it apart: the low byte, and what did not fit beside it.
+  // Splits a device number as the C library does: the low byte, and the overflow next to it.
   const major = (dev >> MINOR_BITS) & 0xfff;
   const minor = (dev & 0xff) | ((dev >> 12) & 0xfff00);
   return `${major}:${minor}`;
 }
 
-/** For file systems with a device number of their own: what the kernel says they are mounted from. */
+/** For file systems with their own device number: the source of the mount, as the kernel reports it. */
 function sourceOf(fs: Sysfs, device: string): string {
   const line = fs
     .read("proc/self/mountinfo")

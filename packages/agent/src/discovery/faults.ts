@@ -1,24 +1,28 @@
-// What is broken on this node, in words: what must keep work away until somebody has seen to it. A GPU that
-// is gone or has lost data, memory with errors that could not be corrected, a fabric adapter that was there
-// before. Nothing here is a matter of taste: a node with one of these fails its jobs.
+// Faults that must keep work away until an operator has repaired the node: a GPU that is gone or has lost data, memory
+// with uncorrectable errors, a fabric adapter that has disappeared. A node with one of these fails its jobs.
 
 import type { GpuInventory } from "./gpus/inventory.ts";
 import type { Nic } from "./nics.ts";
 import type { Sysfs } from "./sysfs.ts";
 
-export interface Expected {
-  /** As many GPUs as a flag says; 0: none says so. */
+export interface ExpectedHardware {
+  /** Number of GPUs given by a flag; 0 without a flag. */
   readonly units: number;
-  /** As many places on the bus as had a GPU before; slices come and go with how a GPU is cut. */
+  /** Number of bus addresses that had a GPU before; slices change with the partitioning of a GPU. */
   readonly boards: number;
   readonly nics: readonly Nic[];
 }
 
-export const NOTHING_EXPECTED: Expected = { units: 0, boards: 0, nics: [] };
+export const NOTHING_EXPECTED: ExpectedHardware = { units: 0, boards: 0, nics: [] };
 
 export const boardsOf = ({ units }: GpuInventory): number => new Set(units.map(({ pci, uuid }) => pci || uuid)).size;
 
-export function findFaults(fs: Sysfs, gpus: GpuInventory | null, nics: readonly Nic[], expected: Expected): string[] {
+export function findFaults(
+  fs: Sysfs,
+  gpus: GpuInventory | null,
+  nics: readonly Nic[],
+  expected: ExpectedHardware,
+): string[] {
   return [
     ...(gpus === null ? [] : gpuFaults(fs, gpus, expected)),
     ...expected.nics
@@ -28,7 +32,7 @@ export function findFaults(fs: Sysfs, gpus: GpuInventory | null, nics: readonly 
   ];
 }
 
-function gpuFaults(fs: Sysfs, gpus: GpuInventory, expected: Expected): string[] {
+function gpuFaults(fs: Sysfs, gpus: GpuInventory, expected: ExpectedHardware): string[] {
   const { units, faults } = gpus;
   const boards = boardsOf(gpus);
   const missing =

@@ -1,6 +1,6 @@
-// What must be alike for two nodes to run parts of one allocation without surprises: drivers, firmware, kernel
-// and how it was booted. The fingerprint is a hash over the sorted list; the list itself is what people
-// are shown when two nodes differ. Size of memory and number of cores are not in it.
+// The configuration that must be equal for two nodes to run parts of one allocation: drivers, firmware, kernel and
+// boot parameters. The fingerprint is a hash of the sorted list; operators see the list when two nodes differ. Memory
+// size and core count are not part of it.
 
 import { createHash } from "node:crypto";
 import { cpus, release, version } from "node:os";
@@ -10,7 +10,7 @@ import type { Sysfs } from "./sysfs.ts";
 
 export type Components = Readonly<Record<string, string>>;
 
-export interface FingerprintFacts {
+interface FingerprintFacts {
   readonly gpuType: string;
   readonly gpuCount: number;
   readonly gpus: GpuInventory;
@@ -51,7 +51,7 @@ export function fingerprint(of: Components): string {
 const OWN_WORDS =
   /^(BOOT_IMAGE|BOOTIF|root|rootflags|resume|ip|ifname|hostname|nid|xname|initrd|ds|machine_id|systemd\.machine_id|rd\.\S+|nfsroot|url|netroot)=/;
 
-/** In the order of the alphabet, since their order says nothing. */
+/** Sorted, since the order of boot parameters has no meaning. */
 export function bootParameters(line: string): string {
   const [kernel = ""] = line.split(" -- ");
   return kernel

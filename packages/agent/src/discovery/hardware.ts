@@ -1,11 +1,10 @@
-// What this machine is, in the measures that allocations ask for: read from the kernel, and overridden by
-// flags where a site knows better or where the kernel cannot tell.
+// The hardware of this machine in the units that allocations request, read from the kernel and overridden by flags.
 
 import { readFileSync } from "node:fs";
 import { availableParallelism, hostname, release, totalmem } from "node:os";
 import type { GpuTopology, MemoryTopology } from "@lattice/core";
 
-export interface Hardware {
+export interface NodeHardware {
   readonly cpuCores: number;
   readonly memoryGb: number;
   readonly gpuType: string;
@@ -31,7 +30,7 @@ export interface HardwareFlags {
 
 const BYTES_PER_GB = 1024 ** 3;
 
-export function discoverHardware(flags: HardwareFlags): Hardware {
+export function discoverHardware(flags: HardwareFlags): NodeHardware {
   return {
     cpuCores: flags.cpuCores ?? availableParallelism(),
     memoryGb: flags.memoryGb ?? totalmem() / BYTES_PER_GB,

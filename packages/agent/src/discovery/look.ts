@@ -1,12 +1,16 @@
-// A quick look for what is broken, between two surveys. NVIDIA's driver is asked again; AMD's tool takes too long
-// for that, so the kernel is asked about those.
+// A quick look for faults between two surveys. NVIDIA's driver is queried again; AMD's tool is too slow for that, so
+// the kernel is queried instead.
 
-import { type Expected, findFaults } from "./faults.ts";
+import { type ExpectedHardware, findFaults } from "./faults.ts";
 import { askNvml } from "./gpus/ask-nvml.ts";
 import { readNics } from "./nics.ts";
 import type { Sources, Survey } from "./survey.ts";
 
-export async function lookForFaults(sources: Sources, last: Survey, expected: Expected): Promise<readonly string[]> {
+export async function lookForFaults(
+  sources: Sources,
+  last: Survey,
+  expected: ExpectedHardware,
+): Promise<readonly string[]> {
   const { fs } = sources;
   const amd = last.gpus.units.filter(({ vendor }) => vendor === "amd");
   const hasNvidia = last.gpus.units.length > amd.length || last.faults.length > 0;

@@ -1,6 +1,5 @@
-// The memory of a node: its NUMA domains with their CPUs and how far they are apart, expanders behind CXL, and
-// superchips, where a CPU and its GPU have one memory. A node with one plain domain has no topology: nothing
-// can be chosen there.
+// The memory of a node: its NUMA domains with their CPUs and distances, CXL expanders, and superchips, where a CPU and
+// its GPU share memory. A node with one plain domain has no topology, since there is nothing to choose.
 
 import type { MemoryDomain, MemoryInterconnect, MemoryTopology } from "@lattice/core";
 import { isSuperchip } from "@lattice/core";
@@ -14,11 +13,11 @@ const OWN_DISTANCE = 10;
 /** Of local memory; the table of distances is relative to it. */
 const LOCAL_MBPS = 100_000;
 
-export interface NodeMemory {
+interface NodeMemory {
   readonly topology: MemoryTopology | undefined;
   /** Behind CXL, beyond what is local. */
   readonly cxlBytes: number;
-  /** What the kernel counts as its own although it is an expander's or a GPU's. */
+  /** Memory that the kernel counts although it belongs to an expander or a GPU. */
   readonly remoteBytes: number;
   readonly unified: boolean;
 }
@@ -36,8 +35,8 @@ export function readMemory(fs: Sysfs, gpus: GpuInventory): NodeMemory {
     }));
   const near = gpus.units.map((unit) => ({ unit, numa: numaOf(fs, unit.pci) }));
   const unified = gpus.units.some((unit) => isSuperchip(unit.model));
-  // A superchip's GPU memory shows up as domains without CPUs; it is part of the one next to them.
-  // Expanders have domains without CPUs as well.
+  // A superchip's GPU memory appears as domains without CPUs, which belong to the domain next to them. Expanders have
+  // domains without CPUs too.
   const kept = nodes.filter(({ cpus }) => cpus.length > 0 || (!unified && cxlBytes > 0));
   const domains: MemoryDomain[] = kept.map(({ numa, cpus, bytes }, id) => {
     const own = near.filter((gpu) => gpu.numa === numa || (gpu.numa === null && kept.length === 1));
@@ -62,7 +61,7 @@ export function readMemory(fs: Sysfs, gpus: GpuInventory): NodeMemory {
   };
 }
 
-/** Null: the kernel knows none, as in most virtual machines. */
+/** Returns null when the kernel knows none, as in most virtual machines. */
 export function numaOf(fs: Sysfs, pci: string): number | null {
   const text = pci === "" ? "" : fs.read(`sys/bus/pci/devices/${pci}/numa_node`);
   const numa = text === "" ? -1 : Number(text);

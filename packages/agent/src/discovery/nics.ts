@@ -1,6 +1,6 @@
-// Network adapters and which of them is next to which GPU. On a node with a fast fabric only its adapters count,
-// elsewhere every adapter that is hardware. Nearest is the one that shares most of the way from the
-// processor; adapters that are equally near are given out in turn, so that all of them are used.
+// Network adapters, and the adapter nearest to each GPU. On a node with a fast fabric only its adapters count,
+// elsewhere every hardware adapter. The nearest adapter shares the longest path from the processor; equally near ones
+// are assigned in turn.
 
 import type { GpuInventory } from "./gpus/inventory.ts";
 import { numaOf } from "./memory.ts";

@@ -1,34 +1,33 @@
-// One look at the whole machine, put together from what the kernel, the drivers and the flags say. Flags win:
-// a site may know better, or may want to offer less than there is. It is repeated while the agent runs, so
-// nothing here is remembered.
+// One survey of the whole machine, assembled from the kernel, the drivers and the flags. Flags win: a site may want to
+// use less than the machine has. It is repeated while the agent runs, so it keeps no state.
 
 import { totalmem } from "node:os";
 import type { GpuTopology, MemoryTopology } from "@lattice/core";
 import { type Disk, isOnNvme, NVME_SCRATCH, readDisks } from "./disks.ts";
-import { type Expected, findFaults } from "./faults.ts";
+import { type ExpectedHardware, findFaults } from "./faults.ts";
 import { type Components, components, fingerprint } from "./fingerprint.ts";
 import { askNvml } from "./gpus/ask-nvml.ts";
 import { type GpuInventory, NO_GPUS } from "./gpus/inventory.ts";
 import { askRocm } from "./gpus/rocm.ts";
 import { gpuTopology } from "./gpus/topology.ts";
-import { discoverHardware, type Hardware, type HardwareFlags } from "./hardware.ts";
+import { discoverHardware, type HardwareFlags, type NodeHardware } from "./hardware.ts";
 import { readMemory } from "./memory.ts";
 import { type Nic, nicAffinity, readNics } from "./nics.ts";
 import type { Sysfs } from "./sysfs.ts";
 
 export interface Sources {
   readonly fs: Sysfs;
-  /** Path of NVML; empty: wherever it is; "none": not asked. */
+  /** Path of NVML; empty to search for it, "none" to skip it. */
   readonly nvml: string;
   /** Path of rocm-smi; likewise. */
   readonly rocm: string;
   readonly baseImage: string;
-  /** Where scratch folders are; empty: nowhere. */
+  /** Folder of scratch folders; empty when there is none. */
   readonly scratch: string;
 }
 
 export interface Survey {
-  readonly hardware: Hardware;
+  readonly hardware: NodeHardware;
   readonly gpus: GpuInventory;
   readonly nics: readonly Nic[];
   readonly disks: readonly Disk[];
@@ -42,7 +41,7 @@ export interface Survey {
   readonly atMs: number;
 }
 
-export async function surveyNode(flags: HardwareFlags, sources: Sources, known: Expected): Promise<Survey> {
+export async function surveyNode(flags: HardwareFlags, sources: Sources, known: ExpectedHardware): Promise<Survey> {
   const { fs, scratch } = sources;
   const found = await findGpus(sources);
   const gpus = limited(withDevices(fs, found ?? NO_GPUS), flags.gpuCount);
@@ -61,8 +60,8 @@ export async function surveyNode(flags: HardwareFlags, sources: Sources, known: 
     gpuTopology(fs, gpus, affinity),
     memory.topology,
   );
-  const expected: Expected = { ...known, units: flags.gpuCount ?? 0 };
-  // A node that is to have no GPUs may well have the library of those that do.
+  const expected: ExpectedHardware = { ...known, units: flags.gpuCount ?? 0 };
+  // A node configured without GPUs may still have the library installed.
   const anyExpected = expected.units > 0 || expected.boards > 0 || gpus.units.length > 0;
   const { gpuType, gpuCount } = hardware;
   const listed = components(fs, { gpuType, gpuCount, gpus, nics, baseImage: sources.baseImage });
@@ -82,11 +81,11 @@ export async function surveyNode(flags: HardwareFlags, sources: Sources, known: 
 
 const BYTES_PER_GB = 1024 ** 3;
 
-/** Null: nobody could be asked. */
+/** Returns null when no driver could be queried. */
 async function findGpus({ nvml, rocm }: Sources): Promise<GpuInventory | null> {
   const [nvidia, amd] = await Promise.all([askNvml(nvml), askRocm(rocm)]);
   if (nvidia === null || amd === null) return nvidia ?? amd;
-  // Nodes with both exist on desks; their GPUs are offered together, one after the other.
+  // Some workstations have GPUs of both vendors; their GPUs are listed together.
   const from = nvidia.units.length;
   return {
     driver: [nvidia.driver, amd.driver].filter((driver) => driver !== "").join(", "),
@@ -97,7 +96,7 @@ async function findGpus({ nvml, rocm }: Sources): Promise<GpuInventory | null> {
   };
 }
 
-/** Those that their own tool says nothing of are known to the kernel. */
+/** The kernel reports faults that the vendor's tool does not. */
 const withDevices = (fs: Sysfs, gpus: GpuInventory): GpuInventory => ({
   ...gpus,
   units: gpus.units.map((unit) => (unit.device !== "" ? unit : { ...unit, device: renderDevice(fs, unit.pci) })),
@@ -123,7 +122,7 @@ function commonModel({ units }: GpuInventory): string {
   return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0] ?? "";
 }
 
-const withInside = (hardware: Hardware, gpu?: GpuTopology, memory?: MemoryTopology): Hardware => ({
+const withInside = (hardware: NodeHardware, gpu?: GpuTopology, memory?: MemoryTopology): NodeHardware => ({
   ...hardware,
   ...(gpu === undefined ? null : { gpuTopology: gpu }),
   ...(memory === undefined ? null : { memoryTopology: memory }),

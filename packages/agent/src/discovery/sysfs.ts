@@ -1,5 +1,5 @@
-// Reading the kernel's own description of the machine. Everything is looked for below a root, which is "/"
-// outside of tests; what is not there reads as nothing.
+// Reads the kernel's description of the machine below a root, which is "/" outside of tests. A missing file reads as
+// empty.
 
 import { readdirSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Zeroes the memory of one GPU, by a process of its own that is killed when it takes too long or is not wanted any more.
-// Where there is no CUDA there is nothing to do it with; AMD's GPUs are not cleared.
+// Zeroes the memory of one GPU in a separate process, which is killed on timeout or cancellation. Without CUDA nothing
+// can be cleared; AMD's GPUs are not cleared.
 
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -8,17 +8,17 @@ import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import type { GpuUnit } from "../discovery/gpus/inventory.ts";
 
-/** Rejects, in words, when something may be left in it. */
+/** Rejects when data may be left in the memory. */
 export type Clear = (unit: GpuUnit, signal: AbortSignal) => Promise<void>;
 
 const CUDA = "libcuda.so.1";
 /** A context on a GPU without the persistence daemon takes seconds; zeroing it a fraction of one. */
 const DEADLINE_MS = 60_000;
 
-/** One that is broken is used by nobody. */
+/** A faulty GPU receives no work. */
 export const isClearable = ({ vendor, fault }: GpuUnit): boolean => vendor === "nvidia" && fault === "";
 
-/** `library`: a path, "none", or empty for wherever it is. Null: there is none. */
+/** `library`: a path, "none", or empty to search for it. Returns null without CUDA. */
 export function gpuClearing(library: string, log: Logger): Clear | null {
   const path = library === "" ? findCuda() : library;
   if (path === null || path === "none") return null;
@@ -66,7 +66,7 @@ function findCuda(): string | null {
   }
 }
 
-/** Beside the bundled agent; from sources it is the bundle of the last build. */
+/** The path next to the bundled agent; from sources, the bundle of the last build. */
 function clearProgram(): string {
   const here = dirname(fileURLToPath(import.meta.url));
   const beside = join(here, CLEAR);

@@ -1,9 +1,9 @@
-// Zeroes the memory of the GPUs that this process sees: all that can be had is taken, in blocks, and set to zero. What other
-// processes hold is theirs and is left alone. By CUDA's driver library, opened by name at run time.
+// Zeroes the memory of the GPUs that this process sees: allocates all free memory in blocks and sets it to zero.
+// Memory of other processes is not touched. Uses CUDA's driver library, opened by name at run time.
 
 import type * as koffiModule from "koffi";
 
-export type Koffi = Pick<typeof koffiModule, "load">;
+type Koffi = Pick<typeof koffiModule, "load">;
 
 const LARGEST_BLOCK = 1024 ** 3;
 const SMALLEST_BLOCK = 2 * 1024 ** 2;
@@ -22,7 +22,7 @@ const SIGNATURES = {
 } as const satisfies Record<string, readonly string[]>;
 type Name = keyof typeof SIGNATURES;
 
-/** Answers how many bytes of each were zeroed. Throws, in words, when the driver refuses. */
+/** Returns how many bytes of each GPU were zeroed. Throws when the driver refuses. */
 export function clearGpus(koffi: Koffi, path: string): readonly number[] {
   const library = koffi.load(path);
   const functions = new Map(
@@ -45,7 +45,7 @@ export function clearGpus(koffi: Koffi, path: string): readonly number[] {
     try {
       return zeroAll(ask, call);
     } finally {
-      // Gives back every block.
+      // Frees every block.
       ask("cuCtxDestroy_v2", context[0]);
     }
   });

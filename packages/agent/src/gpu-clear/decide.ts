@@ -1,8 +1,8 @@
-// Whether the memory of a GPU must be zeroed before somebody gets it. It must unless nobody has used it since it was last
-// zeroed, or whoever used it gets it again: nobody learns anything from what is their own. Users are told apart within
-// their tenant, and sensitive work is never left lying, whoever comes next.
+// Decides whether the memory of a GPU must be zeroed before its next user. It must, unless the GPU is unused since it
+// was last zeroed or the same user gets it again. Users are distinguished within their tenant, and the memory of
+// sensitive work is always zeroed.
 
-import type { Order } from "../lifecycle/attempt.ts";
+import type { pb } from "@lattice/wire";
 
 export interface GpuUser {
   readonly tenant: string;
@@ -10,7 +10,7 @@ export interface GpuUser {
   readonly sensitive: boolean;
 }
 
-/** Who had it last. "clean": nobody since it was zeroed. "unknown": what is written of it cannot be read. */
+/** The last user. "clean": unused since it was zeroed. "unknown": the record is unreadable. */
 export type LastUser = GpuUser | "clean" | "unknown";
 
 export function mustClear(last: LastUser, next: GpuUser): boolean {
@@ -20,7 +20,7 @@ export function mustClear(last: LastUser, next: GpuUser): boolean {
 }
 
 /** Work that is kept to itself by the network is so in memory too. */
-export const gpuUserOf = ({ tenant, user, network }: Order): GpuUser => ({
+export const gpuUserOf = ({ tenant, user, network }: pb.RunOrder): GpuUser => ({
   ...{ tenant, user },
   sensitive: network?.sensitive === true,
 });

@@ -1,6 +1,6 @@
 // The program `lattice-gpu-clear`: zeroes the memory of every GPU that it sees and writes, as JSON, how many bytes of each.
-// A process of its own, because a driver in trouble can hang or crash whoever calls it, and because a context on a GPU
-// takes hundreds of megabytes.
+// A separate process, because a faulty driver can hang or crash its caller, and because a context on a GPU takes hundreds
+// of megabytes.
 //
 //   CUDA_VISIBLE_DEVICES=GPU-... lattice-gpu-clear LIBRARY
 

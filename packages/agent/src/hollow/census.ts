@@ -1,13 +1,13 @@
-// Says in the log how many of the simulated nodes are connected and how often they have greeted a
-// server, whenever that has changed: how a load test sees a fleet leave and come back.
+// Logs how many hollow nodes are connected and how often they have greeted a server, whenever that changes. Load tests
+// follow a fleet by it.
 
 import type { Logger } from "pino";
-import type { Node } from "../node-handle.ts";
+import type { AgentNode } from "../node/node-handle.ts";
 
-/** Fine enough to see how fast a fleet comes back; counting ten thousand nodes takes a millisecond. */
+/** Fine enough to see how fast a fleet reconnects; counting ten thousand nodes takes a millisecond. */
 const EVERY_MS = 250;
 
-export interface Census {
+interface Census {
   readonly nodes: number;
   readonly connected: number;
   /** Of all nodes since they were started. */
@@ -16,8 +16,8 @@ export interface Census {
   readonly hellos_most: number;
 }
 
-/** Answers how to end it. */
-export function keepCensus(nodes: readonly Pick<Node, "connected" | "hellos">[], log: Logger): () => void {
+/** Returns a function that ends the census. */
+export function keepCensus(nodes: readonly Pick<AgentNode, "connected" | "hellos">[], log: Logger): () => void {
   let said = "";
   const timer = setInterval(() => {
     const census = count(nodes);
@@ -29,7 +29,7 @@ export function keepCensus(nodes: readonly Pick<Node, "connected" | "hellos">[],
   return () => clearInterval(timer);
 }
 
-export function count(nodes: readonly Pick<Node, "connected" | "hellos">[]): Census {
+export function count(nodes: readonly Pick<AgentNode, "connected" | "hellos">[]): Census {
   let connected = 0;
   let hellos = 0;
   let most = 0;

@@ -1,30 +1,30 @@
-// Many simulated nodes in one process, for load tests: each has its own stream, node id and
-// heartbeats, over a few shared connections, and they arrive spread out rather than all at once.
+// Many simulated nodes in one process, for load tests. Each has its own stream, node id and heartbeats over a few
+// shared connections, and their arrival is spread out.
 
 import type { Logger } from "pino";
 import type { Dialer } from "../link/dial.ts";
-import type { Wheel } from "../link/wheel.ts";
-import { startNode } from "../node.ts";
-import type { Node } from "../node-handle.ts";
-import type { NodeOptions } from "../node-options.ts";
+import type { HeartbeatTimer } from "../link/heartbeat-timer.ts";
+import { startNode } from "../node/node.ts";
+import type { AgentNode } from "../node/node-handle.ts";
+import type { NodeOptions } from "../node/node-options.ts";
 import { simulatedRuntime } from "./simulated-runtime.ts";
 
-export interface HollowOptions {
+interface HollowOptions {
   readonly count: number;
   readonly prefix: string;
   readonly runtimeMs: number;
-  /** Every so many nodes form one topology group. */
+  /** Number of nodes in one topology group. */
   readonly nodesPerGroup: number;
   readonly identity: NodeOptions["identity"];
   readonly dialer: Dialer;
-  readonly wheel: Wheel;
+  readonly heartbeatTimer: HeartbeatTimer;
   readonly random: () => number;
   readonly log: Logger;
 }
 
 export const NODES_PER_CHANNEL = 500;
 
-export async function startHollowNodes(options: HollowOptions): Promise<readonly Node[]> {
+export async function startHollowNodes(options: HollowOptions): Promise<readonly AgentNode[]> {
   const width = String(options.count).length;
   const quiet = options.log.child({}, { level: "warn" });
   return Promise.all(
@@ -38,7 +38,7 @@ export async function startHollowNodes(options: HollowOptions): Promise<readonly
         },
         dialer: options.dialer,
         member: index,
-        wheel: options.wheel,
+        heartbeatTimer: options.heartbeatTimer,
         random: options.random,
         now: Date.now,
         log: quiet,

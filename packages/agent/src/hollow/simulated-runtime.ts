@@ -1,12 +1,12 @@
-// The runtime of a hollow node: an attempt "runs" for a set time and then completes. It starts no
-// process and keeps nothing on disk; everything above it is the real agent.
+// The runtime of a hollow node: an attempt "runs" for a set time and then completes. It starts no process and writes
+// nothing to disk; everything above it is the real agent.
 
-import type { Result, Target } from "../checkpoint/types.ts";
-import type { Order } from "../lifecycle/attempt.ts";
+import type { pb } from "@lattice/wire";
+import type { CheckpointResult, CheckpointTarget } from "../checkpoint/types.ts";
 import type { Runtime, RuntimeListener } from "../runtime/runtime.ts";
 
-/** A job may say itself how long it pretends to run. */
-export const RUNTIME_VARIABLE = "LATTICE_HOLLOW_RUNTIME_MS";
+/** A job can set its simulated run time. */
+const RUNTIME_VARIABLE = "LATTICE_HOLLOW_RUNTIME_MS";
 /** Archived attempts remembered by each hollow node, so that a repeated order is known. */
 const MAX_REMEMBERED = 64;
 const SIGTERM = 15;
@@ -15,7 +15,7 @@ export function simulatedRuntime(defaultRuntimeMs: number, listener: RuntimeList
   const running = new Map<string, NodeJS.Timeout>();
   const archived: string[] = [];
   /** The newest checkpoint of each. */
-  const saved = new Map<string, Result>();
+  const saved = new Map<string, CheckpointResult>();
 
   function end(key: string): void {
     const timer = running.get(key);
@@ -30,7 +30,7 @@ export function simulatedRuntime(defaultRuntimeMs: number, listener: RuntimeList
     recover: async () => new Map(),
     sweep: async () => undefined,
     adopt: () => undefined,
-    async start(key, order) {
+    async start(key, { order }) {
       const done = (): void => {
         running.delete(key);
         listener.exited(key, { kind: "code", code: 0, recorded: true }, Date.now());
@@ -62,14 +62,14 @@ export function simulatedRuntime(defaultRuntimeMs: number, listener: RuntimeList
   };
 }
 
-/** A program that is done as soon as it is asked. */
-const pretended = (saved: Map<string, Result>, key: string): Target => ({
+/** A simulated program that completes every checkpoint immediately. */
+const pretended = (saved: Map<string, CheckpointResult>, key: string): CheckpointTarget => ({
   ask: async (_wanted, heard) => ({ look: async () => heard({ kind: "done", bytes: 0 }), close: () => undefined }),
   word: () => saved.get(key) ?? null,
   keep: async (result) => void saved.set(key, result),
 });
 
-function runtimeOf(order: Order, defaultRuntimeMs: number): number {
+function runtimeOf(order: pb.RunOrder, defaultRuntimeMs: number): number {
   const asked = Number(order.variables[RUNTIME_VARIABLE]);
   return Number.isFinite(asked) && asked >= 0 ? asked : defaultRuntimeMs;
 }

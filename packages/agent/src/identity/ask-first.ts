@@ -1,5 +1,5 @@
-// Asks servers, one after the other, for the first certificate, with the token; and what their answers come to. A server
-// that does not sign leaves it to the next. A refusal is final: with the same token every server would say the same.
+// Asks the servers in turn for the first certificate, with the token. A server that does not sign leaves it to the
+// next. A refusal is final: every server would refuse the same token.
 
 import { readFileSync } from "node:fs";
 import { create } from "@bufbuild/protobuf";
@@ -12,10 +12,10 @@ export type FirstAnswer =
   | { readonly kind: "issued"; readonly certificate: string }
   | { readonly kind: "refused"; readonly problem: string }
   /** All servers were reached, and none issues certificates. */
-  | { readonly kind: "nobody"; readonly problem: string }
+  | { readonly kind: "unavailable"; readonly problem: string }
   | { readonly kind: "later"; readonly problem: string };
 
-export interface FirstQuestion {
+interface FirstQuestion {
   readonly servers: readonly string[];
   readonly token: string;
   /** PEM file of the authority that servers are checked by. */
@@ -39,7 +39,7 @@ export async function askForFirst(question: FirstQuestion, asked: AskedCertifica
       problems.push(problem);
     }
   }
-  return { kind: unable === question.servers.length ? "nobody" : "later", problem: problems.join("; ") };
+  return { kind: unable === question.servers.length ? "unavailable" : "later", problem: problems.join("; ") };
 }
 
 function askOne(server: string, { token, authority }: FirstQuestion, asked: AskedCertificate): Promise<string> {

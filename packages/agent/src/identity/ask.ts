@@ -1,19 +1,19 @@
-// Asks servers, one after the other, for the next certificate, each over a connection of its own that shows the one in
-// force: a connection that is open may have begun with one that has ended since.
+// Asks the servers in turn for the next certificate, each over a new connection that shows the current one: an open
+// connection may have started with a certificate that has ended since.
 
 import { create } from "@bufbuild/protobuf";
 import { Client, type ServiceError } from "@grpc/grpc-js";
 import { pb } from "@lattice/wire";
 import { renewCertificateCall } from "../link/service.ts";
 import { credentialsOf } from "./credentials.ts";
-import type { Identity } from "./identity.ts";
+import type { TlsIdentity } from "./identity.ts";
 import type { AskedCertificate } from "./renew.ts";
 
 const ANSWER_WITHIN_MS = 10_000;
 
 export async function askServers(
   servers: readonly string[],
-  identity: Identity,
+  identity: TlsIdentity,
   asked: AskedCertificate,
 ): Promise<string> {
   const problems: string[] = [];
@@ -27,7 +27,7 @@ export async function askServers(
   throw new Error(problems.join("; "));
 }
 
-function askOne(server: string, identity: Identity, asked: AskedCertificate): Promise<string> {
+function askOne(server: string, identity: TlsIdentity, asked: AskedCertificate): Promise<string> {
   const source = { current: () => identity, onChange: () => undefined, close: () => undefined };
   const client = new Client(server, credentialsOf(source, true), { "grpc.use_local_subchannel_pool": 1 });
   const { path, serialize, deserialize } = renewCertificateCall;

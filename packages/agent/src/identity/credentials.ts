@@ -1,4 +1,4 @@
-// Channels that take a renewed identity for their next connection, without touching the one that is open.
+// Channel credentials that use a renewed identity for the next connection, without touching the open one.
 
 import { readFileSync } from "node:fs";
 import { type ChannelCredentials, credentials, experimental } from "@grpc/grpc-js";
@@ -6,8 +6,8 @@ import { certificateProvider } from "@lattice/wire";
 import type { IdentitySource } from "./identity.ts";
 
 /**
- * Null and not `secure`: in the clear. Null and `secure`: servers have certificates of this authority, or without it
- * such that everybody trusts.
+ * Without an identity and without `secure`, connections are unencrypted. Without an identity and with `secure`,
+ * servers are checked by this authority, or by the system's authorities.
  */
 export function credentialsOf(
   source: IdentitySource | null,

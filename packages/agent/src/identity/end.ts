@@ -1,7 +1,7 @@
-// When the certificate in force ends, for heartbeats: looked up when it changes, not at every beat.
+// When the current certificate ends, for heartbeats. Computed when the certificate changes.
 
 import { X509Certificate } from "node:crypto";
-import type { Identity, IdentitySource } from "./identity.ts";
+import type { IdentitySource, TlsIdentity } from "./identity.ts";
 
 /** Milliseconds since 1970; 0 without a certificate. */
 export function endOf(source: IdentitySource | null): () => number {
@@ -13,4 +13,4 @@ export function endOf(source: IdentitySource | null): () => number {
   return () => end;
 }
 
-const of = ({ cert }: Identity): number => Date.parse(new X509Certificate(cert).validTo);
+const of = ({ cert }: TlsIdentity): number => Date.parse(new X509Certificate(cert).validTo);

@@ -1,17 +1,17 @@
-// Certificate, key and authority from files (`--bootstrap-cert`, `-key`, `-ca`), which are looked at from time to time,
-// beside the pair that servers have renewed. Files that do not belong together, as in the middle of a renewal, leave the
-// last good ones in force.
+// Certificate, key and authority from files (`--bootstrap-cert`, `-key`, `-ca`), read again periodically, next to the
+// pair that servers have renewed. Files that do not match each other, as during a renewal, leave the last good ones in
+// force.
 
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
-import type { Identity, IdentitySource } from "./identity.ts";
+import type { IdentitySource, TlsIdentity } from "./identity.ts";
 import { keep, keptAfter, type Pair } from "./kept.ts";
 
 export interface IdentityFiles {
   readonly cert: string;
   readonly key: string;
   readonly ca: string;
-  /** Where the pair that servers have renewed is kept; absent: none is. */
+  /** File with the pair that servers have renewed. Default: none. */
   readonly kept?: string;
 }
 
@@ -31,7 +31,7 @@ export function identityFromFiles(
   everyMs = LOOK_EVERY_MS,
 ): FileIdentity {
   let identity = read(files);
-  const listeners: ((identity: Identity) => void)[] = [];
+  const listeners: ((identity: TlsIdentity) => void)[] = [];
   const look = (): void => {
     try {
       const fresh = read(files);
@@ -58,12 +58,12 @@ export function identityFromFiles(
   };
 }
 
-function read(files: IdentityFiles): Identity {
+function read(files: IdentityFiles): TlsIdentity {
   const given = readGiven(files);
   return files.kept === undefined ? given : keptAfter(files.kept, given, Date.now());
 }
 
-function readGiven(files: IdentityFiles): Identity {
+function readGiven(files: IdentityFiles): TlsIdentity {
   const identity = { cert: readFileSync(files.cert), key: readFileSync(files.key), ca: readFileSync(files.ca) };
   if (!new X509Certificate(identity.cert).checkPrivateKey(createPrivateKey(identity.key)))
     throw new Error(`${files.key} is not the key of ${files.cert}`);

@@ -1,6 +1,6 @@
-// Where an agent's identity comes from, in this order: SPIRE, when its socket is there; files, when they are named; the
-// servers, for an agent that has a token; nothing, and then the token has to do. A SPIRE that answers with nothing, as
-// where it serves other programs of the node, does not end an agent that can be known by other means.
+// Finds an agent's identity, in this order: SPIRE when its socket exists; files when they are named; the servers when
+// the agent has a token; else the token alone. A SPIRE agent without an entry for this process does not stop an agent
+// that has another identity.
 
 import { existsSync } from "node:fs";
 import type { Logger } from "pino";
@@ -11,24 +11,24 @@ import { identityFromSpire } from "./spire.ts";
 export interface IdentityOptions {
   /** Of SPIRE's agent. */
   readonly spireSocket: string;
-  /** How long SPIRE may take; absent: as long as it may take to start. */
+  /** How long SPIRE may take. Default: its start timeout. */
   readonly spireWithinMs?: number;
   readonly files: IdentityFiles | null;
   /** PEM file that servers are checked by, where there is no certificate to show yet. */
   readonly authority: string | null;
 }
 
-/** Gets a first certificate by other means; null: there is none to be had. */
-export type First = () => Promise<IdentityFiles | null>;
+/** Gets a first certificate by other means; resolves to null when there is none. */
+type First = () => Promise<IdentityFiles | null>;
 
-/** What there is beside SPIRE and files. */
+/** Sources other than SPIRE and files. */
 export interface OtherMeans {
   readonly first?: First;
-  /** Whether there is a token to show where no certificate is to be had. */
+  /** Whether the agent has a token to use without a certificate. */
   readonly token: boolean;
 }
 
-export interface FoundIdentity {
+interface FoundIdentity {
   readonly source: IdentitySource;
   /** The same source where servers may renew it: SPIRE renews its own. */
   readonly files: FileIdentity | null;
@@ -42,8 +42,8 @@ export async function findIdentity(
   let before: string | null = null;
   const said = (problem: string | null) => {
     if (problem !== null && problem !== before)
-      log.warn({ problem }, "the identity cannot be renewed; the last one stays");
-    if (problem === null) log.info({}, "the identity is renewed");
+      log.warn({ problem }, "TLS identity not renewed; the previous one stays in force");
+    if (problem === null) log.info({}, "TLS identity renewed");
     before = problem;
   };
   let withoutSpire: Error | null = null;
@@ -52,14 +52,17 @@ export async function findIdentity(
       return { source: await identityFromSpire(options.spireSocket, said, options.spireWithinMs), files: null };
     } catch (error) {
       withoutSpire = error as Error;
-      log.warn({ problem: withoutSpire.message }, "no identity from SPIRE; other means are tried until the next start");
+      log.warn(
+        { problem: withoutSpire.message },
+        "SPIRE gave no identity; other sources are used until the next start",
+      );
     }
   }
   const named = options.files ?? (await first?.()) ?? null;
   if (named === null) {
-    // Whoever has nothing else is better started again until SPIRE answers.
+    // Without any other identity the agent fails, so that its service manager restarts it until SPIRE answers.
     if (withoutSpire !== null && !token) throw withoutSpire;
-    if (withoutSpire !== null) log.warn({}, "this agent has no certificate; the token has to do");
+    if (withoutSpire !== null) log.warn({}, "the agent has no certificate and uses its token");
     return null;
   }
   const files = identityFromFiles(named, said);

@@ -1,19 +1,19 @@
-// The first certificate of a node that has a token, the authority's certificate, and nothing else: the agent makes a key,
-// which never leaves the node, and asks the servers for a certificate until one answers. The pair is kept in the data
-// folder and renewed from there like one that the agent was given. Where no server issues any, the token has to do.
+// The first certificate of a node that has only a token and the authority's certificate: the agent makes a key, which
+// never leaves the node, and asks the servers until one issues a certificate. The pair is kept in the data folder and
+// renewed from there. Where no server issues certificates, the agent uses the token.
 
 import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, X509Certificate } from "node:crypto";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { bearerOf, notTheNode, renewalText, type ShownCertificate } from "@lattice/wire";
 import type { Logger } from "pino";
-import type { After } from "../after.ts";
+import type { After } from "../base/after.ts";
 import type { FirstAnswer } from "./ask-first.ts";
 import type { IdentityFiles } from "./files.ts";
 import { keptAfter, keptIn } from "./kept.ts";
 import type { AskedCertificate } from "./renew.ts";
 
-export interface FirstOptions {
+interface FirstOptions {
   readonly nodeId: string;
   readonly dataDir: string;
   /** PEM file of the authority that servers are checked by, and that signs. */
@@ -27,7 +27,7 @@ export interface FirstOptions {
 const FIRST_WAIT_MS = 500;
 const MOST_WAIT_MS = 30_000;
 
-/** Null: no server issues certificates. Throws with the reason when one refuses. */
+/** Resolves to null when no server issues certificates. Throws with the reason of a refusal. */
 export async function firstIdentity(options: FirstOptions): Promise<IdentityFiles | null> {
   const { dataDir, authority, log } = options;
   const files = { cert: join(dataDir, "agent.crt"), key: join(dataDir, "agent.key"), ca: authority };
@@ -36,15 +36,15 @@ export async function firstIdentity(options: FirstOptions): Promise<IdentityFile
   for (let wait = FIRST_WAIT_MS; ; wait = Math.min(wait * 2, MOST_WAIT_MS)) {
     const answer = await askOnce(options, files);
     if (answer.kind === "issued") {
-      log.info({ until: answer.until }, "this node has its first certificate");
+      log.info({ until: answer.until }, "first certificate issued");
       return files;
     }
     if (answer.kind === "refused") throw new Error(`no certificate is issued to this node: ${answer.problem}`);
-    if (answer.kind === "nobody") {
-      log.info({ problem: answer.problem }, "no server issues certificates; the token has to do");
+    if (answer.kind === "unavailable") {
+      log.info({ problem: answer.problem }, "no server issues certificates; the agent uses its token");
       return null;
     }
-    log.warn({ problem: answer.problem }, "no first certificate yet; asking again");
+    log.warn({ problem: answer.problem }, "no first certificate yet; retrying");
     // What runs here already is not kept waiting for it.
     if (before === "ended") return null;
     await new Promise<void>((resolve) => void options.after(wait, resolve));

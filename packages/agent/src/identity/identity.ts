@@ -1,8 +1,8 @@
-// Who this agent is to the servers: a certificate with its key, and the authority that servers are checked by. It comes
-// from SPIRE where its socket is there, else from files. It may be renewed at any time; connections that are open go on
-// with what they began with, and the next one takes the new.
+// The TLS identity of this agent: certificate, key, and the authority that servers are checked by. It comes from SPIRE
+// or from files and may be renewed at any time; open connections keep the old one, the next connection uses the new
+// one.
 
-export interface Identity {
+export interface TlsIdentity {
   /** PEM. */
   readonly cert: Buffer;
   readonly key: Buffer;
@@ -10,7 +10,7 @@ export interface Identity {
 }
 
 export interface IdentitySource {
-  current(): Identity;
-  onChange(taken: (identity: Identity) => void): void;
+  current(): TlsIdentity;
+  onChange(taken: (identity: TlsIdentity) => void): void;
   close(): void;
 }

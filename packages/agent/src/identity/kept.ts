@@ -1,26 +1,25 @@
-// The identity that servers have renewed, kept by the agent itself: certificate and key in one file of the data folder,
-// replaced by a rename, so that a crash leaves the old pair or the new one and never half of each. It follows a
-// certificate that the agent was given in files, which are not touched; whoever puts another one there means it, and
-// what was kept after the first no longer counts.
+// The renewed identity, kept by the agent: certificate and key in one file of the data folder, replaced by a rename,
+// so that a crash leaves one complete pair. It follows a certificate that was given in files, which are not touched;
+// when the given files change, the kept pair no longer applies.
 
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Identity } from "./identity.ts";
+import type { TlsIdentity } from "./identity.ts";
 
 export const keptIn = (dataDir: string): string => join(dataDir, "identity.pem");
 
-export type Pair = Pick<Identity, "cert" | "key">;
+export type Pair = Pick<TlsIdentity, "cert" | "key">;
 
-export function keep(path: string, given: Identity, { cert, key }: Pair): void {
+export function keep(path: string, given: TlsIdentity, { cert, key }: Pair): void {
   const fresh = `${path}.${process.pid}.new`;
   const text = Buffer.concat([Buffer.from(`${headOf(given)}\n`), key, cert]);
   writeFileSync(fresh, text, { mode: 0o600, flush: true });
   renameSync(fresh, path);
 }
 
-/** What was kept after `given`, while it is good; else `given`. */
-export function keptAfter(path: string, given: Identity, nowMs: number): Identity {
+/** Returns the pair kept after `given` while it is valid, else `given`. */
+export function keptAfter(path: string, given: TlsIdentity, nowMs: number): TlsIdentity {
   try {
     const text = readFileSync(path, "utf8");
     if (!text.startsWith(`${headOf(given)}\n`)) return given;
@@ -35,7 +34,7 @@ export function keptAfter(path: string, given: Identity, nowMs: number): Identit
   }
 }
 
-const headOf = ({ cert }: Identity): string => `after ${new X509Certificate(cert).fingerprint256}`;
+const headOf = ({ cert }: TlsIdentity): string => `after ${new X509Certificate(cert).fingerprint256}`;
 
 function block(text: string, label: string): string {
   const match = new RegExp(`-----BEGIN ${label}-----[\\s\\S]*?-----END ${label}-----\\n?`).exec(text);

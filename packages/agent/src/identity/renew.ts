@@ -1,14 +1,13 @@
-// Keeps a certificate from files young: before two thirds of its life are over the agent makes a new key, shows the
-// certificate that it has, and asks the servers, one after the other, for the next one. What they answer is believed
-// only when it is for this node, for the new key, by the same authority, and lasts longer. Connections that are open go
-// on with what they began with.
+// Renews a certificate from files: before two thirds of its lifetime the agent makes a new key and asks the servers in
+// turn for the next certificate. It accepts one only for this node, for the new key, from the same authority, and with
+// a later end. Open connections keep the old one.
 
 import { createPublicKey, generateKeyPairSync, sign, X509Certificate } from "node:crypto";
 import { renewalText } from "@lattice/wire";
 import type { Logger } from "pino";
-import type { After } from "../after.ts";
+import type { After } from "../base/after.ts";
 import type { FileIdentity } from "./files.ts";
-import type { Identity } from "./identity.ts";
+import type { TlsIdentity } from "./identity.ts";
 
 export interface AskedCertificate {
   readonly nodeId: string;
@@ -17,11 +16,11 @@ export interface AskedCertificate {
   readonly proof: Uint8Array;
 }
 
-export interface RenewOptions {
+interface RenewOptions {
   readonly nodeId: string;
   readonly identity: FileIdentity;
-  /** Asks the servers with this identity; answers the certificate in PEM, or rejects with why there is none. */
-  readonly ask: (identity: Identity, asked: AskedCertificate) => Promise<string>;
+  /** Asks the servers with this identity; returns the certificate in PEM, or rejects with the reason. */
+  readonly ask: (identity: TlsIdentity, asked: AskedCertificate) => Promise<string>;
   readonly log: Logger;
   readonly now: () => number;
   readonly after: After;
@@ -97,7 +96,7 @@ export function keepRenewed(options: RenewOptions): { close(): void } {
   };
 }
 
-function whyNotTaken(pem: string, { cert, ca }: Identity, spki: Buffer): string | null {
+function whyNotTaken(pem: string, { cert, ca }: TlsIdentity, spki: Buffer): string | null {
   let fresh: X509Certificate;
   try {
     fresh = new X509Certificate(pem);
@@ -112,7 +111,7 @@ function whyNotTaken(pem: string, { cert, ca }: Identity, spki: Buffer): string 
   return Date.parse(fresh.validTo) > Date.parse(old.validTo) ? null : "it ends no later than the one in force";
 }
 
-function lifeOf({ cert }: Identity): { readonly begins: number; readonly ends: number } {
+function lifeOf({ cert }: TlsIdentity): { readonly begins: number; readonly ends: number } {
   const { validFrom, validTo } = new X509Certificate(cert);
   return { begins: Date.parse(validFrom), ends: Date.parse(validTo) };
 }

@@ -1,10 +1,10 @@
-// The identity that SPIRE gives to this process: its agent's Workload API, over a socket on this machine, sends
-// certificate, key and authorities, and sends them again whenever they are renewed. The stream is opened anew when it
-// breaks; until then the last identity stays in force.
+// The identity that SPIRE gives to this process: its Workload API, on a local socket, sends certificate, key and
+// authorities, and sends them again on renewal. A broken stream is reopened; until then the last identity stays in
+// force.
 
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { Client, credentials, Metadata } from "@grpc/grpc-js";
-import type { Identity, IdentitySource } from "./identity.ts";
+import type { IdentitySource, TlsIdentity } from "./identity.ts";
 
 const METHOD = "/SpiffeWorkloadAPI/FetchX509SVID";
 /** Keeps other programs on the machine from being made to ask. */
@@ -18,12 +18,12 @@ export async function identityFromSpire(
   withinMs = FIRST_WITHIN_MS,
 ): Promise<IdentitySource> {
   const client = new Client(`unix:${socket}`, credentials.createInsecure());
-  const listeners: ((identity: Identity) => void)[] = [];
-  let identity: Identity | null = null;
+  const listeners: ((identity: TlsIdentity) => void)[] = [];
+  let identity: TlsIdentity | null = null;
   let closed = false;
   let retry: NodeJS.Timeout | undefined;
   let cancel: () => void = () => undefined;
-  let first: (identity: Identity) => void = () => undefined;
+  let first: (identity: TlsIdentity) => void = () => undefined;
   let why = "it sent nothing";
 
   function open(): void {
@@ -55,7 +55,7 @@ export async function identityFromSpire(
     cancel();
     client.close();
   };
-  const begun = await new Promise<Identity | null>((resolve) => {
+  const initial = await new Promise<TlsIdentity | null>((resolve) => {
     const timer = setTimeout(() => resolve(null), withinMs);
     first = (fresh) => {
       clearTimeout(timer);
@@ -63,22 +63,22 @@ export async function identityFromSpire(
     };
     open();
   });
-  if (begun === null) {
+  if (initial === null) {
     close();
     throw new Error(`SPIRE at ${socket} gave no identity: ${why}`);
   }
-  return { current: () => identity ?? begun, onChange: (taken) => void listeners.push(taken), close };
+  return { current: () => identity ?? initial, onChange: (taken) => void listeners.push(taken), close };
 }
 
 interface Svids {
-  /** Null: there is none for whoever asks. */
-  readonly identity: Identity | null;
+  /** Returns null when SPIRE has no entry for this process. */
+  readonly identity: TlsIdentity | null;
 }
 
 /** X509SVIDResponse: field 1 is the list of identities; the first is the default one. */
-export const parseSvids = (bytes: Uint8Array): Svids => ({ identity: firstOf(fieldsOf(bytes).get(1) ?? []) });
+const parseSvids = (bytes: Uint8Array): Svids => ({ identity: firstOf(fieldsOf(bytes).get(1) ?? []) });
 
-function firstOf([svid]: readonly Uint8Array[]): Identity | null {
+function firstOf([svid]: readonly Uint8Array[]): TlsIdentity | null {
   if (svid === undefined) return null;
   const fields = fieldsOf(svid);
   const [cert, key, bundle] = [2, 3, 4].map((number) => fields.get(number)?.[0]);
@@ -101,7 +101,7 @@ function fieldsOf(bytes: Uint8Array): Map<number, Uint8Array[]> {
   return fields;
 }
 
-/** Certificates in DER, one after another: each says how long it is. */
+/** Splits concatenated DER certificates: each starts with its length. */
 function split(der: Uint8Array): Uint8Array[] {
   const parts: Uint8Array[] = [];
   for (let at = 0; at + 4 <= der.length; ) {

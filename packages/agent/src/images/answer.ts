@@ -1,5 +1,5 @@
-// Answers what servers ask about images, the cache and the node itself. A question that fails is answered with why; only
-// silence would keep somebody waiting.
+// Answers the servers' questions about images, the cache and the node. A question that fails is answered with the
+// error, since a server would wait for a missing answer.
 
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
@@ -13,12 +13,15 @@ const ANSWER_WITHIN_MS = 300_000;
 /** More are cut; a filter finds the rest. */
 const MAX_LISTED = 1_000;
 
-export interface Asked {
+export interface ImageQuestionHost {
   readonly images?: Images;
   readonly examine?: (fresh: boolean) => Promise<pb.NodeCondition>;
 }
 
-export async function answerAsked({ images, examine }: Asked, request: pb.ImageRequest): Promise<pb.ImageAnswer> {
+export async function answerAsked(
+  { images, examine }: ImageQuestionHost,
+  request: pb.ImageRequest,
+): Promise<pb.ImageAnswer> {
   const { requestId, ask } = request;
   try {
     if (ask.case === "condition") {

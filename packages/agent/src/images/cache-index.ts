@@ -1,14 +1,13 @@
-// What the cache remembers of its images: `metadata.json`, written whole, and rebuilt from the names of
-// the files when it is lost. A file carries its digest in its name, so that nothing has to be guessed;
-// whether its content still has that digest is found out before it is used again.
+// The index of the image cache: `metadata.json`, written whole, and rebuilt from the file names when it is lost. A
+// file has its digest in its name; the content is verified before it is used again.
 
 import { readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-export interface CachedImage {
+export interface CacheIndexEntry {
   readonly digest: string;
   readonly kind: "uenv" | "oci";
-  /** Names it was asked for by; the newest last. */
+  /** Names it was requested by; the newest last. */
   readonly names: readonly string[];
   readonly sizeBytes: number;
   readonly lastUsedMs: number;
@@ -22,7 +21,7 @@ export interface CachedImage {
 
 interface Stored {
   readonly bootId: string;
-  readonly images: readonly CachedImage[];
+  readonly images: readonly CacheIndexEntry[];
 }
 
 const FILE = "metadata.json";
@@ -36,10 +35,10 @@ export const stampOf = async (path: string): Promise<string> => {
   return `${size} ${mtimeMs} ${ino}`;
 };
 
-export async function readIndex(folder: string, bootId: string): Promise<Map<string, CachedImage>> {
+export async function readIndex(folder: string, bootId: string): Promise<Map<string, CacheIndexEntry>> {
   const stored = await readStored(join(folder, FILE));
   const known = new Map((stored?.images ?? []).map((image) => [image.digest, image]));
-  const images = new Map<string, CachedImage>();
+  const images = new Map<string, CacheIndexEntry>();
   for (const name of await readdir(join(folder, "uenv")).catch(() => [])) {
     const digest = digestIn(name);
     if (digest === null) continue;
@@ -63,7 +62,7 @@ export async function readIndex(folder: string, bootId: string): Promise<Map<str
   return images;
 }
 
-export async function writeIndex(folder: string, bootId: string, images: Iterable<CachedImage>): Promise<void> {
+export async function writeIndex(folder: string, bootId: string, images: Iterable<CacheIndexEntry>): Promise<void> {
   const stored: Stored = { bootId, images: [...images] };
   const path = join(folder, FILE);
   await writeFile(`${path}.tmp`, JSON.stringify(stored, null, 1));
@@ -75,7 +74,7 @@ function digestIn(file: string): string | null {
   return match === null ? null : `sha256:${match[1]}`;
 }
 
-/** Null: it is not there, or not readable; then the files alone tell. */
+/** Returns null when the file is missing or unreadable; then the image files alone form the index. */
 async function readStored(path: string): Promise<Stored | null> {
   try {
     const stored = JSON.parse(await readFile(path, "utf8")) as Stored;

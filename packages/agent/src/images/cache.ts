@@ -1,12 +1,12 @@
-// The images a node keeps. Those in use are pinned by the attempts that use them; others go when room is
-// needed. An image enters only when its digest is right and it can be mounted, and one left by an earlier
-// life of the machine is compared with its digest before it is used again.
+// The image cache of a node. Attempts pin the images that they use; other images are evicted when space is needed. An
+// image enters only with the right digest and when it can be mounted; an image from before the last boot is verified
+// before it is used again.
 
 import { mkdir, readdir, rename, rm, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { type CachedImage, imageFile, readIndex, stampOf, writeIndex } from "./cache-index.ts";
-import { type CacheMarks, makeRoom } from "./evict.ts";
+import { type CacheIndexEntry, imageFile, readIndex, stampOf, writeIndex } from "./cache-index.ts";
+import { type CacheMarks, planEviction } from "./evict.ts";
 import { digestOf, pullTo } from "./pull.ts";
 import { readMeta } from "./read-meta.ts";
 import { findByName, type RegistryImage } from "./registry.ts";
@@ -17,14 +17,15 @@ export interface CacheOptions {
   readonly folder: string;
   readonly bootId: string;
   readonly marks: CacheMarks;
-  /** Never used, whatever the marks say. */
+  /** Always left free, independent of the marks. */
   readonly minFreeBytes: number;
   readonly log: Logger;
-  /** Takes a container image out of its own store. */
+  /** Removes a container image from the engine's store. */
   readonly removeContainer: (id: string) => Promise<void>;
 }
 
-export interface Held {
+/** An image in the cache, ready to be mounted. */
+export interface MountableImage {
   readonly path: string;
   readonly meta: ImageMeta;
   readonly digest: string;
@@ -35,19 +36,19 @@ export class CacheFullError extends Error {}
 
 export interface ImageCache {
   /** Pins it for the holder; brings it here first when need be. */
-  acquire(image: RegistryImage, holder: string, signal: AbortSignal): Promise<Held>;
-  /** What the cache itself knows under that name, for when the registry cannot be asked. */
-  known(name: string): CachedImage | null;
+  acquire(image: RegistryImage, holder: string, signal: AbortSignal): Promise<MountableImage>;
+  /** Returns what the cache knows by that name, for when the registry is unreachable. */
+  known(name: string): CacheIndexEntry | null;
   /** A container image that another store holds; rejects when it has no place here, and the store is rid of it by `dropContainer`. */
-  noteContainer(image: Pick<CachedImage, "digest" | "names" | "sizeBytes">, holder: string): Promise<void>;
-  /** Takes a container image that has no place out of its own store, unless somebody holds it. */
+  noteContainer(image: Pick<CacheIndexEntry, "digest" | "names" | "sizeBytes">, holder: string): Promise<void>;
+  /** Removes a container image that does not fit from the engine's store, unless a holder pins it. */
   dropContainer(digest: string): Promise<void>;
   /** An attempt of an earlier life of the agent still uses these. */
   pin(holder: string, digests: readonly string[]): void;
   release(holder: string): void;
   held(holder: string): readonly string[];
   stick(digest: string, sticky: boolean): Promise<void>;
-  /** Throws when there is none, or when it is in use. */
+  /** Throws when the image is missing or in use. */
   evict(name: string): Promise<void>;
   status(): CacheStatus;
 }
@@ -55,95 +56,187 @@ export interface ImageCache {
 export interface CacheStatus {
   readonly sizeBytes: number;
   readonly usedBytes: number;
-  readonly images: readonly (CachedImage & { readonly pins: number })[];
+  readonly images: readonly (CacheIndexEntry & { readonly pins: number })[];
 }
 
 export async function openCache(options: CacheOptions): Promise<ImageCache> {
-  const { folder, bootId, marks, log } = options;
+  const { folder, bootId } = options;
   const incoming = join(folder, "incoming");
   await mkdir(join(folder, "uenv"), { recursive: true });
-  // Whatever was under way in an earlier life was cut short.
+  // A pull of an earlier life of the agent was cut short.
   await rm(incoming, { recursive: true, force: true });
   await mkdir(incoming, { recursive: true });
-  const images = await readIndex(folder, bootId);
-  const metas = new Map<string, ImageMeta>();
-  const pins = new Map<string, Set<string>>();
-  const work = sharedWork<Held>();
-  let pulls = 0;
+  return new NodeCache(options, incoming, await readIndex(folder, bootId));
+}
 
-  const pinsOf = (digest: string): number => [...pins.values()].filter((held) => held.has(digest)).length;
-  let saving = Promise.resolve();
-  /** One after the other, each with what is true when its turn comes. */
-  const save = (): Promise<void> => {
-    saving = saving.then(() => writeIndex(folder, bootId, images.values()).catch(unsaved));
-    return saving;
-  };
-  const unsaved = (error: Error): void => log.warn({ error: error.message }, "the cache's index could not be written");
-  const pathOf = async (digest: string): Promise<string> => {
+class NodeCache implements ImageCache {
+  readonly #options: CacheOptions;
+  readonly #incoming: string;
+  readonly #images: Map<string, CacheIndexEntry>;
+  readonly #metas = new Map<string, ImageMeta>();
+  /** Digests by the holder that pins them. */
+  readonly #pins = new Map<string, Set<string>>();
+  readonly #work = sharedWork<MountableImage>();
+  #pulls = 0;
+  #saving = Promise.resolve();
+
+  constructor(options: CacheOptions, incoming: string, images: Map<string, CacheIndexEntry>) {
+    this.#options = options;
+    this.#incoming = incoming;
+    this.#images = images;
+  }
+
+  async acquire(image: RegistryImage, holder: string, signal: AbortSignal): Promise<MountableImage> {
+    this.pin(holder, [image.digest]);
+    const held = await this.#work.join(image.digest, (abort) => this.#fetch(image, abort), signal);
+    this.#touch(image.digest, image.name);
+    return { ...held, name: image.name };
+  }
+
+  known(name: string): CacheIndexEntry | null {
+    const all = [...this.#images.values()].flatMap((image) =>
+      image.names.map((known) => ({ ...infoOf(image), name: known })),
+    );
+    const found = findByName(all, name);
+    return found === null ? null : (this.#images.get(found.digest) ?? null);
+  }
+
+  async noteContainer(
+    { digest, names, sizeBytes }: Pick<CacheIndexEntry, "digest" | "names" | "sizeBytes">,
+    holder: string,
+  ): Promise<void> {
+    if (!this.#images.has(digest)) await this.#makeRoom(sizeBytes, names.at(-1) ?? digest, sizeBytes);
+    this.pin(holder, [digest]);
+    const before = this.#images.get(digest);
+    const sticky = before?.sticky ?? false;
+    const others = (before?.names ?? []).filter((name) => !names.includes(name));
+    const entry = { digest, kind: "oci", names: [...others, ...names], sizeBytes, sticky } as const;
+    this.#images.set(digest, { ...entry, verified: true, signature: null, stamp: "", lastUsedMs: Date.now() });
+    void this.#save();
+  }
+
+  async dropContainer(digest: string): Promise<void> {
+    if (!this.#images.has(digest) && this.#pinsOf(digest) === 0) await this.#options.removeContainer(digest);
+  }
+
+  pin(holder: string, digests: readonly string[]): void {
+    const held = this.#pins.get(holder) ?? new Set();
+    for (const digest of digests) held.add(digest);
+    this.#pins.set(holder, held);
+  }
+
+  release(holder: string): void {
+    this.#pins.delete(holder);
+  }
+
+  held(holder: string): readonly string[] {
+    return [...(this.#pins.get(holder) ?? [])];
+  }
+
+  async stick(digest: string, sticky: boolean): Promise<void> {
+    const image = this.#images.get(digest);
+    if (image !== undefined) this.#images.set(digest, { ...image, sticky });
+    await this.#save();
+  }
+
+  async evict(name: string): Promise<void> {
+    const found = [...this.#images.values()].find((image) => image.digest === name || image.names.includes(name));
+    if (found === undefined) throw new Error(`${name} is not in the cache`);
+    const using = this.#pinsOf(found.digest);
+    if (using > 0) throw new Error(`${name} is in use by ${using} ${using === 1 ? "attempt" : "attempts"}`);
+    await this.#remove(found);
+    await this.#save();
+  }
+
+  status(): CacheStatus {
+    const all = [...this.#images.values()].map((image) => ({ ...image, pins: this.#pinsOf(image.digest) }));
+    const usedBytes = all.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+    return { sizeBytes: this.#options.marks.sizeBytes, usedBytes, images: all };
+  }
+
+  #pinsOf(digest: string): number {
+    return [...this.#pins.values()].filter((held) => held.has(digest)).length;
+  }
+
+  /** Writes the index after any write under way, with the state at that moment. */
+  #save(): Promise<void> {
+    const { folder, bootId, log } = this.#options;
+    this.#saving = this.#saving.then(() =>
+      writeIndex(folder, bootId, this.#images.values()).catch((error: Error) =>
+        log.warn({ error: error.message }, "image cache: the index cannot be written"),
+      ),
+    );
+    return this.#saving;
+  }
+
+  async #pathOf(digest: string): Promise<string> {
+    const { folder } = this.#options;
     const ending = `@${digest.slice("sha256:".length)}.squashfs`;
     const file = (await readdir(join(folder, "uenv"))).find((name) => name.endsWith(ending));
     if (file === undefined) throw new Error(`${digest} is not in the cache any more`);
     return join(folder, "uenv", file);
-  };
+  }
 
-  async function remove(image: CachedImage): Promise<void> {
-    if (image.kind === "oci") await options.removeContainer(image.digest);
+  async #remove(image: CacheIndexEntry): Promise<void> {
+    if (image.kind === "oci") await this.#options.removeContainer(image.digest);
     else
-      await pathOf(image.digest).then(
+      await this.#pathOf(image.digest).then(
         (path) => rm(path, { force: true }),
         () => undefined,
       );
-    images.delete(image.digest);
-    metas.delete(image.digest);
+    this.#images.delete(image.digest);
+    this.#metas.delete(image.digest);
   }
 
-  /** `here`: what of it is on the disk already. */
-  async function roomFor(bytes: number, name: string, here = 0): Promise<void> {
+  /** Evicts images until this one fits. `presentBytes`: the part of it that is already on disk. */
+  async #makeRoom(bytes: number, name: string, presentBytes = 0): Promise<void> {
+    const { folder, marks, minFreeBytes, log } = this.#options;
     const { bavail, bsize } = await statfs(folder);
-    const entries = [...images.values()].map((image) => ({ ...image, pins: pinsOf(image.digest) }));
-    const room = makeRoom(entries, bytes, marks, bavail * bsize + here - options.minFreeBytes);
-    if (room.kind === "too_large") {
+    const entries = [...this.#images.values()].map((image) => ({ ...image, pins: this.#pinsOf(image.digest) }));
+    const plan = planEviction(entries, bytes, marks, bavail * bsize + presentBytes - minFreeBytes);
+    if (plan.kind === "too_large") {
       throw new Error(`${name} has ${bytes} bytes, more than the cache of ${marks.sizeBytes} can hold`);
     }
-    if (room.kind === "full") {
+    if (plan.kind === "full") {
       throw new CacheFullError(`the cache has no room for the ${bytes} bytes of ${name}: the rest is in use or sticky`);
     }
-    for (const digest of room.evict) {
-      const image = images.get(digest);
+    for (const digest of plan.evict) {
+      const image = this.#images.get(digest);
       if (image === undefined) continue;
-      log.info({ image: image.names.at(-1), bytes: image.sizeBytes }, "evicting an image to make room");
-      await remove(image);
+      log.info({ image: image.names.at(-1), bytes: image.sizeBytes }, "image cache: evicting an image to make room");
+      await this.#remove(image);
     }
   }
 
-  /** Null: it is not here, or no longer what it was. */
-  async function present(digest: string, signal: AbortSignal): Promise<Held | null> {
-    const image = images.get(digest);
+  /** Returns null when the image is not here, or its content has changed. */
+  async #present(digest: string, signal: AbortSignal): Promise<MountableImage | null> {
+    const image = this.#images.get(digest);
     if (image === undefined || image.kind !== "uenv") return null;
     try {
-      const path = await pathOf(digest);
+      const path = await this.#pathOf(digest);
       const stamp = await stampOf(path);
       if (!image.verified || image.stamp !== stamp) {
-        if ((await digestOf(path, signal)) !== digest) throw new Error("it is not what it was");
-        images.set(digest, { ...image, verified: true, stamp });
+        if ((await digestOf(path, signal)) !== digest) throw new Error("its content does not match its digest");
+        this.#images.set(digest, { ...image, verified: true, stamp });
       }
-      const meta = metas.get(digest) ?? (await readMeta(path, incoming));
-      metas.set(digest, meta);
+      const meta = this.#metas.get(digest) ?? (await readMeta(path, this.#incoming));
+      this.#metas.set(digest, meta);
       return { path, meta, digest, name: image.names.at(-1) ?? digest };
     } catch (error) {
       signal.throwIfAborted();
-      log.warn({ digest, error: (error as Error).message }, "a cached image is evicted");
-      await remove(image);
+      this.#options.log.warn({ digest, error: (error as Error).message }, "image cache: evicting a damaged image");
+      await this.#remove(image);
       return null;
     }
   }
 
-  async function fetchImage(image: RegistryImage, signal: AbortSignal): Promise<Held> {
-    const here = await present(image.digest, signal);
-    if (here !== null) return here;
-    await roomFor(image.sizeBytes, image.name);
-    pulls += 1;
-    const part = join(incoming, `${pulls}`);
+  async #fetch(image: RegistryImage, signal: AbortSignal): Promise<MountableImage> {
+    const present = await this.#present(image.digest, signal);
+    if (present !== null) return present;
+    const { folder, log } = this.#options;
+    await this.#makeRoom(image.sizeBytes, image.name);
+    this.#pulls += 1;
+    const part = join(this.#incoming, `${this.#pulls}`);
     const sizeBytes = await pullTo(image, part, signal);
     const meta = await readMeta(part, folder).catch(async (error: Error) => {
       await rm(part, { force: true });
@@ -154,79 +247,23 @@ export async function openCache(options: CacheOptions): Promise<ImageCache> {
     const { digest, name, signature } = image;
     const stamp = await stampOf(path);
     const entry = { digest, kind: "uenv", names: [name], sizeBytes, sticky: false, verified: true, signature } as const;
-    images.set(digest, { ...entry, lastUsedMs: Date.now(), stamp });
-    metas.set(digest, meta);
-    log.info({ image: name, bytes: sizeBytes }, "image pulled");
+    this.#images.set(digest, { ...entry, lastUsedMs: Date.now(), stamp });
+    this.#metas.set(digest, meta);
+    log.info({ image: name, bytes: sizeBytes }, "image cache: image pulled");
     return { path, meta, digest, name };
   }
 
-  function pin(holder: string, digests: readonly string[]): void {
-    const held = pins.get(holder) ?? new Set();
-    for (const digest of digests) held.add(digest);
-    pins.set(holder, held);
-  }
-
-  function used(digest: string, name: string): void {
-    const image = images.get(digest);
+  #touch(digest: string, name: string): void {
+    const image = this.#images.get(digest);
     if (image === undefined) return;
     const names = [...image.names.filter((other) => other !== name), name];
-    images.set(digest, { ...image, names, lastUsedMs: Date.now() });
-    // Behind the start: an index that is a little old only changes the order of eviction.
-    void save();
+    this.#images.set(digest, { ...image, names, lastUsedMs: Date.now() });
+    // Not awaited by the start: an index that is a little old only changes the order of eviction.
+    void this.#save();
   }
-
-  return {
-    async acquire(image, holder, signal) {
-      pin(holder, [image.digest]);
-      const held = await work.join(image.digest, (abort) => fetchImage(image, abort), signal);
-      used(image.digest, image.name);
-      return { ...held, name: image.name };
-    },
-    known: (name) => {
-      const all = [...images.values()].flatMap((image) =>
-        image.names.map((known) => ({ ...infoOf(image), name: known })),
-      );
-      const found = findByName(all, name);
-      return found === null ? null : (images.get(found.digest) ?? null);
-    },
-    async noteContainer({ digest, names, sizeBytes }, holder) {
-      if (!images.has(digest)) await roomFor(sizeBytes, names.at(-1) ?? digest, sizeBytes);
-      pin(holder, [digest]);
-      const before = images.get(digest);
-      const sticky = before?.sticky ?? false;
-      const others = (before?.names ?? []).filter((name) => !names.includes(name));
-      const entry = { digest, kind: "oci", names: [...others, ...names], sizeBytes, sticky } as const;
-      images.set(digest, { ...entry, verified: true, signature: null, stamp: "", lastUsedMs: Date.now() });
-      void save();
-    },
-    async dropContainer(digest) {
-      if (!images.has(digest) && pinsOf(digest) === 0) await options.removeContainer(digest);
-    },
-    pin,
-    release: (holder) => void pins.delete(holder),
-    held: (holder) => [...(pins.get(holder) ?? [])],
-    async stick(digest, sticky) {
-      const image = images.get(digest);
-      if (image !== undefined) images.set(digest, { ...image, sticky });
-      await save();
-    },
-    async evict(name) {
-      const found = [...images.values()].find((image) => image.digest === name || image.names.includes(name));
-      if (found === undefined) throw new Error(`${name} is not in the cache`);
-      const using = pinsOf(found.digest);
-      if (using > 0) throw new Error(`${name} is in use by ${using} ${using === 1 ? "attempt" : "attempts"}`);
-      await remove(found);
-      await save();
-    },
-    status() {
-      const all = [...images.values()].map((image) => ({ ...image, pins: pinsOf(image.digest) }));
-      const usedBytes = all.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-      return { sizeBytes: marks.sizeBytes, usedBytes, images: all };
-    },
-  };
 }
 
-const infoOf = ({ digest, sizeBytes, signature }: CachedImage) => ({
+const infoOf = ({ digest, sizeBytes, signature }: CacheIndexEntry) => ({
   digest,
   sizeBytes,
   signature,

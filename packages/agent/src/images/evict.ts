@@ -1,6 +1,5 @@
-// What has to go so that something new fits: least recently used first, the largest first among those
-// used at the same time; never what is in use or sticky. It stops at the low mark, not at the first
-// byte that fits, so that the next image does not begin the same again. Decides only.
+// Chooses images to evict so that a new one fits: least recently used first, the largest first among equals; never an
+// image in use or sticky. It continues to the low mark, so that the next image does not evict again. Pure.
 
 export interface CacheEntry {
   readonly digest: string;
@@ -21,7 +20,7 @@ export interface CacheMarks {
 export const HIGH_MILLI = 900;
 export const LOW_MILLI = 700;
 
-export type Room =
+type EvictionPlan =
   | { readonly kind: "fits"; readonly evict: readonly string[] }
   /** It would not fit an empty cache. */
   | { readonly kind: "too_large" }
@@ -29,12 +28,12 @@ export type Room =
   | { readonly kind: "full" };
 
 /** `freeBytes`: what the file system itself has left for the cache. */
-export function makeRoom(
+export function planEviction(
   entries: readonly CacheEntry[],
   neededBytes: number,
   marks: CacheMarks,
   freeBytes: number,
-): Room {
+): EvictionPlan {
   if (neededBytes > marks.sizeBytes) return { kind: "too_large" };
   const used = entries.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   const high = (marks.sizeBytes * marks.highMilli) / 1000;

@@ -1,24 +1,22 @@
-// The images of a node from one hand: the registry says what a name means, trust says whether it may be
-// used, the cache holds it. A full cache is waited for a little, since what is in the way may end. When
-// the registry cannot be asked, what the cache knows under that name serves.
+// The images of a node: the registry resolves a name, the trust settings decide whether it may be used, the cache
+// holds it. A full cache is retried for a while. When the registry is unreachable, the cached image of that name is
+// used.
 
 import type { Logger } from "pino";
-import { CacheFullError, type Held, type ImageCache } from "./cache.ts";
-import type { ImageInfo, Registry, RegistryImage } from "./registry.ts";
+import { CacheFullError, type ImageCache, type MountableImage } from "./cache.ts";
+import type { ImageInfo, ImageRegistry, RegistryImage } from "./registry.ts";
 import { signatureProblem, type Trust } from "./signature.ts";
 
-export interface ImagesOptions {
-  readonly registry: Registry | null;
+interface ImagesOptions {
+  readonly registry: ImageRegistry | null;
   readonly cache: ImageCache;
   readonly trust: Trust;
-  /** Pauses before a full cache is tried again; then it is full. */
+  /** Pauses between tries of a full cache. */
   readonly fullPausesMs: readonly number[];
   readonly log: Logger;
-  /** Brings a container image into its own store; in words why there is none. */
-  readonly pullContainer: PullContainer | string;
+  /** Brings a container image into the engine's own store. */
+  readonly pullContainer: (name: string, signal: AbortSignal) => Promise<ContainerImage>;
 }
-
-export type PullContainer = (name: string, signal: AbortSignal) => Promise<ContainerImage>;
 
 export interface ContainerImage {
   readonly id: string;
@@ -32,13 +30,13 @@ export class NoPlaceError extends Error {}
 
 export interface Images {
   readonly cache: ImageCache;
-  /** The site's policy: what has no good signature is refused, whoever asks. */
+  /** The site's policy: an image without a valid signature is refused. */
   readonly signedOnly: boolean;
   acquire(
     name: string,
     how: { readonly holder: string; readonly signRequired: boolean },
     signal: AbortSignal,
-  ): Promise<Held>;
+  ): Promise<MountableImage>;
   /** A container image, pinned for the holder. Throws NoPlaceError when the cache has no place for it, and nothing of it stays. */
   container(name: string, holder: string, signal: AbortSignal): Promise<ContainerImage>;
   list(signal: AbortSignal): Promise<readonly ImageInfo[]>;
@@ -59,7 +57,7 @@ export function createImages({ registry, cache, trust, fullPausesMs, log, pullCo
       signal.throwIfAborted();
       const here = error.message.startsWith("wrong digest") ? null : fromCache(cache, name);
       if (here === null) throw new Error(`registry ${registry.where}: ${error.message}`);
-      log.warn({ image: name, error: error.message }, "the registry cannot be asked; using the cached image");
+      log.warn({ image: name, error: error.message }, "image registry unreachable; using the cached image");
       return here;
     });
     if (found === null) throw new Error(`image not found in the registry ${registry.where}`);
@@ -74,7 +72,7 @@ export function createImages({ registry, cache, trust, fullPausesMs, log, pullCo
       } catch (error) {
         if (!(error instanceof CacheFullError)) throw error;
       }
-      log.warn({ image: name, pause_ms: pauseMs }, "the image cache is full; waiting");
+      log.warn({ image: name, pause_ms: pauseMs }, "image cache full; waiting");
       await pause(pauseMs, signal);
     }
     return take();
@@ -90,7 +88,6 @@ export function createImages({ registry, cache, trust, fullPausesMs, log, pullCo
       return whenThereIsRoom(name, () => cache.acquire(image, holder, signal), signal);
     },
     async container(name, holder, signal) {
-      if (typeof pullContainer === "string") throw new Error(pullContainer);
       const image = await pullContainer(name, signal);
       const { id: digest, sizeBytes } = image;
       const note = () => cache.noteContainer({ digest, names: [name], sizeBytes }, holder);
@@ -108,7 +105,7 @@ export function createImages({ registry, cache, trust, fullPausesMs, log, pullCo
     async find(name, signal) {
       const image = await resolve(name, signal);
       const held = cache.status().images.find(({ digest }) => digest === image.digest);
-      // Only an image that is here can tell about its views, where the index does not.
+      // Only a cached image can list its views when the index does not.
       if (held === undefined || image.views.length > 0) return image;
       const holder = `inspect ${name}`;
       try {

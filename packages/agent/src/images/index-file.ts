@@ -1,9 +1,9 @@
-// The index of a registry that is a folder or served by HTTP: `index.json`, a list of images with the
-// file that holds each. What is malformed is refused as a whole: half an index would hide images.
+// The index of a registry in a folder or over HTTP: `index.json`, a list of images with their files. A malformed index
+// is refused as a whole: half of it would hide images.
 
 import type { ImageInfo } from "./registry.ts";
 
-export interface IndexedImage extends ImageInfo {
+interface IndexedImage extends ImageInfo {
   /** Relative to the index. */
   readonly file: string;
 }

@@ -1,19 +1,19 @@
-// Which kind of registry a setting means.
+// Opens the registry that a setting names.
 
 import { readFile } from "node:fs/promises";
-import type { Registry } from "./registry.ts";
+import type { ImageRegistry } from "./registry.ts";
 import { directoryRegistry } from "./registry-directory.ts";
 import { httpRegistry } from "./registry-http.ts";
 import { ociRegistry } from "./registry-oci.ts";
 
-/** `tokenFile`: for one that asks who reads; empty: nobody says. */
-export function openRegistry(where: string, tokenFile = ""): Registry {
+/** `tokenFile`: for a registry that requires authentication; empty for anonymous access. */
+export function openRegistry(where: string, tokenFile = ""): ImageRegistry {
   if (/^oci(\+http)?:\/\//.test(where)) return ociRegistry(where, () => tokenIn(tokenFile));
   if (/^https?:\/\//.test(where)) return httpRegistry(where);
   return directoryRegistry(where.replace(/^file:\/\//, ""));
 }
 
-/** Rejects when it cannot be read: a registry that was to know us must not be asked as by anybody. */
+/** Rejects when the file cannot be read: a registry that requires authentication must not be read anonymously. */
 async function tokenIn(file: string): Promise<string | null> {
   if (file === "") return null;
   const token = (await readFile(file, "utf8")).trim();

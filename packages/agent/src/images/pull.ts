@@ -1,5 +1,5 @@
-// Brings an image into a file, and believes it only when size and digest are those that the registry
-// promised. The file appears under its own name when it is whole; what was cut short is removed.
+// Downloads an image into a file and accepts it only with the size and digest that the registry stated. The file gets
+// its name when it is complete; a partial one is removed.
 
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";

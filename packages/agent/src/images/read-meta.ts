@@ -1,6 +1,6 @@
-// Reads `meta/env.json` out of an image by mounting it for a moment, in a mount namespace that goes
-// with the process: no tool but those of the system is needed, and nothing can be left behind. An
-// image that cannot be mounted is found out here, before it enters the cache.
+// Reads `meta/env.json` from an image by mounting it briefly in a mount namespace that ends with the process: it needs
+// only system tools and leaves nothing behind. An image that cannot be mounted is detected here, before it enters the
+// cache.
 
 import { execFile } from "node:child_process";
 import { type ImageMeta, NO_META, parseMeta } from "./views.ts";
@@ -9,7 +9,7 @@ const TIMEOUT_MS = 20_000;
 const MAX_META_BYTES = 8 * 1024 * 1024;
 const NO_FILE = 44;
 
-/** `at`: any folder; it is mounted over, for nobody else to see. */
+/** `at`: any folder; the mount over it is visible only inside the namespace. */
 export function readMeta(image: string, at: string): Promise<ImageMeta> {
   const script = [
     '/bin/mount -t squashfs -o ro,loop,nosuid,nodev "$1" "$2" || exit 1',

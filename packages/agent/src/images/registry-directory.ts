@@ -1,13 +1,12 @@
-// A registry that is a folder, on the node or on a shared file system, with its `index.json`. The index is
-// read again when it has changed.
+// A registry in a folder, local or shared, with its `index.json`. The index is read again when it has changed.
 
 import { createReadStream } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { MAX_INDEX_BYTES, parseIndex } from "./index-file.ts";
-import { findByName, type Registry, type RegistryImage } from "./registry.ts";
+import { findByName, type ImageRegistry, type RegistryImage } from "./registry.ts";
 
-export function directoryRegistry(folder: string): Registry {
+export function directoryRegistry(folder: string): ImageRegistry {
   let known: { readonly stamp: string; readonly images: readonly RegistryImage[] } | null = null;
 
   async function images(): Promise<readonly RegistryImage[]> {

@@ -1,15 +1,15 @@
-// A registry that is an index over HTTP, as any web server can serve it: `index.json`, and the images
-// beside it. The index is asked for again after a short while, and carried over when it has not changed.
+// A registry with an index over HTTP: `index.json` and the images next to it. The index is requested again after a
+// short time, and kept when it has not changed.
 
 import { withDeadline } from "@lattice/wire";
 import { MAX_INDEX_BYTES, parseIndex } from "./index-file.ts";
-import { findByName, type Registry, type RegistryImage } from "./registry.ts";
+import { findByName, type ImageRegistry, type RegistryImage } from "./registry.ts";
 
 /** A burst of starts asks once. */
 const FRESH_MS = 5_000;
 const INDEX_TIMEOUT_MS = 10_000;
 
-export function httpRegistry(where: string): Registry {
+export function httpRegistry(where: string): ImageRegistry {
   const base = where.endsWith("/") ? where : `${where}/`;
   let known: { readonly images: readonly RegistryImage[]; readonly etag: string | null; atMs: number } | null = null;
 

@@ -1,10 +1,10 @@
-// SquashFS images in an OCI registry, as one-layer artifacts: `prgenv-gnu/24.11:v1` is the tag v1 of
-// the repository prgenv-gnu/24.11 under the registry's prefix, and the digest is that of the layer.
-// Read anonymously, or with a token from a file, which is read anew each time so that it can be renewed; a registry that
-// refuses says so. The token goes to the registry alone, never where it redirects to.
+// SquashFS images in an OCI registry, as one-layer artifacts: `prgenv-gnu/24.11:v1` is the tag v1 of the repository
+// prgenv-gnu/24.11 under the registry's prefix, and the digest is that of the layer. Access is anonymous or with a
+// token from a file, read for each request so that it can be renewed. The token is sent to the registry only, never to
+// a redirect.
 
 import { withDeadline } from "@lattice/wire";
-import { findByName, type Registry, type RegistryImage } from "./registry.ts";
+import { findByName, type ImageRegistry, type RegistryImage } from "./registry.ts";
 import { download } from "./registry-http.ts";
 
 const MANIFEST = "application/vnd.oci.image.manifest.v1+json, application/vnd.docker.distribution.manifest.v2+json";
@@ -18,8 +18,8 @@ interface Manifest {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** `token`: what the file has in it now; absent: nobody is named. */
-export function ociRegistry(where: string, token: () => Promise<string | null> = async () => null): Registry {
+/** `token`: the current content of the token file. Default: anonymous access. */
+export function ociRegistry(where: string, token: () => Promise<string | null> = async () => null): ImageRegistry {
   const plain = where.startsWith("oci+http://");
   const [host = "", ...prefix] = where.slice(where.indexOf("://") + 3).split("/");
   const base = `${plain ? "http" : "https"}://${host}/v2`;
@@ -98,7 +98,7 @@ export function ociRegistry(where: string, token: () => Promise<string | null> =
 
 class NoArtifactError extends Error {}
 
-/** What else lies in a registry is nobody's failure. */
+/** Other artifacts in the registry are not an error. */
 const passOver = (error: unknown): null => {
   if (error instanceof NoArtifactError) return null;
   throw error;

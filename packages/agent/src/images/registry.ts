@@ -1,6 +1,5 @@
-// Where images come from. A registry is a folder, an index over HTTP, or an OCI registry; all three
-// answer the same two questions: what is there, and what does this name mean now. A name resolves to a
-// digest, and from then on only the digest counts.
+// Where images come from: a folder, an index over HTTP, or an OCI registry. All three list their images and resolve a
+// name. A name resolves to a digest; from then on only the digest counts.
 
 export interface ImageInfo {
   /** "prgenv-gnu/24.11:v1" */
@@ -8,11 +7,11 @@ export interface ImageInfo {
   /** "sha256:..." */
   readonly digest: string;
   readonly sizeBytes: number;
-  /** Empty: the image itself says, or the default. */
+  /** Empty when the image itself, or the default, decides. */
   readonly mount: string;
   readonly views: readonly string[];
   readonly description: string;
-  /** Detached, base64, over the text of the digest. Null: not signed. */
+  /** Detached, base64, over the text of the digest; `null` when the image is not signed. */
   readonly signature: string | null;
 }
 
@@ -20,11 +19,11 @@ export interface RegistryImage extends ImageInfo {
   read(signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
 }
 
-export interface Registry {
+export interface ImageRegistry {
   /** For messages. */
   readonly where: string;
   list(signal: AbortSignal): Promise<readonly RegistryImage[]>;
-  /** Null: there is no such image. Throws when the registry cannot be asked. */
+  /** Returns null when there is no such image. Throws when the registry is unreachable. */
   find(name: string, signal: AbortSignal): Promise<RegistryImage | null>;
 }
 

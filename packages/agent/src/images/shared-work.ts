@@ -1,7 +1,7 @@
-// One piece of work that several wait for: the first begins it, the others join, and it is given up only
-// when nobody waits any more. An attempt that is cancelled does not take the image from another.
+// Work that several callers wait for: the first starts it, others join, and it is aborted when no caller waits.
+// Cancelling one attempt does not cancel the pull for another.
 
-export interface SharedWork<T> {
+interface SharedWork<T> {
   join(key: string, begin: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T>;
 }
 
@@ -17,7 +17,7 @@ export function sharedWork<T>(): SharedWork<T> {
   function beginPiece(key: string, begin: (signal: AbortSignal) => Promise<T>): Piece<T> {
     const abort = new AbortController();
     const done = begin(abort.signal).finally(() => pieces.delete(key));
-    // Whoever waits hears of it; when nobody does, it was given up.
+    // Every waiting caller receives the error; without callers the work was aborted.
     done.catch(() => undefined);
     const piece: Piece<T> = { done, abort, waiting: 0 };
     pieces.set(key, piece);

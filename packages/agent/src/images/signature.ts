@@ -1,12 +1,12 @@
-// Detached signatures of images: Ed25519 over the text of the digest, so that a signature can be made
-// and checked without reading the image again. Keys are PEM files that the site gives to its nodes.
+// Detached image signatures: Ed25519 over the text of the digest, so that a signature can be made and checked without
+// reading the image. Keys are PEM files that the site installs on its nodes.
 
 import { createPublicKey, type KeyObject, verify } from "node:crypto";
 import { readFileSync } from "node:fs";
 
 export interface Trust {
   readonly keys: readonly KeyObject[];
-  /** Images without a good signature are refused, whoever asks. */
+  /** Images without a valid signature are refused. */
   readonly required: boolean;
 }
 
@@ -14,7 +14,7 @@ export function loadTrust(files: readonly string[], required: boolean): Trust {
   return { keys: files.map((file) => createPublicKey(readFileSync(file))), required };
 }
 
-/** In words, or null when the image may be used. */
+/** Returns why the image may not be used, or null. */
 export function signatureProblem(
   image: { readonly name: string; readonly digest: string; readonly signature: string | null },
   { keys, required }: Trust,

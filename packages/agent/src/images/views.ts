@@ -1,14 +1,13 @@
-// What an image says about itself in `meta/env.json`: where it wants to be mounted, and its views. A
-// view is a list of patches to the environment, applied in the order in which views were asked for,
-// and within one in the order in which they stand.
+// The metadata of an image (`meta/env.json`): its mount point and its views. A view is a list of patches to the
+// environment, applied in the order of the request.
 
 export interface ImageMeta {
   readonly name: string;
   readonly mount: string;
-  readonly views: ReadonlyMap<string, View>;
+  readonly views: ReadonlyMap<string, ImageView>;
 }
 
-export interface View {
+interface ImageView {
   readonly description: string;
   readonly patches: readonly Patch[];
 }
@@ -26,7 +25,7 @@ export const TOOLS_MOUNT = "/user-tools";
 export function parseMeta(text: string): ImageMeta {
   const value: unknown = JSON.parse(text);
   if (!isObject(value)) throw new Error("meta/env.json of the image is not an object");
-  const views = new Map<string, View>();
+  const views = new Map<string, ImageView>();
   for (const [name, view] of Object.entries(isObject(value.views) ? value.views : {})) {
     if (isObject(view)) views.set(name, { description: textOf(view.description), patches: patchesOf(view) });
   }

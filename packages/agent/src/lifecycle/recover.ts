@@ -1,15 +1,16 @@
-// What a restarted agent makes of an attempt it finds on disk. The facts were gathered by the
-// runtime; this decides, once, whether the attempt goes on, waits for its turn, is over, or is
-// lost. It trusts the wrapper's own marks: a claimed `pid` means the command may have begun, so
-// such an attempt is never started a second time.
+// Decides what a restarted agent does with an attempt it finds on disk: it continues, waits for its turn, is over, or
+// is lost. The runtime gathers the facts. A claimed `pid` means that the command may have started, so such an attempt
+// is never started again.
 
-import type { Attempt, Effect, End, Exit, Order, Stop } from "./attempt.ts";
-import { limitsOf } from "./attempt.ts";
-import type { Step } from "./step.ts";
+import type { pb } from "@lattice/wire";
+import type { AttemptEffect, AttemptState, End, Exit, Stop } from "./attempt.ts";
+import { isExclusive, limitsOf } from "./attempt.ts";
+import type { AttemptStep } from "./step.ts";
 
-export interface Facts {
-  /** Null: the order was cut short while it was written, so nothing was started from it. */
-  readonly order: Order | null;
+export interface RecoveredFacts {
+  /** `null` when the order was cut short while it was written; then nothing was started from it. */
+  readonly order: pb.RunOrder | null;
+  readonly arrivedAtMs: number;
   /** The wrapper has claimed the attempt. */
   readonly claimed: boolean;
   readonly claimedAtMs: number;
@@ -22,49 +23,48 @@ export interface Facts {
   readonly rebooted: boolean;
 }
 
-export function recover(facts: Facts, nowMs: number): Step {
+export function recover(facts: RecoveredFacts, nowMs: number): AttemptStep {
   if (facts.end !== null) {
     return { attempt: { kind: "ended", end: facts.end }, effects: [{ kind: "report_end", end: facts.end }] };
   }
   if (facts.exit !== null) return over(facts, facts.exit, facts.exitedAtMs);
-  if (facts.rebooted) return over(facts, unseen("the node was booted anew while it ran"), nowMs);
+  if (facts.rebooted) return over(facts, unseen("the node was rebooted while it ran"), nowMs);
   if (facts.claimed && !facts.alive) return over(facts, unseen("its process vanished while the agent was away"), nowMs);
   if (facts.order === null) return facts.claimed ? over(facts, unseen("its order is unreadable"), nowMs) : unknown;
-  if (facts.claimed) return goOn(facts.order, facts.stop, facts.claimedAtMs, nowMs);
+  if (facts.claimed) return resume(facts.order, facts.stop, facts.claimedAtMs, nowMs);
   if (facts.stop !== null) return over(facts, { kind: "not_launched", message: facts.stop.message }, nowMs);
-  const { order } = facts;
-  return { attempt: { kind: "waiting", exclusive: order.exclusive, order }, effects: [] };
+  const received = { order: facts.order, arrivedAtMs: facts.arrivedAtMs };
+  return { attempt: { kind: "waiting", exclusive: isExclusive(facts.order), received }, effects: [] };
 }
 
-/** In the order in which they arrived; those whose order is unreadable come first. */
-export function byArrival(found: ReadonlyMap<string, Facts>): readonly (readonly [string, Facts])[] {
-  const at = (facts: Facts): number => facts.order?.arrivedAtMs ?? 0;
-  return [...found].sort(([a, left], [b, right]) => at(left) - at(right) || (a < b ? -1 : 1));
+/** In order of arrival; attempts with an unreadable order come first. */
+export function byArrival(found: ReadonlyMap<string, RecoveredFacts>): readonly (readonly [string, RecoveredFacts])[] {
+  return [...found].sort(([a, left], [b, right]) => left.arrivedAtMs - right.arrivedAtMs || (a < b ? -1 : 1));
 }
 
-const unknown: Step = { attempt: null, effects: [] };
+const unknown: AttemptStep = { attempt: null, effects: [] };
 
 const unseen = (message: string): Exit => ({ kind: "unseen", message });
 
 /** Leftovers of it are ended first, as after any exit. */
-function over(facts: Facts, exit: Exit, atMs: number): Step {
-  const exclusive = facts.order?.exclusive ?? true;
-  const attempt: Attempt = { kind: "clearing", exclusive, exit, atMs, stop: facts.stop, forgotten: false };
+function over(facts: RecoveredFacts, exit: Exit, atMs: number): AttemptStep {
+  const exclusive = facts.order === null || isExclusive(facts.order);
+  const attempt: AttemptState = { kind: "clearing", exclusive, exit, atMs, stop: facts.stop, forgotten: false };
   return { attempt, effects: [{ kind: "clear" }] };
 }
 
-function goOn(order: Order, stop: Stop | null, startedAtMs: number, nowMs: number): Step {
-  const { exclusive } = order;
+function resume(order: pb.RunOrder, stop: Stop | null, startedAtMs: number, nowMs: number): AttemptStep {
+  const exclusive = isExclusive(order);
   const limits = limitsOf(order);
   if (stop !== null) {
     // The signal may not have been sent before the agent died; hearing it twice does less harm.
-    const effects: Effect[] = [
+    const effects: AttemptEffect[] = [
       { kind: "terminate" },
       { kind: "arm", timer: "kill", atMs: Math.max(stop.killAtMs, nowMs) },
     ];
     return { attempt: { kind: "stopping", exclusive, limits, stop, forgotten: false }, effects };
   }
-  const effects: Effect[] = [{ kind: "report_running", atMs: startedAtMs }];
+  const effects: AttemptEffect[] = [{ kind: "report_running", atMs: startedAtMs }];
   if (limits.walltimeMs !== null) {
     effects.push({ kind: "arm", timer: "walltime", atMs: startedAtMs + limits.walltimeMs });
   }

@@ -1,24 +1,33 @@
-// The state machine of one attempt: an event in, the next state and the effects out. It decides
-// everything that must never go wrong: the same order starts one process, a stop before the run
-// keeps the run from starting, nobody begins out of turn, an end is reported only when nothing of the attempt is left. It
-// performs nothing and reads no clock; `nowMs` comes in with the event.
+// The state machine of one attempt: an event in, the next state and the effects out. It guarantees that an order
+// starts one process, that a stop before the run prevents the run, that attempts start in turn, and that an end is
+// reported only when nothing of the attempt is left. It performs nothing and reads no clock; `nowMs` is an argument.
 
-import type { Attempt, AttemptIn, Effect, End, Event, Exit, Order, Stop, TimerName } from "./attempt.ts";
-import { limitsOf } from "./attempt.ts";
+import type {
+  AttemptEffect,
+  AttemptEvent,
+  AttemptIn,
+  AttemptState,
+  End,
+  Exit,
+  ReceivedOrder,
+  Stop,
+  TimerName,
+} from "./attempt.ts";
+import { isExclusive, limitsOf } from "./attempt.ts";
 import { verdict } from "./verdict.ts";
 
-/** `attempt` null: nothing is known of it (any more). */
-export interface Step {
-  readonly attempt: Attempt | null;
-  readonly effects: readonly Effect[];
+/** `attempt` is null when it is unknown. */
+export interface AttemptStep {
+  readonly attempt: AttemptState | null;
+  readonly effects: readonly AttemptEffect[];
 }
 
-export function step(attempt: Attempt | null, event: Event, nowMs: number): Step {
+export function step(attempt: AttemptState | null, event: AttemptEvent, nowMs: number): AttemptStep {
   switch (event.kind) {
     case "run":
-      return run(attempt, event.order, event.wait);
+      return run(attempt, event.received, event.wait);
     case "turn":
-      return attempt?.kind === "waiting" ? start(attempt.order) : nothing(attempt);
+      return attempt?.kind === "waiting" ? start(attempt.received) : nothing(attempt);
     case "stop":
       return stop(attempt, event.graceMs, event.reason, nowMs);
     case "forget":
@@ -42,34 +51,34 @@ export function step(attempt: Attempt | null, event: Event, nowMs: number): Step
   }
 }
 
-function run(attempt: Attempt | null, order: Order, wait: boolean): Step {
-  if (attempt === null) return wait ? waiting(order) : start(order);
-  const limits = limitsOf(order);
+function run(attempt: AttemptState | null, received: ReceivedOrder, wait: boolean): AttemptStep {
+  if (attempt === null) return wait ? waiting(received) : start(received);
+  const limits = limitsOf(received.order);
   if (attempt.kind === "waiting") {
-    if (limits.walltimeMs === limitsOf(attempt.order).walltimeMs) return nothing(attempt);
-    // It keeps its place among those that wait.
-    return waiting({ ...order, arrivedAtMs: attempt.order.arrivedAtMs });
+    if (limits.walltimeMs === limitsOf(attempt.received.order).walltimeMs) return nothing(attempt);
+    // It keeps its place among the waiting attempts.
+    return waiting({ ...received, arrivedAtMs: attempt.received.arrivedAtMs });
   }
   if (attempt.kind === "starting" || attempt.kind === "running") {
-    if (limits.walltimeMs !== attempt.limits.walltimeMs) return relimit({ ...attempt, limits }, order);
+    if (limits.walltimeMs !== attempt.limits.walltimeMs) return relimit({ ...attempt, limits }, received);
   }
   return { attempt, effects: repeat(attempt) };
 }
 
-/** On disk before its turn comes, so that a restarted agent knows of it too. */
-const waiting = (order: Order): Step => ({
-  attempt: { kind: "waiting", exclusive: order.exclusive, order },
-  effects: [{ kind: "remember_order", order }],
+/** On disk before its turn, so that a restarted agent knows the attempt. */
+const waiting = (received: ReceivedOrder): AttemptStep => ({
+  attempt: { kind: "waiting", exclusive: isExclusive(received.order), received },
+  effects: [{ kind: "remember_order", received }],
 });
 
-const start = (order: Order): Step => ({
-  attempt: { kind: "starting", exclusive: order.exclusive, limits: limitsOf(order) },
-  effects: [{ kind: "start", order }],
+const start = (received: ReceivedOrder): AttemptStep => ({
+  attempt: { kind: "starting", exclusive: isExclusive(received.order), limits: limitsOf(received.order) },
+  effects: [{ kind: "start", received }],
 });
 
 /** The walltime was changed: the old end no longer counts, not even after a restart of the agent. */
-function relimit(attempt: AttemptIn<"starting" | "running">, order: Order): Step {
-  const effects: Effect[] = [{ kind: "remember_order", order }];
+function relimit(attempt: AttemptIn<"starting" | "running">, received: ReceivedOrder): AttemptStep {
+  const effects: AttemptEffect[] = [{ kind: "remember_order", received }];
   const { walltimeMs } = attempt.limits;
   if (attempt.kind === "running") {
     effects.push({ kind: "disarm" });
@@ -79,12 +88,12 @@ function relimit(attempt: AttemptIn<"starting" | "running">, order: Order): Step
 }
 
 /** A repeated order changes nothing; the answer is the last thing that was true. */
-function repeat(attempt: Attempt): readonly Effect[] {
+function repeat(attempt: AttemptState): readonly AttemptEffect[] {
   if (attempt.kind === "running") return [{ kind: "report_running", atMs: attempt.startedAtMs }];
   return hasEnded(attempt) ? [{ kind: "report_end", end: attempt.end }] : [];
 }
 
-function stop(attempt: Attempt | null, graceMs: number | null, reason: string, nowMs: number): Step {
+function stop(attempt: AttemptState | null, graceMs: number | null, reason: string, nowMs: number): AttemptStep {
   const message = reason === "" ? "stopped by the server" : `stopped by the server: ${reason}`;
   if (attempt === null || attempt.kind === "waiting") {
     const end = beforeItBegan(message, nowMs);
@@ -125,7 +134,7 @@ const beforeItBegan = (message: string, atMs: number): End => ({
 /** A process forked just while the signal was sent has not heard it; the second look finds it. */
 const TERMINATE_AGAIN_AFTER_MS = 500;
 
-function begin(attempt: AttemptIn<"starting" | "running">, stop: Stop, forgotten: boolean, nowMs: number): Step {
+function begin(attempt: AttemptIn<"starting" | "running">, stop: Stop, forgotten: boolean, nowMs: number): AttemptStep {
   return {
     attempt: { kind: "stopping", exclusive: attempt.exclusive, limits: attempt.limits, stop, forgotten },
     effects: [
@@ -139,10 +148,10 @@ function begin(attempt: AttemptIn<"starting" | "running">, stop: Stop, forgotten
 }
 
 /**
- * The claim is released: the record may go, and a process still here must not stay, since the
- * node may already belong to somebody else.
+ * The server has released the claim: the record may be removed, and its processes must end, since the node may already
+ * belong to another tenant.
  */
-function forget(attempt: Attempt | null, nowMs: number): Step {
+function forget(attempt: AttemptState | null, nowMs: number): AttemptStep {
   if (attempt === null || attempt.kind === "archived") return nothing(attempt);
   if (attempt.kind === "ended") {
     return { attempt: { kind: "archived", end: attempt.end }, effects: [{ kind: "archive" }] };
@@ -157,15 +166,15 @@ function forget(attempt: Attempt | null, nowMs: number): Step {
   return begin(attempt, stop, true, nowMs);
 }
 
-function started(attempt: Attempt | null, atMs: number): Step {
+function started(attempt: AttemptState | null, atMs: number): AttemptStep {
   if (attempt?.kind !== "starting") return nothing(attempt);
-  const effects: Effect[] = [{ kind: "report_running", atMs }];
+  const effects: AttemptEffect[] = [{ kind: "report_running", atMs }];
   const { exclusive, limits } = attempt;
   if (limits.walltimeMs !== null) effects.push({ kind: "arm", timer: "walltime", atMs: atMs + limits.walltimeMs });
   return { attempt: { kind: "running", exclusive, limits, startedAtMs: atMs }, effects };
 }
 
-function exited(attempt: Attempt | null, exit: Exit, atMs: number): Step {
+function exited(attempt: AttemptState | null, exit: Exit, atMs: number): AttemptStep {
   if (attempt === null || attempt.kind === "waiting" || attempt.kind === "clearing") return nothing(attempt);
   if (hasEnded(attempt)) return nothing(attempt);
   const stopping = attempt.kind === "stopping" ? attempt : null;
@@ -182,10 +191,10 @@ function exited(attempt: Attempt | null, exit: Exit, atMs: number): Step {
   };
 }
 
-/** One SIGKILL may have failed or missed a fork; it is sent until the attempt's process is gone. */
+/** A SIGKILL may have missed a fork; it is repeated until the attempt's process is gone. */
 const KILL_AGAIN_AFTER_MS = 1_000;
 
-function timer(attempt: Attempt | null, name: TimerName, nowMs: number): Step {
+function timer(attempt: AttemptState | null, name: TimerName, nowMs: number): AttemptStep {
   if (name === "walltime") {
     if (attempt?.kind !== "running") return nothing(attempt);
     const message = `ran longer than its walltime of ${(attempt.limits.walltimeMs ?? 0) / 1000} s`;
@@ -197,19 +206,19 @@ function timer(attempt: Attempt | null, name: TimerName, nowMs: number): Step {
   return { attempt, effects: [{ kind: "kill" }, { kind: "arm", timer: "kill", atMs: nowMs + KILL_AGAIN_AFTER_MS }] };
 }
 
-function cleared(attempt: Attempt | null): Step {
+function cleared(attempt: AttemptState | null): AttemptStep {
   if (attempt?.kind !== "clearing") return nothing(attempt);
   const end = verdict(attempt.exit, attempt.stop, attempt.atMs);
-  // What the kernel said of its memory is gone with its group, and must be kept.
+  // The control group's OOM count is lost with the group, so the end is recorded.
   const recorded = attempt.exit.kind === "code" && attempt.exit.recorded && attempt.exit.oom === undefined;
-  const remember: Effect[] = recorded ? [] : [{ kind: "remember_end", end }];
+  const remember: AttemptEffect[] = recorded ? [] : [{ kind: "remember_end", end }];
   if (attempt.forgotten) {
     return { attempt: { kind: "archived", end }, effects: [...remember, { kind: "archive" }] };
   }
   return { attempt: { kind: "ended", end }, effects: [...remember, { kind: "report_end", end }] };
 }
 
-const hasEnded = (attempt: Attempt): attempt is AttemptIn<"ended" | "archived"> =>
+const hasEnded = (attempt: AttemptState): attempt is AttemptIn<"ended" | "archived"> =>
   attempt.kind === "ended" || attempt.kind === "archived";
 
-const nothing = (attempt: Attempt | null): Step => ({ attempt, effects: [] });
+const nothing = (attempt: AttemptState | null): AttemptStep => ({ attempt, effects: [] });

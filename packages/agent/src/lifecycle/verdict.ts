@@ -1,6 +1,5 @@
-// What an exit means: the one place where "how the process went away" and "what the agent had
-// asked for" become the end that is reported. The cause beats the code: a process that answers
-// SIGTERM with exit 0 after a stop order was stopped, not completed.
+// Combines how the process ended with what the agent had requested into the end that is reported. The cause beats the
+// exit code: a process that answers SIGTERM with exit 0 after a stop order was stopped, not completed.
 
 import type { End, Exit, Stop } from "./attempt.ts";
 
@@ -27,7 +26,7 @@ export function verdict(exit: Exit, stop: Stop | null, atMs: number): End {
   }
 }
 
-/** Shells and this wrapper say 128+n for a process that signal n ended. */
+/** Shells and this wrapper exit with 128+n for a process killed by signal n. */
 const SIGNAL_BASE = 128;
 
 function ofCode(code: number, atMs: number): End {

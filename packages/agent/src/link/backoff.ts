@@ -1,12 +1,12 @@
-// How long to wait before the next try: doubling up to a ceiling, half of it left to
-// chance, so that ten thousand agents that lost the same server do not come back together.
+// Delays between connection attempts: doubling up to a ceiling, half of it random, so that ten thousand agents that
+// lost the same server do not return together.
 
 export interface Backoff {
   next(): number;
   reset(): void;
 }
 
-export interface BackoffLimits {
+interface BackoffLimits {
   readonly firstMs: number;
   readonly ceilingMs: number;
 }
@@ -18,17 +18,16 @@ const SPREAD = 0.2;
 const MAX_SPREAD_MS = 5_000;
 
 /**
- * How long the first try after the loss of a working stream may wait. The interval between heartbeats
- * is what a cluster deems short: a node that is away for a fifth of it is not missed, and ten
- * thousand of them come back at a pace that a server can serve.
+ * Returns the longest delay of the first reconnect after the loss of a working stream. A node that is away for a fifth
+ * of the heartbeat interval is not missed, and ten thousand of them return at a rate that a server can serve.
  */
 export const spreadOf = (heartbeatIntervalMs: number): number =>
   Math.min(MAX_SPREAD_MS, Math.max(1, heartbeatIntervalMs * SPREAD));
 
-/** A refusal of this agent does not heal by itself; asking less often spares both sides. */
+/** A refusal of this agent needs an operator; asking less often spares both sides. */
 export const REFUSED: BackoffLimits = { firstMs: 2_000, ceilingMs: 60_000 };
 
-/** Refusals that say something of the server, not of this agent: soon over, here or at the next server. */
+/** Refusals caused by the server's state: soon over, here or at the next server. */
 const TRANSIENT: ReadonlySet<string> = new Set([
   "closed",
   "log_unavailable",

@@ -1,25 +1,25 @@
-// Channels to servers. A real node has one to each server it knows; hollow nodes share a few. The
-// calls on them are made elsewhere. Keepalive finds a server that vanished without a word.
+// Channels to servers. A real node has one per server; hollow nodes share a few. Keepalive detects a server that
+// vanished silently.
 
 import { type ChannelCredentials, Client, credentials, InterceptingCall, type Interceptor } from "@grpc/grpc-js";
-import { type Gate, gate } from "./gate.ts";
+import { type GreetingGate, gate } from "./gate.ts";
 
 export interface Dialer {
   readonly servers: readonly string[];
   /** Passed by each node before it greets a server. */
-  readonly greeting: Gate;
+  readonly greeting: GreetingGate;
   /** The channel that member `member` of this process uses to this server. */
   client(server: string, member: number): Client;
   close(): void;
 }
 
-export interface DialOptions {
+interface DialOptions {
   /** host:port; an http:// or https:// prefix is accepted. */
   readonly servers: readonly string[];
   readonly membersPerChannel?: number;
   /** Shown to servers with every call; absent where they ask for none. */
   readonly token?: string | undefined;
-  /** Absent: in the clear. */
+  /** Default: unencrypted. */
   readonly credentials?: ChannelCredentials;
 }
 

@@ -1,16 +1,15 @@
-// Lets only so many nodes of one process greet servers at the same time. Thousands of hollow nodes
-// that all said hello at once would all wait longer than they are willing to; behind the gate each
-// is served as fast as the server can, and the next comes when one is through.
+// Limits how many nodes of one process greet servers at the same time. Thousands of hollow nodes greeting together
+// would all run into their timeouts; behind the gate each is served at the server's pace.
 
-export interface Gate {
-  /** Calls `go` when there is room; it must call what it is given once it is through. */
+export interface GreetingGate {
+  /** Calls `go` when there is room; `go` must call its argument when it is done. */
   enter(go: (leave: () => void) => void): void;
 }
 
 /** Keeps a server busy without making a queue of it. */
-export const GREETING_AT_ONCE = 128;
+const GREETING_AT_ONCE = 128;
 
-export function gate(room: number = GREETING_AT_ONCE): Gate {
+export function gate(room: number = GREETING_AT_ONCE): GreetingGate {
   const waiting: (() => void)[] = [];
   let inside = 0;
 

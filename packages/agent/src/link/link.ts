@@ -1,22 +1,22 @@
-// Keeps one Connect stream open for one node: tries the servers in turn, waits between tries with
-// jitter, beats while connected. Everything said here can be lost with the stream; what must not
-// be lost is in the report buffer, whose owner sends it again after each welcome.
+// Keeps one Connect stream open for one node: tries the servers in turn with jittered delays, and sends heartbeats
+// while connected. Messages can be lost with the stream; reports that must not be lost are in the report buffer, whose
+// owner sends them again after each welcome.
 
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import type { Client } from "@grpc/grpc-js";
 import { pb } from "@lattice/wire";
 import type { Logger } from "pino";
-import { type After, systemAfter } from "../after.ts";
-import { backoff, isOwn, isTransient, RECONNECT, REFUSED, spreadOf } from "./backoff.ts";
+import { type After, systemAfter } from "../base/after.ts";
+import { type Backoff, backoff, isOwn, isTransient, RECONNECT, REFUSED, spreadOf } from "./backoff.ts";
 import type { Dialer } from "./dial.ts";
-import { openSession, type Session, type SessionEnd } from "./session.ts";
-import type { Wheel } from "./wheel.ts";
+import type { HeartbeatTimer } from "./heartbeat-timer.ts";
+import { openSession, type ServerSession, type SessionEnd } from "./session.ts";
 
-export interface LinkOptions {
+interface LinkOptions {
   readonly dialer: Dialer;
   /** Which of the process's nodes this is; chooses the channel. */
   readonly member: number;
-  readonly wheel: Wheel;
+  readonly heartbeatTimer: HeartbeatTimer;
   readonly random: () => number;
   /** The platform's timers unless stated. */
   readonly after?: After;
@@ -33,124 +33,153 @@ export interface Link {
   /** Lost without a trace when not connected. */
   send(message: pb.AgentMessage["message"]): void;
   connected(): boolean;
-  /** The version of the protocol that was agreed on with the server; null: not connected. */
+  /** The agreed protocol version; `null` while not connected. */
   protocol(): number | null;
-  /** How often it has said hello, to whatever server. */
+  /** Returns how often the node has sent a Hello to any server. */
   hellos(): number;
   close(): void;
 }
 
 const MIN_HEARTBEAT_MS = 50;
 
-export function openLink(options: LinkOptions): Link {
-  const { dialer, log, random, after = systemAfter } = options;
-  const afterLoss = backoff(RECONNECT, random);
-  const afterRefusal = backoff(REFUSED, random);
-  let session: Session | null = null;
-  let live = false;
-  let closed = false;
-  /** Agents know the servers in the same order, and must not all begin with the same one. */
-  let turn = Math.floor(random() * dialer.servers.length);
-  let spreadMs = 0;
-  let cancelTry: () => void = () => undefined;
-  let leaveWheel: () => void = () => undefined;
-  let sequence = 0;
-  let failures = 0;
-  let hellos = 0;
-  let protocol = 0;
+export const openLink = (options: LinkOptions): Link => new NodeLink(options);
 
-  function connect(): void {
-    dialer.greeting.enter((leave) => (closed ? leave() : greet(leave)));
+const NOTHING = (): void => undefined;
+
+class NodeLink implements Link {
+  readonly #options: LinkOptions;
+  readonly #after: After;
+  readonly #afterLoss: Backoff;
+  readonly #afterRefusal: Backoff;
+  #session: ServerSession | null = null;
+  #live = false;
+  #closed = false;
+  /** Index of the server to try next. Agents know the servers in the same order, so each starts at a random one. */
+  #turn: number;
+  #spreadMs = 0;
+  #cancelTry: () => void;
+  #stopHeartbeats: () => void = NOTHING;
+  #sequence = 0;
+  #failures = 0;
+  #hellos = 0;
+  #protocol = 0;
+
+  constructor(options: LinkOptions) {
+    this.#options = options;
+    this.#after = options.after ?? systemAfter;
+    this.#afterLoss = backoff(RECONNECT, options.random);
+    this.#afterRefusal = backoff(REFUSED, options.random);
+    this.#turn = Math.floor(options.random() * options.dialer.servers.length);
+    this.#cancelTry = this.#after(0, () => this.#connect());
   }
 
-  function greet(leave: () => void): void {
-    const server = dialer.servers[turn % dialer.servers.length] ?? "";
-    const client = dialer.client(server, options.member);
-    hellos += 1;
-    session = openSession({ client, after }, options.hello(), {
-      welcomed(welcome) {
+  send(message: pb.AgentMessage["message"]): void {
+    this.#session?.send(message);
+  }
+
+  connected(): boolean {
+    return this.#live;
+  }
+
+  protocol(): number | null {
+    return this.#live ? this.#protocol : null;
+  }
+
+  hellos(): number {
+    return this.#hellos;
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#cancelTry();
+    this.#session?.close();
+  }
+
+  #connect(): void {
+    this.#options.dialer.greeting.enter((leave) => (this.#closed ? leave() : this.#greet(leave)));
+  }
+
+  #greet(leave: () => void): void {
+    const { dialer, member } = this.#options;
+    const server = dialer.servers[this.#turn % dialer.servers.length] ?? "";
+    const client = dialer.client(server, member);
+    this.#hellos += 1;
+    this.#session = openSession({ client, after: this.#after }, this.#options.hello(), {
+      welcomed: (welcome) => {
         leave();
-        welcomed(welcome, server);
+        this.#onWelcome(welcome, server);
       },
-      order: (message) => options.order(message, client),
-      ended(end) {
+      order: (message) => this.#options.order(message, client),
+      ended: (end) => {
         leave();
-        ended(end, server);
+        this.#onEnd(end, server);
       },
     });
   }
 
-  function welcomed(welcome: pb.Welcome, server: string): void {
-    log.info({ server, version: welcome.serverVersion, protocol: welcome.protocolVersion }, "connected");
-    protocol = welcome.protocolVersion;
-    live = true;
-    sequence = 0;
-    failures = 0;
-    spreadMs = spreadOf(welcome.heartbeatIntervalMs);
-    afterLoss.reset();
-    afterRefusal.reset();
-    leaveWheel();
-    leaveWheel = options.wheel.join(Math.max(MIN_HEARTBEAT_MS, welcome.heartbeatIntervalMs), beat);
-    beat();
-    options.welcomed(dialer.client(server, options.member), welcome);
+  #onWelcome(welcome: pb.Welcome, server: string): void {
+    const { log, heartbeatTimer, dialer, member } = this.#options;
+    log.info({ server, version: welcome.serverVersion, protocol: welcome.protocolVersion }, "connected to a server");
+    this.#protocol = welcome.protocolVersion;
+    this.#live = true;
+    this.#sequence = 0;
+    this.#failures = 0;
+    this.#spreadMs = spreadOf(welcome.heartbeatIntervalMs);
+    this.#afterLoss.reset();
+    this.#afterRefusal.reset();
+    this.#stopHeartbeats();
+    const everyMs = Math.max(MIN_HEARTBEAT_MS, welcome.heartbeatIntervalMs);
+    this.#stopHeartbeats = heartbeatTimer.join(everyMs, () => this.#sendHeartbeat());
+    this.#sendHeartbeat();
+    this.#options.welcomed(dialer.client(server, member), welcome);
   }
 
-  function beat(): void {
-    sequence += 1;
-    const value = create(pb.HeartbeatSchema, { sequence, ...options.heartbeat(sequence) });
-    session?.send({ case: "heartbeat", value });
+  #sendHeartbeat(): void {
+    this.#sequence += 1;
+    const sequence = this.#sequence;
+    const value = create(pb.HeartbeatSchema, { sequence, ...this.#options.heartbeat(sequence) });
+    this.#session?.send({ case: "heartbeat", value });
   }
 
-  function ended(end: SessionEnd, server: string): void {
-    leaveWheel();
-    leaveWheel = () => undefined;
-    live = false;
-    session = null;
-    if (closed) return;
-    // Any of the others: the agents of a server that died do not all go to the one after it.
-    turn += 1 + Math.floor(random() * (dialer.servers.length - 1));
+  #onEnd(end: SessionEnd, server: string): void {
+    this.#stopHeartbeats();
+    this.#stopHeartbeats = NOTHING;
+    this.#live = false;
+    this.#session = null;
+    if (this.#closed) return;
+    const { random, dialer } = this.#options;
+    // A random other server: the agents of a dead server must not all move to the next one.
+    this.#turn += 1 + Math.floor(random() * (dialer.servers.length - 1));
     const refused = end.kind === "refused" && !isTransient(end.code);
-    const wait = refused ? afterRefusal.next() : (firstOfAll() ?? afterLoss.next());
-    explain(end, server, Math.round(wait));
-    cancelTry = after(wait, connect);
+    const waitMs = refused ? this.#afterRefusal.next() : (this.#firstWait() ?? this.#afterLoss.next());
+    this.#explain(end, server, Math.round(waitMs));
+    this.#cancelTry = this.#after(waitMs, () => this.#connect());
   }
 
-  /** The first try after a stream that worked: all agents of that server lost theirs at this moment. */
-  function firstOfAll(): number | null {
-    if (spreadMs === 0) return null;
-    const wait = random() * spreadMs;
-    spreadMs = 0;
+  /** Returns the wait after the loss of a working stream: all agents of that server lost theirs at the same moment. */
+  #firstWait(): number | null {
+    if (this.#spreadMs === 0) return null;
+    const wait = this.#options.random() * this.#spreadMs;
+    this.#spreadMs = 0;
     return wait;
   }
 
-  function explain(end: SessionEnd, server: string, waitMs: number): void {
-    // Said aloud once for each time it is cut off, not at every try.
-    const first = failures === 0;
+  /** Logs the first failure loudly and repeated ones quietly. */
+  #explain(end: SessionEnd, server: string, waitMs: number): void {
+    const { log } = this.#options;
+    const first = this.#failures === 0;
     if (end.kind === "lost" && end.welcomed) {
-      log.warn({ server, detail: end.detail }, "connection lost");
+      log.warn({ server, detail: end.detail }, "connection to the server lost");
       return;
     }
-    failures += 1;
+    this.#failures += 1;
     if (end.kind === "lost") {
-      log[first ? "warn" : "debug"]({ server, detail: end.detail }, "cannot connect; trying again");
+      log[first ? "warn" : "debug"]({ server, detail: end.detail }, "cannot connect to the server; retrying");
       return;
     }
     const facts = { server, code: end.code, detail: end.detail, wait_ms: waitMs };
-    if (isTransient(end.code)) log[first ? "warn" : "info"](facts, "the server cannot serve now; trying again");
+    if (isTransient(end.code)) log[first ? "warn" : "info"](facts, "the server cannot serve now; retrying");
     else if (isOwn(end.code)) log.error(facts, "this agent cannot work with the server");
     else log.error(facts, "the server refuses this agent");
   }
-
-  cancelTry = after(0, connect);
-  return {
-    send: (message) => session?.send(message),
-    connected: () => live,
-    protocol: () => (live ? protocol : null),
-    hellos: () => hellos,
-    close() {
-      closed = true;
-      cancelTry();
-      session?.close();
-    },
-  };
 }

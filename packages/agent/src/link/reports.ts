@@ -1,15 +1,14 @@
-// Reports that the server has not acknowledged. There is one for each attempt, the newest: a later
-// state says all that an earlier one would. The buffer is bounded; when it is full the oldest
-// report that an attempt runs goes first (the server asks again), then the oldest end, which is
-// still on disk and told again in the next Hello.
+// Reports that the server has not acknowledged, the newest of each attempt: a later state includes the earlier one.
+// The buffer is bounded. When it is full, the oldest "running" report goes first (the server asks again), then the
+// oldest end, which is still on disk and part of the next Hello.
 
-import type { Result } from "../checkpoint/types.ts";
+import type { CheckpointResult } from "../checkpoint/types.ts";
 import type { End } from "../lifecycle/attempt.ts";
 
-/** `checkpoint`: the newest that was asked for and is over; absent or null: none. */
+/** `checkpoint`: the newest finished checkpoint, if any. */
 export type ReportBody =
-  | { readonly kind: "running"; readonly atMs: number; readonly checkpoint?: Result | null }
-  | { readonly kind: "end"; readonly end: End; readonly checkpoint?: Result | null };
+  | { readonly kind: "running"; readonly atMs: number; readonly checkpoint?: CheckpointResult | null }
+  | { readonly kind: "end"; readonly end: End; readonly checkpoint?: CheckpointResult | null };
 
 export interface PendingReport {
   readonly number: number;
@@ -19,11 +18,11 @@ export interface PendingReport {
 }
 
 /** A node holds far fewer attempts; more means a server that acknowledges nothing. */
-export const MAX_PENDING_REPORTS = 10_000;
+const MAX_PENDING_REPORTS = 10_000;
 
 export interface ReportBuffer {
   add(key: string, of: Omit<PendingReport, "number">): PendingReport;
-  /** The attempt whose end is hereby acknowledged, or null. */
+  /** Returns the attempt whose end is acknowledged, or null. */
   acknowledge(number: number): string | null;
   forget(key: string): void;
   /** Oldest first. */

@@ -1,5 +1,4 @@
-// The agent's side of the contract: the calls of AgentService as grpc-js wants them, with the
-// types of their messages.
+// The agent's side of the contract: the calls of AgentService in the form that grpc-js expects.
 
 import { pb, serviceDefinition } from "@lattice/wire";
 

@@ -1,40 +1,40 @@
-// One Connect stream from its Hello to its end. It knows how to say things on the stream and what
-// a server must say first; it does not know what orders mean and never dials twice.
+// One Connect stream from its Hello to its end. It checks the welcome and passes orders on; it does not interpret
+// orders and never reconnects.
 
 import { create } from "@bufbuild/protobuf";
 import type { Client, ClientDuplexStream, ServiceError } from "@grpc/grpc-js";
 import { status } from "@grpc/grpc-js";
 import { agreeOnProtocol, PROTOCOL } from "@lattice/core";
 import { pb } from "@lattice/wire";
-import type { After } from "../after.ts";
+import type { After } from "../base/after.ts";
 import { connectCall } from "./service.ts";
 
 export type SessionEnd =
   | { readonly kind: "refused"; readonly code: string; readonly detail: string }
   | { readonly kind: "lost"; readonly detail: string; readonly welcomed: boolean };
 
-export interface Session {
+export interface ServerSession {
   send(message: pb.AgentMessage["message"]): void;
   close(): void;
 }
 
-export interface SessionHandler {
+interface SessionHandler {
   welcomed(welcome: pb.Welcome): void;
   order(message: pb.ServerMessage["message"]): void;
   /** Called once, last. */
   ended(end: SessionEnd): void;
 }
 
-/** A server that takes the stream but says nothing is as good as none. */
+/** A server that accepts the stream and never answers counts as unreachable. */
 const WELCOME_TIMEOUT_MS = 10_000;
 const FLUSH_MS = 200;
 
-export interface SessionWay {
+interface SessionWay {
   readonly client: Client;
   readonly after: After;
 }
 
-export function openSession({ client, after }: SessionWay, hello: pb.Hello, handler: SessionHandler): Session {
+export function openSession({ client, after }: SessionWay, hello: pb.Hello, handler: SessionHandler): ServerSession {
   const { path, serialize, deserialize } = connectCall;
   const call: ClientDuplexStream<pb.AgentMessage, pb.ServerMessage> = client.makeBidiStreamRequest(
     path,
@@ -80,7 +80,7 @@ export function openSession({ client, after }: SessionWay, hello: pb.Hello, hand
   return { send, close: () => finish({ kind: "lost", detail: "closed by the agent", welcomed }) };
 }
 
-/** A server welcomes with one version, the newest that it thinks both speak. Null: this agent speaks it. */
+/** A server welcomes with one version, the newest that both speak. Returns null when this agent speaks it. */
 function protocolMismatch(version: number): SessionEnd | null {
   const agreement = agreeOnProtocol(PROTOCOL, { oldest: version, newest: version });
   if (agreement.kind === "agreed") return null;

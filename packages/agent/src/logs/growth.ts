@@ -1,9 +1,8 @@
-// Tells when a file has grown, by the kernel's word where it gives one, and by the clock at the latest:
-// a file system over a network says nothing.
+// Waits until a file grows, by inotify where it works and by polling otherwise: network file systems send no events.
 
 import { type FSWatcher, watch } from "node:fs";
 
-export interface Growth {
+interface Growth {
   /** Resolves at the first change since this was made, after that time, or when stopped. */
   next(timeoutMs: number): Promise<void>;
   close(): void;
@@ -20,7 +19,7 @@ export function growth(path: string, stop: AbortSignal): Growth {
     watcher = watch(path, { persistent: false }, () => wake());
     watcher.on("error", () => undefined);
   } catch {
-    // No watches left, or none to be had: the clock serves.
+    // No watches available: polling serves.
   }
   return {
     next: (timeoutMs) =>

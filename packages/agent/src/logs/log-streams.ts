@@ -1,11 +1,11 @@
-// The log streams that are open on this node, by the name the server gave them: opened and closed
-// by order, bounded in number, all ended with the agent.
+// The open log streams of this node, by the server's stream id: opened and closed by order, bounded in number, and
+// closed with the agent.
 
 import type { Client } from "@grpc/grpc-js";
 import { type LogRequest, sendBusy, sendLogs } from "./send.ts";
 
 /** Each costs about a megabyte when the server is slow. */
-export const MAX_LOG_STREAMS = 64;
+const MAX_LOG_STREAMS = 64;
 
 export interface LogStreams {
   open(client: Client, request: LogRequest): void;

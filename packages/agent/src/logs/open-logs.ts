@@ -1,4 +1,4 @@
-// A server asks for the output of an attempt: where it is, from where on, and whether more may come.
+// Opens the output of an attempt for a server: its file, its start, and whether more may come.
 
 import type { Client } from "@grpc/grpc-js";
 import { parseAllocationId } from "@lattice/core";
@@ -10,7 +10,7 @@ import type { Shipper } from "./ship/shipper.ts";
 export interface LogSources {
   readonly streams: LogStreams;
   readonly logFile: (key: string, stream: "stdout" | "stderr") => Promise<string | null>;
-  /** Absent: output stays on the node, from its beginning. */
+  /** `undefined` when the whole output stays on the node. */
   readonly kept: Pick<Shipper, "startOf" | "startNow"> | undefined;
   readonly live: (key: string) => boolean;
 }
@@ -20,7 +20,7 @@ export async function openLogs(from: LogSources, order: pb.OpenLogs, client: Cli
   const known = parseAllocationId(order.allocationId) !== null;
   const stream = order.stream === pb.LogStream.STDERR ? "stderr" : "stdout";
   const path = known ? await from.logFile(key, stream) : null;
-  // Asked before the beginning, and kept: what is freed while it is read is told even when all of it has been sent.
+  // Read before the start offset and kept: a reader must see what is freed while it reads.
   const startNow = from.kept?.startNow(key, stream) ?? null;
   const { streamId, tail, follow, sinceMs, untilMs } = order;
   from.streams.open(client, {

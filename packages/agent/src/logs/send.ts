@@ -1,6 +1,6 @@
-// Streams one log of one attempt to the server that asked for it: from the start or from the last
-// N lines, to the end of the file, or on and on until the attempt has ended. It reads no faster
-// than the server takes it, so that a log of any size costs a few chunks of memory.
+// Streams one log of one attempt to a server: from the start or from the last N lines, to the end of the file, or
+// until the attempt has ended. It reads no faster than the server takes, so that a log of any size costs a few chunks
+// of memory.
 
 import { type FileHandle, open } from "node:fs/promises";
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
@@ -8,7 +8,7 @@ import type { Client, ClientWritableStream } from "@grpc/grpc-js";
 import { pb } from "@lattice/wire";
 import { sendLogsCall } from "../link/service.ts";
 import { growth } from "./growth.ts";
-import { offsetsFor, type TimeRange } from "./marks.ts";
+import { offsetsFor, type TimeRange } from "./output-times.ts";
 import { tailOffset } from "./tail.ts";
 import { passedOn } from "./young-garbage.ts";
 
@@ -22,20 +22,20 @@ export interface LogRequest {
   readonly time: TimeRange;
   /** Below this the log holds nothing any more. */
   readonly start: number;
-  /** The same later on: what is read slowly may be freed meanwhile. Absent: as it was. */
+  /** The current start: the front of a log may be freed during a slow read. Default: `start`. */
   readonly startNow?: () => number;
-  /** Null: the attempt is unknown here. */
+  /** `null` when the attempt is unknown here. */
   readonly path: string | null;
-  /** Where the log is now: an attempt that is put away takes its folder along. Absent: where it was. */
+  /** Returns the current path: archiving moves the attempt's folder. Default: `path`. */
   readonly moved?: () => Promise<string | null>;
   /** Whether more may still be written to it. */
   live(): boolean;
 }
 
-export const CHUNK_BYTES = 64 * 1024;
+const CHUNK_BYTES = 64 * 1024;
 /** Enough for a line or two: most of what a follower gets is that, and there may be many followers. */
 const SMALL_BYTES = 2 * 1024;
-/** How late a follower sees a new line at worst; as a rule it is told at once. */
+/** Longest delay of a new line for a follower; inotify is usually immediate. */
 const LOOK_EVERY_MS = 100;
 
 /** Resolves when the log is sent, the server has hung up, or `signal` fires. Never rejects. */
@@ -57,13 +57,13 @@ export async function sendLogs(client: Client, request: LogRequest, signal: Abor
   signal.removeEventListener("abort", cancel);
 }
 
-/** Says that this node sends no more logs now. Never rejects. */
+/** Reports that this node cannot send more logs now. Never rejects. */
 export function sendBusy(client: Client, streamId: string): Promise<void> {
   const { path, serialize, deserialize } = sendLogsCall;
   return new Promise((resolve) => {
     const call = client.makeClientStreamRequest(path, serialize, deserialize, () => resolve());
     call.on("error", () => resolve());
-    // What a server that does not know of this shows to whoever asked.
+    // Shown to users of a server that does not know `busy`.
     const error = "this node sends as many logs as it may; try again a little later";
     call.write(create(pb.AgentLogChunkSchema, { streamId, busy: true, error }));
     call.end();
@@ -72,7 +72,7 @@ export function sendBusy(client: Client, streamId: string): Promise<void> {
 
 type Outlet = (chunk: MessageInitShape<typeof pb.AgentLogChunkSchema>) => Promise<void>;
 
-/** Resolves when the message has been taken, and nothing of it is read any more; or when the stream is over. */
+/** Resolves when the message has been taken and its buffer is free, or when the stream is over. */
 function outletOf(call: ClientWritableStream<pb.AgentLogChunk>, over: AbortSignal): Outlet {
   return async (chunk) => {
     if (over.aborted) return;
@@ -90,7 +90,7 @@ function outletOf(call: ClientWritableStream<pb.AgentLogChunk>, over: AbortSigna
 async function copy(outlet: Outlet, request: LogRequest, stop: AbortSignal): Promise<void> {
   const { streamId, path } = request;
   if (path === null) throw new Error("this node has no log of that attempt");
-  // Says at once whose log this is, so that the server can join both ends before the first line.
+  // Sent first, so that the server can connect both ends before the first line.
   await outlet({ streamId, offset: "0" });
   const file = (await openWhenThere(path, request, stop)) ?? (await openWhereItIsNow(path, request));
   if (file === null) return;
@@ -103,7 +103,7 @@ async function copy(outlet: Outlet, request: LogRequest, stop: AbortSignal): Pro
     const startNow = request.startNow ?? (() => request.start);
     const end = range.end ?? Number.POSITIVE_INFINITY;
     while (!stop.aborted) {
-      // Asked before reading: what was written while it lived is in the file by then.
+      // Read before the file: output written while the attempt lived is in the file by then.
       const mayGrow = request.follow && request.live() && offset < end;
       const grown = mayGrow ? growth(path, stop) : null;
       offset = await drain(outlet, { file, room, startNow }, { streamId, offset, end }, stop);
@@ -116,7 +116,7 @@ async function copy(outlet: Outlet, request: LogRequest, stop: AbortSignal): Pro
   }
 }
 
-/** Sends from `offset` to the end of the file; answers where that is. What is freed meanwhile is passed over. */
+/** Sends from `offset` to the end of the file and returns the new offset. Skips parts that are freed meanwhile. */
 async function drain(
   outlet: Outlet,
   { file, room, startNow }: { readonly file: FileHandle; readonly room: Room; readonly startNow: () => number },
@@ -129,7 +129,7 @@ async function drain(
     const length = Math.min(buffer.length, from.end - offset);
     const { bytesRead } = await file.read(buffer, 0, length, offset);
     if (bytesRead === 0) break;
-    // Asked after reading: what is freed is noted before it is, and reads as zeros from then on.
+    // Read after the data: a freed part is recorded before it is freed, and reads as zeros.
     const start = startNow();
     if (start > offset) {
       offset = start;
@@ -160,7 +160,7 @@ function growingRoom(): Room {
   };
 }
 
-/** Null: the attempt ended, or will not be waited for, without ever making this file. */
+/** Returns null when the attempt ended without this file, or the reader does not follow. */
 async function openWhenThere(path: string, request: LogRequest, stop: AbortSignal): Promise<FileHandle | null> {
   while (!stop.aborted) {
     const mayCome = request.follow && request.live();

@@ -1,5 +1,5 @@
-// Where the last N lines of a file begin, found by reading backwards, so that a tail of a log of
-// many gigabytes costs a few reads.
+// Finds where the last N lines of a file begin by reading backwards, so that the tail of a very large log costs a few
+// reads.
 
 import type { FileHandle } from "node:fs/promises";
 

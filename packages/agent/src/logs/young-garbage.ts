@@ -1,6 +1,6 @@
-// Bytes that pass through the agent leave buffers behind, and Node lets 32 MB of dead ones gather before it looks at its
-// young objects, however small the agent is otherwise. Whoever passes bytes on says so here, and every few megabytes the
-// young objects are collected, which takes half a millisecond.
+// Bytes that pass through the agent leave dead buffers, and Node collects young objects only after 32 MB of them.
+// Callers report the bytes they pass on, and every few megabytes a minor collection runs, which takes half a
+// millisecond.
 
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";

@@ -1,16 +1,16 @@
-// The page that Prometheus reads from an agent: what it counted, what it holds now, what it uses of the machine itself.
-// Every figure is real; what is not known is left out. Nothing here names users or their work: anybody may read it.
+// The metrics page of an agent: its counters, what it holds, and its own resource use. Unknown values are left out.
+// The page contains no users and no job names, because it needs no authentication.
 
 import type { CacheStatus } from "../images/cache.ts";
-import type { NodeFigures } from "../node-handle.ts";
+import type { NodeCounts } from "./node-counts.ts";
 import type { Tally } from "./tally.ts";
-import { exposition, type Family, type Sample } from "./text.ts";
+import { exposition, type Family, type MetricSample } from "./text.ts";
 
-export interface PageSource {
+interface PageSource {
   readonly nodeId: string;
   readonly version: string;
   readonly tally: Tally;
-  readonly node: () => NodeFigures;
+  readonly node: () => NodeCounts;
   readonly connected: () => boolean;
   readonly hellos: () => number;
   readonly cache: () => CacheStatus;
@@ -63,7 +63,7 @@ export function metricsPage(source: PageSource): string {
   );
 }
 
-const family = (name: string, kind: Family["kind"], help: string, samples: readonly Sample[]): Family => ({
+const family = (name: string, kind: Family["kind"], help: string, samples: readonly MetricSample[]): Family => ({
   ...{ name, kind, help, samples },
 });
 
@@ -72,12 +72,12 @@ const one = (name: string, help: string, value: number | null): Family =>
 
 const count = (name: string, help: string, value: number): Family => family(name, "counter", help, [{ value }]);
 
-const by = (label: string, values: Iterable<readonly [string, number]>): readonly Sample[] =>
+const by = (label: string, values: Iterable<readonly [string, number]>): readonly MetricSample[] =>
   [...values].map(([key, value]) => ({ labels: { [label]: key }, value }));
 
 const seconds = (ms: number | null): number | null => (ms === null ? null : ms / 1000);
 
-function held({ attempts, terminals, logStreams, reportsWaiting, log }: NodeFigures): readonly Family[] {
+function held({ attempts, terminals, logStreams, reportsWaiting, log }: NodeCounts): readonly Family[] {
   return [
     family(
       "lattice_agent_attempts",

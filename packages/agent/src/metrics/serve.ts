@@ -1,5 +1,5 @@
-// Serves an agent's figures by HTTP: one page, for whoever can reach the port. Nothing else is answered, and nothing is read
-// of a request but its first line.
+// Serves the metrics page over HTTP, without authentication. It answers nothing else and reads only the first line of
+// a request.
 
 import { createServer, type Server } from "node:http";
 import type { Logger } from "pino";
@@ -11,18 +11,18 @@ export interface MetricsListen {
   readonly required: boolean;
 }
 
-export interface ServedMetrics {
+interface ServedMetrics {
   /** host:port, as it came to be. */
   readonly address: string;
   close(): void;
 }
 
 export const DEFAULT_METRICS = ":9103";
-/** Scrapers are few, and anybody may connect. */
+/** There are few scrapers, and any host may connect. */
 const MAX_CONNECTIONS = 16;
 const REQUEST_TIMEOUT_MS = 5_000;
 
-/** Null: the usual port is taken. Rejects when one that was asked for cannot be had. */
+/** Resolves to null when the default port is taken. Rejects when a requested address is unavailable. */
 export async function serveMetrics(
   { listen, required }: MetricsListen,
   page: () => string,
@@ -33,14 +33,17 @@ export async function serveMetrics(
     await listening(server, listen);
   } catch (error) {
     if (required) throw new Error(`cannot serve metrics on ${listen}: ${(error as Error).message}`);
-    log.warn({ listen, error: (error as Error).message }, "metrics are not served (--metrics-listen)");
+    log.warn(
+      { listen, error: (error as Error).message },
+      "metrics not served: the address is unavailable (--metrics-listen)",
+    );
     return null;
   }
   server.unref();
   const found = server.address();
   const port = found !== null && typeof found === "object" ? found.port : 0;
   const address = `${listen.slice(0, listen.lastIndexOf(":"))}:${port}`;
-  log.info({ metrics: address }, "metrics are served");
+  log.info({ metrics: address }, "metrics served");
   return {
     address,
     close() {
@@ -62,8 +65,8 @@ function serverOf(page: () => string, log: Logger): Server {
       const text = page();
       answer.writeHead(200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" }).end(text);
     } catch (error) {
-      log.error({ error: (error as Error).message }, "metrics could not be told");
-      plain(500, "the figures could not be told\n");
+      log.error({ error: (error as Error).message }, "the metrics page cannot be rendered");
+      plain(500, "the metrics page cannot be rendered\n");
     }
   });
   server.maxConnections = MAX_CONNECTIONS;
@@ -78,7 +81,7 @@ function listening(server: Server, listen: string): Promise<void> {
     server.once("error", reject);
     server.listen({ port, ...(host === "" ? {} : { host }) }, () => {
       server.off("error", reject);
-      // One that comes later must not end the agent.
+      // A later error must not end the agent.
       server.on("error", () => undefined);
       resolve();
     });

@@ -1,24 +1,24 @@
-// What an agent counts while it works: how fast servers answer, how long starts take, how attempts end. Kept from the
-// agent's beginning, and reset with it, as whoever reads counters expects.
+// The counters of an agent: how fast servers answer, how long starts take, how attempts end. They start at zero with
+// the agent.
 
 import type { End } from "../lifecycle/attempt.ts";
 import { type Histogram, histogram } from "./text.ts";
 
 export interface Tally {
-  /** A heartbeat leaves. True: an echo of it is wanted. */
+  /** A heartbeat is sent. Returns true when the server should echo it. */
   beat(sequence: number, atMs: number): boolean;
   /** The server has answered it. */
   echoed(sequence: number): void;
-  /** An attempt's process has begun, so long after its order came. */
+  /** A process started this long after its order arrived. */
   started(ms: number): void;
   ended(end: End): void;
-  read(): TallyFigures;
+  read(): TallyCounts;
 }
 
-export interface TallyFigures {
+interface TallyCounts {
   readonly heartbeat: Histogram;
   readonly startup: Histogram;
-  /** Null: none yet. */
+  /** `null` before the first heartbeat. */
   readonly lastBeatMs: number | null;
   /** By result: "completed", or the reason why it failed. */
   readonly ended: ReadonlyMap<string, number>;

@@ -1,15 +1,15 @@
-// Figures as Prometheus reads them, text format 0.0.4. Small on purpose: an agent has a few dozen series, and a library for
-// them would cost every node megabytes. Callers keep the numbers; this only spells them.
+// Formats metrics as Prometheus text 0.0.4. Small on purpose: an agent has a few dozen series, and a library would
+// cost every node megabytes.
 
 export interface Family {
   readonly name: string;
   readonly kind: "counter" | "gauge" | "histogram";
   readonly help: string;
-  readonly samples: readonly Sample[];
+  readonly samples: readonly MetricSample[];
 }
 
-export interface Sample {
-  /** After the family's name: "_bucket", "_sum", "_count"; absent: nothing. */
+export interface MetricSample {
+  /** Appended to the family's name: "_bucket", "_sum", "_count". Default: nothing. */
   readonly suffix?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly value: number;
@@ -43,7 +43,7 @@ const spelled = (value: number): string => {
 
 export interface Histogram {
   observe(value: number): void;
-  samples(): readonly Sample[];
+  samples(): readonly MetricSample[];
 }
 
 /** `bounds` ascend. */
@@ -60,7 +60,7 @@ export function histogram(bounds: readonly number[]): Histogram {
     },
     samples() {
       let below = 0;
-      const buckets = bounds.map((bound, i): Sample => {
+      const buckets = bounds.map((bound, i): MetricSample => {
         below += counts[i] ?? 0;
         return { suffix: "_bucket", labels: { le: String(bound) }, value: below };
       });

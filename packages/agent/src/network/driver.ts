@@ -1,25 +1,16 @@
-// How the processes of an attempt are kept in their network domain. A driver makes the domain's network on this node when the first
-// attempt needs it, says what to put before the command so that it begins inside, and takes the network away with the last.
+// Keeps the processes of an attempt in their network domain. A driver creates the domain's network on this node for
+// its first attempt, returns the words that start a command inside it, and removes the network with the last attempt.
 
-export interface RunNetwork {
-  readonly domain: string;
-  readonly vni: number;
-  /** Nothing passes but within the domain, and to the gateway. */
-  readonly sensitive?: boolean;
-  /** "address:port". */
-  readonly gateway?: string;
-  /** Ports inside that can be reached at the node. */
-  readonly exposed?: readonly number[];
-}
+import type { pb } from "@lattice/wire";
 
 export interface NetworkPlace {
   readonly key: string;
-  readonly network: RunNetwork;
+  readonly network: pb.RunNetwork;
   /** Of the allocation, in order. */
   readonly nodes: readonly string[];
 }
 
-export interface EnteredNetwork {
+interface EnteredNetwork {
   /** Put before everything else. */
   readonly before: readonly string[];
   readonly variables: Readonly<Record<string, string>>;
@@ -29,7 +20,9 @@ export interface NetworkDriver {
   readonly kind: "none" | "linux";
   /** Throws when the network cannot be made: the attempt must not run without it. */
   join(place: NetworkPlace): Promise<EnteredNetwork>;
-  /** That what passes its borders is there; started again where it is not. Answers what was gone, in words. */
+  /**
+   * Checks the processes that pass connections over the border and restarts missing ones. Returns what was missing.
+   */
   keep(place: NetworkPlace): Promise<readonly string[]>;
   /** Once nothing of the attempt is left; repeating it does no harm. */
   leave(key: string): Promise<void>;
@@ -37,7 +30,7 @@ export interface NetworkDriver {
   sweep(known: ReadonlySet<string>): Promise<void>;
 }
 
-/** The domain is told to the job and not enforced here: the fabric does that, or nobody. */
+/** Names the domain to the job without enforcing it: that is left to the fabric. */
 export const noDriver: NetworkDriver = {
   kind: "none",
   join: async ({ network }) => ({ before: [], variables: namesOf(network) }),
@@ -46,8 +39,8 @@ export const noDriver: NetworkDriver = {
   sweep: async () => undefined,
 };
 
-export const namesOf = ({ domain, vni, gateway }: RunNetwork): Record<string, string> => ({
+export const namesOf = ({ domain, vni, dataGateway }: pb.RunNetwork): Record<string, string> => ({
   LATTICE_NETWORK_DOMAIN: domain,
   LATTICE_VNI: String(vni),
-  ...(gateway === undefined ? {} : { LATTICE_DATA_GATEWAY: gateway }),
+  ...(dataGateway === "" ? {} : { LATTICE_DATA_GATEWAY: dataGateway }),
 });

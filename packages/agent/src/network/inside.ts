@@ -1,5 +1,5 @@
-// Reaching a program in a network of its own, from the node: its namespace has no route from here. A process is put inside that
-// connects to the program and is itself reached by a socket in the file system, which no network divides. It ends with whoever asked for it.
+// Reaches a program in its own network namespace, which has no route from the node. A process inside connects to the
+// program and is itself reached by a socket in the file system. It ends with its caller.
 
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -7,7 +7,7 @@ import { closeSync, constants, openSync } from "node:fs";
 import { readlink } from "node:fs/promises";
 import { join } from "node:path";
 
-export interface Inside {
+interface NetworkEntry {
   /** Of the program there. */
   readonly host: string;
   readonly port: number;
@@ -16,7 +16,7 @@ export interface Inside {
   readonly dir: string;
 }
 
-export interface Door {
+interface NetworkCall {
   /** Of a socket, as this process sees it. */
   readonly path: string;
   /** Connections through it are cut. */
@@ -48,8 +48,8 @@ net.createServer({ allowHalfOpen: true }, (here) => {
 }).listen(path, () => process.stdout.write("ready"));
 process.stdin.resume().on("end", () => { require("node:fs").rmSync(path, { force: true }); process.exit(0); });`;
 
-/** `dir`: where the socket is for a while. Rejects where nobody can be put beside the process. */
-export function openDoor({ host, port, pid, dir }: Inside): Promise<Door> {
+/** `dir`: folder of the temporary socket. Rejects when no process can enter the namespace. */
+export function openDoor({ host, port, pid, dir }: NetworkEntry): Promise<NetworkCall> {
   const folder = openSync(dir, constants.O_RDONLY | constants.O_DIRECTORY);
   const name = `door-${randomBytes(6).toString("hex")}`;
   const words = [`--target=${pid}`, "--net", "--", process.execPath, "-e", PASS, name, host, String(port)];
@@ -72,7 +72,7 @@ export function openDoor({ host, port, pid, dir }: Inside): Promise<Door> {
     });
     const failed = (why: string): void => {
       clearTimeout(timer);
-      reject(new Error(`nobody can be put beside process ${pid}: ${why}`));
+      reject(new Error(`no process can enter the network of process ${pid}: ${why}`));
     };
     child.once("error", (error) => failed(error.message));
     child.once("close", (code) => failed(said.trim() || `exit ${code}`));

@@ -1,11 +1,11 @@
-// Looks now and then whether all that passes the borders of the domains on this node is still there: a process that was killed is
-// started again, and work inside reaches what it may reach once more. What went through it at that moment is cut.
+// Periodically checks the gateway processes of the domains on this node: a killed one is started again, so that work
+// inside reaches its endpoints once more. Connections through it are cut.
 
 import type { Logger } from "pino";
-import type { After } from "../after.ts";
+import type { After } from "../base/after.ts";
 import type { NetworkDriver, NetworkPlace } from "./driver.ts";
 
-export interface KeepOptions {
+interface KeepOptions {
   readonly driver: Pick<NetworkDriver, "kind" | "keep">;
   /** Of the attempts that run here. */
   readonly places: () => readonly NetworkPlace[];
@@ -15,7 +15,7 @@ export interface KeepOptions {
 
 const LOOK_MS = 5_000;
 
-/** Answers how to stop. */
+/** Returns a function that stops the checks. */
 export function keepNetworks({ driver, places, after, log }: KeepOptions): () => void {
   let closed = false;
   let cancel: () => void = () => undefined;
@@ -24,9 +24,12 @@ export function keepNetworks({ driver, places, after, log }: KeepOptions): () =>
       if (closed) return;
       try {
         for (const what of await driver.keep(place))
-          log.warn({ attempt: place.key, what }, "a way over a border was gone");
+          log.warn({ attempt: place.key, what }, "network gateway process was missing; restarted");
       } catch (error) {
-        log.error({ attempt: place.key, error: (error as Error).message }, "a way over a border is gone and stays so");
+        log.error(
+          { attempt: place.key, error: (error as Error).message },
+          "network gateway process is missing and cannot be restarted",
+        );
       }
     }
     plan();

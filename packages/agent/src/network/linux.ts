@@ -1,10 +1,10 @@
-// Network domains of plain Linux: each is a network namespace of its own on the node, so that two domains have no path to each other,
-// not even over the loopback. With an uplink the namespaces of one domain on different nodes are joined by a VXLAN with the
-// domain's number; without one a domain reaches no further than the node. Agents of one machine share the namespaces: who uses
-// one is a file under /run, changed under a lock, and the last to go takes the namespace along. The files of an agent are named after its
-// node and its data folder, since agents of different clusters may have a node of the same name. From a sensitive domain
-// one address and port can be reached besides, that of the data gateway: a process outside passes on what comes to it. The ports that
-// a service exposes are reached at the node the same way, by a process inside.
+// Network domains of plain Linux. Each is a network namespace on the node, so that two domains have no path to each
+// other, not even over the loopback. With an uplink, a VXLAN with the domain's number joins the namespaces of one
+// domain across nodes; without one a domain ends at the node. Agents of one machine share the namespaces: files under
+// /run, changed under a lock, count the users, and the last one removes the namespace. An agent's files carry its node
+// and its data folder, since agents of different clusters may have the same node name. A sensitive domain reaches one
+// further endpoint, the data gateway, through a process outside; exposed ports of a service are reached at the node
+// through a process inside.
 
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -13,7 +13,7 @@ import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { parseGateway } from "@lattice/core";
-import { quoted } from "../runtime/shell-text.ts";
+import { quoted } from "../base/shell-text.ts";
 import { type NetworkDriver, type NetworkPlace, namesOf } from "./driver.ts";
 import { describeWay, missingWays, openWay, type Way } from "./gateway/start.ts";
 
@@ -21,10 +21,10 @@ const run = promisify(execFile);
 /** A namespace is made in milliseconds; what takes longer hangs. */
 const LIMIT_MS = 10_000;
 
-export interface LinuxNetworkOptions {
+interface LinuxNetworkOptions {
   readonly nodeId: string;
   readonly dataDir: string;
-  /** A network device; empty: domains end at the node. */
+  /** A network device; empty when domains end at the node. */
   readonly uplink: string;
   /** For tests. */
   readonly usersDir?: string;
@@ -35,7 +35,7 @@ const USERS_DIR = "/run/lattice-networks";
 export function linuxDriver({ nodeId, dataDir, uplink, usersDir = USERS_DIR }: LinuxNetworkOptions): NetworkDriver {
   const own = `${nodeId}@${createHash("sha256").update(dataDir).digest("hex").slice(0, 12)}.`;
   const userOf = (key: string): string => `${own}${key}`;
-  /** As an agent before this one named it, which did not tell its data folder. */
+  /** The file name that earlier agents used, without the data folder. */
   const earlierUserOf = (key: string): string => `${nodeId}.${key}`;
   const locked = async (script: string): Promise<void> => {
     await mkdir(usersDir, { recursive: true, mode: 0o755 });
@@ -51,11 +51,11 @@ export function linuxDriver({ nodeId, dataDir, uplink, usersDir = USERS_DIR }: L
   }
 
   function waysOf({ key, network }: NetworkPlace): readonly Way[] {
-    const { vni, gateway, exposed = [] } = network;
+    const { vni, dataGateway: gateway, exposed } = network;
     const namespace = `/run/netns/${nameOf(vni)}`;
     const earlier = join(usersDir, String(vni), earlierUserOf(key));
     const mark = existsSync(earlier) ? earlier : join(usersDir, String(vni), userOf(key));
-    const out: readonly Way[] = gateway === undefined ? [] : [{ kind: "out", namespace, gateway }];
+    const out: readonly Way[] = gateway === "" ? [] : [{ kind: "out", namespace, gateway }];
     return [...out, ...exposed.map((port): Way => ({ kind: "in", namespace, port, mark }))];
   }
 
@@ -64,7 +64,7 @@ export function linuxDriver({ nodeId, dataDir, uplink, usersDir = USERS_DIR }: L
     async join(place) {
       const { key, network, nodes } = place;
       const address = addressOf(nodeId);
-      const { vni, gateway } = network;
+      const { vni, dataGateway: gateway } = network;
       await locked(joinScript({ usersDir, uplink, address, vni, user: userOf(key), gateway: doorOf(gateway) }));
       for (const way of waysOf(place)) await openWay(way);
       return {
@@ -79,7 +79,7 @@ export function linuxDriver({ nodeId, dataDir, uplink, usersDir = USERS_DIR }: L
     },
     leave: (key) => leaveAll((user) => user === userOf(key) || user === earlierUserOf(key)),
     async sweep(known) {
-      // Of an earlier name nobody can tell whose it is, so it stays.
+      // A file with an earlier name may belong to another agent, so it stays.
       await leaveAll((user) => user.startsWith(own) && !known.has(user.slice(own.length)));
       // An agent that ended between the last user and the namespace.
       for (const vni of await readdir(usersDir).catch(() => []))
@@ -88,7 +88,7 @@ export function linuxDriver({ nodeId, dataDir, uplink, usersDir = USERS_DIR }: L
   };
 }
 
-/** Whether this machine can do it: root, the tools, and namespaces. Null: it can; else why not. */
+/** Returns why this machine cannot use the driver, or null. It needs root, the tools and namespaces. */
 export async function whyNoLinuxDriver(): Promise<string | null> {
   if (process.getuid?.() !== 0) return "the agent does not run as root";
   for (const tool of ["ip", "nsenter", "flock"]) {
@@ -99,9 +99,9 @@ export async function whyNoLinuxDriver(): Promise<string | null> {
   return types === "ENOENT" ? "the kernel has no network namespaces" : null;
 }
 
-/** Throws where it is none: an agent trusts no server to put words into its scripts. */
-function doorOf(gateway: string | undefined): string | null {
-  if (gateway === undefined) return null;
+/** Throws on a malformed address: an agent must not let a server put words into its scripts. */
+function doorOf(gateway: string): string | null {
+  if (gateway === "") return null;
   const place = parseGateway(gateway);
   if (place === null) throw new Error(`${JSON.stringify(gateway)} is no address of a data gateway`);
   return `${place.host}/${place.family === 6 ? 128 : 32}`;
@@ -115,7 +115,7 @@ interface Joining {
   readonly address: string;
   readonly vni: number;
   readonly user: string;
-  /** Its address, with its length, answers inside; null: none. */
+  /** Address with prefix length that answers inside; `null` for none. */
   readonly gateway: string | null;
 }
 
@@ -129,7 +129,7 @@ function joinScript({ usersDir, uplink, address, vni, user, gateway }: Joining):
     `ip -n ${name} addr add ${address}/10 dev ${device}`,
     `ip -n ${name} link set ${device} up`,
   ];
-  // Nobody else can have it in here: the kernel need not look for others, during which nothing can listen at it.
+  // The address is unique inside, so duplicate detection, during which no process could listen, is off.
   const alone = gateway?.includes(":") === true ? " nodad" : "";
   const door = gateway === null ? [] : [`ip -n ${name} addr add ${quoted(gateway)} dev lo${alone}`];
   return [
@@ -147,7 +147,7 @@ function joinScript({ usersDir, uplink, address, vni, user, gateway }: Joining):
 const leaveScript = (usersDir: string, vni: number, user: string): string =>
   `rm -f ${quoted(join(usersDir, String(vni), user))}\n${emptyScript(usersDir, vni)}`;
 
-/** The namespace goes where nobody uses it. */
+/** Removes the namespace when it has no user. */
 const emptyScript = (usersDir: string, vni: number): string =>
   [
     `if rmdir ${quoted(join(usersDir, String(vni)))} 2>/dev/null; then`,
@@ -155,8 +155,8 @@ const emptyScript = (usersDir: string, vni: number): string =>
     "fi",
   ].join("\n");
 
-/** Every node can tell every other's address in a domain: 100.64.0.0/10 is for such networks. */
-export function addressOf(node: string): string {
+/** Every node can compute the addresses of the others in a domain, within 100.64.0.0/10. */
+function addressOf(node: string): string {
   const digest = createHash("sha256").update(node).digest();
   const host = digest.readUInt32BE(0) >>> 10 || 1;
   return `100.${64 + (host >>> 16)}.${(host >>> 8) & 255}.${host & 255}`;

@@ -1,42 +1,42 @@
-// Asks the services of this node whether they live, each at its own pace, and says when one has failed
-// so often in a row that its attempt is to end. A success forgives all failures before it.
+// Runs the liveness probes of this node, each at its own interval, and reports an attempt whose probe has failed too
+// often in a row. A success resets the count.
 
+import type { pb } from "@lattice/wire";
 import type { Logger } from "pino";
-import { type After, systemAfter } from "../after.ts";
-import type { Probe } from "../lifecycle/attempt.ts";
+import { type After, systemAfter } from "../base/after.ts";
 import { askProbe } from "./probe.ts";
 
 export interface Probes {
   /** From now on; once for each attempt. */
-  start(key: string, probe: Probe): void;
+  start(key: string, probe: pb.LivenessProbe): void;
   stop(key: string): void;
-  /** Attempts that have answered the last time they were asked. */
+  /** Returns the attempts whose last probe succeeded. */
   well(): readonly string[];
   close(): void;
 }
 
-export interface ProbesHost {
+interface ProbesHost {
   /** The attempt has failed its probe as often as it may. */
   failed(key: string, message: string): void;
   readonly log: Logger;
   readonly after?: After;
-  /** Absent: in the network of the node. */
-  readonly ask?: (probe: Probe, key: string) => Promise<string | null>;
+  /** Default: over the node's network. */
+  readonly ask?: (probe: pb.LivenessProbe, key: string) => Promise<string | null>;
 }
 
 export function probes({ failed, log, after = systemAfter, ask = (probe) => askProbe(probe) }: ProbesHost): Probes {
   const watched = new Map<string, { cancel: () => void; well: boolean }>();
 
-  async function look(key: string, probe: Probe, failures: number): Promise<void> {
+  async function look(key: string, probe: pb.LivenessProbe, failures: number): Promise<void> {
     const watch = watched.get(key);
     const why = await ask(probe, key);
-    // Stopped, or started anew, while it was asked.
+    // Stopped or restarted during the probe.
     if (watch === undefined || watched.get(key) !== watch) return;
     const count = why === null ? 0 : failures + 1;
     watch.well = why === null;
     if (why !== null) log.warn({ attempt: key, failures: count, reason: why }, "a liveness probe failed");
     if (count < probe.failureThreshold) {
-      watch.cancel = after(probe.periodMs, () => void look(key, probe, count));
+      watch.cancel = after(probe.periodSecs * 1000, () => void look(key, probe, count));
       return;
     }
     watched.delete(key);
@@ -46,7 +46,7 @@ export function probes({ failed, log, after = systemAfter, ask = (probe) => askP
   return {
     start(key, probe) {
       if (watched.has(key)) return;
-      watched.set(key, { cancel: after(probe.initialDelayMs, () => void look(key, probe, 0)), well: false });
+      watched.set(key, { cancel: after(probe.initialDelaySecs * 1000, () => void look(key, probe, 0)), well: false });
     },
     stop(key) {
       watched.get(key)?.cancel();
@@ -60,4 +60,5 @@ export function probes({ failed, log, after = systemAfter, ask = (probe) => askP
   };
 }
 
-const describe = ({ kind, port, path }: Probe): string => (kind === "tcp" ? `tcp ${port}` : `http ${port}${path}`);
+const describe = ({ probeType, port, path }: pb.LivenessProbe): string =>
+  probeType === "http" ? `http ${port}${path}` : `tcp ${port}`;

@@ -1,13 +1,12 @@
-// What a node needs from whatever runs its attempts. Real processes and the simulated ones of a
-// hollow node both fit behind it, so that link, lifecycle and reports are the same code for both.
+// What a node needs from the runtime of its attempts. Real processes and the simulated ones of a hollow node implement
+// it, so that link, lifecycle and reports are the same code for both.
 
-import type { Target } from "../checkpoint/types.ts";
-import type { End, Exit, Order, Stop } from "../lifecycle/attempt.ts";
-import type { Facts } from "../lifecycle/recover.ts";
-import type { StateEntry } from "../state/state-file.ts";
+import type { CheckpointTarget } from "../checkpoint/types.ts";
+import type { FirstProcess } from "../host/first-process.ts";
+import type { ProcessUsage } from "../host/usage.ts";
+import type { End, Exit, ReceivedOrder, Stop } from "../lifecycle/attempt.ts";
+import type { RecoveredFacts } from "../lifecycle/recover.ts";
 import type { AttemptRoom } from "../tasks/room.ts";
-import type { Usage } from "../telemetry/usage.ts";
-import type { FirstProcess } from "./first-process.ts";
 
 export type StartResult =
   | { readonly kind: "started"; readonly atMs: number }
@@ -18,13 +17,13 @@ export interface Runtime {
   /** "cgroup2", "cgroup1" or "process_group". */
   readonly isolation: string;
   /** Every attempt found from an earlier life of this agent. Called once, before anything else. */
-  recover(): Promise<ReadonlyMap<string, Facts>>;
+  recover(): Promise<ReadonlyMap<string, RecoveredFacts>>;
   /** Ends what belongs to none of these attempts but was left by an earlier life of this agent. */
   sweep(known: ReadonlySet<string>): Promise<void>;
-  /** Goes on with an attempt whose process is alive: its exit will be told. */
+  /** Continues an attempt whose process is alive: its exit will be reported. */
   adopt(key: string): void;
-  start(key: string, order: Order): Promise<StartResult>;
-  /** A start that is under way need not go on: it answers soon that nothing was launched, or that it was. */
+  start(key: string, received: ReceivedOrder): Promise<StartResult>;
+  /** Cancels a start under way: it resolves soon, launched or not. */
   interrupt(key: string): void;
   /** SIGTERM, once for each process of the attempt. */
   terminate(key: string): Promise<void>;
@@ -32,33 +31,50 @@ export interface Runtime {
   kill(key: string): Promise<void>;
   /** Resolves when nothing of the attempt is left on the node. */
   clear(key: string): Promise<void>;
-  rememberOrder(key: string, order: Order): Promise<void>;
+  rememberOrder(key: string, received: ReceivedOrder): Promise<void>;
   rememberStop(key: string, stop: Stop): Promise<void>;
   rememberEnd(key: string, end: End): Promise<void>;
   /** The record goes, the logs stay until retention takes them. */
   archive(key: string): Promise<void>;
   /** Drops what is on disk of an attempt that never began. */
   discard(key: string): Promise<void>;
-  /** Null: no such log here. */
+  /** Resolves to null when there is no such log. */
   logFile(key: string, stream: "stdout" | "stderr"): Promise<string | null>;
-  /** Where a terminal enters a running attempt; null: nowhere. */
+  /** Where terminals enter a running attempt; resolves to null when it cannot be entered. */
   firstProcess(key: string): Promise<FirstProcess | null>;
   /** Numbers of all its processes. */
   members?(key: string): Promise<readonly number[]>;
-  /** Where tasks of a running attempt can be started; null: there is no such attempt. Absent: nowhere. */
+  /** Where tasks of a running attempt can start; resolves to null without such an attempt. */
   room?(key: string): Promise<AttemptRoom | null>;
-  /** Processor time that the attempt has used so far; null: unknown. Absent: never known. */
+  /** CPU time used so far; resolves to null when unknown. */
   cpuMs?(key: string): Promise<number | null>;
-  /** What it uses now, and has used so far; null: unknown. Absent: never known. */
-  usage?(key: string): Promise<Usage | null>;
-  /** In which its programs may say how they fare; absent: nowhere. */
+  /** Current and cumulative usage; resolves to null when unknown. */
+  usage?(key: string): Promise<ProcessUsage | null>;
+  /** The file in which its programs may report metrics. */
   metricsFile?(key: string): string;
-  /** How its program is asked for a checkpoint; null: it takes none. Absent: nothing here does. */
-  checkpoints?(key: string): Promise<Target | null>;
-  /** Where its processes are and what it holds, for the state file; null: there is no such attempt. */
+  /** How its program is asked for a checkpoint; resolves to null when it takes none. */
+  checkpoints?(key: string): Promise<CheckpointTarget | null>;
+  /** Its processes and holdings, for the state file; resolves to null without such an attempt. */
   describe?(key: string): Promise<StateEntry | null>;
-  /** Lets go of everything without touching a workload. */
+  /** Closes everything without touching a workload. */
   close(): Promise<void>;
+}
+
+/** One attempt as the state file describes it. */
+export interface StateEntry {
+  /** Allocation and attempt: "12.1". */
+  readonly attempt: string;
+  /** Process id of the wrapper; `null` when unknown. */
+  readonly pid: number | null;
+  /** The name that the wrapper carries. */
+  readonly wrapper: string;
+  /** Folder of its control group; empty when it has none. */
+  readonly cgroup: string;
+  readonly dir: string;
+  readonly runtime: "process" | "uenv" | "container";
+  /** Digests of the images that are mounted for it. */
+  readonly mounts: readonly string[];
+  readonly container: string | null;
 }
 
 export interface RuntimeListener {

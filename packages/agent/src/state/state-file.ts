@@ -1,28 +1,13 @@
-// The state file: which attempts have processes on this node, where they are, and what they hold. An attempt is taken up
-// again from its own folder; this file is for what has no folder any more, and for people who look. It is replaced whole,
-// a moment after something changed, and once more when the agent stops.
+// The state file: which attempts have processes on this node, and what they hold. An attempt is recovered from its own
+// folder; this file covers attempts whose folder is gone, and informs operators. It is replaced whole, shortly after a
+// change and when the agent stops.
 
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import type { Logger } from "pino";
-import { type After, systemAfter } from "../after.ts";
+import { type After, systemAfter } from "../base/after.ts";
+import type { StateEntry } from "../runtime/runtime.ts";
 
-export interface StateEntry {
-  /** Allocation and attempt: "12.1". */
-  readonly attempt: string;
-  /** The wrapper; null: not known. */
-  readonly pid: number | null;
-  /** The name that the wrapper carries. */
-  readonly wrapper: string;
-  /** Folder of its control group; empty: it has none. */
-  readonly cgroup: string;
-  readonly dir: string;
-  readonly runtime: "process" | "uenv" | "container";
-  /** Digests of the images that are mounted for it. */
-  readonly mounts: readonly string[];
-  readonly container: string | null;
-}
-
-export interface NodeState {
+export interface AgentState {
   readonly version: 1;
   readonly node: string;
   readonly boot_id: string;
@@ -32,17 +17,17 @@ export interface NodeState {
 }
 
 export interface StateFile {
-  /** What an earlier agent has left; null: nothing, or nothing that can be read. */
-  readonly before: NodeState | null;
+  /** The state of an earlier agent; `null` when there is none or it is unreadable. */
+  readonly before: AgentState | null;
   /** Soon, and only once for many changes. */
   changed(entries: () => Promise<readonly StateEntry[]>): void;
   /** Now, as the last thing. */
   close(): Promise<void>;
 }
 
-export interface StateFileOptions {
+interface StateFileOptions {
   readonly path: string;
-  readonly of: Omit<NodeState, "version" | "attempts">;
+  readonly of: Omit<AgentState, "version" | "attempts">;
   readonly log: Logger;
   readonly after?: After;
 }
@@ -62,7 +47,7 @@ export function openStateFile({ path, of, log, after = systemAfter }: StateFileO
   async function write(): Promise<void> {
     cancel = null;
     if (latest === null) return;
-    const state: NodeState = { version: 1, ...of, attempts: await latest() };
+    const state: AgentState = { version: 1, ...of, attempts: await latest() };
     try {
       writeFileSync(`${path}.tmp`, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
       renameSync(`${path}.tmp`, path);
@@ -87,15 +72,15 @@ export function openStateFile({ path, of, log, after = systemAfter }: StateFileO
   };
 }
 
-function readState(path: string, log: Logger): NodeState | null {
+function readState(path: string, log: Logger): AgentState | null {
   if (!existsSync(path)) return null;
   try {
-    const state = JSON.parse(readFileSync(path, "utf8")) as Partial<NodeState>;
+    const state = JSON.parse(readFileSync(path, "utf8")) as Partial<AgentState>;
     if (state.version === 1 && typeof state.node === "string" && Array.isArray(state.attempts))
-      return state as NodeState;
-    log.warn({ path }, "the state file is not of this version; attempts are found by their folders alone");
+      return state as AgentState;
+    log.warn({ path }, "the state file has another version; attempts are recovered from their folders");
   } catch (error) {
-    log.warn({ path, error: (error as Error).message }, "the state file cannot be read; it is written anew");
+    log.warn({ path, error: (error as Error).message }, "the state file cannot be read; it is replaced");
   }
   return null;
 }

@@ -1,42 +1,43 @@
-// Processes that the state file knows and nobody else: their attempt's folder is gone, or lies in a data folder that is
-// used no more, so they cannot be taken up again. The servers take such attempts for lost and may start them elsewhere,
-// so what is left of them is ended. A number alone proves nothing: the wrapper must carry its name, in the same boot.
+// Processes that only the state file knows: their attempt's folder is gone, or is in a data folder no longer used, so
+// they cannot be recovered. The servers count such attempts as lost and may start them elsewhere, so their processes
+// are killed. A process id may be reused: the wrapper must carry its name, in the same boot.
 
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Logger } from "pino";
-import { membersBelow, removeBelow } from "../runtime/isolation/group-folder.ts";
-import { signalEach } from "../runtime/isolation/isolation.ts";
-import { processGroup } from "../runtime/isolation/process-group.ts";
-import { isWrapper } from "../runtime/process/reattach.ts";
-import { clear } from "../runtime/process/stop.ts";
-import type { NodeState, StateEntry } from "./state-file.ts";
+import { membersBelow, removeBelow } from "../host/isolation/group-folder.ts";
+import { signalEach } from "../host/isolation/isolation.ts";
+import { processGroup } from "../host/isolation/process-group.ts";
+import { isWrapper } from "../host/isolation/wrapper-process.ts";
+import { stop } from "../runtime/process/stop.ts";
+import type { StateEntry } from "../runtime/runtime.ts";
+import type { AgentState } from "./state-file.ts";
 
-export interface Here {
+interface Here {
   readonly bootId: string;
   readonly dataDir: string;
 }
 
 /** Attempts that no folder of this agent stands for. After a boot none of their processes is left. */
-export function straysIn(before: NodeState | null, { bootId, dataDir }: Here): readonly StateEntry[] {
+export function straysIn(before: AgentState | null, { bootId, dataDir }: Here): readonly StateEntry[] {
   if (before === null || before.boot_id !== bootId) return [];
   const own = join(dataDir, "attempts");
   return before.attempts.filter(({ dir }) => dirname(dir) !== own || !existsSync(dir));
 }
 
 export async function endStray(stray: StateEntry, log: Logger, signal: AbortSignal): Promise<void> {
-  log.warn({ attempt: stray.attempt, pid: stray.pid }, "ending what is left of an attempt whose folder is gone");
+  log.warn({ attempt: stray.attempt, pid: stray.pid }, "killing processes of an attempt whose folder is gone");
   await emptyGroup(stray.cgroup, signal);
   const known = stray.pid !== null && (await isWrapper(stray.wrapper, stray.pid));
-  // By its session while the wrapper lives, and by the mark in the environment of all that came from it.
+  // By its session while the wrapper lives, and by the marker in the environment of its descendants.
   const place = { key: stray.wrapper, dir: stray.dir, leader: known ? stray.pid : null };
-  await clear(processGroup(), place, { signal, log });
+  await stop(place, { isolation: processGroup(), signal, log });
 }
 
 const PAUSE_MS = 20;
 
 async function emptyGroup(group: string, signal: AbortSignal): Promise<void> {
-  // Groups of agents lie below a folder of this name, whatever the file says.
+  // Only groups below a folder of this name belong to agents, whatever the file contains.
   if (!group.includes("/lattice/")) return;
   while (!signal.aborted && existsSync(group) && !(await removeBelow(group))) {
     signalEach(await membersBelow(group), "SIGKILL");

@@ -1,9 +1,9 @@
-// A runtime whose attempts are kept in the state file: noted when they begin or are found, struck out when nothing of them
-// is left on the node.
+// A runtime whose attempts are recorded in the state file: added when they start or are recovered, removed when
+// nothing of them is left on the node.
 
 import type { Logger } from "pino";
-import type { Runtime } from "../runtime/runtime.ts";
-import type { StateEntry, StateFile } from "./state-file.ts";
+import type { Runtime, StateEntry } from "../runtime/runtime.ts";
+import type { StateFile } from "./state-file.ts";
 import { endStray } from "./strays.ts";
 
 export function withStateFile(runtime: Runtime, file: StateFile, strays: readonly StateEntry[], log: Logger): Runtime {
@@ -34,8 +34,8 @@ export function withStateFile(runtime: Runtime, file: StateFile, strays: readonl
       for (const stray of strays) await endStray(stray, log, closing.signal);
       await runtime.sweep(known);
     },
-    async start(key, order) {
-      const result = await runtime.start(key, order);
+    async start(key, received) {
+      const result = await runtime.start(key, received);
       if (result.kind === "started") note(key);
       return result;
     },

@@ -1,7 +1,6 @@
-// Joins a shepherd's socket to the server's stream, both ways. Either may be lost: the stream is opened
-// again when the link is back, and the shepherd then repeats what was not taken. A server that leads anew
-// learns from the ticket what launch it is; one that does not know it all the same ends it. Nothing gathers here: a
-// shepherd stops by itself when too much is unconfirmed.
+// Connects a shepherd's socket to the server's stream. Either may be lost: the stream is reopened when the link is
+// back, and the shepherd repeats what was not confirmed. A new leader learns the launch from its ticket; a leader that
+// still does not know it ends it. Nothing is buffered here: a shepherd stops reading when too much is unconfirmed.
 
 import type { Socket } from "node:net";
 import { create } from "@bufbuild/protobuf";
@@ -11,20 +10,20 @@ import { pb } from "@lattice/wire";
 import { runTasksCall } from "../link/service.ts";
 import type { FenceMember } from "./fence/peers.ts";
 import { decodeReport, encodeOrder, frameReader, type ShepherdOrder } from "./frames.ts";
-import type { Entry } from "./name-types.ts";
+import type { PmiEntry } from "./name-types.ts";
 import { helloMessage, reportMessage, shepherdOrders } from "./reports.ts";
 
-export interface BridgeOptions {
+interface BridgeOptions {
   readonly launchId: string;
   readonly nodeId: string;
   readonly socket: Socket;
-  /** Of an earlier life of the agent: what it has said so far is to be said again. */
+  /** Left by an earlier agent: its reports are repeated. */
   readonly found: boolean;
-  /** Null: the launch ends with the leader that began it. */
+  /** `null` when the launch ends with the leader that started it. */
   readonly ticket: pb.LaunchTicket | null;
-  /** Takes part in exchanges that do not go through the server; null: all of them do. */
+  /** Takes part in fences among agents; `null` when all fences go through the server. */
   readonly fence: ((done: FenceDone) => FenceMember) | null;
-  /** The shepherd is gone and its launch with it. `told`: it said so before. */
+  /** The shepherd and its launch are gone. `told`: it had reported its end. */
   readonly over: (told: boolean) => void;
 }
 
@@ -32,11 +31,11 @@ export interface Bridge {
   /** Opens the stream to the server, unless it is open. */
   open(client: Client): void;
   say(order: ShepherdOrder): void;
-  /** Lets go of both ends; the ranks go on. */
+  /** Closes both ends; the ranks continue. */
   close(): void;
 }
 
-type FenceDone = (number: number, entries: readonly Entry[]) => void;
+type FenceDone = (number: number, entries: readonly PmiEntry[]) => void;
 
 const OPEN_AGAIN_AFTER_MS = 500;
 const UNKNOWN = "the launch is not known to the server any more";
@@ -57,7 +56,7 @@ export function bridge({ launchId, nodeId, socket, found, ticket, fence, over }:
     const numbered = decodeReport(frame);
     if (numbered.report.kind === "fence" && member !== null) {
       member.bring(numbered.report.number, numbered.report.entries);
-      // Its number is told all the same: the server sees by them that nothing is missing.
+      // Its number is sent anyway: the server detects gaps by the numbers.
       stream?.write(create(pb.TasksReportSchema, { number: numbered.number }));
       return;
     }
@@ -87,7 +86,7 @@ export function bridge({ launchId, nodeId, socket, found, ticket, fence, over }:
     call.on("error", (error: { code?: number }) => {
       if (stream !== call) return;
       stream = null;
-      // The server answers, and has no such launch: whoever asked for it is gone.
+      // The server has no such launch: its client is gone.
       if (error.code !== status.NOT_FOUND) return openLater();
       say({ kind: "kill", reason: UNKNOWN, code: FAILED });
       say({ kind: "forgotten" });
@@ -95,7 +94,7 @@ export function bridge({ launchId, nodeId, socket, found, ticket, fence, over }:
     call.on("end", () => {
       if (stream !== call) return;
       stream = null;
-      // A server that leads no more, or one in between, lets go without a word.
+      // A server that lost leadership closes the stream silently.
       openLater();
     });
   }

@@ -1,6 +1,5 @@
-// What this node offers to tasks, found once when the agent starts: a mount namespace with its own
-// /dev/shm, the network that libfabric should use, and the library that keeps old MPICH from
-// waiting for ever in MPI_Finalize. Each is tried or looked for, not assumed.
+// What this node provides to tasks, determined once at start: a mount namespace with its own /dev/shm, the network for
+// libfabric, and the library that keeps old MPICH from hanging in MPI_Finalize. Each is tested.
 
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
@@ -62,7 +61,7 @@ function mayMountSharedMemory(): Promise<boolean> {
   });
 }
 
-/** Beside the bundled agent; from sources it is the bundle of the last build. */
+/** The path next to the bundled agent; from sources, the bundle of the last build. */
 function shepherdProgram(): string {
   const here = dirname(fileURLToPath(import.meta.url));
   const beside = join(here, SHEPHERD);

@@ -1,8 +1,6 @@
-// MPICH before 4.2 over UCX can wait for ever in MPI_Finalize: one rank sits in a plain read from its
-// PMI socket while another needs it to answer over the network. The cure is a small library,
-// loaded into ranks, that lets UCX work while such a read waits. It comes with the agent, built with it; where it was
-// built without a compiler it is compiled on the node, once. Without either, ranks go without, and the node does not
-// have the capability.
+// MPICH before 4.2 over UCX can hang in MPI_Finalize: one rank blocks in a read from its PMI socket while another
+// needs it to answer over the network. A small library, preloaded into ranks, lets UCX progress during that read. It
+// is built with the agent, or compiled once on the node; without either the node lacks the capability.
 
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -16,7 +14,7 @@ const NAME = "lattice-mpi-finalize";
 /** What a node has that can give it to ranks. */
 export const FINALIZE_CAPABILITY = "mpi-finalize";
 
-/** Null: it did not come with the agent, and there is no compiler here, or it would not have it. */
+/** Resolves to null when the library was not built and cannot be compiled. */
 export async function finalizeShim(dataDir: string, built = builtBeside(`${NAME}.so`)): Promise<string | null> {
   try {
     return built === null ? await compile(dataDir) : await keptIn(dataDir, built);

@@ -1,9 +1,8 @@
-// What an agent and a shepherd say to each other, over a socket that either end may lose. A frame
-// is four bytes of length, one byte of kind, and its body: JSON, or output and input as they are.
-// Everything the shepherd says is numbered; what the agent has not confirmed is said again to the
-// next agent, and to a server that leads anew, together with what such a server has to know.
+// The protocol between an agent and a shepherd, over a socket that either end may lose. A frame is four bytes of
+// length, one byte of kind, and its body: JSON, or raw output and input. Reports are numbered; unconfirmed ones are
+// repeated to the next agent and to a new leader, together with what that leader must know.
 
-import type { Entry, NameAnswer, NameQuestion } from "./name-types.ts";
+import type { NameReply, PmiEntry, PmiNameQuestion } from "./name-types.ts";
 
 export interface ShepherdSpec {
   readonly launchId: string;
@@ -14,7 +13,7 @@ export interface ShepherdSpec {
   /** More than one node takes part: fences go through the agent. */
   readonly spread: boolean;
   readonly pmi: boolean;
-  /** Served by a helper instead; null: not asked for. */
+  /** Served by a helper; `null` when not requested. */
   readonly pmix: PmixSpec | null;
   readonly command: readonly string[];
   readonly workdir: string;
@@ -22,7 +21,7 @@ export interface ShepherdSpec {
   readonly umask: string;
   /** The files of the attempt are not the node's: paths mean something else there. */
   readonly ownFiles: boolean;
-  /** What every rank gets; the ones that differ come from the shepherd. */
+  /** Variables of every rank; the shepherd adds the ones that differ. */
   readonly environment: Readonly<Record<string, string>>;
   readonly slurmEnv: boolean;
   readonly prefix: readonly string[];
@@ -36,7 +35,7 @@ export interface ShepherdSpec {
 export interface PmixSpec {
   /** The program that serves it. */
   readonly helper: string;
-  /** Words before it: where it runs, and as whom. */
+  /** Words before it: the namespace and the user. */
   readonly prefix: readonly string[];
   /** For its files, which ranks must be able to reach; ends with XXXXXX. */
   readonly folder: string;
@@ -54,10 +53,10 @@ export type ShepherdReport =
       readonly signal: number;
       readonly message: string;
     }
-  | { readonly kind: "fence"; readonly number: number; readonly entries: readonly Entry[] }
+  | { readonly kind: "fence"; readonly number: number; readonly entries: readonly PmiEntry[] }
   | { readonly kind: "abort"; readonly rank: number; readonly code: number; readonly message: string }
-  | ({ readonly kind: "names" } & NameQuestion)
-  /** All of them were told to end, and what the launch ends with. */
+  | ({ readonly kind: "names" } & PmiNameQuestion)
+  /** The launch was killed, with this exit code. */
   | { readonly kind: "killed"; readonly code: number; readonly reason: string }
   | { readonly kind: "done" };
 
@@ -69,16 +68,16 @@ export interface NumberedReport {
 export type ShepherdOrder =
   | { readonly kind: "spec"; readonly spec: ShepherdSpec }
   | { readonly kind: "taken"; readonly number: number }
-  /** The server did not get what was said last. */
+  /** The server did not receive the latest reports. */
   | { readonly kind: "again" }
-  | { readonly kind: "fence_done"; readonly number: number; readonly entries: readonly Entry[] }
+  | { readonly kind: "fence_done"; readonly number: number; readonly entries: readonly PmiEntry[] }
   /** How many bytes of input came before the next. */
   | { readonly kind: "input_at"; readonly offset: number }
   | { readonly kind: "input"; readonly data: Uint8Array; readonly end: boolean }
-  /** Of the terminal, before whatever input follows. */
+  /** Size of the terminal, before the input that follows. */
   | { readonly kind: "resize"; readonly rows: number; readonly columns: number }
-  | ({ readonly kind: "named"; readonly id: number } & NameAnswer)
-  /** Nobody is going to take what is left: the shepherd may go when the ranks have ended. */
+  | ({ readonly kind: "named"; readonly id: number } & NameReply)
+  /** The remaining reports will not be read: the shepherd may exit when the ranks have ended. */
   | { readonly kind: "forgotten" }
   | { readonly kind: "kill"; readonly reason: string; readonly code: number };
 
@@ -99,7 +98,7 @@ export function encodeReport({ number, report }: NumberedReport): Buffer {
   return frame(OUTPUT_BODY, head, report.data);
 }
 
-export function decodeReport({ kind, body }: Frame): NumberedReport {
+export function decodeReport({ kind, body }: ShepherdFrame): NumberedReport {
   if (kind === JSON_BODY) return JSON.parse(body.toString("utf8")) as NumberedReport;
   const stream = body.readUInt8(8) === 1 ? "stdout" : "stderr";
   const data = body.subarray(OUTPUT_HEAD_BYTES);
@@ -111,18 +110,18 @@ export function encodeOrder(order: ShepherdOrder): Buffer {
   return frame(INPUT_BODY, Buffer.from([order.end ? 1 : 0]), order.data);
 }
 
-export function decodeOrder({ kind, body }: Frame): ShepherdOrder {
+export function decodeOrder({ kind, body }: ShepherdFrame): ShepherdOrder {
   if (kind === JSON_BODY) return JSON.parse(body.toString("utf8")) as ShepherdOrder;
   return { kind: "input", data: body.subarray(1), end: body[0] === 1 };
 }
 
-export interface Frame {
+interface ShepherdFrame {
   readonly kind: number;
   readonly body: Buffer;
 }
 
 /** Gathers bytes and calls back for every whole frame. */
-export function frameReader(take: (frame: Frame) => void): (bytes: Buffer) => void {
+export function frameReader(take: (frame: ShepherdFrame) => void): (bytes: Buffer) => void {
   let parts: Buffer[] = [];
   let have = 0;
   let wanted = HEAD_BYTES;

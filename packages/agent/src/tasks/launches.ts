@@ -1,11 +1,11 @@
-// The launches of one node: started by order of a server, found again after a restart of the agent,
-// and opened again towards the server whenever the link is back. A launch belongs to a running
-// attempt and its processes are the attempt's: whatever ends that ends them as well.
+// The launches of one node: started by order of a server, recovered after a restart of the agent, and reconnected to
+// the server when the link is back. A launch belongs to a running attempt and ends with it.
 
 import { open, readdir, rm } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import type { Client } from "@grpc/grpc-js";
+import { failed, ok, type Result } from "@lattice/core";
 import { pb } from "@lattice/wire";
 import type { Logger } from "pino";
 import { runTasksCall } from "../link/service.ts";
@@ -18,24 +18,24 @@ import { fittingPreload } from "./preload.ts";
 import { helloMessage } from "./reports.ts";
 import type { TaskRoom } from "./room.ts";
 import { spaces } from "./spaces.ts";
-import { spares } from "./spares.ts";
+import { type Spares, spares } from "./spares.ts";
 import { type NodeFabric, shepherdSpec } from "./spec.ts";
 import { LAUNCHES_FOLDER } from "./start-shepherd.ts";
 
-export interface LaunchesOptions {
+interface LaunchesOptions {
   readonly nodeId: string;
   readonly log: Logger;
   readonly facilities: Facilities;
-  /** Null: this node exchanges through servers alone. */
+  /** `null` when this node exchanges only through servers. */
   readonly peers: FencePeers | null;
-  /** Null: the attempt is not running here. */
+  /** Resolves to null when the attempt is not running here. */
   readonly room: (key: string) => Promise<TaskRoom | null>;
   readonly running: (key: string) => boolean;
   /** Numbers of all processes of the attempt. */
   readonly members: (key: string) => Promise<readonly number[]>;
 }
 
-export interface Launches {
+export interface NodeLaunchTable {
   start(key: string, order: pb.StartTasks, client: Client): Promise<void>;
   /** Takes up the shepherds that an earlier life of this agent left running. */
   recover(key: string): Promise<void>;
@@ -48,70 +48,119 @@ export interface Launches {
 }
 
 /** Each costs a process and its ranks. */
-export const MAX_LAUNCHES = 64;
+const MAX_LAUNCHES = 64;
 
 /** Well within what the server waits for an answer. */
 const ROOM_WITHIN_MS = 10_000;
 const LOOK_EVERY_MS = 50;
 
-interface Live {
+interface LiveLaunch {
   readonly key: string;
   readonly bridge: Bridge;
 }
 
-export function launches({ nodeId, log, facilities, peers, room, running, members }: LaunchesOptions): Launches {
-  const live = new Map<string, Live>();
-  const shared = spaces();
-  const ready = spares({ facilities, room, running, spaces: shared });
-  let client: Client | null = null;
+export const launches = (options: LaunchesOptions): NodeLaunchTable => new NodeLaunches(options);
 
-  async function start(key: string, order: pb.StartTasks, to: Client): Promise<void> {
-    client = to;
-    const { launchId } = order;
-    if (live.has(launchId)) return;
-    const problem = await attempt(key, order, to).catch(
-      (error: Error) => `cannot start its shepherd: ${error.message}`,
-    );
-    if (problem === null) return;
-    log.warn({ attempt: key, launch: launchId, problem }, "tasks not started");
-    refuse(to, launchId, problem);
+class NodeLaunches implements NodeLaunchTable {
+  readonly #options: LaunchesOptions;
+  readonly #live = new Map<string, LiveLaunch>();
+  readonly #spaces = spaces();
+  readonly #spares: Spares;
+  #client: Client | null = null;
+
+  constructor(options: LaunchesOptions) {
+    this.#options = options;
+    const { facilities, room, running } = options;
+    this.#spares = spares({ facilities, room, running, spaces: this.#spaces });
   }
 
-  /** Null: it is started. */
-  async function attempt(key: string, order: pb.StartTasks, to: Client): Promise<string | null> {
+  get size(): number {
+    return this.#live.size;
+  }
+
+  async start(key: string, order: pb.StartTasks, client: Client): Promise<void> {
+    this.#client = client;
+    const { launchId } = order;
+    if (this.#live.has(launchId)) return;
+    const started = await this.#tryStart(key, order, client).catch((error: Error) =>
+      failed(`cannot start its shepherd: ${error.message}`),
+    );
+    if (started.ok) return;
+    this.#options.log.warn({ attempt: key, launch: launchId, problem: started.error }, "launch not started");
+    this.#refuse(client, launchId, started.error);
+  }
+
+  async recover(key: string): Promise<void> {
+    const room = await this.#options.room(key);
+    if (room === null) return;
+    const folder = join(room.dir, LAUNCHES_FOLDER);
+    for (const name of await readdir(folder).catch(() => [])) {
+      const dir = join(folder, name);
+      const socket = await reach(dir);
+      if (socket === null) {
+        await rm(dir, { recursive: true, force: true });
+        continue;
+      }
+      this.#options.log.info({ attempt: key, launch: name }, "recovered a launch of an earlier agent");
+      const kept = { place: await readPlace(dir), ticket: await readTicket(dir) };
+      const made = this.#join({ key, launchId: name, found: true, ...kept }, socket);
+      if (this.#client !== null) made.open(this.#client);
+    }
+  }
+
+  connected(client: Client): void {
+    this.#client = client;
+    for (const { bridge: link } of this.#live.values()) link.open(client);
+  }
+
+  ended(key: string): void {
+    this.#spaces.forget(key);
+  }
+
+  close(): void {
+    this.#spares.close();
+    this.#spaces.close();
+    for (const { bridge: link } of this.#live.values()) link.close();
+    this.#live.clear();
+  }
+
+  async #tryStart(key: string, order: pb.StartTasks, client: Client): Promise<Result<void>> {
+    const { facilities, running } = this.#options;
     // It becomes the name of a folder.
-    if (!/^[\w.-]{1,100}$/.test(order.launchId)) return "the launch has no proper name";
-    if (live.size >= MAX_LAUNCHES) return `there are ${MAX_LAUNCHES} launches on this node already`;
-    const place = await settledRoom(key);
-    if (place === null) return "the allocation is not running on this node";
-    const problem = order.pmi === pb.PmiMode.PMIX ? facilities.pmix.missing : null;
-    if (problem !== null) return `PMIx is not available on this node: ${problem}`;
-    const helper = order.pmi === pb.PmiMode.PMIX ? await facilities.pmix.build() : null;
-    const spec = shepherdSpec(order, place, await fabricFor(place), helper);
-    if (spec === null) return "the order names no tasks for this node";
-    const shepherd = await ready.take(key, place);
-    // Its end may have come meanwhile; the shepherd goes when its socket does.
+    if (!/^[\w.-]{1,100}$/.test(order.launchId)) return failed("the launch has no proper name");
+    if (this.#live.size >= MAX_LAUNCHES) return failed(`there are ${MAX_LAUNCHES} launches on this node already`);
+    const room = await this.#settledRoom(key);
+    if (room === null) return failed("the allocation is not running on this node");
+    const wantsPmix = order.pmi === pb.PmiMode.PMIX;
+    if (wantsPmix && facilities.pmix.missing !== null)
+      return failed(`PMIx is not available on this node: ${facilities.pmix.missing}`);
+    const helper = wantsPmix ? await facilities.pmix.build() : null;
+    const spec = shepherdSpec(order, room, await this.#fabricFor(room), helper);
+    if (spec === null) return failed("the order names no tasks for this node");
+    const shepherd = await this.#spares.take(key, room);
+    // The attempt may have ended meanwhile; a shepherd ends with its socket.
     if (!running(key)) {
       shepherd.socket.destroy();
-      return "the allocation is not running on this node any more";
+      return failed("the allocation is not running on this node any more");
     }
     const known = { place: order.fence ?? null, ticket: order.ticket ?? null };
-    const link = joined({ key, launchId: order.launchId, found: false, ...known }, shepherd.socket);
-    const dir = join(place.dir, LAUNCHES_FOLDER, order.launchId);
+    const link = this.#join({ key, launchId: order.launchId, found: false, ...known }, shepherd.socket);
+    const dir = join(room.dir, LAUNCHES_FOLDER, order.launchId);
     if (order.fence !== undefined) await keepPlace(dir, order.fence);
     link.say({ kind: "spec", spec });
-    link.open(to);
+    link.open(client);
     if (order.ticket !== undefined) await keepTicket(dir, order.ticket).catch(() => undefined);
-    return null;
+    return ok(undefined);
   }
 
-  async function fabricFor({ order, root }: TaskRoom): Promise<NodeFabric> {
-    const fabric = facilities.fabric();
-    return order.software?.image ? { ...fabric, preload: await fittingPreload(fabric.preload, root) } : fabric;
+  async #fabricFor({ order, root }: TaskRoom): Promise<NodeFabric> {
+    const fabric = this.#options.facilities.fabric();
+    return order.environment?.image ? { ...fabric, preload: await fittingPreload(fabric.preload, root) } : fabric;
   }
 
-  /** An attempt counts as running a moment before a container of it can be entered. */
-  async function settledRoom(key: string): Promise<TaskRoom | null> {
+  /** Waits for the attempt's room: an attempt counts as running a moment before its container can be entered. */
+  async #settledRoom(key: string): Promise<TaskRoom | null> {
+    const { running, room } = this.#options;
     for (let left = ROOM_WITHIN_MS; running(key); left -= LOOK_EVERY_MS) {
       const found = await room(key);
       if (found !== null || left <= 0) return found;
@@ -120,7 +169,8 @@ export function launches({ nodeId, log, facilities, peers, room, running, member
     return null;
   }
 
-  function joined({ key, launchId, found, place, ticket }: Joined, socket: Socket): Bridge {
+  #join({ key, launchId, found, place, ticket }: Joined, socket: Socket): Bridge {
+    const { peers, nodeId } = this.#options;
     const made = bridge({
       ticket,
       fence: place === null || peers === null ? null : (done) => peers.join(launchId, place, done),
@@ -128,68 +178,32 @@ export function launches({ nodeId, log, facilities, peers, room, running, member
       nodeId,
       socket,
       found,
-      over: (told) => {
-        live.delete(launchId);
-        if (!told) void endRest(key, launchId);
-        // Whoever launches once launches again.
-        void ready.prepare(key);
+      over: (reported) => {
+        this.#live.delete(launchId);
+        if (!reported) void this.#endRest(key, launchId);
+        // A program that launches once is likely to launch again.
+        void this.#spares.prepare(key);
       },
     });
-    live.set(launchId, { key, bridge: made });
+    this.#live.set(launchId, { key, bridge: made });
     return made;
   }
 
-  /** A shepherd that was killed took its ranks along, but for those that nothing binds to it. */
-  async function endRest(key: string, launchId: string): Promise<void> {
+  /** The kernel kills most ranks with their shepherd; ranks that changed their user may outlive it. */
+  async #endRest(key: string, launchId: string): Promise<void> {
+    const { members, log } = this.#options;
     const ended = await endLeftBehind(() => members(key), launchId);
-    if (ended > 0) log.warn({ attempt: key, launch: launchId, ended }, "ended tasks that outlived their shepherd");
+    if (ended > 0) log.warn({ attempt: key, launch: launchId, ended }, "killed tasks that outlived their shepherd");
   }
 
-  function refuse(to: Client, launchId: string, problem: string): void {
+  #refuse(client: Client, launchId: string, problem: string): void {
     const { path, serialize, deserialize } = runTasksCall;
-    const call = to.makeBidiStreamRequest(path, serialize, deserialize);
+    const call = client.makeBidiStreamRequest(path, serialize, deserialize);
     call.on("error", () => undefined);
     call.on("data", () => undefined);
-    call.write(helloMessage(launchId, nodeId, problem));
+    call.write(helloMessage(launchId, this.#options.nodeId, problem));
     call.end();
   }
-
-  async function recover(key: string): Promise<void> {
-    const place = await room(key);
-    if (place === null) return;
-    const folder = join(place.dir, LAUNCHES_FOLDER);
-    for (const name of await readdir(folder).catch(() => [])) {
-      const dir = join(folder, name);
-      const socket = await reach(dir);
-      if (socket === null) {
-        await rm(dir, { recursive: true, force: true });
-        continue;
-      }
-      log.info({ attempt: key, launch: name }, "found a launch of an earlier life");
-      const kept = { place: await readPlace(dir), ticket: await readTicket(dir) };
-      const made = joined({ key, launchId: name, found: true, ...kept }, socket);
-      if (client !== null) made.open(client);
-    }
-  }
-
-  return {
-    start,
-    recover,
-    connected(to) {
-      client = to;
-      for (const { bridge: link } of live.values()) link.open(to);
-    },
-    ended: shared.forget,
-    get size() {
-      return live.size;
-    },
-    close() {
-      ready.close();
-      shared.close();
-      for (const { bridge: link } of live.values()) link.close();
-      live.clear();
-    },
-  };
 }
 
 interface Joined {
@@ -201,7 +215,10 @@ interface Joined {
   readonly ticket: pb.LaunchTicket | null;
 }
 
-/** Null: nobody listens there. The folder is named by a descriptor, since a socket's address is short. */
+/**
+ * Resolves to null when no shepherd listens there. The folder is named by a descriptor, since socket addresses are
+ * short.
+ */
 async function reach(dir: string): Promise<ReturnType<typeof connect> | null> {
   const folder = await open(dir, "r").catch(() => null);
   if (folder === null) return null;

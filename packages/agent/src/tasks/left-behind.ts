@@ -1,15 +1,14 @@
-// What a launch left on this node when its shepherd went without a word: ranks die with it by the kernel's hand, but not those
-// that became another user where nothing could renew that promise, nor what they started. They are known by what they carry
-// in their environment, and are looked for in the attempt's own groups alone.
+// Kills what a launch left on this node when its shepherd died. The kernel kills most ranks with their shepherd; ranks that
+// changed their user, and their children, survive. They are found by their environment, in the attempt's own groups.
 
 import { readFile } from "node:fs/promises";
-import { signalEach } from "../runtime/isolation/isolation.ts";
+import { signalEach } from "../host/isolation/isolation.ts";
 
-/** Whoever forks while it is looked for is found the next time. */
+/** A process that forks during a look is found by the next one. */
 const LOOKS = 5;
 const PAUSE_MS = 50;
 
-/** `members`: the attempt's processes. Answers how many were ended. */
+/** `members`: the attempt's processes. Returns how many were killed. */
 export async function endLeftBehind(members: () => Promise<readonly number[]>, launchId: string): Promise<number> {
   const mark = Buffer.from(`\0LATTICE_LAUNCH_ID=${launchId}\0`);
   const ended = new Set<number>();

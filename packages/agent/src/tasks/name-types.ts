@@ -1,26 +1,25 @@
-// What is asked and answered about names that programs of one attempt publish for each other, whichever library they
-// speak through.
+// Questions and answers about names that programs of one attempt publish for each other, for every library.
 
-export type Entry = readonly [key: string, value: string];
+export type PmiEntry = readonly [key: string, value: string];
 
 export type NameAct = "publish" | "lookup" | "unpublish";
 
-export interface NameQuestion {
+export interface PmiNameQuestion {
   readonly id: number;
   readonly act: NameAct;
   /** Values only to publish. */
-  readonly entries: readonly Entry[];
+  readonly entries: readonly PmiEntry[];
   /** How long to wait for names that are not there yet; 0: not at all. */
   readonly waitSeconds: number;
 }
 
-export interface NameAnswer {
+export interface NameReply {
   /** Empty, taken, unknown, or full. */
   readonly problem: string;
-  readonly found: readonly Entry[];
+  readonly found: readonly PmiEntry[];
 }
 
-/** A rank asks by PMI; it is to be answered in the version that it speaks. */
+/** A rank's question by PMI, answered in the version that the rank speaks. */
 export interface NameEffect {
   readonly kind: "name";
   readonly rank: number;

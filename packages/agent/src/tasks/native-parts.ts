@@ -1,5 +1,6 @@
-// Compiled parts of the agent: built with it where there was a compiler, and its sources otherwise. What ranks load or run is
-// kept in the data folder under a name of its content: a new agent never replaces what runs.
+// Compiled parts of the agent: built with it where there was a compiler, else compiled from source. Files that ranks
+// load or run are kept in the data folder under a name made from their content: a new agent never replaces a file in
+// use.
 
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
@@ -7,13 +8,13 @@ import { chmod, copyFile, mkdir, rename } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Beside the bundled agent; from sources it is what the last build made. Null: none was made. */
+/** Returns the file next to the bundled agent or, from sources, of the last build; null when it was not built. */
 export function builtBeside(name: string): string | null {
   const here = dirname(fileURLToPath(import.meta.url));
   return [join(here, name), join(here, "..", "..", "dist", name)].find((path) => existsSync(path)) ?? null;
 }
 
-/** Beside the bundle as in the sources. */
+/** Found at the same relative path from the bundle and from the sources. */
 export function nativeSource(folder: string, name: string): string {
   const here = dirname(fileURLToPath(import.meta.url));
   const beside = join(here, "..", "native", folder, name);
@@ -27,12 +28,12 @@ export const librariesFolder = (dataDir: string): string => join(dataDir, "libra
 export async function openFolder(dataDir: string): Promise<string> {
   const folder = librariesFolder(dataDir);
   await mkdir(folder, { recursive: true });
-  // One that somebody else made is as it is.
+  // A folder created by another user keeps its mode.
   await chmod(folder, FOR_ALL).catch(() => undefined);
   return folder;
 }
 
-/** Under its last name, when it is whole. */
+/** Moves a complete file to its final name. */
 export async function settle(made: string, name: string): Promise<string> {
   await chmod(made, FOR_ALL);
   await rename(made, name);

@@ -1,21 +1,20 @@
-// What every job is given so that the programs of Lattice work inside it without any flag: where the
-// API is, a place on the PATH, behind the job's own, where the programs are, and for Hydra's `mpiexec` and OpenMPI's
-// `mpirun` how they start their helpers on the other nodes. Pure.
+// The variables that make the programs of Lattice work inside every job: the API address, a folder appended to PATH,
+// and for Hydra's `mpiexec` and OpenMPI's `mpirun` how to start helpers on other nodes. Pure.
 
 import { join } from "node:path";
 
-export interface Offer {
-  /** Empty: the server did not say. */
+interface JobOffer {
+  /** Empty when the server did not state it. */
   readonly apiUrl: string;
   /** Where `lattice` and its kin are, or "". */
   readonly programs: string;
   /** Where Node is. */
   readonly node: string;
-  /** The authority that servers' certificates come from, or absent. */
+  /** The authority of the servers' certificates, if any. */
   readonly ca?: string | undefined;
 }
 
-export const offeredTo = ({ apiUrl, programs, node, ca }: Offer): Record<string, string> => ({
+export const offeredTo = ({ apiUrl, programs, node, ca }: JobOffer): Record<string, string> => ({
   ...(apiUrl === "" ? {} : { LATTICE_API_URL: apiUrl }),
   ...(ca === undefined ? {} : { LATTICE_CA: ca }),
   ...(programs === "" ? {} : launcherNames(programs)),

@@ -1,6 +1,6 @@
-// The program that serves PMIx to the ranks of one launch: our own C, built with the agent where libpmix was there, and
-// else on the node the first time it is needed, where there is a compiler and libpmix with its headers. What is missing is
-// said; nothing is pretended.
+// The program that serves PMIx to the ranks of one launch: C code, built with the agent where libpmix was installed,
+// else on the node at first use, with a compiler and the headers of libpmix. The capability is listed only where it
+// works.
 
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -10,9 +10,9 @@ import { delimiter, dirname, join } from "node:path";
 import { builtBeside, keptIn, nativeSource, openFolder, settle } from "./native-parts.ts";
 
 export interface PmixMeans {
-  /** Why there is no PMIx here; null: it can be had. */
+  /** Why PMIx is unavailable here; `null` when it is available. */
   readonly missing: string | null;
-  /** The path of the program. Rejects with what the compiler said. */
+  /** Resolves to the path of the program. Rejects with the compiler's message. */
   build(): Promise<string>;
 }
 
@@ -42,7 +42,7 @@ export function findPmix(
 }
 
 const PROGRAM = "lattice-pmix";
-/** What it says to those who give it nothing to do; one whose library is missing does not come so far. */
+/** Its exit code without arguments; without its library it does not start at all. */
 const NOTHING_TO_DO = 2;
 const TRY_TIMEOUT_MS = 2_000;
 
@@ -86,7 +86,7 @@ interface Build {
   readonly dataDir: string;
 }
 
-/** Named after what it is made of: another version never replaces one that runs. */
+/** Named after its content: another version never replaces one in use. */
 async function compile({ source, library, compiler, dataDir }: Build): Promise<string> {
   const native = dirname(source);
   const hash = createHash("sha256").update(library.folder);
@@ -109,7 +109,7 @@ async function compile({ source, library, compiler, dataDir }: Build): Promise<s
   return settle(made, program);
 }
 
-/** Null: all is well. */
+/** Resolves to null on success, else to the error. */
 function run(program: string, args: readonly string[]): Promise<string | null> {
   return new Promise((resolve) => {
     const child = spawn(program, args, { stdio: ["ignore", "ignore", "pipe"], timeout: COMPILE_TIMEOUT_MS });

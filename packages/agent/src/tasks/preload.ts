@@ -1,5 +1,5 @@
-// Whether the library that is loaded into MPI ranks fits into the container they run in: it was made for this node's C library,
-// and a program of an image with an older one, or with another one altogether, would not start with it. Such ranks go without.
+// Decides whether the preload library fits the container of the ranks: it was built for this node's C library, and a
+// program with an older or different one would not start with it. Such ranks run without it.
 
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// A shepherd's reports and a server's orders, from one form to the other. Nothing is decided here.
+// Converts a shepherd's reports and a server's orders. It makes no decisions.
 
 import { create } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
@@ -48,7 +48,7 @@ const ACTS = {
   unpublish: pb.NameAct.UNPUBLISH,
 } as const satisfies Record<NameAct, pb.NameAct>;
 
-/** `ticket`: for a server that may not have begun the launch itself. */
+/** `ticket`: for a server that may not have started the launch. */
 export function helloMessage(
   launchId: string,
   nodeId: string,

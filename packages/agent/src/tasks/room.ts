@@ -1,16 +1,16 @@
-// Where the tasks of an attempt are started: beside the job, in its control groups and namespaces, as
-// its user, with what it was given. What a runtime knows of the attempt comes together here with what
-// can be read from its first process, so that every runtime is served alike.
+// Where the tasks of an attempt start: in its control groups and namespaces, as its user, with its environment.
+// Combines what the runtime knows of the attempt with what its first process shows, so that every runtime is handled
+// alike.
 
-import type { Order } from "../lifecycle/attempt.ts";
-import type { FirstProcess } from "../runtime/first-process.ts";
+import type { pb } from "@lattice/wire";
+import type { FirstProcess } from "../host/first-process.ts";
 import { enter } from "../terminal/enter.ts";
-import type { Owner } from "../terminal/owner.ts";
+import type { ProcessOwner } from "../terminal/owner.ts";
 
 export interface AttemptRoom {
   /** The attempt's own folder. */
   readonly dir: string;
-  readonly order: Order;
+  readonly order: pb.RunOrder;
   /** Files by which a process joins the attempt's control groups, one on each line. */
   readonly joinBy: string;
 }
@@ -18,33 +18,33 @@ export interface AttemptRoom {
 export interface TaskRoom extends AttemptRoom {
   /** That of the job itself. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Command that enters the attempt's namespaces and becomes its user; empty: nothing to enter. */
+  /** Command that enters the attempt's namespaces and becomes its user; empty when there is nothing to enter. */
   readonly prefix: readonly string[];
-  /** Whom it becomes; null: nobody else. */
-  readonly owner: Owner | null;
+  /** The user it changes to; `null` when it keeps the agent's. */
+  readonly owner: ProcessOwner | null;
   /** Its files, as the agent sees them. */
   readonly root: string;
-  /** Where the job stands; ".": where whoever enters comes to stand. */
+  /** Working directory of the job; "." for the one after entering. */
   readonly cwd: string;
   readonly umask: string;
 }
 
-export interface RoomHost {
+interface RoomHost {
   room?(key: string): Promise<AttemptRoom | null>;
   firstProcess(key: string): Promise<FirstProcess | null>;
 }
 
-/** Null: there is no such attempt here. */
+/** Resolves to null when there is no such attempt here. */
 export async function roomOf(host: RoomHost, key: string): Promise<TaskRoom | null> {
   const [room, first] = await Promise.all([host.room?.(key), host.firstProcess(key)]);
   return room === undefined || room === null || first === null ? null : enterRoom(room, first);
 }
 
-/** Null: its first process is gone, or is not the job yet. */
+/** Resolves to null when its first process is gone, or is not the job yet. */
 async function enterRoom(room: AttemptRoom, first: FirstProcess): Promise<TaskRoom | null> {
   const entered = await enter({ ...first, line: "", term: "" });
   if (entered === null) return null;
-  // It is the terminal's, not the job's.
+  // TERM belongs to the terminal, not to the job.
   const { TERM: _, ...environment } = entered.environment;
   const { prefix, owner, umask } = entered;
   const root = `/proc/${first.pid}/root`;

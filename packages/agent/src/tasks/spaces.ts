@@ -1,11 +1,13 @@
-// The mount namespace, with a /dev/shm of its own, that all launches of an attempt share on this node: made by the first
-// of its shepherds, held by the agent from then on, and let go with the attempt. A shepherd that is about to
-// end is therefore never needed to find it by.
+// The mount namespace, with its own /dev/shm, that all launches of an attempt share on this node: created by the first
+// shepherd, held open by the agent, and released with the attempt.
 
 import { closeSync, openSync, readlinkSync } from "node:fs";
 
 export interface Spaces {
-  /** The file by which it is entered; null: there is none, and whoever asked makes it and says so by `made`. */
+  /**
+   * Resolves to the file by which it is entered, or to null when there is none: the caller then creates it and calls
+   * `made`.
+   */
   find(key: string): Promise<string | null>;
   made(key: string, pid: number): void;
   /** The attempt is over. */

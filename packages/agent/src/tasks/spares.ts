@@ -1,14 +1,13 @@
-// Shepherds that are started before they are needed, one for each attempt that launches: Node's own
-// start is a good part of what a small launch takes. The first launch of an attempt starts its
-// own; when it is over the next one is made ready. A spare belongs to its attempt's processes and
-// goes with them, and with the agent.
+// Shepherds started in advance, one per attempt that launches: starting Node is a large part of a small launch. The
+// first launch starts its own; when it is over the next one is prepared. A spare is a process of its attempt and ends
+// with it, and with the agent.
 
 import type { Facilities } from "./facilities.ts";
 import { hasOwnFiles, type TaskRoom } from "./room.ts";
 import type { Spaces } from "./spaces.ts";
 import { type StartedShepherd, startShepherd } from "./start-shepherd.ts";
 
-export interface SparesOptions {
+interface SparesOptions {
   readonly facilities: Facilities;
   readonly room: (key: string) => Promise<TaskRoom | null>;
   readonly running: (key: string) => boolean;

@@ -1,5 +1,5 @@
-// From a server's order and the room of its attempt to what the shepherd needs: the environment that
-// all ranks share, and which of them are this node's. Pure.
+// Builds the shepherd's specification from a server's order and the attempt's room: the environment of all ranks, and
+// the ranks of this node. Pure.
 
 import { pb } from "@lattice/wire";
 import { groupWords } from "../terminal/owner.ts";
@@ -10,11 +10,11 @@ import { hasOwnFiles, type TaskRoom } from "./room.ts";
 export interface NodeFabric {
   /** libfabric's name of the best network this node has. */
   readonly provider: "cxi" | "verbs" | "tcp";
-  /** Library that ends the wait of old MPICH in MPI_Finalize, or "". */
+  /** Library that keeps old MPICH from hanging in MPI_Finalize, or "". */
   readonly preload: string;
 }
 
-export const DEFAULT_FENCE_TIMEOUT_SECONDS = 60;
+const DEFAULT_FENCE_TIMEOUT_SECONDS = 60;
 
 export function shepherdSpec(
   order: pb.StartTasks,
@@ -59,7 +59,7 @@ const pmixOf = (order: pb.StartTasks, room: TaskRoom, helper: string): PmixSpec 
 /** An image need not have what the helper needs: it stays outside, and meets its ranks where both can look. */
 function pmixPlace({ order, prefix, owner, environment }: TaskRoom): Pick<PmixSpec, "prefix" | "folder"> {
   const { LATTICE_SCRATCH: scratch } = environment;
-  if (!order.software?.image || scratch === undefined) return { prefix, folder: "/tmp/lattice-pmix-XXXXXX" };
+  if (!order.environment?.image || scratch === undefined) return { prefix, folder: "/tmp/lattice-pmix-XXXXXX" };
   const asOwner = owner === null ? [] : ["setpriv", `--reuid=${owner.uid}`, ...groupWords(owner), "--"];
   return { prefix: asOwner, folder: `${scratch}/.lattice-pmix-XXXXXX` };
 }
@@ -119,7 +119,7 @@ const cxiNames = (cxi: pb.CxiCredentials | undefined): Record<string, string> =>
 
 const stepOf = (order: pb.StartTasks): string => /\d+$/.exec(order.launchId)?.[0] ?? "0";
 
-/** OpenMPI 4 believes that it was launched by nobody, PMIx or not, unless it sees these. */
+/** OpenMPI 4 assumes a singleton start, with or without PMIx, unless it sees these. */
 const launcherNames = (order: pb.StartTasks, nodes: string): Record<string, string> => ({
   SLURM_JOBID: order.allocationId,
   SLURM_NODELIST: nodes,
@@ -145,7 +145,7 @@ const slurmNames = (order: pb.StartTasks, nodes: string, count: string): Record<
   };
 };
 
-/** `2(x3),1`: so many on each of the nodes, those alike in one. */
+/** `2(x3),1`: two tasks on each of three nodes, then one on the next. */
 function tasksOnEach(counts: readonly number[]): string {
   const runs: { tasks: number; nodes: number }[] = [];
   for (const tasks of counts) {

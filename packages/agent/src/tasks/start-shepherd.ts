@@ -1,21 +1,21 @@
-// Starts a shepherd, away from the agent: in a session of its own, and in a mount namespace with its
-// own /dev/shm where the kernel lets us, so that the ranks of one job on one node share memory with
-// each other and with nobody else. Which launch it is for it learns later.
+// Starts a shepherd detached from the agent: in its own session, and in a mount namespace with its own /dev/shm where
+// the kernel allows it, so that the ranks of one job on one node share memory only with each other. It learns its
+// launch later.
 
 import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { join } from "node:path";
-import { HELPER_PATH } from "../runtime/user/way-in.ts";
+import { HELPER_PATH } from "../base/executable.ts";
 import type { TaskRoom } from "./room.ts";
 import { marked } from "./spec.ts";
 
-export interface ShepherdStart {
+interface ShepherdStart {
   readonly room: TaskRoom;
   /** The bundled program. */
   readonly program: string;
-  /** The mount namespace: none of its own, a new one, or the one that this file stands for. */
+  /** The mount namespace: the node's, a new one, or the one of this file. */
   readonly space: "none" | "new" | { readonly enter: string };
 }
 
@@ -38,7 +38,7 @@ export async function startShepherd(start: ShepherdStart): Promise<StartedShephe
     const child = spawn(program, args, {
       cwd: "/",
       detached: true,
-      // It is root's: of the job's variables it has only those by which its processes are found again.
+      // It runs as root: of the job's variables it has only the markers by which its processes are found.
       env: { PATH: HELPER_PATH, ...marked(room) },
       stdio: ["ignore", errors, errors, "pipe"],
     });

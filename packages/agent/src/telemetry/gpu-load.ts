@@ -1,12 +1,12 @@
-// How busy the GPUs of this node are on the whole, for attempts that have the node to themselves. Asked anew when somebody wants to
-// know and the last answer is some seconds old; what is too old to be true is not told.
+// The mean utilization of the node's GPUs, for exclusive attempts. Queried again when a caller asks and the last
+// answer is some seconds old; outdated values are not reported.
 
 export interface GpuLoad {
-  /** The mean over those that tell, from 0 to 1; null: not known. Never waits. */
+  /** Returns the mean over the GPUs that report, from 0 to 1, or null when unknown. Never waits. */
   mean(): number | null;
 }
 
-export interface GpuLoadSource {
+interface GpuLoadSource {
   readonly ask: () => Promise<readonly (number | null)[] | null>;
   readonly now: () => number;
 }

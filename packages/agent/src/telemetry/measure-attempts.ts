@@ -1,48 +1,48 @@
-// Ties meter and sampler to the attempts of a node: all of them are sampled while they run, and those whose order asks for it
-// are measured for heartbeats as well.
+// Connects meter and sampler to the attempts of a node: all of them are sampled while they run; attempts whose order
+// requests it are also metered for heartbeats.
 
 import { availableParallelism } from "node:os";
 import { create } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
 import type { Logger } from "pino";
-import type { After } from "../after.ts";
-import type { Order } from "../lifecycle/attempt.ts";
+import type { After } from "../base/after.ts";
+import { isExclusive } from "../lifecycle/attempt.ts";
 import type { Link } from "../link/link.ts";
 import { measuresMessage } from "../link/messages.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { GpuLoad } from "./gpu-load.ts";
 import { meter } from "./meter.ts";
-import { EVERY_MS, sampler, type TelemetryMode } from "./sampler.ts";
+import { EVERY_MS, type SampleMode, sampler } from "./sampler.ts";
 
-export interface AttemptFigures {
-  start(key: string, order: Order | null): void;
+export interface AttemptUsage {
+  start(key: string, order: pb.RunOrder | null): void;
   stop(key: string): void;
-  /** How closely it is looked at from now on; a mode that is not known is not taken. */
+  /** Sets the telemetry mode; an unknown mode is ignored. */
   mode(key: string, mode: string): void;
-  /** A server has welcomed this node, and will say which modes hold. */
+  /** A server has welcomed this node and will send the modes. */
   reset(): void;
   /** For the next heartbeat. */
   messages(): pb.AttemptMeasures[];
   close(): void;
 }
 
-export interface MeasuredNode {
+interface MeasuredNode {
   readonly runtime: Pick<Runtime, "cpuMs" | "metricsFile" | "usage">;
-  /** Samples are lost where nobody is connected. */
+  /** Samples are lost while the node is not connected. */
   readonly link: () => Pick<Link, "send"> | null;
   readonly log: Logger;
   readonly now: () => number;
   readonly after: After;
   /** Attempts that answer their probes. */
   readonly well: () => readonly string[];
-  /** How busy the GPUs of the node are on the whole; absent: it has none. */
+  /** Mean utilization of the node's GPUs. Default: the node has none. */
   readonly gpus?: GpuLoad;
 }
 
-/** Of such an attempt: 1. The server waits for it before it goes on with a rolling update. */
+/** 1 while the attempt's probe succeeds. The server waits for it during a rolling update. */
 const PROBE_OK = "probe_ok";
 
-export function measureAttempts({ runtime, log, now, after, link, well, gpus }: MeasuredNode): AttemptFigures {
+export function measureAttempts({ runtime, log, now, after, link, well, gpus }: MeasuredNode): AttemptUsage {
   const samples = sampler({
     ...{ log, now, after },
     usage: async (key) => (await runtime.usage?.(key)) ?? null,
@@ -54,19 +54,19 @@ export function measureAttempts({ runtime, log, now, after, link, well, gpus }: 
   const figures = meter({ log, now, after, cpuMs: async (key) => (await runtime.cpuMs?.(key)) ?? null });
   return {
     start(key, order) {
-      const cores = order?.share?.cpuCores || availableParallelism();
+      const cores = order?.limits?.cpuCores || availableParallelism();
       // Nodes that simulate have nothing to look at.
       if (runtime.usage !== undefined) samples.start(key, cores);
       if (order?.measured !== true) return;
-      // Of a part of a node nobody knows which GPU does whose work.
-      const busy = gpus === undefined || !order.exclusive ? {} : { gpuLoad: gpus.mean };
+      // On a shared node it is unknown which GPU works for which attempt.
+      const busy = gpus === undefined || !isExclusive(order) ? {} : { gpuLoad: gpus.mean };
       figures.start(key, { cores, saidIn: runtime.metricsFile?.(key) ?? null, ...busy });
     },
     stop(key) {
       figures.stop(key);
       samples.stop(key);
     },
-    mode: (key, mode) => mode in EVERY_MS && samples.mode(key, mode as TelemetryMode),
+    mode: (key, mode) => mode in EVERY_MS && samples.mode(key, mode as SampleMode),
     reset: samples.reset,
     messages() {
       const newest = new Map(figures.newest().map(({ key, values }) => [key, values]));

@@ -1,33 +1,32 @@
-// What the attempts of this node use, and what their programs say of themselves. Measured a little more often than
-// it is told, off the path of heartbeats, which take the newest figures. An attempt that is not asked to be measured
-// costs nothing.
+// Meters the usage of attempts and the metrics that their programs report. It measures slightly more often than
+// heartbeats are sent, off their path; heartbeats take the newest values. Attempts that are not metered cost nothing.
 
 import type { Logger } from "pino";
-import { type After, systemAfter } from "../after.ts";
+import { type After, systemAfter } from "../base/after.ts";
 import { readSaid } from "./said.ts";
 
-export interface Measured {
+interface MeteredAttempt {
   readonly key: string;
   readonly values: Readonly<Record<string, number>>;
 }
 
-export interface Meter {
+interface Meter {
   start(key: string, of: Measurable): void;
   stop(key: string): void;
-  newest(): readonly Measured[];
+  newest(): readonly MeteredAttempt[];
   close(): void;
 }
 
-export interface Measurable {
+interface Measurable {
   readonly cores: number;
-  /** The file in which its programs may say how they fare. */
+  /** The file in which its programs may report metrics. */
   readonly saidIn: string | null;
-  /** How busy its GPUs are, from 0 to 1; null: not known. Absent: it has none of its own. */
+  /** Utilization of its GPUs from 0 to 1; null when unknown. Default: it has none. */
   readonly gpuLoad?: () => number | null;
 }
 
-export interface MeterHost {
-  /** Milliseconds of processor time that the attempt has used so far; null: not to be told. */
+interface MeterHost {
+  /** CPU milliseconds used so far; null when unknown. */
   readonly cpuMs: (key: string) => Promise<number | null>;
   readonly now: () => number;
   readonly log: Logger;
@@ -51,7 +50,7 @@ export function meter({ cpuMs, now, log, after = systemAfter, everyMs = EVERY_MS
       try {
         each.values = { ...(await processorOf(key, each)), ...gpusOf(each), ...(await readSaid(each.saidIn)) };
       } catch (error) {
-        log.debug({ attempt: key, error: String(error) }, "an attempt could not be measured");
+        log.debug({ attempt: key, error: String(error) }, "usage of an attempt cannot be measured");
       }
     }
     if (watched.size > 0) cancel = after(everyMs, () => void look());

@@ -1,5 +1,5 @@
-// What programs say of themselves: lines of a name and a number in a file of theirs. The file belongs to a user, so it is
-// not trusted: no links are followed, only so much is read, and what is not a number is left out.
+// Metrics that programs report: lines with a name and a number in a file of theirs. The file belongs to a user and is
+// not trusted: links are not followed, the size is limited, and malformed lines are ignored.
 
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";

@@ -1,27 +1,26 @@
-// Samples what each attempt uses, as often as its telemetry mode says: every 30 s as a rule (prod, audit), every second
-// while somebody looks closely (debug). A sample tells the mean since the one before. Nothing is kept: whoever is told
-// keeps it, and what cannot be told is lost.
+// Samples the usage of each attempt at the interval of its telemetry mode: 30 s by default (prod, audit), 1 s in
+// debug. A sample is the mean since the previous one. Nothing is kept here, and unsent samples are lost.
 
 import type { Logger } from "pino";
-import type { After } from "../after.ts";
-import type { Usage } from "./usage.ts";
+import type { After } from "../base/after.ts";
+import type { ProcessUsage } from "../host/usage.ts";
 
-export type TelemetryMode = "prod" | "debug" | "audit";
+export type SampleMode = "prod" | "debug" | "audit";
 
-export const EVERY_MS: Readonly<Record<TelemetryMode, number>> = { prod: 30_000, debug: 1_000, audit: 30_000 };
+export const EVERY_MS: Readonly<Record<SampleMode, number>> = { prod: 30_000, debug: 1_000, audit: 30_000 };
 
-export interface Sampler {
+interface Sampler {
   start(key: string, cores: number): void;
   stop(key: string): void;
-  mode(key: string, mode: TelemetryMode): void;
-  /** All of them are as before anybody said anything. */
+  mode(key: string, mode: SampleMode): void;
+  /** Resets all attempts to the default mode. */
   reset(): void;
   close(): void;
 }
 
-export interface SamplerHost {
-  /** Null: not to be told. */
-  readonly usage: (key: string) => Promise<Usage | null>;
+interface SamplerHost {
+  /** Resolves to null when unknown. */
+  readonly usage: (key: string) => Promise<ProcessUsage | null>;
   readonly tell: (key: string, values: Readonly<Record<string, number>>) => void;
   readonly now: () => number;
   readonly after: After;
@@ -30,12 +29,12 @@ export interface SamplerHost {
 
 interface Watched {
   readonly cores: number;
-  mode: TelemetryMode;
-  last: { readonly atMs: number; readonly usage: Usage };
+  mode: SampleMode;
+  last: { readonly atMs: number; readonly usage: ProcessUsage };
   cancel: () => void;
 }
 
-const NOTHING: Usage = { cpuMs: 0, memoryBytes: 0, io: { readBytes: 0, writtenBytes: 0 } };
+const NOTHING: ProcessUsage = { cpuMs: 0, memoryBytes: 0, io: { readBytes: 0, writtenBytes: 0 } };
 
 export function sampler({ usage, tell, now, after, log }: SamplerHost): Sampler {
   const watched = new Map<string, Watched>();
@@ -51,7 +50,9 @@ export function sampler({ usage, tell, now, after, log }: SamplerHost): Sampler 
   function plan(key: string, each: Watched): void {
     each.cancel = after(EVERY_MS[each.mode], () => {
       sample(key, each)
-        .catch((error: Error) => log.debug({ attempt: key, error: error.message }, "an attempt could not be sampled"))
+        .catch((error: Error) =>
+          log.debug({ attempt: key, error: error.message }, "usage of an attempt cannot be sampled"),
+        )
         .finally(() => watched.get(key) === each && plan(key, each));
     });
   }
@@ -61,7 +62,7 @@ export function sampler({ usage, tell, now, after, log }: SamplerHost): Sampler 
     watched.delete(key);
   }
 
-  function setMode(key: string, mode: TelemetryMode): void {
+  function setMode(key: string, mode: SampleMode): void {
     const each = watched.get(key);
     if (each === undefined || each.mode === mode) return;
     each.mode = mode;
@@ -89,7 +90,7 @@ export function sampler({ usage, tell, now, after, log }: SamplerHost): Sampler 
 
 type Moment = Watched["last"];
 
-/** Processes that have ended take their figures along; then there is no rate to tell. */
+/** Counters of ended processes are lost; then there is no rate to report. */
 function between(before: Moment, after: Moment, cores: number): Record<string, number> {
   const ms = after.atMs - before.atMs;
   const used = after.usage.cpuMs - before.usage.cpuMs;

@@ -1,29 +1,28 @@
-// How a terminal comes to be where an attempt is: in the namespaces of the attempt's first process,
-// as its user, in its folder, with its environment. All of it is read from that process, so that
-// every runtime is served alike. Namespaces that are the agent's own are not entered again.
+// How a terminal enters an attempt: the namespaces of its first process, its user, its folder and its environment, all
+// read from that process, so that every runtime is handled alike. Namespaces shared with the agent are not entered.
 
 import { access, constants, readFile, readlink } from "node:fs/promises";
 import { enterProgram, nativeWords } from "./native-enter.ts";
-import { groupWords, type Owner, ownerOf } from "./owner.ts";
+import { groupWords, ownerOf, type ProcessOwner } from "./owner.ts";
 
-export interface Entered {
-  /** Words that enter its namespaces and become its user; empty: there is nothing to enter. */
+interface Entered {
+  /** Words that enter its namespaces and become its user; empty when there is nothing to enter. */
   readonly prefix: readonly string[];
   /** What is run there. */
   readonly shell: readonly string[];
   /** Its user, when that is another than the agent's. */
-  readonly owner: Owner | null;
+  readonly owner: ProcessOwner | null;
   readonly environment: Readonly<Record<string, string>>;
-  /** On the node, for whoever does not enter a mount namespace. */
+  /** Path on the node, for entering without a mount namespace. */
   readonly cwd: string;
   /** In octal digits; "": not known. */
   readonly umask: string;
 }
 
-export interface Wanted {
+interface EnterRequest {
   /** The attempt's first process. */
   readonly pid: number;
-  /** Its environment; absent or null: what can be read from it. */
+  /** Its environment. Default: read from the process. */
   readonly variables?: Readonly<Record<string, string>> | null;
   /** For /bin/sh -c; "": the user's shell. */
   readonly line: string;
@@ -32,8 +31,8 @@ export interface Wanted {
   readonly filters: string;
 }
 
-/** Null: the process is gone. */
-export async function enter({ pid, variables: known, line, term, filters }: Wanted): Promise<Entered | null> {
+/** Resolves to null when the process is gone. */
+export async function enter({ pid, variables: known, line, term, filters }: EnterRequest): Promise<Entered | null> {
   const [environ, cwd, status] = await Promise.all([
     readFile(`/proc/${pid}/environ`, "utf8").catch(() => null),
     readlink(`/proc/${pid}/cwd`).catch(() => null),
@@ -60,11 +59,11 @@ interface Way {
   readonly pid: number;
   readonly status: string;
   readonly spaces: readonly Namespace[];
-  readonly owner: Owner | null;
+  readonly owner: ProcessOwner | null;
   readonly filters: string;
 }
 
-/** By one program where it is there and files change; by those that every node has otherwise. */
+/** Uses the native program where it exists and the mount namespace changes; else standard tools. */
 async function prefixOf({ pid, status, spaces, owner, filters }: Way): Promise<readonly string[]> {
   const inside = spaces.includes("mnt");
   const flags = spaces.map((name) => FLAGS[name]);
@@ -85,7 +84,7 @@ async function prefixOf({ pid, status, spaces, owner, filters }: Way): Promise<r
   return [...before, "nsenter", `--target=${pid}`, ...entering, "--"];
 }
 
-export const DEFAULT_TERM = "xterm-256color";
+const DEFAULT_TERM = "xterm-256color";
 
 /** The one that the environment names, or the best there is; what a container lacks is passed over. */
 const OWN_SHELL = 'for shell in "$SHELL" /bin/bash /bin/sh; do [ -x "$shell" ] && exec "$shell"; done; exec /bin/sh';
@@ -127,7 +126,7 @@ async function foreignNamespaces(pid: number): Promise<readonly Namespace[]> {
 const linkOf = (process: string, name: Namespace): Promise<string | null> =>
   readlink(`/proc/${process}/ns/${name}`).catch(() => null);
 
-export function parseEnviron(text: string): Record<string, string> {
+function parseEnviron(text: string): Record<string, string> {
   const variables: Record<string, string> = {};
   for (const entry of text.split("\0")) {
     const at = entry.indexOf("=");

@@ -1,7 +1,7 @@
-// Tells a terminal into which nothing was typed for long that its walltime goes on. Once for each
-// silence; nothing is ended for it, since a long computation may be what is waited for.
+// Warns an idle terminal that its walltime is running. Once per idle period; nothing is ended, since a long
+// computation may be running.
 
-export interface IdleWatch {
+interface IdleWatch {
   typed(): void;
   close(): void;
 }
@@ -36,7 +36,7 @@ export function idleWatch(
   };
 }
 
-/** "3h 12m", "30 minutes", "12 s": as a person would say it. */
+/** "3h 12m", "30 minutes", "12 s". */
 export function spanText(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 120) return `${seconds} s`;

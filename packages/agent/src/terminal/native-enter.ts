@@ -1,36 +1,36 @@
-// The small program that is the way into attempts with files of their own (native/enter), in words. It becomes the user, keeps
-// the signal of its parent's death, and takes on the seccomp filters that the attempt's processes are under, which are
-// read from one of them once and kept beside the attempt. Built where a compiler was at hand.
+// The words of the native program (native/enter) that enters attempts with their own files. It becomes the user, keeps
+// the parent-death signal, and applies the seccomp filters of the attempt's processes, which are read once and kept in
+// the attempt's folder. Built where a compiler was available.
 
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { HELPER_PATH } from "../runtime/user/way-in.ts";
-import type { Owner } from "./owner.ts";
+import { HELPER_PATH } from "../base/executable.ts";
+import type { ProcessOwner } from "./owner.ts";
 
-export interface NativeEntry {
+interface NativeEntry {
   readonly pid: number;
   /** Of that process, from /proc. */
   readonly status: string;
   /** Flags of namespaces. */
   readonly spaces: readonly string[];
-  readonly owner: Owner | null;
+  readonly owner: ProcessOwner | null;
   /** Where its filters are kept. */
   readonly filters: string;
 }
 
-/** Null: there is no such program here, and others have to do. */
+/** Returns null when the program was not built; then standard tools are used. */
 export function enterProgram(): string | null {
   const here = dirname(fileURLToPath(import.meta.url));
-  // Beside the agent's program; or this is a source file, and it is with the built programs.
+  // Next to the agent's program; from sources, with the built programs.
   const places = [here, join(here, "..", "..", "dist")].map((folder) => join(folder, ENTER));
   return places.find((file) => existsSync(file)) ?? null;
 }
 
 const ENTER = "lattice-enter";
 
-/** Rejects, in words, when its filters cannot be had: nobody is to enter with more rights than those inside. */
+/** Rejects when the filters cannot be read: a terminal must not have more rights than the processes inside. */
 export async function nativeWords(program: string, entry: NativeEntry): Promise<readonly string[]> {
   const { pid, status, spaces, owner, filters } = entry;
   const filtered = filterCount(status) > filterCount(readFileSync("/proc/self/status", "utf8"));
@@ -48,7 +48,7 @@ export async function nativeWords(program: string, entry: NativeEntry): Promise<
   ];
 }
 
-/** Older kernels tell only that there are some. */
+/** Older kernels report only that there are some. */
 function filterCount(status: string): number {
   const counted = /^Seccomp_filters:\s+(\d+)/m.exec(status)?.[1];
   return counted === undefined ? Number(/^Seccomp:\s+2/m.test(status)) : Number(counted);
@@ -64,7 +64,7 @@ function saveFilters(program: string, pid: number, file: string): Promise<void> 
   return new Promise((resolve, reject) => {
     execFile(program, [`--target=${pid}`, `--save-filters=${partial}`], how, (error, _out, errors) => {
       if (error !== null) return reject(new Error(errors.trim() === "" ? error.message : errors.trim()));
-      // Whole, for whoever enters at the same time.
+      // Moved into place whole, for concurrent entries.
       renameSync(partial, file);
       resolve();
     });

@@ -1,13 +1,13 @@
-// Whose process an attempt's first one is: its user and all of its groups, as the kernel has them.
+// The user and groups of an attempt's first process, from the kernel.
 
-export interface Owner {
+export interface ProcessOwner {
   readonly uid: number;
   readonly gid: number;
   readonly groups: readonly number[];
 }
 
-/** From /proc/PID/status. Null: it is the agent's own user. */
-export function ownerOf(status: string): Owner | null {
+/** Parses /proc/PID/status. Returns null for the agent's own user. */
+export function ownerOf(status: string): ProcessOwner | null {
   const numbers = (field: string): number[] =>
     (new RegExp(`^${field}:\\s+(.*)$`, "m").exec(status)?.[1] ?? "").trim().split(/\s+/).filter(Boolean).map(Number);
   const [[uid], [gid]] = [numbers("Uid"), numbers("Gid")];
@@ -16,7 +16,7 @@ export function ownerOf(status: string): Owner | null {
 }
 
 /** For setpriv. */
-export const groupWords = ({ gid, groups }: Owner): readonly string[] => [
+export const groupWords = ({ gid, groups }: ProcessOwner): readonly string[] => [
   `--regid=${gid}`,
   groups.length === 0 ? "--clear-groups" : `--groups=${groups.join(",")}`,
 ];

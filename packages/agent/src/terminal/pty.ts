@@ -1,19 +1,19 @@
-// A pseudo-terminal with a program on it, made by `script` of util-linux, which every Debian and
-// Red Hat system has: no native module, and the holder of the terminal is a process of its own. The
-// program tells its number over a fourth descriptor before it becomes the command, so
-// that its size can be changed and its foreground be signalled from here.
+// A pseudo-terminal with a program on it, created by `script` of util-linux, which every Debian and Red Hat system
+// has: no native module, and the holder of the terminal is a separate process. The program reports its process id over
+// a fourth descriptor before it becomes the command, so that its size can be changed and its foreground group be
+// signalled.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import type { Readable, Writable } from "node:stream";
-import { quotedAll } from "../runtime/shell-text.ts";
+import { quotedAll } from "../base/shell-text.ts";
 
-export interface TerminalSize {
+interface PtySize {
   readonly rows: number;
   readonly cols: number;
 }
 
-export interface PtyOptions {
+interface PtyOptions {
   /** Words; run as they are. */
   readonly command: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
@@ -22,18 +22,18 @@ export interface PtyOptions {
   readonly cwd: string;
   /** In octal digits; "": the agent's. */
   readonly umask: string;
-  readonly size: TerminalSize;
+  readonly size: PtySize;
 }
 
 export interface Pty {
-  /** What the terminal shows; paused when nobody reads. */
+  /** Output of the terminal; paused while it is not read. */
   readonly output: Readable;
   /** Resolves when the terminal has taken it. */
   write(data: Uint8Array): Promise<void>;
-  resize(size: TerminalSize): Promise<void>;
-  /** To whatever is in the foreground. */
+  resize(size: PtySize): Promise<void>;
+  /** Signals the foreground process group. */
   signal(name: NodeJS.Signals): Promise<void>;
-  /** SIGHUP for the session, then the terminal goes; what ignores it lives on without one. */
+  /** Sends SIGHUP to the session and closes the terminal; a process that ignores it continues without one. */
   hangup(): Promise<void>;
   /** The exit code; 128 and the signal's number; -1: the terminal was taken away. Never rejects. */
   readonly exited: Promise<number>;
@@ -50,7 +50,7 @@ export async function openPty(options: PtyOptions): Promise<Pty> {
   });
   const exited = endOf(child);
   const [stdin, output] = [child.stdin as Writable, child.stdout as Readable];
-  // Written to after its end: the exit says what there is to say.
+  // Written after its end: the exit code is reported anyway.
   stdin.on("error", () => undefined);
   const pid = await greeting(child, child.stdio[3] as Readable);
   let gone = false;
@@ -79,10 +79,10 @@ export async function openPty(options: PtyOptions): Promise<Pty> {
       if (gone) return;
       const group = await foregroundOf(pid);
       for (const target of new Set([-pid, group === null ? -pid : -group])) send(target, "SIGHUP");
-      // A stopped process hears a hangup only when it goes on.
+      // A stopped process handles a hangup only when it continues.
       send(-pid, "SIGCONT");
-      // The kernel takes the terminal away with its holder. Asked to end, the holder would pass that on, and a
-      // program that tidies up after a hangup would be ended in the middle of it.
+      // The kernel closes the terminal with its holder. SIGTERM would be passed on to the program, which may be
+      // cleaning up after the hangup.
       if (child.pid !== undefined) send(child.pid, "SIGKILL");
     },
   };
@@ -90,7 +90,7 @@ export async function openPty(options: PtyOptions): Promise<Pty> {
 
 const QUIET = { stdio: "ignore" } as const;
 
-/** Its number first, while it is still ours; then size, group and the command itself. No program more than that. */
+/** First its process id, then size, group and the command, without further processes. */
 const PREPARE = `echo $$ >&3
 exec 3>&-
 stty sane rows "$1" cols "$2"
@@ -115,7 +115,7 @@ function greeting(child: ChildProcess, from: Readable): Promise<number> {
     child.once("error", (error: NodeJS.ErrnoException) =>
       reject(error.code === "ENOENT" ? new Error("this node has no `script` program to make terminals with") : error),
     );
-    // One line; the end of the stream would come with the end of `script`, which holds it too.
+    // One line; the stream itself ends only with `script`, which holds it too.
     from.on("data", (data: Buffer) => {
       text += data.toString();
       if (!text.includes("\n")) return;
@@ -147,7 +147,7 @@ async function foregroundOf(pid: number): Promise<number | null> {
   return group > 0 ? group : null;
 }
 
-/** The device of a session: /dev/pts by its number, whose high bits are in the major number of the device. */
+/** The device of a session: /dev/pts and its number, whose high bits are in the major number. */
 async function terminalOf(pid: number): Promise<string | null> {
   const device = Number((await statOf(pid))[4]);
   const index = (((device >> 8) & 0xfff) - FIRST_PTS_MAJOR) * 256 + ((device & 0xff) | ((device >> 12) & 0xfff00));

@@ -1,6 +1,5 @@
-// One terminal from its opening to its end: what is typed comes from the server, what is shown goes
-// to it, at the pace of whoever is slower. When the stream goes away the terminal is hung up;
-// when the command ends, its exit code is the last word.
+// One terminal from its opening to its end: input comes from the server, output goes to it, at the pace of the slower
+// side. When the stream closes, the terminal is hung up; when the command ends, its exit code is the last message.
 
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import type { Client, ClientDuplexStream } from "@grpc/grpc-js";
@@ -9,26 +8,26 @@ import { serveTerminalCall } from "../link/service.ts";
 import { idleWatch } from "./idle.ts";
 import type { Pty } from "./pty.ts";
 
-export interface Terminal {
-  /** A remark of Lattice on a line of its own. */
+export interface ServedTerminal {
+  /** A message of Lattice on its own line. */
   notice(text: string): void;
-  /** Takes the terminal away; the person is told why. */
+  /** Closes the terminal with a reason for the user. */
   end(reason: string): void;
   /** Resolves when both the command and the stream are over. */
   readonly over: Promise<void>;
 }
 
-export interface ServeOptions {
+interface ServeOptions {
   readonly streamId: string;
   readonly started: MessageInitShape<typeof pb.AttachStartedSchema>;
   /** 0: never warned. */
   readonly idleMs: number;
-  /** Of the attempt; null: no limit. */
+  /** Walltime left of the attempt; null without a limit. */
   readonly walltimeLeftMs: () => number | null;
   readonly open: () => Promise<Pty>;
 }
 
-export function serveTerminal(client: Client, options: ServeOptions): Terminal {
+export function serveTerminal(client: Client, options: ServeOptions): ServedTerminal {
   const call = openStream(client);
   let pty: Pty | null = null;
   let why: string | null = null;
@@ -50,7 +49,7 @@ export function serveTerminal(client: Client, options: ServeOptions): Terminal {
   call.on("end", cutOff);
   call.on("data", ({ input }: pb.ServeTerminalResponse) => {
     if (pty === null || input === undefined) return;
-    // One after the other: what is typed after a new size finds it, and a paste into a program that is busy waits.
+    // In sequence: input after a resize sees the new size, and a paste into a busy program waits.
     call.pause();
     void obey(pty, input, () => idle.typed()).finally(() => call.resume());
   });
@@ -92,7 +91,7 @@ function openStream(client: Client): Stream {
   return client.makeBidiStreamRequest(path, serialize, deserialize);
 }
 
-/** Shown at the pace of the stream: a person who is far away slows down what prints. */
+/** Output follows the pace of the stream: a slow client slows down the program. */
 function pump(
   call: Stream,
   pty: Pty,
@@ -136,7 +135,7 @@ async function obey(pty: Pty, { message }: pb.AttachRequest, typed: () => void):
       return name === undefined ? undefined : pty.signal(name);
     }
     default:
-      // The start was said by the order, and a keepalive says nothing more.
+      // The order carries the start, and a keepalive needs no action.
       return;
   }
 }

@@ -1,29 +1,29 @@
-// The terminals that are open on this node, by the attempt they are in: opened by order, bounded in
-// number, told when their attempt is to stop, and gone with it or with the agent.
+// The open terminals of this node by attempt: opened by order, bounded in number, notified when their attempt is
+// stopped, and closed with it or with the agent.
 
 import type { Client } from "@grpc/grpc-js";
 import type { pb } from "@lattice/wire";
+import type { FirstProcess } from "../host/first-process.ts";
+import { wayIn } from "../host/user/way-in.ts";
 import { attemptKey } from "../lifecycle/attempt.ts";
-import type { FirstProcess } from "../runtime/first-process.ts";
-import { wayIn } from "../runtime/user/way-in.ts";
 import { enter } from "./enter.ts";
 import { openPty, type Pty } from "./pty.ts";
-import { serveTerminal, type Terminal } from "./serve.ts";
+import { type ServedTerminal, serveTerminal } from "./serve.ts";
 
 /** Each is three processes or more. */
-export const MAX_TERMINALS = 128;
+const MAX_TERMINALS = 128;
 
-export interface TerminalHost {
+interface TerminalHost {
   readonly nodeId: string;
-  /** The first process of a running attempt and how to join its group; null: it does not run here. */
+  /** The first process of a running attempt; resolves to null when it does not run here. */
   firstProcess(key: string): Promise<FirstProcess | null>;
-  /** Null: no limit. */
+  /** Returns null without a limit. */
   walltimeLeftMs(key: string): number | null;
 }
 
 export interface Terminals {
   open(client: Client, order: pb.OpenTerminal): void;
-  /** Tells all terminals of an attempt. */
+  /** Shows a notice at all terminals of an attempt. */
   notice(key: string, text: string): void;
   /** Takes all terminals of an attempt away. */
   end(key: string, reason: string): void;
@@ -32,9 +32,9 @@ export interface Terminals {
 }
 
 export function terminals(host: TerminalHost): Terminals {
-  const open = new Map<string, { readonly key: string; readonly terminal: Terminal }>();
+  const open = new Map<string, { readonly key: string; readonly terminal: ServedTerminal }>();
 
-  const of = (key: string): Terminal[] =>
+  const of = (key: string): ServedTerminal[] =>
     [...open.values()].filter((entry) => entry.key === key).map((entry) => entry.terminal);
 
   return {

@@ -15,7 +15,7 @@ describe("patience", () => {
     });
   });
 
-  it("is half as long again, once, for one that goes on", () => {
+  it("is extended by half, once, for a program that makes progress", () => {
     const first = judge(seenAlive(patienceFrom(wanted, 0)), wanted, 1_000);
     expect(first).toMatchObject({ kind: "wait", patience: { deadlineMs: 1_500, extended: true } });
     if (first.kind !== "wait") return;

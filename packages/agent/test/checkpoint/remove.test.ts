@@ -1,4 +1,4 @@
-// Old checkpoints go: all but those that are kept while others are taken, and all of them when the allocation is long over.
+// Removal of outdated checkpoints: all but the kept ones while newer ones are taken, and all of them long after the end.
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ function fill(folder: string, names: readonly string[]): void {
   }
 }
 
-test("older ones go but for those that are kept; what is no checkpoint stays", async () => {
+test("older checkpoints are removed except the kept ones; other files stay", async () => {
   fill(dir, ["1", "2", "3", "4", "notes", "07"]);
   expect(await removeOlder(dir, { below: 4, kept: [2], owner: null })).toBeNull();
   expect(readdirSync(dir).sort()).toEqual(["07", "2", "4", "notes"]);
@@ -44,8 +44,8 @@ test("a user who puts a link in the way gets nothing removed that is not the use
   fill(precious, ["1"]);
   const folder = join(dir, "checkpoints");
   symlinkSync(precious, folder);
-  const nobody = { uid: 65_534, gid: 65_534 };
-  if (process.getuid?.() === 0) expect(await removeAll(folder, nobody)).toMatch(/denied|not permitted/i);
+  const unprivileged = { uid: 65_534, gid: 65_534 };
+  if (process.getuid?.() === 0) expect(await removeAll(folder, unprivileged)).toMatch(/denied|not permitted/i);
   expect(existsSync(join(precious, "1", "state"))).toBe(true);
 });
 

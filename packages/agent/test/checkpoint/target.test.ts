@@ -17,17 +17,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { systemAfter } from "../../src/after.ts";
+import { systemAfter } from "../../src/base/after.ts";
 import { addressProblem } from "../../src/checkpoint/callback.ts";
 import { nodeCheckpoints } from "../../src/checkpoint/checkpoints.ts";
 import { controlFolder, makeControl, readDone, requestedNumber, writeRequest } from "../../src/checkpoint/control.ts";
 import { checkpointByDmtcp, dmtcpWords, missingDmtcp } from "../../src/checkpoint/dmtcp.ts";
 import { makeFlag, readFlag } from "../../src/checkpoint/shared-flag.ts";
 import { storageProbe } from "../../src/checkpoint/storage-probe.ts";
-import { checkpointTarget, type Place } from "../../src/checkpoint/target.ts";
-import type { Progress, Result, Wanted } from "../../src/checkpoint/types.ts";
+import { type CheckpointPlace, checkpointTarget } from "../../src/checkpoint/target.ts";
+import type { CheckpointProgressEvent, CheckpointResult, ProgramCheckpoint } from "../../src/checkpoint/types.ts";
 
-const WANTED: Wanted = { number: 1, thenStop: false, timeoutMs: 10_000, maxDeferralMs: 5_000 };
+const WANTED: ProgramCheckpoint = { number: 1, thenStop: false, timeoutMs: 10_000, maxDeferralMs: 5_000 };
 let dir = "";
 const children: ChildProcess[] = [];
 
@@ -41,7 +41,7 @@ afterEach(() => {
   rmSync(dir, { recursive: true, force: true, maxRetries: 9 });
 });
 
-const place = (mode: string, change: Partial<Place> = {}): Place => ({
+const place = (mode: string, change: Partial<CheckpointPlace> = {}): CheckpointPlace => ({
   mode,
   port: 0,
   control: controlFolder(dir),
@@ -60,12 +60,12 @@ function shell(script: string): void {
 }
 
 interface Taken {
-  readonly result: Result;
-  readonly progress: readonly Progress[];
+  readonly result: CheckpointResult;
+  readonly progress: readonly CheckpointProgressEvent[];
 }
 
-function take(of: Place, wanted: Wanted = WANTED): Promise<Taken> {
-  const progress: Progress[] = [];
+function take(of: CheckpointPlace, wanted: ProgramCheckpoint = WANTED): Promise<Taken> {
+  const progress: CheckpointProgressEvent[] = [];
   return new Promise((resolve) => {
     const checkpoints = nodeCheckpoints({
       log: pino({ level: "silent" }),
@@ -91,7 +91,7 @@ describe("by a signal", () => {
     expect((await take(place("signal"))).result).toEqual({ number: 1, ok: true, bytes: 6, message: "" });
     expect(readFileSync(join(dir, "checkpoints", "1", "state"), "utf8")).toBe("12345\n");
     expect(readFileSync(join(controlFolder(dir), "request"), "utf8")).toContain("CHECKPOINT_THEN=continue");
-    // An agent that was started again is told the same, and the program nothing.
+    // A restarted agent gets the same result, and the program is not asked again.
     expect(checkpointTarget(place("signal")).word()).toMatchObject({ number: 1, ok: true });
     expect((await take(place("signal"))).result).toMatchObject({ number: 1, ok: true });
     expect(readFileSync(join(dir, "signals"), "utf8")).toBe("x\n");
@@ -240,7 +240,7 @@ describe("by DMTCP", () => {
     expect(dmtcpWords(launch).join(" ")).toContain("dmtcp_launch --new-coordinator --coord-port 0");
     expect(dmtcpWords({ ...launch, from: "/c/3" }).join(" ")).toContain("dmtcp_restart");
     expect(() => checkpointByDmtcp({ ...place("dmtcp"), directory: "/x", growth: () => {}, heard: () => {} })).toThrow(
-      "its DMTCP coordinator has not begun",
+      "its DMTCP coordinator has not started",
     );
     writeFileSync(join(controlFolder(dir), "dmtcp.port"), "4711\n");
     const path = process.env.PATH;

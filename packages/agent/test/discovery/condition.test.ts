@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { DEFAULT_DISCOVERY } from "../../src/flags/discovery.ts";
+import { DEFAULT_DISCOVERY } from "../../src/options/discovery.ts";
 import { found } from "../fake-server.ts";
 import { type Rig, rig } from "../rig.ts";
 
@@ -49,7 +49,7 @@ it("tells its GPUs in the greeting, and all of them when asked", async () => {
   expect(conformance).toBe(hello?.conformance);
 });
 
-it("tells what breaks without being asked, and again to whoever welcomes it", async () => {
+it("reports new faults on its own, and again to every server that welcomes it", async () => {
   process.env.FAKE_NVML = "gpus=4 ecc=2";
   const told = await found(() => r.server.conditions.find(({ faults }) => faults.length > 0));
   expect(told.faults).toEqual(["GPU 0: 2 uncorrectable memory errors"]);
@@ -62,7 +62,7 @@ it("tells what breaks without being asked, and again to whoever welcomes it", as
   expect(after.faults).toEqual(["3 of 4 GPUs are there"]);
 });
 
-it("takes its fingerprint anew on request, and tells what changed", async () => {
+it("takes a new fingerprint on request and reports the differences", async () => {
   process.env.FAKE_NVML = "gpus=4 mig=2";
   const before = r.server.hellos.at(-1)?.conformance;
   const { gpus, conformance, faults } = await ask(true);

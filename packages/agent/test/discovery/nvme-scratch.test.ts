@@ -44,7 +44,7 @@ test.each<[string, () => void, boolean]>([
   expect(ask()).toBe(expected);
 });
 
-test("a node says so among its features, beside those that were stated", async () => {
+test("a node lists local NVMe scratch among its features, next to the configured ones", async () => {
   device(`sys/dev/block/${number}`, "nvme0n1p2");
   const sources = { fs: sysfs(made.root), nvml: "none", rocm: "none", baseImage: "", scratch: tmpdir() };
   const known = { units: 0, boards: 0, nics: [] };

@@ -26,7 +26,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 9 }));
 async function ask(words: string, deadlineMs?: number): Promise<GpuInventory> {
   process.env.FAKE_NVML = words;
   const found = await askNvml(library, deadlineMs);
-  if (found === null) throw new Error("nobody was asked");
+  if (found === null) throw new Error("no driver was queried");
   return found;
 }
 
@@ -84,15 +84,15 @@ describe("a driver in trouble", () => {
     ["gpus=2 lost", "GPU 0: GPU is lost"],
     ["gpus=2 gone", "GPU 1 does not answer: GPU is lost"],
     ["gpus=2 init", "NVML does not start: Driver Not Loaded"],
-  ])("%s is told in words", async (words, fault) => {
+  ])("%s is reported as a fault", async (words, fault) => {
     expect((await ask(words)).faults).toEqual([fault]);
   });
 
-  it("does not hold up the agent for ever", async () => {
+  it("does not block the agent", async () => {
     expect((await ask("gpus=1 hang", 1_500)).faults).toEqual(["NVML cannot be asked: no answer in 1.5 s"]);
   });
 
-  it("is told apart from a library that is none, and from no library", async () => {
+  it("is distinguished from a library that is not NVML and from a missing one", async () => {
     expect((await askNvml(stub))?.faults[0]).toMatch(/lacks nvmlShutdown, nvmlDeviceGetCount_v2/);
     expect((await askNvml(join(folder, "nowhere.so")))?.faults[0]).toMatch(/^NVML cannot be used: /);
     expect(await askNvml("none")).toBeNull();
@@ -107,7 +107,7 @@ describe("how busy its GPUs are", () => {
     return askNvmlLoad(library, deadlineMs);
   };
 
-  it("is told by GPU, from 0 to 1", async () => {
+  it("is reported by GPU, from 0 to 1", async () => {
     expect(await load("gpus=3 load=40")).toEqual([0.4, 0.41, 0.42]);
   });
 

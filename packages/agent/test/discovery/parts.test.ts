@@ -105,7 +105,7 @@ describe("adapters and links", () => {
     expect(nicAffinity(fs, four, nics)).toEqual({ 0: "mlx5_0", 1: "mlx5_0", 2: "mlx5_1", 3: "mlx5_1" });
   });
 
-  it("take the speed of the bus where nothing else is told, and half over sockets", () => {
+  it("take the speed of the bus when no other is known, and half across sockets", () => {
     const fs = sysfs(keep(twoSockets()).root);
     const ties = [
       { a: 0, b: 1, kind: "nvlink" as const, bandwidthMBps: 50_000, far: false },

@@ -7,8 +7,8 @@ import { join } from "node:path";
 import pino from "pino";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { GpuUnit } from "../../src/discovery/gpus/inventory.ts";
-import { DEFAULT_DISCOVERY } from "../../src/flags/discovery.ts";
 import { gpuClearing, isClearable } from "../../src/gpu-clear/clear.ts";
+import { DEFAULT_DISCOVERY } from "../../src/options/discovery.ts";
 import { found } from "../fake-server.ts";
 import { rig } from "../rig.ts";
 import { DEFAULT_SOFTWARE } from "../software-options.ts";
@@ -64,7 +64,7 @@ test("one that is not wanted any more is gone when it has been stopped", async (
 test.each([
   ["no-driver", "GPU 0 cannot be cleared: cuInit answers 100"],
   ["broken-gpu", "GPU 0 cannot be cleared: cuCtxCreate_v2 answers 719"],
-])("a driver in trouble (%s) is told in words", async (trouble, words) => {
+])("a faulty driver (%s) is reported with its error", async (trouble, words) => {
   process.env.FAKE_CUDA = trouble;
   await expect(gpuClearing(library, log)?.(unit(0), NEVER)).rejects.toThrow(words);
 });
@@ -93,7 +93,7 @@ test("an attempt's GPUs are cleared when it is gone: a share its own, one that h
   await r.server.end("2");
   await settled(["GPU-00000000 2000 of 2000", "GPU-00000001 2000 of 2000"]);
   rmSync(diary);
-  // One that asked for none of them has nothing to give back.
+  // An attempt without GPUs has nothing to release.
   r.server.run({ allocationId: "3", entrypoint: "true", limits: { cpuCores: 1 } });
   await r.server.end("3");
   // Nor has one that never began: others may be using all of them.
@@ -128,14 +128,14 @@ test("the next job of the same user waits for nothing, that of another begins af
   expect(cleared()).toEqual([]);
   await job("3", "bob");
   expect(cleared()).toEqual([one]);
-  // Whoever left it is known to the next life of the agent, which has nothing else to go by.
+  // The last user is known to a restarted agent, from the file alone.
   await again();
   await job("4", "bob");
   expect(cleared()).toEqual([one]);
   await again();
   await job("5", "ada");
   expect(cleared()).toEqual([one, one]);
-  // Nobody gets what another left when it cannot be cleared.
+  // A GPU that cannot be cleared is not given to another user.
   process.env.FAKE_CUDA = "broken-gpu";
   expect(await job("6", "eve")).toMatchObject({
     reason: "prologue_failed",

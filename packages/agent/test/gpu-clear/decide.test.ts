@@ -6,9 +6,9 @@ import { join } from "node:path";
 import pino from "pino";
 import { afterAll, expect, test } from "vitest";
 import type { GpuUnit } from "../../src/discovery/gpus/inventory.ts";
-import { gpusBetweenUsers } from "../../src/gpu-clear/between-users.ts";
 import { type GpuUser, type LastUser, mustClear } from "../../src/gpu-clear/decide.ts";
-import { openLedger } from "../../src/gpu-clear/ledger.ts";
+import { gpusBetweenUsers } from "../../src/gpu-clear/gpu-handover.ts";
+import { openGpuOwners } from "../../src/gpu-clear/gpu-owners.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "lattice-gpus-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 9 }));
@@ -17,11 +17,11 @@ const log = pino({ level: "silent" });
 const who = (user: string, tenant = "t", sensitive = false): GpuUser => ({ user, tenant, sensitive });
 
 test.each<readonly [string, LastUser, GpuUser, boolean]>([
-  ["nobody since it was zeroed", "clean", who("ada"), false],
+  ["unused since it was zeroed", "clean", who("ada"), false],
   ["the same user", who("ada"), who("ada"), false],
   ["another user", who("bob"), who("ada"), true],
   ["a user of that name in another tenant", who("ada", "u"), who("ada"), true],
-  ["nobody knows who", "unknown", who("ada"), true],
+  ["the last user is unknown", "unknown", who("ada"), true],
   ["the same user, sensitive before", who("ada", "t", true), who("ada"), true],
   ["the same user, sensitive now", who("ada"), who("ada", "t", true), true],
   ["sensitive now, and zeroed", "clean", who("ada", "t", true), false],
@@ -31,10 +31,10 @@ test.each<readonly [string, LastUser, GpuUser, boolean]>([
 
 test("the ledger outlives the agent, and is written when something changes", () => {
   const path = join(folder, "gpus.json");
-  const ledger = openLedger(path, log);
+  const ledger = openGpuOwners(path, log);
   ledger.used(["A", "B"], who("ada"));
   ledger.cleared("B");
-  const again = openLedger(path, log);
+  const again = openGpuOwners(path, log);
   expect([again.last("A"), again.last("B"), again.last("C")]).toEqual([who("ada"), "clean", "clean"]);
   const before = readFileSync(path, "utf8");
   writeFileSync(path, "{}");
@@ -47,7 +47,7 @@ test("the ledger outlives the agent, and is written when something changes", () 
 test("a ledger that cannot be read means that nothing is known of any GPU until it is cleared", () => {
   const path = join(folder, "broken.json");
   writeFileSync(path, '{"A":');
-  const ledger = openLedger(path, log);
+  const ledger = openGpuOwners(path, log);
   expect(ledger.last("A")).toBe("unknown");
   ledger.cleared("A");
   expect([ledger.last("A"), ledger.last("B")]).toEqual(["clean", "unknown"]);
@@ -59,12 +59,12 @@ const unit = (index: number): GpuUnit => ({
 });
 const NEVER = new AbortController().signal;
 
-/** Time passes when it is told to. */
+/** Time passes on request. */
 function place(clear: (unit: GpuUnit, signal: AbortSignal) => Promise<void>) {
   const waiting = new Set<() => void>();
   const gpus = gpusBetweenUsers({
     clear,
-    ledger: openLedger(join(folder, `${Math.random()}.json`), log),
+    ledger: openGpuOwners(join(folder, `${Math.random()}.json`), log),
     after(_ms, callback) {
       waiting.add(callback);
       return () => void waiting.delete(callback);
@@ -84,7 +84,7 @@ test("a clearing that is under way is waited for by another, and stopped for the
   const told: string[] = [];
   let end = (): void => undefined;
   const { gpus, pass, waiting } = place(({ index }, signal) => {
-    told.push(`begun ${index}`);
+    told.push(`started ${index}`);
     return new Promise((resolve, reject) => {
       end = resolve;
       signal.addEventListener("abort", () => reject(new Error("stopped")));
@@ -94,21 +94,21 @@ test("a clearing that is under way is waited for by another, and stopped for the
   await gpus.release([unit(0)], who("ada"));
   expect([told, waiting.size]).toEqual([[], 1]);
   pass();
-  // The same user again: what was begun is given up, and nothing is waited for.
+  // The same user again: the clearing is cancelled without a wait.
   await gpus.claim([unit(0)], who("ada"), NEVER);
-  expect(told).toEqual(["begun 0"]);
+  expect(told).toEqual(["started 0"]);
   await gpus.release([unit(0)], who("ada"));
   pass();
   const other = gpus.claim([unit(0)], who("bob"), NEVER).then(() => told.push("bob has it"));
   await Promise.resolve();
-  expect(told).toEqual(["begun 0", "begun 0"]);
+  expect(told).toEqual(["started 0", "started 0"]);
   end();
   await other;
-  expect(told).toEqual(["begun 0", "begun 0", "bob has it"]);
+  expect(told).toEqual(["started 0", "started 0", "bob has it"]);
   await gpus.close();
 });
 
-test("what is sensitive has not ended before it is zero; what cannot be cleared is nobody else's", async () => {
+test("sensitive work ends only when its GPU is zeroed; a GPU that cannot be cleared goes to no other user", async () => {
   let broken = false;
   const told: number[] = [];
   const { gpus, waiting } = place(async ({ index }) => {

@@ -1,5 +1,5 @@
-// A stand-in for CUDA's driver library: one GPU with so many blocks of 2 MiB as FAKE_CUDA says, which are counted when they
-// are zeroed. What is cleared is told, a line for each GPU, in the file FAKE_CUDA_DIARY.
+// A stand-in for CUDA's driver library: one GPU with FAKE_CUDA blocks of 2 MiB, which are counted when they
+// are zeroed. Each clearing adds a line to the file FAKE_CUDA_DIARY.
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-// SPIRE's socket is there and gives nothing: whoever has files, a way to a first certificate, or a token goes on with
-// that, in this order, and says so; whoever has nothing ends with what SPIRE said.
+// SPIRE's socket exists and gives no identity: an agent with files, a way to a first certificate, or a token uses
+// that, in this order, and logs it; an agent without any fails with SPIRE's error.
 
 import { generateKeyPairSync } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -24,7 +24,7 @@ beforeAll(async () => {
   writeFileSync(pair.ca, authority.cert);
   writeFileSync(pair.key, privateKey.export({ type: "pkcs8", format: "pem" }));
   writeFileSync(pair.cert, await certifyAgent(authority, { name: "n1", lifetimeMs: HOUR }, spki));
-  // Nobody listens here.
+  // No process listens here.
   writeFileSync(join(dir, "spire.sock"), "");
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true, maxRetries: 9 }));
@@ -35,7 +35,7 @@ async function find(files: IdentityFiles | null, means: OtherMeans) {
   const options = { spireSocket: join(dir, "spire.sock"), spireWithinMs: 20, files, authority: null };
   const found = await findIdentity(options, log, means);
   found?.source.close();
-  expect(warned).toContain("no identity from SPIRE; other means are tried until the next start");
+  expect(warned).toContain("SPIRE gave no identity; other sources are used until the next start");
   return { found, warned };
 }
 
@@ -47,7 +47,7 @@ test("files come next, then a first certificate, then the token", async () => {
   expect(first).toHaveBeenCalledOnce();
   const { found, warned } = await find(null, { first: async () => null, token: true });
   expect(found).toBeNull();
-  expect(warned).toContain("this agent has no certificate; the token has to do");
+  expect(warned).toContain("the agent has no certificate and uses its token");
 });
 
 test("an agent that has nothing else ends with what SPIRE said", async () => {

@@ -1,5 +1,5 @@
 // An agent that has a token and no certificate: asks until it has one, believes only one that is its own, begins with it
-// after a restart, and goes on with the token where nobody issues any.
+// after a restart, and uses the token where no server issues any.
 
 import { X509Certificate } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -55,7 +55,7 @@ async function begin(answers: readonly Answer[], nowMs = Date.now()) {
   return { files, waits, asked };
 }
 
-test("it asks until somebody answers, waits longer each time, and keeps the pair to itself", async () => {
+test("the agent asks until a server answers, with growing pauses, and keeps the key private", async () => {
   const { files, waits } = await begin([later, later, issued()]);
   expect(waits).toEqual([500, 1_000]);
   const cert = new X509Certificate(readFileSync(files?.cert ?? ""));
@@ -85,9 +85,9 @@ test("what is another's is not taken", async () => {
   expect(asked).toBe(5);
 });
 
-test("a refusal ends it, with the reason; where nobody issues any there is none", async () => {
+test("a refusal ends it, with the reason; without an issuing server there is no certificate", async () => {
   const refused: Answer = async () => ({ kind: "refused", problem: "s1: the token is for n2" });
   await expect(begin([refused])).rejects.toThrow(/no certificate is issued to this node: s1: the token is for n2/);
-  const nobody: Answer = async () => ({ kind: "nobody", problem: "s1: does not" });
-  expect((await begin([nobody])).files).toBeNull();
+  const unavailable: Answer = async () => ({ kind: "unavailable", problem: "s1: does not" });
+  expect((await begin([unavailable])).files).toBeNull();
 });

@@ -1,5 +1,5 @@
 // An agent that keeps its certificate young: asks in time, takes only what is its own, survives a crash between, and
-// goes on with what it has while nobody answers.
+// keeps its certificate while no server answers.
 
 import { X509Certificate } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -110,7 +110,7 @@ test("what is not its own is not taken, and it asks again", async () => {
     renewedBy(foreign),
     renewedBy(authority, 1_000),
     async () => "no certificate",
-    async () => Promise.reject(new Error("nobody answers")),
+    async () => Promise.reject(new Error("no server answers")),
   ];
   let turn = 0;
   const { asked, keeping } = begin((what) => answers[turn++]?.(what) ?? Promise.reject(new Error("enough")));

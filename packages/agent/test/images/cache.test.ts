@@ -16,9 +16,9 @@ import fc from "fast-check";
 import pino from "pino";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { CacheFullError, type CacheOptions, type ImageCache, openCache } from "../../src/images/cache.ts";
-import { type CacheEntry, makeRoom } from "../../src/images/evict.ts";
+import { type CacheEntry, planEviction } from "../../src/images/evict.ts";
 import { openRegistry } from "../../src/images/open-registry.ts";
-import type { Registry, RegistryImage } from "../../src/images/registry.ts";
+import type { ImageRegistry, RegistryImage } from "../../src/images/registry.ts";
 import { found } from "../fake-server.ts";
 import { type ImageRig, imageRig } from "./image-rig.ts";
 
@@ -60,7 +60,7 @@ describe("making room", () => {
     ["the disk is fuller than the cache", [entry("a", 100)], 300, 250, { kind: "fits", evict: ["a"] }],
     ["the disk is full for other reasons", [], 300, 250, { kind: "full" }],
   ])("%s", (_what, entries, needed, free, expected) => {
-    expect(makeRoom(entries, needed, MARKS, free)).toEqual(expected);
+    expect(planEviction(entries, needed, MARKS, free)).toEqual(expected);
   });
 
   test("never takes what is in use, and what it says fits does fit", () => {
@@ -76,7 +76,7 @@ describe("making room", () => {
     );
     fc.assert(
       fc.property(some, fc.nat(1200), fc.nat(2000), (entries, needed, free) => {
-        const room = makeRoom(entries, needed, MARKS, free);
+        const room = planEviction(entries, needed, MARKS, free);
         if (room.kind !== "fits") return true;
         const gone = entries.filter(({ digest }) => room.evict.includes(digest));
         const freed = gone.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
@@ -91,7 +91,7 @@ describe("making room", () => {
 describe("the cache", () => {
   let images: ImageRig;
   let folder: string;
-  let registry: Registry;
+  let registry: ImageRegistry;
   const never = new AbortController().signal;
   const open = (more: Partial<CacheOptions> = {}): Promise<ImageCache> =>
     openCache({
@@ -152,7 +152,7 @@ describe("the cache", () => {
     expect(cache.known("a/1:v1")?.digest).toBe(one.digest);
   });
 
-  test("what is pinned stays, the rest goes by age, and a full cache says so", async () => {
+  test("pinned images stay, others are evicted by age, and a full cache is an error", async () => {
     const cache = await open({ marks: { sizeBytes: 13_000, highMilli: 900, lowMilli: 700 } });
     await cache.acquire(await image("a/1:v1"), "job-1", never);
     await cache.acquire(await image("b/1:v1"), "job-2", never);
@@ -210,9 +210,9 @@ describe("the cache", () => {
     const cache = await open();
     const one = await image("a/1:v1");
     let reads = 0;
-    let go = (): void => undefined;
+    let proceed = (): void => undefined;
     const gate = new Promise<void>((resolve) => {
-      go = resolve;
+      proceed = resolve;
     });
     const slow: RegistryImage = {
       ...one,
@@ -227,7 +227,7 @@ describe("the cache", () => {
     await found(() => reads === 1);
     leaving.abort(new Error("cancelled"));
     await expect(first).rejects.toThrow("cancelled");
-    go();
+    proceed();
     expect((await second).name).toBe("a/1:v1");
     expect(reads).toBe(1);
   });

@@ -27,8 +27,8 @@ async function bytesOf(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
 /** As the distribution specification has it: ask for a place, then put the bytes there. */
 async function upload(repository: string, bytes: Buffer): Promise<string> {
   const digest = `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
-  const begun = await fetch(`${repository}/blobs/uploads/`, { method: "POST" });
-  const place = new URL(begun.headers.get("location") ?? "", repository);
+  const started = await fetch(`${repository}/blobs/uploads/`, { method: "POST" });
+  const place = new URL(started.headers.get("location") ?? "", repository);
   place.searchParams.set("digest", digest);
   const headers = { "content-type": "application/octet-stream" };
   const done = await fetch(place, { method: "PUT", body: new Uint8Array(bytes), headers });
@@ -166,7 +166,7 @@ describe("an OCI registry that asks who reads", () => {
     images.close();
   });
 
-  test("is told so by a file, which may change; what is no image is passed over", async () => {
+  test("is authenticated by a token file, which may change; other artifacts are skipped", async () => {
     writeFileSync(file, "first\n");
     const registry = openRegistry(where, file);
     const one = await registry.find("gnu/1:v1", never);
@@ -178,7 +178,7 @@ describe("an OCI registry that asks who reads", () => {
     expect(await registry.find("gnu/1:v1", never)).not.toBeNull();
   });
 
-  test("is not asked as by anybody when the file says nothing", async () => {
+  test("is not read anonymously when the token file is empty", async () => {
     await expect(openRegistry(where, join(images.folder, "gone")).find("gnu/1:v1", never)).rejects.toThrow("ENOENT");
     writeFileSync(file, "two\nlines");
     await expect(openRegistry(where, file).list(never)).rejects.toThrow("is not one line with a token");

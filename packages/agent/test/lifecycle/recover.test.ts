@@ -1,13 +1,16 @@
 // What a restarted agent decides from what it finds on disk, and what each exit means, as tables.
 
+import { create } from "@bufbuild/protobuf";
+import { pb } from "@lattice/wire";
 import { describe, expect, test } from "vitest";
-import type { Effect, Order } from "../../src/lifecycle/attempt.ts";
-import { byArrival, type Facts, recover } from "../../src/lifecycle/recover.ts";
+import type { AttemptEffect } from "../../src/lifecycle/attempt.ts";
+import { byArrival, type RecoveredFacts, recover } from "../../src/lifecycle/recover.ts";
 import { verdict } from "../../src/lifecycle/verdict.ts";
 
-const order = { walltimeSeconds: 60, graceSeconds: 0, exclusive: true, arrivedAtMs: 5 } as Order;
-const facts: Facts = {
+const order = create(pb.RunOrderSchema, { walltimeSeconds: 60 });
+const facts: RecoveredFacts = {
   order,
+  arrivedAtMs: 5,
   claimed: true,
   claimedAtMs: 500,
   alive: true,
@@ -20,9 +23,9 @@ const facts: Facts = {
 const stop = { cause: "stopped", message: "m", killAtMs: 400 } as const;
 const NOW = 1_000;
 
-const table: readonly [string, Partial<Facts>, string | null, readonly Effect["kind"][]][] = [
-  ["alive: goes on", {}, "running", ["report_running", "arm"]],
-  ["alive and to be stopped: goes on stopping", { stop }, "stopping", ["terminate", "arm"]],
+const table: readonly [string, Partial<RecoveredFacts>, string | null, readonly AttemptEffect["kind"][]][] = [
+  ["alive: continues", {}, "running", ["report_running", "arm"]],
+  ["alive and being stopped: the stop continues", { stop }, "stopping", ["terminate", "arm"]],
   ["not claimed: waits for its turn", { claimed: false, alive: false }, "waiting", []],
   ["not claimed and to be stopped: not started", { claimed: false, alive: false, stop }, "clearing", ["clear"]],
   [
@@ -32,13 +35,8 @@ const table: readonly [string, Partial<Facts>, string | null, readonly Effect["k
     ["clear"],
   ],
   ["gone without a trace: lost", { alive: false }, "clearing", ["clear"]],
-  ["booted anew: lost, also when never begun", { claimed: false, alive: false, rebooted: true }, "clearing", ["clear"]],
-  [
-    "booted anew: a number used again by another changes nothing",
-    { alive: true, rebooted: true },
-    "clearing",
-    ["clear"],
-  ],
+  ["rebooted: lost, even when never started", { claimed: false, alive: false, rebooted: true }, "clearing", ["clear"]],
+  ["rebooted: a reused process id changes nothing", { alive: true, rebooted: true }, "clearing", ["clear"]],
   [
     "ended and not acknowledged: reported",
     { end: { kind: "completed", exitCode: 0, message: "", atMs: 1 } },
@@ -60,12 +58,12 @@ describe("what a restarted agent makes of what it finds", () => {
   });
 
   test("those found are taken in the order they arrived, the last key is the name", () => {
-    const arrived = (arrivedAtMs: number): Facts => ({ ...facts, order: { ...order, arrivedAtMs } });
+    const arrived = (arrivedAtMs: number): RecoveredFacts => ({ ...facts, arrivedAtMs });
     const found = new Map([
       ["3.1", arrived(7)],
       ["2.2", arrived(7)],
       ["9.1", arrived(1)],
-      ["4.1", { ...facts, order: null }],
+      ["4.1", { ...facts, order: null, arrivedAtMs: 0 }],
     ]);
     expect(byArrival(found).map(([key]) => key)).toEqual(["4.1", "9.1", "2.2", "3.1"]);
   });

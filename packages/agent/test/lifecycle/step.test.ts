@@ -1,37 +1,33 @@
 // The state machine of an attempt: a table of its moves, and properties over random histories.
 
+import { create } from "@bufbuild/protobuf";
+import { pb } from "@lattice/wire";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Attempt, AttemptIn, Effect, End, Event, Order, Stop } from "../../src/lifecycle/attempt.ts";
+import type {
+  AttemptEffect,
+  AttemptEvent,
+  AttemptIn,
+  AttemptState,
+  End,
+  ReceivedOrder,
+  Stop,
+} from "../../src/lifecycle/attempt.ts";
 import { step } from "../../src/lifecycle/step.ts";
 
-const order: Order = {
+const order = create(pb.RunOrderSchema, {
   allocationId: "7",
   attempt: 1,
-  name: "",
-  project: "",
-  probe: null,
-  tenant: "t",
-  user: "u",
-  vcluster: "v",
   entrypoint: "true",
-  command: [],
-  script: "",
-  variables: {},
-  workdir: "",
   walltimeSeconds: 60,
   graceSeconds: 5,
   nodes: ["n1"],
-  nodeIndex: 0,
-  tasksPerNode: 1,
-  slurmEnv: false,
-  exclusive: true,
-  arrivedAtMs: 10,
-};
+});
+const received: ReceivedOrder = { order, arrivedAtMs: 10 };
 const limits = { walltimeMs: 60_000, graceMs: 5_000 };
-const waiting: Attempt = { kind: "waiting", exclusive: true, order };
-const starting: Attempt = { kind: "starting", exclusive: true, limits };
-const running: Attempt = { kind: "running", exclusive: true, limits, startedAtMs: 100 };
+const waiting: AttemptState = { kind: "waiting", exclusive: true, received };
+const starting: AttemptState = { kind: "starting", exclusive: true, limits };
+const running: AttemptState = { kind: "running", exclusive: true, limits, startedAtMs: 100 };
 const stopped: Stop = { cause: "stopped", message: "m", killAtMs: 6_000 };
 const overtime: Stop = { cause: "walltime_exceeded", message: "w", killAtMs: 6_000 };
 const stopping: AttemptIn<"stopping"> = {
@@ -51,21 +47,29 @@ const clearing: AttemptIn<"clearing"> = {
   forgotten: false,
 };
 const end: End = { kind: "completed", exitCode: 0, message: "", atMs: 900 };
-const ended: Attempt = { kind: "ended", end };
-const archived: Attempt = { kind: "archived", end };
+const ended: AttemptState = { kind: "ended", end };
+const archived: AttemptState = { kind: "archived", end };
 
-const run: Event = { kind: "run", order, wait: false };
-const later: Event = { kind: "run", order, wait: true };
-const longer: Event = { kind: "run", order: { ...order, walltimeSeconds: 600 }, wait: false };
-const endless: Event = { kind: "run", order: { ...order, walltimeSeconds: 0 }, wait: false };
-const stop: Event = { kind: "stop", graceMs: null, reason: "cancelled" };
-const forget: Event = { kind: "forget" };
-const started: Event = { kind: "started", atMs: 100 };
-const exited: Event = { kind: "exited", exit, atMs: 900 };
+const run: AttemptEvent = { kind: "run", received, wait: false };
+const later: AttemptEvent = { kind: "run", received, wait: true };
+const longer: AttemptEvent = {
+  kind: "run",
+  received: { ...received, order: { ...order, walltimeSeconds: 600 } },
+  wait: false,
+};
+const endless: AttemptEvent = {
+  kind: "run",
+  received: { ...received, order: { ...order, walltimeSeconds: 0 } },
+  wait: false,
+};
+const stop: AttemptEvent = { kind: "stop", graceMs: null, reason: "cancelled" };
+const forget: AttemptEvent = { kind: "forget" };
+const started: AttemptEvent = { kind: "started", atMs: 100 };
+const exited: AttemptEvent = { kind: "exited", exit, atMs: 900 };
 const NOW = 1_000;
 
 /** [name, state, event, next state, effects in order] */
-const table: readonly [string, Attempt | null, Event, string | null, readonly Effect["kind"][]][] = [
+const table: readonly [string, AttemptState | null, AttemptEvent, string | null, readonly AttemptEffect["kind"][]][] = [
   ["a new order starts", null, run, "starting", ["start"]],
   ["a new order on a node that is not free waits, on disk", null, later, "waiting", ["remember_order"]],
   ["while waiting, an order changes nothing", waiting, run, "waiting", []],
@@ -159,11 +163,13 @@ describe("one step of an attempt", () => {
   });
 
   test("one that waits keeps its place when its walltime changes", () => {
-    const changed: Event = { kind: "run", order: { ...order, walltimeSeconds: 600, arrivedAtMs: 99 }, wait: true };
-    expect(step(waiting, changed, NOW).attempt).toMatchObject({ order: { walltimeSeconds: 600, arrivedAtMs: 10 } });
+    const next = { order: { ...order, walltimeSeconds: 600 }, arrivedAtMs: 99 };
+    expect(step(waiting, { kind: "run", received: next, wait: true }, NOW).attempt).toMatchObject({
+      received: { order: { walltimeSeconds: 600 }, arrivedAtMs: 10 },
+    });
   });
 
-  test("what was stopped while it waited says so, and never starts", () => {
+  test("an attempt stopped while it waited reports that and never starts", () => {
     const after = step(waiting, stop, NOW).attempt;
     expect(after).toMatchObject({ end: { reason: "stopped", exitCode: null } });
     expect(after).toMatchObject({ end: { message: expect.stringContaining("before it began") } });
@@ -178,7 +184,7 @@ describe("one step of an attempt", () => {
 
 describe("whatever happens in whatever order", () => {
   const events = fc.array(
-    fc.constantFrom<Event>(
+    fc.constantFrom<AttemptEvent>(
       run,
       later,
       { kind: "turn" },
@@ -199,7 +205,7 @@ describe("whatever happens in whatever order", () => {
   test("one start at most, no report of running after an end, one verdict only", () => {
     fc.assert(
       fc.property(events, (history) => {
-        let attempt: Attempt | null = null;
+        let attempt: AttemptState | null = null;
         let starts = 0;
         let verdict: string | null = null;
         for (const event of history) {
@@ -223,16 +229,16 @@ describe("whatever happens in whatever order", () => {
   test("an end is reported only after everything was cleared", () => {
     fc.assert(
       fc.property(events, (history) => {
-        let attempt: Attempt | null = null;
-        let begun = false;
+        let attempt: AttemptState | null = null;
+        let started = false;
         let cleared = false;
         for (const event of history) {
-          const before: Attempt | null = attempt;
+          const before: AttemptState | null = attempt;
           const after = step(before, event, NOW);
           if (event.kind === "cleared" && before?.kind === "clearing") cleared = true;
           for (const effect of after.effects) {
-            if (effect.kind === "start") begun = true;
-            if (effect.kind === "report_end" && begun) expect(cleared).toBe(true);
+            if (effect.kind === "start") started = true;
+            if (effect.kind === "report_end" && started) expect(cleared).toBe(true);
           }
           attempt = after.attempt;
         }
@@ -242,6 +248,6 @@ describe("whatever happens in whatever order", () => {
   });
 });
 
-function timer(name: "walltime" | "terminate_again" | "kill"): Event {
+function timer(name: "walltime" | "terminate_again" | "kill"): AttemptEvent {
   return { kind: "timer", name };
 }

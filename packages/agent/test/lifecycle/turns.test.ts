@@ -1,26 +1,38 @@
 // Who may be on a node together: a table, and properties over random histories of several attempts
 // that go through the same state machine as on a real node.
 
+import { create } from "@bufbuild/protobuf";
+import { pb } from "@lattice/wire";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Attempt, type Event, isLive, type LiveAttempt, type Order } from "../../src/lifecycle/attempt.ts";
+import {
+  type AttemptEvent,
+  type AttemptState,
+  isExclusive,
+  isLive,
+  type LiveAttempt,
+  type ReceivedOrder,
+} from "../../src/lifecycle/attempt.ts";
 import { step } from "../../src/lifecycle/step.ts";
 import { mustWait, nextTurns } from "../../src/lifecycle/turns.ts";
 
 const limits = { walltimeMs: null, graceMs: 5_000 };
-const order = (exclusive: boolean): Order => ({ walltimeSeconds: 0, graceSeconds: 0, exclusive }) as Order;
-const waits = (exclusive: boolean): LiveAttempt => ({ kind: "waiting", exclusive, order: order(exclusive) });
+const received = (exclusive: boolean): ReceivedOrder => ({
+  order: create(pb.RunOrderSchema, exclusive ? {} : { limits: {} }),
+  arrivedAtMs: 0,
+});
+const waits = (exclusive: boolean): LiveAttempt => ({ kind: "waiting", exclusive, received: received(exclusive) });
 const runs = (exclusive: boolean): LiveAttempt => ({ kind: "running", exclusive, limits, startedAtMs: 1 });
 const alone = true;
 const shared = false;
 
 describe("whose turn it is", () => {
   test.each<[string, LiveAttempt[], string[]]>([
-    ["nobody waits", [runs(alone)], []],
+    ["no attempt waits", [runs(alone)], []],
     ["a free node goes to the first", [waits(alone), waits(alone)], ["0"]],
     ["not while anything is there", [runs(alone), waits(alone)], []],
     ["not while anything shared is there", [runs(shared), waits(alone)], []],
-    ["arrived later but begun: it is there", [waits(alone), runs(alone)], []],
+    ["arrived later but started: it occupies the node", [waits(alone), runs(alone)], []],
     ["shared ones go together", [runs(shared), waits(shared), waits(shared)], ["1", "2"]],
     ["but not beside an exclusive one", [runs(alone), waits(shared)], []],
     ["and none overtakes", [runs(shared), waits(alone), waits(shared)], []],
@@ -42,7 +54,7 @@ describe("whose turn it is", () => {
 
 interface Move {
   readonly key: string;
-  readonly event: Event["kind"];
+  readonly event: AttemptEvent["kind"];
 }
 
 const KEYS = ["1.1", "1.2", "2.1", "3.1"];
@@ -55,33 +67,33 @@ const moves = fc.array(
 );
 
 function play(history: readonly Move[], exclusive: (key: string) => boolean) {
-  const attempts = new Map<string, Attempt>();
+  const attempts = new Map<string, AttemptState>();
   const live = new Map<string, LiveAttempt>();
   const arrived: string[] = [];
-  const begun: string[] = [];
+  const started: string[] = [];
 
-  function on(key: string, event: Event): void {
+  function on(key: string, event: AttemptEvent): void {
     const before = attempts.get(key) ?? null;
     const { attempt, effects } = step(before, event, 1_000);
     if (attempt !== null) attempts.set(key, attempt);
     if (attempt !== null && isLive(attempt)) live.set(key, attempt);
     else live.delete(key);
     if (event.kind === "run" && before === null) arrived.push(key);
-    if (effects.some((effect) => effect.kind === "start")) begun.push(key);
+    if (effects.some((effect) => effect.kind === "start")) started.push(key);
     for (const next of nextTurns(live)) on(next, { kind: "turn" });
     const here = [...live].filter(([, one]) => one.kind !== "waiting");
     if (here.some(([one]) => exclusive(one))) expect(here).toHaveLength(1);
   }
 
-  for (const { key, event } of history) on(key, eventOf(event, order(exclusive(key)), live));
-  return { arrived, begun, live, on };
+  for (const { key, event } of history) on(key, eventOf(event, received(exclusive(key)), live));
+  return { arrived, started, live, on };
 }
 
-function eventOf(kind: Event["kind"], of: Order, live: ReadonlyMap<string, LiveAttempt>): Event {
-  if (kind === "run") return { kind, order: of, wait: mustWait(live, of.exclusive) };
+function eventOf(kind: AttemptEvent["kind"], of: ReceivedOrder, live: ReadonlyMap<string, LiveAttempt>): AttemptEvent {
+  if (kind === "run") return { kind, received: of, wait: mustWait(live, isExclusive(of.order)) };
   if (kind === "stop") return { kind, graceMs: null, reason: "" };
   if (kind === "exited") return { kind, exit: { kind: "code", code: 0, recorded: true }, atMs: 1 };
-  return kind === "started" ? { kind, atMs: 1 } : ({ kind } as Event);
+  return kind === "started" ? { kind, atMs: 1 } : ({ kind } as AttemptEvent);
 }
 
 describe("whatever happens in whatever order", () => {
@@ -91,8 +103,8 @@ describe("whatever happens in whatever order", () => {
   ])("%s: an exclusive attempt is alone, and they begin as they arrived", (_name, exclusive) => {
     fc.assert(
       fc.property(moves, (history) => {
-        const { arrived, begun } = play(history, exclusive);
-        expect(begun).toEqual(arrived.filter((key) => begun.includes(key)));
+        const { arrived, started } = play(history, exclusive);
+        expect(started).toEqual(arrived.filter((key) => started.includes(key)));
       }),
       { numRuns: 3_000 },
     );

@@ -7,11 +7,11 @@ import type { Client } from "@grpc/grpc-js";
 import { pb } from "@lattice/wire";
 import pino from "pino";
 import { describe, expect, test } from "vitest";
-import type { After } from "../../src/after.ts";
+import type { After } from "../../src/base/after.ts";
 import { spreadOf } from "../../src/link/backoff.ts";
 import type { Dialer } from "../../src/link/dial.ts";
+import type { HeartbeatTimer } from "../../src/link/heartbeat-timer.ts";
 import { openLink } from "../../src/link/link.ts";
-import type { Wheel } from "../../src/link/wheel.ts";
 
 const NODES = 600;
 const SERVERS = ["a:1", "b:1", "c:1"];
@@ -99,12 +99,12 @@ function fleet() {
       }) as unknown as Client,
     close() {},
   };
-  const wheel: Wheel = { join: () => () => undefined, close() {} };
+  const heartbeatTimer: HeartbeatTimer = { join: () => () => undefined, close() {} };
   for (let member = 0; member < NODES; member += 1) {
     openLink({
       dialer,
       member,
-      wheel,
+      heartbeatTimer,
       random,
       after: time.after,
       log: pino({ level: "silent" }),

@@ -37,7 +37,7 @@ describe("the report buffer", () => {
     expect(buffer.acknowledge(2)).toBeNull();
   });
 
-  test("is bounded, and lets go of running before ends", () => {
+  test("is bounded, and drops running reports before ends", () => {
     const buffer = reportBuffer(3);
     buffer.add("1.1", { ...of("1"), body: end });
     buffer.add("2.1", { ...of("2"), body: running });

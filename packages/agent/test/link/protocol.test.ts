@@ -58,5 +58,5 @@ test.each([
   expect(refusal?.detail).toContain(`version 1 here, version ${given.protocol} there`);
   expect(refusal?.detail).toContain(given.upgrade);
   expect(strange.heartbeats).toEqual([]);
-  expect(heard.find((line) => line.msg === "connected")).toMatchObject({ protocol: 1 });
+  expect(heard.find((line) => line.msg === "connected to a server")).toMatchObject({ protocol: 1 });
 });

@@ -12,9 +12,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { pb } from "@lattice/wire";
 import pino from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Order } from "../../src/lifecycle/attempt.ts";
 import { SHIP_LIMITS } from "../../src/logs/ship/plan.ts";
 import { logRing } from "../../src/logs/ship/ring.ts";
 import type { Shipper } from "../../src/logs/ship/shipper.ts";
@@ -62,9 +62,9 @@ async function life(): Promise<Shipper> {
   return ring;
 }
 
-test("a log that grows keeps its newest part, its positions, and says how much went", async () => {
+test("a growing log keeps its newest part and its offsets, and counts the freed bytes", async () => {
   const ring = await life();
-  ring.add(KEY, ORDER as unknown as Order);
+  ring.add(KEY, ORDER as unknown as pb.RunOrder);
   appendFileSync(at("stdout"), "a".repeat(10 * RING));
   await found(() => ring.trimmedBytes() === 9 * RING || null);
   expect(await ring.startOf(KEY, "stdout")).toBe(9 * RING);
@@ -76,12 +76,12 @@ test("a log that grows keeps its newest part, its positions, and says how much w
       .every((byte) => byte === 97),
   ).toBe(true);
   expect([ring.waitingBytes(), ring.droppedBytes()]).toEqual([0, 0]);
-  expect(lines.filter((line) => line.includes("makes room for newer"))).toHaveLength(1);
+  expect(lines.filter((line) => line.includes("old output freed"))).toHaveLength(1);
 });
 
 test("what fits is left alone, and nothing is written beside it", async () => {
   const ring = await life();
-  ring.add(KEY, ORDER as unknown as Order);
+  ring.add(KEY, ORDER as unknown as pb.RunOrder);
   appendFileSync(at("stderr"), "b".repeat(RING));
   await ring.keep(KEY);
   expect(ring.trimmedBytes()).toBe(0);
@@ -91,7 +91,7 @@ test("what fits is left alone, and nothing is written beside it", async () => {
 
 test("a last burst is trimmed before the attempt is put away, and its beginning is known afterwards", async () => {
   const ring = await life();
-  ring.add(KEY, ORDER as unknown as Order);
+  ring.add(KEY, ORDER as unknown as pb.RunOrder);
   appendFileSync(at("stdout"), "c".repeat(3 * RING));
   live = false;
   await ring.keep(KEY);
@@ -101,15 +101,15 @@ test("a last burst is trimmed before the attempt is put away, and its beginning 
   expect(await ring.startOf(KEY, "stdout")).toBe(2 * RING);
 });
 
-test("the next life of the agent goes on where this one was", async () => {
+test("a restarted agent continues where the previous one stopped", async () => {
   const before = await life();
-  before.add(KEY, ORDER as unknown as Order);
+  before.add(KEY, ORDER as unknown as pb.RunOrder);
   appendFileSync(at("stdout"), "d".repeat(2 * RING));
   await found(() => before.trimmedBytes() === RING || null);
   await before.close();
   const after = await life();
   expect(await after.startOf(KEY, "stdout")).toBe(RING);
-  after.add(KEY, ORDER as unknown as Order);
+  after.add(KEY, ORDER as unknown as pb.RunOrder);
   appendFileSync(at("stdout"), "d".repeat(RING));
   await found(() => after.trimmedBytes() === RING || null);
   expect(await after.startOf(KEY, "stdout")).toBe(2 * RING);

@@ -3,10 +3,10 @@
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { pb } from "@lattice/wire";
 import { nodeMetadataKey } from "@lattice/wire";
 import pino from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Order } from "../../src/lifecycle/attempt.ts";
 import { SHIP_LIMITS } from "../../src/logs/ship/plan.ts";
 import { logShipper, type Shipper } from "../../src/logs/ship/shipper.ts";
 import { found } from "../fake-server.ts";
@@ -31,7 +31,7 @@ const live = new Set<string>();
 /** An agent's life, as far as its output goes. */
 async function life(): Promise<Shipper> {
   const answer = <T>(give: () => T): Promise<T> =>
-    away ? Promise.reject(new Error("nobody is there")) : Promise.resolve(give());
+    away ? Promise.reject(new Error("the store is unreachable")) : Promise.resolve(give());
   const shipper = logShipper({
     store: {
       place: "the test",
@@ -67,8 +67,16 @@ function isThere(dir: string): boolean {
   }
 }
 
-const orderOf = (allocationId: string): Order =>
-  ({ allocationId, attempt: 1, tenant: "t", project: "p", user: "u", nodes: ["n1"], nodeIndex: 0 }) as unknown as Order;
+const orderOf = (allocationId: string): pb.RunOrder =>
+  ({
+    allocationId,
+    attempt: 1,
+    tenant: "t",
+    project: "p",
+    user: "u",
+    nodes: ["n1"],
+    nodeIndex: 0,
+  }) as unknown as pb.RunOrder;
 
 function write(allocationId: string, text: string): string {
   const dir = join(dataDir, "attempts", `${allocationId}.1`);
@@ -146,7 +154,7 @@ test("output that goes to make room before it was sent is counted", async () => 
   expect(shipper.droppedBytes()).toBe(1000);
   shipper.begin();
   await found(() => shipper.waitingBytes() === 10);
-  expect(said("the log store is away")).toBe(1);
+  expect(said("the log store is unavailable")).toBe(1);
   away = false;
   await found(() => sent("y".repeat(10)));
   expect(said("the log store answers again")).toBe(1);
@@ -166,7 +174,7 @@ test("an attempt whose output cannot be sent does not stop the others", async ()
   expect(sent("of 6\n")).toBe(false);
   await found(() => shipper.waitingBytes() === 5);
   expect(said("the output of an attempt cannot be sent")).toBe(1);
-  expect(said("the log store is away")).toBe(0);
+  expect(said("the log store is unavailable")).toBe(0);
   objects.delete(broken);
   await found(() => sent("of 6\n"));
 });

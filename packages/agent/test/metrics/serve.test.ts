@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import pino from "pino";
 import { afterEach, expect, test } from "vitest";
 import { serveMetrics } from "../../src/metrics/serve.ts";
-import { parseOptions } from "../../src/options.ts";
+import { parseOptions } from "../../src/options/options.ts";
 
 const closing: (() => void)[] = [];
 afterEach(() => {

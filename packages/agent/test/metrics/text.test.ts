@@ -44,7 +44,7 @@ test("an echo is wanted of the first heartbeat and of every sixth, and counts fo
   const asked = Array.from({ length: 2 * ECHO_EVERY }, (_, n) => tally.beat(n + 1, 1_000 * n));
   expect(asked.flatMap((wanted, n) => (wanted ? [n + 1] : []))).toEqual([1, 1 + ECHO_EVERY]);
   clock = 4;
-  // Of a heartbeat that is given up, and one that nobody sent.
+  // For an abandoned heartbeat, and for one that was never sent.
   tally.echoed(1);
   tally.echoed(99);
   expect(tally.read().heartbeat.samples().at(-1)?.value).toBe(0);

@@ -7,6 +7,8 @@ import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { create } from "@bufbuild/protobuf";
+import { pb } from "@lattice/wire";
 import pino from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { keepNetworks } from "../../src/network/keep.ts";
@@ -23,16 +25,18 @@ const driver = linuxDriver({ nodeId: "n1", dataDir: "/data/one", uplink: "", use
 const gateway = `[${HOST}]:${PORT}`;
 const place = {
   key: "7.1",
-  network: { domain: "d", vni: VNI, sensitive: true, gateway, exposed: [OWN_PORT] },
+  network: create(pb.RunNetworkSchema, {
+    ...{ domain: "d", vni: VNI, sensitive: true, dataGateway: gateway, exposed: [OWN_PORT] },
+  }),
   nodes: ["n1"],
 };
 let server: Server;
 let inside: ChildProcess | null = null;
 
 beforeAll(async () => {
-  // Whoever passes things on has given up its rights, and looks whether its mark is still there.
+  // The gateway process has dropped its privileges and checks whether its file still exists.
   chmodSync(usersDir, 0o755);
-  // Without a look for others who have it, which takes its time, and no one can listen until it is over.
+  // Without duplicate address detection, during which no process can listen.
   execFileSync("ip", ["addr", "add", `${HOST}/128`, "dev", "lo", "nodad"]);
   server = createServer((_, answer) => answer.end("data"));
   await new Promise<void>((resolve) => server.listen(PORT, HOST, resolve));
@@ -112,7 +116,7 @@ test("a namespace that an agent left when it was killed goes with the next one",
 test("an agent of another cluster, whose node has the same name, takes away nothing of this one", async () => {
   const vni = VNI + 3;
   const kept = `/run/netns/lattice-${vni}`;
-  await driver.join({ key: "9.1", network: { domain: "d", vni }, nodes: ["n1"] });
+  await driver.join({ key: "9.1", network: create(pb.RunNetworkSchema, { domain: "d", vni }), nodes: ["n1"] });
   const others = [
     linuxDriver({ nodeId: "n1", dataDir: "/data/two", uplink: "", usersDir }),
     linuxDriver({ nodeId: "n", dataDir: "/data/one", uplink: "", usersDir }),
@@ -130,7 +134,7 @@ test("an agent of another cluster, whose node has the same name, takes away noth
 
 test("what an agent named before it told its data folder is left with its attempt", async () => {
   const vni = VNI + 4;
-  await driver.join({ key: "9.2", network: { domain: "d", vni }, nodes: ["n1"] });
+  await driver.join({ key: "9.2", network: create(pb.RunNetworkSchema, { domain: "d", vni }), nodes: ["n1"] });
   const folder = join(usersDir, String(vni));
   const [now = ""] = readdirSync(folder);
   renameSync(join(folder, now), join(folder, "n1.9.2"));
@@ -141,7 +145,7 @@ test("what an agent named before it told its data folder is left with its attemp
 });
 
 test("an address that is none is put into no script", async () => {
-  const bad = { ...place, key: "8.1", network: { ...place.network, vni: VNI + 1, gateway: "1.2.3.4$(reboot):80" } };
+  const bad = { ...place, key: "8.1", network: { ...place.network, vni: VNI + 1, dataGateway: "1.2.3.4$(reboot):80" } };
   await expect(driver.join(bad)).rejects.toThrow("no address of a data gateway");
   expect(existsSync(`/run/netns/lattice-${VNI + 1}`)).toBe(false);
 });

@@ -2,22 +2,23 @@
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { create } from "@bufbuild/protobuf";
+import { pb } from "@lattice/wire";
 import pino from "pino";
 import { expect, test } from "vitest";
-import type { Probe } from "../../src/lifecycle/attempt.ts";
 import { askProbe } from "../../src/probes/probe.ts";
 import { probes } from "../../src/probes/probes.ts";
 
 const log = pino({ level: "silent" });
-const PROBE: Probe = {
-  kind: "http",
+const PROBE = create(pb.LivenessProbeSchema, {
+  probeType: "http",
   port: 1,
   path: "/",
-  periodMs: 30,
-  initialDelayMs: 10,
+  periodSecs: 0.03,
+  initialDelaySecs: 0.01,
   failureThreshold: 3,
-  timeoutMs: 30_000,
-};
+  timeoutSecs: 30,
+});
 
 /** Timers that fire when told. */
 function hand() {
@@ -90,7 +91,7 @@ test("one that was stopped says nothing any more", async () => {
   expect(failed).toEqual([]);
 });
 
-test("real answers: good, bad, silent, and nobody", async () => {
+test("real answers: good, bad, silent and refused", async () => {
   const server = createServer((request, response) => {
     if (request.url === "/silent") return;
     response.statusCode = request.url === "/good" ? 204 : 503;
@@ -100,9 +101,9 @@ test("real answers: good, bad, silent, and nobody", async () => {
   const { port } = server.address() as AddressInfo;
   expect(await askProbe({ ...PROBE, port, path: "/good" })).toBeNull();
   expect(await askProbe({ ...PROBE, port, path: "/bad" })).toBe("it answered 503");
-  expect(await askProbe({ ...PROBE, port, path: "/silent", timeoutMs: 50 })).toContain("no answer");
-  expect(await askProbe({ ...PROBE, kind: "tcp", port })).toBeNull();
+  expect(await askProbe({ ...PROBE, port, path: "/silent", timeoutSecs: 0.05 })).toContain("no answer");
+  expect(await askProbe({ ...PROBE, probeType: "tcp", port })).toBeNull();
   server.closeAllConnections();
   await new Promise<void>((resolve) => server.close(() => resolve()));
-  expect(await askProbe({ ...PROBE, kind: "tcp", port })).toContain("ECONNREFUSED");
+  expect(await askProbe({ ...PROBE, probeType: "tcp", port })).toContain("ECONNREFUSED");
 });

@@ -5,8 +5,8 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { controlGroupMounts } from "../../src/runtime/isolation/detect.ts";
-import { limitGroups } from "../../src/runtime/isolation/limit-groups.ts";
+import { controlGroupMounts } from "../../src/host/isolation/detect.ts";
+import { limitGroups } from "../../src/host/isolation/limit-groups.ts";
 
 const { v2 } = controlGroupMounts(readFileSync("/proc/self/mountinfo", "utf8"));
 const [controller] = v2 === null ? [] : readFileSync(join(v2, "cgroup.subtree_control"), "utf8").trim().split(/\s+/);
@@ -16,7 +16,7 @@ test.runIf(v2 !== null && controller !== undefined && controller !== "")(
   () => {
     const own = join(v2 ?? "", `lattice-delegated-${process.pid}`);
     mkdirSync(own);
-    const module = new URL("../../src/runtime/isolation/limit-groups.ts", import.meta.url).pathname;
+    const module = new URL("../../src/host/isolation/limit-groups.ts", import.meta.url).pathname;
     const script = `
       import { readFileSync } from "node:fs";
       import { enableControllers } from ${JSON.stringify(module)};
@@ -32,7 +32,7 @@ test.runIf(v2 !== null && controller !== undefined && controller !== "")(
   },
 );
 
-test("an engine is told the whole path of the attempt's group", () => {
+test("an engine receives the full path of the attempt's group", () => {
   const v1 = new Map<string, string>();
   const below = limitGroups(
     { v2: "/sys/fs/cgroup/system.slice/agent/lattice/n1@", v2Base: "/system.slice/agent", v1 },

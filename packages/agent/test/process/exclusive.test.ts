@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { found } from "../fake-server.ts";
 import { type Rig, rig } from "../rig.ts";
 
-/** Ends only when told to, whatever signal comes first; leaves when it began and ended. */
+/** Ends only on request, whatever signal comes first; records its start and end. */
 const STUBBORN =
   "trap '' TERM; echo begin >>$SHARED/times; echo ready; while [ ! -e go ]; do sleep 0.02; done; echo end >>$SHARED/times";
 const QUICK = "echo second >>$SHARED/times";
@@ -81,7 +81,7 @@ describe("one attempt at a time", () => {
     expect(times()).toEqual(["begin", "end"]);
   });
 
-  test("it goes on waiting, in its place, after a restart of the agent", async () => {
+  test("a waiting attempt keeps its place after a restart of the agent", async () => {
     await stopping();
     r.server.run({ allocationId: "9", entrypoint: QUICK, variables: variables() });
     await found(() => onDisk("9.1", "order.json"));

@@ -38,7 +38,7 @@ describe("logs", () => {
     expect((await ask({ allocationId: "../x" })).error).toContain("no log of that attempt");
   });
 
-  test("following goes on until the attempt has ended, and misses nothing", async () => {
+  test("following continues until the attempt has ended, and misses nothing", async () => {
     const a = id();
     r.server.run({ allocationId: a, entrypoint: "for i in 1 2 3 4 5; do echo $i; sleep 0.1; done" });
     await r.server.running(a);

@@ -64,12 +64,12 @@ describe("as the agent's own user", () => {
   });
 
   test("what is said after the signal to end is there as well, and nothing is left running", async () => {
-    const entrypoint = 'trap "echo ending; exit 0" TERM; echo begun; while :; do sleep 0.1; done';
+    const entrypoint = 'trap "echo ending; exit 0" TERM; echo started; while :; do sleep 0.1; done';
     r.server.run({ allocationId: "33", workdir: folder, entrypoint, output: { file: "stopped.out" } });
-    await found(() => read("stopped.out") === "begun\n");
+    await found(() => read("stopped.out") === "started\n");
     r.server.stop({ allocationId: "33", graceSeconds: 20 });
     await r.server.end("33");
-    expect(read("stopped.out")).toMatch(/^begun\n(Terminated\n)?ending\n$/);
+    expect(read("stopped.out")).toMatch(/^started\n(Terminated\n)?ending\n$/);
   });
 
   test("a lot of it is not lost", async () => {
@@ -88,7 +88,7 @@ describe("as the agent's own user", () => {
     expect(existsSync(inFolder("ran"))).toBe(false);
   });
 
-  test("unless it was only to be written if possible: then the output says so, and is kept as ever", async () => {
+  test("a file with if_possible that cannot be written: the attempt runs, and its output states it", async () => {
     const output = { file: "/no/such/folder/x.out", ifPossible: true };
     r.server.run({ allocationId: "36", workdir: folder, entrypoint: "echo here; echo there >&2", output });
     await r.server.end("36");
@@ -106,11 +106,11 @@ describe("as the agent's own user", () => {
 });
 
 describe.runIf(process.getuid?.() === 0)("as a mapped user", () => {
-  const NOBODY = 65_534;
+  const UNPRIVILEGED = 65_534;
   let r: Rig;
   beforeAll(async () => {
     chmodSync(folder, 0o755);
-    writeFileSync(inFolder("users"), `ada ${NOBODY} ${NOBODY}\n`);
+    writeFileSync(inFolder("users"), `ada ${UNPRIVILEGED} ${UNPRIVILEGED}\n`);
     r = await rig({
       options: { software: { ...DEFAULT_SOFTWARE, userMapping: { kind: "file", path: inFolder("users") } } },
     });
@@ -127,7 +127,7 @@ describe.runIf(process.getuid?.() === 0)("as a mapped user", () => {
     r.server.run({ allocationId: "42", ...base, output: { file: "link.out" } });
     r.server.run({ allocationId: "43", ...base, output: { file: inFolder("root.out") } });
     const [, link, root] = await Promise.all(["41", "42", "43"].map((id) => r.server.end(id)));
-    expect(read("open/mine.out")).toBe(`${NOBODY}\n`);
+    expect(read("open/mine.out")).toBe(`${UNPRIVILEGED}\n`);
     expect([link?.message, root?.message]).toEqual([
       expect.stringContaining("Permission denied"),
       expect.stringContaining("Permission denied"),

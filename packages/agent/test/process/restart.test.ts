@@ -7,7 +7,7 @@ import { pb } from "@lattice/wire";
 import { buildSync } from "esbuild";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { discoverBootId } from "../../src/discovery/hardware.ts";
-import { detectIsolation } from "../../src/runtime/isolation/detect.ts";
+import { detectIsolation } from "../../src/host/isolation/detect.ts";
 import { fakeServer, found } from "../fake-server.ts";
 import { offered } from "../offered.ts";
 import { alive, type Rig, rig } from "../rig.ts";
@@ -26,7 +26,7 @@ describe("an agent that comes back", () => {
   const reconnected = async (): Promise<void> => void (await found(() => r.agent.connected() === 1));
   const lastHello = () => r.server.hellos.at(-1)?.attempts.map(({ allocationId, state }) => ({ allocationId, state }));
 
-  test("finds its workload running, says so, and reports its exit", async () => {
+  test("a restarted agent reports its running workload, and later its exit", async () => {
     r.server.run({ allocationId: "1", entrypoint: "echo $$; while [ ! -e go ]; do sleep 0.05; done; exit 6" });
     const pid = Number(await found(() => r.file("1", "stdout")));
     await r.restart();
@@ -74,7 +74,7 @@ describe("an agent that comes back", () => {
     expect(await r.server.end("4")).toMatchObject({ state: pb.AllocationState.FAILED, reason: "lost" });
   });
 
-  test("goes on with a stop and with the walltime it had begun", async () => {
+  test("a restarted agent continues a stop and a walltime", async () => {
     r.server.run({ allocationId: "5", entrypoint: "trap '' TERM; echo ready; while :; do sleep 0.1; done" });
     await found(() => r.file("5", "stdout"));
     r.server.stop({ allocationId: "5", graceSeconds: 1 });
@@ -95,18 +95,21 @@ describe("an agent that comes back", () => {
   test("an order written but not started is started, once", async () => {
     await r.agent.close();
     mkdirSync(join(r.dataDir, "attempts/7.1"));
-    const order = { ...emptyOrder, allocationId: "7", attempt: 1, entrypoint: "echo late" };
+    const order = { allocationId: "7", attempt: 1, entrypoint: "echo late" };
     const bootId = discoverBootId();
-    writeFileSync(join(r.dataDir, "attempts/7.1/order.json"), JSON.stringify({ bootId, order }));
+    writeFileSync(join(r.dataDir, "attempts/7.1/order.json"), JSON.stringify({ bootId, arrivedAtMs: 1, order }));
     mkdirSync(join(r.dataDir, "attempts/8.1"));
-    writeFileSync(join(r.dataDir, "attempts/8.1/order.json"), JSON.stringify({ bootId: "other", order }));
+    writeFileSync(
+      join(r.dataDir, "attempts/8.1/order.json"),
+      JSON.stringify({ bootId: "other", arrivedAtMs: 1, order }),
+    );
     await r.start();
     expect(await r.server.end("7")).toMatchObject({ state: pb.AllocationState.COMPLETED });
     expect(r.file("7", "stdout")).toBe("late\n");
     expect(await r.server.end("8")).toMatchObject({ reason: "lost" });
   });
 
-  test("ends what an earlier life left in a control group that nobody knows", async () => {
+  test("a restarted agent empties a control group of no known attempt", async () => {
     const isolation = detectIsolation({ nodeId: "n1", dataDir: realpathSync(r.dataDir) });
     const place = { key: "77.1", dir: join(r.dataDir, "attempts/77.1"), leader: null };
     const joinBy = await isolation.prepare(place);
@@ -145,8 +148,8 @@ test.each([
   const child = spawn("sleep", ["1000"], { stdio: "ignore", env: { ...process.env, LATTICE_ATTEMPT_DIR: dir } });
   const childGone = new Promise((resolve) => child.once("exit", resolve));
   mkdirSync(dir);
-  const order = { ...emptyOrder, allocationId: "9", attempt: 1, entrypoint: "sleep 1000" };
-  writeFileSync(join(dir, "order.json"), JSON.stringify({ bootId: bootOf(), order }));
+  const order = { allocationId: "9", attempt: 1, entrypoint: "sleep 1000" };
+  writeFileSync(join(dir, "order.json"), JSON.stringify({ bootId: bootOf(), arrivedAtMs: 1, order }));
   writeFileSync(join(dir, "pid"), `${pid}\n`);
   try {
     await r.start();
@@ -171,7 +174,7 @@ test("workloads end with the agent when that is asked for", async () => {
   await r.close();
 });
 
-test("kill -9 of the program: the workload goes on, and its exit is reported by the next", async () => {
+test("kill -9 of the agent: the workload continues, and the next agent reports its exit", async () => {
   const r = await rig({ options: { killWorkloadsOnExit: false } });
   await r.agent.close();
   await found(() => r.server.connected() === 0);
@@ -217,21 +220,3 @@ test("kill -9 of the program: the workload goes on, and its exit is reported by 
   await r.start();
   await r.close();
 });
-
-const emptyOrder = {
-  name: "",
-  tenant: "",
-  user: "",
-  vcluster: "",
-  entrypoint: "",
-  command: [],
-  script: "",
-  variables: {},
-  workdir: "",
-  walltimeSeconds: 0,
-  graceSeconds: 0,
-  nodes: [],
-  nodeIndex: 0,
-  tasksPerNode: 0,
-  slurmEnv: false,
-};

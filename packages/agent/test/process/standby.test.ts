@@ -7,11 +7,11 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { warmScript } from "../../src/runtime/process/warm-script.ts";
+import { warmScript } from "../../src/runtime/attempt/warm-script.ts";
 
 const SOURCE = fileURLToPath(new URL("../../native/standby/lattice-standby.c", import.meta.url));
 
-/** Tells what it was called with and read, whether it leads a session, and ends as it is told. */
+/** Prints its arguments and input and whether it leads a session, and exits as requested. */
 const WRAPPER = `read -r kind word
 [ "$(ps -o sid= -p $$ | tr -d ' ')" = $$ ] && leads=yes || leads=no
 echo "name=$1 group=$2 kind=$kind leads=$leads"
@@ -60,7 +60,7 @@ test("both give each attempt a session of its own, leave it its line, and say ho
   expect(await said(compiled, [wrapper], lines)).toBe(script);
 });
 
-test("both end when whoever spoke to them is gone, before and between attempts", async () => {
+test("both end when their agent is gone, before and between attempts", async () => {
   for (const lines of [[], ["+ one", "= 3"]]) {
     const script = await said("/bin/sh", ["-c", warmScript, wrapper], lines);
     expect(await said(compiled, [wrapper], lines)).toBe(script);

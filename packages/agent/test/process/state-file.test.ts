@@ -1,4 +1,4 @@
-// The state file: it says what runs here, and ends what nobody can take up again.
+// The state file: it lists the running attempts, and processes that cannot be recovered are killed.
 
 import { existsSync, mkdtempSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 import pino from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startAgent } from "../../src/index.ts";
-import type { NodeState } from "../../src/state/state-file.ts";
+import type { AgentState } from "../../src/state/state-file.ts";
 import { straysIn } from "../../src/state/strays.ts";
 import { found } from "../fake-server.ts";
 import { agentOptions, alive, type Rig, rig } from "../rig.ts";
@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true, maxRetries: 9 }));
 
-const state = (): NodeState => JSON.parse(readFileSync(path, "utf8")) as NodeState;
+const state = (): AgentState => JSON.parse(readFileSync(path, "utf8")) as AgentState;
 const running = (entrypoint: string): string => `echo $$; ${entrypoint}`;
 const pidOf = async (r: Rig, id: string): Promise<number> => Number(await found(() => r.file(id, "stdout")));
 
@@ -51,7 +51,7 @@ test.each(["process_group", undefined] as const)(
     const pid = await pidOf(r, "2");
     await found(() => existsSync(path) && state().attempts.length === 1);
     await r.agent.close();
-    // As when the disk was replaced, or somebody cleaned up.
+    // As after a replaced disk or a manual cleanup.
     renameSync(join(r.dataDir, "attempts", "2.1"), join(folder, "lost"));
     await r.start();
     await found(() => !alive(pid));
@@ -73,7 +73,7 @@ test("a data folder that was moved away from leaves nothing running, and the new
   await r.close();
 });
 
-test("a file that makes no sense is written anew, and attempts are found by their folders", async () => {
+test("a malformed state file is replaced, and attempts are recovered from their folders", async () => {
   const r = await rig({ options: { killWorkloadsOnExit: false, stateFile: path } });
   r.server.run({ allocationId: "4", entrypoint: running("while [ ! -e go ]; do sleep 0.05; done") });
   const pid = await pidOf(r, "4");
@@ -105,7 +105,7 @@ test("after a boot, and for attempts that have their folder, there is nothing to
   const entry = { attempt: "5.1", pid: 1, wrapper: "w", cgroup: "", runtime: "process", mounts: [], container: null };
   const dir = join(folder, "attempts", "5.1");
   const before = { version: 1, node: "n1", boot_id: "b1", data_dir: folder, isolation: "cgroup2" } as const;
-  const stored: NodeState = { ...before, attempts: [{ ...entry, runtime: "process", dir }] };
+  const stored: AgentState = { ...before, attempts: [{ ...entry, runtime: "process", dir }] };
   expect(straysIn(stored, { bootId: "b2", dataDir: folder })).toEqual([]);
   expect(straysIn(stored, { bootId: "b1", dataDir: folder })).toHaveLength(1);
   expect(straysIn(stored, { bootId: "b1", dataDir: "/elsewhere" })).toHaveLength(1);

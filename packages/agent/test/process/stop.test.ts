@@ -3,7 +3,7 @@
 import { realpathSync } from "node:fs";
 import { pb } from "@lattice/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { detectIsolation } from "../../src/runtime/isolation/detect.ts";
+import { detectIsolation } from "../../src/host/isolation/detect.ts";
 import { found } from "../fake-server.ts";
 import { offered } from "../offered.ts";
 import { alive, type Rig, rig } from "../rig.ts";
@@ -35,7 +35,7 @@ describe.each(["cgroup2", "cgroup1", "process_group"] as const)("ending attempts
     expect(alive(pid ?? 0)).toBe(false);
   });
 
-  test("a stop ends grandchildren, those with a session of their own and those that ignore SIGTERM", async () => {
+  test("a stop ends grandchildren, including processes in other sessions and processes that ignore SIGTERM", async () => {
     const a = id();
     const child = "trap '' TERM; echo $$; while :; do sleep 1; done";
     r.server.run({

@@ -3,12 +3,13 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { create, type MessageInitShape, toJson } from "@bufbuild/protobuf";
+import { pb } from "@lattice/wire";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Order } from "../../src/lifecycle/attempt.ts";
-import { checkDefaults, checkScratch, homeMount, ownOutput } from "../../src/prologue/asked-folders.ts";
-import type { Target } from "../../src/prologue/parts.ts";
-import { scratchFolders } from "../../src/prologue/scratch.ts";
-import type { RunAs } from "../../src/runtime/user/user.ts";
+import type { RunAs } from "../../src/host/user/user.ts";
+import type { PrologueTarget } from "../../src/runtime/engine.ts";
+import { checkDefaults, checkScratch, homeMount, ownOutput } from "../../src/runtime/prologue/requested-folders.ts";
+import { scratchFolders } from "../../src/runtime/prologue/scratch.ts";
 
 let dir: string;
 beforeAll(() => {
@@ -18,15 +19,19 @@ beforeAll(() => {
 afterAll(() => rmSync(dir, { recursive: true, force: true, maxRetries: 9 }));
 
 const ADA: RunAs = { name: "ada", uid: 54321, gid: 54321, groups: [54321], home: "/nowhere/ada", shell: "/bin/sh" };
-const ASKED = { output: "", scratchBytes: 0, defaults: false };
-const orderOf = (data: Partial<NonNullable<Order["data"]>>, more: Partial<Order> = {}): Order =>
-  ({ allocationId: "7", user: "ada", tenant: "t", project: "", data: { ...ASKED, ...data }, ...more }) as Order;
+const orderOf = (data: MessageInitShape<typeof pb.RunDataSchema>, more: Partial<pb.RunOrder> = {}): pb.RunOrder => ({
+  ...create(pb.RunOrderSchema, { allocationId: "7", user: "ada", tenant: "t", data }),
+  ...more,
+});
 
-const targetOf = (key: string, scratchBytes: number): Target => {
+const targetOf = (key: string, scratchBytes: number): PrologueTarget => {
   const order = orderOf({ scratchBytes });
   const folder = join(dir, "attempts", key);
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, "order.json"), JSON.stringify({ bootId: "b", order }));
+  writeFileSync(
+    join(folder, "order.json"),
+    JSON.stringify({ bootId: "b", arrivedAtMs: 1, order: toJson(pb.RunOrderSchema, order) }),
+  );
   return { key, group: key, dir: folder, order, environment: {} };
 };
 
@@ -66,7 +71,7 @@ test("output: a folder by whom it is for, a bucket as it is, and no way out", as
 });
 
 test("defaults: a node without them says which one it lacks", async () => {
-  const check = (parts: object, more: Partial<Order> = {}, user: RunAs | null = ADA) =>
+  const check = (parts: object, more: Partial<pb.RunOrder> = {}, user: RunAs | null = ADA) =>
     checkDefaults({ outputRoot: "/out", homeSource: "", ...parts }, orderOf({ defaults: true }, more), user);
   await expect(check({ outputRoot: "" })).rejects.toThrow("no place for output");
   await expect(check({})).rejects.toMatchObject({ stage: "mounts", message: expect.stringContaining("/nowhere/ada") });
@@ -75,12 +80,12 @@ test("defaults: a node without them says which one it lacks", async () => {
   await check({}, {}, null);
   const saves = {
     ...orderOf({ defaults: true, output: "s3://b/" }),
-    checkpoint: { mode: "signal", port: 0, resumeFrom: 0 },
+    checkpoint: create(pb.CheckpointPlanSchema, { mode: "signal" }),
   };
   await expect(checkDefaults({ outputRoot: "", homeSource: "" }, saves, null)).rejects.toThrow(
     "no place for checkpoints",
   );
-  expect(homeMount("/h/{user}", orderOf({ defaults: true }), ADA)).toEqual([
+  expect(homeMount("/h/{user}", orderOf({ defaults: true }), ADA)).toMatchObject([
     { source: "/h/{user}", target: ADA.home, access: "read-write" },
   ]);
   expect(homeMount("/h/{user}", orderOf({}), ADA)).toEqual([]);

@@ -5,13 +5,14 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { create } from "@bufbuild/protobuf";
+import { pb } from "@lattice/wire";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Mount, Order } from "../../src/lifecycle/attempt.ts";
-import { parseOptions } from "../../src/options.ts";
-import { dataMounts } from "../../src/prologue/mounts.ts";
-import { SECRETS } from "../../src/prologue/remote-sources.ts";
-import { type DataMount, enterScript, enterWords } from "../../src/runtime/uenv/enter.ts";
-import type { RunAs } from "../../src/runtime/user/user.ts";
+import type { RunAs } from "../../src/host/user/user.ts";
+import { parseOptions } from "../../src/options/options.ts";
+import { type DataMount, enterScript, enterWords } from "../../src/runtime/attempt/enter-script.ts";
+import { dataMounts } from "../../src/runtime/prologue/mounts.ts";
+import { SECRETS } from "../../src/runtime/prologue/remote-sources.ts";
 
 const UID = 54341;
 let dir: string;
@@ -47,16 +48,15 @@ function keysOf(path: string, text: string, uid: number): string {
   return path;
 }
 
-function planned(mounts: readonly Mount[], allowed: readonly string[], user: RunAs | null = ada) {
-  const order = { allocationId: "7", user: "ada", tenant: "t", project: "p", mounts } as unknown as Order;
+function planned(mounts: readonly pb.Mount[], allowed: readonly string[], user: RunAs | null = ada) {
+  const owner = { allocationId: "7", user: "ada", tenant: "t", project: "p" };
+  const order = { ...create(pb.RunOrderSchema, owner), mounts: [...mounts] };
   const sources = { allowed, s3Url: "http://store:9000", s3Mounter: mounter, nfsMounter: "/bin/true" };
   return dataMounts({ homeSource: "", sources }, { order, dir: join(dir, "attempt") }, user);
 }
 
-const s3 = (source: string, more: Partial<Mount> = {}): Mount => ({
-  source,
-  target: "/mnt/set",
-  access: "read-only",
+const s3 = (source: string, more: Partial<pb.Mount> = {}): pb.Mount => ({
+  ...create(pb.MountSchema, { source, target: "/mnt/set", access: "read-only" }),
   ...more,
 });
 
@@ -105,7 +105,7 @@ test("keys go when the bucket cannot be mounted, and the stage says why", async 
   expect(readFileSync(join(dir, "called"), "utf8")).not.toContain(" ro,");
 });
 
-test("without keys as anybody; with keys of somebody else, or what are none, not at all", async () => {
+test("a bucket without keys is mounted anonymously; unreadable or malformed keys fail", async () => {
   const [mount] = await planned([s3("s3://sets")], ["s3://sets"]);
   expect(mount?.kind === "fuse" && mount.words.at(-1)).toContain("public_bucket=1");
   const [own] = await planned([s3("s3://sets")], ["s3://sets"], null);
@@ -128,7 +128,7 @@ test("flags that allow nothing that could be mounted are refused", () => {
   expect(parse("--mount-allow", "s3://a", "--mount-allow", "nfs://f/x").mountAllow).toEqual(["s3://a", "nfs://f/x"]);
   expect(parse().mountAllow).toEqual([]);
   for (const wrong of ["/data", "s3://", "nfs://f/../x", "http://x"]) {
-    const script = `import { parseOptions } from "./packages/agent/src/options.ts"; parseOptions(["--mount-allow", "${wrong}"], {}, "0");`;
+    const script = `import { parseOptions } from "./packages/agent/src/options/options.ts"; parseOptions(["--mount-allow", "${wrong}"], {}, "0");`;
     const { status } = spawnSync(process.execPath, ["--import", "tsx", "-e", script], { stdio: "ignore" });
     expect(status, wrong).toBe(1);
   }

@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writ
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { scratchFolders } from "../../src/prologue/scratch.ts";
+import { scratchFolders } from "../../src/runtime/prologue/scratch.ts";
 
 const base = mkdtempSync(join(tmpdir(), "lattice-scratch-"));
 afterAll(() => rmSync(base, { recursive: true, force: true, maxRetries: 9 }));
@@ -42,7 +42,7 @@ test.runIf(process.getuid?.() === 0)("another user never gets it", async () => {
   expect(statSync(folders.make("7.0", mine))).toMatchObject({ ino, uid: 1234, gid: 1234 });
 });
 
-test("no more are kept than are of use; one that somebody took away is made anew", async () => {
+test("the number of spare folders is limited, and a removed spare is replaced", async () => {
   const root = freshRoot();
   const folders = scratchFolders(root);
   for (let n = 0; n < 9; n += 1) folders.make(`${n}.0`, null);

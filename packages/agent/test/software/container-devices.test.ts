@@ -9,7 +9,8 @@ import { driverLibraries } from "../../src/runtime/container/devices/driver.ts";
 import { deviceHost } from "../../src/runtime/container/devices/host.ts";
 import { type DeviceHost, passedDevices } from "../../src/runtime/container/devices/passed.ts";
 import { containerEnvironment } from "../../src/runtime/container/environment.ts";
-import { type ContainerPlan, type ContainerStore, runWords } from "../../src/runtime/container/podman.ts";
+import type { ContainerStore } from "../../src/runtime/podman/podman.ts";
+import { type ContainerPlan, runWords } from "../../src/runtime/podman/start.ts";
 import { unit } from "../discovery/gpu-unit.ts";
 
 const DRIVER = [{ from: "/usr/lib/libcuda.so.1", to: "/usr/local/nvidia/lib64/libcuda.so.1" }];
@@ -197,7 +198,7 @@ const LISTING = `6 libs found in cache \`/etc/ld.so.cache'
 \tlibcuda.so (libc6,x86-64) => /lib/x86_64-linux-gnu/libcuda.so
 `;
 
-test("the driver's libraries are those that the loader would take, and no others", async () => {
+test("the driver's libraries are exactly the ones that the loader uses", async () => {
   const to = (name: string) => `/usr/local/nvidia/lib64/${name}`;
   const libraries = driverLibraries(LISTING, "x86-64");
   expect(libraries.map(({ from, to: at }) => [from.replace("/lib/x86_64-linux-gnu/", ""), at])).toEqual(
@@ -233,7 +234,7 @@ test("podman is asked for exactly these, and cannot change the driver", () => {
     ...{ variables: [], binds: [], pidFile: "/p", groupParent: "/g", umask: "0022" },
     devices: { named: ["nvidia.com/gpu=0"], files: ["/dev/cxi0"], driver: DRIVER },
   } satisfies ContainerPlan;
-  const store: ContainerStore = { engine: { podman: "podman", runtime: "runc" }, folder: "/f", insecure: [] };
+  const store: ContainerStore = { podman: "podman", runtime: "runc", folder: "/f", insecure: [] };
   const words = runWords(store, plan).join(" ");
   expect(words).toContain("--device nvidia.com/gpu=0 --device /dev/cxi0");
   expect(words).toContain("--volume /usr/lib/libcuda.so.1:/usr/local/nvidia/lib64/libcuda.so.1:ro,nosuid,nodev");

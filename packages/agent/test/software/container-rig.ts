@@ -16,7 +16,7 @@ export interface ContainerRig {
   close(): Promise<void>;
 }
 
-/** A loopback address of this process alone: nobody else takes its ports. */
+/** A loopback address of this process alone, so that its ports are free. */
 const HOST = `127.${100 + ((process.pid >> 16) & 63)}.${(process.pid >> 8) & 255}.${process.pid & 255}`;
 const TOOLS = ["sh", "echo", "cat", "id", "env", "sleep", "ls", "touch", "true", "grep", "pwd"];
 

@@ -1,16 +1,18 @@
-// Containers that have a part of their node: they start although the GPUs of others are denied to them, whoever enters later
-// is denied those as well, and a kill for want of memory is told as that. And devices by the name of a specification.
+// Containers with a share of their node: they start although other GPUs are denied to them, terminals that enter later are
+// denied those too, and an OOM kill is reported as such. Also devices by CDI name.
 
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { detectEngine, programFolders } from "../../src/runtime/container/detect.ts";
+import { searchPath } from "../../src/base/executable.ts";
+import { hierarchies } from "../../src/host/isolation/detect.ts";
+import { removeBelow } from "../../src/host/isolation/group-folder.ts";
 import { deviceHost } from "../../src/runtime/container/devices/host.ts";
-import { pullImage, runWords } from "../../src/runtime/container/podman.ts";
-import { hierarchies } from "../../src/runtime/isolation/detect.ts";
-import { removeBelow } from "../../src/runtime/isolation/group-folder.ts";
+import { detectPodman } from "../../src/runtime/podman/detect.ts";
+import { pullImage } from "../../src/runtime/podman/prepare.ts";
+import { runWords } from "../../src/runtime/podman/start.ts";
 import { found } from "../fake-server.ts";
 import { type Rig, rig } from "../rig.ts";
 import { DEFAULT_SOFTWARE } from "../software-options.ts";
@@ -33,13 +35,13 @@ afterAll(async () => {
 
 const DEVICES = "/sys/fs/cgroup/devices";
 
-test("one of two GPUs: the container starts, and others' devices are denied to those who enter", async () => {
+test("one of two GPUs: the container starts, and other devices are denied to processes that enter", async () => {
   r.server.run({
     allocationId: "1",
     entrypoint: "echo [$CUDA_VISIBLE_DEVICES]; cat /proc/self/cgroup; while true; do sleep 0.1; done",
     environment: { image: containers.image },
     limits: { gpuCount: 1 },
-    // Looks in every second, so that somebody enters.
+    // A probe enters every second.
     livenessProbe: { probeType: "tcp", port: 1, periodSecs: 1, failureThreshold: 1_000, timeoutSecs: 1 },
   });
   await found(() => r.file("1", "stdout").includes("[0]\n"));
@@ -48,7 +50,7 @@ test("one of two GPUs: the container starts, and others' devices are denied to t
   if (group !== undefined && existsSync(DEVICES)) {
     for (const minor of [0, 1]) execFileSync("mknod", [join(folder, `gpu${minor}`), "c", "195", String(minor)]);
     await found(() => /Operation not permitted/.test(opening(join(DEVICES, group), 1)) || null);
-    // No driver here has it; to be told so, one must be let through.
+    // No driver here has it; that error shows that the open was allowed.
     expect(opening(join(DEVICES, group), 0)).toMatch(/No such device/);
   }
   r.server.stop({ allocationId: "1", graceSeconds: 1 });
@@ -62,7 +64,7 @@ function opening(group: string, minor: number): string {
   return spawnSync("/bin/sh", words, { encoding: "utf8", env: { LC_ALL: "C" } }).stderr;
 }
 
-test("a kill for want of memory inside is told as that", async () => {
+test("an OOM kill inside a container is reported as such", async () => {
   r.server.run({
     allocationId: "2",
     entrypoint: "x=0123456789abcdef; while true; do x=$x$x; done",
@@ -74,9 +76,9 @@ test("a kill for want of memory inside is told as that", async () => {
 });
 
 test("devices and files of the driver are there, a device also by its name in a specification", async () => {
-  const engine = detectEngine(programFolders(process.env.PATH ?? ""), "runc");
-  if (typeof engine === "string") throw new Error(engine);
-  const store = { engine, folder: join(folder, "oci"), insecure: [containers.registry] };
+  const engine = detectPodman(searchPath(process.env.PATH ?? ""), "runc");
+  if (!engine.ok) throw new Error(engine.error);
+  const store = { ...engine.value, folder: join(folder, "oci"), insecure: [containers.registry] };
   const { id } = await pullImage(store, containers.image, AbortSignal.timeout(300_000));
   const name = `test${process.pid}`;
   const spec = `/var/run/cdi/lattice-${name}.json`;

@@ -5,12 +5,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
+import { failed } from "@lattice/core";
 import { pb } from "@lattice/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Software } from "../../src/lifecycle/attempt.ts";
-import { prepareContainer } from "../../src/prologue/container.ts";
-import type { PrologueParts, Target } from "../../src/prologue/parts.ts";
-import { detectEngine, detectSarus } from "../../src/runtime/container/detect.ts";
+import type { EngineAttempt, PrologueParts } from "../../src/runtime/engine.ts";
+import { openContainerEngine } from "../../src/runtime/engines.ts";
+import { detectPodman } from "../../src/runtime/podman/detect.ts";
+import { checkSignature } from "../../src/runtime/prologue/prologue.ts";
+import { openSarus } from "../../src/runtime/sarus/engine.ts";
 import { found } from "../fake-server.ts";
 import { alive, type Rig, rig } from "../rig.ts";
 import { DEFAULT_SOFTWARE } from "../software-options.ts";
@@ -37,7 +39,7 @@ describe("attempts in containers", () => {
     rmSync(data, { recursive: true, force: true, maxRetries: 9 });
   });
 
-  test("the image is pulled, and its files are what the command sees; nobody is root in it", async () => {
+  test("the command sees the pulled image's files, and does not run as root", async () => {
     const a = id();
     r.server.run({
       allocationId: a,
@@ -55,7 +57,7 @@ describe("attempts in containers", () => {
     expect(out).toMatch(/Seccomp:\s+2/);
   });
 
-  test("by digest, with a root file system that nobody writes to, data, scratch and a script", async () => {
+  test("an image by digest runs with a read-only root, data, scratch and a script", async () => {
     const a = id();
     r.server.run({
       allocationId: a,
@@ -100,7 +102,7 @@ describe("attempts in containers", () => {
     expect(names(r.dataDir)).toEqual([]);
   });
 
-  test("it outlives its agent, is watched by the next one, and what nobody knows any more is removed", async () => {
+  test("a container outlives its agent, the next agent watches it, and unknown containers are removed", async () => {
     const software = { ...DEFAULT_SOFTWARE, insecureRegistries: [containers.registry], cacheMinFreeBytes: 0 };
     const other = await rig({ options: { software, killWorkloadsOnExit: false } });
     const entrypoint = "echo up; while true; do sleep 0.1; done";
@@ -229,43 +231,35 @@ test.each(["crun", "runc"] as const)("%s, when the site names it, is what runs t
 
 test("a node without an engine says which program is missing", async () => {
   const folder = mkdtempSync(join(tmpdir(), "lattice-programs-"));
-  expect(detectEngine([folder])).toBe("podman is not installed on this node");
+  expect(detectPodman([folder])).toEqual(failed("podman is not installed on this node"));
   writeFileSync(join(folder, "podman"), "", { mode: 0o755 });
-  expect(detectEngine([folder])).toBe("podman is installed, but neither crun nor runc is");
+  expect(detectPodman([folder])).toEqual(failed("podman is installed, but neither crun nor runc is"));
   for (const name of ["runc", "crun"]) writeFileSync(join(folder, name), "", { mode: 0o755 });
-  expect(detectEngine([folder])).toMatchObject({ runtime: join(folder, "crun") });
-  expect(detectEngine([folder], "auto", "/unified")).toMatchObject({ runtime: join(folder, "runc") });
-  expect(detectEngine([folder], "runc")).toMatchObject({ runtime: join(folder, "runc") });
+  expect(detectPodman([folder])).toMatchObject({ value: { runtime: join(folder, "crun") } });
+  expect(detectPodman([folder], "auto", "/unified")).toMatchObject({ value: { runtime: join(folder, "runc") } });
+  expect(detectPodman([folder], "runc")).toMatchObject({ value: { runtime: join(folder, "runc") } });
   rmSync(join(folder, "crun"));
-  expect(detectEngine([folder], "crun")).toBe("podman is installed, but crun is not (--container-runtime)");
-  expect(detectSarus([folder])).toBe("sarus is not installed on this node (--container-runtime)");
+  const noCrun = "podman is installed, but crun is not (--container-runtime)";
+  expect(detectPodman([folder], "crun")).toEqual(failed(noCrun));
+  expect(openSarus({ path: [folder] })).toEqual(failed("sarus is not installed on this node (--container-runtime)"));
+  const engine = openContainerEngine({
+    ...{ choice: "crun", cacheDir: folder, insecureRegistries: [], path: [folder], isRoot: true },
+  });
   rmSync(folder, { recursive: true, maxRetries: 9 });
-  const images = { signedOnly: false };
-  const parts = { containers: "podman is not installed on this node", images, sarus: null } as PrologueParts;
-  const software = { image: "x", signRequired: false } as Software;
-  const target = { key: "1.1", dir: folder, order: {} } as Target;
-  const prepared = prepareContainer(
-    parts,
-    target,
-    { software, runAs: null, data: [], environment: {}, policy: [], binds: [] },
-    new AbortController().signal,
-  );
-  await expect(prepared).rejects.toMatchObject({ stage: "container", message: "podman is not installed on this node" });
+  const prepared = engine.prepare({} as PrologueParts, {} as EngineAttempt, new AbortController().signal);
+  await expect(prepared).rejects.toMatchObject({ stage: "container", message: noCrun });
+  await expect(engine.pull("x", new AbortController().signal)).rejects.toThrow(noCrun);
 });
 
 test.each([
   { signedOnly: true, signRequired: false, says: /only signed images may be used here \(--require-signed\)/ },
   { signedOnly: false, signRequired: true, says: /cannot be checked on this node$/ },
 ])("where signatures are required no container runs: %o", async ({ signedOnly, signRequired, says }) => {
-  const parts = { containers: {}, images: { signedOnly }, sarus: null } as PrologueParts;
-  const software = { image: "x", signRequired } as Software;
-  const prepared = prepareContainer(
-    parts,
-    { key: "1.1", dir: tmpdir(), order: {} } as Target,
-    { software, runAs: null, data: [], environment: {}, policy: [], binds: [] },
-    new AbortController().signal,
+  const images = { signedOnly } as PrologueParts["images"];
+  const order = create(pb.RunOrderSchema, { environment: { image: "x", signRequired } });
+  expect(() => checkSignature({ images }, { order })).toThrow(
+    expect.objectContaining({ stage: "image", message: expect.stringMatching(says) }),
   );
-  await expect(prepared).rejects.toMatchObject({ stage: "image", message: expect.stringMatching(says) });
 });
 
 const storeOf = (dataDir: string): readonly string[] => [

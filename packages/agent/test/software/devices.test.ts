@@ -1,15 +1,15 @@
 // Devices that a control group of v2 is kept from, by the kernel itself: a process inside may not open them, and all
-// others go on as before.
+// other devices keep working.
 
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { controlGroupMounts } from "../../src/runtime/isolation/detect.ts";
-import { denyDevices, whyNotDeny } from "../../src/runtime/isolation/devices/deny.ts";
-import { type Device, deviceProgram, parseDevice } from "../../src/runtime/isolation/devices/program.ts";
-import { limitGroups } from "../../src/runtime/isolation/limit-groups.ts";
+import { controlGroupMounts } from "../../src/host/isolation/detect.ts";
+import { denyDevices, whyNotDeny } from "../../src/host/isolation/devices/deny.ts";
+import { type Device, deviceProgram, parseDevice } from "../../src/host/isolation/devices/program.ts";
+import { limitGroups } from "../../src/host/isolation/limit-groups.ts";
 
 const { v2 } = controlGroupMounts(readFileSync("/proc/self/mountinfo", "utf8"));
 const base = join(v2 ?? "/nowhere", `lattice-test-devices-${process.pid}`);
@@ -85,7 +85,7 @@ if (v2 === null || why !== null) {
       for (const group of [own, other]) mkdirSync(group);
       await denyDevices(own, ["195:1"]);
       expect(opening(own, 1)).toMatch(/Operation not permitted|Permission denied/);
-      // No driver has it; to be told so, one must be let through.
+      // No driver has it; that error shows that the open was allowed.
       expect(opening(own, 0)).toMatch(/No such device/);
       expect(opening(other, 1)).toMatch(/No such device/);
       for (const group of [own, other]) rmdirSync(group);

@@ -6,11 +6,11 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { quoted } from "../../src/base/shell-text.ts";
 import { askNvml } from "../../src/discovery/gpus/ask-nvml.ts";
 import { deviceHost } from "../../src/runtime/container/devices/host.ts";
 import { type Passed, passedDevices } from "../../src/runtime/container/devices/passed.ts";
 import { containerEnvironment } from "../../src/runtime/container/environment.ts";
-import { quoted } from "../../src/runtime/shell-text.ts";
 
 export interface Trial {
   readonly given: Passed;

@@ -1,4 +1,4 @@
-// A share of a node: memory and CPU that are really limited, and a kill for want of memory that is told
+// A share of a node: memory and CPU are really limited, and an OOM kill is reported
 // as such, also by an agent that was away.
 
 import { execFileSync } from "node:child_process";
@@ -6,11 +6,11 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pb } from "@lattice/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type MemoryRoom, memoryPolicyWords } from "../../src/runtime/memory-policy.ts";
+import { type MemoryRoom, memoryPolicyWords } from "../../src/host/memory-policy.ts";
 import { found } from "../fake-server.ts";
 import { type Rig, rig } from "../rig.ts";
 
-/** Takes so many megabytes and holds them. */
+/** Allocates this many megabytes and holds them. */
 const eat = (megabytes: number): string =>
   `node -e 'const a=[];for(let i=0;i<${megabytes};i++)a.push(Buffer.alloc(1<<20,1));setTimeout(()=>{},100)'`;
 
@@ -30,7 +30,7 @@ describe("shares of a node", () => {
     expect(capabilities()).toContain("limit:memory");
   });
 
-  test("more memory than the share is ended by the kernel, and told as that", async () => {
+  test("more memory than the share is killed by the kernel and reported as oom", async () => {
     const a = id();
     r.server.run({ allocationId: a, entrypoint: eat(400), limits: { memoryGb: 0.15, cpuCores: 1 } });
     const report = await r.server.end(a);
@@ -84,7 +84,7 @@ describe("shares of a node", () => {
     expect(await r.server.end(a)).toMatchObject({ reason: "signal", exitCode: 137 });
   });
 
-  test("an end by memory while the agent was away is told as that", async () => {
+  test("an OOM kill while the agent was away is reported as oom", async () => {
     const other = await rig({ options: { killWorkloadsOnExit: false } });
     other.server.run({ allocationId: "900", entrypoint: `sleep 0.5; ${eat(400)}`, limits: { memoryGb: 0.15 } });
     await other.server.running("900");
@@ -126,7 +126,7 @@ describe("memory policies", () => {
     expect(memoryPolicyWords("bind", { ...place, unified: true }, all)).toEqual([]);
     expect(memoryPolicyWords("bind", { ...place, domains: two.slice(0, 1) }, all)).toEqual([]);
   });
-  test("a node without numactl says so", () => {
+  test("a node without numactl fails the prologue with that reason", () => {
     expect(() => memoryPolicyWords("bind", { ...place, numactl: false }, all)).toThrow("needs numactl");
     expect(() => memoryPolicyWords("most", place, all)).toThrow("not known");
   });

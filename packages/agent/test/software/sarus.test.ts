@@ -124,7 +124,7 @@ describe("containers by Sarus", () => {
   });
 });
 
-test("a node that has none says so, and runs no container otherwise", async () => {
+test("a node without Sarus fails the prologue with that reason, and uses no other engine", async () => {
   const before = process.env.PATH;
   process.env.PATH = path;
   const other = await rig({ options: { software: { ...DEFAULT_SOFTWARE, containerRuntime: "sarus" } } });

@@ -2,10 +2,12 @@
 
 import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { create } from "@bufbuild/protobuf";
 import type { GpuTopology, MemoryTopology } from "@lattice/core";
+import { pb } from "@lattice/wire";
 import { describe, expect, test } from "vitest";
-import { detectIsolation, detectLimits } from "../../src/runtime/isolation/detect.ts";
-import { gpuVariables, type Inside, nodeShares, otherDevices } from "../../src/runtime/isolation/node-shares.ts";
+import { detectIsolation, detectLimits } from "../../src/host/isolation/detect.ts";
+import { gpuVariables, type NodeInventory, nodeShares, otherDevices } from "../../src/host/isolation/node-shares.ts";
 import { unit } from "../discovery/gpu-unit.ts";
 
 const GB = 2 ** 30;
@@ -30,8 +32,9 @@ const memoryTopology: MemoryTopology = {
   ],
   interconnects: [{ a: 0, b: 1, kind: "numa_link", bandwidthMBps: 40_000 }],
 };
-const whole: Inside = { gpuCount: 4, units, gpuTopology, memoryTopology };
-const share = (gpuCount: number, cpuCores = 0, memoryGb = 0) => ({ gpuCount, cpuCores, memoryBytes: memoryGb * GB });
+const whole: NodeInventory = { gpuCount: 4, units, gpuTopology, memoryTopology };
+const share = (gpuCount: number, cpuCores = 0, memoryGb = 0) =>
+  create(pb.RunLimitsSchema, { gpuCount, cpuCores, memoryGb });
 
 describe("parts of a node", () => {
   test("have cores, memory and GPUs of one domain, the one with an adapter first", () => {
@@ -58,7 +61,7 @@ describe("parts of a node", () => {
     expect(shares.take("2.1", share(0)).gpus).toEqual([]);
   });
 
-  test("are told by number, and by name where a GPU is cut", () => {
+  test("are named by number, and by UUID where a GPU is partitioned", () => {
     expect(gpuVariables(whole, [2, 3])).toMatchObject({
       CUDA_VISIBLE_DEVICES: "2,3",
       ROCR_VISIBLE_DEVICES: "2,3",
@@ -81,14 +84,14 @@ test("the kernel keeps an attempt to its cores", async () => {
   const place = { nodeId: "pins", dataDir: tmpdir() };
   const limits = await detectLimits(place, detectIsolation(place));
   expect(limits.controllers).toContain("cpuset");
-  const files = await limits.prepare("1.1", { cpuCores: 1, memoryBytes: GB, gpuCount: 0 });
+  const files = await limits.prepare("1.1", share(0, 1, 1));
   try {
     await limits.pin("1.1", [1], [0]);
     const folder = files.find((file) => file.includes("/cpuset/")) ?? "";
     const cores = (): string => readFileSync(folder.replace(/tasks$/, "cpuset.cpus"), "utf8").trim();
     expect(cores()).toBe("1");
     // Terminals and tasks ask for the files again.
-    expect(await limits.prepare("1.1", { cpuCores: 1, memoryBytes: GB, gpuCount: 0 })).toEqual(files);
+    expect(await limits.prepare("1.1", share(0, 1, 1))).toEqual(files);
     expect(cores()).toBe("1");
   } finally {
     await limits.remove("1.1");

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pb } from "@lattice/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { SoftwareOptions } from "../../src/flags/software.ts";
+import type { SoftwareOptions } from "../../src/options/software.ts";
 import { found } from "../fake-server.ts";
 import { type ImageRig, imageRig, metaWith } from "../images/image-rig.ts";
 import { type Rig, rig } from "../rig.ts";
@@ -153,7 +153,7 @@ describe("attempts in uenv images", () => {
     expect(readdirSync(join(r.dataDir, "cache", "incoming"))).toEqual([]);
   });
 
-  test("bytes that are no image are told apart from a wrong digest", async () => {
+  test("a file that is not an image is distinguished from a wrong digest", async () => {
     images.addBytes("garbage/1:v1", Buffer.alloc(8192, 7));
     const a = id();
     r.server.run({ allocationId: a, entrypoint: "true", environment: { uenv: "garbage/1:v1" } });
@@ -183,7 +183,7 @@ describe("attempts in uenv images", () => {
     expect(await r.server.end(b)).toMatchObject({ reason: "exit_code", exitCode: 127 });
   });
 
-  test("an agent that is started again goes on with the attempt, its image still pinned", async () => {
+  test("a restarted agent continues the attempt with its image still pinned", async () => {
     const a = id();
     r.server.run({
       allocationId: a,

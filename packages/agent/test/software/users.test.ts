@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pb } from "@lattice/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isUsersOwn } from "../../src/prologue/held.ts";
-import { childOf } from "../../src/runtime/process/reattach.ts";
-import { asUser, parseUserMapping, resolveUser } from "../../src/runtime/user/user.ts";
+import { asUser, parseUserMapping, resolveUser } from "../../src/host/user/user.ts";
+import { childOf } from "../../src/runtime/attempt/reattach.ts";
+import { isUsersOwn } from "../../src/runtime/prologue/attempt-holdings.ts";
 import { found } from "../fake-server.ts";
 import { type ImageRig, imageRig } from "../images/image-rig.ts";
 import { type Rig, rig } from "../rig.ts";
@@ -87,7 +87,7 @@ describe("workloads as the submitting user", () => {
     rmSync(hidden, { recursive: true, maxRetries: 9 });
   });
 
-  test("whoever enters the attempt finds the user's process, never root's", async () => {
+  test("a terminal enters the user's process, never root's", async () => {
     expect(await isUsersOwn(null, process.pid)).toBe(true);
     expect(await isUsersOwn(1, process.pid)).toBe(false);
     const a = id();
@@ -110,17 +110,14 @@ describe("workloads as the submitting user", () => {
     expect(await r.server.end(a)).toMatchObject({ reason: "stopped" });
   });
 
-  test.each(["nobody-knows-me", "", "--help", "a b", "../x", "root\nroot"])(
-    "a user %j is a missing uid",
-    async (user) => {
-      const a = id();
-      r.server.run({ allocationId: a, user, entrypoint: "echo never" });
-      const report = await r.server.end(a);
-      expect(report).toMatchObject({ reason: "prologue_failed" });
-      expect(report.message).toMatch(/^prologue failed \(user\): there is no user .* on this node \(missing uid\)$/);
-      expect(r.file(a, "stdout")).toBe("");
-    },
-  );
+  test.each(["unknown-user", "", "--help", "a b", "../x", "root\nroot"])("a user %j is a missing uid", async (user) => {
+    const a = id();
+    r.server.run({ allocationId: a, user, entrypoint: "echo never" });
+    const report = await r.server.end(a);
+    expect(report).toMatchObject({ reason: "prologue_failed" });
+    expect(report.message).toMatch(/^prologue failed \(user\): there is no user .* on this node \(missing uid\)$/);
+    expect(r.file(a, "stdout")).toBe("");
+  });
 });
 
 describe("mappings", () => {

@@ -2,7 +2,8 @@
 
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { HELPER_PATH, wayIn } from "../../src/runtime/user/way-in.ts";
+import { HELPER_PATH } from "../../src/base/executable.ts";
+import { wayIn } from "../../src/host/user/way-in.ts";
 
 const CHOSEN = {
   PATH: "/mine",

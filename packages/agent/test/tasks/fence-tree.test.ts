@@ -7,14 +7,14 @@ import { expect, test } from "vitest";
 import { type FencePeers, fencePeers } from "../../src/tasks/fence/peers.ts";
 import { type FenceEffect, fenceTree } from "../../src/tasks/fence/tree.ts";
 import { inTheClear } from "../../src/tasks/fence/trust.ts";
-import type { Entry } from "../../src/tasks/name-types.ts";
+import type { PmiEntry } from "../../src/tasks/name-types.ts";
 import { found } from "../fake-server.ts";
 
 const BELOW = 4;
 const aboveOf = (node: number): number => Math.floor((node - 1) / BELOW);
 const belowOf = (node: number, count: number): number[] =>
   Array.from({ length: BELOW }, (_, n) => node * BELOW + 1 + n).filter((n) => n < count);
-const brought = (node: number, number: number): readonly Entry[] => [[`${number}.${node}`, `of ${node}`]];
+const brought = (node: number, number: number): readonly PmiEntry[] => [[`${number}.${node}`, `of ${node}`]];
 
 test("three hundred nodes, in any order, with messages repeated: all get the whole, twice", () => {
   const count = 300;
@@ -23,7 +23,7 @@ test("three hundred nodes, in any order, with messages repeated: all get the who
       const trees = Array.from({ length: count }, (_, node) => fenceTree(belowOf(node, count), node === 0));
       const chance = (limit: number): number => (chances.next().value as number) % limit;
       for (const number of [1, 2]) {
-        const results = new Map<number, readonly Entry[]>();
+        const results = new Map<number, readonly PmiEntry[]>();
         const waiting: (() => readonly [number, readonly FenceEffect[]])[] = trees.map(
           (tree, node) => () => [node, tree.own(number, brought(node, number))] as const,
         );
@@ -70,7 +70,7 @@ test("over real connections, with one that comes late, and without a stranger", 
   const count = 9;
   const nodes: FencePeers[] = [];
   for (let node = 0; node < count; node += 1) nodes.push(await fencePeers("127.0.0.1:0", "127.0.0.1", inTheClear));
-  const results = new Map<number, readonly Entry[]>();
+  const results = new Map<number, readonly PmiEntry[]>();
   const join = (node: number, key = "secret") =>
     nodes[node]?.join(
       "launch-1",

@@ -105,7 +105,7 @@ describe("the server", () => {
     expect(server.receive(0, 2, said("jump"))).toMatchObject([{ kind: "reply" }]);
   });
 
-  test("more ranks are refused once for all that are wanted, and the user is to be told", () => {
+  test("a spawn request is refused once, with a message for the user", () => {
     const server = pmiServer(job);
     const cut = framing();
     const wanted = (so: number) =>

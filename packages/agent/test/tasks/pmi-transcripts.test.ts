@@ -94,7 +94,7 @@ test("an MPICH that speaks PMI-2, counts six bytes too many and sends garbage fo
   `);
 });
 
-test("Slurm's client over PMI-2: semicolons survive, unknown keys are told, fences meet", () => {
+test("Slurm's client over PMI-2: semicolons survive, unknown keys are reported, fences complete", () => {
   replay(`
     0 -> cmd=init pmi_version=2 pmi_subversion=0\\n
     0 <- cmd=response_to_init rc=0 pmi_version=2 pmi_subversion=0\\n

@@ -10,7 +10,7 @@ import { findPmix } from "../../src/tasks/pmix-program.ts";
 const folder = mkdtempSync(join(tmpdir(), "lattice-pmix-test-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 9 }));
 
-test("without a compiler there is no PMIx, and it says so", async () => {
+test("without a compiler PMIx is unavailable, with that reason", async () => {
   const means = findPmix(folder, "/nowhere", null);
   expect(means.missing).toBe("there is no C compiler");
   await expect(means.build()).rejects.toThrow("there is no C compiler");

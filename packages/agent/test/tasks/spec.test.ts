@@ -30,7 +30,7 @@ interface Given {
 function roomOf({ image = "", slurmEnv = false, prefix = [], owner = null, environment = {} }: Given = {}): TaskRoom {
   const software = image === "" ? undefined : { image };
   const job = { LATTICE_NODE: "n2", LATTICE_ATTEMPT_DIR: "/a/7.1", LATTICE_USER: "alice", LATTICE_SCRATCH: "/s/7.1" };
-  const order = { slurmEnv, workdir: "/work", software } as unknown as TaskRoom["order"];
+  const order = { slurmEnv, workdir: "/work", environment: software } as unknown as TaskRoom["order"];
   return {
     dir: "/a/7.1",
     joinBy: "",

@@ -27,7 +27,7 @@ test("ends of ranks, and the last two exchanges, are said again though they were
   expect(kept.toRepeat().map(({ number }) => number)).toEqual([3, 5, 7]);
 });
 
-test("names are told again while they are published, and questions until they are answered", () => {
+test("published names and unanswered questions are repeated to a new leader", () => {
   const kept = spool();
   const desk = nameDesk((report) => void kept.add(report), kept.answered);
   const heard: string[] = [];
@@ -40,7 +40,7 @@ test("names are told again while they are published, and questions until they ar
   kept.confirm(2);
   expect(asked()).toEqual(["publish", "lookup"]);
   desk.answer(2, { problem: "", found: [] });
-  // A leader that was told again answers again.
+  // A leader that receives a repeated question answers again.
   desk.answer(1, { problem: "taken", found: [] });
   expect(asked()).toEqual(["publish"]);
   ask("unpublish");

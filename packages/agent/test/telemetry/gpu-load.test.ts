@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { parseRocmLoad } from "../../src/discovery/gpus/rocm.ts";
 import { gpuLoad } from "../../src/telemetry/gpu-load.ts";
 
-test("the mean of those that tell, asked no more often than every few seconds", async () => {
+test("the mean over the reporting GPUs, queried at most every few seconds", async () => {
   let now = 0;
   let asked = 0;
   let answer: readonly (number | null)[] | null = [0.2, null, 0.4];

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, expect, test, vi } from "vitest";
-import { ticksIn } from "../../src/telemetry/cpu-time.ts";
+import { ticksIn } from "../../src/host/cpu-time.ts";
 import { meter } from "../../src/telemetry/meter.ts";
 import { parseSaid, readSaid } from "../../src/telemetry/said.ts";
 

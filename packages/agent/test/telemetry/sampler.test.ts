@@ -2,14 +2,14 @@
 
 import { pino } from "pino";
 import { expect, test } from "vitest";
+import { type ProcessUsage, usageOf } from "../../src/host/usage.ts";
 import { sampler } from "../../src/telemetry/sampler.ts";
-import { type Usage, usageOf } from "../../src/telemetry/usage.ts";
 
 function rig() {
   let now = 0;
   let due: { at: number; act: () => void }[] = [];
   const told: { at: number; key: string; values: Readonly<Record<string, number>> }[] = [];
-  const use: { now: Usage | null } = { now: { cpuMs: 0, memoryBytes: 0, io: null } };
+  const use: { now: ProcessUsage | null } = { now: { cpuMs: 0, memoryBytes: 0, io: null } };
   const samples = sampler({
     usage: async () => use.now,
     tell: (key, values) => void told.push({ at: now, key, values }),
@@ -77,7 +77,7 @@ test("a sample is the mean since the one before, of the cores it may use", async
   ]);
 });
 
-test("an attempt that begins again, and one that nobody knows", async () => {
+test("a restarted attempt and an unknown attempt", async () => {
   const r = rig();
   r.samples.start("1.1", 1);
   r.samples.start("1.1", 1);

@@ -6,7 +6,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { quoted } from "../../src/runtime/shell-text.ts";
+import { quoted } from "../../src/base/shell-text.ts";
 import { enter } from "../../src/terminal/enter.ts";
 import { spanText } from "../../src/terminal/idle.ts";
 import { openPty, type Pty } from "../../src/terminal/pty.ts";

@@ -1,9 +1,9 @@
-// What people at terminals are told when their allocation ends under them.
+// The notice at terminals when their allocation is stopped.
 
 import { expect, test } from "vitest";
 import { stopText } from "../../src/terminal/stop-text.ts";
 
-test("a preempted session is told how to come back, another one why it ends", () => {
+test("a preempted session gets instructions to reconnect, another one the reason", () => {
   expect(stopText("preempted for allocation 7", "12")).toBe(
     "Allocation preempted. Session suspended. Use 'lattice attach 12' to reconnect after rescheduling.",
   );

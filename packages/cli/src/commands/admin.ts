@@ -1,4 +1,4 @@
-// `lattice admin`: what administrators do, one group of commands per resource.
+// `lattice admin`: commands for administrators, one group per resource.
 
 import type { Command } from "commander";
 import { defineBackup } from "./admin/backup.ts";
@@ -21,16 +21,18 @@ export function define(command: Command): void {
   defineTenant(command.command("tenant").description("Tenants and their quotas"));
   defineVCluster(command.command("vcluster").description("vClusters: queues with a scheduler each"));
   defineDrain(command);
-  defineConfig(command.command("config").description("Settings, changed while the servers run"));
-  defineScheduler(command.command("scheduler").description("The scheduler's own state"));
-  defineMetrics(command.command("metrics").description("What the server counts"));
+  defineConfig(command.command("config").description("Settings of the running servers"));
+  defineScheduler(command.command("scheduler").description("State of the scheduler"));
+  defineMetrics(command.command("metrics").description("Server metrics"));
   defineNetwork(command.command("network").description("Network domains"));
   defineRaft(command.command("raft").description("The replicated log"));
   defineBackup(command.command("backup").description("Write, list and verify backups of the whole cluster"));
-  defineToken(command.command("token").description("Tokens made with the shared secret"));
+  defineToken(command.command("token").description("Tokens signed with the shared secret"));
   definePki(command.command("pki").description("A certificate authority, for clusters that have none"));
-  defineGrant(command.command("grant").description("Roles in tenants that the cluster keeps"));
-  defineJobKey(command.command("job-key").description("The key that signs the tokens of jobs"));
-  defineSignals(command.command("signals").description("What the scheduler is told of prices, power and congestion"));
-  defineRestore(command.command("restore").description("Put a backup into a new cluster that is empty"));
+  defineGrant(command.command("grant").description("Roles of users in tenants"));
+  defineJobKey(command.command("job-key").description("The key that signs job tokens"));
+  defineSignals(
+    command.command("signals").description("External signals for the scheduler: prices, power, congestion"),
+  );
+  defineRestore(command.command("restore").description("Restore a backup into an empty cluster"));
 }

@@ -1,5 +1,5 @@
-// `lattice attach ID`: a terminal in a running allocation, on its first node or a named one, with the
-// user's shell or a command. The exit status is that of the shell or command.
+// `lattice attach ID`: opens a terminal in a running allocation, on its first node or a named one, with the user's shell
+// or a command. The exit status is that of the shell or command.
 
 import type { Command } from "commander";
 import { createContext } from "../context.ts";
@@ -11,16 +11,16 @@ interface AttachFlags {
   readonly command?: string;
 }
 
-/** It did not end by itself. */
-export const CUT_OFF = 255;
+/** Exit status of a terminal that lost its connection. */
+export const EXIT_DISCONNECTED = 255;
 
 export function define(command: Command): void {
   command
     .usage("<id> [flags] [-- command [args]]")
     .argument("<id>", "allocation")
-    .argument("[words...]", "after --: a command instead of the shell")
-    .option("--node <name>", "on this node of the allocation; its first otherwise")
-    .option("--command <line>", "a command line instead of the shell")
+    .argument("[words...]", "command instead of the shell, after --")
+    .option("--node <name>", "node of the allocation (default: the first)")
+    .option("--command <line>", "command line instead of the shell")
     .action(async (id: string, words: readonly string[], flags: AttachFlags) => {
       const { client, print } = await createContext(command);
       const line = flags.command ?? (words.length === 0 ? undefined : words.map(quoted).join(" "));
@@ -32,7 +32,7 @@ export function define(command: Command): void {
       });
       const { code, reason } = await runTerminal(terminal);
       if (reason !== "") print.note(clean(`${reason} (allocation ${id})`));
-      process.exitCode = code < 0 ? CUT_OFF : code;
+      process.exitCode = code < 0 ? EXIT_DISCONNECTED : code;
     });
 }
 

@@ -1,6 +1,6 @@
-// `lattice audit`: who did what. An export can be checked anywhere, without the cluster that it came from.
+// `lattice audit`: queries, exports and verifies the audit log. An export can be verified without the cluster.
 
-import type { AuditQuery, AuditRecord, LatticeClient } from "@lattice/sdk";
+import type { AuditRecord, LatticeClient, QueryAuditRequest } from "@lattice/sdk";
 import { type Command, Option } from "commander";
 import { createContext } from "../context.ts";
 import { globalFlags, OUTPUT_FORMATS } from "../global-options.ts";
@@ -8,8 +8,8 @@ import type { Column } from "../output/table.ts";
 import { ABSENT } from "../output/text.ts";
 import { localTime } from "../output/time.ts";
 import { parseCount } from "../parse/count.ts";
-import { parseMoment } from "../parse/moment.ts";
-import type { RecordPage } from "./audit/page.ts";
+import { parseTimestamp } from "../parse/timestamp.ts";
+import type { RecordPage } from "./audit/export.ts";
 
 interface AuditFlags {
   readonly user?: string;
@@ -31,8 +31,8 @@ const MOST = 1_000_000;
 const PAGE = 1_000;
 
 export function define(command: Command): void {
-  const query = addFilters(command.command("query").description("Show what was done, newest first"));
-  query.option("--limit <count>", "at most so many", (text) => parseCount(text, 1, MOST), 100);
+  const query = addFilters(command.command("query").description("Show audit records, newest first"));
+  query.option("--limit <count>", "maximum number of records", (text) => parseCount(text, 1, MOST), 100);
   query.action(async (flags: AuditFlags) => {
     const { client, print, settings } = await createContext(query);
     const filter = { ...filterOf(flags, globalFlags(query).tenant), newest_first: true };
@@ -47,10 +47,12 @@ export function define(command: Command): void {
     print.table(columns, shown);
   });
 
-  const save = addFilters(command.command("export").description("Write records, oldest first, one JSON object a line"));
-  save.option("--file <path>", "where to (default: standard output)");
-  save.option("-o, --output <path>", "the same as --file");
-  save.option("--key-file <path>", "write the public key that checks the signatures here");
+  const save = addFilters(
+    command.command("export").description("Write audit records, oldest first, one JSON object per line"),
+  );
+  save.option("--file <path>", "output file (default: standard output)");
+  save.option("-o, --output <path>", "same as --file");
+  save.option("--key-file <path>", "also write the public key of the signatures to this file");
   save.action(async (flags: AuditFlags) => {
     const { client, print } = await createContext(save);
     const { exportTo } = await import("./audit/export.ts");
@@ -58,41 +60,41 @@ export function define(command: Command): void {
     const { keyFile } = flags;
     const found = pages(client, filterOf(flags, globalFlags(save).tenant), PAGE);
     const written = await exportTo(found, { file, keyFile });
-    if (file !== undefined) print.note(`${written} records written to ${file}`);
+    if (file !== undefined) print.note(`Wrote ${written} records to ${file}`);
   });
 
-  const verify = command.command("verify").description("Check the log of the cluster, or an export of it");
-  verify.argument("[file]", "an export; without one, the cluster checks its own");
-  verify.option("--key-file <path>", "the public key of the cluster, to check signatures too");
+  const verify = command.command("verify").description("Verify the audit log of the cluster, or an export");
+  verify.argument("[file]", "export to verify (default: the log of the cluster)");
+  verify.option("--key-file <path>", "public key of the cluster, to verify signatures too");
   verify.action(async (file: string | undefined, flags: AuditFlags) => {
     const { client, print } = await createContext(verify);
     const { verifyFile } = await import("./audit/export.ts");
     const verdict = file === undefined ? await client.audit.verify() : await verifyFile(file, flags.keyFile);
     if (print.structured) await print.document(verdict);
-    else if (verdict.ok === true) print.line(`${verdict.records ?? 0} records, all in order`);
-    else print.line(`The log is broken: ${verdict.problem}`);
+    else if (verdict.ok === true) print.line(`${verdict.records ?? 0} records, hash chain intact`);
+    else print.line(`The audit log is broken: ${verdict.problem}`);
     if (verdict.ok !== true) process.exitCode = 1;
   });
 }
 
-/** Whoever writes `-o json` means the form that an export has anyway. */
+/** `-o json` is the output format, not a file: an export is JSON anyway. */
 const fileOf = (output: string | undefined): string | undefined =>
   OUTPUT_FORMATS.some((format) => format === output) ? undefined : output;
 
 function addFilters(command: Command): Command {
   return command
-    .option("--user <name>", "who did it")
-    .option("--allocation <id>", "to this allocation")
-    .addOption(new Option("--alloc <id>", "the same as --allocation").hideHelp())
-    .option("--node <id>", "to this node")
-    .option("--data-path <path>", "to this path, or below it")
-    .option("--event-type <name>", "what was done, for example grant.add")
+    .option("--user <name>", "only actions of this user")
+    .option("--allocation <id>", "only this allocation")
+    .addOption(new Option("--alloc <id>", "same as --allocation").hideHelp())
+    .option("--node <id>", "only this node")
+    .option("--data-path <path>", "only this path and below")
+    .option("--event-type <name>", "only this event type, for example grant.add")
     .option("--scope <name>", "access, tenants, nodes, work, cluster or sensitive")
-    .option("--since <time>", "from this time on: a date, a time, or how long ago, such as 7d", parseMoment)
-    .option("--until <time>", "up to this time", parseMoment);
+    .option("--since <time>", "from this time: a date, a time, or a time before now such as 7d", parseTimestamp)
+    .option("--until <time>", "before this time", parseTimestamp);
 }
 
-const filterOf = (flags: AuditFlags, tenant: string | undefined): AuditQuery => ({
+const filterOf = (flags: AuditFlags, tenant: string | undefined): QueryAuditRequest => ({
   user: flags.user,
   allocation: flags.allocation ?? flags.alloc,
   node: flags.node,
@@ -104,7 +106,7 @@ const filterOf = (flags: AuditFlags, tenant: string | undefined): AuditQuery => 
   until: flags.until,
 });
 
-async function* pages(client: LatticeClient, filter: AuditQuery, size: number): AsyncGenerator<RecordPage> {
+async function* pages(client: LatticeClient, filter: QueryAuditRequest, size: number): AsyncGenerator<RecordPage> {
   let token: string | undefined;
   do {
     const page = await client.audit.query({ ...filter, page_size: size, page_token: token });

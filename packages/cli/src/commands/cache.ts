@@ -1,15 +1,15 @@
-// `lattice cache`: what nodes keep of images, putting one there before it is needed, and taking one away.
+// `lattice cache`: the image caches of nodes: fills, shows and evicts them.
 
-import type { CacheAnswer, CachedImage, WhichNodes } from "@lattice/sdk";
+import type { CachedImage, CacheResponse, GetCacheRequest } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
 import { type Command, Option } from "commander";
 import { type Context, createContext } from "../context.ts";
-import { whileShown } from "../output/progress.ts";
+import { withSpinner } from "../output/progress.ts";
 import { ABSENT } from "../output/text.ts";
 import { localTime, shortTime } from "../output/time.ts";
 import { bytesText } from "./uenv/table.ts";
 
-type WarmOptions = WhichNodes & { readonly sticky?: boolean };
+type WarmOptions = GetCacheRequest & { readonly sticky?: boolean };
 
 interface Flags {
   readonly image?: string;
@@ -20,44 +20,44 @@ interface Flags {
 }
 
 export function define(command: Command): void {
-  const warm = withNodes(command.command("warm").description("Put an image into the caches of nodes"));
+  const warm = withNodes(command.command("warm").description("Pull an image into the caches of nodes"));
   warm.requiredOption("--image <image>", "for example prgenv-gnu/24.11:v1");
-  warm.option("--sticky", "never evict it to make room");
+  warm.option("--sticky", "never evict it automatically");
   warm.action(async ({ image = "", sticky = false, ...which }: Flags) => {
     await warmCaches(await createContext(warm), image, { ...nodesOf(which), ...(sticky ? { sticky } : {}) });
   });
 
-  const status = withNodes(command.command("status").description("Show what nodes keep"));
+  const status = withNodes(command.command("status").description("Show cached images"));
   status.action(async (which: Flags) => {
     const context = await createContext(status);
-    await show(context, await context.client.images.cache(nodesOf(which)), "`lattice nodes` shows how nodes stand.");
+    await show(context, await context.client.images.cache(nodesOf(which)), "Check the nodes with: lattice nodes");
   });
 
-  const evict = withNodes(command.command("evict").description("Take an image out of the caches of nodes"));
+  const evict = withNodes(command.command("evict").description("Evict an image from the caches of nodes"));
   evict.requiredOption("--image <image>", "name or digest");
   evict.action(async ({ image = "", ...which }: Flags) => {
     const context = await createContext(evict);
     const answer = await context.client.images.evict(image, nodesOf(which));
-    await show(context, answer, "`lattice cache status` shows what nodes keep.");
+    await show(context, answer, "List cached images with: lattice cache status");
   });
 }
 
 export async function warmCaches(context: Context, image: string, where: WarmOptions): Promise<void> {
-  const answer = await whileShown(context, `Bringing ${image} to the nodes`, () =>
+  const answer = await withSpinner(context, `Pulling ${image} to the nodes`, () =>
     context.client.images.warm(image, where),
   );
   const isWithout = answer.nodes?.some(({ error = "" }) => error.startsWith("no registry is configured")) === true;
-  const hint = "Ask an administrator: agents find images where their --registry says.";
+  const hint = "Ask an administrator to set --registry of the agents.";
   await show(context, answer, isWithout ? hint : undefined);
 }
 
 export const withNodes = (command: Command): Command =>
   command
-    .addOption(new Option("--nodes <ids>", "these nodes, with commas between (default: all that are connected)"))
+    .addOption(new Option("--nodes <ids>", "nodes, separated by commas (default: all connected nodes)"))
     .addOption(new Option("--node <id>", "this node").hideHelp())
-    .addOption(new Option("--group <name>", "the nodes of this group"));
+    .addOption(new Option("--group <name>", "nodes of this group"));
 
-export function nodesOf({ node, nodes, group }: Pick<Flags, "node" | "nodes" | "group">): WhichNodes {
+export function nodesOf({ node, nodes, group }: Pick<Flags, "node" | "nodes" | "group">): GetCacheRequest {
   const named = [...(nodes ?? "").split(","), node ?? ""].map((id) => id.trim()).filter((id) => id !== "");
   return { ...(named.length === 0 ? {} : { nodes: named }), ...(group === undefined ? {} : { group }) };
 }
@@ -66,18 +66,18 @@ interface Row extends CachedImage {
   readonly node: string;
 }
 
-/** The newest first. */
+/** Lists the newest name first. */
 const namesOf = ({ name, other_names: others = [] }: Row): string =>
   [name || ABSENT, ...[...others].reverse()].join(", ");
 
-/** A node that did not do it is said, and makes the command fail. */
-async function show({ print, settings }: Context, answer: CacheAnswer, hint?: string): Promise<void> {
+/** Shows the result, and throws when a node failed. */
+async function show({ print, settings }: Context, answer: CacheResponse, hint?: string): Promise<void> {
   const nodes = answer.nodes ?? [];
   if (print.structured) await print.document(answer);
   else if (settings.quiet) print.lines(nodes.filter(({ error = "" }) => error === "").map(({ node }) => node));
   else {
     const rows: Row[] = nodes.flatMap(({ node, images = [] }) => images.map((image) => ({ node, ...image })));
-    // Where every node failed, there is nothing to show but that.
+    // Without any success the table would be empty.
     const didAny = nodes.some(({ error = "" }) => error === "");
     if (didAny)
       print.table<Row>(
@@ -106,14 +106,14 @@ async function show({ print, settings }: Context, answer: CacheAnswer, hint?: st
   throw new ProblemError("image_unavailable", { detail: whatFailed(failed), ...(hint === undefined ? {} : { hint }) });
 }
 
-/** What several nodes say alike is said once. */
-function whatFailed(failed: NonNullable<CacheAnswer["nodes"]>): string {
+/** Lists each error once, with the nodes that reported it. */
+function whatFailed(failed: NonNullable<CacheResponse["nodes"]>): string {
   const said = new Map<string, string[]>();
   for (const { node, error = "" } of failed) said.set(error, [...(said.get(error) ?? []), node]);
   return [...said].map(([error, nodes]) => `${namedNodes(nodes)}: ${error}`).join("; ");
 }
 
-/** More would hide what they say. */
+/** More names would hide the error. */
 const MOST_NAMED = 10;
 
 const namedNodes = (nodes: readonly string[]): string =>

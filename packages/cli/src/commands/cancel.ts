@@ -1,10 +1,10 @@
-// `lattice cancel`: the allocations named, or all of the user's own in a state.
+// `lattice cancel`: cancels allocations by id, or all of the user's own, optionally in some states.
 
 import type { AllocationState } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
 import type { Command } from "commander";
 import { type Context, createContext } from "../context.ts";
-import { askOnTerminal } from "../output/ask-first.ts";
+import { confirmOnTerminal } from "../output/confirm.ts";
 import { ALLOCATION_STATES, parseStates } from "../parse/states.ts";
 import { forEachId } from "./for-each-id.ts";
 
@@ -15,24 +15,22 @@ interface CancelFlags {
   readonly yes?: boolean;
 }
 
-/** What can still be cancelled. */
+/** States that can be cancelled. */
 const LIVE: readonly AllocationState[] = ["pending", "staging", "running", "checkpointing", "suspended"];
 
 export function define(command: Command): void {
   command
     .argument("[id...]", "allocations to cancel")
-    .option("--all-mine", "all of your own allocations that have not ended")
-    .option("--state <states>", "with --all-mine: only those in these states", (text) =>
-      parseStates(text, ALLOCATION_STATES),
-    )
-    .option("--reason <text>", "why, kept with the allocation")
-    .option("--yes", "do not ask before several are cancelled at once")
+    .option("--all-mine", "all of your allocations that have not ended")
+    .option("--state <states>", "with --all-mine: only these states", (text) => parseStates(text, ALLOCATION_STATES))
+    .option("--reason <text>", "reason, recorded with the allocation")
+    .option("--yes", "do not ask for confirmation")
     .action(async (ids: readonly string[], flags: CancelFlags) => {
       const context = await createContext(command);
       const chosen = await chooseIds(context, ids, flags);
       if (ids.length === 0 && chosen.length > 1) {
         const those = `${chosen.length} allocations`;
-        await askOnTerminal(flags.yes, `Cancel ${those}?`, `${those} not cancelled`);
+        await confirmOnTerminal(flags.yes, `Cancel ${those}?`, `${those} not cancelled`);
       }
       await cancelAll(context, chosen, flags.reason);
     });
@@ -42,7 +40,7 @@ async function chooseIds({ client, settings }: Context, ids: readonly string[], 
   if (ids.length > 0) {
     if (flags.allMine === true || flags.state !== undefined) {
       throw new ProblemError("invalid_argument", {
-        detail: "ids and --all-mine or --state exclude each other",
+        detail: "ids cannot be combined with --all-mine or --state",
         hint: "Name the allocations, or choose them with --all-mine --state=pending.",
       });
     }
@@ -50,7 +48,7 @@ async function chooseIds({ client, settings }: Context, ids: readonly string[], 
   }
   if (flags.allMine !== true) {
     throw new ProblemError("invalid_argument", {
-      detail: "nothing to cancel is named",
+      detail: "no allocation is named",
       hint: "Run: lattice cancel ID, or: lattice cancel --state=pending --all-mine",
     });
   }

@@ -1,4 +1,4 @@
-// `lattice compare ID ID...`: allocations side by side, each measured from its own start.
+// `lattice compare ID ID...`: metrics of several allocations side by side, each from its own start.
 
 import type { ComparedAllocation, MetricSeries } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
@@ -9,23 +9,21 @@ import { ABSENT, capitalise } from "../output/text.ts";
 import { hoursMinutesSeconds } from "../output/time.ts";
 import { amountText } from "./top/amount.ts";
 
-/** As many as a server compares. */
+/** The server's limits. */
 const LEAST = 2;
 const MOST = 10;
 
 const wrongCount = (count: number): ProblemError =>
   new ProblemError("invalid_argument", {
-    detail: `${count === 1 ? "one allocation is" : `${count} allocations are`} named; ${LEAST} to ${MOST} can be compared`,
+    detail: `cannot compare ${count === 1 ? "one allocation" : `${count} allocations`}; name ${LEAST} to ${MOST}`,
     hint: "For example: lattice compare 12 13",
   });
 
 export function define(command: Command): void {
   command
     .argument("<id...>", "two to ten allocations")
-    .option("--metric <names>", "only these, with commas between", (text) =>
-      text.split(",").filter((one) => one !== ""),
-    )
-    .option("--align <how>", "relative: from the start of each; absolute: by the clock")
+    .option("--metric <names>", "metrics, separated by commas", (text) => text.split(",").filter((one) => one !== ""))
+    .option("--align <how>", "relative (from each start) or absolute (by the clock)")
     .action(async (ids: readonly string[], flags: { metric?: readonly string[]; align?: string }) => {
       if (ids.length < LEAST || ids.length > MOST) throw wrongCount(ids.length);
       const { client, print, settings } = await createContext(command);

@@ -1,6 +1,6 @@
-// `lattice compat-aliases`: the Slurm commands as aliases, written into a file whose name is printed, for
-// `source $(lattice compat-aliases)`; with --print the aliases themselves, for `eval "$(lattice compat-aliases --print)"`.
-// Aliases are not there in scripts; those need `lattice compat install`.
+// `lattice compat-aliases`: shell aliases for the Slurm commands. It writes a file and prints its name, for
+// `source $(lattice compat-aliases)`; with --print it prints the aliases, for `eval "$(lattice compat-aliases --print)"`.
+// Aliases do not work in scripts; use `lattice compat install` there.
 
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
@@ -10,7 +10,7 @@ import { quote, SLURM_COMMANDS, slurmProgram } from "./compat/launcher.ts";
 
 export function define(command: Command): void {
   command
-    .option("--print", "print them instead of the name of a file that holds them")
+    .option("--print", "print the aliases instead of writing a file")
     .action(async (flags: { readonly print?: boolean }) => {
       const { print } = await createContext(command);
       const program = slurmProgram();

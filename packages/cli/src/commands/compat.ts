@@ -1,5 +1,5 @@
-// `lattice compat install DIR`: puts the Slurm commands into a folder, each a few lines of shell that
-// start the one program behind them. What is there already and was not put there by this is left alone.
+// `lattice compat install DIR`: installs the Slurm commands as small shell scripts that start `lattice-slurm`. Files
+// that Lattice did not install are never replaced without --force.
 
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -9,10 +9,10 @@ import { createContext } from "../context.ts";
 import { launcherText, SLURM_COMMANDS, slurmProgram } from "./compat/launcher.ts";
 
 export function define(command: Command): void {
-  const install = command.command("install").description("Put sbatch, squeue and the others into a folder");
+  const install = command.command("install").description("Install sbatch, squeue and the other commands");
   install
-    .argument("<dir>", "folder, to be put on the PATH; it is made when it does not exist")
-    .option("--force", "also replace programs that Lattice did not put there")
+    .argument("<dir>", "directory for the commands; created if missing")
+    .option("--force", "replace programs that Lattice did not install")
     .action(async (dir: string, flags: { readonly force?: boolean }) => {
       const { print, settings } = await createContext(install);
       const folder = resolve(dir);
@@ -20,7 +20,7 @@ export function define(command: Command): void {
       if (print.structured) return print.document({ folder, commands: SLURM_COMMANDS });
       if (settings.quiet) return;
       print.line(`Installed ${SLURM_COMMANDS.join(", ")} in ${folder}`);
-      print.note(`Put them on your PATH: export PATH=${folder}:$PATH`);
+      print.note(`Add the directory to your PATH: export PATH=${folder}:$PATH`);
     });
 }
 
@@ -34,8 +34,8 @@ export function installInto(folder: string, force: boolean): void {
   const foreign = SLURM_COMMANDS.filter((name) => isForeign(join(folder, name)));
   if (foreign.length > 0 && !force) {
     throw new ProblemError("already_exists", {
-      detail: `${folder} already has ${foreign.join(", ")}, not of Lattice; nothing was installed`,
-      hint: "Choose a folder of its own, or replace them with --force.",
+      detail: `${folder} already has ${foreign.join(", ")} from another program; nothing was installed`,
+      hint: "Choose another directory, or replace the programs with --force.",
     });
   }
   try {
@@ -45,8 +45,8 @@ export function installInto(folder: string, force: boolean): void {
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new ProblemError("invalid_argument", {
-      detail: `nothing can be written to ${folder}: ${why}`,
-      hint: "Choose a folder of your own, such as ~/bin.",
+      detail: `cannot write to ${folder}: ${why}`,
+      hint: "Choose a directory that you may write to, such as ~/bin.",
     });
   }
 }
@@ -59,7 +59,7 @@ function isForeign(path: string): boolean {
   }
 }
 
-/** By rename: somebody may be starting the old one. */
+/** Replaces by rename, because a shell may be reading the old file. */
 function replaceFile(path: string, text: string): void {
   const partial = `${path}.${process.pid}.partial`;
   writeFileSync(partial, text);

@@ -1,12 +1,11 @@
-// `lattice completion SHELL`: a script for the shell to source. The words come from the commands
-// themselves, so that the script never falls behind them.
+// `lattice completion SHELL`: prints a completion script, generated from the command definitions.
 
 import { Argument, Command, type Option } from "commander";
 import type { CommandTable } from "../command-module.ts";
 import { addGlobalOptions } from "../global-options.ts";
 import { bashScript } from "./completion/bash.ts";
 import { fishScript } from "./completion/fish.ts";
-import { flagOffer } from "./completion/flag-values.ts";
+import { flagValues } from "./completion/flag-values.ts";
 import { argumentKind } from "./completion/kinds.ts";
 import type { CompletionTree, FlagChoices, FlagKind } from "./completion/tree.ts";
 import { zshScript } from "./completion/zsh.ts";
@@ -22,7 +21,7 @@ export function define(command: Command, all: CommandTable): void {
     });
 }
 
-/** Loads every command, which only this command does. */
+/** Loads every command; no other code does. */
 export async function completionTree(all: CommandTable): Promise<CompletionTree> {
   const program = new Command("lattice").enablePositionalOptions();
   for (const [name, entry] of Object.entries(all)) {
@@ -42,7 +41,7 @@ interface Inherited {
 
 const NOTHING: Inherited = { flags: [], valued: [], choices: [], kinds: [] };
 
-/** Flags of the program are flags of every command below it. */
+/** Global flags belong to every command. */
 function toTree(command: Command, above: Inherited, path: readonly string[]): CompletionTree {
   const shown = command.options.filter(({ hidden }) => !hidden);
   const own: Inherited = {
@@ -51,7 +50,7 @@ function toTree(command: Command, above: Inherited, path: readonly string[]): Co
     choices: shown.flatMap((option) => choicesOf(option, path)),
     kinds: shown.flatMap((option) => kindsOf(option, path)),
   };
-  // A command may mean something of its own by one of them.
+  // A command may define a flag of the same name with its own meaning.
   const inherited = ({ flags }: FlagChoices | FlagKind): boolean => !flags.some((flag) => own.flags.includes(flag));
   const below = path.length === 0 ? own : above;
   return {
@@ -70,11 +69,11 @@ function toTree(command: Command, above: Inherited, path: readonly string[]): Co
 const flagsOf = ({ short, long }: Option): readonly string[] => [short, long].filter((flag) => flag !== undefined);
 
 function choicesOf(option: Option, path: readonly string[]): readonly FlagChoices[] {
-  const words = option.argChoices ?? flagOffer(path, option.long ?? "")?.words;
+  const words = option.argChoices ?? flagValues(path, option.long ?? "")?.words;
   return words === undefined ? [] : [{ flags: flagsOf(option), words }];
 }
 
 function kindsOf(option: Option, path: readonly string[]): readonly FlagKind[] {
-  const kind = option.argChoices === undefined ? flagOffer(path, option.long ?? "")?.kind : undefined;
+  const kind = option.argChoices === undefined ? flagValues(path, option.long ?? "")?.kind : undefined;
   return kind === undefined ? [] : [{ flags: flagsOf(option), kind }];
 }

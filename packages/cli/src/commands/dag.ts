@@ -1,42 +1,39 @@
-// `lattice dag`: workflows of several allocations, submitted, shown and cancelled as one.
+// `lattice dag`: workflows of several allocations, submitted, shown and cancelled together.
 
 import { randomUUID } from "node:crypto";
 import type { Dag, DagState } from "@lattice/sdk";
 import type { Command } from "commander";
 import { type Context, createContext } from "../context.ts";
-import { askOnTerminal } from "../output/ask-first.ts";
-import { noneText } from "../output/none.ts";
-import { whileShown } from "../output/progress.ts";
+import { confirmOnTerminal } from "../output/confirm.ts";
+import { emptyListText } from "../output/empty-list.ts";
+import { withSpinner } from "../output/progress.ts";
 import { clean } from "../output/text.ts";
 import { parseCount } from "../parse/count.ts";
 import { DAG_STATES, parseStates } from "../parse/states.ts";
-import { AT_REST } from "../wait/until-final.ts";
+import { EXIT_SUSPENDED } from "../wait/until-ended.ts";
 import { dagBody } from "./dag/body.ts";
 import { drawGraph } from "./dag/graph.ts";
 import { dagColumns, memberColumns } from "./dag/table.ts";
-import { restingMembers, standing, untilDagEnds } from "./dag/wait.ts";
+import { membersToResume, progressText, waitForDag } from "./dag/wait.ts";
 import { forEachId } from "./for-each-id.ts";
 import { fromDocument } from "./submit/source.ts";
 
 const DEFAULT_LIMIT = 50;
-const DAG_HINT = "Name a document that is there: lattice dag submit workflow.yaml, or - for standard input.";
+const DAG_HINT = "Run: lattice dag submit workflow.yaml, or: lattice dag submit - to read standard input";
 
 export function define(command: Command): void {
   defineSubmit(command.command("submit").description("Submit a workflow from a YAML or JSON document"));
-  defineStatus(command.command("status").description("Show how the members of a DAG stand"));
+  defineStatus(command.command("status").description("Show a DAG and its members"));
   defineList(command.command("list").description("Show DAGs, newest first"));
   defineCancel(command.command("cancel").description("Cancel every member that has not ended"));
 }
 
 function defineSubmit(command: Command): void {
   command
-    .argument("<file>", "the workflow (- reads standard input)")
-    .option("--name <name>", "name to show instead of the document's")
-    .option("--request-id <id>", "makes repeating this submission safe for 24 hours")
-    .option(
-      "--wait",
-      "wait for the end; the exit status is 0 when the DAG completed, 75 when it waits for something to be resumed",
-    )
+    .argument("<file>", "workflow document (- reads standard input)")
+    .option("--name <name>", "name of the DAG (default: from the document)")
+    .option("--request-id <id>", "idempotency key: repeating the submission within 24 hours is safe")
+    .option("--wait", "wait for the end; exit status 0 if the DAG completed, 75 if a suspended member must be resumed")
     .action(async (file: string, flags: { name?: string; requestId?: string; wait?: boolean }) => {
       const context = await createContext(command);
       const { client, print, settings } = context;
@@ -47,16 +44,16 @@ function defineSubmit(command: Command): void {
       if (print.structured) await print.document(answer);
       else print.done(answer.id, `Submitted DAG ${answer.id} with ${count} allocations`);
       if (flags.wait !== true) return;
-      const ended = await whileShown(context, `DAG ${answer.id} is running`, (progress) =>
-        untilDagEnds(client, answer.id, (dag) => progress.update(clean(`DAG ${dag.id}: ${standing(dag)}`))),
+      const ended = await withSpinner(context, `DAG ${answer.id} is running`, (progress) =>
+        waitForDag(client, answer.id, (dag) => progress.update(clean(`DAG ${dag.id}: ${progressText(dag)}`))),
       );
       if (ended.state === "completed") return;
-      const resting = restingMembers(ended);
+      const suspended = membersToResume(ended);
       if (ended.state === "running") {
-        const ids = resting.map(({ allocation_id: id }) => id).join(" ");
-        const names = resting.map(({ name }) => name).join(", ");
-        print.note(`DAG ${ended.id} waits for what is suspended (${names}); it goes on after: lattice resume ${ids}`);
-        process.exitCode = AT_REST;
+        const ids = suspended.map(({ allocation_id: id }) => id).join(" ");
+        const names = suspended.map(({ name }) => name).join(", ");
+        print.note(`DAG ${ended.id} waits for suspended members (${names}); to continue run: lattice resume ${ids}`);
+        process.exitCode = EXIT_SUSPENDED;
         return;
       }
       print.note(`DAG ${ended.id} ${ended.state}`);
@@ -66,8 +63,8 @@ function defineSubmit(command: Command): void {
 
 function defineStatus(command: Command): void {
   command
-    .argument("<id>", "the DAG, such as dag-789")
-    .option("--graph", "draw who waits for whom")
+    .argument("<id>", "DAG id, such as dag-789")
+    .option("--graph", "draw the dependency graph")
     .action(async (id: string, flags: { graph?: boolean }) => {
       const context = await createContext(command);
       const { client, print } = context;
@@ -99,9 +96,9 @@ interface ListFlags {
 function defineList(command: Command): void {
   command
     .option("--state <states>", `only these states (${DAG_STATES.join(", ")})`, (text) => parseStates(text, DAG_STATES))
-    .option("--all", "DAGs of all users that you may see")
+    .option("--all", "DAGs of all users visible to you")
     .option("--user <name>", "DAGs of this user")
-    .option("--limit <count>", "how many to show", (text) => parseCount(text, 1, 1_000), DEFAULT_LIMIT)
+    .option("--limit <count>", "maximum number of DAGs", (text) => parseCount(text, 1, 1_000), DEFAULT_LIMIT)
     .action(async (flags: ListFlags) => {
       const { client, print, settings } = await createContext(command);
       const user = flags.all === true ? undefined : (flags.user ?? settings.user);
@@ -116,19 +113,23 @@ function defineList(command: Command): void {
       if (settings.quiet) return print.lines(dags.map(({ id }) => id));
       print.table(dagColumns(print.paint), dags);
       if (dags.length === 0)
-        print.note(noneText("DAGs", { ...(user === undefined ? {} : { user }), self: settings.user }));
+        print.note(emptyListText("DAGs", { ...(user === undefined ? {} : { user }), self: settings.user }));
     });
 }
 
 function defineCancel(command: Command): void {
   command
     .argument("<id...>", "DAGs to cancel")
-    .option("--reason <text>", "why, kept with the allocations")
-    .option("--yes", "do not ask")
+    .option("--reason <text>", "reason, recorded with the allocations")
+    .option("--yes", "do not ask for confirmation")
     .action(async (ids: readonly string[], flags: { reason?: string; yes?: boolean }) => {
       const { client, print } = await createContext(command);
       const what = ids.length === 1 ? `DAG ${ids[0]}` : `${ids.length} DAGs`;
-      await askOnTerminal(flags.yes, `Cancel ${what}, with all members that have not ended?`, `${what} not cancelled`);
+      await confirmOnTerminal(
+        flags.yes,
+        `Cancel ${what} and all members that have not ended?`,
+        `${what} not cancelled`,
+      );
       const { done: cancelled, finish } = await forEachId(ids, async (id) => {
         const answer = await client.dags.cancel(id, { reason: flags.reason });
         if (!print.structured) print.done(id, `Cancelled DAG ${id}`);

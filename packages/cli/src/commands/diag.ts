@@ -1,5 +1,4 @@
-// `lattice diag ID`: what is known of the network, the storage, the GPUs and the nodes below an allocation, and what
-// nobody measures.
+// `lattice diag ID`: diagnostics of the network, storage, GPUs and nodes of an allocation, and what is not measured.
 
 import type { Diagnostics } from "@lattice/sdk";
 import type { Command } from "commander";
@@ -43,7 +42,7 @@ export function diagLines({ network, storage, gpus, nodes = [] }: Diagnostics): 
     for (const { target, source = "", access = "" } of storage.mounts ?? []) {
       lines.push(`  ${target}:  ${source}, ${access}`);
     }
-    if ((storage.mounts ?? []).length === 0) lines.push("  No mounts of its own.");
+    if ((storage.mounts ?? []).length === 0) lines.push("  No mounts.");
     if (storage.bandwidth_limit !== undefined) {
       lines.push(
         `  Bandwidth:  ${storage.bandwidth_used ?? 0} of ${storage.bandwidth_limit} MB/s, of the whole cluster`,
@@ -58,15 +57,16 @@ export function diagLines({ network, storage, gpus, nodes = [] }: Diagnostics): 
 }
 
 function nodeLine(node: NonNullable<Diagnostics["nodes"]>[number]): string {
-  const heard = node.last_heartbeat === undefined ? "never heard" : `heard ${localTime(node.last_heartbeat)}`;
-  const link = node.connected === true ? heard : `not connected, ${heard}`;
+  const heartbeat =
+    node.last_heartbeat === undefined ? "no heartbeat yet" : `last heartbeat ${localTime(node.last_heartbeat)}`;
+  const link = node.connected === true ? heartbeat : `not connected, ${heartbeat}`;
   const progress = [node.progress, node.message].filter((part) => part !== undefined && part !== "").join(": ");
   return `  ${node.node}:  ${node.state ?? "unknown"}, ${link}${progress === "" ? "" : `, ${progress}`}`;
 }
 
-/** One remark for each reason, with what it keeps from being shown. */
+/** Prints one note per reason, with the values that are missing for it. */
 function noteUnmeasured(print: Printer, { unmeasured = [] }: Diagnostics): void {
   const byReason = new Map<string, string[]>();
-  for (const { what, reason = "" } of unmeasured) byReason.set(reason, [...(byReason.get(reason) ?? []), what]);
-  for (const [reason, what] of byReason) print.note(`Not shown: ${what.join(", ")}. ${reason}`);
+  for (const { metric, reason = "" } of unmeasured) byReason.set(reason, [...(byReason.get(reason) ?? []), metric]);
+  for (const [reason, metrics] of byReason) print.note(`Not shown: ${metrics.join(", ")}. ${reason}`);
 }

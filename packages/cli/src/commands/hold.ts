@@ -1,4 +1,4 @@
-// `lattice hold ID`: holds allocations that wait: they start only after `lattice release`.
+// `lattice hold ID`: holds pending allocations until `lattice release`.
 
 import type { Command } from "commander";
 import { createContext } from "../context.ts";
@@ -6,7 +6,7 @@ import { forEachId } from "./for-each-id.ts";
 
 export function define(command: Command): void {
   command
-    .argument("<id...>", "allocations that wait, task groups, or elements such as 12_3 or 12_[3-9]")
+    .argument("<id...>", "pending allocations, task groups, or elements such as 12_3 or 12_[3-9]")
     .action(async (ids: readonly string[]) => {
       const { client, print, settings } = await createContext(command);
       const { done: held, finish } = await forEachId(ids, async (id) => {

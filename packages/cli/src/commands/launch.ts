@@ -1,18 +1,17 @@
-// `lattice launch`: tasks in a running allocation, from outside or from inside its script. Their output
-// comes here as if they ran here, and the exit status is theirs. Ctrl-C ends them.
+// `lattice launch`: runs tasks in a running allocation, called from outside or from its script. The output and exit
+// status of the tasks become those of this program; Ctrl-C ends the tasks.
 
 import type { LaunchRequest } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
 import { type Command, Option } from "commander";
 import { type Context, createContext } from "../context.ts";
+import { readHandover, reconnectOptions, throwLaunchProblem } from "../launch/handover.ts";
+import { inputTo, sendInput } from "../launch/input.ts";
+import { TaskFailures } from "../launch/task-failures.ts";
+import { labelledOutput, plainOutput, type TaskOutput } from "../launch/task-output.ts";
+import { rawTerminal } from "../launch/terminal.ts";
+import { collect, collectPair } from "../parse/collect.ts";
 import { parseCount } from "../parse/count.ts";
-import { gather, gatherPair } from "../parse/pairs.ts";
-import { tellWhatBroke } from "./launch/broken.ts";
-import { Failures } from "./launch/failures.ts";
-import { inputTo, sendInput } from "./launch/input.ts";
-import { labelled, type Outlet, plain } from "./launch/label.ts";
-import { patienceOf, takenOver } from "./launch/taken-over.ts";
-import { rawTerminal } from "./launch/terminal.ts";
 
 interface LaunchFlags {
   readonly alloc?: string;
@@ -34,20 +33,18 @@ const INTERRUPTED = 130;
 export function define(command: Command): void {
   command
     .usage("[flags] [--] command [args]")
-    .argument("<words...>", "the command that each task runs")
-    .option("--alloc <id>", "allocation; inside a job, that of the job")
-    .option("-n, --tasks <count>", "tasks altogether", (text) => parseCount(text, 1, MOST_TASKS))
+    .argument("<words...>", "command of each task")
+    .option("--alloc <id>", "allocation (default inside a job: the job's own)")
+    .option("-n, --tasks <count>", "number of tasks", (text) => parseCount(text, 1, MOST_TASKS))
     .option("--tasks-per-node <count>", "tasks on each node", (text) => parseCount(text, 1, MOST_TASKS))
-    .option("-w, --node <name>", "only on this node of the allocation; may be repeated", gather)
-    .option("-e, --env <name=value>", "variable for the tasks; may be repeated", gatherPair)
-    .option("--workdir <path>", "where the tasks begin")
-    .addOption(new Option("--pmi <mode>", "how MPI ranks find each other").choices(["pmi2", "pmix", "none"]))
+    .option("-w, --node <name>", "only this node of the allocation (repeatable)", collect)
+    .option("-e, --env <name=value>", "variable for the tasks (repeatable)", collectPair)
+    .option("--workdir <path>", "working directory of the tasks")
+    .addOption(new Option("--pmi <mode>", "process management interface for MPI").choices(["pmi2", "pmix", "none"]))
     .option("--pty", "give the first task a terminal")
     .option("-i, --input", "the first task reads standard input")
-    .option("-l, --label", "put the number of the task before every line")
-    .option("--fence-timeout <seconds>", "longest wait for all ranks to find each other", (text) =>
-      parseCount(text, 1, 86_400),
-    )
+    .option("-l, --label", "prefix every line with the task's rank")
+    .option("--fence-timeout <seconds>", "time limit for a PMI fence", (text) => parseCount(text, 1, 86_400))
     .passThroughOptions()
     .action(async (words: string[], flags: LaunchFlags) => {
       process.exitCode = await launch(await createContext(command), words, flags);
@@ -55,23 +52,27 @@ export function define(command: Command): void {
 }
 
 async function launch(context: Context, words: readonly string[], flags: LaunchFlags): Promise<number> {
-  tellWhatBroke(process.env.LATTICE_LAUNCH_PROBLEM);
+  throwLaunchProblem(process.env.LATTICE_LAUNCH_PROBLEM);
   const { client, print } = context;
   const id = flags.alloc ?? process.env.LATTICE_ALLOC_ID;
   if (id === undefined || id === "") {
     throw new ProblemError("invalid_argument", {
-      detail: "no allocation is named",
-      hint: "Give --alloc=ID; inside a job it is known by itself.",
+      detail: "the allocation is missing",
+      hint: "Give --alloc=ID, or run the command inside a job.",
     });
   }
   const stop = new AbortController();
   const interrupt = (): void => stop.abort();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, interrupt);
   const terminal = flags.pty === true ? rawTerminal(process.stdin) : null;
-  const failures = new Failures();
-  const before = takenOver(process.env);
-  const outlet = flags.label === true ? labelled(write, before?.rests) : plain(write);
-  const options = { signal: stop.signal, ...patienceOf(process.env), ...(before && { resume: before.resume }) };
+  const failures = new TaskFailures();
+  const handover = readHandover(process.env);
+  const outlet = flags.label === true ? labelledOutput(write, handover?.partialLines) : plainOutput(write);
+  const options = {
+    signal: stop.signal,
+    ...reconnectOptions(process.env),
+    ...(handover && { resume: handover.resume }),
+  };
   try {
     for await (const event of client.tasks.launch(id, requestOf(words, flags), options)) {
       if (print.structured)
@@ -86,7 +87,9 @@ async function launch(context: Context, words: readonly string[], flags: LaunchF
       if (event.reason !== "") print.note(`Launch failed: ${event.reason}`);
       return event.exitCode;
     }
-    throw new ProblemError("connection_failed", { detail: "the launch broke off without an end" });
+    throw new ProblemError("connection_failed", {
+      detail: "the server closed the launch stream before the tasks ended",
+    });
   } catch (error) {
     if (stop.signal.aborted) return INTERRUPTED;
     throw error;
@@ -98,7 +101,7 @@ async function launch(context: Context, words: readonly string[], flags: LaunchF
 
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
-const write: Outlet["write"] = async ({ stream, data }) => {
+const write: TaskOutput["write"] = async ({ stream, data }) => {
   const to = stream === "stderr" ? process.stderr : process.stdout;
   if (!to.write(data)) await new Promise<void>((resolve) => to.once("drain", resolve));
 };
@@ -119,13 +122,13 @@ function requestOf(words: readonly string[], flags: LaunchFlags): LaunchRequest 
   };
 }
 
-/** Inside the job its tasks begin where the script stands. */
+/** Inside a job, tasks start in the current directory of the script. */
 const insideWorkdir = (flags: LaunchFlags): { workdir?: string } => (isInside(flags) ? { workdir: process.cwd() } : {});
 
-/** A script runs on every node of its allocation: the calls of all of them are one launch. */
+/** A script runs on every node of its allocation; the server merges the calls of all nodes into one launch. */
 function callerOf(flags: LaunchFlags): Pick<LaunchRequest, "caller_node" | "caller_attempt"> {
   const { LATTICE_NODE: node, LATTICE_ATTEMPT: attempt, LATTICE_LAUNCH_ID: task } = process.env;
-  // A task of a launch that launches is on its own: nobody else calls with it.
+  // A launch from inside a task has no counterpart on other nodes.
   if (!isInside(flags) || node === undefined || attempt === undefined || task !== undefined) return {};
   return { caller_node: node, caller_attempt: Number(attempt) };
 }

@@ -1,19 +1,18 @@
-// `lattice login`: gets a token from the identity provider that the server names, and keeps it. By a browser here, by a
-// code entered elsewhere (--flow device, or --device), or by a token read from standard input (--flow manual, or --manual);
-// by whichever fits where none is named.
+// `lattice login`: gets a token from the server's identity provider and stores it. The flow is a browser, a code on
+// another device (--flow device), or a pasted token (--flow manual); by default the best available one.
 
 import { spawn } from "node:child_process";
 import { ProblemError } from "@lattice/wire";
 import { type Command, Option } from "commander";
 import { createContext } from "../context.ts";
-import { isCallbackFree } from "../login/callback.ts";
+import { isCallbackPortFree } from "../login/callback.ts";
 import { chooseFlow, type Flow } from "../login/choose-flow.ts";
-import { pastedToken } from "../login/paste.ts";
-import type { Login, Told } from "../login/provider.ts";
+import { readPastedToken } from "../login/paste.ts";
+import type { Login, LoginPrompts } from "../login/provider.ts";
 import type { CachedToken } from "../login/token-cache.ts";
 import { claimsOf } from "../login/token-claims.ts";
-import { keepToken } from "../login/token-store.ts";
-import { whileShown } from "../output/progress.ts";
+import { storeToken } from "../login/token-store.ts";
+import { withSpinner } from "../output/progress.ts";
 
 interface LoginFlags {
   readonly flow?: Flow;
@@ -26,58 +25,57 @@ interface Discovery {
   readonly authentication?: string;
   readonly issuer?: string;
   readonly client_id?: string;
-  /** What its clients should ask the provider for, with spaces between. */
+  /** Scopes that clients should request, separated by spaces. */
   readonly scopes?: string;
   readonly detail?: string;
 }
 
 export function define(command: Command): void {
   command
-    .addOption(new Option("--flow <how>", "how to log in").choices(["browser", "device", "manual"]))
-    .option("--device", "the same as --flow device: with a code on another device")
-    .option("--manual", "the same as --flow manual: paste a token, or pipe it in")
-    .option(
-      "--scope <words>",
-      "what to ask the provider for besides, with spaces or commas between (default: what the server names)",
-    )
-    .option("--server <address>", "the server to log in to, as --url")
+    .addOption(new Option("--flow <how>", "login flow").choices(["browser", "device", "manual"]))
+    .option("--device", "same as --flow device: a code on another device")
+    .option("--manual", "same as --flow manual: paste or pipe a token")
+    .option("--scope <words>", "additional scopes, separated by spaces or commas (default: those of the server)")
+    .option("--server <address>", "server to log in to, same as --url")
     .action(async (flags: LoginFlags) => {
       const context = await createContext(command);
       const { client, settings, print } = context;
       const found = (await client.discovery()) as Discovery;
       if (found.authentication === "none") {
-        print.note(`${settings.url} asks nobody to log in.`);
+        print.note(`${settings.url} needs no login.`);
         return;
       }
       const token = await obtain(found, flags, {
-        // Nobody could log in without it, however quiet it is to be.
+        // Printed even with --quiet, because the login needs it.
         show: (line) => void process.stderr.write(`${line}\n`),
-        wait: (text, work) => whileShown(context, text, work),
+        wait: (text, work) => withSpinner(context, text, work),
       });
-      await keepToken(process.env, settings.url, token);
-      print.note(`Logged in to ${settings.url}; the token is good until ${new Date(token.expiresAtMs).toISOString()}.`);
+      await storeToken(process.env, settings.url, token);
+      print.note(
+        `Logged in to ${settings.url}; the token is valid until ${new Date(token.expiresAtMs).toISOString()}.`,
+      );
     });
 }
 
-/** Null: none is named. */
+/** Returns null when no flow is named. */
 function flowOf({ flow, device, manual }: LoginFlags): Flow | null {
   const named = [...(flow === undefined ? [] : [flow]), ...(device ? ["device"] : []), ...(manual ? ["manual"] : [])];
   if (new Set(named).size < 2) return (named[0] ?? null) as Flow | null;
   throw new ProblemError("invalid_argument", {
-    detail: `${named.join(" and ")} exclude each other`,
-    hint: "Name one way to log in.",
+    detail: `${named.join(" and ")} cannot be combined`,
+    hint: "Name one login flow.",
   });
 }
 
-async function obtain(found: Discovery, flags: LoginFlags, told: Told): Promise<CachedToken> {
-  const { show } = told;
+async function obtain(found: Discovery, flags: LoginFlags, prompts: LoginPrompts): Promise<CachedToken> {
+  const { show } = prompts;
   const flow = flowOf(flags);
   const { issuer, client_id: clientId } = found;
   if (flow === "manual" || issuer === undefined || clientId === undefined) {
     if (flow !== "manual") {
       throw new ProblemError("invalid_argument", {
         detail: found.detail ?? "the server names no identity provider",
-        hint: "Pipe a token into `lattice login --manual`, or set LATTICE_TOKEN.",
+        hint: "Run: lattice login --manual, and paste a token; or set LATTICE_TOKEN.",
       });
     }
     return fromInput(issuer ?? "", clientId ?? "");
@@ -85,7 +83,7 @@ async function obtain(found: Discovery, flags: LoginFlags, told: Told): Promise<
   const provider = await import("../login/provider.ts");
   const scopes = (flags.scope ?? found.scopes ?? "").split(/[\s,]+/).filter((word) => word !== "");
   const name = { issuer, clientId, scopes };
-  if ((flow ?? (await fittingFlow(name, show))) === "device") return provider.byDevice(name, told);
+  if ((flow ?? (await chooseDefaultFlow(name, show))) === "device") return provider.logInByDevice(name, prompts);
   const open = (address: string): void => {
     show(`Opening your browser. If it does not open, go to\n  ${address}`);
     const opener = process.platform === "darwin" ? "open" : "xdg-open";
@@ -93,35 +91,35 @@ async function obtain(found: Discovery, flags: LoginFlags, told: Told): Promise<
       .on("error", () => {})
       .unref();
   };
-  return provider.byBrowser(name, open, told.wait);
+  return provider.logInByBrowser(name, open, prompts.wait);
 }
 
-/** Nobody named one. What is not the usual one is said. */
-async function fittingFlow(name: Login, show: (line: string) => void): Promise<Flow> {
+/** Chooses the flow, and tells the user when it is not the browser. */
+async function chooseDefaultFlow(name: Login, show: (line: string) => void): Promise<Flow> {
   const provider = await import("../login/provider.ts");
   const { flow, why } = chooseFlow({
     env: process.env,
     platform: process.platform,
-    offersDevice: await provider.offersDevice(name),
-    portFree: await isCallbackFree(),
+    supportsDevice: await provider.supportsDevice(name),
+    isPortFree: await isCallbackPortFree(),
   });
-  if (why !== "") show(`Logging in by a code, since ${why}; --flow browser has a browser opened instead.`);
+  if (why !== "") show(`Logging in with a device code, because ${why}. To use a browser: lattice login --flow browser`);
   return flow;
 }
 
 async function fromInput(issuer: string, clientId: string): Promise<CachedToken> {
-  const accessToken = await pastedToken();
+  const accessToken = await readPastedToken();
   const exp = claimsOf(accessToken)?.exp;
   if (typeof exp !== "number") {
     throw new ProblemError("invalid_argument", {
-      detail: "what was given is not a token",
-      hint: "Paste or pipe the token itself: three parts with dots between them.",
+      detail: "the input is not a token",
+      hint: "Paste or pipe the token itself: three parts separated by dots.",
     });
   }
   if (exp * 1_000 <= Date.now()) {
     throw new ProblemError("invalid_argument", {
-      detail: `the token was good until ${new Date(exp * 1_000).toISOString()}`,
-      hint: "Have a new one made.",
+      detail: `the token expired at ${new Date(exp * 1_000).toISOString()}`,
+      hint: "Get a new token.",
     });
   }
   return { accessToken, refreshToken: null, expiresAtMs: exp * 1_000, issuer, clientId };

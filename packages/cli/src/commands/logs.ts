@@ -1,6 +1,5 @@
-// `lattice logs`: the output of an allocation, byte for byte, each stream to its own. Whoever reads
-// takes their time and we wait for it, so that following a job that prints gigabytes needs no memory.
-// How the allocation stands, where that explains missing output, is a remark on standard error.
+// `lattice logs`: the output of an allocation, byte for byte, stdout to stdout and stderr to stderr. It waits for its
+// reader, so that following gigabytes of output needs no memory. Notes on standard error explain missing output.
 
 import type { Allocation, LatticeClient, LogsFilter } from "@lattice/sdk";
 import type { Command } from "commander";
@@ -8,7 +7,7 @@ import { type Context, createContext } from "../context.ts";
 import { clean } from "../output/text.ts";
 import { writeBytes } from "../output/write-bytes.ts";
 import { parseCount } from "../parse/count.ts";
-import { parseMoment } from "../parse/moment.ts";
+import { parseTimestamp } from "../parse/timestamp.ts";
 import { endText, pendingText } from "./status/sentence.ts";
 
 interface LogsFlags {
@@ -29,42 +28,38 @@ type Stream = "stdout" | "stderr";
 export function define(command: Command): void {
   command
     .argument("<id>", "allocation")
-    .option("-f, --follow", "go on until the allocation ends")
-    .option("--stdout", "only what it wrote to standard output")
-    .option("--stderr", "only what it wrote to standard error")
-    .option("--node <name>", "only of this node")
+    .option("-f, --follow", "follow until the allocation ends")
+    .option("--stdout", "only standard output")
+    .option("--stderr", "only standard error")
+    .option("--node <name>", "only this node")
     .option("--tail <lines>", "only the last lines", (text) => parseCount(text, 1, 10_000_000))
-    .option("--attempt <number>", "of this attempt; the newest otherwise", (text) => parseCount(text, 1, 1_000_000))
-    .option(
-      "--since <time>",
-      "what was written from then on: 2026-03-01T10:00:00Z, or 10m for ten minutes ago",
-      parseMoment,
-    )
-    .option("--until <time>", "what was written before", parseMoment)
-    .option("--offset <bytes>", "from this position of each log on", (text) => parseCount(text, 0, MAX_OFFSET))
-    .option("--limit <bytes>", "at most so many bytes of each stream", (text) => parseCount(text, 1, MAX_LIMIT))
+    .option("--attempt <number>", "attempt (default: the newest)", (text) => parseCount(text, 1, 1_000_000))
+    .option("--since <time>", "written since then: 2026-03-01T10:00:00Z, or 10m for ten minutes ago", parseTimestamp)
+    .option("--until <time>", "written before then", parseTimestamp)
+    .option("--offset <bytes>", "start at this position of each log", (text) => parseCount(text, 0, MAX_OFFSET))
+    .option("--limit <bytes>", "maximum number of bytes of each stream", (text) => parseCount(text, 1, MAX_LIMIT))
     .action(async (id: string, flags: LogsFlags) => showLogs(await createContext(command), id, flags));
 }
 
 async function showLogs(context: Context, id: string, flags: LogsFlags): Promise<void> {
   const { client, print } = context;
   const allocation = await client.get(id);
-  const waits = allocation.state === "pending";
-  if (waits) print.note(clean(pendingText(allocation)));
+  const isPending = allocation.state === "pending";
+  if (isPending) print.note(clean(pendingText(allocation)));
   if (flags.follow === true) {
     await followAll(context, allocation, flags);
     const end = endText(await client.get(id));
     if (end !== null) print.note(clean(end));
     return;
   }
-  // An earlier attempt may have left output behind, for whoever asks for it by name.
-  if (waits && flags.attempt === undefined) return;
+  // With --attempt the user may want the output of an earlier attempt.
+  if (isPending && flags.attempt === undefined) return;
   for (const stream of streamsOf(flags)) {
     await pass(context, client.logs(id, filterOf(flags, stream)), { id, stream });
   }
 }
 
-/** Both at once; when one breaks off, so does the other. */
+/** Follows both streams at once; a failure of one ends both. */
 async function followAll(context: Context, { id }: Allocation, flags: LogsFlags): Promise<void> {
   const stop = new AbortController();
   const follow = (stream: Stream): ReturnType<LatticeClient["streamLogs"]> =>
@@ -76,7 +71,7 @@ async function followAll(context: Context, { id }: Allocation, flags: LogsFlags)
   }
 }
 
-/** Neither flag means both, as do both. */
+/** No flag means both streams, like both flags. */
 const streamsOf = ({ stdout, stderr }: LogsFlags): readonly Stream[] => {
   if (stdout === stderr) return ["stdout", "stderr"];
   return stdout === true ? ["stdout"] : ["stderr"];

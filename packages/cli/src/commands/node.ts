@@ -1,12 +1,12 @@
-// `lattice node`: what an administrator does to nodes. Disabling ends what runs there, and an urgent drain stops it, so
-// both ask first.
+// `lattice node`: administration of nodes. Disabling a node ends its allocations and an urgent drain requeues them, so
+// both ask for confirmation.
 
-import type { HealthReport, LatticeClient, NodeResponse } from "@lattice/sdk";
+import type { LatticeClient, NodeResponse, ReportHealthRequest } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
 import { type Command, Option } from "commander";
 import { type Context, createContext } from "../context.ts";
 import { globalFlags } from "../global-options.ts";
-import { askFirst, askOnTerminal } from "../output/ask-first.ts";
+import { confirmOnTerminal, requireConfirmation } from "../output/confirm.ts";
 import { expandHosts } from "../parse/hosts.ts";
 import { NODE_STATES, parseStates } from "../parse/states.ts";
 import { forEachId } from "./for-each-id.ts";
@@ -23,10 +23,10 @@ type Act = (
 export function define(command: Command): void {
   defineList(command);
   defineDrain(command);
-  const disable = command.command("disable").description("Take out of service at once; what runs there is ended");
-  disable.option("--reason <text>", "why, shown with the node").option("--yes", "do not ask");
+  const disable = command.command("disable").description("Take nodes out of service at once and end their allocations");
+  disable.option("--reason <text>", "reason, shown with the node").option("--yes", "do not ask for confirmation");
   defineAction(disable, (client, id, options) => client.nodes.disable(id, options), confirmDisable);
-  defineAction(command.command("enable").description("Bring back a disabled node"), (client, id, { requestId }) =>
+  defineAction(command.command("enable").description("Return disabled nodes to service"), (client, id, { requestId }) =>
     client.nodes.enable(id, { requestId }),
   );
   defineAssign(command);
@@ -35,17 +35,19 @@ export function define(command: Command): void {
 
 const STATUSES = ["ok", "warning", "critical"] as const;
 
-/** For pollers of management controllers, and for whoever stands in front of the machine. */
+/** For programs that poll management controllers, and for operators. */
 function defineHealth(command: Command): void {
-  const report = command.command("report-health").description("Tell what was found out about a node from outside");
+  const report = command.command("report-health").description("Report the health of a node from outside");
   report
     .argument("<id>", "node")
     .addOption(
-      new Option("--status <status>", "critical takes it down at once").choices(STATUSES).makeOptionMandatory(),
+      new Option("--status <status>", "health; critical takes the node down at once")
+        .choices(STATUSES)
+        .makeOptionMandatory(),
     )
-    .option("--component <name>", "what it is about: psu, memory, gpu3")
-    .option("--message <text>", "what was found")
-    .action(async (id: string, flags: HealthReport) => {
+    .option("--component <name>", "component: psu, memory, gpu3")
+    .option("--message <text>", "finding")
+    .action(async (id: string, flags: ReportHealthRequest) => {
       const { client, print } = await createContext(report);
       const { status, component, message } = flags;
       const about = {
@@ -59,31 +61,34 @@ function defineHealth(command: Command): void {
 }
 
 function defineAssign(command: Command): void {
-  const assign = command.command("assign").description("Say at which vCluster nodes are at home (--vcluster NAME)");
-  assign.option("--to-all", "they serve all vClusters");
+  const assign = command.command("assign").description("Assign nodes to a home vCluster (--vcluster NAME)");
+  assign.option("--to-all", "the nodes serve all vClusters");
   defineAction(
     assign,
     (client, id, { requestId }) => client.nodes.assign(id, globalFlags(assign).vcluster ?? "", { requestId }),
     async (_ids, flags) => {
-      if ((flags.toAll === true) !== (globalFlags(assign).vcluster === undefined)) throw noHome();
+      if ((flags.toAll === true) !== (globalFlags(assign).vcluster === undefined)) throw homeRequired();
     },
   );
 }
 
-const noHome = (): ProblemError =>
+const homeRequired = (): ProblemError =>
   new ProblemError("invalid_argument", {
-    detail: "name one vCluster, or say --to-all",
+    detail: "the home of the nodes is missing or ambiguous: give --vcluster or --to-all",
     hint: "For example: lattice node assign n[0-199] --vcluster=hpc-batch",
   });
 
-/** Also offered as `lattice admin drain|undrain`. */
+/** Also available as `lattice admin drain|undrain`. */
 export function defineDrain(command: Command): void {
-  const drain = command.command("drain").description("Take no new work; what runs may end");
-  drain.option("--urgent", "have what runs there checkpointed and queued again, where it can be");
-  drain.option("--reason <text>", "why, shown with the node").option("--yes", "with --urgent: do not ask");
+  const drain = command.command("drain").description("Give nodes no new allocations; running ones finish");
+  drain.option("--urgent", "checkpoint and requeue running allocations where possible");
+  drain
+    .option("--reason <text>", "reason, shown with the node")
+    .option("--yes", "with --urgent: do not ask for confirmation");
   defineAction(drain, (client, id, options) => client.nodes.drain(id, options), confirmUrgent);
-  defineAction(command.command("undrain").description("Take work again"), (client, id, { requestId }) =>
-    client.nodes.undrain(id, { requestId }),
+  defineAction(
+    command.command("undrain").description("Give drained nodes new allocations again"),
+    (client, id, { requestId }) => client.nodes.undrain(id, { requestId }),
   );
 }
 
@@ -96,10 +101,10 @@ function defineList(command: Command): void {
   status.action(async (words: readonly string[]) => showNamedNodes(await createContext(status), expandHosts(words)));
   const condition = command
     .command("condition")
-    .description("Show what a node's agent finds: versions, devices, faults");
+    .description("Show the condition that a node's agent found: versions, devices, faults");
   condition
     .argument("<id...>", "nodes")
-    .option("--fresh", "look again, instead of what was found last")
+    .option("--fresh", "examine the node now instead of showing the last result")
     .action(async (ids: readonly string[], { fresh }: { fresh?: boolean }) =>
       showConditions(await createContext(condition), expandHosts(ids), fresh === true),
     );
@@ -143,7 +148,7 @@ async function actOnAll({ client, print }: Context, ids: readonly string[], act:
   finish();
 }
 
-/** More names than this in a question hide it. */
+/** More names would hide the question. */
 const NAMED_IN_QUESTION = 10;
 
 function nodesText(ids: readonly string[]): string {
@@ -154,14 +159,14 @@ function nodesText(ids: readonly string[]): string {
 async function confirmUrgent(ids: readonly string[], flags: ActionFlags): Promise<void> {
   if (flags.urgent !== true) return;
   const what = nodesText(ids);
-  await askOnTerminal(
+  await confirmOnTerminal(
     flags.yes,
-    `Drain ${what} at once? What runs there is stopped and queued again.`,
+    `Drain ${what} at once? Running allocations are stopped and requeued.`,
     `${what} not drained`,
   );
 }
 
 async function confirmDisable(ids: readonly string[], flags: ActionFlags): Promise<void> {
   const what = nodesText(ids);
-  await askFirst(flags.yes, `Disable ${what}? What runs there is ended.`, `${what} not disabled`);
+  await requireConfirmation(flags.yes, `Disable ${what}? Running allocations are ended.`, `${what} not disabled`);
 }

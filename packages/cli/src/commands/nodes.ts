@@ -1,4 +1,4 @@
-// `lattice nodes`: the nodes of the cluster, or one of them in full.
+// `lattice nodes`: lists nodes, or shows named nodes in detail.
 
 import type { Node, NodeState } from "@lattice/sdk";
 import type { Command } from "commander";

@@ -1,5 +1,5 @@
-// `lattice notices`: what the caller must know without having asked: a budget that is used up, an allocation that
-// no node could be made ready for, a service that cannot scale.
+// `lattice notices`: conditions that need the caller's attention: an exhausted budget, an allocation that no node could
+// be prepared for, a service that cannot scale.
 
 import type { Notice } from "@lattice/sdk";
 import type { Command } from "commander";
@@ -17,8 +17,8 @@ const DEFAULT_LIMIT = 50;
 
 export function define(command: Command): void {
   command
-    .option("--all", "those that are over as well")
-    .option("--limit <count>", "how many to show", (text) => parseCount(text, 1, 1_000), DEFAULT_LIMIT)
+    .option("--all", "include cleared notices")
+    .option("--limit <count>", "maximum number of notices", (text) => parseCount(text, 1, 1_000), DEFAULT_LIMIT)
     .action(async (flags: NoticeFlags) => {
       const { client, print } = await createContext(command);
       const { notices = [] } = await client.events.notices({
@@ -32,6 +32,6 @@ export function define(command: Command): void {
 }
 
 function lineOf({ at, kind, text, cleared_at }: Notice): string {
-  const over = cleared_at === undefined ? "" : `  (over since ${localTime(cleared_at)})`;
-  return `${localTime(at)}  ${kind.replaceAll("_", " ")}: ${clean(text)}${over}`;
+  const cleared = cleared_at === undefined ? "" : `  (cleared ${localTime(cleared_at)})`;
+  return `${localTime(at)}  ${kind.replaceAll("_", " ")}: ${clean(text)}${cleared}`;
 }

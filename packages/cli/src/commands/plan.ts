@@ -1,4 +1,4 @@
-// `lattice plan`: `lattice submit --dry-run` by its own name, with the same flags.
+// `lattice plan`: the same as `lattice submit --dry-run`, with the same flags.
 
 import type { Command } from "commander";
 import { define as defineSubmit } from "./submit.ts";

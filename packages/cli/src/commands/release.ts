@@ -1,11 +1,11 @@
-// `lattice release ID`: lets allocations that are held wait their turn again.
+// `lattice release ID`: returns held allocations to the queue.
 
 import type { Command } from "commander";
 import { createContext } from "../context.ts";
 import { forEachId } from "./for-each-id.ts";
 
 export function define(command: Command): void {
-  command.argument("<id...>", "allocations that are held").action(async (ids: readonly string[]) => {
+  command.argument("<id...>", "held allocations").action(async (ids: readonly string[]) => {
     const { client, print, settings } = await createContext(command);
     const { done: released, finish } = await forEachId(ids, async (id) => {
       const { allocation } = await client.release(id);

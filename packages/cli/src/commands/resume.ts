@@ -1,4 +1,4 @@
-// `lattice resume ID`: queues allocations again that were suspended at the end of their walltime.
+// `lattice resume ID`: requeues allocations that were suspended at the end of their walltime.
 
 import type { Command } from "commander";
 import { createContext } from "../context.ts";

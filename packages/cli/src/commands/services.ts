@@ -1,4 +1,4 @@
-// `lattice services`: the ports that running allocations expose by name, and where each can be reached.
+// `lattice services`: the named ports that running allocations expose, and their endpoints.
 
 import type { ServiceEndpoint, ServiceSummary } from "@lattice/sdk";
 import type { Command } from "commander";
@@ -7,7 +7,7 @@ import type { Column } from "../output/table.ts";
 import { ABSENT } from "../output/text.ts";
 
 export function define(command: Command): void {
-  command.argument("[name]", "a service, to see where it runs").action(async (name: string | undefined) => {
+  command.argument("[name]", "service whose endpoints to show").action(async (name: string | undefined) => {
     const context = await createContext(command);
     return name === undefined ? showAll(context) : showOne(context, name);
   });

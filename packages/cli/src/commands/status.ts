@@ -1,18 +1,20 @@
-// `lattice status`: the user's own allocations, newest first, or the details of those named.
+// `lattice status`: lists the user's allocations, newest first, or shows named ones in detail.
 
 import type { Timeline } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
 import { type Command, InvalidArgumentError } from "commander";
 import { type Context, createContext } from "../context.ts";
+import type { Printer } from "../output/printer.ts";
+import { clean } from "../output/text.ts";
+import { localTime } from "../output/time.ts";
+import { collect } from "../parse/collect.ts";
 import { parseCount } from "../parse/count.ts";
-import { parseMoment } from "../parse/moment.ts";
-import { gather } from "../parse/pairs.ts";
 import { ALLOCATION_STATES, parseStates } from "../parse/states.ts";
+import { parseTimestamp } from "../parse/timestamp.ts";
 import { forEachId } from "./for-each-id.ts";
 import { showDetail } from "./status/detail.ts";
 import { type ListFlags, showList } from "./status/list.ts";
 import { statusColumns } from "./status/table.ts";
-import { showTimeline } from "./status/timeline.ts";
 
 const DEFAULT_LIMIT = 50;
 const REFRESH_MS = 5_000;
@@ -23,24 +25,24 @@ export function define(command: Command): void {
     .option("--state <states>", `only these states (${ALLOCATION_STATES.join(", ")})`, (text) =>
       parseStates(text, ALLOCATION_STATES),
     )
-    .option("--all", "allocations of all users that you may see: of the tenant, for its administrators")
+    .option("--all", "allocations of all users visible to you: tenant administrators see their tenant")
     .option("--user <name>", "allocations of this user")
-    .option("--tag <pair>", "only those with this tag: key=value, or a key alone (repeatable)", gather)
-    .option("--project <name>", "only of this project")
-    .option("--name <name>", "only with this name")
-    .option("--node <name>", "only on this node")
-    .option("--reason <codes>", "only those that wait for this: busy, quota_nodes, dependency and so on", (text) =>
+    .option("--tag <pair>", "only with this tag: key=value or key (repeatable)", collect)
+    .option("--project <name>", "only this project")
+    .option("--name <name>", "only this name")
+    .option("--node <name>", "only this node")
+    .option("--reason <codes>", "only this pending reason, for example busy, quota_nodes or dependency", (text) =>
       text.split(",").filter((code) => code !== ""),
     )
-    .option("--since <time>", "there from then on: 2026-03-01, or 2h for two hours ago", parseMoment)
-    .option("--until <time>", "submitted before then", parseMoment)
-    .option("--count", "only how many")
-    .option("--limit <count>", "how many to show", (text) => parseCount(text, 1, 100_000), DEFAULT_LIMIT)
-    .option("--expand", "the elements of task groups, one by one")
-    .option("--watch", "show again every 5 seconds, until Ctrl-C")
+    .option("--since <time>", "active since then: 2026-03-01, or 2h for two hours ago", parseTimestamp)
+    .option("--until <time>", "submitted before then", parseTimestamp)
+    .option("--count", "print only the number")
+    .option("--limit <count>", "maximum number of allocations", (text) => parseCount(text, 1, 100_000), DEFAULT_LIMIT)
+    .option("--expand", "list the elements of task groups")
+    .option("--watch", "repeat every 5 seconds until Ctrl-C")
     .action(async (ids: readonly string[], flags: ListFlags) => {
       if (flags.all === true && flags.user !== undefined) {
-        throw new InvalidArgumentError("--all and --user exclude each other");
+        throw new InvalidArgumentError("--all cannot be combined with --user");
       }
       const context = await createContext(command);
       const isFree = command.getOptionValueSource("limit") !== "cli" && !context.print.structured;
@@ -50,10 +52,10 @@ export function define(command: Command): void {
     });
 }
 
-/** Beside the rows: the header, what is said below them, and the line of the cursor. */
+/** Lines besides the rows: header, note and cursor. */
 const OTHER_LINES = 3;
 
-/** As many rows as are seen at once, where they are drawn over each other: the newest come first and would scroll away. */
+/** Limits --watch to one screen: the newest rows come first and would scroll away. */
 const onScreen = (limit: number): number =>
   process.stdout.isTTY === true && process.stdout.rows > 0
     ? Math.max(1, Math.min(limit, process.stdout.rows - OTHER_LINES))
@@ -68,7 +70,7 @@ async function showNamed({ client, print, settings }: Context, ids: readonly str
   const { done: found, finish } = await forEachId(ids, (id) => client.get(id));
   const [first] = found;
   const only = ids.length === 1 ? first : undefined;
-  // Asked for by name: the decisions of one allocation, not of a list.
+  // The timeline is shown for a single allocation only.
   const timeline = settings.verbose && only !== undefined ? await client.timeline(only.id) : undefined;
   if (print.structured)
     await print.document(only === undefined ? { allocations: found } : { ...only, ...timelineOf(timeline) });
@@ -86,7 +88,7 @@ async function showNamed({ client, print, settings }: Context, ids: readonly str
 const timelineOf = (timeline: Timeline | undefined) =>
   timeline === undefined ? {} : { timeline: timeline.entries ?? [] };
 
-/** Redraws in place on a terminal; elsewhere each round follows the last. */
+/** Redraws in place on a terminal; elsewhere appends. */
 async function repeat({ print }: Context, round: () => Promise<void>): Promise<void> {
   const stop = new AbortController();
   process.once("SIGINT", () => stop.abort());
@@ -96,10 +98,26 @@ async function repeat({ print }: Context, round: () => Promise<void>): Promise<v
     try {
       await round();
     } catch (error) {
-      // A server that restarts is back by the next round.
+      // A restarting server is back by the next round.
       if (!(error instanceof ProblemError) || !error.problem.retryable) throw error;
       print.note(error.problem.detail);
     }
     await sleep(REFRESH_MS, stop.signal).catch(() => {});
   }
 }
+
+function showTimeline(print: Printer, { entries = [], omitted = 0 }: Timeline): void {
+  print.line("");
+  print.line(print.paint("bold", "Timeline"));
+  if (omitted > 0) print.line(`  ${omitted} earlier entries are no longer stored.`);
+  for (const { at, text, attempt = 0, nodes = [] } of entries) {
+    const which = attempt > 1 ? ` [attempt ${attempt}]` : "";
+    const where =
+      nodes.length === 0
+        ? ""
+        : ` (${nodes.slice(0, MAX_NAMED_NODES).map(clean).join(", ")}${nodes.length > MAX_NAMED_NODES ? ", …" : ""})`;
+    print.line(`  ${localTime(at)}  ${clean(text)}${where}${which}`);
+  }
+}
+
+const MAX_NAMED_NODES = 4;

@@ -1,24 +1,26 @@
-// `lattice submit`: a script, a command after `--`, or a document. Flags win over the directives of
-// a script, which win over the configuration. The request id is made here, so that an answer lost
-// on the way does not submit twice.
+// `lattice submit`: submits a script, a command after `--`, or a document; --dry-run shows where and when the scheduler
+// would start it. Flags win over a script's directives, directives over the configuration. The request id is generated
+// here, so that a retry after a lost response does not submit twice.
 
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
-import type { SubmitResponse, WatchEvent } from "@lattice/sdk";
+import type { PlanResponse, SubmitResponse, WatchEvent } from "@lattice/sdk";
 import { mergeSubmissions, ProblemError } from "@lattice/wire";
 import type { Command } from "commander";
 import { type Context, createContext } from "../context.ts";
-import { whileShown } from "../output/progress.ts";
-import type { Settings } from "../settings/settings.ts";
-import { readCompat } from "../slurm/compat-file.ts";
-import { AT_REST, hasEnded, untilFinal } from "../wait/until-final.ts";
+import { withSpinner } from "../output/progress.ts";
+import { clean } from "../output/text.ts";
+import { localTime } from "../output/time.ts";
+import { readCompat } from "../settings/compat-file.ts";
+import type { CliSettings } from "../settings/settings.ts";
+import { EXIT_SUSPENDED, hasEnded, waitUntilEnded } from "../wait/until-ended.ts";
 import { reasonOf } from "./status/table.ts";
-import { showPlan } from "./submit/dry-run.ts";
 import { inFlagNames } from "./submit/flag-names.ts";
 import { addSubmitFlags, flagsToShortForm, type ShortForm, type SubmitFlags } from "./submit/flags.ts";
-import { fromDocument, fromScript, fromWords, type Source } from "./submit/source.ts";
+import { fromDocument, fromScript, fromWords, type SubmissionSource } from "./submit/source.ts";
+import { soonerLines } from "./why/sooner.ts";
 
-/** As a shell reports a program that Ctrl-C has ended. */
+/** Exit status after Ctrl-C, as a shell reports it. */
 const INTERRUPTED = 130;
 
 interface OwnFlags extends SubmitFlags {
@@ -32,18 +34,19 @@ interface OwnFlags extends SubmitFlags {
 export function define(command: Command): void {
   addSubmitFlags(command)
     .usage("[flags] script.sh [args] | [flags] -- command [args] | [flags] --file spec.yaml")
-    .argument("[words...]", "a script and its arguments, or, after --, a command")
+    .argument("[words...]", "script and its arguments, or a command after --")
     .option("--file <file>", "submit a YAML or JSON document (- reads standard input)")
-    .option("--request-id <id>", "makes repeating this submission safe for 24 hours")
-    .option("--hold", "let it wait until `lattice release ID`")
-    .option("--dry-run", "say where and when it would start, and submit nothing")
-    .option("--wait", "wait for the end; the exit status is that of the job, or 75 when it is left suspended")
+    .option("--request-id <id>", "idempotency key: repeating the submission within 24 hours is safe")
+    .option("--hold", "hold it until `lattice release ID`")
+    .option("--dry-run", "show where and when it would start; submit nothing")
+    .option("--wait", "wait for the end; exit status of the job, or 75 if it is suspended")
     .passThroughOptions()
     .action(async (words: readonly string[], flags: OwnFlags) => {
       const context = await createContext(command);
       const own = flagsToShortForm(flags, (flag) => command.getOptionValueSource(flag) === "cli");
       const body = await submission(context, words, { flags, own, dashed: isAfterDashes(words) });
-      if (flags.dryRun === true) return showPlan(context, await asked(context, flags, () => context.client.plan(body)));
+      if (flags.dryRun === true)
+        return showPlan(context, await withFlagNames(context, flags, () => context.client.plan(body)));
       const answer = await send(context, body, flags);
       await show(context, answer);
       if (flags.wait === true) process.exitCode = await waitForEnd(context, answer.id);
@@ -51,51 +54,55 @@ export function define(command: Command): void {
 }
 
 const send = (context: Context, body: ShortForm, flags: OwnFlags): Promise<SubmitResponse> =>
-  asked(context, flags, () =>
+  withFlagNames(context, flags, () =>
     context.client.submit(flags.hold === true ? { ...body, hold: true } : body, {
       requestId: flags.requestId ?? randomUUID(),
     }),
   );
 
-async function asked<T>({ print }: Context, flags: OwnFlags, call: () => Promise<T>): Promise<T> {
+async function withFlagNames<T>({ print }: Context, flags: OwnFlags, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {
-    // A document is corrected in its own words, and a program reads the server's.
+    // Documents and programs use the server's field names.
     if (!(error instanceof ProblemError) || flags.file !== undefined || print.structured) throw error;
     throw ProblemError.of(inFlagNames(error.problem));
   }
 }
 
-/** `submit -- words` and `submit script words` look alike to the parser; the line itself tells. */
+/** Commander cannot tell `submit -- words` from `submit script words`, so the raw arguments decide. */
 function isAfterDashes(words: readonly string[]): boolean {
   return words.length > 0 && process.argv[process.argv.length - words.length - 1] === "--";
 }
 
-interface Asked {
+interface SubmissionInput {
   readonly flags: OwnFlags;
   readonly own: ShortForm;
   readonly dashed: boolean;
 }
 
-async function submission({ settings, print }: Context, words: readonly string[], asked: Asked): Promise<ShortForm> {
-  if (asked.flags.file !== undefined) {
+async function submission(
+  { settings, print }: Context,
+  words: readonly string[],
+  input: SubmissionInput,
+): Promise<ShortForm> {
+  if (input.flags.file !== undefined) {
     if (words.length > 0) throw twoSources();
-    return mergeDocument(await fromDocument(asked.flags.file), withTarget(asked.own, settings));
+    return mergeDocument(await fromDocument(input.flags.file), withTarget(input.own, settings));
   }
   const [first, ...rest] = words;
   if (first === undefined) throw nothingToRun();
-  const source = asked.dashed ? fromWords(words) : fromScript(first, rest, (await readCompat(process.env)).mapping);
+  const source = input.dashed ? fromWords(words) : fromScript(first, rest, (await readCompat(process.env)).mapping);
   if (!settings.quiet) for (const warning of source.warnings) print.warn(warning);
-  return buildSubmission(source, asked.own, settings, process.cwd());
+  return buildSubmission(source, input.own, settings, process.cwd());
 }
 
-/** Defaults, then the script's directives, then flags. */
-export function buildSubmission(source: Source, own: ShortForm, settings: Targets, cwd: string): ShortForm {
+/** Merges defaults, the script's directives and flags; the later ones win. */
+export function buildSubmission(source: SubmissionSource, own: ShortForm, settings: Targets, cwd: string): ShortForm {
   const workdir = typeof own.workdir === "string" ? { workdir: resolve(cwd, own.workdir) } : {};
   const defaults = {
     name: source.defaultName,
-    // A container has folders of its own.
+    // The current directory does not exist inside a container.
     ...(own.image === undefined && source.form.image === undefined ? { workdir: cwd } : {}),
     ...(settings.uenv === undefined ? {} : { uenv: settings.uenv }),
   };
@@ -103,7 +110,7 @@ export function buildSubmission(source: Source, own: ShortForm, settings: Target
   return mergeSubmissions(mergeSubmissions(defaults, source.form as never), over as never) as ShortForm;
 }
 
-type Targets = Pick<Settings, "tenant" | "vcluster" | "uenv">;
+type Targets = Pick<CliSettings, "tenant" | "vcluster" | "uenv">;
 
 const withTarget = (form: ShortForm, { tenant, vcluster }: Targets): ShortForm => ({
   ...form,
@@ -111,14 +118,14 @@ const withTarget = (form: ShortForm, { tenant, vcluster }: Targets): ShortForm =
   ...(vcluster === undefined ? {} : { vcluster }),
 });
 
-/** A full-form document keeps its shape; flags go inside it. */
+/** Merges flags into a short-form document. A full-form document takes no flags. */
 export function mergeDocument(document: ShortForm, own: ShortForm): ShortForm {
   const inner = document.allocation;
   if (typeof inner !== "object" || inner === null) return mergeSubmissions(document as never, own as never);
   if (Object.keys(own).length === 0) return document;
   throw new ProblemError("invalid_argument", {
-    detail: `flags cannot change a document in full form: ${Object.keys(own).join(", ")}`,
-    hint: "Change the document, or write it in the short form.",
+    detail: `flags cannot change a full-form document: ${Object.keys(own).join(", ")}`,
+    hint: "Set the fields in the document, or write it in short form.",
   });
 }
 
@@ -128,22 +135,22 @@ async function show({ print, settings }: Context, answer: SubmitResponse): Promi
   print.done(answer.id, `Submitted allocation ${answer.id}`);
 }
 
-/** As a shell would see the job: its exit code, or 1 for an end without one. Ctrl-C ends the wait alone. */
+/** Returns the job's exit code, or 1 without one. Ctrl-C ends only the wait. */
 async function waitForEnd(context: Context, id: string): Promise<number> {
   const { client, print } = context;
   const stop = new AbortController();
   const onInterrupt = () => stop.abort();
   process.once("SIGINT", onInterrupt);
   try {
-    const ended = await whileShown(context, `Allocation ${id} is pending`, (progress) => {
+    const ended = await withSpinner(context, `Allocation ${id} is pending`, (progress) => {
       const onEvent = ({ kind, to }: WatchEvent): void => {
         if (kind === "allocation_changed" && to !== undefined) progress.update(`Allocation ${id} is ${to}`);
       };
-      return untilFinal(client, id, { signal: stop.signal, orAtRest: true, onEvent });
+      return waitUntilEnded(client, id, { signal: stop.signal, orSuspended: true, onEvent });
     });
     if (!hasEnded(ended)) {
-      print.note(`Allocation ${id} is suspended and goes on when it is resumed: lattice resume ${id}`);
-      return AT_REST;
+      print.note(`Allocation ${id} is suspended; to continue it run: lattice resume ${id}`);
+      return EXIT_SUSPENDED;
     }
     if (ended.state === "completed") return 0;
     print.note(`Allocation ${id} ${ended.state}: ${reasonOf(ended)}`);
@@ -151,7 +158,7 @@ async function waitForEnd(context: Context, id: string): Promise<number> {
     return code > 0 && code < 256 ? code : 1;
   } catch (error) {
     if (!stop.signal.aborted) throw error;
-    print.note(`allocation ${id} goes on; cancel it with: lattice cancel ${id}`);
+    print.note(`Allocation ${id} continues; to cancel it run: lattice cancel ${id}`);
     return INTERRUPTED;
   } finally {
     process.off("SIGINT", onInterrupt);
@@ -160,12 +167,42 @@ async function waitForEnd(context: Context, id: string): Promise<number> {
 
 const nothingToRun = (): ProblemError =>
   new ProblemError("invalid_argument", {
-    detail: "nothing to run is named",
+    detail: "no script or command is given",
     hint: "Run: lattice submit script.sh, or: lattice submit -- COMMAND",
   });
 
 const twoSources = (): ProblemError =>
   new ProblemError("invalid_argument", {
-    detail: "--file and a script or command exclude each other",
-    hint: "Put what is to be run into the document.",
+    detail: "--file cannot be combined with a script or command",
+    hint: "Put the script or command into the document.",
   });
+
+async function showPlan({ print, settings }: Context, planned: PlanResponse): Promise<void> {
+  if (!settings.quiet) for (const warning of planned.warnings ?? []) print.warn(warning);
+  if (print.structured) return print.document(planned);
+  const [answer, ...rest] = planLines(planned);
+  print.lines(settings.quiet ? [answer ?? ""] : [answer ?? "", ...rest, "Nothing was submitted."]);
+}
+
+function planLines(planned: PlanResponse): string[] {
+  const { nodes = [], causes = [], position = 0, queue_length = 0, would_preempt = [], suggestions = [] } = planned;
+  const on = nodes.length === 0 ? "" : ` on ${nodes.map(clean).join(", ")}`;
+  const lines = [startText(planned) + on];
+  for (const { text } of causes) lines.push(`  ${clean(text)}`);
+  if (planned.starts_now !== true && position > 0)
+    lines.push(`  It would be number ${position} of ${queue_length} in the queue.`);
+  for (const { allocation_id, user, nodes: count = 0 } of would_preempt) {
+    const whose = !allocation_id ? "another user's allocation" : `${allocation_id}${!user ? "" : ` of ${clean(user)}`}`;
+    lines.push(`  It would preempt ${whose} on ${count} nodes.`);
+  }
+  if (suggestions.length > 0) lines.push("Sooner:", ...soonerLines(suggestions).map((line) => `  ${line}`));
+  return lines;
+}
+
+function startText({ starts_now, backfilled, estimated_start, start_reserved }: PlanResponse): string {
+  if (starts_now === true) return backfilled === true ? "Would start now, by backfill" : "Would start now";
+  if (estimated_start !== undefined) {
+    return `Would start at about ${localTime(estimated_start)}${start_reserved === true ? " (reserved)" : ""}`;
+  }
+  return "Would wait; the start time is unknown";
+}

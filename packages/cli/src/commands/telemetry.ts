@@ -1,11 +1,11 @@
-// `lattice telemetry`: how closely an allocation is measured, for good or for a while.
+// `lattice telemetry`: changes the telemetry mode of an allocation, permanently or for a time.
 
 import { randomUUID } from "node:crypto";
 import { type Command, Option } from "commander";
 import { createContext } from "../context.ts";
 import { localTime } from "../output/time.ts";
+import { parseDuration } from "../parse/duration.ts";
 import { requireName } from "../parse/name.ts";
-import { parseSpan } from "../parse/span.ts";
 
 const MODES = ["prod", "debug", "audit"] as const;
 
@@ -19,8 +19,8 @@ export function define(command: Command): void {
   command
     .argument("[id]", "allocation")
     .option("--alloc <id>", "allocation")
-    .addOption(new Option("--mode <mode>", "how closely").choices(MODES).makeOptionMandatory())
-    .option("--duration <time>", "then back to prod, for example 30m", parseSpan)
+    .addOption(new Option("--mode <mode>", "telemetry mode").choices(MODES).makeOptionMandatory())
+    .option("--duration <time>", "return to prod after this time, for example 30m", parseDuration)
     .action(async (word: string | undefined, flags: TelemetryFlags) => {
       const { client, print } = await createContext(command);
       const id = requireName("allocation", word, flags.alloc);
@@ -33,7 +33,7 @@ export function define(command: Command): void {
       const { mode = "prod", until } = allocation.spec?.telemetry ?? {};
       print.done(
         id,
-        `Allocation ${id} is measured as ${mode}${until === undefined ? "" : ` until ${localTime(until)}`}`,
+        `Telemetry mode of allocation ${id} is ${mode}${until === undefined ? "" : ` until ${localTime(until)}`}`,
       );
     });
 }

@@ -1,12 +1,12 @@
-// `lattice top ID`: what an allocation uses, as measured over the last minutes. Where nothing is measured, that is
-// said, and the exit status is 0: it is an answer.
+// `lattice top ID`: the resource usage of an allocation over the last minutes. Missing measurements are a note, not an
+// error.
 
-import type { MetricSeries, MetricsQuery } from "@lattice/sdk";
+import type { MetricSeries, MetricsRequest } from "@lattice/sdk";
 import { type Command, Option } from "commander";
 import { type Context, createContext } from "../context.ts";
 import type { Column } from "../output/table.ts";
 import { ABSENT } from "../output/text.ts";
-import { parseSpan } from "../parse/span.ts";
+import { parseDuration } from "../parse/duration.ts";
 import { amountText } from "./top/amount.ts";
 import { followMetrics } from "./top/follow.ts";
 
@@ -24,13 +24,13 @@ const list = (text: string): readonly string[] => text.split(",").filter((word) 
 export function define(command: Command): void {
   command
     .argument("<id>", "allocation")
-    .option("--per-node", "one row for each node")
-    .option("--per-gpu", "one row for each GPU")
-    .option("--wide", "all metrics, as -o wide")
-    .option("--metric <names>", "only these, with commas between", list)
+    .option("--per-node", "one row per node")
+    .option("--per-gpu", "one row per GPU")
+    .option("--wide", "all metrics, same as -o wide")
+    .option("--metric <names>", "metrics, separated by commas", list)
     .addOption(new Option("--metrics <names>").argParser(list).hideHelp())
-    .option("--duration <time>", "over the last 5m, 1h and so on", parseSpan)
-    .option("--stream", "go on, line by line")
+    .option("--duration <time>", "time range, such as 5m or 1h", parseDuration)
+    .option("--stream", "follow, one line per measurement")
     .action(async (id: string, flags: TopFlags & { readonly metrics?: readonly string[] }) => {
       const context = await createContext(command);
       const metrics = flags.metric ?? flags.metrics ?? [];
@@ -44,7 +44,7 @@ export function define(command: Command): void {
     });
 }
 
-async function show({ client, print }: Context, id: string, query: MetricsQuery): Promise<void> {
+async function show({ client, print }: Context, id: string, query: MetricsRequest): Promise<void> {
   const answer = await client.metrics(id, query);
   if (print.structured) return print.document(answer);
   const series = answer.series ?? [];
@@ -52,7 +52,7 @@ async function show({ client, print }: Context, id: string, query: MetricsQuery)
   if (answer.unavailable_reason !== undefined) print.note(answer.unavailable_reason);
 }
 
-function columns(mode: NonNullable<MetricsQuery["mode"]>): readonly Column<MetricSeries>[] {
+function columns(mode: NonNullable<MetricsRequest["mode"]>): readonly Column<MetricSeries>[] {
   const where: Column<MetricSeries>[] = [];
   if (mode !== "summary") where.push({ header: "NODE", value: ({ node }) => node ?? ABSENT, flexible: true });
   if (mode === "per_gpu") where.push({ header: "GPU", value: ({ gpu }) => String(gpu ?? ABSENT), align: "right" });

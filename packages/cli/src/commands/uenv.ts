@@ -1,51 +1,56 @@
-// `lattice uenv`: the images that allocations can run in. Nodes know the registry, so they are asked;
-// `test` runs a command in an image, on a node, and `index` makes a folder of images a registry.
+// `lattice uenv`: software images. Nodes query the registry on behalf of the server; `test` runs a command in an image on
+// a node; `index` turns a directory of images into a registry.
 
 import { randomUUID } from "node:crypto";
+import type { LatticeClient } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
 import type { Command } from "commander";
 import { type Context, createContext } from "../context.ts";
-import { untilFinal } from "../wait/until-final.ts";
+import { writeBytes } from "../output/write-bytes.ts";
+import { waitUntilEnded } from "../wait/until-ended.ts";
 import { nodesOf, warmCaches, withNodes } from "./cache.ts";
 import { reasonOf } from "./status/table.ts";
-import { passOnWhatItSaid } from "./uenv/said.ts";
 import { bytesText, imageColumns } from "./uenv/table.ts";
 
 export function define(command: Command): void {
-  const list = command.command("list").description("Show the images of the registry");
-  list.argument("[filter]", "only names that contain this").option("--node <id>", "ask this node");
+  const list = command.command("list").description("List the images of the registry");
+  list.argument("[filter]", "only names with this text").option("--node <id>", "query through this node");
   list.action(async (filter: string | undefined, { node }: { node?: string }) => {
     const context = await createContext(list);
     await listImages(context, { ...(filter === undefined ? {} : { filter }), ...(node === undefined ? {} : { node }) });
   });
 
   const inspect = command.command("inspect").description("Show one image: digest, size, mount point, views");
-  inspect.argument("<image>", "name/version:tag").option("--node <id>", "ask this node");
+  inspect.argument("<image>", "name/version:tag").option("--node <id>", "query through this node");
   inspect.action(async (image: string, { node }: { node?: string }) =>
     inspectImage(await createContext(inspect), image, node === undefined ? {} : { node }),
   );
 
-  const pull = withNodes(command.command("pull").description("Bring an image to nodes before it is needed"));
-  pull.argument("<image>", "name/version:tag").option("--sticky", "never evict it to make room");
+  const pull = withNodes(command.command("pull").description("Pull an image to nodes before it is needed"));
+  pull.argument("<image>", "name/version:tag").option("--sticky", "never evict it automatically");
   pull.action(async (image: string, { sticky = false, ...which }: { sticky?: boolean }) => {
     await warmCaches(await createContext(pull), image, { ...nodesOf(which), ...(sticky ? { sticky } : {}) });
   });
 
-  const test = command.command("test").description("Run a command in an image, on a node, and say whether it worked");
-  test.argument("<image>", "name/version:tag").argument("[words...]", "the command, after -- (default: true)");
-  test.option("--view <names>", "views to apply").option("--node <id>", "on this node");
+  const test = command.command("test").description("Test an image by running a command in it on a node");
+  test.argument("<image>", "name/version:tag").argument("[words...]", "command after -- (default: true)");
+  test.option("--view <names>", "views to apply").option("--node <id>", "node to use");
   test.action(async (image: string, words: readonly string[], flags: TestFlags) =>
     testImage(await createContext(test), image, words, flags),
   );
 
-  const index = command.command("index").description("Make the index of a folder of images, so that it is a registry");
-  index.argument("<folder>", "with NAME_VERSION_TAG.squashfs files").option("--sign <key>", "sign with this key (PEM)");
+  const index = command
+    .command("index")
+    .description("Write the index of a directory of images, to use it as a registry");
+  index
+    .argument("<folder>", "directory with NAME_VERSION_TAG.squashfs files")
+    .option("--sign <key>", "private key (PEM) to sign with");
   index.action(async (folder: string, { sign }: { sign?: string }) => {
     const { print } = await createContext(index);
     const { indexFolder } = await import("./uenv/index-folder.ts");
     const images = await indexFolder(folder, sign);
     if (print.structured) return print.document({ images });
-    print.note(`${images.length} ${images.length === 1 ? "image" : "images"} in ${folder}/index.json`);
+    print.note(`Indexed ${images.length} ${images.length === 1 ? "image" : "images"} in ${folder}/index.json`);
   });
 }
 
@@ -96,14 +101,24 @@ async function testImage(
     },
     { requestId: randomUUID() },
   );
-  const ended = await untilFinal(client, id);
-  if (!print.structured) await passOnWhatItSaid(client, id);
+  const ended = await waitUntilEnded(client, id);
+  if (!print.structured) await copyOutput(client, id);
   if (ended.state === "completed") {
     if (print.structured) return print.document(ended);
     return print.done(image, `${image} works on ${ended.nodes?.join(", ")} (allocation ${id})`);
   }
   throw new ProblemError("image_unavailable", {
     detail: `allocation ${id} ${ended.state}: ${reasonOf(ended)}`,
-    hint: `See its output with: lattice logs ${id}`,
+    hint: `Show its output with: lattice logs ${id}`,
   });
+}
+
+/** Limit per stream; `lattice logs` shows longer output. */
+const MOST_BYTES = 1024 ** 2;
+
+/** Copies the output of a test; an unreadable log does not change the result. */
+async function copyOutput(client: LatticeClient, id: string): Promise<void> {
+  for (const stream of ["stdout", "stderr"] as const) {
+    await writeBytes(client.logs(id, { stream, limit: MOST_BYTES }), process[stream]).catch(() => undefined);
+  }
 }

@@ -1,17 +1,16 @@
-// `lattice up`: a whole cluster on this machine, kept running until Ctrl-C. Without a data
-// directory everything is temporary: workloads end with the cluster and its files are removed.
-// With one, workloads go on and the next `up` continues where this one stopped.
+// `lattice up`: runs a whole cluster on this machine until Ctrl-C. Without a data directory everything is temporary:
+// allocations end with the cluster and its files are removed. With one, allocations keep running, and the next `up`
+// continues from the same state.
 
 import { type Command, Option } from "commander";
 import { createContext } from "../context.ts";
-import { outliveClosedOutput } from "../output/closed-output.ts";
+import { ignoreClosedOutput } from "../output/closed-output.ts";
 import { parseCount } from "../parse/count.ts";
 import { type Cluster, startCluster } from "./up/cluster.ts";
 import { runDemo } from "./up/demo.ts";
-import { countRunning, farewell } from "./up/farewell.ts";
-import { watchOver } from "./up/guard.ts";
-import { nextSteps } from "./up/next-steps.ts";
-import { MOST_NODES, USUAL_NODES } from "./up/node-count.ts";
+import { runGuard } from "./up/guard.ts";
+import { countRunning, nextSteps, stopSummary } from "./up/messages.ts";
+import { DEFAULT_NODES, MOST_NODES } from "./up/node-count.ts";
 import { stopSignal } from "./up/stop-signal.ts";
 
 interface UpFlags {
@@ -27,17 +26,17 @@ interface UpFlags {
 export function define(command: Command): void {
   const port = (text: string) => parseCount(text, 0, 65_535);
   command
-    .option("--nodes <count>", `how many nodes (default: as before with --data-dir, else ${USUAL_NODES})`, (text) =>
+    .option("--nodes <count>", `number of nodes (default: as before with --data-dir, else ${DEFAULT_NODES})`, (text) =>
       parseCount(text, 1, MOST_NODES),
     )
-    .option("--data-dir <dir>", "keep everything here; the next `up` goes on where this one stopped")
-    .option("--port <port>", "port of the REST interface; 0: any free one", port, 8080)
-    .option("--grpc-port <port>", "port of the gRPC interface; 0: any free one", port, 50051)
-    .option("--demo", "run a sample job first")
-    .option("--exit", "end once the cluster is up and the sample, if any, has run")
-    .addOption(new Option("--guard <dir>", "clear away a temporary cluster once standard input ends").hideHelp())
+    .option("--data-dir <dir>", "keep all data here; the next `up` continues from it")
+    .option("--port <port>", "REST port; 0 takes any free one", port, 8080)
+    .option("--grpc-port <port>", "gRPC port; 0 takes any free one", port, 50051)
+    .option("--demo", "run a sample job")
+    .option("--exit", "stop after the cluster is up and the sample job, if any, has run")
+    .addOption(new Option("--guard <dir>", "clean up a temporary cluster after standard input ends").hideHelp())
     .action(async (flags: UpFlags) => {
-      if (flags.guard !== undefined) return watchOver(flags.guard, process.stdin);
+      if (flags.guard !== undefined) return runGuard(flags.guard, process.stdin);
       process.exitCode = await up(command, flags);
     });
 }
@@ -45,9 +44,9 @@ export function define(command: Command): void {
 async function up(command: Command, flags: UpFlags): Promise<number> {
   const { print, settings } = await createContext(command);
   const stop = stopSignal();
-  // A closed terminal must not end this process before the cluster is stopped.
-  outliveClosedOutput();
-  // The course of things is the output of this command, unless a program reads it.
+  // A closed terminal must not end this process before it has stopped the cluster.
+  ignoreClosedOutput();
+  // Progress is the output of this command, unless the output is structured.
   const say = (text: string) => {
     if (print.structured) print.note(text);
     else if (!settings.quiet) print.line(text);
@@ -65,14 +64,14 @@ async function up(command: Command, flags: UpFlags): Promise<number> {
     await stop.requested;
     return 0;
   } catch (error) {
-    // Ctrl-C while starting is a wish, not a failure.
+    // Ctrl-C during the start is no failure.
     if (stop.signal.aborted) return 130;
     throw error;
   } finally {
     if (cluster !== null) {
       say("Stopping the cluster ...");
       const running = await countRunning(cluster.client);
-      say(farewell(running, await cluster.stop()));
+      say(stopSummary(running, await cluster.stop()));
     }
     stop.release();
   }

@@ -1,6 +1,6 @@
-// `lattice usage`: what the user has used, or with --tenant a whole tenant, and what is left of budgets.
+// `lattice usage`: the usage of the user, or of a tenant with --tenant, and the state of budgets.
 
-import type { Usage, UsageQuery } from "@lattice/sdk";
+import type { GetTenantUsageRequest, Usage } from "@lattice/sdk";
 import { type Command, InvalidArgumentError } from "commander";
 import { type Context, createContext } from "../context.ts";
 import { globalFlags } from "../global-options.ts";
@@ -14,21 +14,21 @@ interface UsageFlags {
   readonly until?: string;
 }
 
-/** The ledger goes back this far. */
+/** The ledger covers this many days. */
 const MOST_DAYS = 90;
 
 export function define(command: Command): void {
   command
-    .option("--user <name>", "the usage of this user")
-    .option("--days <count>", "of the last days, today included", (text) => parseCount(text, 1, MOST_DAYS))
-    .option("--since <day>", "from this day on, for example 2026-03-01 (UTC)")
+    .option("--user <name>", "usage of this user")
+    .option("--days <count>", "the last days, including today", (text) => parseCount(text, 1, MOST_DAYS))
+    .option("--since <day>", "from this day, for example 2026-03-01 (UTC)")
     .option("--until <day>", "up to and including this day")
     .action(async (flags: UsageFlags) => {
       if (flags.days !== undefined && (flags.since !== undefined || flags.until !== undefined)) {
-        throw new InvalidArgumentError("--days and --since or --until exclude each other");
+        throw new InvalidArgumentError("--days cannot be combined with --since or --until");
       }
       const context = await createContext(command);
-      const usage = await ask(context, flags, globalFlags(command).tenant);
+      const usage = await fetchUsage(context, flags, globalFlags(command).tenant);
       const { print, settings } = context;
       if (print.structured) return print.document(usage);
       if (settings.quiet) {
@@ -39,16 +39,16 @@ export function define(command: Command): void {
     });
 }
 
-/** A tenant named on the command line is asked about as a whole; one from the settings narrows the user's own. */
-function ask({ client, settings }: Context, flags: UsageFlags, named: string | undefined): Promise<Usage> {
+/** --tenant requests the usage of the whole tenant; a tenant from the settings only filters the user's own. */
+function fetchUsage({ client, settings }: Context, flags: UsageFlags, named: string | undefined): Promise<Usage> {
   const query = queryOf(flags);
   if (named !== undefined) return client.usage.tenant(named, query);
   const { tenant } = settings;
   return client.usage.user({ ...query, ...(tenant === undefined ? {} : { tenant }) });
 }
 
-/** The flags are more than these: commander puts the global ones beside them. */
-const queryOf = ({ user, days, since, until }: UsageFlags): UsageQuery => ({
+/** Picks the fields, because commander adds the global flags to the same object. */
+const queryOf = ({ user, days, since, until }: UsageFlags): GetTenantUsageRequest => ({
   ...(user === undefined ? {} : { user }),
   ...(days === undefined ? {} : { days }),
   ...(since === undefined ? {} : { since }),

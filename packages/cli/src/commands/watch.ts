@@ -1,5 +1,5 @@
-// `lattice watch ID`: an allocation's state changes, measured values and alerts as they happen, until it
-// has ended. Begins with its present state. With -o json each is one line.
+// `lattice watch ID`: follows the state changes, metrics and alerts of an allocation until it has ended, starting with
+// its current state. With -o json each is one line.
 
 import type { Allocation, WatchEvent } from "@lattice/sdk";
 import type { Command } from "commander";
@@ -7,7 +7,7 @@ import { type Context, createContext } from "../context.ts";
 import { paintState } from "../output/paint.ts";
 import { ABSENT, capitalise, clean } from "../output/text.ts";
 import { localTime } from "../output/time.ts";
-import { hasEnded, untilFinal } from "../wait/until-final.ts";
+import { hasEnded, waitUntilEnded } from "../wait/until-ended.ts";
 import { reasonOf } from "./status/table.ts";
 import { followMetrics } from "./top/follow.ts";
 
@@ -19,8 +19,8 @@ interface WatchFlags {
 export function define(command: Command): void {
   command
     .argument("<id>", "allocation")
-    .option("--metrics <names>", "only these metrics, with commas between", (text) => text.split(","))
-    .option("--alerts-only", "of what is measured only what crosses a threshold")
+    .option("--metrics <names>", "metrics, separated by commas", (text) => text.split(","))
+    .option("--alerts-only", "only metrics that cross a threshold")
     .action(async (id: string, flags: WatchFlags) => watch(await createContext(command), id, flags));
 }
 
@@ -29,26 +29,26 @@ async function watch(context: Context, id: string, flags: WatchFlags): Promise<v
   await showState(context, present);
   if (hasEnded(present)) return;
   const stop = new AbortController();
-  const measuring = measure(context, id, flags, stop.signal);
+  const metrics = followUntilStopped(context, id, flags, stop.signal);
   try {
     let seen: string = present.state;
-    const final = await untilFinal(context.client, id, {
+    const final = await waitUntilEnded(context.client, id, {
       kinds: ["allocation_changed", "placement_refused"],
       onEvent: (event) => {
         if (event.kind === "allocation_changed" && event.to !== undefined) seen = event.to;
         return showEvent(context, event);
       },
     });
-    // The end may have come while no events did.
+    // The last change may have happened in a gap of the event stream.
     if (seen !== final.state) await showState(context, final);
   } finally {
     stop.abort();
-    await measuring;
+    await metrics;
   }
 }
 
-/** Without figures the changes are still worth watching: what keeps them away is a remark. */
-async function measure(context: Context, id: string, flags: WatchFlags, signal: AbortSignal): Promise<void> {
+/** A failure of the metrics stream is a note, because state changes are still worth watching. */
+async function followUntilStopped(context: Context, id: string, flags: WatchFlags, signal: AbortSignal): Promise<void> {
   const { metrics = [], alertsOnly = false } = flags;
   try {
     await followMetrics(context, id, { metrics, alertsOnly, signal });
@@ -62,7 +62,7 @@ async function showState({ print }: Context, allocation: Allocation): Promise<vo
   const { state, nodes = [] } = allocation;
   const why = reasonOf(allocation);
   const parts = [
-    // An end is shown when it came, however much later it is looked at.
+    // An ended allocation shows the time of its end, not of the query.
     localTime((hasEnded(allocation) ? allocation.ended_at : undefined) ?? new Date().toISOString()),
     paintState(print.paint, state, capitalise(state)),
     nodes.length === 0 ? "" : `on ${nodes.join(", ")}`,

@@ -1,24 +1,29 @@
-// Which way to log in when none is named: by a browser where one can be opened, else by a code on another device if
-// the provider offers that. Each choice that is not the usual one comes with its reason, for people to read.
+// Chooses the login flow when the user names none: a browser where one can be opened, else a code on another device if
+// the provider supports that. A choice other than the browser comes with its reason, which the user is shown.
 
 export type Flow = "browser" | "device" | "manual";
 
-export interface Surroundings {
+interface LoginEnvironment {
   readonly env: NodeJS.ProcessEnv;
   readonly platform: NodeJS.Platform;
-  /** The provider gives codes for other devices. */
-  readonly offersDevice: boolean;
-  /** The browser could be sent back to this machine. */
-  readonly portFree: boolean;
+  /** The provider has a device authorization endpoint. */
+  readonly supportsDevice: boolean;
+  /** The callback port is free, so that a browser can be redirected here. */
+  readonly isPortFree: boolean;
 }
 
-export interface Choice {
+interface ChosenFlow {
   readonly flow: "browser" | "device";
-  /** Empty: the usual way. */
+  /** Empty for the default flow. */
   readonly why: string;
 }
 
-export function chooseFlow({ env, platform, offersDevice, portFree }: Surroundings): Choice {
+export function chooseFlow({
+  env,
+  platform,
+  supportsDevice: offersDevice,
+  isPortFree: portFree,
+}: LoginEnvironment): ChosenFlow {
   if (!offersDevice) return { flow: "browser", why: "" };
   if (isSet(env.SSH_CONNECTION) || isSet(env.SSH_TTY)) return byDevice("this is a remote shell");
   const screen = platform !== "linux" || isSet(env.DISPLAY) || isSet(env.WAYLAND_DISPLAY);
@@ -26,6 +31,6 @@ export function chooseFlow({ env, platform, offersDevice, portFree }: Surroundin
   return portFree ? { flow: "browser", why: "" } : byDevice("the port for the browser's answer is in use");
 }
 
-const byDevice = (why: string): Choice => ({ flow: "device", why });
+const byDevice = (why: string): ChosenFlow => ({ flow: "device", why });
 
 const isSet = (value: string | undefined): boolean => value !== undefined && value !== "";

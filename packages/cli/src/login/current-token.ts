@@ -1,22 +1,22 @@
-// The token a command is to use: the variable's, or the one kept from the last login, made anew by the
-// provider when it is about to end. None is fine: the server says whether it wants one.
+// The token of a command: LATTICE_TOKEN, or the cached token of the last login, renewed when it is about to expire.
+// A command may run without a token; the server rejects it if it needs one.
 
 import type { TokenSource } from "@lattice/sdk";
-import { isGood, readToken } from "./token-cache.ts";
+import { isUsable, readToken } from "./token-cache.ts";
 
-/** `refused`: the server did not take this one, however long it was to be good. */
+/** `refused` is a token that the server rejected before its expiry. */
 export async function currentToken(env: NodeJS.ProcessEnv, url: string, refused?: string): Promise<string | undefined> {
   const stated = env.LATTICE_TOKEN;
   if (stated !== undefined && stated !== "") return stated;
   const kept = readToken(env, url);
   if (kept === null) return undefined;
-  if (isGood(kept, refused) || kept.refreshToken === null) return kept.accessToken;
-  // Only here, because most calls need no provider, and its library takes a while to load.
-  const { renewed } = await import("./renewal.ts");
+  if (isUsable(kept, refused) || kept.refreshToken === null) return kept.accessToken;
+  // Imported here because most calls need no provider and its library is slow to load.
+  const { renewToken: renewed } = await import("./renewal.ts");
   return renewed(env, url, kept, refused);
 }
 
-/** For commands that outlive a token: every request has the one that counts then. */
+/** For commands that run longer than a token is valid: each request takes the current one. */
 export const tokenSource =
   (env: NodeJS.ProcessEnv, url: string): TokenSource =>
   (refused) =>

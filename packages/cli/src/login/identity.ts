@@ -1,22 +1,22 @@
-// Who calls. With a token that is the token's user, as the server will see it, whatever account the command runs
-// under; "mine" and "me" mean that one. Without a token it is who the settings say.
+// Resolves the calling user. With a token it is the token's user, as the server sees it, whatever account the command
+// runs under; "mine" and "me" mean that user. Without a token the settings decide.
 
 import type { TokenSource } from "@lattice/sdk";
-import type { Settings } from "../settings/settings.ts";
+import type { CliSettings } from "../settings/settings.ts";
 import { currentToken, tokenSource } from "./current-token.ts";
 import { readToken } from "./token-cache.ts";
 import { claimsOf, userIn } from "./token-claims.ts";
 
-export interface Identified {
-  readonly settings: Settings;
-  /** Undefined: the server says whether it wants one. */
+interface Identity {
+  readonly settings: CliSettings;
+  /** `undefined` when there is none; the server decides whether it needs one. */
   readonly token: string | TokenSource | undefined;
 }
 
-export async function identify(settings: Settings, env: NodeJS.ProcessEnv): Promise<Identified> {
+export async function resolveIdentity(settings: CliSettings, env: NodeJS.ProcessEnv): Promise<Identity> {
   const token = await currentToken(env, settings.url);
   if (token === undefined) return { settings, token };
-  const user = userIn(claimsOf(token)) ?? keptUser(env, settings.url, token);
+  const user = userIn(claimsOf(token)) ?? cachedUser(env, settings.url, token);
   const isKept = token !== env.LATTICE_TOKEN;
   return {
     settings: user === undefined ? settings : { ...settings, user },
@@ -24,8 +24,8 @@ export async function identify(settings: Settings, env: NodeJS.ProcessEnv): Prom
   };
 }
 
-/** A token that says nothing itself: who it belongs to was told at the login. */
-function keptUser(env: NodeJS.ProcessEnv, url: string, token: string): string | undefined {
+/** The user of an opaque token, as the provider named it at login. */
+function cachedUser(env: NodeJS.ProcessEnv, url: string, token: string): string | undefined {
   const kept = readToken(env, url);
   return kept?.accessToken === token ? kept.user : undefined;
 }

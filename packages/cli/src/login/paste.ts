@@ -1,19 +1,22 @@
-// A token as a person hands it over: pasted at a terminal, where it is not shown and one Enter ends it, or from a pipe.
+// Reads a token from a pipe, or pasted at a terminal, without echo, up to Enter.
 
 import { text } from "node:stream/consumers";
 import { ProblemError } from "@lattice/wire";
 
-/** Far beyond any token; what is longer was pasted by mistake. */
+/** Longer than any token: more is a paste by mistake. */
 const MOST_CHARACTERS = 65_536;
 const ENTER = /[\r\n\u0004]/;
 const INTERRUPT = "\u0003";
 const BACKSPACE = "\u007f";
 
-export const pastedToken = async (): Promise<string> =>
-  (process.stdin.isTTY === true ? await hidden("Paste the token and press Enter: ") : await text(process.stdin)).trim();
+export const readPastedToken = async (): Promise<string> =>
+  (process.stdin.isTTY === true
+    ? await readHidden("Paste the token and press Enter: ")
+    : await text(process.stdin)
+  ).trim();
 
-/** Key by key, since a terminal that edits lines itself cuts them at 4,096 characters. */
-function hidden(question: string): Promise<string> {
+/** Reads key by key, because a terminal in line mode cuts lines at 4,096 characters. */
+function readHidden(question: string): Promise<string> {
   const { stdin, stderr } = process;
   return new Promise((resolve, reject) => {
     let typed = "";
@@ -31,14 +34,12 @@ function hidden(question: string): Promise<string> {
         }
         if (key === INTERRUPT) {
           end();
-          return void reject(
-            new ProblemError("invalid_argument", { detail: "not logged in: it was broken off", hint: "" }),
-          );
+          return void reject(new ProblemError("invalid_argument", { detail: "login cancelled", hint: "" }));
         }
         typed = key === BACKSPACE ? typed.slice(0, -1) : typed + key;
       }
     };
-    // First nothing is shown, then it is asked for.
+    // Echo off before the question, so that an early paste is not shown.
     stdin.setRawMode(true);
     stderr.write(question);
     stdin.on("data", take);

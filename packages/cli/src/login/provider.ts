@@ -1,5 +1,5 @@
-// Talking to the identity provider that the server names: by a browser on this machine (PKCE), by a
-// code that is entered on another device, and renewing what was given.
+// Talks to the identity provider that the server names: login by browser (PKCE), login by device code, renewal and
+// revocation of tokens.
 
 import {
   allowInsecureRequests,
@@ -18,7 +18,7 @@ import {
   type TokenEndpointResponseHelpers,
   tokenRevocation,
 } from "openid-client";
-import { CALLBACK_URL, refusal, waitForCallback } from "./callback.ts";
+import { CALLBACK_URL, loginError, waitForCallback } from "./callback.ts";
 import type { CachedToken } from "./token-cache.ts";
 import { userIn } from "./token-claims.ts";
 
@@ -28,45 +28,45 @@ export interface ProviderName {
 }
 
 export interface Login extends ProviderName {
-  /** Asked for besides what every login needs. */
+  /** Requested in addition to the scopes that every login needs. */
   readonly scopes: readonly string[];
 }
 
 const SCOPES = ["openid", "offline_access"];
-/** Two answers make a login or a renewal, which others may wait for. */
-const ANSWER_WITHIN_S = 20;
-/** When the provider does not say. */
+/** Limit per request. A renewal takes two, and other commands may wait for it. */
+const REQUEST_TIMEOUT_S = 20;
+/** Used when the provider names no lifetime. */
 const DEFAULT_LIFETIME_S = 300;
 
-/** Whether it gives codes that are entered on another device. */
-export const offersDevice = async (name: ProviderName): Promise<boolean> =>
-  (await find(name)).serverMetadata().device_authorization_endpoint !== undefined;
+/** Whether the provider supports login by device code. */
+export const supportsDevice = async (name: ProviderName): Promise<boolean> =>
+  (await discover(name)).serverMetadata().device_authorization_endpoint !== undefined;
 
 const scopeOf = ({ scopes }: Login): string => [...new Set([...SCOPES, ...scopes])].join(" ");
 
-/** What a person is told, and what is shown while they do it. */
-export interface Told {
+/** How a login talks to the user. */
+export interface LoginPrompts {
   readonly show: (text: string) => void;
   readonly wait: <T>(text: string, work: () => Promise<T>) => Promise<T>;
 }
 
-export async function byDevice(name: Login, { show, wait }: Told): Promise<CachedToken> {
-  const provider = await find(name);
-  const started = await initiateDeviceAuthorization(provider, { scope: scopeOf(name) }).catch(failed);
+export async function logInByDevice(name: Login, { show, wait }: LoginPrompts): Promise<CachedToken> {
+  const provider = await discover(name);
+  const started = await initiateDeviceAuthorization(provider, { scope: scopeOf(name) }).catch(throwLoginError);
   show(`Open ${started.verification_uri} and enter the code ${started.user_code}`);
   const granted = await wait("Waiting for the code to be entered", () =>
-    pollDeviceAuthorizationGrant(provider, started).catch(failed),
+    pollDeviceAuthorizationGrant(provider, started).catch(throwLoginError),
   );
-  return kept(name, granted, null);
+  return cacheable(name, granted, null);
 }
 
-/** `open` shows the address to the user, in a browser where there is one. */
-export async function byBrowser(
+/** `open` shows the address to the user and opens a browser. */
+export async function logInByBrowser(
   name: Login,
   open: (address: string) => void,
-  wait: Told["wait"],
+  wait: LoginPrompts["wait"],
 ): Promise<CachedToken> {
-  const provider = await find(name);
+  const provider = await discover(name);
   const verifier = randomPKCECodeVerifier();
   const state = randomState();
   const address = buildAuthorizationUrl(provider, {
@@ -78,21 +78,21 @@ export async function byBrowser(
   });
   const accept = async (came: URL): Promise<CachedToken> => {
     const checks = { pkceCodeVerifier: verifier, expectedState: state };
-    return kept(name, await authorizationCodeGrant(provider, came, checks).catch(failed), null);
+    return cacheable(name, await authorizationCodeGrant(provider, came, checks).catch(throwLoginError), null);
   };
   const back = waitForCallback({ state, accept });
-  // It may fail before anybody waits for it.
+  // A failure before `wait` runs must not be an unhandled rejection.
   back.catch(() => undefined);
   open(address.href);
   return wait("Waiting for the browser to come back", () => back);
 }
 
-/** Both tokens are good for nothing from here on, as far as the provider can see to it. */
-export async function revoke(token: CachedToken): Promise<boolean> {
+/** Revokes both tokens. Returns false when the provider could not be reached or refused. */
+export async function revokeToken(token: CachedToken): Promise<boolean> {
   try {
-    const provider = await find(token);
+    const provider = await discover(token);
     if (token.refreshToken !== null) await tokenRevocation(provider, token.refreshToken);
-    // Signed tokens cannot be called back by every provider; they end within minutes.
+    // Some providers cannot revoke signed access tokens; those expire within minutes.
     await tokenRevocation(provider, token.accessToken).catch(() => undefined);
     return true;
   } catch {
@@ -100,20 +100,22 @@ export async function revoke(token: CachedToken): Promise<boolean> {
   }
 }
 
-/** Throws when the provider will not. */
-export async function refreshed(old: CachedToken): Promise<CachedToken> {
-  const provider = await find(old);
-  return kept(old, await refreshTokenGrant(provider, old.refreshToken ?? ""), old);
+/** Throws when the provider refuses. */
+export async function refreshToken(old: CachedToken): Promise<CachedToken> {
+  const provider = await discover(old);
+  return cacheable(old, await refreshTokenGrant(provider, old.refreshToken ?? ""), old);
 }
 
-function find({ issuer, clientId }: ProviderName): Promise<Configuration> {
+function discover({ issuer, clientId }: ProviderName): Promise<Configuration> {
   const execute = issuer.startsWith("http://") ? [allowInsecureRequests] : [];
-  return discovery(new URL(issuer), clientId, undefined, None(), { execute, timeout: ANSWER_WITHIN_S }).catch(failed);
+  return discovery(new URL(issuer), clientId, undefined, None(), { execute, timeout: REQUEST_TIMEOUT_S }).catch(
+    throwLoginError,
+  );
 }
 
 type Granted = TokenEndpointResponse & TokenEndpointResponseHelpers;
 
-function kept(name: ProviderName, granted: Granted, before: CachedToken | null): CachedToken {
+function cacheable(name: ProviderName, granted: Granted, before: CachedToken | null): CachedToken {
   const user = userIn(granted.claims()) ?? before?.user;
   return {
     accessToken: granted.access_token,
@@ -125,7 +127,7 @@ function kept(name: ProviderName, granted: Granted, before: CachedToken | null):
   };
 }
 
-const failed = (error: unknown): never => {
+const throwLoginError = (error: unknown): never => {
   const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
-  throw refusal(`${error instanceof Error ? error.message : String(error)}${cause}`);
+  throw loginError(`${error instanceof Error ? error.message : String(error)}${cause}`);
 };

@@ -1,36 +1,36 @@
-// A kept token made anew, once, however many commands find at the same moment that it is about to end: a provider that
-// gives a new renewal with each token takes one that comes twice for stolen, and calls all of them back.
+// Renews a cached token exactly once, however many commands find it expiring at the same moment: a provider that
+// rotates refresh tokens treats one that is used twice as stolen and revokes the whole family.
 
-import { refreshed } from "./provider.ts";
-import { type CachedToken, cachePath, isGood, readToken, writeToken } from "./token-cache.ts";
+import { refreshToken } from "./provider.ts";
+import { type CachedToken, cachePath, isUsable, readToken, writeToken } from "./token-cache.ts";
 import { withLock } from "./token-lock.ts";
 
-/** Within one command requests wait for each other without the file. */
-const underWay = new Map<string, Promise<string | undefined>>();
+/** Requests of one command share a renewal in memory; other commands wait for the file lock. */
+const inFlight = new Map<string, Promise<string | undefined>>();
 
-/** The old one when the provider will not: it may still do. */
-export function renewed(
+/** Returns the old token when the provider refuses: it may still be valid. */
+export function renewToken(
   env: NodeJS.ProcessEnv,
   url: string,
   old: CachedToken,
   refused?: string,
 ): Promise<string | undefined> {
-  const known = underWay.get(url);
+  const known = inFlight.get(url);
   if (known !== undefined) return known;
-  const work = renewedAlone(env, url, refused)
+  const work = renewUnderLock(env, url, refused)
     .catch(() => old.accessToken)
-    .finally(() => underWay.delete(url));
-  underWay.set(url, work);
+    .finally(() => inFlight.delete(url));
+  inFlight.set(url, work);
   return work;
 }
 
-function renewedAlone(env: NodeJS.ProcessEnv, url: string, refused?: string): Promise<string | undefined> {
+function renewUnderLock(env: NodeJS.ProcessEnv, url: string, refused?: string): Promise<string | undefined> {
   return withLock(cachePath(env), async () => {
-    // Another command may have been faster.
+    // Another command may have renewed it while this one waited for the lock.
     const kept = readToken(env, url);
     if (kept === null) return undefined;
-    if (isGood(kept, refused) || kept.refreshToken === null) return kept.accessToken;
-    const token = await refreshed(kept);
+    if (isUsable(kept, refused) || kept.refreshToken === null) return kept.accessToken;
+    const token = await refreshToken(kept);
     writeToken(env, url, token);
     return token.accessToken;
   });

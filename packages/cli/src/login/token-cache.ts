@@ -1,5 +1,5 @@
-// Tokens, one per server, in a file that only its owner may read. Where others could read it, that is said and mended:
-// what is in it may already be known to somebody, who logs in again decides.
+// The token file: one token per server, readable by its owner only. If other users could read it, its mode is
+// corrected and the user is warned, because the tokens may be known to others.
 
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -7,13 +7,13 @@ import { ProblemError } from "@lattice/wire";
 
 export interface CachedToken {
   readonly accessToken: string;
-  /** Null: the provider gave none. */
+  /** `null` when the provider issued none. */
   readonly refreshToken: string | null;
   /** Milliseconds since 1970. */
   readonly expiresAtMs: number;
   readonly issuer: string;
   readonly clientId: string;
-  /** Whose it is, as the provider said at the login; absent where the token itself says it or nobody does. */
+  /** The user as named by the provider at login; absent when the token itself names the user. */
   readonly user?: string;
 }
 
@@ -22,27 +22,27 @@ type Cache = Readonly<Record<string, CachedToken>>;
 const OTHERS = 0o077;
 const OWNER_ONLY = 0o600;
 
-/** One that ends during the call is as good as none. */
+/** A token that expires during the call is useless. */
 const LEAST_LEFT_MS = 10_000;
 
-/** `refused`: the server did not take this one. */
-export const isGood = ({ accessToken, expiresAtMs }: CachedToken, refused?: string): boolean =>
+/** `refused` is a token that the server rejected. */
+export const isUsable = ({ accessToken, expiresAtMs }: CachedToken, refused?: string): boolean =>
   accessToken !== refused && expiresAtMs - Date.now() > LEAST_LEFT_MS;
 
 export function readToken(env: NodeJS.ProcessEnv, url: string): CachedToken | null {
   return readCache(env)[url] ?? null;
 }
 
-/** Those that somebody has logged in to. */
+/** Returns the servers with a cached token. */
 export const knownServers = (env: NodeJS.ProcessEnv): readonly string[] => Object.keys(readCache(env));
 
-/** For those who hold the lock, since what others write meanwhile is lost. */
+/** The caller must hold the lock: concurrent writes would be lost. */
 export function writeToken(env: NodeJS.ProcessEnv, url: string, token: CachedToken): void {
   writeCache(env, { ...readCache(env), [url]: token });
 }
 
-/** For those who hold the lock. */
-export function dropToken(env: NodeJS.ProcessEnv, url: string): void {
+/** The caller must hold the lock. */
+export function removeToken(env: NodeJS.ProcessEnv, url: string): void {
   const { [url]: dropped, ...others } = readCache(env);
   if (dropped === undefined) return;
   const path = cachePath(env);
@@ -53,24 +53,29 @@ export function dropToken(env: NodeJS.ProcessEnv, url: string): void {
 function readCache(env: NodeJS.ProcessEnv): Cache {
   const path = cachePath(env);
   if (path === null || !existsSync(path)) return {};
-  if ((statSync(path).mode & OTHERS) !== 0) mend(path);
+  if ((statSync(path).mode & OTHERS) !== 0) restrictMode(path);
   try {
     return JSON.parse(readFileSync(path, "utf8")) as Cache;
   } catch {
-    throw new ProblemError("unauthenticated", { detail: `${path} is damaged`, hint: "Remove it and log in again." });
+    throw new ProblemError("unauthenticated", {
+      detail: `${path} is damaged`,
+      hint: `Run: rm ${path} && lattice login`,
+    });
   }
 }
 
-function mend(path: string): void {
+function restrictMode(path: string): void {
   try {
     chmodSync(path, OWNER_ONLY);
   } catch {
     throw new ProblemError("unauthenticated", {
-      detail: `${path} can be read by others, so the tokens in it are not used`,
-      hint: `Run \`chmod 600 ${path}\`, or remove it and log in again.`,
+      detail: `other users can read ${path}, so its tokens are not used`,
+      hint: `Run: chmod 600 ${path}`,
     });
   }
-  process.stderr.write(`Warning: others could read ${path}; its mode is 0600 again. Log in again if somebody did.\n`);
+  process.stderr.write(
+    `Warning: other users could read ${path}; its mode is now 0600. Run: lattice login, if someone may have read it.\n`,
+  );
 }
 
 function writeCache(env: NodeJS.ProcessEnv, cache: Cache): void {
@@ -83,7 +88,7 @@ function writeCache(env: NodeJS.ProcessEnv, cache: Cache): void {
   renameSync(temporary, path);
 }
 
-/** Null: there is no home to keep it in. */
+/** Returns null when neither XDG_CONFIG_HOME nor HOME is set. */
 export function cachePath(env: NodeJS.ProcessEnv): string | null {
   const base = env.XDG_CONFIG_HOME ?? (env.HOME === undefined ? null : join(env.HOME, ".config"));
   return base === null ? null : join(base, "lattice", "tokens.json");

@@ -1,9 +1,9 @@
-// What a signed token says of itself, read without its key: good enough to show, to filter by and to know when it
-// ends. The server alone decides whether any of it is true.
+// Reads the claims of a signed token without verifying it: enough to show the user, to filter lists and to know the
+// expiry. Only the server verifies tokens.
 
-export type TokenClaims = Readonly<Record<string, unknown>>;
+type TokenClaims = Readonly<Record<string, unknown>>;
 
-/** Undefined: not a signed token, so only its provider knows what it says. */
+/** Returns `undefined` for an opaque token. */
 export function claimsOf(token: string): TokenClaims | undefined {
   const [, payload, signature] = token.split(".");
   if (payload === undefined || signature === undefined) return undefined;
@@ -15,10 +15,10 @@ export function claimsOf(token: string): TokenClaims | undefined {
   }
 }
 
-/** Longer ones, and those with spaces or control characters, are no user names to the server either. */
+/** The server's rule for user names: no spaces, no control characters, at most 256 characters. */
 const USER_NAME = /^[!-~]{1,256}$/;
 
-/** As the server reads it: the user's name where the provider gives one, else its subject. */
+/** Returns the user as the server does: the preferred user name, or else the subject. */
 export function userIn(claims: TokenClaims | undefined): string | undefined {
   const name = [claims?.preferred_username, claims?.sub].find((one) => typeof one === "string" && one !== "");
   return typeof name === "string" && USER_NAME.test(name) ? name : undefined;

@@ -1,5 +1,5 @@
-// Who may change the file of tokens: one command at a time, by a file beside it that only one can make. One that ended before
-// it took its file away is known by its process where that ran here, else by the file's age.
+// The lock of the token file: a second file, created exclusively, so that one command at a time changes tokens. A lock
+// is stale when its process on this host has ended, or when it is older than any renewal.
 
 import { randomUUID } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -8,11 +8,11 @@ import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ProblemError } from "@lattice/wire";
 
-/** Longer than a provider is waited for. */
+/** Longer than the requests of a renewal may take. */
 const STALE_MS = 60_000;
-/** Longer than a lock can be held without getting stale. */
-const PATIENCE_MS = 90_000;
-const LOOK_EVERY_MS = 25;
+/** Longer than STALE_MS, so that a waiting command sees the lock become stale. */
+const ACQUIRE_TIMEOUT_MS = 90_000;
+const POLL_MS = 25;
 
 export async function withLock<T>(path: string | null, work: () => T | Promise<T>): Promise<T> {
   if (path === null) throw new ProblemError("invalid_argument", { detail: "HOME is not set", hint: "Set HOME." });
@@ -27,20 +27,20 @@ export async function withLock<T>(path: string | null, work: () => T | Promise<T
 async function acquire(lock: string): Promise<() => void> {
   mkdirSync(dirname(lock), { recursive: true, mode: 0o700 });
   const mine = `${hostname()} ${process.pid} ${randomUUID()}`;
-  for (const until = Date.now() + PATIENCE_MS; ; ) {
-    if (made(lock, mine)) return () => void (contentOf(lock) === mine && rmSync(lock, { force: true }));
+  for (const until = Date.now() + ACQUIRE_TIMEOUT_MS; ; ) {
+    if (createLock(lock, mine)) return () => void (contentOf(lock) === mine && rmSync(lock, { force: true }));
     const seen = contentOf(lock);
-    if (seen !== null && isStale(lock, seen)) takeAway(lock, seen);
+    if (seen !== null && isStale(lock, seen)) removeStaleLock(lock, seen);
     else if (Date.now() > until)
       throw new ProblemError("conflict", {
         detail: `another command holds ${lock}`,
-        hint: "Remove it if none does.",
+        hint: `If no other lattice command runs: rm ${lock}`,
       });
-    else await sleep(LOOK_EVERY_MS);
+    else await sleep(POLL_MS);
   }
 }
 
-function made(lock: string, content: string): boolean {
+function createLock(lock: string, content: string): boolean {
   try {
     writeFileSync(lock, content, { flag: "wx", mode: 0o600 });
     return true;
@@ -50,7 +50,7 @@ function made(lock: string, content: string): boolean {
   }
 }
 
-/** Null: it has gone. */
+/** Returns null when the lock is gone. */
 function contentOf(lock: string): string | null {
   try {
     return readFileSync(lock, "utf8");
@@ -66,7 +66,7 @@ function isStale(lock: string, content: string): boolean {
   return age !== undefined && Date.now() - age > STALE_MS;
 }
 
-/** One that somebody else may be signalled by is alive too. */
+/** EPERM means that the process exists but belongs to another user. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -76,14 +76,14 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Two may find it stale at once; the second must not take away what the first has put there. */
-function takeAway(lock: string, seen: string): void {
+/** Two commands may find the lock stale at once; the second must not remove the new lock of the first. */
+function removeStaleLock(lock: string, seen: string): void {
   const aside = `${lock}.${randomUUID()}`;
   try {
     renameSync(lock, aside);
     if (contentOf(aside) !== seen) linkSync(aside, lock);
   } catch {
-    // Somebody else was faster.
+    // Another command removed it first.
   }
   rmSync(aside, { force: true });
 }

@@ -1,21 +1,21 @@
-// What happens when nobody reads our output any more: a pipe is closed, or the terminal is gone. For
-// most commands that is a normal end. A command with more to do than to print lives on without output.
+// Handles a closed standard output: `lattice logs 7 | head` closes the pipe, a closed terminal does the same.
+// Most commands then end with status 0. A command that does more than print continues without output.
 
-let outlives = false;
+let ignoresClosedOutput = false;
 
-/** `lattice logs 7 | head` closes our output early. */
+/** Makes the program end with status 0 when its output is closed. */
 export function endOnClosedOutput(): void {
   for (const stream of [process.stdout, process.stderr]) stream.off("error", onError).on("error", onError);
 }
 
-/** From now on, what cannot be written is dropped. */
-export function outliveClosedOutput(): void {
-  outlives = true;
+/** Drops output that cannot be written, from now on. */
+export function ignoreClosedOutput(): void {
+  ignoresClosedOutput = true;
 }
 
 function onError(error: NodeJS.ErrnoException): void {
-  if (outlives) return;
-  // EIO: the terminal was closed.
+  if (ignoresClosedOutput) return;
+  // EIO means that the terminal was closed.
   if (error.code === "EPIPE" || error.code === "EIO") process.exit(0);
   throw error;
 }

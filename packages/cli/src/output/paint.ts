@@ -1,7 +1,7 @@
-// Colours of states. A state has one colour wherever it is shown.
+// Terminal colours. A state has the same colour in every table.
 
 const CODES = { red: 31, green: 32, yellow: 33, blue: 34, cyan: 36, dim: 2, bold: 1 } as const;
-export type Colour = keyof typeof CODES;
+type Colour = keyof typeof CODES;
 
 export type Paint = (colour: Colour, text: string) => string;
 

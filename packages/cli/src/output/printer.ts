@@ -1,7 +1,7 @@
-// Where a command's output goes. Results go to standard output in the chosen format; remarks and
-// warnings go to standard error, so that a pipe carries results alone.
+// The output of a command. Results go to standard output in the chosen format; notes and warnings go to
+// standard error, so that a pipe carries only results.
 
-import type { Settings } from "../settings/settings.ts";
+import type { CliSettings } from "../settings/settings.ts";
 import { createPaint, type Paint } from "./paint.ts";
 import { type Column, renderTable } from "./table.ts";
 
@@ -11,21 +11,21 @@ export interface Printer {
   readonly structured: boolean;
   line(text: string): void;
   lines(texts: readonly string[]): void;
-  /** What was done, in a sentence; with quiet the id alone. */
+  /** Prints a sentence about a finished action, or only the id with --quiet. */
   done(id: string, text: string): void;
   table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): void;
-  /** The value as JSON or YAML. */
+  /** Prints the value as JSON or YAML. */
   document(value: unknown): Promise<void>;
-  /** One value per line, for streams: always JSON on one line, or a YAML document each. */
+  /** Prints one element of a stream: a line of JSON, or a YAML document. */
   streamed(value: unknown): Promise<void>;
-  /** A remark that quiet leaves out. */
+  /** Prints a note to standard error, unless --quiet. */
   note(text: string): void;
   warn(text: string): void;
-  /** Only with --verbose. */
+  /** Prints to standard error with --verbose. */
   debug(text: string): void;
 }
 
-export function createPrinter(settings: Pick<Settings, "output" | "quiet" | "verbose" | "color">): Printer {
+export function createPrinter(settings: Pick<CliSettings, "output" | "quiet" | "verbose" | "color">): Printer {
   const { output, quiet, verbose, color } = settings;
   const width = process.stdout.isTTY === true ? process.stdout.columns : undefined;
   const out = (text: string) => void process.stdout.write(text);
@@ -40,7 +40,7 @@ export function createPrinter(settings: Pick<Settings, "output" | "quiet" | "ver
     document: async (value) => out(await renderDocument(value, output)),
     streamed: async (value) =>
       out(output === "yaml" ? `---\n${await renderDocument(value, "yaml")}` : `${JSON.stringify(value)}\n`),
-    // A server that has nothing to say says so with an empty text.
+    // Servers send an empty text for "no note".
     note: (text) => {
       if (!quiet && text !== "") err(text);
     },
@@ -51,8 +51,8 @@ export function createPrinter(settings: Pick<Settings, "output" | "quiet" | "ver
   };
 }
 
-async function renderDocument(value: unknown, format: Settings["output"]): Promise<string> {
+async function renderDocument(value: unknown, format: CliSettings["output"]): Promise<string> {
   if (format !== "yaml") return `${JSON.stringify(value, null, 2)}\n`;
-  const { stringifyYaml: stringify } = await import("./yaml.ts");
+  const { stringifyYaml: stringify } = await import("../parse/yaml.ts");
   return stringify(value);
 }

@@ -1,12 +1,12 @@
-// What is being waited for, while somebody watches: on a terminal, and neither with --quiet nor for a program.
+// Shows a spinner while a command waits: on a terminal, and neither with --quiet nor for structured output.
 
 import type { Context } from "../context.ts";
 import { type Spinner, startSpinner } from "./spinner.ts";
 
 const SILENT: Spinner = { update: () => {}, done: () => {}, stop: () => {} };
 
-/** `work` may say how far it is. Nothing of it is left when it ends. */
-export async function whileShown<T>(
+/** Runs `work` and shows the spinner meanwhile; `work` may update its text. */
+export async function withSpinner<T>(
   { print, settings }: Pick<Context, "print" | "settings">,
   text: string,
   work: (progress: Spinner) => Promise<T>,

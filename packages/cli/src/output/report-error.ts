@@ -1,11 +1,10 @@
-// The one place where a command's failure becomes text and an exit status. Usage errors, problems
-// of the server and of the network all take the same form; anything else is a defect and shows
-// where it happened when --verbose asks for it.
+// Turns a command's failure into text and an exit status. Usage errors and problems of the server and the
+// network have one form; any other error is a defect, with a stack trace under --verbose.
 
 import { ERRORS, type Problem, ProblemError, problem, renderProblem } from "@lattice/wire";
 import { CommanderError } from "commander";
 
-/** `path`: the words of the command that was called. */
+/** Prints the error and returns the exit status. `path` is the called command and its parents, for the hint. */
 export function reportError(error: unknown, argv: readonly string[], path: readonly string[] = []): number {
   const what = problemFrom(error, path);
   process.stderr.write(wantsJson(argv) ? `${JSON.stringify(what)}\n` : `${renderProblem(what)}\n`);
@@ -16,21 +15,24 @@ export function reportError(error: unknown, argv: readonly string[], path: reado
   return ERRORS[what.code].exit;
 }
 
-export function problemFrom(error: unknown, path: readonly string[] = []): Problem {
+function problemFrom(error: unknown, path: readonly string[] = []): Problem {
   if (error instanceof ProblemError)
     return error.problem.code === "unauthenticated" ? login(error.problem) : error.problem;
   if (error instanceof CommanderError) return usageProblem(error, path);
   const detail = error instanceof Error ? error.message : String(error);
-  return problem("internal", { detail, hint: "This is a defect; run again with --verbose and report what it prints." });
+  return problem("internal", {
+    detail,
+    hint: "This is a bug in lattice. Run again with --verbose and report the output.",
+  });
 }
 
-/** What a program would be told is of no use to a person. */
+/** Replaces the hint for programs by the command that a person needs. */
 const login = (what: Problem): Problem =>
   what.hint === ERRORS.unauthenticated.hint
     ? { ...what, detail: `Not logged in. ${what.detail}`.trimEnd(), hint: "Run `lattice login` first." }
     : what;
 
-/** Commander's "error: unknown command 'stats'\n(Did you mean status?)". */
+/** Parses commander's "error: unknown command 'stats'\n(Did you mean status?)". */
 function usageProblem(error: CommanderError, path: readonly string[]): Problem {
   const [first = "", ...rest] = error.message.split("\n");
   const suggestion = rest
@@ -44,7 +46,7 @@ function usageProblem(error: CommanderError, path: readonly string[]): Problem {
   });
 }
 
-/** Read from the words themselves: the flags may be what could not be parsed. */
+/** Reads the raw arguments, because the flags may be what could not be parsed. */
 export function wantsJson(argv: readonly string[]): boolean {
   const end = argv.indexOf("--");
   const own = end < 0 ? argv : argv.slice(0, end);

@@ -1,7 +1,7 @@
-// A line that shows what is being waited for. On a terminal it moves; elsewhere it is printed once.
+// A status line on standard error: animated on a terminal, elsewhere each new text is one line.
 
 export interface Spinner {
-  /** Elsewhere than on a terminal, each new text is printed once. */
+  /** Replaces the text. Without a terminal it is printed when it differs from the last one. */
   update(text: string): void;
   done(text: string): void;
   stop(): void;
@@ -12,10 +12,10 @@ const FRAME_MS = 100;
 
 export function startSpinner(text: string): Spinner {
   if (process.stderr.isTTY !== true) {
-    let said = text;
+    let last = text;
     const update = (next: string) => {
-      if (next !== said) process.stderr.write(`${next}\n`);
-      said = next;
+      if (next !== last) process.stderr.write(`${next}\n`);
+      last = next;
     };
     return { update, done: (result) => void process.stderr.write(`${result}\n`), stop: () => {} };
   }
@@ -40,8 +40,8 @@ export function startSpinner(text: string): Spinner {
   };
 }
 
-/** A line that wraps could not be drawn over. */
+/** A wrapped line cannot be overwritten, so the text is cut to one line. */
 function cut(text: string): string {
-  const room = (process.stderr.columns ?? 80) - 3;
-  return text.length <= room ? text : `${text.slice(0, Math.max(1, room - 1))}…`;
+  const width = (process.stderr.columns ?? 80) - 3;
+  return text.length <= width ? text : `${text.slice(0, Math.max(1, width - 1))}…`;
 }

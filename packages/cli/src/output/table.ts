@@ -1,6 +1,6 @@
-// Tables: columns aligned by two spaces, fitted to the terminal by shortening the widest column
-// that may be shortened, then by saying less in some and leaving others out. Where output is not a terminal nothing is
-// cut, so that scripts see it all. A table with more columns than the terminal can hold is stacked: one line per cell.
+// Renders tables with two spaces between columns. To fit the terminal, flexible columns are cut, widest first;
+// then columns switch to their short form; then optional columns are dropped, last first. A table that still
+// does not fit is stacked, one line per cell. Without a terminal nothing is cut, so scripts see every value.
 
 import { clean, pad, padLeft, shorten, widthOf } from "./text.ts";
 
@@ -8,22 +8,22 @@ export interface Column<Row> {
   readonly header: string;
   readonly value: (row: Row) => string;
   readonly align?: "right";
-  /** May be cut when the line does not fit. */
+  /** The cell may be cut when the line does not fit. */
   readonly flexible?: boolean;
-  /** Less of it, and of its header, where the lines do not fit otherwise. */
+  /** A shorter value, and header, for lines that do not fit. */
   readonly short?: (row: Row) => string;
   readonly shortHeader?: string;
-  /** Left out where they do not fit even so; the last one first. */
+  /** The column may be dropped when short forms do not fit either. */
   readonly optional?: boolean;
   readonly paint?: (text: string, row: Row) => string;
 }
 
 const GAP = "  ";
-/** Below this a shortened column says nothing any more. */
+/** A cut column is never narrower than this, to stay readable. */
 const LEAST_FLEXIBLE_WIDTH = 8;
 
 export function renderTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[], maxWidth?: number): string {
-  for (const fewer of everNarrower(columns)) {
+  for (const fewer of narrowerVariants(columns)) {
     const measured = measure(fewer, rows, maxWidth);
     if (maxWidth === undefined || totalOf(measured.widths) <= maxWidth) return renderLines(fewer, rows, measured);
   }
@@ -31,8 +31,8 @@ export function renderTable<Row>(columns: readonly Column<Row>[], rows: readonly
   return renderLines(columns, rows, measure(columns, rows, maxWidth));
 }
 
-/** As they are; with less in some; then without one after the other. */
-function* everNarrower<Row>(columns: readonly Column<Row>[]): Generator<readonly Column<Row>[]> {
+/** Yields the columns as they are, in short form, then without one optional column after the other. */
+function* narrowerVariants<Row>(columns: readonly Column<Row>[]): Generator<readonly Column<Row>[]> {
   yield columns;
   let left = columns.map((column) => {
     const { value, short = value, header, shortHeader = header } = column;
@@ -74,14 +74,14 @@ function renderLines<Row>(columns: readonly Column<Row>[], rows: readonly Row[],
   return `${lines.join("\n")}\n`;
 }
 
-/** Each row as `HEADER  value` lines, with an empty line between rows. */
+/** Renders each row as `HEADER  value` lines, with an empty line between rows. */
 function renderStacked<Row>(columns: readonly Column<Row>[], rows: readonly Row[], maxWidth: number): string {
   const label = Math.max(...columns.map(({ header }) => widthOf(header)));
-  const room = Math.max(LEAST_FLEXIBLE_WIDTH, maxWidth - label - GAP.length);
+  const width = Math.max(LEAST_FLEXIBLE_WIDTH, maxWidth - label - GAP.length);
   const blocks = rows.map((row) =>
     columns
       .map((column) => {
-        const text = shorten(clean(column.value(row)), room);
+        const text = shorten(clean(column.value(row)), width);
         return `${pad(column.header, label)}${GAP}${column.paint === undefined ? text : column.paint(text, row)}\n`;
       })
       .join(""),
@@ -105,7 +105,7 @@ function fitWidths<Row>(columns: readonly Column<Row>[], widths: number[], maxWi
     if (widest < 0) return;
     const excess = totalOf(widths) - maxWidth;
     const width = widths[widest] ?? 0;
-    // Down to the next widest at most, so that several long columns share the loss.
+    // Not below the next widest column, so that several long columns share the cut.
     const next = Math.max(
       LEAST_FLEXIBLE_WIDTH,
       ...columns.map((column, i) =>

@@ -1,11 +1,11 @@
-// Text as a terminal shows it: how wide it is, how to shorten it, and without the control
-// characters that a job's name could use to take over the screen.
+// Text as a terminal shows it: its width, cutting and padding. `clean` replaces control characters, so that
+// a job's name cannot send escape sequences to the terminal.
 
 export const ABSENT = "—";
 
 export const clean = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f]/g, "\ufffd");
 
-/** Columns taken on screen; East Asian wide characters and emoji take two. */
+/** Returns the width in terminal columns; East Asian wide characters and emoji take two. */
 export function widthOf(text: string): number {
   let width = 0;
   for (const character of text) width += widthOfCharacter(character.codePointAt(0) ?? 0, character);
@@ -30,7 +30,7 @@ const WIDE_RANGES: readonly (readonly [number, number])[] = [
   [0x20000, 0x3fffd],
 ];
 
-/** At most `width` columns, with "…" in place of what is cut. */
+/** Cuts the text to `width` columns and ends a cut text with "…". */
 export function shorten(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   let kept = "";

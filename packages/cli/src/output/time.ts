@@ -1,9 +1,8 @@
-// Instants and durations as people read them: local time without milliseconds, and hours,
-// minutes and seconds as Slurm users know them (days in front when there are any).
+// Formats instants as local time without milliseconds, and durations as HH:MM:SS.
 
 const two = (value: number): string => String(value).padStart(2, "0");
 
-/** 2026-03-01T14:05:09 in local time. */
+/** Returns local time as 2026-03-01T14:05:09. */
 export function localTime(instant: string | undefined): string {
   if (instant === undefined) return "";
   const date = new Date(instant);
@@ -12,16 +11,16 @@ export function localTime(instant: string | undefined): string {
   return `${day}T${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
 
-/** 03-01T14:05, where there is little room. */
+/** Returns 03-01T14:05, for narrow tables. */
 export const shortTime = (instant: string | undefined): string => localTime(instant).replace(/^\d{4}-(.*):\d\d$/, "$1");
 
-/** 72:00:00; hours are not folded into days, as in the documentation's tables. */
+/** Returns 72:00:00: hours are not folded into days, as in the documented tables. */
 export function hoursMinutesSeconds(seconds: number): string {
   const whole = Math.max(0, Math.floor(seconds));
   return `${two(Math.floor(whole / 3600))}:${two(Math.floor((whole % 3600) / 60))}:${two(whole % 60)}`;
 }
 
-/** Seconds between two instants; the later one defaults to now. */
+/** Returns the seconds between two instants; the later one defaults to now. */
 export function secondsBetween(from: string, to: string | undefined, now: number): number {
   const end = to === undefined ? now : Date.parse(to);
   return (end - Date.parse(from)) / 1000;

@@ -1,4 +1,4 @@
-// Copies bytes to standard output or standard error at the pace of whoever reads it.
+// Copies bytes to standard output or standard error and waits for the reader (backpressure).
 
 import { once } from "node:events";
 

@@ -1,4 +1,4 @@
-// Numbers that need not be whole, in flags.
+// Parses decimal numbers in flags.
 
 import { InvalidArgumentError } from "commander";
 

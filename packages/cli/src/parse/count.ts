@@ -1,4 +1,4 @@
-// Whole numbers in flags.
+// Parses whole numbers in flags.
 
 import { InvalidArgumentError } from "commander";
 

@@ -1,4 +1,4 @@
-// Nodes as people name them: one by one, with commas, or as ranges such as n[0-199].
+// Parses node lists: n1, n1,n2, or ranges such as n[0-199].
 
 import { expandHostlist, ProblemError } from "@lattice/wire";
 
@@ -7,8 +7,8 @@ export function expandHosts(words: readonly string[]): readonly string[] {
     const expanded = expandHostlist(word);
     if (expanded === null) {
       throw new ProblemError("invalid_argument", {
-        detail: `"${word}" does not name nodes`,
-        hint: "Write n1, n1,n2 or n[0-199]; at most 10,000 at once.",
+        detail: `"${word}" is not a list of nodes`,
+        hint: "Write n1, n1,n2 or n[0-199]; at most 10,000 nodes.",
       });
     }
     return expanded;

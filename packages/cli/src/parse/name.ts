@@ -1,4 +1,4 @@
-// The name of the thing that a command is about: as an argument, or with --name.
+// Takes the name of a command's object from an argument or from --name.
 
 import { ProblemError } from "@lattice/wire";
 
@@ -6,14 +6,14 @@ export function requireName(what: string, word: string | undefined, flag: string
   const name = flag ?? word;
   if (name === undefined || name === "") {
     throw new ProblemError("invalid_argument", {
-      detail: `no ${what} is named`,
-      hint: "Give its name, or --name=NAME.",
+      detail: `the ${what} is missing`,
+      hint: "Give the name as an argument, or as --name=NAME.",
     });
   }
   if (word !== undefined && flag !== undefined && word !== flag) {
     throw new ProblemError("invalid_argument", {
-      detail: `two names are given: ${word} and ${flag}`,
-      hint: "Keep one of them.",
+      detail: `the argument and --name differ: ${word} and ${flag}`,
+      hint: "Give the name once.",
     });
   }
   return name;

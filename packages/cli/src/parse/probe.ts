@@ -1,5 +1,4 @@
-// A liveness probe on the command line: tcp:8080 or http:8080/healthz, then what differs from the usual, as in
-// http:8080/healthz,period=5,failures=2.
+// Parses a liveness probe: tcp:8080 or http:8080/healthz, with options such as http:8080/healthz,period=5,failures=2.
 
 import type { LivenessProbe } from "@lattice/sdk";
 import { probeFrom } from "@lattice/wire";

@@ -1,4 +1,4 @@
-// How a vCluster is scheduled, as people write it: "hpc-backfill" or "hpc_backfill".
+// Parses the scheduler of a vCluster, written with dashes or underscores: "hpc-backfill" or "hpc_backfill".
 
 import type { SchedulerType } from "@lattice/sdk";
 import { InvalidArgumentError } from "commander";

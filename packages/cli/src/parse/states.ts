@@ -1,4 +1,4 @@
-// Lists of states in flags: "running,pending" or "Running".
+// Parses lists of states in flags, such as "running,pending", in any case.
 
 import { InvalidArgumentError } from "commander";
 
@@ -15,7 +15,7 @@ export const ALLOCATION_STATES = [
   "cancelled",
 ] as const;
 
-/** Those that nothing follows. */
+/** Final states: an allocation in one of them never changes again. */
 export const ENDED_STATES = ["completed", "failed", "cancelled"] as const;
 
 export const NODE_STATES = [

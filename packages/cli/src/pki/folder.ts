@@ -1,16 +1,17 @@
-// Where an authority keeps its files: `ca.crt` and `ca.key`, for each bearer `NAME.crt` and `NAME.key`, `issued.txt` with
-// the number of each that was ever issued, and `ca.crl` with those that were called back. Keys are for their owner alone. A file is replaced by a rename, so that whoever watches it never sees half of one.
+// The directory of a certificate authority: `ca.crt` and `ca.key`, `NAME.crt` and `NAME.key` per certificate,
+// `issued.txt` with every serial number ever issued, and `ca.crl` with the revoked ones. Keys have mode 0600. Files
+// are replaced by rename, so that a process that watches one never reads half of it.
 
 import { X509Certificate } from "node:crypto";
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type BearerKind, type Pem, ProblemError, serialDigits } from "@lattice/wire";
 
-export interface Issued {
+export interface IssuedCertificate {
   readonly name: string;
   readonly kind: string;
   readonly site: string;
-  /** "": bound to none. */
+  /** Empty for a certificate that is not bound to a tenant. */
   readonly tenant: string;
   readonly hosts: readonly string[];
   readonly notBefore: Date;
@@ -19,20 +20,23 @@ export interface Issued {
 }
 
 export const AUTHORITY = "ca";
-/** Every certificate that was issued: its number, to whom, and its end. */
+/** One line per issued certificate: serial number, name, expiry. */
 const ISSUED = "issued.txt";
 const NAME = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
 
 export function checkName(name: string): string {
   if (NAME.test(name) && name !== AUTHORITY) return name;
-  throw bad(`"${name.slice(0, 80)}" is not a name`, "Use letters, digits, dots and dashes, at most 63.");
+  throw invalidArgument(
+    `"${name.slice(0, 80)}" is not a valid name`,
+    "Use at most 63 letters, digits, dots and dashes.",
+  );
 }
 
-export const exists = (dir: string, name: string): boolean => existsSync(join(dir, `${name}.key`));
+export const hasKey = (dir: string, name: string): boolean => existsSync(join(dir, `${name}.key`));
 
-export function save(dir: string, name: string, pem: Pem): void {
+export function savePem(dir: string, name: string, pem: Pem): void {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
-  // The key first: a certificate without its key would be taken for a renewal that is whole.
+  // The key first: a new certificate must never be read with the old key.
   replace(join(dir, `${name}.key`), pem.key, 0o600);
   replace(join(dir, `${name}.crt`), pem.cert, 0o644);
   const { serialNumber, validTo } = new X509Certificate(pem.cert);
@@ -40,9 +44,9 @@ export function save(dir: string, name: string, pem: Pem): void {
   appendFileSync(join(dir, ISSUED), `${line}\n`, { mode: 0o644 });
 }
 
-/** Numbers of all that were issued to this name and have not ended. */
+/** Returns the serial numbers of all unexpired certificates that were issued to this name. */
 export function serialsOf(dir: string, name: string, nowMs: number): readonly string[] {
-  const newest = serialDigits(new X509Certificate(load(dir, name).cert).serialNumber);
+  const newest = serialDigits(new X509Certificate(loadPem(dir, name).cert).serialNumber);
   const path = join(dir, ISSUED);
   const lines = existsSync(path) ? readFileSync(path, "utf8").split("\n") : [];
   const issued = lines.flatMap((line) => {
@@ -58,20 +62,20 @@ function replace(path: string, text: string, mode: number): void {
   renameSync(fresh, path);
 }
 
-export function load(dir: string, name: string): Pem {
+export function loadPem(dir: string, name: string): Pem {
   const read = (suffix: string): string => {
     try {
       return readFileSync(join(dir, `${name}.${suffix}`), "utf8");
     } catch {
-      const hint = name === AUTHORITY ? `Make one: lattice admin pki init --dir ${dir}` : "";
-      throw bad(`there is no ${name}.${suffix} in ${dir}`, hint);
+      const hint = name === AUTHORITY ? `Run: lattice admin pki init --dir ${dir}` : "";
+      throw invalidArgument(`there is no ${name}.${suffix} in ${dir}`, hint);
     }
   };
   return { cert: read("crt"), key: read("key") };
 }
 
-export function describe(dir: string, name: string): Issued {
-  const cert = new X509Certificate(load(dir, name).cert);
+export function readCertificate(dir: string, name: string): IssuedCertificate {
+  const cert = new X509Certificate(loadPem(dir, name).cert);
   const field = (key: string) => new RegExp(`^${key}=(.*)$`, "m").exec(cert.subject)?.[1] ?? "";
   const inner = field("CN").replace(/\.lattice\.internal$/, "");
   const hosts = (cert.subjectAltName ?? "")
@@ -89,25 +93,25 @@ export function describe(dir: string, name: string): Issued {
   };
 }
 
-export const listFile = (dir: string): string => join(dir, `${AUTHORITY}.crl`);
+export const crlFile = (dir: string): string => join(dir, `${AUTHORITY}.crl`);
 
-/** Text of the list of revoked certificates; null: there is none. */
-export const loadList = (dir: string): string | null =>
-  existsSync(listFile(dir)) ? readFileSync(listFile(dir), "utf8") : null;
+/** Returns the certificate revocation list (PEM), or null when there is none. */
+export const loadCrl = (dir: string): string | null =>
+  existsSync(crlFile(dir)) ? readFileSync(crlFile(dir), "utf8") : null;
 
-export const saveList = (dir: string, text: string): void => replace(listFile(dir), text, 0o644);
+export const saveCrl = (dir: string, text: string): void => replace(crlFile(dir), text, 0o644);
 
-export const all = (dir: string): readonly Issued[] =>
+export const listCertificates = (dir: string): readonly IssuedCertificate[] =>
   (existsSync(dir) ? readdirSync(dir) : [])
     .filter((file) => file.endsWith(".crt"))
     .sort()
-    .map((file) => describe(dir, file.slice(0, -".crt".length)));
+    .map((file) => readCertificate(dir, file.slice(0, -".crt".length)));
 
-/** Two thirds of its life are over. */
-export const isDue = ({ notBefore, notAfter }: Issued, now: number): boolean =>
+/** Whether two thirds of the lifetime have passed. */
+export const isDueForRenewal = ({ notBefore, notAfter }: IssuedCertificate, now: number): boolean =>
   now - notBefore.getTime() > ((notAfter.getTime() - notBefore.getTime()) * 2) / 3;
 
 export const isKind = (text: string): text is BearerKind => text === "server" || text === "agent" || text === "client";
 
-export const bad = (detail: string, hint: string): ProblemError =>
+export const invalidArgument = (detail: string, hint: string): ProblemError =>
   new ProblemError("invalid_argument", { detail, ...(hint === "" ? {} : { hint }) });

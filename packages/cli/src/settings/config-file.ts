@@ -1,5 +1,5 @@
-// The user's configuration file. Unknown keys are refused by name, so that a typing error does not
-// silently send jobs to the wrong cluster. Where the documentation gives a key two names both work.
+// Reads the user's configuration file. An unknown key is an error, so that a typo does not silently send
+// jobs to the wrong cluster. Some keys have two documented names; both work.
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ const KEYS = {
   ca: "ca",
 } as const satisfies Record<string, keyof ConfigFile>;
 
-/** `named`: the file given by --config, which must exist; otherwise the default place is looked at. */
+/** Reads `named`, the file of --config, which must exist, or else the default path, which may be absent. */
 export async function readConfigFile(named: string | undefined, env: NodeJS.ProcessEnv): Promise<ConfigFile> {
   const path = named ?? defaultPath(env);
   if (path === null) return {};
@@ -41,13 +41,16 @@ export async function readConfigFile(named: string | undefined, env: NodeJS.Proc
       hint: "Check the path after --config.",
     });
   }
-  const { parseYaml: parse } = await import("../output/yaml.ts");
+  const { parseYaml: parse } = await import("../parse/yaml.ts");
   let document: unknown;
   try {
     document = parse(readFileSync(path, "utf8"));
   } catch (error) {
     const why = error instanceof Error ? error.message.split("\n")[0] : String(error);
-    throw new ProblemError("invalid_argument", { detail: `${path} cannot be read: ${why}`, hint: "Write plain YAML." });
+    throw new ProblemError("invalid_argument", {
+      detail: `${path} cannot be read: ${why}`,
+      hint: "The file must be plain YAML.",
+    });
   }
   return checkConfig(document ?? {}, path);
 }

@@ -1,5 +1,5 @@
-// What a command runs with, complete: flags over environment over configuration file over
-// defaults. Decided once, in one pure function, from values read elsewhere.
+// The complete settings of a run. Flags win over the environment, the environment over the configuration
+// file, the file over defaults. One pure function decides; callers read the sources.
 
 import { ProblemError } from "@lattice/wire";
 import type { ConfigFile } from "./config-file.ts";
@@ -18,7 +18,7 @@ export interface Flags {
   readonly noColor: boolean;
 }
 
-/** Of programs that take no flags of ours: environment and configuration decide. */
+/** For programs without global flags: environment and configuration file decide. */
 export const NO_FLAGS: Flags = {
   output: undefined,
   quiet: false,
@@ -31,15 +31,15 @@ export const NO_FLAGS: Flags = {
   noColor: true,
 };
 
-export interface Settings {
+export interface CliSettings {
   readonly url: string;
-  /** Path of the authority (PEM) that the servers' certificates come from; undefined: one that everybody trusts. */
+  /** Path of the servers' CA certificate (PEM); `undefined` for the system's trust store. */
   readonly ca: string | undefined;
   readonly user: string;
   readonly tenant: string | undefined;
   readonly vcluster: string | undefined;
-  /** What the command line itself names: lists are narrowed by that alone, while the rest of the settings says where work goes. */
-  readonly named: Named;
+  /** Targets named on the command line. Only these filter lists; the other sources choose where new work goes. */
+  readonly named: NamedTargets;
   readonly uenv: string | undefined;
   readonly output: OutputFormat;
   readonly quiet: boolean;
@@ -47,12 +47,12 @@ export interface Settings {
   readonly color: boolean;
 }
 
-export interface Named {
+interface NamedTargets {
   readonly tenant?: string;
   readonly vcluster?: string;
 }
 
-export interface SettingSources {
+interface SettingSources {
   readonly flags: Flags;
   readonly env: NodeJS.ProcessEnv;
   readonly file: ConfigFile;
@@ -60,12 +60,12 @@ export interface SettingSources {
   readonly isTerminal: boolean;
 }
 
-/** Where servers listen for REST unless told otherwise. */
+/** The default REST port of servers. */
 const DEFAULT_PORT = 8080;
 export const DEFAULT_URL = `http://127.0.0.1:${DEFAULT_PORT}`;
 
-export function resolveSettings({ flags, env, file, username, isTerminal }: SettingSources): Settings {
-  const url = flags.url ?? given(env.LATTICE_API_URL) ?? given(env.LATTICE_ENDPOINT) ?? file.url ?? DEFAULT_URL;
+export function resolveSettings({ flags, env, file, username, isTerminal }: SettingSources): CliSettings {
+  const url = flags.url ?? nonEmpty(env.LATTICE_API_URL) ?? nonEmpty(env.LATTICE_ENDPOINT) ?? file.url ?? DEFAULT_URL;
   const output = flags.output ?? file.output ?? "table";
   if (output !== "table" && output !== "wide" && output !== "json" && output !== "yaml") {
     throw new ProblemError("invalid_argument", {
@@ -75,28 +75,28 @@ export function resolveSettings({ flags, env, file, username, isTerminal }: Sett
   }
   return {
     url: checkUrls(url),
-    ca: flags.ca ?? given(env.LATTICE_CA) ?? file.ca,
-    // Inside a job: whoever submitted it, not the account it runs under.
-    user: given(env.LATTICE_USER) ?? file.user ?? username,
-    tenant: flags.tenant ?? given(env.LATTICE_TENANT) ?? file.tenant,
-    vcluster: flags.vcluster ?? given(env.LATTICE_VCLUSTER) ?? file.vcluster,
-    named: namedBy(flags),
+    ca: flags.ca ?? nonEmpty(env.LATTICE_CA) ?? file.ca,
+    // Inside a job, LATTICE_USER is the submitter, which may differ from the account the job runs under.
+    user: nonEmpty(env.LATTICE_USER) ?? file.user ?? username,
+    tenant: flags.tenant ?? nonEmpty(env.LATTICE_TENANT) ?? file.tenant,
+    vcluster: flags.vcluster ?? nonEmpty(env.LATTICE_VCLUSTER) ?? file.vcluster,
+    named: namedTargets(flags),
     uenv: file.uenv,
     output,
     quiet: flags.quiet,
     verbose: flags.verbose,
-    color: isTerminal && !flags.noColor && given(env.NO_COLOR) === undefined && file.color !== false,
+    color: isTerminal && !flags.noColor && nonEmpty(env.NO_COLOR) === undefined && file.color !== false,
   };
 }
 
-const namedBy = ({ tenant, vcluster }: Flags): Named => ({
+const namedTargets = ({ tenant, vcluster }: Flags): NamedTargets => ({
   ...(tenant === undefined ? {} : { tenant }),
   ...(vcluster === undefined ? {} : { vcluster }),
 });
 
-const given = (value: string | undefined): string | undefined => (value === "" ? undefined : value);
+const nonEmpty = (value: string | undefined): string | undefined => (value === "" ? undefined : value);
 
-/** Several servers of one cluster are separated by commas. */
+/** Checks the servers of one cluster, separated by commas. */
 const checkUrls = (text: string): string =>
   text
     .split(",")
@@ -107,14 +107,14 @@ function checkUrl(text: string): string {
   const url = /^[a-z]+:\/\//i.test(text) ? text : addressOf(text);
   if (!URL.canParse(url) || !/^https?:/i.test(url)) {
     throw new ProblemError("invalid_argument", {
-      detail: `"${text}" is not the address of a server`,
-      hint: `For example: ${DEFAULT_URL}`,
+      detail: `"${text}" is not a server address`,
+      hint: `Write http://HOST:PORT or https://HOST:PORT, for example ${DEFAULT_URL}`,
     });
   }
   return url.replace(/\/+$/, "");
 }
 
-/** A host alone, or with a port: over TLS unless it is this machine, so that no token goes over a network in the clear by mistake. */
+/** Completes `host` or `host:port`. Other machines get https, so that no token crosses a network unencrypted by mistake. */
 function addressOf(host: string): string {
   const url = `${isThisMachine(host) ? "http" : "https"}://${host}`;
   const portless = URL.canParse(url) && !/:\d+$/.test(host) && new URL(url).pathname === "/";

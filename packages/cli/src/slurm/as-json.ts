@@ -1,30 +1,29 @@
-// Jobs and nodes as `squeue --json` and `sinfo --json` show them, with the names that scripts read them by. Numbers are
-// numbers and times are seconds since 1970, as in Slurm 22.05; what Lattice has nothing to say about is left out, never
-// made up.
+// The documents of `squeue --json` and `sinfo --json`, with Slurm's field names. Numbers are numbers and times are
+// seconds since 1970, as in Slurm 22.05. Fields without a Lattice counterpart are left out, never invented.
 
 import type { Node } from "@lattice/sdk";
 import { type ClusterView, gresText, megabytes, nodeState } from "./cluster-nodes.ts";
 import { compressHosts } from "./hostlist.ts";
-import { dependencyText, jobFields, limitSeconds, nodeCount, type Surroundings, taskCount } from "./job-fields.ts";
+import { dependencyText, type JobColumnContext, jobFields, limitSeconds, nodeCount, taskCount } from "./job-fields.ts";
 import { jobState } from "./job-state.ts";
-import type { Job } from "./jobs.ts";
+import type { SlurmJob } from "./jobs.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
 const META = { plugin: { type: "openapi/v0.0.38", name: "Slurm OpenAPI v0.0.38" } };
 
-export const jobsDocument = (jobs: readonly Job[], around: Surroundings): string =>
-  text({ meta: META, errors: [], jobs: jobs.map((job) => jobJson(job, around)) });
+export const jobsDocument = (jobs: readonly SlurmJob[], context: JobColumnContext): string =>
+  text({ meta: META, errors: [], jobs: jobs.map((job) => jobJson(job, context)) });
 
 export const nodesDocument = (view: ClusterView, nodes: readonly Node[]): string =>
   text({ meta: META, errors: [], nodes: nodes.map((node) => nodeJson(view, node)) });
 
 const text = (document: Json): string => JSON.stringify(document, null, 2);
 
-function jobJson(job: Job, around: Surroundings): Json {
+function jobJson(job: SlurmJob, context: JobColumnContext): Json {
   const { allocation, base, index } = job;
   const { spec } = allocation;
-  const fields = jobFields(around);
+  const fields = jobFields(context);
   const shown = (letter: string): string => fields[letter]?.value(job) ?? "";
   const limit = limitSeconds(job);
   const dependency = dependencyText(job);
@@ -35,7 +34,7 @@ function jobJson(job: Job, around: Surroundings): Json {
     array_task_string: index?.startsWith("[") ? index.replace(/^\[|\]$/g, "") : "",
     name: spec?.name ?? "",
     user_name: allocation.user ?? "",
-    account: around.compat.accountOf(spec?.tenant ?? ""),
+    account: context.compat.accountOf(spec?.tenant ?? ""),
     partition: shown("P"),
     qos: shown("q"),
     job_state: jobState(allocation).long,
@@ -45,7 +44,7 @@ function jobJson(job: Job, around: Surroundings): Json {
     batch_host: allocation.nodes?.[0] ?? "",
     tasks: taskCount(job),
     tasks_per_node: spec?.resources?.tasks_per_node ?? null,
-    // Minutes, as there; null without one.
+    // In minutes; `null` without a limit.
     time_limit: limit === null ? null : Math.ceil(limit / 60),
     submit_time: unix(allocation.submitted_at),
     start_time: unix(allocation.started_at ?? allocation.estimated_start),
@@ -58,7 +57,7 @@ function jobJson(job: Job, around: Surroundings): Json {
   };
 }
 
-function endTime(job: Job): number {
+function endTime(job: SlurmJob): number {
   const { ended_at, started_at } = job.allocation;
   const limit = limitSeconds(job);
   if (ended_at !== undefined || started_at === undefined || limit === null) return unix(ended_at);

@@ -1,8 +1,8 @@
-// Nodes and vClusters as Slurm's nodes and partitions. A node with a home belongs to that partition; one
-// without serves all of them.
+// Nodes and vClusters as Slurm nodes and partitions. A node with a home vCluster belongs to its partition; a node
+// without one belongs to all partitions.
 
 import type { Node, VCluster } from "@lattice/sdk";
-import type { Desk } from "./desk.ts";
+import type { SlurmContext } from "./context.ts";
 
 export interface Partition {
   readonly name: string;
@@ -15,28 +15,28 @@ export interface ClusterView {
   readonly partitions: readonly Partition[];
 }
 
-export async function readCluster(desk: Desk): Promise<ClusterView> {
+export async function readCluster(context: SlurmContext): Promise<ClusterView> {
   const nodes: Node[] = [];
-  for await (const node of desk.client.nodes.listAll()) nodes.push(node);
+  for await (const node of context.client.nodes.listAll()) nodes.push(node);
   nodes.sort((a, b) => a.id.localeCompare(b.id, "en", { numeric: true }));
-  const { vclusters } = await desk.client.vclusters.list();
+  const { vclusters } = await context.client.vclusters.list();
   const partitions = vclusters.flatMap((vcluster) => {
     const own = nodes.filter(({ home_vcluster: home }) => home === undefined || home === "" || home === vcluster.id);
-    return namesOf(desk, vcluster.id).map((name) => ({ name, vcluster, nodes: own }));
+    return namesOf(context, vcluster.id).map((name) => ({ name, vcluster, nodes: own }));
   });
   return { nodes, partitions };
 }
 
-/** Several partitions of the site's file may be one vCluster. */
-function namesOf({ compat }: Desk, vcluster: string): readonly string[] {
+/** Several partitions may map to one vCluster. */
+function namesOf({ compat }: SlurmContext, vcluster: string): readonly string[] {
   const names = Object.entries(compat.mapping.partitions ?? {}).flatMap(([name, stands]) =>
     stands === vcluster ? [name] : [],
   );
   return names.length === 0 ? [vcluster] : names;
 }
 
-export interface NodeStateName {
-  /** As `%t` shows it. */
+interface NodeStateName {
+  /** The value of `%t`. */
   readonly short: string;
   readonly long: string;
 }
@@ -44,7 +44,7 @@ export interface NodeStateName {
 const IN_USE: NodeStateName = { short: "alloc", long: "allocated" };
 const FREE: NodeStateName = { short: "idle", long: "idle" };
 
-/** A star stands for a node that does not answer. */
+/** A `*` marks a node that does not respond. */
 export function nodeState({ state, claims = [] }: Node): NodeStateName {
   const busy = claims.length > 0;
   const now = busy ? IN_USE : FREE;

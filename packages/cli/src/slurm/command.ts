@@ -1,9 +1,9 @@
-// What the file of a Slurm command offers to the program that runs it.
+// The interface of a Slurm command.
 
-import type { Desk } from "./desk.ts";
+import type { SlurmContext } from "./context.ts";
 
 export interface SlurmCommand {
-  /** Answers the exit status. */
-  readonly run: (desk: Desk, argv: readonly string[]) => Promise<number>;
+  /** Returns the exit status. */
+  readonly run: (context: SlurmContext, argv: readonly string[]) => Promise<number>;
   readonly help: string;
 }

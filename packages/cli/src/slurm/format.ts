@@ -1,38 +1,38 @@
-// Lines by Slurm's format texts: `%.18i %9P %j` of squeue and sinfo, and `JobID:20,Name:.30` of their long
-// form. A width cuts what is longer and fills what is shorter; a dot puts the text to the right. What stands for
-// nothing is told, and shown as it was written, as Slurm does.
+// Formats lines by Slurm's format strings: `%.18i %9P %j` of squeue and sinfo, and `JobID:20,Name:.30` of their long
+// form. A width cuts or pads the text; a dot aligns it right. Unknown fields are reported to the caller and printed as
+// they were written, as Slurm does.
 
 import { clean } from "../output/text.ts";
 
 export interface Field<T> {
   readonly header: string;
   readonly value: (row: T) => string;
-  /** Lists of nodes and spans: to the right they are never cut. */
+  /** Node lists and durations are not cut when they are aligned right. */
   readonly uncut?: true;
 }
 
 export type Fields<T> = Readonly<Record<string, Field<T>>>;
 
-export interface Part<T> {
-  /** Null: only `before`. */
+export interface FormatPart<T> {
+  /** `null` for literal text, which is in `before`. */
   readonly field: Field<T> | null;
-  /** Text in front of the field, as it is. */
+  /** Literal text before the field. */
   readonly before: string;
-  /** 0: as wide as it is. */
+  /** 0 for the natural width. */
   readonly width: number;
   readonly right: boolean;
 }
 
 export interface Format<T> {
-  readonly parts: readonly Part<T>[];
-  /** Letters or names that stand for nothing. */
+  readonly parts: readonly FormatPart<T>[];
+  /** Letters or names that are no field. */
   readonly unknown: readonly string[];
 }
 
-const textPart = <T>(before: string): Part<T> => ({ field: null, before, width: 0, right: false });
+const textPart = <T>(before: string): FormatPart<T> => ({ field: null, before, width: 0, right: false });
 
 export function parseFormat<T>(text: string, fields: Fields<T>): Format<T> {
-  const parts: Part<T>[] = [];
+  const parts: FormatPart<T>[] = [];
   const unknown: string[] = [];
   let end = 0;
   const all = text.toLowerCase() === "%all";
@@ -53,23 +53,23 @@ export function parseFormat<T>(text: string, fields: Fields<T>): Format<T> {
   return { parts, unknown };
 }
 
-/** `%all`: small letters first. */
+/** Expands `%all`, lower-case letters first. */
 const everyLetter = <T>(fields: Fields<T>): string => {
   const letters = Object.keys(fields).filter((name) => name.length === 1);
-  const small = letters.filter((letter) => letter === letter.toLowerCase()).sort((a, b) => (a < b ? -1 : 1));
-  const large = letters.filter((letter) => letter !== letter.toLowerCase()).sort((a, b) => (a < b ? -1 : 1));
-  return [...small, ...large].map((letter) => `%${letter}`).join("|");
+  const lower = letters.filter((letter) => letter === letter.toLowerCase()).sort((a, b) => (a < b ? -1 : 1));
+  const upper = letters.filter((letter) => letter !== letter.toLowerCase()).sort((a, b) => (a < b ? -1 : 1));
+  return [...lower, ...upper].map((letter) => `%${letter}`).join("|");
 };
 
 const LONG_WIDTH = 20;
 
-/** `Name[:[.]width[text]],...`; names are those of `fields`, in small letters, or stand for a letter of them. */
+/** Parses `Name[:[.]width[text]],...`. Names are lower-case keys of `fields`, or map to a letter by `letters`. */
 export function parseLongFormat<T>(
   text: string,
   fields: Fields<T>,
   letters: Readonly<Record<string, string>>,
 ): Format<T> {
-  const parts: Part<T>[] = [];
+  const parts: FormatPart<T>[] = [];
   const unknown: string[] = [];
   for (const item of text.split(",").filter((one) => one.trim() !== "")) {
     const [name = "", rest] = item.trim().split(/:(.*)/s);
@@ -85,11 +85,11 @@ export function parseLongFormat<T>(
   return { parts, unknown };
 }
 
-/** Headers are always cut. */
-export const headerLine = <T>(parts: readonly Part<T>[]): string =>
+/** Headers are always cut to the width. */
+export const headerLine = <T>(parts: readonly FormatPart<T>[]): string =>
   line(parts, ({ header }, width, right) => fit(header, width, right));
 
-export const rowLine = <T>(parts: readonly Part<T>[], row: T): string =>
+export const rowLine = <T>(parts: readonly FormatPart<T>[], row: T): string =>
   line(parts, ({ value, uncut }, width, right) => {
     const text = clean(value(row));
     return uncut === true && right ? text.padStart(width) : fit(text, width, right);
@@ -97,10 +97,10 @@ export const rowLine = <T>(parts: readonly Part<T>[], row: T): string =>
 
 type Fit<T> = (field: Field<T>, width: number, right: boolean) => string;
 
-const line = <T>(parts: readonly Part<T>[], fitted: Fit<T>): string =>
+const line = <T>(parts: readonly FormatPart<T>[], fitted: Fit<T>): string =>
   parts.map(({ field, before, width, right }) => before + (field === null ? "" : fitted(field, width, right))).join("");
 
-/** Cut or filled to the width; 0: as it is. */
+/** Cuts or pads the text to the width; 0 leaves it unchanged. */
 export function fit(text: string, width: number, right: boolean): string {
   if (width === 0) return text;
   const cut = text.slice(0, width);

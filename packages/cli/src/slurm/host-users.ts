@@ -1,5 +1,5 @@
-// Numbers of users and groups, which Slurm shows and Lattice does not keep: by the names that this machine knows. Read
-// only when a column asks for them.
+// User and group ids by name, from the passwd and group files of this machine: Slurm shows ids, Lattice stores names.
+// The files are read when a column needs them.
 
 import { readFileSync } from "node:fs";
 

@@ -1,5 +1,7 @@
-// Names of nodes put together as Slurm shows them: n[1-4,7]. Numbers keep their leading zeros, and names
-// that differ in more than one number stand for themselves.
+// Compresses node names into Slurm's host lists: n[1-4,7]. Numbers keep their leading zeros. Only the last number of
+// a name is compressed.
+
+import { rangesOf } from "../output/index-ranges.ts";
 
 interface Run {
   readonly prefix: string;
@@ -31,15 +33,4 @@ function runText({ prefix, width, numbers }: Run): string {
   const shown = (value: number): string => String(value).padStart(width, "0");
   const ranges = rangesOf(numbers).map(([from, to]) => (from === to ? shown(from) : `${shown(from)}-${shown(to)}`));
   return numbers.length === 1 ? `${prefix}${ranges[0]}` : `${prefix}[${ranges.join(",")}]`;
-}
-
-/** Sorted and joined where they follow each other. */
-export function rangesOf(numbers: readonly number[]): readonly (readonly [number, number])[] {
-  const ranges: [number, number][] = [];
-  for (const value of numbers.toSorted((a, b) => a - b)) {
-    const last = ranges.at(-1);
-    if (last !== undefined && value <= last[1] + 1) last[1] = Math.max(last[1], value);
-    else ranges.push([value, value]);
-  }
-  return ranges;
 }

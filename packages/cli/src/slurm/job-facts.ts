@@ -1,36 +1,40 @@
-// What some columns show and a job's own record does not hold: the cores of its nodes, and its score in the queue.
-// Asked for only when a column shows it.
+// Values of some columns that are not in a job's record: the cores of its nodes and its score in the queue. Requested
+// from the server only when a column shows them.
 
 import type { Allocation, Node } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
-import type { Desk } from "./desk.ts";
-import type { Part } from "./format.ts";
+import type { SlurmContext } from "./context.ts";
+import type { FormatPart } from "./format.ts";
 import type { JobFacts } from "./job-fields.ts";
-import type { Job } from "./jobs.ts";
+import type { SlurmJob } from "./jobs.ts";
 
-/** Each explanation takes a look at the whole queue, so only the first ones are asked about. */
+/** An explanation inspects the whole queue, so only the first jobs are explained. */
 const MOST_EXPLAINED = 100;
 
 const CORES = new Set(["CPUS", "TRES_ALLOC"]);
 
-export async function factsFor(desk: Desk, parts: readonly Part<Job>[], jobs: readonly Job[]): Promise<JobFacts> {
-  const shows = (wanted: (header: string) => boolean): boolean =>
-    parts.some(({ field }) => field !== null && wanted(field.header));
-  const nodes = shows((header) => CORES.has(header)) ? await nodesById(desk) : new Map<string, Node>();
-  const scores = shows((header) => header === "PRIORITY") ? await scoresOf(desk, jobs) : new Map<string, number>();
+export async function factsFor(
+  context: SlurmContext,
+  parts: readonly FormatPart<SlurmJob>[],
+  jobs: readonly SlurmJob[],
+): Promise<JobFacts> {
+  const shows = (matches: (header: string) => boolean): boolean =>
+    parts.some(({ field }) => field !== null && matches(field.header));
+  const nodes = shows((header) => CORES.has(header)) ? await nodesById(context) : new Map<string, Node>();
+  const scores = shows((header) => header === "PRIORITY") ? await scoresOf(context, jobs) : new Map<string, number>();
   return {
     cores: ({ allocation }) => coresOf(allocation, nodes),
     priority: ({ allocation }) => scores.get(allocation.id) ?? placedScore(allocation),
   };
 }
 
-export async function nodesById({ client }: Desk): Promise<ReadonlyMap<string, Node>> {
+export async function nodesById({ client }: SlurmContext): Promise<ReadonlyMap<string, Node>> {
   const found = new Map<string, Node>();
   for await (const node of client.nodes.listAll()) found.set(node.id, node);
   return found;
 }
 
-/** Null: it has no nodes, or they have left the cluster. */
+/** Returns null when the job has no nodes, or its nodes left the cluster. */
 export function coresOf({ id, nodes = [] }: Allocation, known: ReadonlyMap<string, Node>): number | null {
   let sum = 0;
   for (const name of nodes) {
@@ -46,7 +50,7 @@ const placedScore = ({ scores }: Allocation): number | null => (scores === undef
 export const totalOf = (scores: Readonly<Record<string, number>>): number =>
   scores.total ?? Object.values(scores).reduce((sum, value) => sum + value, 0);
 
-async function scoresOf({ client }: Desk, jobs: readonly Job[]): Promise<ReadonlyMap<string, number>> {
+async function scoresOf({ client }: SlurmContext, jobs: readonly SlurmJob[]): Promise<ReadonlyMap<string, number>> {
   const found = new Map<string, number>();
   const waiting = jobs.filter(({ allocation: { state, group } }) => state === "pending" && group === undefined);
   for (const { allocation } of waiting.slice(0, MOST_EXPLAINED)) {
@@ -56,7 +60,7 @@ async function scoresOf({ client }: Desk, jobs: readonly Job[]): Promise<Readonl
   return found;
 }
 
-/** It ended since it was listed. */
+/** Ignores a job that ended after it was listed. */
 function ifGone(error: unknown): undefined {
   if (!(error instanceof ProblemError) || error.problem.code !== "unknown_allocation") throw error;
 }

@@ -1,17 +1,17 @@
-// The columns of squeue that have a name but no letter: `squeue -O`. What Lattice has nothing to say about is said as
-// Slurm says it of what is not set.
+// The columns of `squeue -O` that have a name but no letter. Fields without a Lattice counterpart show Slurm's text for
+// an unset value.
 
 import type { Field, Fields } from "./format.ts";
 import { type JobFacts, nodeCount, taskCount } from "./job-fields.ts";
 import { exitText } from "./job-state.ts";
-import type { Job } from "./jobs.ts";
+import type { SlurmJob } from "./jobs.ts";
 import { localTime } from "./times.ts";
 
-const field = (header: string, value: Field<Job>["value"]): Field<Job> => ({ header, value });
-const always = (header: string, text: string): Field<Job> => field(header, () => text);
+const field = (header: string, value: Field<SlurmJob>["value"]): Field<SlurmJob> => ({ header, value });
+const always = (header: string, text: string): Field<SlurmJob> => field(header, () => text);
 
-/** By name, in small letters. */
-export function longJobFields(now: number, facts: JobFacts | undefined): Fields<Job> {
+/** Keys are lower-case names. */
+export function longJobFields(now: number, facts: JobFacts | undefined): Fields<SlurmJob> {
   const submitted = field("ELIGIBLE_TIME", ({ allocation }) => localTime(allocation.submitted_at) || "N/A");
   return {
     accruetime: { ...submitted, header: "ACCRUE_TIME" },
@@ -90,17 +90,17 @@ const CPUS_PER_TASK = field(
   ({ allocation }) => allocation.spec?.environment?.variables?.SLURM_CPUS_PER_TASK ?? "N/A",
 );
 
-function mostNodes({ allocation }: Job): string {
-  const asked = allocation.spec?.resources?.nodes;
-  return `${typeof asked === "object" ? (asked.max ?? 0) : 0}`;
+function mostNodes({ allocation }: SlurmJob): string {
+  const requested = allocation.spec?.resources?.nodes;
+  return `${typeof requested === "object" ? (requested.max ?? 0) : 0}`;
 }
 
-function pendingSeconds({ allocation: { submitted_at, started_at } }: Job, now: number): string {
+function pendingSeconds({ allocation: { submitted_at, started_at } }: SlurmJob, now: number): string {
   const until = started_at === undefined ? now : Date.parse(started_at);
   return `${Math.max(0, Math.floor((until - Date.parse(submitted_at ?? "")) / 1000)) || 0}`;
 }
 
-function tresText(job: Job, facts: JobFacts | undefined): string {
+function tresText(job: SlurmJob, facts: JobFacts | undefined): string {
   const cores = facts?.cores(job) ?? taskCount(job);
   const { gpu_count: gpus = 0 } = job.allocation.spec?.resources?.constraints ?? {};
   const count = nodeCount(job);

@@ -1,29 +1,29 @@
-// The columns of squeue, by the letters of its format texts.
+// The columns of squeue, by the letters of its format strings.
 
 import { DEFAULT_QOS_CLASSES } from "@lattice/wire";
-import type { Compat } from "./compat-file.ts";
+import type { Compat } from "../settings/compat-file.ts";
 import type { Fields } from "./format.ts";
 import { hostUsers } from "./host-users.ts";
 import { compressHosts } from "./hostlist.ts";
 import { jobReason, jobState } from "./job-state.ts";
-import type { Job } from "./jobs.ts";
+import type { SlurmJob } from "./jobs.ts";
 import { localTime, shortSpan } from "./times.ts";
 
-export interface Surroundings {
+export interface JobColumnContext {
   readonly compat: Compat;
   readonly now: number;
-  /** Looked up only for columns that show it. */
+  /** Present only when a column needs it. */
   readonly facts?: JobFacts;
 }
 
 export interface JobFacts {
-  /** Cores of the nodes, or of the parts of nodes, that it has; null: it has none, or they are not known. */
-  readonly cores: (job: Job) => number | null;
-  /** Its score in the queue, in thousandths; null: not in a queue. */
-  readonly priority: (job: Job) => number | null;
+  /** Returns the allocated cores, or null when they are unknown. */
+  readonly cores: (job: SlurmJob) => number | null;
+  /** Returns the score in the queue, in thousandths, or null outside a queue. */
+  readonly priority: (job: SlurmJob) => number | null;
 }
 
-/** squeue's names for its columns, as the letters of the short form; those without a letter are in job-fields-long.ts. */
+/** Maps squeue's column names to letters; columns without a letter are in job-fields-long.ts. */
 export const LONG_NAMES: Readonly<Record<string, string>> = Object.fromEntries(
   `account:a jobid:A batchhost:B gres:b mincpus:c numcpus:C mintmpdisk:d numnodes:D endtime:e dependency:E feature:f
   arrayjobid:F groupname:g groupid:G oversubscribe:h shared:h sockets:H jobarrayid:i cores:I name:j threads:J comment:k
@@ -37,12 +37,12 @@ export const LONG_NAMES: Readonly<Record<string, string>> = Object.fromEntries(
 
 const NONE = "(null)";
 
-export function jobFields({ compat, now, facts }: Surroundings): Fields<Job> {
-  const nodes = ({ allocation }: Job): string => compressHosts(allocation.nodes ?? []);
+export function jobFields({ compat, now, facts }: JobColumnContext): Fields<SlurmJob> {
+  const nodes = ({ allocation }: SlurmJob): string => compressHosts(allocation.nodes ?? []);
   const hostUser = hostUsers();
-  const user = ({ allocation }: Job) => hostUser(allocation.user ?? "");
-  const constraints = ({ allocation }: Job) => allocation.spec?.resources?.constraints ?? {};
-  const priority = (job: Job): number => facts?.priority(job) ?? 0;
+  const user = ({ allocation }: SlurmJob) => hostUser(allocation.user ?? "");
+  const constraints = ({ allocation }: SlurmJob) => allocation.spec?.resources?.constraints ?? {};
+  const priority = (job: SlurmJob): number => facts?.priority(job) ?? 0;
   return {
     a: { header: "ACCOUNT", value: ({ allocation }) => compat.accountOf(allocation.spec?.tenant ?? NONE) },
     A: { header: "JOBID", value: ({ allocation }) => allocation.id },
@@ -99,16 +99,16 @@ export function jobFields({ compat, now, facts }: Surroundings): Fields<Job> {
   };
 }
 
-/** Slurm's largest, which stands for 1. */
+/** Slurm's maximum priority, which `%p` shows as 1. */
 const MOST_PRIORITY = 0xffff_ffff;
 
-/** What failed says why, though it had nodes. */
-function nodesOrReason(job: Job, nodes: string): string {
+/** A failed job shows its reason instead of its nodes. */
+function nodesOrReason(job: SlurmJob, nodes: string): string {
   const { state } = job.allocation;
   return state === "pending" || state === "failed" || nodes === "" ? `(${reasonOf(job)})` : nodes;
 }
 
-function gresText({ allocation }: Job): string {
+function gresText({ allocation }: SlurmJob): string {
   const { gpu_count: count = 0, gpu_type: type } = allocation.spec?.resources?.constraints ?? {};
   if (count === 0) return "N/A";
   return type === undefined || type === "" ? `gres/gpu:${count}` : `gres/gpu:${type.toLowerCase()}:${count}`;
@@ -117,7 +117,7 @@ function gresText({ allocation }: Job): string {
 export const memoryText = (gigabytes = 0): string =>
   gigabytes === 0 ? "0" : Number.isInteger(gigabytes) ? `${gigabytes}G` : `${Math.round(gigabytes * 1024)}M`;
 
-export function commandText({ allocation: { spec = {} } }: Job): string {
+export function commandText({ allocation: { spec = {} } }: SlurmJob): string {
   if (spec.entrypoint !== undefined && spec.entrypoint !== "") return spec.entrypoint;
   return spec.command === undefined || spec.command.length === 0 ? NONE : spec.command.join(" ");
 }
@@ -125,42 +125,42 @@ export function commandText({ allocation: { spec = {} } }: Job): string {
 const qosText = (compat: Compat, value: number | undefined): string =>
   compat.qosOf(value ?? DEFAULT_QOS_CLASSES.normal);
 
-export const reasonOf = ({ allocation, heldByLimit }: Job): string =>
+export const reasonOf = ({ allocation, heldByLimit }: SlurmJob): string =>
   heldByLimit ? "JobArrayTaskLimit" : jobReason(allocation);
 
-export function usedSeconds({ allocation }: Job, now: number): number {
+export function usedSeconds({ allocation }: SlurmJob, now: number): number {
   const { started_at, ended_at, state } = allocation;
   if (started_at === undefined || state === "pending" || state === "staging") return 0;
   return ((ended_at === undefined ? now : Date.parse(ended_at)) - Date.parse(started_at)) / 1000;
 }
 
-export const limitSeconds = ({ allocation }: Job): number | null =>
+export const limitSeconds = ({ allocation }: SlurmJob): number | null =>
   allocation.spec?.lifecycle?.walltime_seconds || null;
 
-function limitText(job: Job): string {
+function limitText(job: SlurmJob): string {
   const seconds = limitSeconds(job);
   return seconds === null ? "UNLIMITED" : shortSpan(seconds);
 }
 
-function leftText(job: Job, now: number): string {
+function leftText(job: SlurmJob, now: number): string {
   const seconds = limitSeconds(job);
   return seconds === null ? "UNLIMITED" : shortSpan(seconds - usedSeconds(job, now));
 }
 
-/** What it has, or the least that it asks for. */
-export function nodeCount({ allocation }: Job): number {
+/** Returns the number of allocated nodes, or the minimum requested. */
+export function nodeCount({ allocation }: SlurmJob): number {
   if (allocation.nodes !== undefined && allocation.nodes.length > 0) return allocation.nodes.length;
-  const asked = allocation.spec?.resources?.nodes;
-  return typeof asked === "number" ? asked : (asked?.min ?? 1);
+  const requested = allocation.spec?.resources?.nodes;
+  return typeof requested === "number" ? requested : (requested?.min ?? 1);
 }
 
-export const taskCount = (job: Job): number =>
+export const taskCount = (job: SlurmJob): number =>
   nodeCount(job) * Math.max(1, job.allocation.spec?.resources?.tasks_per_node ?? 1);
 
-const startText = ({ allocation }: Job): string =>
+const startText = ({ allocation }: SlurmJob): string =>
   localTime(allocation.started_at ?? allocation.estimated_start) || "N/A";
 
-function endText(job: Job): string {
+function endText(job: SlurmJob): string {
   const { started_at, ended_at } = job.allocation;
   if (ended_at !== undefined) return localTime(ended_at);
   const limit = limitSeconds(job);
@@ -175,8 +175,8 @@ const CONDITIONS: Readonly<Record<string, string>> = {
   corresponding: "aftercorr",
 };
 
-export function dependencyText({ allocation }: Job): string {
-  const unmet = allocation.unmet ?? [];
+export function dependencyText({ allocation }: SlurmJob): string {
+  const unmet = allocation.unmet_dependencies ?? [];
   if (unmet.length === 0) return "(null)";
   return unmet
     .map(({ ref, condition = "success" }) =>

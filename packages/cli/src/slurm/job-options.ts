@@ -1,9 +1,9 @@
-// The options that sbatch, salloc and srun have in common, and how they become a submission. What an
-// option means is decided where #SBATCH lines are read, so that a flag and a directive never differ.
+// The options that sbatch, salloc and srun share. The parser of #SBATCH lines interprets them, so that a flag and a
+// directive never differ.
 
 import { type Option, parseSlurmTime, SLURM_SHORT } from "@lattice/wire";
-import { refuse } from "./refusal.ts";
-import type { Given, OptionRule, Words } from "./words.ts";
+import type { GivenOption, OptionRule, SlurmCommandLine } from "./command-line.ts";
+import { slurmError } from "./slurm-error.ts";
 
 const WITH_VALUE = `account array bb bbf begin chdir clusters comment constraint container core-spec cores-per-socket
   cpu-freq cpus-per-gpu cpus-per-task deadline delay-boot dependency distribution error exclude export export-file
@@ -30,12 +30,17 @@ export const JOB_RULES: readonly OptionRule[] = [
 
 const OWN = new Set(JOB_RULES.map(({ long }) => long));
 
-/** Those that describe the job, for the reader of directives. `export` is the caller's, who has the variables. */
-export function jobOptions(program: string, words: Words, env: NodeJS.ProcessEnv, prefix: string): readonly Option[] {
+/** Returns the options that describe the job. The caller handles `export`, because it has the variables. */
+export function jobOptions(
+  program: string,
+  words: SlurmCommandLine,
+  env: NodeJS.ProcessEnv,
+  prefix: string,
+): readonly Option[] {
   const given = words.given.filter(({ name }) => OWN.has(name) && name !== "export");
   const time = given.findLast(({ name }) => name === "time")?.value;
   if (time !== undefined && time !== null && !isTime(time)) {
-    throw refuse(program, "Invalid --time specification", 255);
+    throw slurmError(program, "Invalid --time specification", 255);
   }
   return [...fromVariables(env, prefix, given), ...given.map(({ name, value, text }) => ({ name, value, text }))];
 }
@@ -49,8 +54,8 @@ const VARIABLES: Readonly<Record<string, string>> = {
   GRES: "gres",
 };
 
-/** `SBATCH_PARTITION` and its kin: above the script, below the flags. */
-const fromVariables = (env: NodeJS.ProcessEnv, prefix: string, given: readonly Given[]): readonly Option[] =>
+/** Reads `SBATCH_PARTITION` and similar variables: they win over the script, flags win over them. */
+const fromVariables = (env: NodeJS.ProcessEnv, prefix: string, given: readonly GivenOption[]): readonly Option[] =>
   Object.entries(VARIABLES).flatMap(([suffix, name]) => {
     const value = env[`${prefix}_${suffix}`];
     if (value === undefined || value === "" || given.some((one) => one.name === name)) return [];

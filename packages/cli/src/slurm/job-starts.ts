@@ -1,14 +1,17 @@
-// When jobs that wait are expected to start, for `squeue --start`: few ask for it, so it is loaded then.
+// Estimated start times for `squeue --start`. Rarely used, so it is loaded on demand.
 
 import { ProblemError } from "@lattice/wire";
-import type { Desk } from "./desk.ts";
-import type { Job } from "./jobs.ts";
+import type { SlurmContext } from "./context.ts";
+import type { SlurmJob } from "./jobs.ts";
 
-/** Each takes a look at the whole queue, so only the first ones are asked about; the others say N/A. */
+/** An explanation inspects the whole queue, so only the first jobs get an estimate; the others show N/A. */
 const MOST_STARTS = 100;
 
-/** Those that wait, with the server's estimate of when they start. */
-export async function withStarts({ client }: Desk, jobs: readonly Job[]): Promise<readonly Job[]> {
+/** Returns the pending jobs with the server's estimates. */
+export async function estimateStarts(
+  { client }: SlurmContext,
+  jobs: readonly SlurmJob[],
+): Promise<readonly SlurmJob[]> {
   const waiting = jobs.filter(({ allocation }) => allocation.state === "pending");
   const unknown = waiting.filter(({ allocation: { estimated_start, group } }) => !estimated_start && !group);
   const starts = new Map<string, string>();
@@ -22,7 +25,7 @@ export async function withStarts({ client }: Desk, jobs: readonly Job[]): Promis
   });
 }
 
-/** It ended since it was listed. */
+/** Ignores a job that ended after it was listed. */
 function ifGone(error: unknown): undefined {
   if (!(error instanceof ProblemError) || error.problem.code !== "unknown_allocation") throw error;
 }

@@ -1,9 +1,9 @@
-// How Slurm would call the state of an allocation, and why it waits. Lattice's reasons are sentences;
-// Slurm's are single words that scripts compare with.
+// Maps the state and pending reasons of an allocation to Slurm's names. Lattice's reasons are sentences; Slurm's are
+// single words that scripts compare.
 
 import type { Allocation } from "@lattice/sdk";
 
-export interface JobState {
+interface JobState {
   readonly short: string;
   readonly long: string;
 }
@@ -55,14 +55,14 @@ export function jobState(allocation: Allocation): JobState {
   }
 }
 
-/** By either name, in any case. Null: Slurm has no such state. */
+/** Finds a state by its short or long name, in any case. Returns null for an unknown name. */
 export function findState(text: string): JobState | null {
   const upper = text.toUpperCase();
   return JOB_STATES.find(({ short, long }) => short === upper || long === upper) ?? null;
 }
 
-/** By the codes that Lattice tells beside its sentences. */
-const WAITS: Readonly<Record<string, string>> = {
+/** Slurm's reason by Lattice's reason code. */
+const PENDING_REASONS: Readonly<Record<string, string>> = {
   dependency: "Dependency",
   held_by_user: "JobHeldUser",
   held_by_admin: "JobHeldAdmin",
@@ -77,7 +77,7 @@ const WAITS: Readonly<Record<string, string>> = {
   no_matching_nodes: "ReqNodeNotAvail",
 };
 
-/** One word, without brackets. */
+/** Returns one word, without brackets. */
 export function jobReason(allocation: Allocation): string {
   if (allocation.state === "pending") return pendingReason(allocation);
   if (allocation.state !== "failed") return "None";
@@ -89,14 +89,18 @@ export function jobReason(allocation: Allocation): string {
   return allocation.reason === "signal" ? "RaisedSignal" : "JobLaunchFailure";
 }
 
-function pendingReason({ hold, unmet = [], pending_reason_codes: [code] = [] }: Allocation): string {
+function pendingReason({
+  hold,
+  unmet_dependencies: unmet = [],
+  pending_reason_codes: [code] = [],
+}: Allocation): string {
   if (hold !== undefined) return hold.kind === "admin" ? "JobHeldAdmin" : "JobHeldUser";
   if (unmet.length > 0) return "Dependency";
   if (code === undefined) return "None";
-  return WAITS[code] ?? "Priority";
+  return PENDING_REASONS[code] ?? "Priority";
 }
 
-/** `0:0`, `4:0`, `0:9`. */
+/** Returns `exit code:signal`: `0:0`, `4:0`, `0:9`. */
 export function exitText({ exit_code: code }: Allocation): string {
   if (code === undefined) return "0:0";
   return code > 128 && code < 192 ? `0:${code - 128}` : `${Math.max(0, code)}:0`;

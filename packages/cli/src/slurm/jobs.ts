@@ -1,40 +1,37 @@
-// Allocations as Slurm's jobs. A task group is an array: its elements that run are jobs of their own, and
-// those that wait are one line, `46_[2-9%4]`, unless each is asked for. Elements that are not yet in
-// the queue have no record; the group says which they are.
+// Allocations as Slurm jobs. A task group is an array: each running element is a job, and all pending elements share
+// one line, `46_[2-9%4]`, unless `unfold` is set. Elements outside the queue have no record; the group lists them.
 
-import type { Allocation, AllocationFilter, AllocationState, LatticeClient } from "@lattice/sdk";
+import type { Allocation, AllocationState, LatticeClient, ListAllocationsRequest } from "@lattice/sdk";
 import { groupIndexes } from "@lattice/wire";
-import { rangesOf } from "./hostlist.ts";
+import { indexText } from "../output/index-ranges.ts";
 
-export interface Job {
+export interface SlurmJob {
   /** 44, 46_3, or 46_[2-9%4]. */
   readonly id: string;
-  /** The id without an index. */
+  /** The id without the index. */
   readonly base: string;
-  /** `3`, `[2-9%4]`; null: not of an array. */
+  /** `3` or `[2-9%4]`; `null` outside an array. */
   readonly index: string | null;
   readonly allocation: Allocation;
-  /** It waits only because of the array's own limit. */
+  /** Pending only because of the array's own limit (`%4`). */
   readonly heldByLimit: boolean;
 }
 
 export const LIVE: readonly AllocationState[] = ["pending", "staging", "running", "checkpointing", "suspended"];
 export const ALL: readonly AllocationState[] = [...LIVE, "completed", "failed", "cancelled"];
 
-/** Slurm cuts lists of indexes at as many characters. */
-const MAX_INDEX_TEXT = 64;
-/** Of one answer; more come as further pages. */
+/** Allocations per request. */
 const PAGE = 500;
-/** Indexes that are spelled out one by one. */
+/** Limit of indexes that are expanded one by one. */
 const MAX_SPELLED = 100_000;
 
-export interface Choice {
-  readonly filter: AllocationFilter;
-  /** One line for each element. */
+interface JobSelection {
+  readonly filter: ListAllocationsRequest;
+  /** One job for each element. */
   readonly unfold: boolean;
 }
 
-export async function listJobs(client: LatticeClient, { filter, unfold }: Choice): Promise<Job[]> {
+export async function listJobs(client: LatticeClient, { filter, unfold }: JobSelection): Promise<SlurmJob[]> {
   const all = await gather(client, filter);
   const groups = all.filter(({ group }) => group !== undefined);
   const single = all.filter(({ group }) => group === undefined).map(plainJob);
@@ -45,80 +42,56 @@ export async function listJobs(client: LatticeClient, { filter, unfold }: Choice
   return [...single, ...groups.flatMap((group) => arrayJobs(group, byGroup.get(group.id) ?? [], unfold))];
 }
 
-async function gather(client: LatticeClient, filter: AllocationFilter): Promise<Allocation[]> {
+async function gather(client: LatticeClient, filter: ListAllocationsRequest): Promise<Allocation[]> {
   const found: Allocation[] = [];
   for await (const allocation of client.listAll(filter, { pageSize: PAGE })) found.push(allocation);
   return found;
 }
 
-export function plainJob(allocation: Allocation): Job {
+export function plainJob(allocation: Allocation): SlurmJob {
   const [base = allocation.id, index = null] = allocation.id.split("_");
   return { id: allocation.id, base, index, allocation, heldByLimit: false };
 }
 
-/** The lines of one array: what waits together first, then what is held by itself, what runs and what has ended. */
-export function arrayJobs(group: Allocation, elements: readonly Allocation[], unfold: boolean): Job[] {
-  const { unmade, held } = isEnded(group) ? { unmade: [], held: [] } : notInQueue(group);
+/** Returns the jobs of one array: pending elements first, then those held one by one, running and ended ones. */
+export function arrayJobs(group: Allocation, elements: readonly Allocation[], unfold: boolean): SlurmJob[] {
+  const { waiting, held } = isEnded(group) ? { waiting: [], held: [] } : notInQueue(group);
   const alone = ({ state, hold }: Allocation): boolean => state !== "pending" || (hold !== undefined && !group.hold);
   const others = [...held, ...elements.filter(alone).map(plainJob)];
   const queued = elements.filter((element) => !alone(element));
-  if (unfold) return [...others, ...queued.map(plainJob), ...unmade.map((n) => waitingJob(group, `${n}`))];
-  const indexes = [...queued.map(({ id }) => Number(id.split("_")[1])), ...unmade];
+  if (unfold) return [...others, ...queued.map(plainJob), ...waiting.map((n) => waitingJob(group, `${n}`))];
+  const indexes = [...queued.map(({ id }) => Number(id.split("_")[1])), ...waiting];
   if (indexes.length === 0) return others;
   const most = group.group?.range?.concurrency;
   const text = `[${indexText(indexes)}${most === undefined ? "" : `%${most}`}]`;
   return [waitingJob(group, text, queued[0] ?? group), ...others];
 }
 
-/** Elements without a record of their own: those that wait with the others, and those that are held one by one. */
-function notInQueue(group: Allocation): { readonly unmade: readonly number[]; readonly held: readonly Job[] } {
-  const { waiting_indexes, held_indexes, admin_held_indexes } = group.group ?? {};
+/** Returns the elements without a record: pending ones, and ones held individually. */
+function notInQueue(group: Allocation): { readonly waiting: readonly number[]; readonly held: readonly SlurmJob[] } {
+  const { waiting_indexes, user_hold_indexes, admin_hold_indexes } = group.group ?? {};
   const kinds = new Map<number, "user" | "admin">();
-  for (const n of indexesOf(held_indexes)) kinds.set(n, "user");
-  for (const n of indexesOf(admin_held_indexes)) kinds.set(n, "admin");
-  const unmade = indexesOf(waiting_indexes).filter((n) => !kinds.has(n));
-  return { unmade, held: [...kinds].map(([n, kind]) => waitingJob({ ...group, hold: { kind } }, `${n}`)) };
+  for (const n of indexesOf(user_hold_indexes)) kinds.set(n, "user");
+  for (const n of indexesOf(admin_hold_indexes)) kinds.set(n, "admin");
+  const waiting = indexesOf(waiting_indexes).filter((n) => !kinds.has(n));
+  return { waiting, held: [...kinds].map(([n, kind]) => waitingJob({ ...group, hold: { kind, by: "" } }, `${n}`)) };
 }
 
 const isEnded = ({ state }: Allocation): boolean => !LIVE.includes(state);
 
-function waitingJob(group: Allocation, index: string, shown = group): Job {
-  const { nodes: _nodes, started_at: _started, ...rest } = shown;
-  const allocation: Allocation = { ...rest, state: "pending" };
+function waitingJob(group: Allocation, index: string, shown = group): SlurmJob {
+  const { started_at: _started, ...rest } = shown;
+  const allocation: Allocation = { ...rest, nodes: [], state: "pending" };
   const limited = group.group?.range?.concurrency !== undefined;
-  const isFree = group.hold === undefined && (group.unmet ?? []).length === 0;
+  const isFree = group.hold === undefined && (group.unmet_dependencies ?? []).length === 0;
   const heldByLimit = limited && shown === group && isFree;
   return { id: `${group.id}_${index}`, base: group.id, index, allocation, heldByLimit };
 }
 
-/** "5-7,9"; of very many, and very scattered ones, the first. */
+/** Expands "5-7,9"; a list that the server cut ends in "...". */
 function indexesOf(list = ""): number[] {
   const text = list.replace(/,?\.\.\.$/, "");
   if (text === "") return [];
   const { size, at } = groupIndexes({ indexes: text });
   return Array.from({ length: Math.min(size, MAX_SPELLED) }, (_, position) => at(position));
-}
-
-/** Slurm tells a step where there are more than so many indexes between the first and the last. */
-const LEAST_STEPPED = 10;
-
-/** `1-99:2`; null: they are not evenly apart. */
-function steppedText(indexes: readonly number[]): string | null {
-  const sorted = indexes.toSorted((a, b) => a - b);
-  const [first = 0, second = 0] = sorted;
-  const last = sorted.at(-1) ?? 0;
-  const step = second - first;
-  if (last - first <= LEAST_STEPPED || step < 2) return null;
-  return sorted.every((index, n) => index === first + n * step) ? `${first}-${last}:${step}` : null;
-}
-
-export function indexText(indexes: readonly number[]): string {
-  const stepped = steppedText(indexes);
-  if (stepped !== null) return stepped;
-  const text = rangesOf(indexes)
-    .map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`))
-    .join(",");
-  if (text.length <= MAX_INDEX_TEXT) return text;
-  const cut = text.slice(0, MAX_INDEX_TEXT);
-  return `${cut.slice(0, cut.lastIndexOf(",") + 1)}...`;
 }

@@ -1,5 +1,5 @@
-// The entry of `lattice-slurm`, the one program behind the Slurm commands: the first word is the
-// command's name, which the launchers of `lattice compat install` put there.
+// The entry of `lattice-slurm`, the program behind all Slurm commands. The first argument is the command's name, which
+// the launchers of `lattice compat install` pass.
 
 import { runSlurm } from "./program.ts";
 

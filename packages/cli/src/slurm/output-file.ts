@@ -1,5 +1,5 @@
-// Where `--output` wants a job's output. The node writes it there while the job runs; where nodes and this machine
-// do not share the folder, who waits for the end gets a copy.
+// The files of `--output` and `--error`. The node writes them while the job runs. `sbatch --wait` copies them when this
+// machine does not share the directory with the nodes.
 
 import { createWriteStream, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
@@ -8,25 +8,29 @@ import { pipeline } from "node:stream/promises";
 import type { Allocation, LatticeClient } from "@lattice/sdk";
 import { fillOutputPath } from "@lattice/wire";
 
-export function outputPath(pattern: string, { id, spec, user = "", nodes }: Allocation, cwd: string): string {
+export function outputPath(
+  pattern: string,
+  { id, spec, user = "", nodes }: Pick<Allocation, "id" | "spec"> & Partial<Pick<Allocation, "user" | "nodes">>,
+  cwd: string,
+): string {
   const facts = { id, name: spec?.name ?? "", user, node: nodes?.[0] ?? "", nodeIndex: 0 };
   const path = fillOutputPath(pattern, facts);
   return isAbsolute(path) ? path : join(cwd, path);
 }
 
-export interface Wanted {
+interface OutputPatterns {
   readonly output: string | undefined;
   readonly error: string | undefined;
   readonly cwd: string;
-  /** A file that was changed later is the node's. */
+  /** A file changed after this time was written by the node. */
   readonly sinceMs: number;
 }
 
-/** Without a file of its own, what went to standard error goes to the same file. */
+/** Without `error`, standard error goes to the output file. */
 export async function saveOutput(
   client: LatticeClient,
   job: Allocation,
-  { output, error, cwd, sinceMs }: Wanted,
+  { output, error, cwd, sinceMs }: OutputPatterns,
 ): Promise<void> {
   if (output !== undefined) {
     const filter = error === undefined ? {} : { stream: "stdout" as const };
@@ -37,7 +41,7 @@ export async function saveOutput(
   if (path !== null && !isThere(path, sinceMs)) await save(client, job.id, { stream: "stderr" as const }, path);
 }
 
-/** What is no file, such as /dev/null, needs nothing. */
+/** Whether nothing must be copied: the node wrote the file, or the path is no regular file, such as /dev/null. */
 function isThere(path: string, sinceMs: number): boolean {
   const found = statSync(path, { throwIfNoEntry: false });
   return found !== undefined && (!found.isFile() || found.mtimeMs >= sinceMs);

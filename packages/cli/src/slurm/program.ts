@@ -1,13 +1,13 @@
-// Runs one Slurm command: loads its code alone, and turns whatever goes wrong into lines that begin with
-// its name, and an exit status.
+// Runs one Slurm command: loads only its code, and turns every failure into lines that start with its name and an exit
+// status.
 
 import { ProblemError } from "@lattice/wire";
 import { endOnClosedOutput } from "../output/closed-output.ts";
 import { clean } from "../output/text.ts";
 import { version } from "../version.ts";
 import type { SlurmCommand } from "./command.ts";
-import { complain, openDesk, print } from "./desk.ts";
-import { Refusal } from "./refusal.ts";
+import { createSlurmContext, print, printError } from "./context.ts";
+import { SlurmError } from "./slurm-error.ts";
 
 const COMMANDS = {
   sbatch: () => import("./sbatch.ts"),
@@ -26,7 +26,9 @@ const COMMANDS = {
 export async function runSlurm(program: string, argv: readonly string[]): Promise<number> {
   endOnClosedOutput();
   if (!Object.hasOwn(COMMANDS, program)) {
-    complain(`"${program}" is none of the Slurm commands: ${Object.keys(COMMANDS).join(", ")}`);
+    printError(
+      `lattice-slurm: error: "${program}" is not a Slurm command; known commands: ${Object.keys(COMMANDS).join(", ")}`,
+    );
     return 2;
   }
   try {
@@ -34,33 +36,33 @@ export async function runSlurm(program: string, argv: readonly string[]): Promis
     const own = ownWords(argv);
     if (own.includes("--help")) return print(command.help) ?? 0;
     if (own.includes("--version") || own[0] === "-V") return print(`lattice ${version} (${program})`) ?? 0;
-    return await command.run(await openDesk(program, process.env), argv);
+    return await command.run(await createSlurmContext(program, process.env), argv);
   } catch (error) {
     return report(program, error);
   }
 }
 
-/** What stands before a command or script is meant for us. */
+/** Words before the command or script belong to the Slurm command. */
 function ownWords(argv: readonly string[]): readonly string[] {
   const end = argv.findIndex((word) => word === "--" || !word.startsWith("-"));
   return end < 0 ? argv : argv.slice(0, end);
 }
 
 function report(program: string, error: unknown): number {
-  if (error instanceof Refusal) {
-    for (const line of error.lines) complain(line);
+  if (error instanceof SlurmError) {
+    for (const line of error.lines) printError(line);
     return error.exit;
   }
   if (error instanceof ProblemError) {
     const { code, detail, hint, fields } = error.problem;
     if (code === "connection_failed")
-      complain(`${program}: error: Unable to contact slurm controller (connect failure)`);
-    if (fields.length === 0) complain(`${program}: error: ${clean(detail)}`);
-    for (const field of fields) complain(`${program}: error: ${clean(`${field.field} ${field.detail}`)}`);
-    const told = fields.find((field) => field.hint !== undefined)?.hint ?? hint;
-    if (told !== "") complain(`${program}: ${clean(told)}`);
+      printError(`${program}: error: Unable to contact slurm controller (connect failure)`);
+    if (fields.length === 0) printError(`${program}: error: ${clean(detail)}`);
+    for (const field of fields) printError(`${program}: error: ${clean(`${field.field} ${field.detail}`)}`);
+    const advice = fields.find((field) => field.hint !== undefined)?.hint ?? hint;
+    if (advice !== "") printError(`${program}: ${clean(advice)}`);
     return 1;
   }
-  complain(`${program}: error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  printError(`${program}: error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   return 1;
 }

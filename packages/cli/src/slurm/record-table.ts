@@ -1,31 +1,31 @@
-// Tables of sacct's kind, as sstat and sshare print them too: columns by name, each with a width of its own and dashes
-// below, or lines with a delimiter for programs.
+// Tables of sstat and sshare: columns by name, each with its own width and a line of dashes below the header, or
+// delimited lines for programs.
 
 import { clean } from "../output/text.ts";
-import { print } from "./desk.ts";
+import { has, listOf, type SlurmCommandLine } from "./command-line.ts";
+import { print } from "./context.ts";
 import { fit } from "./format.ts";
-import { refuse } from "./refusal.ts";
-import { has, listOf, type Words } from "./words.ts";
+import { slurmError } from "./slurm-error.ts";
 
 export interface RecordField<T> {
   readonly name: string;
   readonly width: number;
-  /** To the left. */
+  /** Aligned left. */
   readonly left?: true;
   readonly value: (row: T) => string;
 }
 
-/** Those of `--format`, or these. Refuses a name that stands for nothing. */
+/** Returns the fields of `--format`, or `usual`. Throws for an unknown name. */
 export function chosenFields<T>(
   program: string,
-  words: Words,
+  words: SlurmCommandLine,
   all: readonly RecordField<T>[],
   usual: readonly string[],
 ): readonly RecordField<T>[] {
   return (listOf(words, "format") ?? usual).map((item) => {
     const [name = "", width] = item.split("%");
     const field = all.find((one) => one.name.toLowerCase() === name.toLowerCase());
-    if (field === undefined) throw refuse(program, `Invalid field requested: "${name}"`);
+    if (field === undefined) throw slurmError(program, `Invalid field requested: "${name}"`);
     return width === undefined || !/^-?\d{1,4}$/.test(width) ? field : widened(field, width);
   });
 }
@@ -37,7 +37,7 @@ const widened = <T>({ name, value }: RecordField<T>, width: string): RecordField
   ...(width.startsWith("-") ? { left: true } : {}),
 });
 
-export function printRecords<T>(words: Words, fields: readonly RecordField<T>[], rows: readonly T[]): void {
+export function printRecords<T>(words: SlurmCommandLine, fields: readonly RecordField<T>[], rows: readonly T[]): void {
   const parsable = has(words, "parsable") || has(words, "parsable2");
   const end = has(words, "parsable2") ? "" : "|";
   const line = (textOf: (field: RecordField<T>) => string): string =>
@@ -49,6 +49,6 @@ export function printRecords<T>(words: Words, fields: readonly RecordField<T>[],
   for (const row of rows) print(line(({ value }) => clean(value(row))));
 }
 
-/** A plus says that something was cut off. */
+/** A trailing plus marks a cut value. */
 const fitted = <T>(text: string, { width, left }: RecordField<T>): string =>
   text.length > width ? `${text.slice(0, width - 1)}+` : fit(text, width, left !== true);

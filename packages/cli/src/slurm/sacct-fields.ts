@@ -1,8 +1,8 @@
-// The columns of sacct, by their names, with the width each has unless told otherwise.
+// The columns of sacct by name, with their default widths.
 
 import type { Allocation, Node } from "@lattice/sdk";
 import { DEFAULT_QOS_CLASSES } from "@lattice/wire";
-import type { Compat } from "./compat-file.ts";
+import type { Compat } from "../settings/compat-file.ts";
 import type { HostUser } from "./host-users.ts";
 import { compressHosts } from "./hostlist.ts";
 import { coresOf, totalOf } from "./job-facts.ts";
@@ -14,21 +14,21 @@ import { fullSpan, localTime } from "./times.ts";
 export interface AccountField {
   readonly name: string;
   readonly width: number;
-  /** To the left. */
+  /** Aligned left. */
   readonly left?: true;
-  readonly value: (job: Allocation, around: AccountAround) => string;
+  readonly value: (job: Allocation, context: AccountingContext) => string;
 }
 
-export interface AccountAround {
+export interface AccountingContext {
   readonly compat: Compat;
   readonly now: number;
-  /** Those that are still in the cluster. */
+  /** The nodes that are still in the cluster. */
   readonly nodes: ReadonlyMap<string, Node>;
   readonly hostUser: (name: string) => HostUser;
 }
 
-const seconds = (job: Allocation, { now }: AccountAround): number => Math.floor(usedSeconds(plainJob(job), now));
-const cores = (job: Allocation, { nodes }: AccountAround): number => coresOf(job, nodes) ?? 0;
+const seconds = (job: Allocation, { now }: AccountingContext): number => Math.floor(usedSeconds(plainJob(job), now));
+const cores = (job: Allocation, { nodes }: AccountingContext): number => coresOf(job, nodes) ?? 0;
 const waited = ({ submitted_at, started_at, ended_at }: Allocation, now: number): number =>
   (Date.parse(started_at ?? ended_at ?? new Date(now).toISOString()) - Date.parse(submitted_at ?? "")) / 1000 || 0;
 const limit = (job: Allocation): number | null => limitSeconds(plainJob(job));
@@ -42,7 +42,7 @@ const left = (name: string, width: number, value: AccountField["value"]): Accoun
   left: true,
 });
 
-/** Not kept for each job: Slurm leaves these empty where it does not gather them. */
+/** Not recorded per job. Slurm leaves these empty too when it does not collect them. */
 const EMPTY = `AdminComment:15 AveCPU:10 AveCPUFreq:10 AveDiskRead:14 AveDiskWrite:14 AvePages:10 AveRSS:10 AveVMSize:10
   BlockID:16 ConsumedEnergy:14 ConsumedEnergyRaw:17 Extra:14 FailedNode:8 Licenses:10 MaxDiskRead:12 MaxDiskReadNode:15
   MaxDiskReadTask:15 MaxDiskWrite:12 MaxDiskWriteNode:16 MaxDiskWriteTask:16 MaxPages:8 MaxPagesNode:12 MaxPagesTask:14
@@ -58,20 +58,20 @@ const EMPTY = `AdminComment:15 AveCPU:10 AveCPUFreq:10 AveDiskRead:14 AveDiskWri
 
 export const ACCOUNT_FIELDS: readonly AccountField[] = [
   field("Account", 10, ({ spec }, { compat }) => compat.accountOf(spec?.tenant ?? "")),
-  field("AllocCPUS", 10, (job, around) => `${cores(job, around)}`),
+  field("AllocCPUS", 10, (job, context) => `${cores(job, context)}`),
   field("AllocNodes", 10, ({ nodes }) => `${nodes?.length ?? 0}`),
-  field("AllocTRES", 10, (job, around) => allocTres(job, around)),
+  field("AllocTRES", 10, (job, context) => allocTres(job, context)),
   field("AssocID", 7, () => "0"),
   field("Cluster", 10, () => "lattice"),
   field("Comment", 14, ({ spec }) => spec?.tags?.comment ?? ""),
   field("Constraints", 19, ({ spec }) => (spec?.resources?.constraints?.features ?? []).join("&")),
   field("Container", 19, ({ spec }) => spec?.environment?.image ?? ""),
-  field("CPUTime", 10, (job, around) => fullSpan(seconds(job, around) * cores(job, around))),
-  field("CPUTimeRAW", 10, (job, around) => `${seconds(job, around) * cores(job, around)}`),
+  field("CPUTime", 10, (job, context) => fullSpan(seconds(job, context) * cores(job, context))),
+  field("CPUTimeRAW", 10, (job, context) => `${seconds(job, context) * cores(job, context)}`),
   left("DBIndex", 21, () => "0"),
   field("DerivedExitCode", 15, exitText),
-  field("Elapsed", 10, (job, around) => fullSpan(seconds(job, around))),
-  field("ElapsedRaw", 10, (job, around) => `${seconds(job, around)}`),
+  field("Elapsed", 10, (job, context) => fullSpan(seconds(job, context))),
+  field("ElapsedRaw", 10, (job, context) => `${seconds(job, context)}`),
   field("Eligible", 19, ({ submitted_at }) => localTime(submitted_at) || "Unknown"),
   field("End", 19, ({ ended_at }) => localTime(ended_at) || "Unknown"),
   field("ExitCode", 8, exitText),
@@ -82,7 +82,7 @@ export const ACCOUNT_FIELDS: readonly AccountField[] = [
   left("JobIDRaw", 12, ({ id }) => id),
   field("JobName", 10, ({ spec }) => spec?.name ?? ""),
   field("Layout", 9, () => "Unknown"),
-  field("NCPUS", 10, (job, around) => `${cores(job, around)}`),
+  field("NCPUS", 10, (job, context) => `${cores(job, context)}`),
   field("NNodes", 8, (job) => `${nodeCount(plainJob(job))}`),
   field("NodeList", 15, ({ nodes }) => compressHosts(nodes ?? []) || "None assigned"),
   field("NTasks", 8, (job) => `${taskCount(plainJob(job))}`),
@@ -116,12 +116,12 @@ export const ACCOUNT_FIELDS: readonly AccountField[] = [
   ...EMPTY,
 ];
 
-/** As it was written, or the first that begins so. */
+/** Finds a field by its exact name, or the first one with this prefix. */
 export function findAccountField(name: string): AccountField | undefined {
-  const wanted = name.toLowerCase();
-  if (wanted === "") return undefined;
-  const named = ACCOUNT_FIELDS.find((one) => one.name.toLowerCase() === wanted);
-  return named ?? BY_NAME.find((one) => one.name.toLowerCase().startsWith(wanted));
+  const prefix = name.toLowerCase();
+  if (prefix === "") return undefined;
+  const named = ACCOUNT_FIELDS.find((one) => one.name.toLowerCase() === prefix);
+  return named ?? BY_NAME.find((one) => one.name.toLowerCase().startsWith(prefix));
 }
 
 const BY_NAME = ACCOUNT_FIELDS.toSorted((a, b) => (a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1));
@@ -133,8 +133,8 @@ function flagText(started: boolean, backfilled: boolean): string {
 
 const gpusOf = ({ spec }: Allocation): number => spec?.resources?.constraints?.gpu_count ?? 0;
 
-function allocTres(job: Allocation, around: AccountAround): string {
-  const [count, own] = [job.nodes?.length ?? 0, cores(job, around)];
+function allocTres(job: Allocation, context: AccountingContext): string {
+  const [count, own] = [job.nodes?.length ?? 0, cores(job, context)];
   if (count === 0) return "";
   const gpus = gpusOf(job) === 0 ? "" : `,gres/gpu=${gpusOf(job) * count}`;
   return `billing=${own},cpu=${own}${gpus},node=${count}`;
@@ -148,6 +148,6 @@ function reqTres(job: Allocation): string {
 
 export const DEFAULT_ACCOUNT_FIELDS = "JobID,JobName,Partition,Account,AllocCPUS,State,ExitCode";
 export const BRIEF_ACCOUNT_FIELDS = "JobID,State,ExitCode";
-/** Slurm's, but for what each task used of each resource, which is empty here. */
+/** Slurm's list without the TRES usage per task, which is empty here. */
 export const LONG_ACCOUNT_FIELDS =
   "JobID,JobIDRaw,JobName,Partition,MaxVMSize,MaxVMSizeNode,MaxVMSizeTask,AveVMSize,MaxRSS,MaxRSSNode,MaxRSSTask,AveRSS,MaxPages,MaxPagesNode,MaxPagesTask,AvePages,MinCPU,MinCPUNode,MinCPUTask,AveCPU,NTasks,AllocCPUS,Elapsed,State,ExitCode,AveCPUFreq,ReqCPUFreqMin,ReqCPUFreqMax,ReqCPUFreqGov,ReqMem,ConsumedEnergy,MaxDiskRead,MaxDiskReadNode,MaxDiskReadTask,AveDiskRead,MaxDiskWrite,MaxDiskWriteNode,MaxDiskWriteTask,AveDiskWrite,AllocTRES,ReqTRES";

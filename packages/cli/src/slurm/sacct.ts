@@ -1,31 +1,30 @@
-// `sacct`: jobs that wait, run and have ended, from the same records as everything else. There are no
-// steps in the records, so -X changes nothing. Without ids it shows what ended, or goes on, since
-// midnight.
+// `sacct`: pending, running and ended jobs. Records have no steps, so -X changes nothing. Without ids it shows the jobs
+// that ended since midnight or have not ended.
 
 import type { Allocation } from "@lattice/sdk";
 import { expandHostlist } from "@lattice/wire";
 import { clean } from "../output/text.ts";
 import type { SlurmCommand } from "./command.ts";
-import { type Desk, print } from "./desk.ts";
+import { type Grammar, has, lastValue, listOf, parseCommandLine, type SlurmCommandLine } from "./command-line.ts";
+import { print, type SlurmContext } from "./context.ts";
 import { fit } from "./format.ts";
+import { isHidden } from "./hidden-jobs.ts";
 import { hostUsers } from "./host-users.ts";
 import { nodesById } from "./job-facts.ts";
 import { nodeCount } from "./job-fields.ts";
 import { findState, jobState } from "./job-state.ts";
 import { ALL, plainJob } from "./jobs.ts";
-import { Refusal, refuse } from "./refusal.ts";
 import {
   ACCOUNT_FIELDS,
-  type AccountAround,
   type AccountField,
+  type AccountingContext,
   BRIEF_ACCOUNT_FIELDS,
   DEFAULT_ACCOUNT_FIELDS,
   findAccountField,
   LONG_ACCOUNT_FIELDS,
 } from "./sacct-fields.ts";
+import { SlurmError, slurmError } from "./slurm-error.ts";
 import { parseInstant } from "./times.ts";
-import { isUnseen } from "./unseen.ts";
-import { type Grammar, has, lastValue, listOf, readWords, type Words } from "./words.ts";
 
 const GRAMMAR: Grammar = {
   program: "sacct",
@@ -54,7 +53,7 @@ const GRAMMAR: Grammar = {
     { long: "verbose", short: "v" },
     { long: "qos", short: "q", value: "required" },
     { long: "nnodes", short: "i", value: "required" },
-    // They choose among clusters and units, of which there is one.
+    // These choose among clusters and units, of which there is one.
     { long: "clusters", short: "M", value: "required" },
     { long: "units", value: "required" },
     { long: "allclusters", short: "L" },
@@ -65,22 +64,22 @@ const GRAMMAR: Grammar = {
   ],
 };
 
-/** So many in a row that ended before the time asked for: what follows is older still. */
-const OLD_ENOUGH = 2_000;
+/** Stop after this many consecutive jobs that ended before --starttime: the list is ordered newest first. */
+const MAX_OLD_IN_A_ROW = 2_000;
 
 export const command: SlurmCommand = {
   help: "Usage: sacct [-j ID,...] [-u USER,...] [-a] [-S TIME] [-E TIME] [-s STATES] [-X] [-n] [-P|-p] [--delimiter TEXT] [-o|--format FIELD[%WIDTH],...]",
-  run: async (desk, argv) => {
-    const words = readWords(GRAMMAR, argv);
-    if (words.operands.length > 0) throw new Refusal([`Error: Unknown arguments: ${words.operands.join(" ")}`]);
+  run: async (context, argv) => {
+    const words = parseCommandLine(GRAMMAR, argv);
+    if (words.operands.length > 0) throw new SlurmError([`Error: Unknown arguments: ${words.operands.join(" ")}`]);
     if (has(words, "usage")) return print(command.help) ?? 0;
     if (has(words, "helpformat")) return print(ACCOUNT_FIELDS.map(({ name }) => name).join(" ")) ?? 0;
-    const columns = columnsOf(words, desk.env.SACCT_FORMAT);
-    const jobs = (await jobsFor(desk, words)).filter((job) => isWanted(desk, words, job));
-    const around = await aroundFor(desk, columns);
+    const columns = columnsOf(words, context.env.SACCT_FORMAT);
+    const jobs = (await jobsFor(context, words)).filter((job) => isSelected(context, words, job));
+    const accounting = await accountingContext(context, columns);
     const layout = layoutOf(words, columns);
     if (!has(words, "noheader")) for (const line of layout.header) print(line);
-    for (const job of jobs) print(layout.row((column) => clean(column.field.value(job, around))));
+    for (const job of jobs) print(layout.row((column) => clean(column.field.value(job, accounting))));
     return 0;
   },
 };
@@ -91,17 +90,17 @@ interface AccountColumn {
   readonly right: boolean;
 }
 
-/** `Name`, `Name%20`, `Name%-20` (to the left). */
-function columnsOf(words: Words, own: string | undefined): readonly AccountColumn[] {
-  const usual = has(words, "long") ? LONG_ACCOUNT_FIELDS : has(words, "brief") ? BRIEF_ACCOUNT_FIELDS : null;
-  const asked = listOf(words, "format") ?? (usual ?? (own || DEFAULT_ACCOUNT_FIELDS)).split(",");
-  const names = asked.flatMap((item) =>
+/** Parses `Name`, `Name%20` and `Name%-20` (aligned left). */
+function columnsOf(words: SlurmCommandLine, own: string | undefined): readonly AccountColumn[] {
+  const preset = has(words, "long") ? LONG_ACCOUNT_FIELDS : has(words, "brief") ? BRIEF_ACCOUNT_FIELDS : null;
+  const requested = listOf(words, "format") ?? (preset ?? (own || DEFAULT_ACCOUNT_FIELDS)).split(",");
+  const names = requested.flatMap((item) =>
     item.toLowerCase() === "all" ? ACCOUNT_FIELDS.map(({ name }) => name) : [item],
   );
   return names.map((item) => {
     const [name = "", width] = item.split("%");
     const field = findAccountField(name.trim());
-    if (field === undefined) throw refuse("sacct", `Invalid field requested: "${name}"`);
+    if (field === undefined) throw slurmError("sacct", `Invalid field requested: "${name}"`);
     const wide = width === undefined ? field.width : Number.parseInt(width.replace("-", ""), 10);
     return {
       field,
@@ -116,7 +115,7 @@ interface Layout {
   readonly row: (textOf: (column: AccountColumn) => string) => string;
 }
 
-function layoutOf(words: Words, columns: readonly AccountColumn[]): Layout {
+function layoutOf(words: SlurmCommandLine, columns: readonly AccountColumn[]): Layout {
   if (has(words, "parsable") || has(words, "parsable2")) {
     const delimiter = lastValue(words, "delimiter") ?? "|";
     const end = has(words, "parsable2") ? "" : delimiter;
@@ -128,21 +127,21 @@ function layoutOf(words: Words, columns: readonly AccountColumn[]): Layout {
   return { header: [row(({ field }) => field.name), dashes], row };
 }
 
-/** A plus says that something was cut off. */
+/** A trailing plus marks a cut value. */
 const shortened = (text: string, { width, right }: AccountColumn): string =>
   text.length > width ? `${text.slice(0, width - 1)}+` : fit(text, width, right);
 
-async function jobsFor(desk: Desk, words: Words): Promise<readonly Allocation[]> {
-  const { client } = desk;
+async function jobsFor(context: SlurmContext, words: SlurmCommandLine): Promise<readonly Allocation[]> {
+  const { client } = context;
   const ids = listOf(words, "jobs");
   const found: Allocation[] = [];
   if (ids !== undefined) {
-    for (const id of ids) found.push(...(await oneJob(desk, id.replace(/\..*$/, ""))));
+    for (const id of ids) found.push(...(await oneJob(context, id.replace(/\..*$/, ""))));
     return found;
   }
   const users = listOf(words, "user") ?? listOf(words, "uid");
-  const user = has(words, "allusers") ? undefined : (users?.[0] ?? desk.user);
-  const since = instant(words, "starttime", desk.now) ?? new Date(desk.now).setHours(0, 0, 0, 0);
+  const user = has(words, "allusers") ? undefined : (users?.[0] ?? context.user);
+  const since = instant(words, "starttime", context.now) ?? new Date(context.now).setHours(0, 0, 0, 0);
   let old = 0;
   for await (const job of client.listAll({
     state: ALL,
@@ -150,13 +149,13 @@ async function jobsFor(desk: Desk, words: Words): Promise<readonly Allocation[]>
     ...(user === undefined || (users?.length ?? 0) > 1 ? {} : { user }),
   })) {
     old = job.ended_at !== undefined && Date.parse(job.ended_at) < since ? old + 1 : 0;
-    if (old > OLD_ENOUGH) break;
+    if (old > MAX_OLD_IN_A_ROW) break;
     if (old === 0) found.push(job);
   }
   return found.reverse();
 }
 
-async function oneJob({ client }: Desk, id: string): Promise<readonly Allocation[]> {
+async function oneJob({ client }: SlurmContext, id: string): Promise<readonly Allocation[]> {
   try {
     const job = await client.get(id);
     if (job.group === undefined) return [job];
@@ -164,36 +163,36 @@ async function oneJob({ client }: Desk, id: string): Promise<readonly Allocation
     for await (const element of client.listAll({ group_id: id, expand: true, state: ALL })) elements.push(element);
     return elements.length === 0 ? [job] : elements.reverse();
   } catch (error) {
-    // As in Slurm: an id that is not known has no line.
-    if (isUnseen(error)) return [];
+    // As in Slurm, an unknown id has no line.
+    if (isHidden(error)) return [];
     throw error;
   }
 }
 
-function instant(words: Words, name: string, now: number): number | undefined {
+function instant(words: SlurmCommandLine, name: string, now: number): number | undefined {
   const text = lastValue(words, name);
   if (text === undefined) return undefined;
   const at = parseInstant(text, now);
-  if (at === null) throw refuse("sacct", `Invalid time specification (pos=0): ${text}`);
+  if (at === null) throw slurmError("sacct", `Invalid time specification (pos=0): ${text}`);
   return at;
 }
 
-function isWanted(desk: Desk, words: Words, job: Allocation): boolean {
+function isSelected(context: SlurmContext, words: SlurmCommandLine, job: Allocation): boolean {
   const { spec = {}, user = "" } = job;
   const among = (list: readonly string[] | undefined, value: string): boolean => list?.includes(value) ?? true;
-  const until = instant(words, "endtime", desk.now);
+  const until = instant(words, "endtime", context.now);
   if (until !== undefined && Date.parse(job.submitted_at ?? "") > until) return false;
   const states = listOf(words, "state")?.map((text) => {
     const found = findState(text);
-    if (found === null) throw refuse("sacct", `Invalid state specified: ${text}`);
+    if (found === null) throw slurmError("sacct", `Invalid state specified: ${text}`);
     return found.long;
   });
   if (!among(states, jobState(job).long)) return false;
   if (!has(words, "allusers") && !among(listOf(words, "user"), user)) return false;
-  if (!among(listOf(words, "accounts")?.map(desk.compat.tenantOf), spec.tenant ?? "")) return false;
+  if (!among(listOf(words, "accounts")?.map(context.compat.tenantOf), spec.tenant ?? "")) return false;
   if (!among(listOf(words, "name"), spec.name ?? "")) return false;
-  if (!among(listOf(words, "partition")?.map(desk.compat.vclusterOf), spec.vcluster ?? "")) return false;
-  if (!among(listOf(words, "qos"), desk.compat.qosOf(spec.lifecycle?.preemption_class))) return false;
+  if (!among(listOf(words, "partition")?.map(context.compat.vclusterOf), spec.vcluster ?? "")) return false;
+  if (!among(listOf(words, "qos"), context.compat.qosOf(spec.lifecycle?.preemption_class))) return false;
   const [least = 0, most = least] = (lastValue(words, "nnodes") ?? "").split("-").map(Number);
   const count = nodeCount(plainJob(job));
   if (has(words, "nnodes") && !(count >= least && count <= most)) return false;
@@ -203,8 +202,8 @@ function isWanted(desk: Desk, words: Words, job: Allocation): boolean {
 
 const NEEDS_NODES = new Set(["AllocCPUS", "NCPUS", "CPUTime", "CPUTimeRAW", "AllocTRES"]);
 
-async function aroundFor(desk: Desk, columns: readonly AccountColumn[]): Promise<AccountAround> {
-  const { compat, now } = desk;
+async function accountingContext(context: SlurmContext, columns: readonly AccountColumn[]): Promise<AccountingContext> {
+  const { compat, now } = context;
   const needed = columns.some(({ field }) => NEEDS_NODES.has(field.name));
-  return { compat, now, nodes: needed ? await nodesById(desk) : new Map(), hostUser: hostUsers() };
+  return { compat, now, nodes: needed ? await nodesById(context) : new Map(), hostUser: hostUsers() };
 }

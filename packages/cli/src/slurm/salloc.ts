@@ -1,16 +1,16 @@
-// `salloc`: gets nodes, runs a shell or a command here with the variables that srun looks for, and gives
-// the nodes back when it ends.
+// `salloc`: allocates nodes, runs a shell or a command locally with the variables that srun reads, and releases the
+// nodes when it ends.
 
 import { spawn } from "node:child_process";
 import { basename } from "node:path";
 import type { Allocation } from "@lattice/sdk";
-import { allocate, type Held, nodesRequest, patienceOf } from "./allocation.ts";
+import { allocate, immediateSeconds, type JobAllocation, nodesRequest } from "./allocation.ts";
 import type { SlurmCommand } from "./command.ts";
-import { complain, type Desk } from "./desk.ts";
+import { type Grammar, has, lastValue, parseCommandLine } from "./command-line.ts";
+import { printError, type SlurmContext } from "./context.ts";
 import { taskCount } from "./job-fields.ts";
 import { JOB_RULES, jobOptions } from "./job-options.ts";
 import { plainJob } from "./jobs.ts";
-import { type Grammar, has, lastValue, readWords } from "./words.ts";
 
 const GRAMMAR: Grammar = {
   program: "salloc",
@@ -27,28 +27,31 @@ const GRAMMAR: Grammar = {
 
 export const command: SlurmCommand = {
   help: "Usage: salloc [OPTIONS] [COMMAND [ARGS]]\nOptions are those of #SBATCH lines.",
-  run: async (desk, argv) => {
-    const words = readWords(GRAMMAR, argv);
-    const shell = desk.env.SHELL ?? "/bin/sh";
+  run: async (context, argv) => {
+    const words = parseCommandLine(GRAMMAR, argv);
+    const shell = context.env.SHELL ?? "/bin/sh";
     const line = words.operands.length === 0 ? [shell] : words.operands;
     const name =
       lastValue(words, "job-name") ?? (words.operands.length === 0 ? "interactive" : basename(line[0] ?? ""));
     const stop = new AbortController();
     const interrupt = (): void => stop.abort();
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, interrupt);
-    const request = nodesRequest(desk, jobOptions("salloc", words, desk.env, "SALLOC"), name);
-    const held = await allocate(desk, request, { signal: stop.signal, seconds: patienceOf(words) });
-    complain(`salloc: Granted job allocation ${held.id}`);
-    // They are kept until somebody cancels the job, or its time is over.
+    const request = nodesRequest(context, jobOptions("salloc", words, context.env, "SALLOC"), name);
+    const allocation = await allocate(context, request, { signal: stop.signal, seconds: immediateSeconds(words) });
+    printError(`salloc: Granted job allocation ${allocation.id}`);
+    // The allocation stays until it is cancelled or its walltime ends.
     if (has(words, "no-shell")) return 0;
     let exit = 1;
     try {
-      const job = await desk.client.get(held.id);
-      const variables = { ...heldVariables(desk, held, name), ...jobVariables(desk, job, lastValue(words, "ntasks")) };
-      exit = await runHere(desk, line, { ...(request.env as Variables), ...variables });
+      const job = await context.client.get(allocation.id);
+      const variables = {
+        ...allocationVariables(context, allocation, name),
+        ...jobVariables(context, job, lastValue(words, "ntasks")),
+      };
+      exit = await runHere(context, line, { ...(request.env as Variables), ...variables });
     } finally {
-      complain(`salloc: Relinquishing job allocation ${held.id}`);
-      await held.end(exit);
+      printError(`salloc: Relinquishing job allocation ${allocation.id}`);
+      await allocation.end(exit);
     }
     return exit;
   },
@@ -56,21 +59,25 @@ export const command: SlurmCommand = {
 
 type Variables = Readonly<Record<string, string>>;
 
-/** Ctrl-C is the command's: it is in the same group of the terminal. */
-function runHere({ env }: Desk, [file = "", ...args]: readonly string[], variables: Variables): Promise<number> {
+/** Ctrl-C reaches the command itself, which is in the same process group. */
+function runHere(
+  { env }: SlurmContext,
+  [file = "", ...args]: readonly string[],
+  variables: Variables,
+): Promise<number> {
   return new Promise((resolve) => {
     const child = spawn(file, args, { stdio: "inherit", env: { ...env, ...variables } });
     const end = (): void => void child.kill("SIGTERM");
     for (const signal of ["SIGTERM", "SIGHUP"] as const) process.on(signal, end);
     child.once("error", () => {
-      complain(`salloc: error: Unable to exec command "${file}"`);
+      printError(`salloc: error: Unable to exec command "${file}"`);
       resolve(2);
     });
     child.once("exit", (code, signal) => resolve(code ?? (signal === "SIGKILL" ? 137 : 143)));
   });
 }
 
-const heldVariables = ({ cwd }: Desk, { id, nodes }: Held, name: string): Variables => ({
+const allocationVariables = ({ cwd }: SlurmContext, { id, nodes }: JobAllocation, name: string): Variables => ({
   LATTICE_ALLOC_ID: id,
   LATTICE_NODELIST: nodes.join(","),
   LATTICE_NNODES: `${nodes.length}`,
@@ -84,10 +91,10 @@ const heldVariables = ({ cwd }: Desk, { id, nodes }: Held, name: string): Variab
   SLURM_SUBMIT_DIR: cwd,
 });
 
-/** What was decided for it where nothing was said. */
-function jobVariables({ compat }: Desk, job: Allocation, asked: string | undefined): Variables {
+/** Variables from the job's record, which has the defaults filled in. */
+function jobVariables({ compat }: SlurmContext, job: Allocation, ntasks: string | undefined): Variables {
   const { spec = {} } = job;
-  const tasks = asked ?? `${taskCount(plainJob(job))}`;
+  const tasks = ntasks ?? `${taskCount(plainJob(job))}`;
   return {
     SLURM_NTASKS: tasks,
     SLURM_NPROCS: tasks,

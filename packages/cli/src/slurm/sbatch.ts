@@ -1,5 +1,5 @@
-// `sbatch`: submits a script, or a command line by --wrap, and says its id. Flags win over the
-// SBATCH_* variables, which win over the directives of the script.
+// `sbatch`: submits a script, or a command line with --wrap, and prints the job id. Flags win over SBATCH_* variables,
+// which win over the script's directives.
 
 import { randomUUID } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
@@ -13,18 +13,19 @@ import {
   parseScript,
   slurmOutputFile,
 } from "@lattice/wire";
-import { AT_REST, hasEnded, untilFinal } from "../wait/until-final.ts";
+import { EXIT_SUSPENDED, hasEnded, waitUntilEnded } from "../wait/until-ended.ts";
 import { prepareScript } from "./batch-script.ts";
 import type { SlurmCommand } from "./command.ts";
-import { complain, type Desk, print } from "./desk.ts";
+import { type Grammar, has, lastValue, parseCommandLine, type SlurmCommandLine } from "./command-line.ts";
+import { print, printError, type SlurmContext } from "./context.ts";
+import { compressHosts } from "./hostlist.ts";
 import { JOB_RULES, jobOptions } from "./job-options.ts";
-import { afterNamesakes } from "./namesakes.ts";
 import { saveOutput } from "./output-file.ts";
-import { Refusal, refuse } from "./refusal.ts";
+import { resolveSingleton } from "./singleton.ts";
+import { SlurmError, slurmError } from "./slurm-error.ts";
 import { submitProblem } from "./submit-problems.ts";
-import { showTrial } from "./trial.ts";
+import { localTime } from "./times.ts";
 import { exportedVariables, slurmVariables } from "./variables.ts";
-import { type Grammar, has, lastValue, readWords, type Words } from "./words.ts";
 
 const GRAMMAR: Grammar = {
   program: "sbatch",
@@ -41,71 +42,75 @@ const GRAMMAR: Grammar = {
 
 export const command: SlurmCommand = {
   help: "Usage: sbatch [OPTIONS] SCRIPT [ARGS] | sbatch [OPTIONS] --wrap COMMAND\nOptions are those of #SBATCH lines, and: --parsable --test-only --wait --wrap",
-  run: async (desk, argv) => {
+  run: async (context, argv) => {
     const words = readBatchWords(argv);
-    const { body: own, asked, warnings } = batchSubmission(desk, words, readSource(words));
-    if (!has(words, "quiet")) for (const warning of warnings) complain(`sbatch: warning: ${warning}`);
-    const partition = asked.get("partition");
+    const { body: own, options, warnings } = batchSubmission(context, words, readSource(words));
+    if (!has(words, "quiet")) for (const warning of warnings) printError(`sbatch: warning: ${warning}`);
+    const partition = options.get("partition");
     try {
-      const body = await afterNamesakes(desk, own);
-      if (has(words, "test-only")) return await showTrial(desk, body);
-      return await submit(desk, words, body);
+      const body = await resolveSingleton(context, own);
+      if (has(words, "test-only")) return await showTestOnly(context, body);
+      return await submit(context, words, body);
     } catch (error) {
-      throw await submitProblem(desk, error, partition);
+      throw await submitProblem(context, error, partition);
     }
   },
 };
 
-export const readBatchWords = (argv: readonly string[]): Words => readWords(GRAMMAR, argv);
+export const readBatchWords = (argv: readonly string[]): SlurmCommandLine => parseCommandLine(GRAMMAR, argv);
 
-export interface Source {
+export interface BatchSource {
   readonly text: string;
   readonly name: string;
   readonly args: readonly string[];
 }
 
-function readSource({ given, operands }: Words): Source {
+function readSource({ given, operands }: SlurmCommandLine): BatchSource {
   const wrap = given.findLast(({ name }) => name === "wrap")?.value;
   const [path, ...args] = operands;
   if (wrap !== undefined && wrap !== null) {
-    if (path !== undefined) throw refuse("sbatch", "Script arguments not permitted with --wrap option");
+    if (path !== undefined) throw slurmError("sbatch", "Script arguments not permitted with --wrap option");
     return { text: `#!/bin/sh\n# Made by sbatch --wrap.\n${wrap}\n`, name: "wrap", args: [] };
   }
   if (path === undefined || path === "-") return { text: readFileSync(0, "utf8"), name: "sbatch", args };
   try {
     if (statSync(path).size > MAX_SCRIPT_BYTES)
-      throw refuse("sbatch", `${path} is larger than ${MAX_SCRIPT_BYTES} bytes`);
+      throw slurmError("sbatch", `${path} is larger than ${MAX_SCRIPT_BYTES} bytes`);
     return { text: readFileSync(path, "utf8"), name: basename(path), args };
   } catch (error) {
-    if (error instanceof Refusal) throw error;
-    throw refuse("sbatch", `Unable to open file ${path}`);
+    if (error instanceof SlurmError) throw error;
+    throw slurmError("sbatch", `Unable to open file ${path}`);
   }
 }
 
 export interface BatchSubmission {
   readonly body: JsonObject;
-  /** The options that count, by their long names: of the script and of the caller. */
-  readonly asked: ReadonlyMap<string, string>;
+  /** The effective options of script and caller, by long name. */
+  readonly options: ReadonlyMap<string, string>;
   readonly warnings: readonly string[];
 }
 
-/** Everything but sending it: what is submitted, and what is warned about. */
-export function batchSubmission(desk: Desk, words: Words, { text, name, args }: Source): BatchSubmission {
-  const { compat, cwd, env } = desk;
+/** Builds the submission and its warnings, without sending it. */
+export function batchSubmission(
+  context: SlurmContext,
+  words: SlurmCommandLine,
+  { text, name, args }: BatchSource,
+): BatchSubmission {
+  const { compat, cwd, env } = context;
   const over = jobOptions("sbatch", words, env, "SBATCH");
   const parsed: ParsedScript = parseScript(text, compat.mapping, over);
-  const asked = new Map(parsed.options.map((option) => [option.name, option.value ?? ""]));
+  const options = new Map(parsed.options.map((option) => [option.name, option.value ?? ""]));
   const { nodes = 1 } = parsed.submission;
   const bin = env.LATTICE_COMPAT_BIN;
-  const prepared = prepareScript(text, { args, bin, many: `${nodes}` !== "1", signal: asked.get("signal") });
-  const exported = exportedVariables(lastValue(words, "export") ?? asked.get("export"), env);
-  const variables = { ...exported.variables, ...slurmVariables(asked, parsed.submission, cwd) };
+  const prepared = prepareScript(text, { args, bin, many: `${nodes}` !== "1", signal: options.get("signal") });
+  const exported = exportedVariables(lastValue(words, "export") ?? options.get("export"), env);
+  const variables = { ...exported.variables, ...slurmVariables(options, parsed.submission, cwd) };
   const workdir = parsed.submission.workdir;
   const defaults: JsonObject = {
     name,
     workdir: cwd,
-    ...(desk.tenant === undefined ? {} : { tenant: desk.tenant }),
-    ...(desk.vcluster === undefined ? {} : { vcluster: desk.vcluster }),
+    ...(context.tenant === undefined ? {} : { tenant: context.tenant }),
+    ...(context.vcluster === undefined ? {} : { vcluster: context.vcluster }),
   };
   const files = outputFiles(parsed.submission);
   const body = mergeSubmissions(mergeSubmissions(defaults, parsed.submission), {
@@ -115,14 +120,14 @@ export function batchSubmission(desk: Desk, words: Words, { text, name, args }: 
     env: variables,
     ...(typeof workdir === "string" ? { workdir: resolve(cwd, workdir) } : {}),
   });
-  const done = ["--export=", ...(prepared.signals ? ["--signal="] : [])];
-  const told = parsed.warnings.filter((warning) => !done.some((option) => warning.includes(option)));
-  return { body, asked, warnings: [...told, ...prepared.warnings, ...exported.missing.map(unset)] };
+  const handled = ["--export=", ...(prepared.signals ? ["--signal="] : [])];
+  const unhandled = parsed.warnings.filter((warning) => !handled.some((option) => warning.includes(option)));
+  return { body, options, warnings: [...unhandled, ...prepared.warnings, ...exported.missing.map(unset)] };
 }
 
 const unset = (name: string): string => `--export: ${name} is not set`;
 
-/** Nobody asked for it in so many words, so nothing fails for want of it. */
+/** The default output file is optional: the job does not fail when it cannot be written. */
 function outputFiles(submission: JsonObject): JsonObject {
   if (submission.output_file !== undefined) return {};
   const { output } = submission;
@@ -132,32 +137,32 @@ function outputFiles(submission: JsonObject): JsonObject {
   };
 }
 
-/** Clocks of file servers may be as much behind. */
+/** Tolerated clock difference between this machine and file servers. */
 const CLOCK_LEEWAY_MS = 5_000;
 
-async function submit(desk: Desk, words: Words, body: JsonObject): Promise<number> {
-  const { client } = desk;
+async function submit(context: SlurmContext, words: SlurmCommandLine, body: JsonObject): Promise<number> {
+  const { client } = context;
   const sinceMs = Date.now() - CLOCK_LEEWAY_MS;
   const answer = await client.submit(body, { requestId: randomUUID() });
-  for (const warning of answer.warnings ?? []) complain(`sbatch: warning: ${warning}`);
+  for (const warning of answer.warnings ?? []) printError(`sbatch: warning: ${warning}`);
   print(has(words, "parsable") ? answer.id : `Submitted batch job ${answer.id}`);
   if (!has(words, "wait")) return 0;
-  const last = await untilFinal(client, answer.id, { orAtRest: true });
+  const last = await waitUntilEnded(client, answer.id, { orSuspended: true });
   if (!hasEnded(last)) {
-    complain(`sbatch: job ${answer.id} is suspended; it goes on after: lattice resume ${answer.id}`);
-    return AT_REST;
+    printError(`sbatch: job ${answer.id} is suspended; to continue it run: lattice resume ${answer.id}`);
+    return EXIT_SUSPENDED;
   }
-  const ended = await elementsOf(desk, last);
+  const ended = await elementsOf(context, last);
   const { output_file: output, error_file: error } = body;
-  const wanted = { output: fileOf(output), error: fileOf(error), cwd: `${body.workdir}`, sinceMs };
-  for (const job of ended) await saveOutput(client, job, wanted);
+  const patterns = { output: fileOf(output), error: fileOf(error), cwd: `${body.workdir}`, sinceMs };
+  for (const job of ended) await saveOutput(client, job, patterns);
   return Math.max(0, ...ended.map(exitOf));
 }
 
 const fileOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
-/** The jobs behind one id: itself, or the elements of an array. */
-async function elementsOf({ client }: Desk, job: Allocation): Promise<readonly Allocation[]> {
+/** Returns the elements of an array, or the job itself. */
+async function elementsOf({ client }: SlurmContext, job: Allocation): Promise<readonly Allocation[]> {
   if (job.group === undefined) return [job];
   const elements: Allocation[] = [];
   const state = ["completed", "failed", "cancelled"] as const;
@@ -168,4 +173,21 @@ async function elementsOf({ client }: Desk, job: Allocation): Promise<readonly A
 function exitOf({ state, exit_code: code = 1 }: Allocation): number {
   if (state === "completed") return 0;
   return code > 0 && code < 256 ? code : 1;
+}
+
+async function showTestOnly({ client, compat, program, now }: SlurmContext, body: JsonObject): Promise<number> {
+  const plan = await client.plan(body);
+  for (const warning of plan.warnings ?? []) printError(`${program}: warning: ${warning}`);
+  const start = plan.estimated_start ?? (plan.starts_now === true ? new Date(now).toISOString() : undefined);
+  if (start === undefined) {
+    for (const { text } of plan.causes ?? []) printError(`${program}: ${text}`);
+    printError("allocation failure: Requested node configuration is not available");
+    return 1;
+  }
+  const nodes = plan.nodes ?? [];
+  const where = nodes.length === 0 ? "" : ` using ${nodes.length} nodes on nodes ${compressHosts(nodes)}`;
+  printError(
+    `${program}: Job to start at ${localTime(start)}${where} in partition ${compat.partitionOf(plan.vcluster ?? "")}`,
+  );
+  return 0;
 }

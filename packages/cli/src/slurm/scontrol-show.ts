@@ -1,10 +1,10 @@
-// The records of `scontrol show`: jobs, nodes and partitions as `Key=Value` lines in Slurm's order. What
-// Lattice does not know is said as Slurm says it of what is not set.
+// The records of `scontrol show`: jobs, nodes and partitions as `Key=Value` lines in Slurm's order. Fields without a
+// Lattice counterpart show Slurm's text for an unset value.
 
 import { resolve } from "node:path";
 import type { Node } from "@lattice/sdk";
+import type { Compat } from "../settings/compat-file.ts";
 import { gresText, isBusy, megabytes, nodeState, type Partition } from "./cluster-nodes.ts";
-import type { Compat } from "./compat-file.ts";
 import { hostUsers } from "./host-users.ts";
 import { compressHosts } from "./hostlist.ts";
 import { totalOf } from "./job-facts.ts";
@@ -20,19 +20,19 @@ import {
   usedSeconds,
 } from "./job-fields.ts";
 import { exitText, jobState } from "./job-state.ts";
-import type { Job } from "./jobs.ts";
+import type { SlurmJob } from "./jobs.ts";
 import { outputPath } from "./output-file.ts";
 import { fullSpan, localTime } from "./times.ts";
 
-export interface ShowAround {
+interface RecordContext {
   readonly compat: Compat;
   readonly now: number;
 }
 
 const hostUser = hostUsers();
 
-/** Lines of a record; all but the first are indented by who prints them. */
-export function jobRecord(job: Job, { compat, now }: ShowAround): readonly string[] {
+/** Returns the lines of a record; the printer indents all but the first. */
+export function jobRecord(job: SlurmJob, { compat, now }: RecordContext): readonly string[] {
   const { allocation, base, index } = job;
   const { spec = {}, nodes = [] } = allocation;
   const limit = limitSeconds(job);
@@ -76,8 +76,8 @@ export function jobRecord(job: Job, { compat, now }: ShowAround): readonly strin
   ];
 }
 
-/** Of what waits together, and of what only a node knows, the patterns stay. */
-function fileOf({ allocation, index }: Job, path: string | undefined): string {
+/** Keeps patterns without a single value: in pending arrays, and patterns that only a node can fill. */
+function fileOf({ allocation, index }: SlurmJob, path: string | undefined): string {
   if (path === undefined || path === "") return "(null)";
   const workdir = allocation.spec?.environment?.workdir || "/";
   const known =
@@ -88,7 +88,7 @@ function fileOf({ allocation, index }: Job, path: string | undefined): string {
 const hosts = (names: readonly string[] | undefined): string =>
   names === undefined || names.length === 0 ? "(null)" : compressHosts(names);
 
-function endOf(job: Job): string {
+function endOf(job: SlurmJob): string {
   const { started_at, ended_at } = job.allocation;
   if (ended_at !== undefined) return localTime(ended_at);
   const limit = limitSeconds(job);
@@ -97,9 +97,9 @@ function endOf(job: Job): string {
 }
 
 export function nodeRecord(node: Node, partitions: readonly Partition[]): readonly string[] {
-  const { capabilities = {} } = node;
-  const cores = capabilities.cpu_cores ?? 0;
-  const features = featureText(capabilities.features);
+  const { capabilities } = node;
+  const cores = capabilities?.cpu_cores ?? 0;
+  const features = featureText(capabilities?.features);
   const own = partitions.filter(({ nodes }) => nodes.some(({ id }) => id === node.id)).map(({ name }) => name);
   const busy = isBusy(node);
   const all = `cpu=${cores},mem=${megabytes(node)}M`;
@@ -109,8 +109,8 @@ export function nodeRecord(node: Node, partitions: readonly Partition[]): readon
     `AvailableFeatures=${features}`,
     `ActiveFeatures=${features}`,
     `Gres=${gresText(node)}`,
-    `NodeAddr=${node.address || node.id} NodeHostName=${capabilities.hostname ?? node.id} Version=${node.agent_version ?? ""}`,
-    `OS=Linux ${capabilities.kernel ?? ""}`,
+    `NodeAddr=${node.address || node.id} NodeHostName=${capabilities?.hostname || node.id} Version=${node.agent_version ?? ""}`,
+    `OS=Linux ${capabilities?.kernel ?? ""}`,
     `RealMemory=${megabytes(node)} AllocMem=${busy ? megabytes(node) : 0} FreeMem=N/A Sockets=${cores} Boards=1`,
     `State=${nodeState(node).long.toUpperCase()} ThreadsPerCore=1 TmpDisk=0 Weight=1 Owner=N/A MCS_label=N/A`,
     `Partitions=${own.join(",")}`,

@@ -1,76 +1,77 @@
-// `scontrol update`: some things about a job, and whether a node takes work. What Slurm has and Lattice does not is refused
-// by name, before anything is changed.
+// `scontrol update`: changes some fields of a job, and the state of a node. An unsupported field is an error before
+// anything is changed.
 
 import { randomUUID } from "node:crypto";
-import type { AllocationUpdate } from "@lattice/sdk";
+import type { UpdateAllocationRequest } from "@lattice/sdk";
 import { DEFAULT_QOS_CLASSES, expandHostlist, parseSlurmTime } from "@lattice/wire";
-import type { Desk } from "./desk.ts";
-import { notOffered, Refusal, refuse } from "./refusal.ts";
+import type { SlurmContext } from "./context.ts";
+import { SlurmError, slurmError, unsupported } from "./slurm-error.ts";
 
-const OFFERED = "offered are TimeLimit, JobName, QOS, Comment and Priority=0 of a job, and State of a node";
+const SUPPORTED = "supported are TimeLimit, JobName, QOS, Comment and Priority=0 of a job, and State of a node";
 
 interface Changes {
   readonly id: string | undefined;
-  readonly update: AllocationUpdate;
-  /** Seconds more, or fewer, than it has. */
+  readonly update: UpdateAllocationRequest;
+  /** Change of the time limit in seconds. */
   readonly longer: number;
   /** Priority=0 holds a job, as in Slurm. */
   readonly hold: boolean;
 }
 
-/** `JobId=44 TimeLimit=2:00:00 JobName=x`, the id also as a word of its own after `job`. */
-export async function update(desk: Desk, words: readonly string[]): Promise<number> {
+/** Takes `JobId=44 TimeLimit=2:00:00 JobName=x`; the id may also be a separate word after `job`. */
+export async function update(context: SlurmContext, words: readonly string[]): Promise<number> {
   const nodes = words.find((word) => /^node(name)?=/i.test(word));
-  if (nodes !== undefined) return updateNodes(desk, nodes, words);
+  if (nodes !== undefined) return updateNodes(context, nodes, words);
   const start: Changes = { id: undefined, update: {}, longer: 0, hold: false };
-  const { id, update: changes, longer, hold } = words.reduce((all, word) => changedBy(desk, all, word), start);
-  if (id === undefined) throw notOffered("scontrol", "updating this", OFFERED);
-  const limit = longer === 0 ? {} : { walltime_seconds: await limitAfter(desk, id, longer) };
+  const { id, update: changes, longer, hold } = words.reduce((all, word) => changedBy(context, all, word), start);
+  if (id === undefined) throw unsupported("scontrol", "updating this", SUPPORTED);
+  const limit = longer === 0 ? {} : { walltime_seconds: await limitAfter(context, id, longer) };
   const all = { ...changes, ...limit };
-  if (Object.keys(all).length > 0) await desk.client.update(id, all);
-  if (hold) await desk.client.hold(id);
+  if (Object.keys(all).length > 0) await context.client.update(id, all);
+  if (hold) await context.client.hold(id);
   return 0;
 }
 
-async function limitAfter({ client }: Desk, id: string, longer: number): Promise<number> {
+async function limitAfter({ client }: SlurmContext, id: string, longer: number): Promise<number> {
   const seconds = ((await client.get(id)).spec?.lifecycle?.walltime_seconds ?? 0) + longer;
-  if (seconds <= 0) throw refuse("scontrol", "Invalid TimeLimit value: nothing would be left");
+  if (seconds <= 0) throw slurmError("scontrol", "Invalid TimeLimit value: the limit would be zero or negative");
   return seconds;
 }
 
-/** Whether nodes take work, by the states that Slurm has for it. */
-async function updateNodes({ client }: Desk, named: string, words: readonly string[]): Promise<number> {
-  const told = new Map(
+/** Drains, disables or resumes nodes, by Slurm's state names. */
+async function updateNodes({ client }: SlurmContext, named: string, words: readonly string[]): Promise<number> {
+  const fields = new Map(
     words.map((word) => word.split(/=(.*)/s)).map(([key = "", value = ""]) => [key.toLowerCase(), value]),
   );
-  const other = [...told.keys()].find((key) => !/^(node|nodename|state|reason)$/.test(key));
-  if (other !== undefined) throw notOffered("scontrol", `updating ${other} of a node`, OFFERED);
+  const other = [...fields.keys()].find((key) => !/^(node|nodename|state|reason)$/.test(key));
+  if (other !== undefined) throw unsupported("scontrol", `updating ${other} of a node`, SUPPORTED);
   const names = expandHostlist(named.replace(/^[^=]*=/, ""));
-  if (names === null) throw refuse("scontrol", `Invalid node list: ${named}`);
-  const state = (told.get("state") ?? "").toUpperCase();
-  const reason = told.get("reason");
+  if (names === null) throw slurmError("scontrol", `Invalid node list: ${named}`);
+  const state = (fields.get("state") ?? "").toUpperCase();
+  const reason = fields.get("reason");
   if (/^(DRAIN|DOWN|FAIL)$/.test(state) && (reason ?? "") === "")
-    throw new Refusal([`You must specify a reason when ${state}ING a node. Request denied`]);
+    throw new SlurmError([`You must specify a reason when ${state}ING a node. Request denied`]);
   for (const name of names) {
     const options = { requestId: randomUUID(), reason };
     if (state === "DRAIN") await client.nodes.drain(name, options);
     else if (state === "DOWN" || state === "FAIL") await client.nodes.disable(name, options);
-    else if (/^(RESUME|IDLE|UNDRAIN)$/.test(state)) await takeUp(client, name);
-    else throw notOffered("scontrol", `the state "${told.get("state") ?? ""}" of a node`, "DRAIN, RESUME, DOWN are");
+    else if (/^(RESUME|IDLE|UNDRAIN)$/.test(state)) await resumeNode(client, name);
+    else
+      throw unsupported("scontrol", `the state "${fields.get("state") ?? ""}" of a node`, "use DRAIN, RESUME or DOWN");
   }
   return 0;
 }
 
-/** A node that drains takes work again; one that was put down is let in again. */
-async function takeUp(client: Desk["client"], name: string): Promise<void> {
+/** Undrains a drained node and enables a disabled one. */
+async function resumeNode(client: SlurmContext["client"], name: string): Promise<void> {
   const { state } = await client.nodes.get(name);
   const requestId = randomUUID();
   await (/^drain/.test(state) ? client.nodes.undrain(name, { requestId }) : client.nodes.enable(name, { requestId }));
 }
 
-function changedBy({ compat }: Desk, all: Changes, word: string): Changes {
+function changedBy({ compat }: SlurmContext, all: Changes, word: string): Changes {
   const [key = "", value = ""] = word.split(/=(.*)/s);
-  const also = (more: AllocationUpdate): Changes => ({ ...all, update: { ...all.update, ...more } });
+  const also = (more: UpdateAllocationRequest): Changes => ({ ...all, update: { ...all.update, ...more } });
   switch (key.toLowerCase()) {
     case "job":
     case "jobid":
@@ -87,16 +88,16 @@ function changedBy({ compat }: Desk, all: Changes, word: string): Changes {
       return also({ set_tags: { comment: value } });
     case "priority":
       if (value === "0") return { ...all, hold: true };
-      throw notOffered("scontrol", "setting a priority", "use QOS, or Priority=0 to hold a job");
+      throw unsupported("scontrol", "setting a priority", "use QOS, or Priority=0 to hold a job");
     default:
       if (value === "" && /^\d+(_\d+)?$/.test(key)) return { ...all, id: key };
-      throw notOffered("scontrol", `updating ${key}`, OFFERED);
+      throw unsupported("scontrol", `updating ${key}`, SUPPORTED);
   }
 }
 
-function classOf({ mapping }: Desk["compat"], name: string): number {
+function classOf({ mapping }: SlurmContext["compat"], name: string): number {
   const found = Object.entries(mapping.qos ?? DEFAULT_QOS_CLASSES).find(([one]) => one === name.toLowerCase());
-  if (found === undefined) throw refuse("scontrol", "Invalid qos specification");
+  if (found === undefined) throw slurmError("scontrol", "Invalid qos specification");
   return found[1];
 }
 
@@ -105,7 +106,7 @@ function limitOf(text: string): number {
     const seconds = parseSlurmTime(text);
     if (seconds !== null) return seconds;
   } catch {
-    // Told below, as every other text that is no limit.
+    // Reported below, like every other invalid limit.
   }
-  throw refuse("scontrol", `Invalid TimeLimit value: ${text}`);
+  throw slurmError("scontrol", `Invalid TimeLimit value: ${text}`);
 }

@@ -1,5 +1,5 @@
-// `scontrol`: shows jobs, nodes, partitions and lists of hosts, holds and releases jobs, and changes some things about
-// them. What Slurm has and Lattice does not is refused by name.
+// `scontrol`: shows jobs, nodes, partitions and host lists, holds and releases jobs, and updates jobs and nodes. An
+// unsupported keyword is an error that names the alternative.
 
 import { writeFileSync } from "node:fs";
 import { expandHostlist, ProblemError } from "@lattice/wire";
@@ -7,14 +7,14 @@ import { clean } from "../output/text.ts";
 import { version } from "../version.ts";
 import { readCluster } from "./cluster-nodes.ts";
 import type { SlurmCommand } from "./command.ts";
-import { complain, type Desk, print } from "./desk.ts";
+import { type Grammar, has, parseCommandLine } from "./command-line.ts";
+import { print, printError, type SlurmContext } from "./context.ts";
+import { isHidden } from "./hidden-jobs.ts";
 import { compressHosts } from "./hostlist.ts";
-import { type Job, LIVE, listJobs, plainJob } from "./jobs.ts";
-import { notOffered, Refusal, refuse } from "./refusal.ts";
+import { LIVE, listJobs, plainJob, type SlurmJob } from "./jobs.ts";
 import { jobRecord, nodeRecord, partitionRecord } from "./scontrol-show.ts";
+import { SlurmError, slurmError, unsupported } from "./slurm-error.ts";
 import { localTime } from "./times.ts";
-import { isUnseen } from "./unseen.ts";
-import { type Grammar, has, readWords } from "./words.ts";
 
 const GRAMMAR: Grammar = {
   program: "scontrol",
@@ -27,41 +27,41 @@ const GRAMMAR: Grammar = {
   ],
 };
 
-/** What to do instead of what is not there. */
-const NOT_OFFERED: Readonly<Record<string, string>> = {
+/** What to do instead of an unsupported keyword. */
+const UNSUPPORTED: Readonly<Record<string, string>> = {
   suspend: "cancel the job and submit it again",
-  resume: "suspended jobs go on by themselves when there is room",
+  resume: "preempted jobs resume automatically; for a job suspended at its time limit use `lattice resume ID`",
   requeue: "cancel the job and submit it again",
   requeuehold: "cancel the job and submit it again",
   top: "use --qos when submitting",
-  reboot: "see `lattice node`",
-  create: "reservations are not there",
-  delete: "reservations are not there",
-  reconfigure: "see `lattice admin`",
-  shutdown: "see `lattice admin`",
+  reboot: "use `lattice node`",
+  create: "Lattice has no reservations to create or delete",
+  delete: "Lattice has no reservations to create or delete",
+  reconfigure: "use `lattice admin`",
+  shutdown: "use `lattice admin`",
 };
 
 export const command: SlurmCommand = {
   help: "Usage: scontrol [-o] show job|node|partition|config [ID] | show hostnames|hostlist LIST | update JobId=ID [TimeLimit=[+|-]TIME] [JobName=NAME] [QOS=QOS] [Comment=TEXT] [Priority=0] | update NodeName=LIST State=DRAIN|RESUME|DOWN [Reason=TEXT] | hold|release ID... | write batch_script ID [FILE|-] | ping | version",
-  run: async (desk, argv) => {
-    const words = readWords(GRAMMAR, argv);
+  run: async (context, argv) => {
+    const words = parseCommandLine(GRAMMAR, argv);
     const [verb = "", ...rest] = words.operands;
     const name = verb.toLowerCase();
     const say = recordPrinter(has(words, "oneliner"));
-    if (name === "show") return show(desk, rest, say);
-    if (name === "update") return (await import("./scontrol-update.ts")).update(desk, rest);
-    if (name === "write") return writeScript(desk, rest);
+    if (name === "show") return show(context, rest, say);
+    if (name === "update") return (await import("./scontrol-update.ts")).update(context, rest);
+    if (name === "write") return writeScript(context, rest);
     if (name === "version") return print(`lattice ${version}`) ?? 0;
-    if (name === "hold" || name === "uhold") return holdAll(desk, rest, true);
-    if (name === "release") return holdAll(desk, rest, false);
+    if (name === "hold" || name === "uhold") return holdAll(context, rest, true);
+    if (name === "release") return holdAll(context, rest, false);
     if (name === "ping") {
-      await desk.client.ready();
-      print(`Slurmctld(primary) at ${desk.client.url} is UP`);
+      await context.client.ready();
+      print(`Slurmctld(primary) at ${context.client.url} is UP`);
       return 0;
     }
-    const instead = Object.hasOwn(NOT_OFFERED, name) ? NOT_OFFERED[name] : undefined;
-    if (instead !== undefined) throw notOffered("scontrol", `scontrol ${name}`, instead);
-    throw new Refusal([`invalid keyword: ${verb}`]);
+    const instead = Object.hasOwn(UNSUPPORTED, name) ? UNSUPPORTED[name] : undefined;
+    if (instead !== undefined) throw unsupported("scontrol", `scontrol ${name}`, instead);
+    throw new SlurmError([`invalid keyword: ${verb}`]);
   },
 };
 
@@ -74,23 +74,23 @@ const recordPrinter =
     print(oneLine ? shown.join(" ") : `${shown.join("\n   ")}\n`);
   };
 
-async function show(desk: Desk, [what = "", ...rest]: readonly string[], say: Say): Promise<number> {
+async function show(context: SlurmContext, [what = "", ...rest]: readonly string[], say: Say): Promise<number> {
   const [inline, ofInline] = what.split("=");
   const kind = (inline ?? "").toLowerCase();
-  const asked = ofInline ?? rest[0];
+  const name = ofInline ?? rest[0];
   switch (kind) {
     case "job":
     case "jobs":
     case "jobid":
-      return showJobs(desk, asked, say);
+      return showJobs(context, name, say);
     case "node":
     case "nodes":
-      return showNodes(desk, asked, say);
+      return showNodes(context, name, say);
     case "partition":
     case "partitions":
-      return showPartitions(desk, asked, say);
+      return showPartitions(context, name, say);
     case "config":
-      return showConfig(desk);
+      return showConfig(context);
     case "reservation":
     case "reservations":
       return print("No reservations in the system") ?? 0;
@@ -99,39 +99,39 @@ async function show(desk: Desk, [what = "", ...rest]: readonly string[], say: Sa
       return print("No licenses configured in Slurm.") ?? 0;
     case "hostnames":
     case "hostname":
-      return showHostnames(asked ?? desk.env.SLURM_JOB_NODELIST);
+      return showHostnames(name ?? context.env.SLURM_JOB_NODELIST);
     case "hostlist":
     case "hostlistsorted":
       print(compressHosts(expanded(rest[0] ?? "", "show hostlist")));
       return 0;
     default:
-      throw new Refusal([`invalid entity:${what} for keyword:show`]);
+      throw new SlurmError([`invalid entity:${what} for keyword:show`]);
   }
 }
 
-async function showJobs(desk: Desk, id: string | undefined, say: Say): Promise<number> {
-  const { client } = desk;
+async function showJobs(context: SlurmContext, id: string | undefined, say: Say): Promise<number> {
+  const { client } = context;
   const jobs =
-    id === undefined ? await listJobs(client, { filter: { state: LIVE }, unfold: false }) : await jobsOf(desk, id);
+    id === undefined ? await listJobs(client, { filter: { state: LIVE }, unfold: false }) : await jobsOf(context, id);
   if (jobs.length === 0) print("No jobs in the system");
-  for (const job of jobs) say(jobRecord(job, desk));
+  for (const job of jobs) say(jobRecord(job, context));
   return 0;
 }
 
-async function jobsOf({ client }: Desk, id: string): Promise<readonly Job[]> {
+async function jobsOf({ client }: SlurmContext, id: string): Promise<readonly SlurmJob[]> {
   try {
     const job = await client.get(id);
     if (job.group === undefined) return [plainJob(job)];
     const some = (await listJobs(client, { filter: { state: LIVE }, unfold: false })).filter(({ base }) => base === id);
     return some.length === 0 ? [plainJob(job)] : some;
   } catch (error) {
-    if (!isUnseen(error)) throw error;
-    throw new Refusal(["slurm_load_jobs error: Invalid job id specified"]);
+    if (!isHidden(error)) throw error;
+    throw new SlurmError(["slurm_load_jobs error: Invalid job id specified"]);
   }
 }
 
-async function showNodes(desk: Desk, text: string | undefined, say: Say): Promise<number> {
-  const { nodes, partitions } = await readCluster(desk);
+async function showNodes(context: SlurmContext, text: string | undefined, say: Say): Promise<number> {
+  const { nodes, partitions } = await readCluster(context);
   if (text === undefined) {
     for (const node of nodes) say(nodeRecord(node, partitions));
     return 0;
@@ -148,16 +148,16 @@ async function showNodes(desk: Desk, text: string | undefined, say: Say): Promis
   return exit;
 }
 
-async function showPartitions(desk: Desk, name: string | undefined, say: Say): Promise<number> {
-  const { partitions } = await readCluster(desk);
+async function showPartitions(context: SlurmContext, name: string | undefined, say: Say): Promise<number> {
+  const { partitions } = await readCluster(context);
   const shown = partitions.filter((partition) => name === undefined || partition.name === name);
-  if (shown.length === 0) throw new Refusal([`Partition ${name ?? ""} not found`]);
+  if (shown.length === 0) throw new SlurmError([`Partition ${name ?? ""} not found`]);
   for (const partition of shown) say(partitionRecord(partition));
   return 0;
 }
 
-/** What scripts look up, and what is true here. */
-async function showConfig({ client, now }: Desk): Promise<number> {
+/** Shows the keys that scripts read, with values that are true for Lattice. */
+async function showConfig({ client, now }: SlurmContext): Promise<number> {
   await client.ready();
   const lines = {
     AccountingStorageType: "accounting_storage/lattice",
@@ -173,13 +173,16 @@ async function showConfig({ client, now }: Desk): Promise<number> {
   return 0;
 }
 
-/** `write batch_script ID [FILE]`: "-" is standard output. */
-async function writeScript(desk: Desk, [what = "", id, file = `slurm-${id}.sh`]: readonly string[]): Promise<number> {
+/** `write batch_script ID [FILE]`; "-" is standard output. */
+async function writeScript(
+  context: SlurmContext,
+  [what = "", id, file = `slurm-${id}.sh`]: readonly string[],
+): Promise<number> {
   if (what.toLowerCase() !== "batch_script" || id === undefined)
-    throw new Refusal([`invalid entity:${what} for keyword:write`]);
-  const [job] = await jobsOf(desk, id);
+    throw new SlurmError([`invalid entity:${what} for keyword:write`]);
+  const [job] = await jobsOf(context, id);
   const script = job?.allocation.spec?.script;
-  if (script === undefined) throw new Refusal(["job script retrieval failed: Job has no script"]);
+  if (script === undefined) throw new SlurmError(["job script retrieval failed: Job has no script"]);
   if (file === "-") process.stdout.write(script);
   else writeFileSync(file, script);
   if (file !== "-") print(`batch script for job ${id} written to ${file}`);
@@ -187,21 +190,21 @@ async function writeScript(desk: Desk, [what = "", id, file = `slurm-${id}.sh`]:
 }
 
 function showHostnames(text: string | undefined): number {
-  if (text === undefined || text === "") throw new Refusal(["SLURM_JOB_NODELIST not set"]);
+  if (text === undefined || text === "") throw new SlurmError(["SLURM_JOB_NODELIST not set"]);
   for (const name of expanded(text, "show hostnames")) print(name);
   return 0;
 }
 
 function expanded(text: string, what: string): readonly string[] {
   const names = expandHostlist(text);
-  if (names === null) throw refuse("scontrol", `${what}: "${text}" is not a list of hosts`);
+  if (names === null) throw slurmError("scontrol", `${what}: "${text}" is not a list of hosts`);
   return names;
 }
 
-/** `scontrol hold 12,13 14_[1-3]`, also `job=12`; what cannot be done is told, and the rest goes on. */
-async function holdAll({ client }: Desk, words: readonly string[], hold: boolean): Promise<number> {
+/** `scontrol hold 12,13 14_[1-3]`, also `job=12`. Reports each failure and continues with the next job. */
+async function holdAll({ client }: SlurmContext, words: readonly string[], hold: boolean): Promise<number> {
   const ids = words.flatMap((word) => word.replace(/^job(id)?=/i, "").split(/,(?![^[]*\])/)).filter((id) => id !== "");
-  if (ids.length === 0) throw new Refusal([`too few arguments for keyword:${hold ? "hold" : "release"}`]);
+  if (ids.length === 0) throw new SlurmError([`too few arguments for keyword:${hold ? "hold" : "release"}`]);
   let exit = 0;
   for (const id of ids) {
     try {
@@ -209,7 +212,7 @@ async function holdAll({ client }: Desk, words: readonly string[], hold: boolean
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error;
       if (error.problem.code === "connection_failed") throw error;
-      complain(`${HOLD_PROBLEMS[error.problem.code] ?? error.problem.detail} for job ${id}`);
+      printError(`${HOLD_PROBLEMS[error.problem.code] ?? error.problem.detail} for job ${id}`);
       exit = 1;
     }
   }

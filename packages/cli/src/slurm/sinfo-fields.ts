@@ -1,5 +1,5 @@
-// The columns of sinfo, by the letters of its format texts and by the names of the long form. Sizes of nodes that
-// differ on one line are told as the least of them with a plus, as Slurm does.
+// The columns of sinfo, by the letters of its format strings and the names of the long form. When sizes differ within a
+// line, the smallest is shown with a plus, as Slurm does.
 
 import type { Node } from "@lattice/sdk";
 import { gresText, isBusy, megabytes, nodeState, type Partition } from "./cluster-nodes.ts";
@@ -8,13 +8,13 @@ import { compressHosts } from "./hostlist.ts";
 import { featureText } from "./job-fields.ts";
 import { localTime, shortSpan } from "./times.ts";
 
-/** Nodes of one partition that are shown on one line. */
-export interface Line {
+/** Nodes of one partition that share a line. */
+export interface NodeGroup {
   readonly partition: Partition;
   readonly nodes: readonly Node[];
 }
 
-type Value = Field<Line>["value"];
+type Value = Field<NodeGroup>["value"];
 
 const first =
   (of: (node: Node) => string, absent: string): Value =>
@@ -31,9 +31,9 @@ const size =
 
 const coresOf = ({ capabilities }: Node): number => capabilities?.cpu_cores ?? 0;
 const featuresOf = ({ capabilities }: Node): string => featureText(capabilities?.features);
-const always = (header: string, text: string): Field<Line> => ({ header, value: () => text });
+const always = (header: string, text: string): Field<NodeGroup> => ({ header, value: () => text });
 
-export const SINFO_FIELDS: Fields<Line> = {
+export const SINFO_FIELDS: Fields<NodeGroup> = {
   a: always("AVAIL", "up"),
   A: { header: "NODES(A/I)", value: ({ nodes }) => counts(nodes).slice(0, 2).join("/") },
   b: { header: "ACTIVE_FEATURES", value: first(featuresOf, "(null)") },
@@ -104,13 +104,13 @@ export const SINFO_NAMES: Readonly<Record<string, string>> = Object.fromEntries(
     .map((pair) => pair.split(":") as [string, string]),
 );
 
-/** Since when its reason holds. */
+/** The time since which the reason holds. */
 function reasonTime({ reason = "", since }: Node): string {
   return (reason === "" ? "" : localTime(since)) || "Unknown";
 }
 
-/** On one line whatever they are. */
-export const TOGETHER: ReadonlySet<string> = new Set([
+/** Columns that do not split nodes into separate lines. */
+export const AGGREGATE_COLUMNS: ReadonlySet<string> = new Set([
   "NODES",
   "NODELIST",
   "NODES(A/I)",
@@ -119,17 +119,17 @@ export const TOGETHER: ReadonlySet<string> = new Set([
   "ALLOCMEM",
 ]);
 
-/** So are these, unless sizes are to be told exactly (-e). */
-export const SIZES: ReadonlySet<string> = new Set(["CPUS", "MEMORY", "S:C:T", "SOCKETS"]);
+/** Columns that split nodes into separate lines only with --exact. */
+export const SIZE_COLUMNS: ReadonlySet<string> = new Set(["CPUS", "MEMORY", "S:C:T", "SOCKETS"]);
 
-/** In use, free, other, all. */
+/** Returns allocated, idle, other, total. */
 function counts(nodes: readonly Node[]): readonly number[] {
   const usable = nodes.filter(({ state }) => state === "ready");
   const busy = usable.filter(isBusy).length;
   return [busy, usable.length - busy, nodes.length - usable.length, nodes.length];
 }
 
-/** Cores of whole nodes, or of the parts of them that are in use. */
+/** Returns allocated, idle, other and total cores; a shared node counts partly as allocated. */
 function coreCounts(nodes: readonly Node[]): readonly number[] {
   let [busy, idle, other] = [0, 0, 0];
   for (const node of nodes) {

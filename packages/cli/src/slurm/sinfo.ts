@@ -1,16 +1,15 @@
-// `sinfo`: partitions and their nodes, those in the same state and of the same kind on one line, or one
-// line for each node (-N).
+// `sinfo`: partitions and their nodes. Nodes with the same state and kind share a line, or each has its own (-N).
 
 import type { Node } from "@lattice/sdk";
 import { expandHostlist } from "@lattice/wire";
-import { again } from "./again.ts";
 import { type ClusterView, nodeState, type Partition, readCluster } from "./cluster-nodes.ts";
 import type { SlurmCommand } from "./command.ts";
-import { complain, type Desk, print } from "./desk.ts";
-import { type Format, headerLine, type Part, parseFormat, parseLongFormat, rowLine } from "./format.ts";
-import { type Line, SINFO_FIELDS, SINFO_NAMES, SIZES, TOGETHER } from "./sinfo-fields.ts";
+import { type Grammar, has, lastValue, listOf, parseCommandLine, type SlurmCommandLine } from "./command-line.ts";
+import { print, printError, type SlurmContext } from "./context.ts";
+import { type Format, type FormatPart, headerLine, parseFormat, parseLongFormat, rowLine } from "./format.ts";
+import { repeatEvery } from "./repeat-every.ts";
+import { AGGREGATE_COLUMNS, type NodeGroup, SINFO_FIELDS, SINFO_NAMES, SIZE_COLUMNS } from "./sinfo-fields.ts";
 import { dateLine } from "./times.ts";
-import { type Grammar, has, lastValue, listOf, readWords, type Words } from "./words.ts";
 
 const GRAMMAR: Grammar = {
   program: "sinfo",
@@ -51,18 +50,18 @@ const FORMATS = {
 
 export const command: SlurmCommand = {
   help: "Usage: sinfo [-h] [-N] [-l] [-e] [-s] [-R] [-d|-r] [-i SECONDS] [--json] [-p PARTITION,...] [-n NODE,...] [-t STATE,...] [-o FORMAT] [-O FORMAT]",
-  run: async (desk, argv) => {
-    const words = readWords(GRAMMAR, argv);
+  run: async (context, argv) => {
+    const words = parseCommandLine(GRAMMAR, argv);
     if (has(words, "usage")) return print(command.help) ?? 0;
     const interval = lastValue(words, "iterate");
-    return again("sinfo", interval, (now) => show({ ...desk, now }, words, interval !== undefined));
+    return repeatEvery("sinfo", interval, (now) => show({ ...context, now }, words, interval !== undefined));
   },
 };
 
-async function show(desk: Desk, words: Words, repeats: boolean): Promise<number> {
-  const view = await readCluster(desk);
-  const { parts, unknown } = formatOf(desk, words, view);
-  tellUnknown(unknown, has(words, "Format"));
+async function show(context: SlurmContext, words: SlurmCommandLine, repeats: boolean): Promise<number> {
+  const view = await readCluster(context);
+  const { parts, unknown } = formatOf(context, words, view);
+  reportUnknown(unknown, has(words, "Format"));
   const lines = linesOf(view, words, parts);
   if (has(words, "json")) {
     const { nodesDocument } = await import("./as-json.ts");
@@ -71,22 +70,26 @@ async function show(desk: Desk, words: Words, repeats: boolean): Promise<number>
     return print(nodesDocument(view, nodes)) ?? 0;
   }
   const headed = !has(words, "noheader");
-  if (headed && (repeats || has(words, "long") || has(words, "verbose"))) print(dateLine(new Date(desk.now)));
+  if (headed && (repeats || has(words, "long") || has(words, "verbose"))) print(dateLine(new Date(context.now)));
   if (headed) print(headerLine(parts));
   for (const line of lines) print(rowLine(parts, line));
   return 0;
 }
 
-/** In the short form Slurm says it without its name. */
-function tellUnknown(unknown: readonly string[], long: boolean): void {
+/** Slurm's message has no program name in the short form. */
+function reportUnknown(unknown: readonly string[], long: boolean): void {
   for (const name of unknown)
-    complain(
+    printError(
       long ? `sinfo: error: Invalid job format specification: ${name}` : `Invalid node format specification: ${name}`,
     );
 }
 
-function linesOf(view: ClusterView, words: Words, parts: readonly Part<Line>[]): readonly Line[] {
-  const wanted = listOf(words, "partition");
+function linesOf(
+  view: ClusterView,
+  words: SlurmCommandLine,
+  parts: readonly FormatPart<NodeGroup>[],
+): readonly NodeGroup[] {
+  const selected = listOf(words, "partition");
   const names = listOf(words, "nodes")?.flatMap((text) => expandHostlist(text) ?? [text]);
   const states = listOf(words, "states")?.map((text) => text.toLowerCase());
   const fits = (node: Node): boolean => {
@@ -98,52 +101,58 @@ function linesOf(view: ClusterView, words: Words, parts: readonly Part<Line>[]):
     return (names?.includes(node.id) ?? true) && (states?.some((text) => bare.includes(text)) ?? true);
   };
   const partitions = view.partitions
-    .filter(({ name }) => wanted?.includes(name) ?? true)
+    .filter(({ name }) => selected?.includes(name) ?? true)
     .toSorted((a, b) => Number(b.vcluster.is_default ?? false) - Number(a.vcluster.is_default ?? false));
   if (!has(words, "list-reasons")) {
     const lines = partitions.flatMap((partition) => group(partition, partition.nodes.filter(fits), words, parts));
     return has(words, "Node") ? lines.toSorted(byNode) : lines;
   }
-  // Each node once, whatever partitions it is in; those without a reason are not spoken of.
+  // Each node with a reason once, whatever partitions it is in.
   const [first] = partitions;
   const nodes = [...new Set(partitions.flatMap((partition) => partition.nodes.filter(fits)))];
   return first === undefined || nodes.length === 0 ? [] : group(first, nodes, words, parts);
 }
 
-/** Of one node all partitions together, as they come. */
-const byNode = (a: Line, b: Line): number =>
+/** Keeps the partitions of one node together, in their order. */
+const byNode = (a: NodeGroup, b: NodeGroup): number =>
   (a.nodes[0]?.id ?? "").localeCompare(b.nodes[0]?.id ?? "", "en", { numeric: true });
 
-/** Lines differ where a shown column differs; the list of nodes and their number do not count. */
-function group(partition: Partition, nodes: readonly Node[], words: Words, parts: readonly Part<Line>[]) {
+/** Groups nodes whose shown columns are equal, ignoring aggregate columns. */
+function group(
+  partition: Partition,
+  nodes: readonly Node[],
+  words: SlurmCommandLine,
+  parts: readonly FormatPart<NodeGroup>[],
+) {
   if (has(words, "Node")) return nodes.map((node) => ({ partition, nodes: [node] }));
   if (nodes.length === 0 || has(words, "summarize")) return [{ partition, nodes }];
   const exact = has(words, "exact");
-  const isTelling = (header: string): boolean => !TOGETHER.has(header) && (exact || !SIZES.has(header));
-  const telling = parts.filter(({ field }) => field !== null && isTelling(field.header));
+  const isDistinguishing = (header: string): boolean =>
+    !AGGREGATE_COLUMNS.has(header) && (exact || !SIZE_COLUMNS.has(header));
+  const distinguishing = parts.filter(({ field }) => field !== null && isDistinguishing(field.header));
   const lines = new Map<string, Node[]>();
   for (const node of nodes) {
-    const key = telling.map(({ field }) => field?.value({ partition, nodes: [node] })).join("\0");
+    const key = distinguishing.map(({ field }) => field?.value({ partition, nodes: [node] })).join("\0");
     lines.set(key, [...(lines.get(key) ?? []), node]);
   }
   return [...lines.values()].map((together) => ({ partition, nodes: together }));
 }
 
-function formatOf(desk: Desk, words: Words, view: ClusterView): Format<Line> {
+function formatOf(context: SlurmContext, words: SlurmCommandLine, view: ClusterView): Format<NodeGroup> {
   const long = lastValue(words, "Format");
   if (long !== undefined) return parseLongFormat(long, SINFO_FIELDS, SINFO_NAMES);
-  const text = lastValue(words, "format") ?? desk.env.SINFO_FORMAT ?? wideEnough(usualFormat(words), view);
+  const text = lastValue(words, "format") ?? context.env.SINFO_FORMAT ?? wideEnough(defaultFormat(words), view);
   return parseFormat(text, SINFO_FIELDS);
 }
 
-/** The usual tables show names of partitions and nodes whole. */
+/** Widens the default formats so that names of partitions and nodes are not cut. */
 function wideEnough(format: string, { partitions, nodes }: ClusterView): string {
   const partition = Math.max(9, ...partitions.map(({ name, vcluster }) => name.length + (vcluster.is_default ? 1 : 0)));
   const node = Math.max(9, ...nodes.map(({ id }) => id.length));
   return format.replace("9P", `${partition}P`).replace("9N", `${node}N`);
 }
 
-function usualFormat(words: Words): string {
+function defaultFormat(words: SlurmCommandLine): string {
   const long = has(words, "long");
   if (has(words, "list-reasons")) return FORMATS.reasons;
   if (has(words, "summarize")) return FORMATS.summary;

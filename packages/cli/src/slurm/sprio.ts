@@ -1,16 +1,15 @@
-// `sprio`: what the places of waiting jobs in the queue are made of, by the scores that order it, in thousandths.
-// Slurm's factors are other ones: AGE is the wait, QOS the preemption class, JOBSIZE how well it fits the topology, and
-// SITE all the rest, so that the columns add up to the priority.
+// `sprio`: the score terms that order the queue, in thousandths. Slurm's factors differ: AGE is the wait time, QOS the
+// preemption class, JOBSIZE the topology fit, and SITE the sum of all other terms, so that columns add up to the
+// priority.
 
-import type { ScoreTerms } from "@lattice/sdk";
 import { DEFAULT_QOS_CLASSES } from "@lattice/wire";
 import type { SlurmCommand } from "./command.ts";
-import { complain, type Desk, print } from "./desk.ts";
+import { type Grammar, has, lastValue, listOf, parseCommandLine, type SlurmCommandLine } from "./command-line.ts";
+import { print, printError, type SlurmContext } from "./context.ts";
 import { type Field, type Fields, headerLine, parseFormat, rowLine } from "./format.ts";
 import { totalOf } from "./job-facts.ts";
-import { type Job, listJobs } from "./jobs.ts";
-import { Refusal } from "./refusal.ts";
-import { type Grammar, has, lastValue, listOf, readWords, type Words } from "./words.ts";
+import { listJobs, type SlurmJob } from "./jobs.ts";
+import { SlurmError } from "./slurm-error.ts";
 
 const GRAMMAR: Grammar = {
   program: "sprio",
@@ -32,41 +31,41 @@ const NORMAL = "%.15i %9r %10y %10a %10f %10j %10q";
 const LONG = "%.15i %9r %.8u %.8o %.10Y %.10S %.10A %.10F %.10J %.10P %.10n %.10Q %.11N";
 
 interface Row {
-  readonly job: Job;
-  readonly scores: ScoreTerms;
+  readonly job: SlurmJob;
+  readonly scores: Readonly<Record<string, number>>;
 }
 
 export const command: SlurmCommand = {
   help: "Usage: sprio [-h] [-l] [-n] [-j ID,...] [-u USER,...] [-p PARTITION,...] [-o FORMAT]",
-  run: async (desk, argv) => {
-    const words = readWords(GRAMMAR, argv);
-    const usual = has(words, "norm") ? NORMAL : has(words, "long") ? LONG : DEFAULT;
-    const { parts, unknown } = parseFormat(lastValue(words, "format") ?? usual, fieldsOf(desk));
-    for (const letter of unknown) complain(`sprio: error: Invalid job format specification: ${letter}`);
-    const rows = await rowsOf(desk, words);
+  run: async (context, argv) => {
+    const words = parseCommandLine(GRAMMAR, argv);
+    const preset = has(words, "norm") ? NORMAL : has(words, "long") ? LONG : DEFAULT;
+    const { parts, unknown } = parseFormat(lastValue(words, "format") ?? preset, fieldsOf(context));
+    for (const letter of unknown) printError(`sprio: error: Invalid job format specification: ${letter}`);
+    const rows = await rowsOf(context, words);
     if (rows.length === 0 && has(words, "jobs"))
-      throw new Refusal(["Unable to find jobs matching user/id(s) specified"]);
+      throw new SlurmError(["Unable to find jobs matching user/id(s) specified"]);
     if (!has(words, "noheader")) print(headerLine(parts));
     for (const row of rows) print(rowLine(parts, row));
     return 0;
   },
 };
 
-async function rowsOf(desk: Desk, words: Words): Promise<readonly Row[]> {
-  const waiting = await listJobs(desk.client, { filter: { state: ["pending"] }, unfold: false });
+async function rowsOf(context: SlurmContext, words: SlurmCommandLine): Promise<readonly Row[]> {
+  const waiting = await listJobs(context.client, { filter: { state: ["pending"] }, unfold: false });
   const ids = listOf(words, "jobs");
   const users = listOf(words, "user");
-  const partitions = listOf(words, "partition")?.map(desk.compat.vclusterOf);
-  const wanted = waiting.filter(
+  const partitions = listOf(words, "partition")?.map(context.compat.vclusterOf);
+  const selected = waiting.filter(
     ({ id, base, allocation: { user = "", spec } }) =>
       (ids === undefined || ids.includes(id) || ids.includes(base)) &&
       (users?.includes(user) ?? true) &&
       (partitions?.includes(spec?.vcluster ?? "") ?? true),
   );
   const rows: Row[] = [];
-  for (const job of wanted) {
-    const { scores } = (await desk.client.explain(job.allocation.id)).queue ?? {};
-    // What waits for others, or for its turn in an array, is in no queue yet.
+  for (const job of selected) {
+    const { scores } = (await context.client.explain(job.allocation.id)).queue ?? {};
+    // A job that waits for a dependency or for its turn in an array is not in the queue yet.
     if (scores !== undefined) rows.push({ job, scores });
   }
   return rows.toSorted((a, b) => Number(a.job.base) - Number(b.job.base));
@@ -74,7 +73,7 @@ async function rowsOf(desk: Desk, words: Words): Promise<readonly Row[]> {
 
 const NAMED = ["priority", "wait_time", "fair_share", "topology"] as const;
 
-function fieldsOf({ compat }: Desk): Fields<Row> {
+function fieldsOf({ compat }: SlurmContext): Fields<Row> {
   const part =
     (name: string) =>
     ({ scores }: Row): number =>
@@ -85,8 +84,8 @@ function fieldsOf({ compat }: Desk): Fields<Row> {
     header,
     value: (row) => (of(row) / 1000).toFixed(7),
   });
-  const text = (header: string, of: (job: Job) => string): Field<Row> => ({ header, value: ({ job }) => of(job) });
-  const qos = ({ allocation }: Job): string =>
+  const text = (header: string, of: (job: SlurmJob) => string): Field<Row> => ({ header, value: ({ job }) => of(job) });
+  const qos = ({ allocation }: SlurmJob): string =>
     compat.qosOf(allocation.spec?.lifecycle?.preemption_class ?? DEFAULT_QOS_CLASSES.normal);
   return {
     a: normal("AGE", part("wait_time")),

@@ -1,17 +1,17 @@
-// `squeue`: the jobs that wait and run, in Slurm's table or in a format of the caller's own.
+// `squeue`: pending and running jobs, in Slurm's table or in the caller's format.
 
 import type { AllocationState } from "@lattice/sdk";
 import { DEFAULT_QOS_CLASSES, expandHostlist } from "@lattice/wire";
 import type { SlurmCommand } from "./command.ts";
-import { complain, type Desk, print } from "./desk.ts";
+import { type Grammar, has, lastValue, listOf, parseCommandLine, type SlurmCommandLine } from "./command-line.ts";
+import { print, printError, type SlurmContext } from "./context.ts";
 import { type Format, headerLine, parseFormat, parseLongFormat, rowLine } from "./format.ts";
+import { isHidden } from "./hidden-jobs.ts";
 import { type JobFacts, jobFields, LONG_NAMES } from "./job-fields.ts";
 import { findState, JOB_STATES, jobState } from "./job-state.ts";
-import { ALL, arrayJobs, type Job, LIVE, listJobs, plainJob } from "./jobs.ts";
-import { Refusal } from "./refusal.ts";
+import { ALL, arrayJobs, LIVE, listJobs, plainJob, type SlurmJob } from "./jobs.ts";
+import { SlurmError } from "./slurm-error.ts";
 import { dateLine } from "./times.ts";
-import { isUnseen } from "./unseen.ts";
-import { type Grammar, has, lastValue, listOf, readWords, type Words } from "./words.ts";
 
 const GRAMMAR: Grammar = {
   program: "squeue",
@@ -58,37 +58,39 @@ const START = "%.18i %.9P %.8j %.8u %.2t %.19S %.6D %20Y %R";
 
 export const command: SlurmCommand = {
   help: "Usage: squeue [-h] [-j ID,...] [-u USER,...] [-t STATES] [-p PARTITION,...] [-q QOS,...] [-n NAME,...] [-w NODES] [--me|--notme] [-l] [-r] [--start] [-i SECONDS] [--json] [-o FORMAT] [-O FORMAT] [-S FIELDS] [--helpformat]",
-  run: async (desk, argv) => {
+  run: async (context, argv) => {
     const words = withSeparateIds(argv);
     if (has(words, "usage")) return print(command.help) ?? 0;
-    if (has(words, "helpformat")) return print(Object.keys(jobFields(desk)).join(" ")) ?? 0;
-    if (has(words, "helpFormat")) return await printNames(desk);
+    if (has(words, "helpformat")) return print(Object.keys(jobFields(context)).join(" ")) ?? 0;
+    if (has(words, "helpFormat")) return await printNames(context);
     const interval = lastValue(words, "iterate");
-    if (interval === undefined) return show(desk, words, false);
-    const { again } = await import("./again.ts");
-    return again("squeue", interval, (now) => show({ ...desk, now }, words, true));
+    if (interval === undefined) return show(context, words, false);
+    const { repeatEvery: again } = await import("./repeat-every.ts");
+    return again("squeue", interval, (now) => show({ ...context, now }, words, true));
   },
 };
 
-async function show(desk: Desk, words: Words, again: boolean): Promise<number> {
-  const wanted = (await jobsFor(desk, words)).filter((job) => isWanted(desk, words, job));
-  const jobs = has(words, "start") ? await (await import("./job-starts.ts")).withStarts(desk, wanted) : wanted;
-  const ordered = await inOrder(desk, words, jobs);
+async function show(context: SlurmContext, words: SlurmCommandLine, repeats: boolean): Promise<number> {
+  const selected = (await jobsFor(context, words)).filter((job) => isSelected(context, words, job));
+  const jobs = has(words, "start")
+    ? await (await import("./job-starts.ts")).estimateStarts(context, selected)
+    : selected;
+  const ordered = await inOrder(context, words, jobs);
   if (has(words, "json")) {
     const { jobsDocument } = await import("./as-json.ts");
-    return print(jobsDocument(ordered, desk)) ?? 0;
+    return print(jobsDocument(ordered, context)) ?? 0;
   }
-  const { parts, unknown } = await formatWithFacts(desk, words, jobs);
-  for (const name of unknown) complain(`squeue: error: Invalid job format specification: ${name}`);
+  const { parts, unknown } = await formatWithFacts(context, words, jobs);
+  for (const name of unknown) printError(`squeue: error: Invalid job format specification: ${name}`);
   const headed = !has(words, "noheader");
-  if (headed && (again || has(words, "long") || has(words, "verbose"))) print(dateLine(new Date(desk.now)));
+  if (headed && (repeats || has(words, "long") || has(words, "verbose"))) print(dateLine(new Date(context.now)));
   if (headed) print(headerLine(parts));
   for (const job of ordered) print(rowLine(parts, job));
   return 0;
 }
 
-/** `-j 44` has its value in a word of its own, though it may also have none. */
-function withSeparateIds(argv: readonly string[]): Words {
+/** Parses the command line; `-j 44` takes the next word although its value is optional. */
+function withSeparateIds(argv: readonly string[]): SlurmCommandLine {
   const joined: string[] = [];
   for (let at = 0; at < argv.length; at += 1) {
     const word = argv[at] ?? "";
@@ -98,37 +100,37 @@ function withSeparateIds(argv: readonly string[]): Words {
     joined.push(takes ? `--jobs=${next}` : word);
     if (takes) at += 1;
   }
-  const words = readWords(GRAMMAR, joined);
+  const words = parseCommandLine(GRAMMAR, joined);
   const [extra] = words.operands;
-  if (extra !== undefined) throw new Refusal([`squeue: error: Unrecognized option: ${extra}`]);
+  if (extra !== undefined) throw new SlurmError([`squeue: error: Unrecognized option: ${extra}`]);
   return words;
 }
 
-async function jobsFor(desk: Desk, words: Words): Promise<readonly Job[]> {
+async function jobsFor(context: SlurmContext, words: SlurmCommandLine): Promise<readonly SlurmJob[]> {
   const unfold = has(words, "array");
   const ids = listOf(words, "jobs");
-  if (ids !== undefined && ids.length > 0) return byIds(desk, ids, unfold);
-  const [user, ...moreUsers] = usersOf(desk, words) ?? [];
+  if (ids !== undefined && ids.length > 0) return byIds(context, ids, unfold);
+  const [user, ...moreUsers] = usersOf(context, words) ?? [];
   const [partition, ...morePartitions] = listOf(words, "partition") ?? [];
   const [name, ...moreNames] = listOf(words, "name") ?? [];
   const filter = {
-    state: statesAsked(words),
+    state: requestedStates(words),
     ...(user === undefined || moreUsers.length > 0 ? {} : { user }),
-    ...(partition === undefined || morePartitions.length > 0 ? {} : { vcluster: desk.compat.vclusterOf(partition) }),
+    ...(partition === undefined || morePartitions.length > 0 ? {} : { vcluster: context.compat.vclusterOf(partition) }),
     ...(name === undefined || moreNames.length > 0 ? {} : { name }),
   };
-  return listJobs(desk.client, { filter, unfold });
+  return listJobs(context.client, { filter, unfold });
 }
 
-/** The states of Lattice that may stand for those asked for. */
-function statesAsked(words: Words): readonly AllocationState[] {
-  const asked = listOf(words, "states");
-  if (asked === undefined) return LIVE;
-  if (asked.some((text) => text.toLowerCase() === "all")) return ALL;
-  const known = asked.map((text) => {
+/** Returns the Lattice states that --states can match. */
+function requestedStates(words: SlurmCommandLine): readonly AllocationState[] {
+  const names = listOf(words, "states");
+  if (names === undefined) return LIVE;
+  if (names.some((text) => text.toLowerCase() === "all")) return ALL;
+  const known = names.map((text) => {
     const found = findState(text);
     if (found !== null) return found.long;
-    throw new Refusal([
+    throw new SlurmError([
       `squeue: error: Invalid job state specified: ${text}`,
       `squeue: error: Valid job states include: ${JOB_STATES.map(({ long }) => long).join(",")}`,
     ]);
@@ -137,29 +139,29 @@ function statesAsked(words: Words): readonly AllocationState[] {
   return ended ? ALL : LIVE;
 }
 
-const usersOf = (desk: Desk, words: Words): readonly string[] | undefined =>
-  has(words, "me") ? [desk.user] : listOf(words, "user");
+const usersOf = (context: SlurmContext, words: SlurmCommandLine): readonly string[] | undefined =>
+  has(words, "me") ? [context.user] : listOf(words, "user");
 
-const qosOf = (desk: Desk, { allocation }: Job): string =>
-  desk.compat.qosOf(allocation.spec?.lifecycle?.preemption_class ?? DEFAULT_QOS_CLASSES.normal);
+const qosOf = (context: SlurmContext, { allocation }: SlurmJob): string =>
+  context.compat.qosOf(allocation.spec?.lifecycle?.preemption_class ?? DEFAULT_QOS_CLASSES.normal);
 
-/** One id that is unknown is an error; of several, those that are known are shown. */
-async function byIds(desk: Desk, ids: readonly string[], unfold: boolean): Promise<readonly Job[]> {
-  const found: Job[] = [];
+/** A single unknown id is an error; of several ids, the known ones are shown. */
+async function byIds(context: SlurmContext, ids: readonly string[], unfold: boolean): Promise<readonly SlurmJob[]> {
+  const found: SlurmJob[] = [];
   const wrong = ids.find((id) => !/^\d+(_\d+)?$/.test(id));
-  if (wrong !== undefined) throw new Refusal([`squeue: error: Invalid job id: ${wrong}`]);
+  if (wrong !== undefined) throw new SlurmError([`squeue: error: Invalid job id: ${wrong}`]);
   for (const id of ids) {
     try {
-      found.push(...(await oneJob(desk, id, unfold)));
+      found.push(...(await oneJob(context, id, unfold)));
     } catch (error) {
-      if (!isUnseen(error)) throw error;
-      if (ids.length === 1) throw new Refusal(["slurm_load_jobs error: Invalid job id specified"]);
+      if (!isHidden(error)) throw error;
+      if (ids.length === 1) throw new SlurmError(["slurm_load_jobs error: Invalid job id specified"]);
     }
   }
   return found;
 }
 
-async function oneJob({ client }: Desk, id: string, unfold: boolean): Promise<readonly Job[]> {
+async function oneJob({ client }: SlurmContext, id: string, unfold: boolean): Promise<readonly SlurmJob[]> {
   const allocation = await client.get(id);
   if (allocation.group === undefined) return [plainJob(allocation)];
   const elements = [];
@@ -167,7 +169,7 @@ async function oneJob({ client }: Desk, id: string, unfold: boolean): Promise<re
   return arrayJobs(allocation, elements, unfold);
 }
 
-function isWanted(desk: Desk, words: Words, job: Job): boolean {
+function isSelected(context: SlurmContext, words: SlurmCommandLine, job: SlurmJob): boolean {
   const { allocation } = job;
   const { spec = {}, user = "", nodes = [] } = allocation;
   const among = (list: readonly string[] | undefined, value: string): boolean => list?.includes(value) ?? true;
@@ -176,43 +178,51 @@ function isWanted(desk: Desk, words: Words, job: Job): boolean {
   const named = states?.map((text) => text.toUpperCase());
   if (named === undefined && !LIVE.includes(allocation.state)) return false;
   if (named !== undefined && !named.some((text) => text === "ALL" || text === short || text === long)) return false;
-  if (!among(usersOf(desk, words), user)) return false;
-  if (has(words, "notme") && user === desk.user) return false;
-  // No job has any of them.
+  if (!among(usersOf(context, words), user)) return false;
+  if (has(words, "notme") && user === context.user) return false;
+  // No job has licenses or reservations.
   if (has(words, "licenses") || has(words, "reservation")) return false;
-  if (!among(listOf(words, "qos"), qosOf(desk, job))) return false;
-  if (!among(listOf(words, "partition")?.map(desk.compat.vclusterOf), spec.vcluster ?? "")) return false;
+  if (!among(listOf(words, "qos"), qosOf(context, job))) return false;
+  if (!among(listOf(words, "partition")?.map(context.compat.vclusterOf), spec.vcluster ?? "")) return false;
   if (!among(listOf(words, "name"), spec.name ?? "")) return false;
-  if (!among(listOf(words, "account")?.map(desk.compat.tenantOf), spec.tenant ?? "")) return false;
+  if (!among(listOf(words, "account")?.map(context.compat.tenantOf), spec.tenant ?? "")) return false;
   const hosts = listOf(words, "nodelist")?.flatMap((text) => expandHostlist(text) ?? [text]);
   return hosts === undefined || nodes.some((node) => hosts.includes(node));
 }
 
-/** Columns that a job's own record does not fill; few ask for them, so what does it is loaded then. */
+/** Columns whose values are not in the job's record. Rarely used, so job-facts.ts is loaded on demand. */
 const WITH_FACTS = new Set(["CPUS", "TRES_ALLOC", "PRIORITY"]);
 
-async function formatWithFacts(desk: Desk, words: Words, jobs: readonly Job[]): Promise<Format<Job>> {
-  const format = await formatOf(desk, words, undefined);
+async function formatWithFacts(
+  context: SlurmContext,
+  words: SlurmCommandLine,
+  jobs: readonly SlurmJob[],
+): Promise<Format<SlurmJob>> {
+  const format = await formatOf(context, words, undefined);
   if (!format.parts.some(({ field }) => field !== null && WITH_FACTS.has(field.header))) return format;
   const { factsFor } = await import("./job-facts.ts");
-  return formatOf(desk, words, await factsFor(desk, format.parts, jobs));
+  return formatOf(context, words, await factsFor(context, format.parts, jobs));
 }
 
-async function formatOf(desk: Desk, words: Words, facts: JobFacts | undefined): Promise<Format<Job>> {
-  const fields = jobFields({ ...desk, ...(facts === undefined ? {} : { facts }) });
-  const long = lastValue(words, "Format") ?? (has(words, "format") ? undefined : desk.env.SQUEUE_FORMAT2);
+async function formatOf(
+  context: SlurmContext,
+  words: SlurmCommandLine,
+  facts: JobFacts | undefined,
+): Promise<Format<SlurmJob>> {
+  const fields = jobFields({ ...context, ...(facts === undefined ? {} : { facts }) });
+  const long = lastValue(words, "Format") ?? (has(words, "format") ? undefined : context.env.SQUEUE_FORMAT2);
   if (long !== undefined) {
     const { longJobFields } = await import("./job-fields-long.ts");
-    return parseLongFormat(long, { ...fields, ...longJobFields(desk.now, facts) }, LONG_NAMES);
+    return parseLongFormat(long, { ...fields, ...longJobFields(context.now, facts) }, LONG_NAMES);
   }
-  const usual = has(words, "start") ? START : has(words, "long") ? LONG : DEFAULT;
-  const text = lastValue(words, "format") ?? (has(words, "start") ? usual : (desk.env.SQUEUE_FORMAT ?? usual));
+  const preset = has(words, "start") ? START : has(words, "long") ? LONG : DEFAULT;
+  const text = lastValue(words, "format") ?? (has(words, "start") ? preset : (context.env.SQUEUE_FORMAT ?? preset));
   return parseFormat(text, fields);
 }
 
-async function printNames(desk: Desk): Promise<number> {
+async function printNames(context: SlurmContext): Promise<number> {
   const { longJobFields } = await import("./job-fields-long.ts");
-  print([...Object.keys(LONG_NAMES), ...Object.keys(longJobFields(desk.now, undefined))].sort(byText).join(" "));
+  print([...Object.keys(LONG_NAMES), ...Object.keys(longJobFields(context.now, undefined))].sort(byText).join(" "));
   return 0;
 }
 
@@ -220,26 +230,30 @@ const byText = (a: string, b: string): number => (a < b ? -1 : 1);
 
 const number = (id: string): number => Number(id.replace(/_.*/, ""));
 
-const rank = ({ allocation }: Job): number => JOB_STATES.indexOf(jobState(allocation));
-const isHeld = ({ allocation }: Job): number => Number(allocation.hold !== undefined);
+const rank = ({ allocation }: SlurmJob): number => JOB_STATES.indexOf(jobState(allocation));
+const isHeld = ({ allocation }: SlurmJob): number => Number(allocation.hold !== undefined);
 
-/** By partition, those that wait first and among them the held ones last, as in Slurm. */
-const usual =
-  ({ compat }: Desk) =>
-  (a: Job, b: Job): number => {
+/** Orders by partition, state (pending first, held ones last), and id, as Slurm does. */
+const defaultOrder =
+  ({ compat }: SlurmContext) =>
+  (a: SlurmJob, b: SlurmJob): number => {
     const [one, other] = [a, b].map(({ allocation }) => compat.partitionOf(allocation.spec?.vcluster ?? ""));
     if (one !== other) return byText(one ?? "", other ?? "");
     const before = rank(a) - rank(b) || isHeld(a) - isHeld(b) || number(a.id) - number(b.id);
     return before || a.id.localeCompare(b.id, "en", { numeric: true });
   };
 
-/** By the letters of -S, or as usual. */
-async function inOrder(desk: Desk, words: Words, jobs: readonly Job[]): Promise<readonly Job[]> {
+/** Sorts by -S, or in the default order. */
+async function inOrder(
+  context: SlurmContext,
+  words: SlurmCommandLine,
+  jobs: readonly SlurmJob[],
+): Promise<readonly SlurmJob[]> {
   const keys = lastValue(words, "sort");
-  if (keys === undefined) return jobs.toSorted(usual(desk));
-  const { sorted } = await import("./job-order.ts");
-  if (!/[pQ]/.test(keys)) return sorted(jobs, keys, jobFields(desk));
+  if (keys === undefined) return jobs.toSorted(defaultOrder(context));
+  const { sortJobs: sorted } = await import("./job-order.ts");
+  if (!/[pQ]/.test(keys)) return sorted(jobs, keys, jobFields(context));
   const { factsFor } = await import("./job-facts.ts");
-  const facts = await factsFor(desk, parseFormat("%Q", jobFields(desk)).parts, jobs);
-  return sorted(jobs, keys, jobFields({ ...desk, facts }));
+  const facts = await factsFor(context, parseFormat("%Q", jobFields(context)).parts, jobs);
+  return sorted(jobs, keys, jobFields({ ...context, facts }));
 }

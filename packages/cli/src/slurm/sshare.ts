@@ -1,11 +1,11 @@
-// `sshare`: the shares of accounts, which are tenants, and what they and their users have used, by the ledger. Usage is
-// in seconds of nodes; the factor is the one that orders the queue: how much of its share an account has left.
+// `sshare`: the fair shares of accounts (tenants), and the usage of accounts and users by the ledger. Usage is in
+// node-seconds. The FairShare column is the factor that orders the queue: the unused fraction of the share.
 
 import type { Tenant, Usage } from "@lattice/sdk";
 import type { SlurmCommand } from "./command.ts";
-import { type Desk, print } from "./desk.ts";
+import { type Grammar, has, listOf, parseCommandLine, type SlurmCommandLine } from "./command-line.ts";
+import { print, type SlurmContext } from "./context.ts";
 import { chosenFields, printRecords, type RecordField } from "./record-table.ts";
-import { type Grammar, has, listOf, readWords, type Words } from "./words.ts";
 
 const GRAMMAR: Grammar = {
   program: "sshare",
@@ -27,13 +27,13 @@ const GRAMMAR: Grammar = {
 
 interface Share {
   readonly account: string;
-  /** Of the account as a whole when empty. */
+  /** Empty for the account as a whole. */
   readonly user: string;
-  /** Thousandths. */
+  /** In thousandths. */
   readonly raw: number;
   readonly norm: number;
   readonly seconds: number;
-  /** Of all that was used. */
+  /** Fraction of the cluster's usage. */
   readonly used: number;
 }
 
@@ -42,7 +42,7 @@ const field = (name: string, width: number, value: RecordField<Share>["value"]):
   width,
   value,
 });
-/** Empty for users, who have no share of their own. */
+/** Users have no share, so their cell is empty. */
 const ofAccount =
   (of: (share: Share) => string) =>
   (share: Share): string =>
@@ -67,44 +67,48 @@ const FIELDS: readonly RecordField<Share>[] = [
   ),
   field("Cluster", 10, () => "lattice"),
 ];
-const USUAL = ["Account", "User", "RawShares", "NormShares", "RawUsage", "EffectvUsage", "FairShare"];
+const DEFAULT = ["Account", "User", "RawShares", "NormShares", "RawUsage", "EffectvUsage", "FairShare"];
 const LONG = ["Account", "User", "RawShares", "NormShares", "RawUsage", "NormUsage", "EffectvUsage", "FairShare"];
 
-/** 1: nothing of it is used; 0: all of it, or more. */
+/** Returns 1 for an unused share and 0 for one that is used up. */
 const factor = (share: number, used: number): number => (share <= 0 ? 0 : Math.max(0, Math.min(1, 1 - used / share)));
 
 export const command: SlurmCommand = {
   help: "Usage: sshare [-n] [-a] [-A ACCOUNT,...] [-u USER,...] [-U] [-l] [-p|-P] [-o FIELD[%WIDTH],...]",
-  run: async (desk, argv) => {
-    const words = readWords(GRAMMAR, argv);
+  run: async (context, argv) => {
+    const words = parseCommandLine(GRAMMAR, argv);
     if (has(words, "helpformat")) return print(FIELDS.map(({ name }) => name).join(" ")) ?? 0;
-    const fields = chosenFields("sshare", words, FIELDS, has(words, "long") ? LONG : USUAL);
-    printRecords(words, fields, await sharesOf(desk, words));
+    const fields = chosenFields("sshare", words, FIELDS, has(words, "long") ? LONG : DEFAULT);
+    printRecords(words, fields, await sharesOf(context, words));
     return 0;
   },
 };
 
-async function sharesOf(desk: Desk, words: Words): Promise<readonly Share[]> {
-  const tenants = await allTenants(desk);
+async function sharesOf(context: SlurmContext, words: SlurmCommandLine): Promise<readonly Share[]> {
+  const tenants = await allTenants(context);
   const shareOf = ({ quota }: Tenant): number => quota?.fair_share_target || 1 / tenants.length;
   const sum = tenants.reduce((all, tenant) => all + shareOf(tenant), 0);
-  const asked = listOf(words, "accounts")?.map(desk.compat.tenantOf);
+  const selected = listOf(words, "accounts")?.map(context.compat.tenantOf);
   const shares: Share[] = [];
-  for (const tenant of tenants.filter(({ id }) => asked?.includes(id) ?? true)) {
-    const usage = await desk.client.usage.tenant(tenant.id);
-    const account = desk.compat.accountOf(tenant.id);
+  for (const tenant of tenants.filter(({ id }) => selected?.includes(id) ?? true)) {
+    const usage = await context.client.usage.tenant(tenant.id);
+    const account = context.compat.accountOf(tenant.id);
     const own = { account, raw: Math.round(shareOf(tenant) * 1000), norm: shareOf(tenant) / sum };
     if (!has(words, "Users")) shares.push({ ...own, user: "", seconds: secondsOf(usage), used: usage.share ?? 0 });
-    shares.push(...usersOf(desk, words, usage).map((one) => ({ ...own, ...one })));
+    shares.push(...usersOf(context, words, usage).map((one) => ({ ...own, ...one })));
   }
   return shares;
 }
 
 const secondsOf = ({ node_hours: hours = 0 }: { readonly node_hours?: number }): number => hours * 3600;
 
-/** The caller, those named, or all of them. */
-function usersOf(desk: Desk, words: Words, usage: Usage): readonly Pick<Share, "user" | "seconds" | "used">[] {
-  const named = listOf(words, "users") ?? [desk.user];
+/** Returns the caller, the users of -u, or all users with -a. */
+function usersOf(
+  context: SlurmContext,
+  words: SlurmCommandLine,
+  usage: Usage,
+): readonly Pick<Share, "user" | "seconds" | "used">[] {
+  const named = listOf(words, "users") ?? [context.user];
   const whole = secondsOf(usage);
   return (usage.by_user ?? [])
     .filter(({ user }) => has(words, "all") || named.includes(user))
@@ -115,7 +119,7 @@ function usersOf(desk: Desk, words: Words, usage: Usage): readonly Pick<Share, "
     }));
 }
 
-async function allTenants({ client }: Desk): Promise<readonly Tenant[]> {
+async function allTenants({ client }: SlurmContext): Promise<readonly Tenant[]> {
   const found: Tenant[] = [];
   for (let token = ""; ; ) {
     const page = await client.tenants.list(token === "" ? {} : { page_token: token });

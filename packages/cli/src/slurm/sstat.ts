@@ -1,21 +1,19 @@
-// `sstat`: what running jobs use, as their agents have measured of late. A job is one line, its batch step: what is
-// measured is the job on each of its nodes, not single steps, so a node stands where Slurm has a task. What is not
-// measured stays empty, and a job of which nothing was measured yet is said to be so. Agents tell of processors and of
-// files how fast, not how much: the sum is told where the job was measured all along, and else nothing is.
+// `sstat`: the recent resource usage of running jobs, as measured by the agents. A job is one line, its batch step:
+// agents measure a job per node, not per step, so nodes replace Slurm's tasks. Unmeasured values stay empty. Agents
+// report rates for CPU and files; a sum is shown only when the job was measured from its start.
 
 import type { Allocation, MetricSeries, Node } from "@lattice/sdk";
 import type { SlurmCommand } from "./command.ts";
-import { complain, type Desk, print } from "./desk.ts";
+import { type Grammar, has, listOf, parseCommandLine } from "./command-line.ts";
+import { print, printError, type SlurmContext } from "./context.ts";
+import { isHidden } from "./hidden-jobs.ts";
 import { compressHosts } from "./hostlist.ts";
 import { coresOf, nodesById } from "./job-facts.ts";
 import { taskCount } from "./job-fields.ts";
 import { plainJob } from "./jobs.ts";
 import { chosenFields, printRecords, type RecordField } from "./record-table.ts";
-import { refuse } from "./refusal.ts";
-import { greatest, least, meanSum, type Sum, sumsOf } from "./summed-series.ts";
+import { slurmError } from "./slurm-error.ts";
 import { fullSpan } from "./times.ts";
-import { isUnseen } from "./unseen.ts";
-import { type Grammar, has, listOf, readWords } from "./words.ts";
 
 const GRAMMAR: Grammar = {
   program: "sstat",
@@ -33,17 +31,21 @@ const GRAMMAR: Grammar = {
   ],
 };
 
-interface Used {
+interface JobUsage {
   readonly job: Allocation;
-  /** By node. */
+  /** One series per node. */
   readonly memory: readonly MetricSeries[];
-  /** Since it began: seconds of processors, bytes read and written. */
-  readonly cpu: readonly Sum[];
-  readonly read: readonly Sum[];
-  readonly written: readonly Sum[];
+  /** Per node since the start: CPU seconds, bytes read and written. */
+  readonly cpu: readonly NodeSum[];
+  readonly read: readonly NodeSum[];
+  readonly written: readonly NodeSum[];
 }
 
-const field = (name: string, width: number, value: RecordField<Used>["value"] = () => ""): RecordField<Used> => ({
+const field = (
+  name: string,
+  width: number,
+  value: RecordField<JobUsage>["value"] = () => "",
+): RecordField<JobUsage> => ({
   name,
   width,
   value,
@@ -52,7 +54,7 @@ const field = (name: string, width: number, value: RecordField<Used>["value"] = 
 const TRES = ["Ave", "Max", "MaxNode", "MaxTask", "Min", "MinNode", "MinTask", "Tot"];
 
 /** Slurm's order and widths. */
-const FIELDS: readonly RecordField<Used>[] = [
+const FIELDS: readonly RecordField<JobUsage>[] = [
   { ...field("JobID", 12, ({ job }) => `${job.id}.batch`), left: true },
   field("MaxVMSize", 10),
   field("MaxVMSizeNode", 14),
@@ -84,24 +86,24 @@ const FIELDS: readonly RecordField<Used>[] = [
   field("MaxDiskWriteNode", 16, ({ written }) => greatest(written)?.node ?? ""),
   field("MaxDiskWriteTask", 16),
   field("AveDiskWrite", 12, ({ written }) => amount(meanSum(written))),
-  // Not measured; there so that a table has all of its columns.
+  // Not measured; listed so that the table has all of Slurm's columns.
   ...["In", "Out"]
     .flatMap((way) => TRES.map((what) => `TRESUsage${way}${what}`))
     .map((name) => field(name, name.length)),
 ];
-const MORE: readonly RecordField<Used>[] = [
+const MORE: readonly RecordField<JobUsage>[] = [
   field("Nodelist", 20, ({ job }) => compressHosts(job.nodes ?? [])),
   field("Pids", 20),
   field("ConsumedEnergyRaw", 17),
 ];
 
-/** As long as a leader remembers. */
+/** The leader keeps measurements for this long. */
 const HOUR_SECONDS = 3_600;
 
 export const command: SlurmCommand = {
   help: "Usage: sstat [-n] [-p|-P] [-j ID,...] [-o FIELD[%WIDTH],...]",
-  run: async (desk, argv) => {
-    const words = readWords(GRAMMAR, argv);
+  run: async (context, argv) => {
+    const words = parseCommandLine(GRAMMAR, argv);
     const all = [...FIELDS, ...MORE];
     if (has(words, "helpformat")) return print(all.map(({ name }) => name).join(" ")) ?? 0;
     const fields = chosenFields(
@@ -111,20 +113,24 @@ export const command: SlurmCommand = {
       FIELDS.map(({ name }) => name),
     );
     const ids = [...(listOf(words, "jobs") ?? []), ...words.operands.flatMap((word) => word.split(","))];
-    if (ids.length === 0) throw refuse("sstat", "You didn't give me any jobs to stat.");
-    const used: Used[] = [];
-    const cores = fields.some(({ name }) => name.includes("CPU")) ? await nodesById(desk) : new Map<string, Node>();
-    for (const id of ids) used.push(...(await usedBy(desk, id.replace(/\..*$/, ""), cores)));
+    if (ids.length === 0) throw slurmError("sstat", "You didn't give me any jobs to stat.");
+    const used: JobUsage[] = [];
+    const cores = fields.some(({ name }) => name.includes("CPU")) ? await nodesById(context) : new Map<string, Node>();
+    for (const id of ids) used.push(...(await usedBy(context, id.replace(/\..*$/, ""), cores)));
     printRecords(words, fields, used);
     return 0;
   },
 };
 
-/** None: it does not run, which Slurm tells and goes on. */
-async function usedBy({ client }: Desk, id: string, nodes: ReadonlyMap<string, Node>): Promise<readonly Used[]> {
+/** Returns nothing for a job that does not run; like Slurm, reports it and continues. */
+async function usedBy(
+  { client }: SlurmContext,
+  id: string,
+  nodes: ReadonlyMap<string, Node>,
+): Promise<readonly JobUsage[]> {
   const job = await client.get(id).catch(ifUnknown);
   if (job === null || job.group !== undefined || !RUNS.has(job.state)) {
-    complain(`sstat: error: couldn't get steps for job ${id}`);
+    printError(`sstat: error: couldn't get steps for job ${id}`);
     return [];
   }
   const answer = await client.metrics(id, {
@@ -132,17 +138,17 @@ async function usedBy({ client }: Desk, id: string, nodes: ReadonlyMap<string, N
     metrics: ["memory_used", "cpu_utilization", "io_read_bytes", "io_write_bytes"],
     duration_seconds: HOUR_SECONDS,
   });
-  if (answer.unavailable_reason) complain(`sstat: job ${id}: ${answer.unavailable_reason}`);
-  const of = (wanted: string) => (answer.series ?? []).filter(({ metric }) => metric === wanted);
+  if (answer.unavailable_reason) printError(`sstat: job ${id}: ${answer.unavailable_reason}`);
+  const seriesOf = (name: string) => (answer.series ?? []).filter(({ metric }) => metric === name);
   const coresOn = (node: string): number => coresOf({ ...job, nodes: [node] }, nodes) ?? 0;
   return [
     {
       job,
-      memory: of("memory_used"),
-      // In percent of the cores it has there.
-      cpu: sumsOf(job, of("cpu_utilization"), (node) => coresOn(node) / 100),
-      read: sumsOf(job, of("io_read_bytes")),
-      written: sumsOf(job, of("io_write_bytes")),
+      memory: seriesOf("memory_used"),
+      // The metric is in percent of the allocated cores.
+      cpu: sumsOf(job, seriesOf("cpu_utilization"), (node) => coresOn(node) / 100),
+      read: sumsOf(job, seriesOf("io_read_bytes")),
+      written: sumsOf(job, seriesOf("io_write_bytes")),
     },
   ];
 }
@@ -150,7 +156,7 @@ async function usedBy({ client }: Desk, id: string, nodes: ReadonlyMap<string, N
 const RUNS = new Set<string>(["running", "checkpointing"]);
 
 function ifUnknown(error: unknown): null {
-  if (isUnseen(error)) return null;
+  if (isHidden(error)) return null;
   throw error;
 }
 
@@ -173,3 +179,47 @@ function mean(series: readonly MetricSeries[]): number | undefined {
 const amount = (bytes: number | undefined): string => (bytes === undefined ? "" : `${Math.round(bytes / 1024)}K`);
 
 const spanOf = (seconds: number | undefined): string => (seconds === undefined ? "" : fullSpan(seconds));
+
+interface NodeSum {
+  readonly node: string;
+  readonly sum: number;
+}
+
+/** Agents measure every 30 s; a longer gap means a missing measurement. */
+const LONGEST_GAP_MS = 50_000;
+
+/** Integrates rates into sums per node, scaled by `factor`. Leaves out nodes that were not measured from the start. */
+function sumsOf(
+  { started_at }: Allocation,
+  series: readonly MetricSeries[],
+  factor: (node: string) => number = () => 1,
+): readonly NodeSum[] {
+  if (started_at === undefined) return [];
+  return series.flatMap(({ node = "", points = [] }) => {
+    const by = factor(node);
+    let before = Date.parse(started_at);
+    let sum = 0;
+    for (const { at, value = 0 } of points) {
+      const now = Date.parse(at ?? "");
+      if (!(now - before <= LONGEST_GAP_MS)) return [];
+      sum += (Math.max(0, now - before) / 1000) * value * by;
+      before = Math.max(before, now);
+    }
+    return points.length === 0 || by === 0 ? [] : [{ node, sum }];
+  });
+}
+
+function greatest(sums: readonly NodeSum[]): NodeSum | null {
+  let found: NodeSum | null = null;
+  for (const one of sums) if (found === null || one.sum > found.sum) found = one;
+  return found;
+}
+
+function least(sums: readonly NodeSum[]): NodeSum | null {
+  let found: NodeSum | null = null;
+  for (const one of sums) if (found === null || one.sum < found.sum) found = one;
+  return found;
+}
+
+const meanSum = (sums: readonly NodeSum[]): number | undefined =>
+  sums.length === 0 ? undefined : sums.reduce((all, { sum }) => all + sum, 0) / sums.length;

@@ -1,12 +1,11 @@
-// Where the output of a step goes: to the caller, or into the files that -o and -e name. A name with %t
-// is one file for each task.
+// The output of a step: to the caller, or to the files of -o and -e. A name with %t is one file per task.
 
 import { once } from "node:events";
 import { createWriteStream, type WriteStream } from "node:fs";
-import type { Outlet } from "../commands/launch/label.ts";
+import type { TaskOutput } from "../launch/task-output.ts";
 import { outputPath } from "./output-file.ts";
 
-export interface StepFiles {
+interface StepFiles {
   readonly output: string | undefined;
   readonly error: string | undefined;
   readonly id: string;
@@ -15,15 +14,15 @@ export interface StepFiles {
 }
 
 export interface StepOutput {
-  readonly write: Outlet["write"];
-  /** Resolves when all of it is on disk. */
+  readonly write: TaskOutput["write"];
+  /** Resolves when all output is written. */
   readonly close: () => Promise<void>;
 }
 
 export function stepOutput({ output, error, id, name, cwd }: StepFiles): StepOutput {
   const open = new Map<string, WriteStream>();
   const fileFor = (pattern: string, rank: number): WriteStream => {
-    const path = outputPath(pattern.replaceAll(/%\d*t/g, `${rank}`), { id, state: "running", spec: { name } }, cwd);
+    const path = outputPath(pattern.replaceAll(/%\d*t/g, `${rank}`), { id, spec: { name } }, cwd);
     const stream = open.get(path) ?? createWriteStream(path);
     open.set(path, stream);
     return stream;
@@ -31,8 +30,8 @@ export function stepOutput({ output, error, id, name, cwd }: StepFiles): StepOut
   return {
     write: async ({ rank, stream, data }) => {
       const pattern = stream === "stderr" ? (error ?? output) : output;
-      const usual = stream === "stderr" ? process.stderr : process.stdout;
-      const to = pattern === undefined || pattern === "none" ? usual : fileFor(pattern, rank);
+      const inherited = stream === "stderr" ? process.stderr : process.stdout;
+      const to = pattern === undefined || pattern === "none" ? inherited : fileFor(pattern, rank);
       if (pattern === "none") return;
       if (!to.write(data)) await once(to, "drain");
     },

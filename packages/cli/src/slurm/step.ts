@@ -1,17 +1,16 @@
-// One step of srun: tasks in an allocation, their output as it comes, and how they failed in Slurm's
-// words.
+// One step of srun: runs tasks in an allocation, copies their output, and reports failures in Slurm's words.
 
 import type { LaunchRequest } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
-import { Failures } from "../commands/launch/failures.ts";
-import { inputTo, sendInput } from "../commands/launch/input.ts";
-import { labelled, plain } from "../commands/launch/label.ts";
-import { patienceOf, takenOver } from "../commands/launch/taken-over.ts";
-import { rawTerminal } from "../commands/launch/terminal.ts";
-import { complain, type Desk } from "./desk.ts";
+import { readHandover, reconnectOptions } from "../launch/handover.ts";
+import { inputTo, sendInput } from "../launch/input.ts";
+import { TaskFailures } from "../launch/task-failures.ts";
+import { labelledOutput, plainOutput } from "../launch/task-output.ts";
+import { rawTerminal } from "../launch/terminal.ts";
+import { printError, type SlurmContext } from "./context.ts";
 import type { StepOutput } from "./step-output.ts";
 
-export interface Step {
+interface StepSpec {
   readonly id: string;
   readonly request: LaunchRequest;
   readonly label: boolean;
@@ -21,18 +20,18 @@ export interface Step {
 
 const INTERRUPTED = 130;
 
-/** Answers the exit status of the tasks. */
+/** Returns the exit status of the tasks. */
 export async function runStep(
-  { client, program }: Desk,
-  { id, request, label, output, signal }: Step,
+  { client, program }: SlurmContext,
+  { id, request, label, output, signal }: StepSpec,
 ): Promise<number> {
   const done = new AbortController();
   const stop = AbortSignal.any([signal, done.signal]);
   const terminal = request.pty === true ? rawTerminal(process.stdin) : null;
-  const before = takenOver(process.env);
-  const outlet = label ? labelled(output.write, before?.rests) : plain(output.write);
-  const options = { signal: stop, ...patienceOf(process.env), ...(before && { resume: before.resume }) };
-  const failures = new Failures();
+  const handover = readHandover(process.env);
+  const outlet = label ? labelledOutput(output.write, handover?.partialLines) : plainOutput(output.write);
+  const options = { signal: stop, ...reconnectOptions(process.env), ...(handover && { resume: handover.resume }) };
+  const failures = new TaskFailures();
   try {
     for await (const event of client.tasks.launch(id, request, options)) {
       if (event.kind === "started" && (request.input === true || request.pty === true))
@@ -41,11 +40,13 @@ export async function runStep(
       if (event.kind === "task_end") failures.add(event);
       if (event.kind !== "end") continue;
       await outlet.end();
-      for (const line of failures.lines()) complain(`${program}: error: ${line}`);
-      if (failures.isEmpty() && event.reason !== "") complain(`${program}: error: ${event.reason}`);
+      for (const line of failures.lines()) printError(`${program}: error: ${line}`);
+      if (failures.isEmpty() && event.reason !== "") printError(`${program}: error: ${event.reason}`);
       return event.exitCode;
     }
-    throw new ProblemError("connection_failed", { detail: "the step broke off without an end" });
+    throw new ProblemError("connection_failed", {
+      detail: "the server closed the step's stream before the tasks ended",
+    });
   } catch (error) {
     if (signal.aborted) return INTERRUPTED;
     throw error;

@@ -1,53 +1,57 @@
-// A submission that the server refuses, in Slurm's words where it has any for it.
+// Translates the server's rejection of a submission into Slurm's error messages.
 
 import { ProblemError } from "@lattice/wire";
-import type { Desk } from "./desk.ts";
-import { Refusal } from "./refusal.ts";
+import type { SlurmContext } from "./context.ts";
+import { SlurmError } from "./slurm-error.ts";
 
-/** What failed, as each program calls it. */
+/** Slurm's name of the failed action, by program. */
 const ATTEMPT: Readonly<Record<string, string>> = {
   sbatch: "Batch job submission failed",
   salloc: "Job submit/allocate failed",
   srun: "Unable to allocate resources",
 };
 
-/** Answers what to throw. */
-export async function submitProblem(desk: Desk, error: unknown, partition: string | undefined): Promise<unknown> {
+/** Returns the error to throw. */
+export async function submitProblem(
+  context: SlurmContext,
+  error: unknown,
+  partition: string | undefined,
+): Promise<unknown> {
   if (!(error instanceof ProblemError)) return error;
   const { code, detail, fields } = error.problem;
-  const { program } = desk;
-  const said = (text: string): string => `${program}: error: ${text}`;
-  const failed = (why: string): string => said(`${ATTEMPT[program] ?? "Job submission failed"}: ${why}`);
+  const { program } = context;
+  const line = (text: string): string => `${program}: error: ${text}`;
+  const failed = (why: string): string => line(`${ATTEMPT[program] ?? "Job submission failed"}: ${why}`);
   if (code === "unknown_vcluster") {
-    const asked = partition ?? desk.vcluster ?? "";
-    return new Refusal([
-      said(`invalid partition specified: ${asked}`),
+    const requested = partition ?? context.vcluster ?? "";
+    return new SlurmError([
+      line(`invalid partition specified: ${requested}`),
       failed("Invalid partition name specified"),
-      said(`available partitions: ${(await partitionNames(desk)).join(", ")}`),
+      line(`available partitions: ${(await partitionNames(context)).join(", ")}`),
     ]);
   }
   if (code === "unknown_tenant" || code === "tenant_mismatch") {
-    return new Refusal([failed("Invalid account or account/partition combination specified"), said(detail)]);
+    return new SlurmError([failed("Invalid account or account/partition combination specified"), line(detail)]);
   }
   if (fields.some(({ field }) => field.includes("depends_on")) || code === "unknown_allocation") {
-    return new Refusal([failed("Job dependency problem"), said(detail)]);
+    return new SlurmError([failed("Job dependency problem"), line(detail)]);
   }
   if (fields.some(({ field }) => field.includes("task_group"))) {
-    return new Refusal([failed("Invalid job array specification"), said(detail)]);
+    return new SlurmError([failed("Invalid job array specification"), line(detail)]);
   }
   if (code === "quota_exceeded") {
-    return new Refusal([failed("Job violates accounting/QOS policy"), said(detail)]);
+    return new SlurmError([failed("Job violates accounting/QOS policy"), line(detail)]);
   }
   if (code === "constraint_unmet") {
-    return new Refusal([failed("Requested node configuration is not available"), said(detail)]);
+    return new SlurmError([failed("Requested node configuration is not available"), line(detail)]);
   }
   return code === "connection_failed"
-    ? new Refusal([failed("Unable to contact slurm controller"), said(detail)])
+    ? new SlurmError([failed("Unable to contact slurm controller"), line(detail)])
     : error;
 }
 
-/** Those of the site's file that exist, and the vClusters that it does not name. */
-export async function partitionNames({ client, compat }: Desk): Promise<readonly string[]> {
+/** Returns the mapped partitions whose vCluster exists, and the vClusters without a partition. */
+async function partitionNames({ client, compat }: SlurmContext): Promise<readonly string[]> {
   const { vclusters } = await client.vclusters.list();
   const known = new Set(vclusters.map(({ id }) => id));
   const mapped = Object.entries(compat.mapping.partitions ?? {}).filter(([, vcluster]) => known.has(vcluster));

@@ -1,18 +1,18 @@
-// Times as Slurm prints them: `0:05` and `1-02:03:04` for what has passed and for limits, local time
-// without a zone for instants, and what users may write for `-S` and `-E`.
+// Times in Slurm's format: `0:05` and `1-02:03:04` for durations, local time without a zone for instants, and the
+// inputs of `-S` and `-E`.
 
 export { localTime } from "../output/time.ts";
 
 const two = (value: number): string => String(value).padStart(2, "0");
 
-/** 0:05, 1:02:03, 2-01:02:03: as squeue and sinfo. */
+/** Returns 0:05, 1:02:03 or 2-01:02:03, as in squeue and sinfo. */
 export function shortSpan(seconds: number): string {
   const { days, hours, minutes, rest } = parts(seconds);
   if (days > 0) return `${days}-${two(hours)}:${two(minutes)}:${two(rest)}`;
   return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
 }
 
-/** 00:00:05, 2-01:02:03: as sacct and scontrol. */
+/** Returns 00:00:05 or 2-01:02:03, as in sacct and scontrol. */
 export function fullSpan(seconds: number): string {
   const { days, hours, minutes, rest } = parts(seconds);
   const clock = `${two(hours)}:${two(minutes)}:${two(rest)}`;
@@ -43,7 +43,10 @@ const HOURS: Readonly<Record<string, number>> = {
   teatime: 16,
 };
 
-/** `2026-03-01[THH:MM[:SS]]`, `03/01[/26][-HH:MM]`, `HH:MM[:SS]`, `today`, `noon`, `now`, `now-2hours`. Null: none. */
+/**
+ * Parses `2026-03-01[THH:MM[:SS]]`, `03/01[/26][-HH:MM]`, `HH:MM[:SS]`, `today`, `noon`, `now` and `now-2hours`.
+ * Returns null for anything else.
+ */
 export function parseInstant(text: string, now: number): number | null {
   const plain = text.trim().toLowerCase();
   if (plain === "now") return now;
@@ -63,13 +66,13 @@ export function parseInstant(text: string, now: number): number | null {
   return Number.isNaN(parsed) ? null : parsed;
 }
 
-/** Null: no such day. */
+/** Returns null for a day that does not exist. */
 function monthAndDay([month, day, year, hours = "0", minutes = "0"]: readonly (string | undefined)[], now: number) {
   const of = year === undefined ? new Date(now).getFullYear() : 2000 + Number(year);
   const at = new Date(of, Number(month) - 1, Number(day), Number(hours), Number(minutes));
   return at.getMonth() === Number(month) - 1 && at.getDate() === Number(day) ? at.getTime() : null;
 }
 
-/** Sun Nov 15 04:21:06 2026 */
+/** Returns Sun Nov 15 04:21:06 2026. */
 export const dateLine = (at: Date): string =>
   `${at.toDateString().slice(0, 10)} ${at.toTimeString().slice(0, 8)} ${at.getFullYear()}`;

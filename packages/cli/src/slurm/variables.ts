@@ -1,28 +1,27 @@
-// The variables that a job gets from whoever submits it: those that `--export` names, and the names of
-// Slurm that follow from the request and that nobody else would set. Without `--export` nothing of the
-// submitting shell is carried over into a job: what its record holds can be read by others. The tasks of srun get all
-// of it, as in Slurm: they are in no record.
+// The variables that a job gets from its submitter: those named by `--export`, and the SLURM_* variables that follow
+// from the request and that agents do not set. Without `--export` a job gets nothing from the submitting shell, because
+// other users may read its record. Tasks of srun get the whole environment, as in Slurm: they have no record.
 
 import { hostname } from "node:os";
 import { groupIndexes, type JsonObject, type WrittenRange } from "@lattice/wire";
 
 /**
- * They say where a program runs, not what it is to do: the session, the node, its devices, the rank. Tokens above all must
- * not travel. The small srun has the same list (packages/cli/native/srun.c).
+ * Variables that describe where a program runs (session, node, devices, rank), and tokens, which must never be copied.
+ * The native srun has the same list (packages/cli/native/srun.c).
  */
-const NEVER =
+const NEVER_EXPORTED =
   /^(LATTICE_|SLURM_|SLURMD_|SBATCH_|SALLOC_|SRUN_|PMI_|PMIX_|HYDRA_|MPI_LOCAL|OMPI_MCA_plm|PRTE_MCA_plm|FI_CXI_|(_|PWD|OLDPWD|SHLVL|TERM|HOME|USER|LOGNAME|SHELL|CUDA_VISIBLE_DEVICES|ROCR_VISIBLE_DEVICES)$)/;
-/** What a task was given to be loaded is its node's. */
-const NEVER_OF_TASKS = "LD_PRELOAD";
+/** Inside a task, LD_PRELOAD was set by its node and is valid there only. */
+const NEVER_EXPORTED_BY_TASKS = "LD_PRELOAD";
 
-export interface Exported {
+interface ExportedVariables {
   readonly variables: Readonly<Record<string, string>>;
-  /** Named, and not set. */
+  /** Named by --export but not set. */
   readonly missing: readonly string[];
 }
 
-/** `ALL`, `NONE`, `NAME`, `NAME=VALUE`, joined by commas. */
-export function exportedVariables(text: string | undefined, env: NodeJS.ProcessEnv): Exported {
+/** Parses `ALL`, `NONE`, `NAME` and `NAME=VALUE`, separated by commas. */
+export function exportedVariables(text: string | undefined, env: NodeJS.ProcessEnv): ExportedVariables {
   const variables: Record<string, string> = {};
   const missing: string[] = [];
   for (const item of (text ?? "").split(",").filter((part) => part !== "" && part !== "NONE" && part !== "NIL")) {
@@ -38,15 +37,16 @@ export function exportedVariables(text: string | undefined, env: NodeJS.ProcessE
 
 function wholeEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
   const isTask = env.LATTICE_LAUNCH_ID !== undefined;
-  const stays = (name: string): boolean => NEVER.test(name) || (isTask && name === NEVER_OF_TASKS) || /\s/.test(name);
+  const stays = (name: string): boolean =>
+    NEVER_EXPORTED.test(name) || (isTask && name === NEVER_EXPORTED_BY_TASKS) || /\s/.test(name);
   return Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => (value === undefined || stays(name) ? [] : [[name, value]])),
   );
 }
 
-/** What the agents cannot know, or know by another name. */
+/** Returns the variables that agents cannot know, or know under another name. */
 export function slurmVariables(
-  asked: ReadonlyMap<string, string>,
+  options: ReadonlyMap<string, string>,
   submission: JsonObject,
   cwd: string,
 ): Readonly<Record<string, string>> {
@@ -57,21 +57,21 @@ export function slurmVariables(
     SLURM_SUBMIT_HOST: hostname(),
     SLURM_CLUSTER_NAME: "lattice",
     SLURM_TASKS_PER_NODE: count > 1 ? `${perNode ?? 1}(x${count})` : `${perNode ?? 1}`,
-    ...ownNumbers(),
+    ...submitterIds(),
     ...(perNode === undefined ? {} : { SLURM_NTASKS_PER_NODE: `${perNode}` }),
-    ...askedVariables(asked),
+    ...optionVariables(options),
     ...(group === undefined ? {} : arrayVariables(group as WrittenRange)),
   };
 }
 
-/** Of the submitter, whom the job runs as. */
-const ownNumbers = (): Record<string, string> => ({
+/** The ids of the submitter, as whom the job runs. */
+const submitterIds = (): Record<string, string> => ({
   ...(process.getuid === undefined ? {} : { SLURM_JOB_UID: `${process.getuid()}` }),
   ...(process.getgid === undefined ? {} : { SLURM_JOB_GID: `${process.getgid()}` }),
 });
 
-/** An option's own words, by the variable that holds them. */
-const ASKED: readonly (readonly [string, string])[] = [
+/** Variables that hold the value of an option unchanged. */
+const OPTION_VARIABLES: readonly (readonly [string, string])[] = [
   ["SLURM_CPUS_PER_TASK", "cpus-per-task"],
   ["SLURM_JOB_PARTITION", "partition"],
   ["SLURM_JOB_ACCOUNT", "account"],
@@ -81,15 +81,15 @@ const ASKED: readonly (readonly [string, string])[] = [
   ["SLURM_GPUS_PER_NODE", "gpus-per-node"],
 ];
 
-function askedVariables(asked: ReadonlyMap<string, string>): Record<string, string> {
-  const plain = ASKED.flatMap(([name, option]) => {
-    const value = asked.get(option);
+function optionVariables(options: ReadonlyMap<string, string>): Record<string, string> {
+  const plain = OPTION_VARIABLES.flatMap(([name, option]) => {
+    const value = options.get(option);
     return value === undefined || value === "" ? [] : [[name, value] as const];
   });
   const memory = [
-    ["SLURM_MEM_PER_NODE", megabytesOf(asked.get("mem"))],
-    ["SLURM_MEM_PER_CPU", megabytesOf(asked.get("mem-per-cpu"))],
-    ["SLURM_GPUS_ON_NODE", gpusOf(asked)],
+    ["SLURM_MEM_PER_NODE", megabytesOf(options.get("mem"))],
+    ["SLURM_MEM_PER_CPU", megabytesOf(options.get("mem-per-cpu"))],
+    ["SLURM_GPUS_ON_NODE", gpusOf(options)],
   ] as const;
   const known = memory.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]));
   return Object.fromEntries([...plain, ...known]);
@@ -97,17 +97,17 @@ function askedVariables(asked: ReadonlyMap<string, string>): Record<string, stri
 
 const MEGABYTES: Readonly<Record<string, number>> = { k: 1 / 1024, m: 1, g: 1024, t: 1_048_576 };
 
-/** `4G` as Slurm tells it: 4096. Null: not said, or all that there is. */
+/** Converts `4G` to Slurm's 4096. Returns null without a value, and for 0, which means all memory. */
 function megabytesOf(text: string | undefined): string | null {
   const match = /^(\d{1,12})([KMGT])?B?$/i.exec(text ?? "");
   const amount = Math.ceil(Number(match?.[1] ?? 0) * (MEGABYTES[(match?.[2] ?? "m").toLowerCase()] ?? 1));
   return amount === 0 ? null : `${amount}`;
 }
 
-/** `4`, `gh200:4`, `gpu:gh200:4`: the last number. */
-function gpusOf(asked: ReadonlyMap<string, string>): string | null {
-  const gres = (asked.get("gres") ?? "").split(",").find((item) => item.startsWith("gpu"));
-  return /(\d{1,9})$/.exec(asked.get("gpus-per-node") ?? gres ?? "")?.[1] ?? null;
+/** Returns the last number of `4`, `gh200:4` or `gpu:gh200:4`. */
+function gpusOf(options: ReadonlyMap<string, string>): string | null {
+  const gres = (options.get("gres") ?? "").split(",").find((item) => item.startsWith("gpu"));
+  return /(\d{1,9})$/.exec(options.get("gpus-per-node") ?? gres ?? "")?.[1] ?? null;
 }
 
 function arrayVariables(range: WrittenRange): Record<string, string> {

@@ -1,26 +1,26 @@
-// Joins the person's terminal to one on a node: raw bytes both ways, the size passed on as it changes,
-// and whatever was set on the person's terminal put back at the end, however it comes.
+// Connects the user's terminal to a terminal on a node: raw bytes both ways and every size change. The settings of
+// the user's terminal are restored at the end, also after an error.
 
 import { MAX_TERMINAL_SIDE, type Terminal, type TerminalEnd } from "@lattice/sdk";
 
-/** Ctrl-D: what a terminal takes for the end of a file. */
+/** Ctrl-D, which a terminal interprets as end of file. */
 const END_OF_INPUT = new Uint8Array([4]);
 
 export function currentSize(): { readonly rows: number; readonly cols: number } | undefined {
   const { rows, columns } = process.stdout;
   if (process.stdout.isTTY !== true || !(rows > 0 && columns > 0)) return undefined;
-  // Programs that want no line broken say 10,000 columns and more.
+  // Programs that do not want wrapped lines report 10,000 columns and more.
   return { rows: Math.min(rows, MAX_TERMINAL_SIDE), cols: Math.min(columns, MAX_TERMINAL_SIDE) };
 }
 
-/** Resolves when the command on the node has ended and all it showed is written. */
+/** Resolves when the command on the node has ended and all of its output is written. */
 export async function runTerminal(terminal: Terminal): Promise<TerminalEnd> {
   const restore = goRaw();
   const input = (bytes: Buffer) => {
     process.stdin.pause();
     void terminal.write(bytes).then(() => process.stdin.resume());
   };
-  // A terminal has no end of input of its own; a pipe that ends is said the way a person would.
+  // A terminal protocol has no end of input, so the end of a pipe is sent as Ctrl-D.
   const endOfInput = () => void terminal.write(END_OF_INPUT);
   const resized = () => {
     const size = currentSize();
@@ -43,7 +43,7 @@ export async function runTerminal(terminal: Terminal): Promise<TerminalEnd> {
     for (const name of HANG_UP) process.off(name, hangUp);
     restore();
     process.stdin.pause();
-    // Only a pipe or a terminal would keep the program waiting for more.
+    // An open pipe or terminal on standard input would keep the process alive.
     (process.stdin as { unref?: () => void }).unref?.();
     terminal.close();
   }
@@ -51,7 +51,7 @@ export async function runTerminal(terminal: Terminal): Promise<TerminalEnd> {
 
 const HANG_UP = ["SIGHUP", "SIGTERM"] as const;
 
-/** In raw mode every key goes to the node, Ctrl-C included. Answers how to undo it. */
+/** Enters raw mode, in which every key goes to the node, Ctrl-C included. Returns the function that leaves it. */
 function goRaw(): () => void {
   if (process.stdin.isTTY !== true) return () => undefined;
   process.stdin.setRawMode(true);

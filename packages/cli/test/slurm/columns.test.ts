@@ -1,14 +1,14 @@
-// Columns and how they are laid out: letters and names of squeue, sinfo and sacct, widths, what is cut and what is not,
-// and what stands for nothing.
+// Columns of squeue, sinfo and sacct: letters, names, widths, cutting, and unknown fields.
 
 import { expect, test } from "vitest";
 import { parseFormat, rowLine } from "../../src/slurm/format.ts";
 import { jobFields, LONG_NAMES } from "../../src/slurm/job-fields.ts";
 import { longJobFields } from "../../src/slurm/job-fields-long.ts";
+import type { SlurmJob } from "../../src/slurm/jobs.ts";
 import { runSlurm } from "../../src/slurm/program.ts";
 import { SINFO_FIELDS, SINFO_NAMES } from "../../src/slurm/sinfo-fields.ts";
 import { useScripted } from "../scripted.ts";
-import { desk } from "./desk.ts";
+import { context } from "./slurm-context.ts";
 
 const rig = useScripted();
 const LIVE = "state=pending&state=staging&state=running&state=checkpointing&state=suspended";
@@ -45,7 +45,7 @@ function answerWithJobs(): void {
       },
     },
   };
-  const waiting = { id: "44", state: "pending", user: "nobody-here", spec: { name: "w", vcluster: "debug" } };
+  const waiting = { id: "44", state: "pending", user: "unknown-here", spec: { name: "w", vcluster: "debug" } };
   rig.answers = {
     [`GET /api/v1/allocations?${LIVE}&page_size=500`]: [200, { allocations: [running, waiting] }],
     "GET /api/v1/allocations/44/explain": [
@@ -57,22 +57,22 @@ function answerWithJobs(): void {
   };
 }
 
-test("squeue: every letter of Slurm has a column", () => {
+test("squeue has a column for every letter of Slurm", () => {
   const letters = "aAbBcCdDeEfFgGhHiIjJkKlLmMnNoOpPqQrRsStTuUvVwWxXyYzZ".split("");
-  const fields = jobFields(desk());
+  const fields = jobFields(context());
   expect(letters.filter((letter) => fields[letter] === undefined)).toEqual([]);
   expect(parseFormat("%all", fields).parts).toHaveLength(letters.length);
   const named = { ...fields, ...longJobFields(0, undefined) };
   expect(Object.values(LONG_NAMES).filter((letter) => named[letter] === undefined)).toEqual([]);
 });
 
-test("sinfo: every letter of Slurm has a column", () => {
+test("sinfo has a column for every letter of Slurm", () => {
   const letters = "aAbBcCdDeEfFgGhHiIklLmMnNoOpPrRsStTuUvVwXYzZ".split("");
   expect(letters.filter((letter) => SINFO_FIELDS[letter] === undefined)).toEqual([]);
   expect(Object.values(SINFO_NAMES).filter((letter) => SINFO_FIELDS[letter] === undefined)).toEqual([]);
 });
 
-test("squeue: what the less usual letters and names show", async () => {
+test("squeue shows the less common letters and names", async () => {
   answerWithJobs();
   expect(await runSlurm("squeue", ["-h", "-t", "R", "-o", "%C|%c|%m|%b|%n|%x|%k|%Q|%U|%s|%y|%z|%h"])).toBe(0);
   expect(rig.out).toBe("8|1|2G|gres/gpu:2|n[1-2]|n3|a note|350|0||0|*:*:*|NO\n");
@@ -85,7 +85,7 @@ test("squeue: what the less usual letters and names show", async () => {
   expect(rig.err).toBe("");
 });
 
-test("a letter that stands for nothing is told, and shown as it was written", async () => {
+test("an unknown letter is reported and printed as written", async () => {
   answerWithJobs();
   expect(await runSlurm("squeue", ["-t", "R", "-o", "%i %.5!|%é %1"])).toBe(0);
   expect(rig.out).toBe("JOBID %.5!|%é %1\n43 %.5!|%é %1\n");
@@ -100,8 +100,8 @@ test("a letter that stands for nothing is told, and shown as it was written", as
   expect([rig.out, rig.err]).toEqual(["debug %Q\n", "Invalid node format specification: Q\n"]);
 });
 
-test("a width cuts, but not lists of nodes and spans that stand to the right", () => {
-  const fields = jobFields(desk());
+test("a width cuts text, except node lists and durations aligned right", () => {
+  const fields = jobFields(context());
   const job = {
     id: "7",
     base: "7",
@@ -113,13 +113,13 @@ test("a width cuts, but not lists of nodes and spans that stand to the right", (
       nodes: ["node-1", "node-9"],
       spec: { name: "abcdef", lifecycle: { walltime_seconds: 180_000 } },
     },
-  } as const;
+  } as unknown as SlurmJob;
   const shown = (format: string): string => rowLine(parseFormat(format, fields).parts, job);
   expect(shown("%.3j|%3j|%8j|%.8j|")).toBe("abc|abc|abcdef  |  abcdef|");
   expect(shown("%.5N|%5N|%.4l|%4l|")).toBe("node-[1,9]|node-|2-02:00:00|2-02|");
 });
 
-test("sinfo: sizes that differ are one line with a plus, or exact with -e", async () => {
+test("sinfo marks different sizes with a plus, or splits lines with -e", async () => {
   answerWithJobs();
   await runSlurm("sinfo", ["-h", "-o", "%D %c %m %C %L %i|%k"]);
   expect(rig.out).toBe("2 32+ 2048+ 8/88/0/96 10:00 |(null)\n");
@@ -131,7 +131,7 @@ test("sinfo: sizes that differ are one line with a plus, or exact with -e", asyn
   expect(rig.out).toBe(`n2  gpu:gh200:4   ${"8/24/0/32".padEnd(20)}\n`);
 });
 
-test("sacct: names cut short, all of them, to the left and to the right", async () => {
+test("sacct accepts prefixes of names, all, and alignment", async () => {
   answerWithJobs();
   rig.answers["GET /api/v1/allocations/43"] = [
     200,

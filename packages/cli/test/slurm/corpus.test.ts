@@ -1,5 +1,5 @@
-// Job scripts as they are written at real sites: each is translated into the submission that is stated
-// here, which the server would take, or is refused with the reason.
+// Job scripts from real sites: each is translated into the stated submission, which the server would accept, or is
+// refused with the stated reason.
 
 import { normaliseSubmission, ProblemError } from "@lattice/wire";
 import { describe, expect, test } from "vitest";
@@ -9,15 +9,15 @@ import { gpu } from "../../../../tests/doubles/slurm-corpus/gpu.ts";
 import { mpi } from "../../../../tests/doubles/slurm-corpus/mpi.ts";
 import { odd } from "../../../../tests/doubles/slurm-corpus/odd.ts";
 import { refused } from "../../../../tests/doubles/slurm-corpus/refused.ts";
-import { compatOf } from "../../src/slurm/compat-file.ts";
-import { Refusal } from "../../src/slurm/refusal.ts";
+import { compatOf } from "../../src/settings/compat-file.ts";
 import { batchSubmission, readBatchWords } from "../../src/slurm/sbatch.ts";
-import { desk } from "./desk.ts";
+import { SlurmError } from "../../src/slurm/slurm-error.ts";
+import { context } from "./slurm-context.ts";
 
 const corpus = { mpi, arrays, gpu, odd, refused };
 const compat = compatOf({ partitions: { normal: "hpc-batch", debug: "interactive", gpu: "ml-training" } });
 
-test("there are enough of them", () => {
+test("the corpus is not empty", () => {
   expect(Object.values(corpus).flat().length).toBeGreaterThanOrEqual(55);
 });
 
@@ -42,7 +42,7 @@ const textOf = ({ script }: Case): string => (script.startsWith("#!") ? script :
 
 function translate(one: Case) {
   const words = readBatchWords([...(one.flags ?? []), "job.sh"]);
-  const around = desk({ compat, env: { LATTICE_COMPAT_BIN: "/opt/bin", ...one.env } });
+  const around = context({ compat, env: { LATTICE_COMPAT_BIN: "/opt/bin", ...one.env } });
   return batchSubmission(around, words, { text: textOf(one), name: "job.sh", args: one.args ?? [] });
 }
 
@@ -50,7 +50,7 @@ function refusalOf(one: Case): string {
   try {
     translate(one);
   } catch (error) {
-    if (error instanceof Refusal) return error.lines.join("\n");
+    if (error instanceof SlurmError) return error.lines.join("\n");
     if (error instanceof ProblemError)
       return error.problem.fields.map(({ field, detail }) => `${field} ${detail}`).join("\n");
     throw error;

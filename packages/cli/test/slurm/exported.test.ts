@@ -1,4 +1,4 @@
-// What the tasks of srun get of the shell that calls it, and what stays where it is.
+// Which variables of the calling shell reach the tasks of srun.
 import { expect, test } from "vitest";
 import { exportedVariables } from "../../src/slurm/variables.ts";
 
@@ -8,7 +8,7 @@ const shell = {
   ...{ PMI_RANK: "0", HYDRA_LAUNCHER: "ssh", CUDA_VISIBLE_DEVICES: "0", OMPI_MCA_plm: "rsh", OMPI_MCA_btl: "tcp" },
 };
 
-test("everything that says what a program is to do, and nothing that says where it runs", () => {
+test("tasks get the environment without variables that describe the place", () => {
   expect(exportedVariables("ALL,X=1", shell)).toEqual({
     variables: {
       ...{ OMP_NUM_THREADS: "8", PATH: "/opt/bin:/bin", LD_LIBRARY_PATH: "/opt/lib", LD_PRELOAD: "/mine.so" },
@@ -18,7 +18,7 @@ test("everything that says what a program is to do, and nothing that says where 
   });
 });
 
-test("what a task was given to be loaded stays on its node", () => {
+test("LD_PRELOAD of a task is not exported", () => {
   expect(exportedVariables("ALL", { ...shell, LATTICE_LAUNCH_ID: "7.1.a.0" }).variables).not.toHaveProperty(
     "LD_PRELOAD",
   );

@@ -1,4 +1,4 @@
-// sstat, sprio and sshare: figures in Slurm's columns, and what is said where there are none.
+// sstat, sprio and sshare: figures in Slurm's columns, and messages for missing ones.
 
 import { expect, test } from "vitest";
 import { runSlurm } from "../../src/slurm/program.ts";
@@ -6,7 +6,7 @@ import { useScripted } from "../scripted.ts";
 
 const rig = useScripted();
 
-test("sprio: the factors add up to the priority", async () => {
+test("sprio's factors add up to the priority", async () => {
   const waiting = {
     id: "44",
     state: "pending",
@@ -33,7 +33,7 @@ test("sprio: the factors add up to the priority", async () => {
   expect(rig.err).toBe("Unable to find jobs matching user/id(s) specified\n");
 });
 
-test("sshare: shares of tenants, and what they and their users have used", async () => {
+test("sshare shows shares and usage of tenants and users", async () => {
   rig.answers = {
     "GET /api/v1/tenants": [200, { tenants: [{ id: "physics", quota: { fair_share_target: 0.75 } }, { id: "art" }] }],
     "GET /api/v1/tenants/physics/usage": [
@@ -58,7 +58,7 @@ test("sshare: shares of tenants, and what they and their users have used", async
   expect(rig.err).toBe('sshare: error: Invalid field requested: "Luck"\n');
 });
 
-test("sstat: what was measured, and a word where nothing was", async () => {
+test("sstat shows measured values and reports missing ones", async () => {
   const series = (node: string, ...values: readonly number[]) => ({
     metric: "memory_used",
     node,
@@ -84,7 +84,7 @@ test("sstat: what was measured, and a word where nothing was", async () => {
   expect(rig.err).toBe("sstat: error: You didn't give me any jobs to stat.\n");
 });
 
-test("sstat: processors and files, where they were measured all along", async () => {
+test("sstat sums CPU and file rates only for gapless measurements", async () => {
   const started_at = "2026-11-15T12:00:00Z";
   const after = (seconds: number) => new Date(Date.parse(started_at) + seconds * 1000).toISOString();
   const series = (metric: string, node: string, ...points: readonly (readonly [number, number])[]) => ({
@@ -110,7 +110,7 @@ test("sstat: processors and files, where they were measured all along", async ()
           series("cpu_utilization", "n2", [30, 25], [60, 25]),
           series("io_read_bytes", "n1", [30, 1024], [60, 0]),
           series("io_read_bytes", "n2", [30, 0], [60, 2048]),
-          // Older than what is remembered, and one that is missing in between.
+          // Older than the kept measurements, and one with a gap.
           series("io_write_bytes", "n1", [900, 1024], [930, 1024]),
           series("io_write_bytes", "n2", [30, 1024], [120, 1024]),
         ],

@@ -1,18 +1,18 @@
-// The small parts: words as getopt reads them, lists of hosts, spans and instants, patterns of files,
-// scripts made ready, a site's names.
+// Parsers and formatters of the Slurm commands: getopt, host lists, durations and instants, output patterns, prepared
+// batch scripts, and the site's names.
 
 import { spawnSync } from "node:child_process";
 import { expandHostlist } from "@lattice/wire";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { indexText } from "../../src/output/index-ranges.ts";
+import { checkCompat, compatOf } from "../../src/settings/compat-file.ts";
 import { prepareScript } from "../../src/slurm/batch-script.ts";
-import { checkCompat, compatOf } from "../../src/slurm/compat-file.ts";
+import { type Grammar, parseCommandLine } from "../../src/slurm/command-line.ts";
 import { compressHosts } from "../../src/slurm/hostlist.ts";
-import { indexText } from "../../src/slurm/jobs.ts";
 import { outputPath } from "../../src/slurm/output-file.ts";
-import { Refusal } from "../../src/slurm/refusal.ts";
+import { SlurmError } from "../../src/slurm/slurm-error.ts";
 import { fullSpan, parseInstant, shortSpan } from "../../src/slurm/times.ts";
-import { type Grammar, readWords } from "../../src/slurm/words.ts";
 
 const GRAMMAR: Grammar = {
   program: "sx",
@@ -23,7 +23,7 @@ const GRAMMAR: Grammar = {
   ],
 };
 
-describe("words", () => {
+describe("command line", () => {
   test.each<[string, unknown]>([
     ["-N4", [["nodes", "4"]]],
     ["-N 4", [["nodes", "4"]]],
@@ -40,14 +40,14 @@ describe("words", () => {
     ["--exclusive", [["exclusive", null]]],
     ["--exclusive=user", [["exclusive", "user"]]],
   ])("%s", (line, expected) => {
-    const { given, operands } = readWords(GRAMMAR, line.split(" "));
+    const { given, operands } = parseCommandLine(GRAMMAR, line.split(" "));
     expect(given.map(({ name, value }) => [name, value])).toEqual(expected);
     expect(operands).toEqual([]);
   });
 
-  test("operands among options, or all that follows the first", () => {
-    expect(readWords(GRAMMAR, ["a", "-h", "b", "--", "-h"]).operands).toEqual(["a", "b", "-h"]);
-    const stops = readWords({ ...GRAMMAR, stopsAtOperand: true }, ["-h", "a", "-h", "--nodes"]);
+  test("operands are mixed with options, or end them", () => {
+    expect(parseCommandLine(GRAMMAR, ["a", "-h", "b", "--", "-h"]).operands).toEqual(["a", "b", "-h"]);
+    const stops = parseCommandLine({ ...GRAMMAR, stopsAtOperand: true }, ["-h", "a", "-h", "--nodes"]);
     expect(stops).toMatchObject({ operands: ["a", "-h", "--nodes"], given: [{ name: "noheader" }] });
   });
 
@@ -58,13 +58,13 @@ describe("words", () => {
     ["--nodes", "sx: option '--nodes' requires an argument"],
     ["--noheader=1", "sx: option '--noheader' doesn't allow an argument"],
     ["--no", "sx: option '--no' is ambiguous; possibilities: '--nodes' '--noheader'"],
-  ])("%s is a mistake", (word, text) => {
-    expect(() => readWords(GRAMMAR, [word])).toThrow(Refusal);
-    expect(() => readWords(GRAMMAR, [word])).toThrow(text);
+  ])("%s is refused", (word, text) => {
+    expect(() => parseCommandLine(GRAMMAR, [word])).toThrow(SlurmError);
+    expect(() => parseCommandLine(GRAMMAR, [word])).toThrow(text);
   });
 });
 
-describe("lists of hosts", () => {
+describe("host lists", () => {
   test.each([
     [["n1", "n2", "n3"], "n[1-3]"],
     [["n1", "n2", "n4", "n7"], "n[1-2,4,7]"],
@@ -76,7 +76,7 @@ describe("lists of hosts", () => {
     expect(compressHosts(names)).toBe(text);
   });
 
-  test("what is put together can be taken apart", () => {
+  test("a compressed list expands to the same names", () => {
     const name = fc
       .tuple(fc.constantFrom("n", "gpu-", "r1c"), fc.integer({ min: 0, max: 99 }), fc.boolean())
       .map(([prefix, number, padded]) => `${prefix}${padded ? String(number).padStart(4, "0") : number}`);
@@ -87,7 +87,7 @@ describe("lists of hosts", () => {
     );
   });
 
-  test("long lists of indexes are cut as Slurm cuts them", () => {
+  test("long index lists are cut as in Slurm", () => {
     expect(indexText([5, 6, 7, 9])).toBe("5-7,9");
     expect(indexText([1, 3, 5, 7, 9, 11, 13])).toBe("1-13:2");
     expect(indexText([5, 7, 9])).toBe("5,7,9");
@@ -97,12 +97,12 @@ describe("lists of hosts", () => {
   });
 });
 
-test("spans", () => {
+test("durations are formatted as in Slurm", () => {
   expect([0, 5, 65, 3_605, 180_245].map(shortSpan)).toEqual(["0:00", "0:05", "1:05", "1:00:05", "2-02:04:05"]);
   expect([0, 65, 180_245].map(fullSpan)).toEqual(["00:00:00", "00:01:05", "2-02:04:05"]);
 });
 
-test("instants as users write them", () => {
+test("instants are parsed in Slurm's notations", () => {
   const now = new Date(2026, 10, 15, 12, 0, 0).getTime();
   expect(parseInstant("now-2hours", now)).toBe(now - 7_200_000);
   expect(parseInstant("today", now)).toBe(new Date(2026, 10, 15).getTime());
@@ -116,15 +116,15 @@ test("instants as users write them", () => {
   expect(parseInstant("some day", now)).toBeNull();
 });
 
-test("where output goes", () => {
+test("output patterns are filled in", () => {
   const element = { id: "46_3", state: "completed", user: "me", nodes: ["n1"], spec: { name: "arr" } } as const;
   expect(outputPath("logs/%x-%A_%4a.out", element, "/home/me")).toBe("/home/me/logs/arr-46_0003.out");
   expect(outputPath("/tmp/%u.%N.100%%", element, "/home/me")).toBe("/tmp/me.n1.100%");
 });
 
-describe("a script made ready", () => {
+describe("a prepared script", () => {
   const bin = "/opt/it's";
-  test("one line below the interpreter's; arguments are quoted", () => {
+  test("has one line below the interpreter line, with quoted arguments", () => {
     const { text } = prepareScript("#!/bin/bash\n#SBATCH -N1\necho $1\n", { args: ["a b", "it's"], bin, many: false });
     expect(text.split("\n")).toEqual([
       "#!/bin/bash",
@@ -135,18 +135,18 @@ describe("a script made ready", () => {
     ]);
   });
 
-  test("on several nodes the others stand by", () => {
+  test("waits on all nodes but the first", () => {
     expect(prepareScript("#!/bin/sh\n./x\n", { args: [], bin: "/opt/bin", many: true }).text).toContain(
-      "exec '/opt/bin/srun' --stand-by",
+      "exec '/opt/bin/srun' --wait-for-batch-end",
     );
   });
 
-  test("a signal before the end: to the script itself, by a process that is no child of it", () => {
+  test("signals itself before the end, from a process that is not its child", () => {
     const made = (signal: string, from: string | undefined) =>
       prepareScript("#!/bin/sh\nwhile :; do sleep 0.1; done\n", { args: [], bin: from, many: false, signal });
     const { text, signals } = made("B:USR1@30", undefined);
     expect(signals).toBe(true);
-    // The end is past, so it comes at once; nothing else would end this.
+    // The end is in the past, so the signal comes at once; nothing else would end this script.
     const done = spawnSync("sh", ["-c", text], { env: { PATH: process.env.PATH, SLURM_JOB_END_TIME: "1" } });
     expect(done.signal).toBe("SIGUSR1");
     expect(made("USR2", "/opt/bin").text).toContain("'/opt/bin/scancel' -s USR2");
@@ -154,13 +154,13 @@ describe("a script made ready", () => {
     expect(() => made("B:what is this", undefined)).toThrow("Invalid --signal specification");
   });
 
-  test("without an interpreter it is no script", () => {
+  test("needs an interpreter line", () => {
     expect(() => prepareScript("echo", { args: [], bin, many: false })).toThrow("does not look like a batch script");
   });
 });
 
-describe("a site's names", () => {
-  test("partitions and QoS both ways", () => {
+describe("the site's names", () => {
+  test("partitions and QoS map both ways", () => {
     const compat = compatOf(
       checkCompat({ partition_mapping: { normal: "hpc", long: "hpc" }, qos_mapping: { Urgent: 9 } }, "f"),
     );

@@ -1,11 +1,11 @@
-// A site's names for partitions, QoS and accounts: where they are read from, and that `lattice submit` and `lattice plan`
-// know them as sbatch does.
+// The site's names for partitions, QoS and accounts: their files, and their use by `lattice submit`, `lattice plan` and
+// the Slurm commands.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { readCompat } from "../../src/slurm/compat-file.ts";
+import { readCompat } from "../../src/settings/compat-file.ts";
 import { runSlurm } from "../../src/slurm/program.ts";
 import { useScripted } from "../scripted.ts";
 
@@ -18,13 +18,13 @@ const put = (name: string, text: string): string => {
   return join(dir, name);
 };
 
-describe("where names come from", () => {
+describe("sources of names", () => {
   const home = join(dir, "home");
   mkdirSync(join(home, "lattice"), { recursive: true });
   const site = put("site.yaml", "partition_mapping: { normal: hpc, debug: short }\naccount_mapping: { g1: physics }\n");
   const env = { XDG_CONFIG_HOME: home };
 
-  test("the site's file alone, and none at all", async () => {
+  test("the site's file is optional", async () => {
     const compat = await readCompat(env, site);
     expect([compat.vclusterOf("normal"), compat.tenantOf("g1"), compat.accountOf("physics")]).toEqual([
       "hpc",
@@ -34,7 +34,7 @@ describe("where names come from", () => {
     expect((await readCompat(env, join(dir, "absent.yaml"))).mapping).toEqual({});
   });
 
-  test("one's own wins name by name; a named file stands alone, and must exist", async () => {
+  test("the user's file overrides single names; LATTICE_COMPAT replaces both and must exist", async () => {
     writeFileSync(
       join(home, "lattice", "compat.yaml"),
       "partition_mapping: { normal: mine }\nqos_mapping: { gold: 7 }\n",
@@ -49,12 +49,12 @@ describe("where names come from", () => {
     await expect(readCompat({ LATTICE_COMPAT: join(dir, "gone.yaml") }, site)).rejects.toThrow("cannot be read");
   });
 
-  test("a damaged site file is named", async () => {
+  test("an error names the damaged file", async () => {
     await expect(readCompat({}, put("bad.yaml", "accounts: {}\n"))).rejects.toThrow('unknown key "accounts"');
   });
 });
 
-describe("a script in the site's words", () => {
+describe("a script with the site's names", () => {
   const script = put("job.sh", "#!/bin/sh\n#SBATCH -p normal -q gold -A g123 -N 1\ntrue\n");
   const names =
     "partition_mapping: { normal: hpc-batch }\nqos_mapping: { gold: 9 }\naccount_mapping: { g123: physics }\n";
@@ -67,20 +67,20 @@ describe("a script in the site's words", () => {
     };
   });
 
-  test.each(["submit", "plan"])("lattice %s puts them into Lattice's", async (command) => {
+  test.each(["submit", "plan"])("lattice %s translates them", async (command) => {
     expect(await rig.run(command, script), rig.err).toBe(0);
     const [body] = rig.bodies.map((text) => JSON.parse(text) as unknown);
     expect(body).toMatchObject({ vcluster: "hpc-batch", preemption_class: 9, tenant: "physics" });
   });
 
-  test("a file of names that cannot be read: said, and nothing is submitted", async () => {
+  test("an unreadable file is an error and nothing is submitted", async () => {
     vi.stubEnv("LATTICE_COMPAT", put("compat.yaml", "partition_mapping: { normal: 7 }\n"));
     expect(await rig.run("submit", script)).not.toBe(0);
     expect(rig.err).toContain('partition "normal" must name a vCluster');
     expect(rig.requests).toEqual([]);
   });
 
-  test("squeue chooses and shows by the account's name", async () => {
+  test("squeue filters by and shows the account's name", async () => {
     const job = (id: string, tenant: string) => ({
       id,
       user: "ada",
@@ -92,7 +92,7 @@ describe("a script in the site's words", () => {
     expect(rig.out, rig.err).toBe("1 g123\n");
   });
 
-  test("scancel asks for the tenant", async () => {
+  test("scancel -A filters by the tenant", async () => {
     rig.answers = { "GET /api/v1/allocations": [200, { allocations: [] }] };
     await runSlurm("scancel", ["-A", "g123"]);
     expect(rig.requests.join(), rig.err).toContain("tenant=physics");

@@ -1,4 +1,4 @@
-// What the commands print, line for line as Slurm prints it, against a server that answers as it is told.
+// The output of the Slurm commands, line by line as Slurm prints it, against a scripted server.
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { SLURM_COMMANDS } from "../../src/commands/compat/launcher.ts";
@@ -16,7 +16,7 @@ const job = (id: string, name: string, more: object = {}) => ({
   ...more,
 });
 
-/** What has run for so long is told to the second, however slow this machine is. */
+/** A fixed clock, so that run times are exact on a slow machine. */
 beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"], now: Date.parse("2026-11-15T12:00:00Z") }));
 afterEach(() => void vi.useRealTimers());
 
@@ -25,9 +25,9 @@ function answerWithQueue(): void {
     group: { range: { start: 0, end: 3, concurrency: 2 }, size: 4, waiting: 2, waiting_indexes: "2-3", pending: 2 },
   });
   const elements = [job("46_1", "arr.sh"), job("46_0", "arr.sh")];
-  const unmet = [{ ref: "44", condition: "success" }];
+  const unmet_dependencies = [{ ref: "44", condition: "success" }];
   const whole = [
-    job("48", "wrap", { unmet }),
+    job("48", "wrap", { unmet_dependencies }),
     array,
     job("45", "a-long-name", { pending_reason_codes: ["priority"] }),
     job("44", "demo", { spec: { name: "demo", vcluster: "debug", resources: { nodes: 2 } } }),
@@ -47,9 +47,9 @@ function answerWithQueue(): void {
   };
 }
 
-test("squeue: elements that are held one by one have rows of their own", async () => {
+test("squeue shows elements that are held one by one in their own rows", async () => {
   const range = { start: 0, end: 9, concurrency: 2 };
-  const group = { range, size: 10, waiting_indexes: "2-9", held_indexes: "4-5", admin_held_indexes: "8" };
+  const group = { range, size: 10, waiting_indexes: "2-9", user_hold_indexes: "4-5", admin_hold_indexes: "8" };
   const list = (query: string) => `GET /api/v1/allocations?${LIVE}&${query}page_size=500`;
   const elements = [job("46_1", "arr.sh", { hold: { kind: "user" } }), job("46_0", "arr.sh")];
   const answerFor = (array: object): void => {
@@ -77,7 +77,7 @@ test("squeue: elements that are held one by one have rows of their own", async (
     "46_8 JobHeldAdmin",
   ]);
   rig.out = "";
-  // Held as a whole it is one row.
+  // An array that is held as a whole is one row.
   const whole = { group: { range, size: 10, waiting_indexes: "2-9" }, hold: { kind: "user" } };
   elements[1] = job("46_0", "arr.sh", { hold: { kind: "user" } });
   answerFor(job("46", "arr.sh", whole));
@@ -85,7 +85,7 @@ test("squeue: elements that are held one by one have rows of their own", async (
   expect(rig.out.trimEnd().split("\n")).toEqual(["46_[0-9%2] JobHeldUser"]);
 });
 
-test("squeue: the default table", async () => {
+test("squeue prints the default table", async () => {
   answerWithQueue();
   expect(await runSlurm("squeue", [])).toBe(0);
   expect(rig.err).toBe("");
@@ -100,7 +100,7 @@ test("squeue: the default table", async () => {
   ]);
 });
 
-test("squeue: the long table begins with the hour, and cuts the names of columns, not times", async () => {
+test("squeue -l starts with the date and cuts headers, not times", async () => {
   answerWithQueue();
   expect(await runSlurm("squeue", ["-l", "-t", "R"])).toBe(0);
   expect(rig.out.split("\n").slice(1)).toEqual([
@@ -113,7 +113,7 @@ test("squeue: the long table begins with the hour, and cuts the names of columns
   expect(rig.out).toBe("");
 });
 
-test("squeue: as JSON, by the names that scripts read", async () => {
+test("squeue --json has Slurm's field names", async () => {
   answerWithQueue();
   expect(await runSlurm("squeue", ["--json"])).toBe(0);
   const { jobs, errors } = JSON.parse(rig.out) as { jobs: Record<string, unknown>[]; errors: unknown[] };
@@ -138,7 +138,7 @@ test("squeue: as JSON, by the names that scripts read", async () => {
   });
 });
 
-test("squeue: formats, filters, order, and elements one by one", async () => {
+test("squeue supports formats, filters, sorting and unfolded arrays", async () => {
   answerWithQueue();
   expect(await runSlurm("squeue", ["-h", "-t", "R", "-o", "%i|%T|%l|%N|%A|%F|%K|%a|%q|100%%"])).toBe(0);
   expect(rig.out).toBe("43|RUNNING|2:00:00|n[1-2,4]|43|43|N/A|(null)|normal|100%\n");
@@ -164,7 +164,7 @@ test.each<[readonly string[], string]>([
   expect(rig.out).toBe("");
 });
 
-test("a server that is not there, as Slurm says it", async () => {
+test("an unreachable server is reported in Slurm's words", async () => {
   vi.stubEnv("LATTICE_API_URL", "http://127.0.0.1:1");
   expect(await runSlurm("squeue", [])).toBe(1);
   expect(rig.err).toContain("squeue: error: Unable to contact slurm controller (connect failure)");
@@ -190,7 +190,7 @@ function answerWithNodes(): void {
   };
 }
 
-test("sinfo: nodes alike on one line", async () => {
+test("sinfo groups equal nodes on one line", async () => {
   answerWithNodes();
   expect(await runSlurm("sinfo", [])).toBe(0);
   expect(rig.out.split("\n")).toEqual([
@@ -202,7 +202,7 @@ test("sinfo: nodes alike on one line", async () => {
   ]);
 });
 
-test("sinfo: formats, one line for each node, states", async () => {
+test("sinfo supports formats, one line per node, and states", async () => {
   answerWithNodes();
   await runSlurm("sinfo", ["-t", "idle", "-o", "%P|%a|%l|%D|%t|%N|%c|%m|%G|%f"]);
   expect(rig.out).toBe(
@@ -220,7 +220,7 @@ test("sinfo: formats, one line for each node, states", async () => {
   expect(rig.out).toBe("1/3 1/3/1/5\n");
 });
 
-test("sinfo -N: the partitions of a node together", async () => {
+test("sinfo -N keeps the partitions of a node together", async () => {
   answerWithNodes();
   const vclusters = [{ id: "debug", is_default: true }, { id: "long" }];
   rig.answers["GET /api/v1/vclusters"] = [200, { vclusters }];
@@ -228,7 +228,7 @@ test("sinfo -N: the partitions of a node together", async () => {
   expect(rig.out).toBe("n1 debug*\nn1 long\nn10 debug*\nn10 long\n");
 });
 
-test("sinfo: why nodes are not used, each node once", async () => {
+test("sinfo -R lists each node with a reason once", async () => {
   answerWithNodes();
   const vclusters = [{ id: "debug", is_default: true }, { id: "long" }];
   rig.answers["GET /api/v1/vclusters"] = [200, { vclusters }];
@@ -239,7 +239,7 @@ test("sinfo: why nodes are not used, each node once", async () => {
   expect(rig.out).toBe("");
 });
 
-test("sinfo: as JSON, only what was asked for", async () => {
+test("sinfo --json honours the filters", async () => {
   answerWithNodes();
   expect(await runSlurm("sinfo", ["--json", "-n", "n1,n10"])).toBe(0);
   const { nodes } = JSON.parse(rig.out) as { nodes: Record<string, unknown>[] };
@@ -249,7 +249,7 @@ test("sinfo: as JSON, only what was asked for", async () => {
   ]);
 });
 
-test("sacct: a table, and lines for programs", async () => {
+test("sacct prints a table, and delimited lines with -P", async () => {
   const ended = job("44", "a-rather-long-name", {
     state: "failed",
     reason: "walltime_exceeded",
@@ -278,7 +278,7 @@ test("sacct: a table, and lines for programs", async () => {
   expect(rig.err).toBe('sacct: error: Invalid field requested: "Nothing"\n');
 });
 
-test("scancel: ids as they are, what has ended is no error, what is forbidden is one", async () => {
+test("scancel ignores ended jobs and fails for forbidden ones", async () => {
   const refusal = (code: string, status: number) => ({ code, status, detail: "no", hint: "" });
   rig.answers = {
     "POST /api/v1/allocations/1/cancel": [200, { id: "1" }],
@@ -293,7 +293,7 @@ test("scancel: ids as they are, what has ended is no error, what is forbidden is
   expect(await runSlurm("scancel", ["nonsense"])).toBe(1);
 });
 
-test("scancel: signals go to what runs, KILL ends, what is no signal is refused", async () => {
+test("scancel signals running processes, cancels for KILL, and refuses unknown signals", async () => {
   rig.answers = {
     "GET /api/v1/allocations/5": [200, job("5", "waits")],
     "POST /api/v1/allocations/5/cancel": [200, { id: "5" }],
@@ -306,7 +306,7 @@ test("scancel: signals go to what runs, KILL ends, what is no signal is refused"
   expect(rig.err).toBe("scancel: error: Unknown job signal: LOUD\n");
 });
 
-test("scontrol: whether nodes take work, limits told by how much, and nothing changed where something is refused", async () => {
+test("scontrol update changes nodes and limits, or nothing when a field is refused", async () => {
   rig.answers = {
     "POST /api/v1/nodes/n1/drain": [200, { node: { id: "n1", state: "draining" } }],
     "GET /api/v1/nodes/n2": [200, { id: "n2", state: "drained" }],
@@ -325,7 +325,7 @@ test("scontrol: whether nodes take work, limits told by how much, and nothing ch
   expect(rig.bodies.at(-1)).toContain('"walltime_seconds":900');
 });
 
-test("every command has a help page, and its version", async () => {
+test("every command has --help and --version", async () => {
   for (const name of SLURM_COMMANDS) {
     rig.out = "";
     expect(await runSlurm(name, ["--help"])).toBe(0);

@@ -1,10 +1,10 @@
 // The allocations of each user: the records know whose they are, and who asks for one user's among a hundred thousand
 // should not wait until all of them were looked at. Elements of groups are among them; who wants none passes them over.
 
-import type { Allocation } from "../allocation/allocation.ts";
-import { compareAllocationIds } from "../allocation/order.ts";
-import type { AllocationId, UserName } from "../ids.ts";
-import { createOrdered, type Ordered } from "./ordered.ts";
+import { compareAllocationIds } from "../base/id-order.ts";
+import type { AllocationId, UserName } from "../base/ids.ts";
+import { createOrdered, type Ordered } from "../base/ordered.ts";
+import type { Allocation } from "../model/allocation/allocation.ts";
 
 export interface ByUser {
   of(user: UserName): Ordered<AllocationId>;

@@ -1,27 +1,26 @@
-// Which records have changed lately, by id, so that a reader who keeps something made from them can bring
-// it up to date without walking every table. Bounded: whoever looks away for longer than the memory
-// lasts is told so, and starts over. Nothing here is hashed or stored.
+// The ids of recently changed records, so that a reader with derived data can update it without walking every table.
+// The memory is bounded: a reader that falls too far behind gets `null` and rebuilds. Nothing here is hashed or stored.
 
-import type { AllocationId, NodeId, TenantId } from "../ids.ts";
+import type { AllocationId, NodeId, TenantId } from "../base/ids.ts";
 
 export interface Changed {
-  /** In the order in which they changed; one that changed twice may come twice. */
+  /** In order of change; a node that changed twice may come twice. */
   readonly nodes: readonly NodeId[];
   readonly allocations: ReadonlySet<AllocationId>;
-  /** Their records, or what they use. */
+  /** Tenants whose record or usage changed. */
   readonly tenants: ReadonlySet<TenantId>;
 }
 
 export interface Changes {
-  /** How many there have been: to be handed to `since` later. */
+  /** The number of changes so far: an argument of a later `since`. */
   readonly count: number;
-  /** What has changed since there were so many; null when that is too long ago to know. */
+  /** Returns the changes after the first `count`; `null` when they are no longer remembered. */
   since(count: number): Changed | null;
 }
 
 export interface ChangeLog extends Changes {
   node(id: NodeId): void;
-  /** At once; the list stays as it is. */
+  /** Records a bulk change without a copy: the caller must not change the list. */
   nodes(ids: readonly NodeId[]): void;
   allocation(id: AllocationId): void;
   tenant(id: TenantId): void;
@@ -30,25 +29,19 @@ export interface ChangeLog extends Changes {
 /** Enough for several entries of the largest size; about half a megabyte. */
 const REMEMBERED = 32_768;
 
-const NODE = 0;
-const ALLOCATION = 1;
-const TENANT = 2;
-/** Many in one place; the places after it, one for each of the others, are empty. */
-const NODES = 3;
+/** One change, or the nodes of a bulk change: a list of n nodes takes n places, of which only the first is set. */
+type Change = NodeId | readonly NodeId[] | { readonly allocation: AllocationId } | { readonly tenant: TenantId };
 
 export function createChangeLog(): ChangeLog {
-  const ids: (string | readonly NodeId[])[] = [];
-  const kinds = new Uint8Array(REMEMBERED);
+  const ring: Change[] = [];
   let count = 0;
-  /** Whoever looks next has seen what was noted before this. */
+  /** The count at the last read: readers have seen every change before it. */
   let looked = 0;
   let lastTenant = "";
   let lastTenantAt = -1;
 
-  function note(kind: number, id: string): void {
-    const at = count % REMEMBERED;
-    ids[at] = id;
-    kinds[at] = kind;
+  function note(change: Change): void {
+    ring[count % REMEMBERED] = change;
     count += 1;
   }
 
@@ -64,32 +57,31 @@ export function createChangeLog(): ChangeLog {
       const allocations = new Set<AllocationId>();
       const tenants = new Set<TenantId>();
       for (let n = before; n < count; n += 1) {
-        const at = n % REMEMBERED;
-        const id = ids[at];
-        if (kinds[at] === NODE) nodes.push(id as NodeId);
-        else if (kinds[at] === NODES) {
-          for (const node of id as readonly NodeId[]) nodes.push(node);
-          n += (id as readonly NodeId[]).length - 1;
-        } else if (kinds[at] === ALLOCATION) allocations.add(id as AllocationId);
-        else tenants.add(id as TenantId);
+        const change = ring[n % REMEMBERED];
+        if (change === undefined) return null;
+        if (typeof change === "string") nodes.push(change);
+        else if ("allocation" in change) allocations.add(change.allocation);
+        else if ("tenant" in change) tenants.add(change.tenant);
+        else {
+          for (const node of change) nodes.push(node);
+          n += change.length - 1;
+        }
       }
       return { nodes, allocations, tenants };
     },
-    node: (id) => note(NODE, id),
+    node: note,
     nodes(list) {
       if (list.length === 0) return;
-      const at = count % REMEMBERED;
-      ids[at] = list;
-      kinds[at] = NODES;
+      ring[count % REMEMBERED] = list;
       count += list.length;
     },
-    allocation: (id) => note(ALLOCATION, id),
+    allocation: (id) => note({ allocation: id }),
     tenant(id) {
-      // Every node of a large allocation tells of its tenant; once is enough for all who have not looked since.
+      // Every node of a large allocation reports its tenant; one change is enough for readers that have not looked since.
       if (id === lastTenant && lastTenantAt >= looked) return;
       lastTenant = id;
       lastTenantAt = count;
-      note(TENANT, id);
+      note({ tenant: id });
     },
   };
 }

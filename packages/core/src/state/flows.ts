@@ -1,22 +1,16 @@
-// Who waits for whom, read off the records and kept up to date at every replacement: blocked
-// allocations, the dependents of each end, holders of names and those who want them, and what each task
-// group has in the queue. Nothing here is hashed or stored; a restored state builds it again.
+// The dependency indexes, derived from the records and updated at every replacement: blocked allocations, the dependents
+// of each end, holders of mutex names and the allocations that want them, and what each task group has in the queue.
+// Nothing here is hashed or stored; a restored state rebuilds it.
 
-import type { Allocation } from "../allocation/allocation.ts";
-import { type Dependency, mutexEdges } from "../allocation/dependency.ts";
-import { compareAllocationIds } from "../allocation/order.ts";
-import { isFinal } from "../allocation/phase.ts";
-import { hasGroupEnded, type TaskGroup } from "../group/group.ts";
-import { CHUNK_SIZE, type MarkChunk, READY } from "../group/marks.ts";
-import type { AllocationId, TenantId } from "../ids.ts";
-import { createOrdered, type Ordered } from "./ordered.ts";
-
-/** A name that one allocation of a tenant may hold at a time. */
-export interface Lock {
-  holder: AllocationId | null;
-  /** Those for whom nothing else, or only later names, is left to wait for. */
-  readonly waiting: Ordered<AllocationId>;
-}
+import { compareAllocationIds } from "../base/id-order.ts";
+import type { AllocationId } from "../base/ids.ts";
+import { createOrdered, type Ordered } from "../base/ordered.ts";
+import type { Allocation } from "../model/allocation/allocation.ts";
+import { hasGroupEnded, type TaskGroup } from "../model/group/group.ts";
+import type { MarkChunk } from "../model/group/marks.ts";
+import type { Dependency } from "../model/spec/dependency.ts";
+import { createElementIndex } from "./element-index.ts";
+import { createMutexIndex, type Lock } from "./mutex-index.ts";
 
 export interface Flows {
   /** Pending, with dependencies that are not met. */
@@ -27,14 +21,14 @@ export interface Flows {
   dependents(ref: string): Ordered<AllocationId>;
   /** Groups whose elements wait for the elements of this one. */
   counterparts(group: AllocationId): Ordered<AllocationId>;
-  /** Whether anybody may wait for single elements of this group. */
+  /** Whether other work may wait for single elements of this group. */
   elementsAwaited(group: AllocationId): boolean;
   lock(key: string): Lock | undefined;
   locks(): Iterable<readonly [string, Lock]>;
   pendingElements(group: AllocationId): number;
-  /** Those of them that nobody holds. */
+  /** Pending elements without a hold. */
   windowElements(group: AllocationId): number;
-  /** Suspended until somebody resumes them. */
+  /** Suspended until a user resumes them. */
   restingElements(group: AllocationId): number;
   /** Positions whose counterparts are met and which have not been made. */
   ready(group: AllocationId): Ordered<number>;
@@ -43,41 +37,18 @@ export interface Flows {
   marksReplaced(before: MarkChunk | undefined, after: MarkChunk | undefined): void;
 }
 
-/** A tenant's id holds no space, so the key is unambiguous. */
-export const lockKey = (tenant: TenantId, name: string): string => `${tenant} ${name}`;
-
 const NO_EDGES: readonly Dependency[] = [];
 const NONE: readonly number[] = [];
-const NOBODY = createOrdered<AllocationId>(compareAllocationIds);
-const NOTHING_READY = createOrdered<number>((a, b) => a - b);
+const NO_WAITERS = createOrdered<AllocationId>(compareAllocationIds);
 
 export function createFlows(): Flows {
   const blocked = createOrdered(compareAllocationIds);
-  const elements = createOrdered(compareAllocationIds);
   const dependents = new Map<string, Ordered<AllocationId>>();
   const counterparts = new Map<string, Ordered<AllocationId>>();
-  const locks = new Map<string, Lock>();
-  const pendingElements = new Map<AllocationId, number>();
-  const restingElements = new Map<AllocationId, number>();
-  const heldElements = new Map<AllocationId, number>();
-  const ready = new Map<AllocationId, Ordered<number>>();
-  /** Waits of anybody for single elements of any group. */
+  const mutexes = createMutexIndex();
+  const elements = createElementIndex();
+  /** Dependencies on single elements of any group. */
   let awaitedElements = 0;
-
-  function lockOf(key: string): Lock {
-    const known = locks.get(key);
-    if (known !== undefined) return known;
-    const fresh: Lock = { holder: null, waiting: createOrdered(compareAllocationIds) };
-    locks.set(key, fresh);
-    return fresh;
-  }
-
-  function leave(key: string, id: AllocationId): void {
-    const lock = lockOf(key);
-    if (lock.holder === id) lock.holder = null;
-    lock.waiting.delete(id);
-    if (lock.holder === null && lock.waiting.size === 0) locks.delete(key);
-  }
 
   function waitersReplaced(before: Waiter | undefined, after: Waiter | undefined): void {
     const was = openEdges(before);
@@ -99,56 +70,27 @@ export function createFlows(): Flows {
     for (const ref of refs) put(dependents, ref, id);
   }
 
-  function locksReplaced(before: Allocation | undefined, after: Allocation | undefined): void {
-    const was = namesOf(before);
-    const is = namesOf(after);
-    if (was === NO_NAMES && is === NO_NAMES) return;
-    const id = (after ?? before)?.id;
-    if (id === undefined) return;
-    for (const key of was.held) if (!is.held.includes(key)) leave(key, id);
-    if (was.wanted !== null && was.wanted !== is.wanted) lockOf(was.wanted).waiting.delete(id);
-    for (const key of is.held) lockOf(key).holder = id;
-    if (is.wanted !== null) lockOf(is.wanted).waiting.add(id);
-    if (was.wanted !== null) leaveIfEmpty(was.wanted);
-  }
-
-  function leaveIfEmpty(key: string): void {
-    const lock = locks.get(key);
-    if (lock !== undefined && lock.holder === null && lock.waiting.size === 0) locks.delete(key);
-  }
-
-  function elementReplaced(before: Allocation | undefined, after: Allocation | undefined): void {
-    const element = after?.element ?? before?.element;
-    const id = (after ?? before)?.id;
-    if (element === undefined || id === undefined) return;
-    if (before === undefined) elements.add(id);
-    if (after === undefined) elements.delete(id);
-    countIn(pendingElements, element.group, Number(isPending(after)) - Number(isPending(before)));
-    countIn(heldElements, element.group, Number(after?.hold !== undefined) - Number(before?.hold !== undefined));
-    countIn(restingElements, element.group, Number(isResting(after)) - Number(isResting(before)));
-  }
-
   return {
     blocked,
-    elements,
-    dependents: (ref) => dependents.get(ref) ?? NOBODY,
-    counterparts: (group) => counterparts.get(group) ?? NOBODY,
+    elements: elements.records,
+    dependents: (ref) => dependents.get(ref) ?? NO_WAITERS,
+    counterparts: (group) => counterparts.get(group) ?? NO_WAITERS,
     elementsAwaited: (group) => awaitedElements > 0 || counterparts.has(group),
-    lock: (key) => locks.get(key),
-    locks: () => locks,
-    pendingElements: (group) => pendingElements.get(group) ?? 0,
-    restingElements: (group) => restingElements.get(group) ?? 0,
-    windowElements: (group) => (pendingElements.get(group) ?? 0) - (heldElements.get(group) ?? 0),
-    ready: (group) => ready.get(group) ?? NOTHING_READY,
+    lock: mutexes.lock,
+    locks: mutexes.locks,
+    pendingElements: elements.pending,
+    restingElements: elements.suspended,
+    windowElements: elements.startable,
+    ready: elements.ready,
     allocationReplaced(before, after) {
-      elementReplaced(before, after);
+      elements.allocationReplaced(before, after);
       if ((before ?? after)?.spec.dependsOn === undefined) return;
       const id = (after ?? before)?.id;
       if (id === undefined) return;
       if (isBlocked(after)) blocked.add(id);
       else if (isBlocked(before)) blocked.delete(id);
       waitersReplaced(isBlocked(before) ? before : undefined, isBlocked(after) ? after : undefined);
-      locksReplaced(before, after);
+      mutexes.allocationReplaced(before, after);
     },
     groupReplaced(before, after) {
       const id = (after ?? before)?.id;
@@ -160,50 +102,17 @@ export function createFlows(): Flows {
         if (is && !was) put(counterparts, ref, id);
         if (was && !is) drop(counterparts, ref, id);
       }
-      if (was && !is) ready.delete(id);
+      if (was && !is) elements.groupEnded(id);
     },
-    marksReplaced(before, after) {
-      const chunk = after ?? before;
-      if (chunk === undefined) return;
-      const length = Math.max(before?.marks.length ?? 0, after?.marks.length ?? 0);
-      for (let at = 0; at < length; at += 1) {
-        const was = before?.marks[at] === READY;
-        const is = after?.marks[at] === READY;
-        if (was === is) continue;
-        const position = chunk.n * CHUNK_SIZE + at;
-        if (was) ready.get(chunk.group)?.delete(position);
-        else readyOf(chunk.group).add(position);
-      }
-    },
+    marksReplaced: elements.marksReplaced,
   };
-
-  function readyOf(group: AllocationId): Ordered<number> {
-    const known = ready.get(group);
-    if (known !== undefined) return known;
-    const fresh = createOrdered<number>((a, b) => a - b);
-    ready.set(group, fresh);
-    return fresh;
-  }
-}
-
-const isPending = (record: Allocation | undefined): boolean => record?.phase.kind === "pending";
-
-function countIn(counts: Map<AllocationId, number>, group: AllocationId, change: number): void {
-  if (change === 0) return;
-  const count = (counts.get(group) ?? 0) + change;
-  if (count === 0) counts.delete(group);
-  else counts.set(group, count);
 }
 
 /** An allocation or a group, as far as waiting goes. */
 type Waiter = Pick<Allocation, "id" | "spec" | "unmet">;
 
-export const isBlocked = (record: Allocation | undefined): boolean =>
+const isBlocked = (record: Allocation | undefined): boolean =>
   record?.unmet !== undefined && record.phase.kind === "pending";
-
-/** Those that are suspended for another cause are queued again by themselves. */
-export const isResting = (record: Allocation | undefined): boolean =>
-  record?.phase.kind === "suspended" && record.phase.cause === "walltime";
 
 const openGroup = (group: TaskGroup | undefined): TaskGroup | undefined =>
   group === undefined || hasGroupEnded(group.phase) ? undefined : group;
@@ -225,35 +134,6 @@ const elementRefs = (refs: ReadonlySet<string>): number => {
 export function counterpartRefs(group: TaskGroup | undefined): readonly string[] {
   if (group?.counterparts === undefined) return [];
   return [...new Set(group.counterparts.map((n) => group.spec.dependsOn?.[n]?.ref ?? ""))];
-}
-
-interface Names {
-  readonly held: readonly string[];
-  /** The next to be taken, once everything else is met. */
-  readonly wanted: string | null;
-}
-
-const NO_NAMES: Names = { held: [], wanted: null };
-
-/** What an allocation holds and wants follows from its record: what is met of its names, it holds. */
-export function namesOf(record: Allocation | undefined): Names {
-  const edges = record?.spec.dependsOn;
-  if (record === undefined || edges === undefined || isFinal(record.phase)) return NO_NAMES;
-  if (!edges.some((edge) => edge.condition === "mutex")) return NO_NAMES;
-  const unmet = record.unmet ?? NONE;
-  const key = (n: number): string => lockKey(record.spec.tenant, edges[n]?.ref ?? "");
-  const all = mutexEdges(
-    edges,
-    edges.map((_, n) => n),
-  );
-  const left = mutexEdges(edges, unmet);
-  const [next] = left;
-  const free = left.length === unmet.length;
-  return {
-    held: all.filter((n) => !unmet.includes(n)).map(key),
-    // Who is held takes no name from others.
-    wanted: free && next !== undefined && record.hold === undefined ? key(next) : null,
-  };
 }
 
 function put(index: Map<string, Ordered<AllocationId>>, key: string, id: AllocationId): void {

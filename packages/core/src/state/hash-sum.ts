@@ -1,7 +1,7 @@
 // A sum of hashes: it does not depend on the order in which they came, and one that is replaced is
 // taken out again without a look at the others.
 
-import { invariant } from "../invariant.ts";
+import { invariant } from "../base/invariant.ts";
 
 export interface HashSum {
   /** Hashes are hex text of 256 bits. */

@@ -2,7 +2,7 @@
 // retention rule, and the position. Replicas on the same entry have the same one. It costs only the
 // records that changed since it was last asked for.
 
-import { canonical } from "../canonical.ts";
+import { canonical } from "../base/canonical.ts";
 import type { State } from "./state.ts";
 import type { HashText } from "./table.ts";
 import type { Tables } from "./tables.ts";
@@ -18,13 +18,13 @@ export const stateHash = (state: State, hash: HashText): string =>
   );
 
 /** A state as far as its hash goes: the one that is, or one that was. */
-export interface HashParts {
+interface HashParts {
   readonly position: Pick<State, "index" | "at" | "version" | "retention" | "counters">;
   size(table: keyof Tables): number;
   digest(table: keyof Tables): string;
 }
 
-/** Those that were there from the beginning are part of every hash; the others, while they are not empty. */
+/** Tables of every hash; other tables count while they are not empty. */
 const ALWAYS = true;
 /** So the hash is the one that servers have which do not know the table. */
 const WHEN_USED = false;
@@ -66,8 +66,8 @@ export function hashOfParts({ position, size, digest }: HashParts, hash: HashTex
 }
 
 /**
- * Does up to `limit` records of that work ahead of time, so that asking later is quick. Fewer than that are
- * left alone: most of them will have changed again by the time somebody asks. True: some is left to do.
+ * Hashes up to `limit` changed records ahead of time, so that the next state hash is quick. Fewer than that are left
+ * alone, because most of them change again before the next hash. Returns `true` while some are left.
  */
 export function warmStateHash(state: State, hash: HashText, limit: number): boolean {
   const dirty = recordsToHash(state);
@@ -77,7 +77,7 @@ export function warmStateHash(state: State, hash: HashText, limit: number): bool
   return dirty - limit >= limit;
 }
 
-/** What asking for the hash would cost now. */
+/** Returns how many records the next state hash must hash. */
 export function recordsToHash(state: State): number {
   let dirty = 0;
   for (const table of Object.values(state.tables)) dirty += table.dirty;

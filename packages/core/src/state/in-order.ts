@@ -1,8 +1,8 @@
-// Allocations in order of id. Records of groups' elements come later than their ids, so they are kept in an order of their own
-// and woven in where somebody walks over all.
+// Allocations in order of id. Records of groups' elements are made later than their ids, so they have an order of their
+// own, which a walk over all allocations merges in.
 
-import type { Allocation } from "../allocation/allocation.ts";
-import { compareAllocationIds } from "../allocation/order.ts";
+import { compareAllocationIds } from "../base/id-order.ts";
+import type { Allocation } from "../model/allocation/allocation.ts";
 
 export function* inOrder(
   records: Iterable<Allocation>,

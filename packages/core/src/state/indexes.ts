@@ -2,31 +2,32 @@
 // pending per vCluster, placed, usage per tenant, free nodes, claims per allocation. Nothing here
 // is hashed or stored; a restored state builds it again from its records.
 
-import type { Allocation } from "../allocation/allocation.ts";
-import { compareAllocationIds } from "../allocation/order.ts";
-import { type AllocationPhase, isPlaced } from "../allocation/phase.ts";
-import { isQueued } from "../allocation/queued.ts";
-import { byCodeUnits } from "../canonical.ts";
-import type { Dag } from "../dag/dag.ts";
-import type { AllocationId, DagId, NodeId, TenantId, VClusterId } from "../ids.ts";
-import { type Accounts, createAccounts } from "../ledger/accounts.ts";
-import type { GpusOn } from "../ledger/held.ts";
-import type { Claim, Node } from "../node/node.ts";
+import { byCodeUnits } from "../base/canonical.ts";
+import { compareAllocationIds } from "../base/id-order.ts";
+import type { AllocationId, DagId, NodeId, TenantId, VClusterId } from "../base/ids.ts";
+import { createOrdered, type Ordered } from "../base/ordered.ts";
+import type { Allocation } from "../model/allocation/allocation.ts";
+import { isQueued } from "../model/allocation/is-queued.ts";
+import { type AllocationPhase, isPlaced } from "../model/allocation/phase.ts";
+import type { Dag } from "../model/dag/dag.ts";
+import type { GpusOn } from "../model/ledger/current-use.ts";
+import type { Claim, Node } from "../model/node/node.ts";
+import { type Accounts, createAccounts } from "./accounts.ts";
 import { type ByUser, createByUser } from "./by-user.ts";
 import { createFlows, type Flows } from "./flows.ts";
-import { createOrdered, type Ordered } from "./ordered.ts";
 import { createSharingIndex, type SharingIndex } from "./sharing-index.ts";
+import { createUsageIndex } from "./usage-index.ts";
 import type { TenantUsage } from "./view.ts";
 
 export interface Indexes {
   readonly placed: Ordered<AllocationId>;
-  /** Services that are begun again later. */
+  /** Allocations with a backoff. */
   readonly held: Ordered<AllocationId>;
-  /** Pending, and somebody wants them to wait. */
+  /** Pending allocations with a hold. */
   readonly onHold: Ordered<AllocationId>;
   readonly nodes: Ordered<NodeId>;
   readonly freeNodeCount: number;
-  /** Nodes with something held against them. */
+  /** Nodes with recorded faults. */
   readonly faultyNodeCount: number;
   readonly accounts: Accounts;
   readonly sharing: SharingIndex;
@@ -44,25 +45,21 @@ export interface Indexes {
   dagRemoved(record: Dag): void;
   /** Answers the allocations whose last claim went with this change. */
   nodeReplaced(before: Node | undefined, after: Node): readonly AllocationId[];
-  /** The only claim on each of these nodes was taken (1) or given back (-1); answers how many its allocation has left. */
+  /** The only claim on each of these nodes was taken (1) or released (-1); returns the number of claims that its allocation has left. */
   claimReplaced(nodes: readonly Node[], claim: Claim, change: 1 | -1): number;
 }
 
-type Tally = { nodes: number; running: number };
-
 const NO_CLAIMS: readonly Claim[] = [];
-const NOBODY: readonly AllocationId[] = [];
+const NO_ALLOCATIONS: readonly AllocationId[] = [];
 
-/** `usageChanged` is told whose tally is about to change. */
+/** `usageChanged` is called before the usage of a tenant changes. */
 export function createIndexes(gpusOn: GpusOn, usageChanged: (tenant: TenantId) => void): Indexes {
   const pending = new Map<VClusterId, Ordered<AllocationId>>();
   const placed = createOrdered(compareAllocationIds);
   const held = createOrdered(compareAllocationIds);
   const onHold = createOrdered(compareAllocationIds);
   const nodes = createOrdered<NodeId>(byCodeUnits);
-  const usage = new Map<TenantId, Tally>();
-  const claims = new Map<AllocationId, number>();
-  const claimedNodes = new Map<VClusterId, number>();
+  const use = createUsageIndex(usageChanged);
   const accounts = createAccounts(gpusOn);
   const sharing = createSharingIndex();
   const flows = createFlows();
@@ -77,41 +74,6 @@ export function createIndexes(gpusOn: GpusOn, usageChanged: (tenant: TenantId) =
     const fresh = createOrdered(compareAllocationIds);
     pending.set(vcluster, fresh);
     return fresh;
-  }
-
-  function tallyOf(tenant: TenantId): Tally {
-    usageChanged(tenant);
-    const known = usage.get(tenant);
-    if (known !== undefined) return known;
-    const fresh = { nodes: 0, running: 0 };
-    usage.set(tenant, fresh);
-    return fresh;
-  }
-
-  function count(allocation: AllocationId, change: number): number {
-    const left = (claims.get(allocation) ?? 0) + change;
-    if (left === 0) claims.delete(allocation);
-    else claims.set(allocation, left);
-    return left;
-  }
-
-  function countNodes(claim: Pick<Claim, "vcluster"> | undefined, change: number): void {
-    if (claim !== undefined) claimedNodes.set(claim.vcluster, (claimedNodes.get(claim.vcluster) ?? 0) + change);
-  }
-
-  function claimsReplaced(before: readonly Claim[], after: readonly Claim[]): readonly AllocationId[] {
-    for (const tenant of tenantsOf(before)) tallyOf(tenant).nodes -= 1;
-    for (const tenant of tenantsOf(after)) tallyOf(tenant).nodes += 1;
-    // A node is shared within one vCluster only: the first claim tells whose it is.
-    countNodes(before[0], -1);
-    countNodes(after[0], 1);
-    for (const claim of after) count(claim.allocation, 1);
-    if (before.length === 0) return NOBODY;
-    const cleared: AllocationId[] = [];
-    for (const claim of before) {
-      if (count(claim.allocation, -1) === 0) cleared.push(claim.allocation);
-    }
-    return cleared;
   }
 
   return {
@@ -131,9 +93,9 @@ export function createIndexes(gpusOn: GpusOn, usageChanged: (tenant: TenantId) =
     byUser,
     endedDags,
     pending: (vcluster) => pending.get(vcluster) ?? NONE,
-    usage: (tenant) => ({ nodes: usage.get(tenant)?.nodes ?? 0, running: usage.get(tenant)?.running ?? 0 }),
-    claimedNodes: (vcluster) => claimedNodes.get(vcluster) ?? 0,
-    claimCount: (allocation) => claims.get(allocation) ?? 0,
+    usage: use.usage,
+    claimedNodes: use.claimedNodes,
+    claimCount: use.claimCount,
     allocationReplaced(before, after) {
       accounts.allocationReplaced(before, after);
       sharing.allocationReplaced(before, after);
@@ -153,11 +115,11 @@ export function createIndexes(gpusOn: GpusOn, usageChanged: (tenant: TenantId) =
       const nowPlaced = is !== undefined && isPlaced(is);
       if (before !== undefined && wasPlaced && !nowPlaced) {
         placed.delete(before.id);
-        tallyOf(before.spec.tenant).running -= 1;
+        use.placed(before.spec.tenant, -1);
       }
       if (after !== undefined && nowPlaced && !wasPlaced) {
         placed.add(after.id);
-        tallyOf(after.spec.tenant).running += 1;
+        use.placed(after.spec.tenant, 1);
       }
     },
     dagReplaced(after) {
@@ -171,22 +133,21 @@ export function createIndexes(gpusOn: GpusOn, usageChanged: (tenant: TenantId) =
       free += Number(isFree(after)) - Number(before !== undefined && isFree(before));
       faulty += Number(after.faults !== undefined) - Number(before?.faults !== undefined);
       const claimed = before?.claims ?? NO_CLAIMS;
-      return claimed === after.claims ? NOBODY : claimsReplaced(claimed, after.claims);
+      return claimed === after.claims ? NO_ALLOCATIONS : use.claimsReplaced(claimed, after.claims);
     },
-    claimReplaced(changed, { allocation, tenant, vcluster }, change) {
+    claimReplaced(changed, claim, change) {
+      const { vcluster } = claim;
       for (const { state, homeVCluster } of changed) {
         if (state.kind === "ready") free -= change;
         if (homeVCluster !== null && homeVCluster !== vcluster) sharing.lentChanged(homeVCluster, change);
       }
-      tallyOf(tenant).nodes += change * changed.length;
-      countNodes({ vcluster }, change * changed.length);
-      return count(allocation, change * changed.length);
+      return use.claimCounted(claim, change * changed.length);
     },
   };
 }
 
 const isHeld = (phase: AllocationPhase | undefined): boolean =>
-  phase?.kind === "pending" && phase.heldUntil !== undefined;
+  phase?.kind === "pending" && phase.backoffUntil !== undefined;
 
 const numberOf = (id: DagId): number => Number(id.slice(id.indexOf("-") + 1));
 
@@ -196,12 +157,3 @@ const byEnd = (a: Dag, b: Dag): number => (a.endedAt ?? 0) - (b.endedAt ?? 0) ||
 export const isFree = (node: Node): boolean => node.state.kind === "ready" && node.claims.length === 0;
 
 const NONE = createOrdered<AllocationId>(compareAllocationIds);
-
-const NO_TENANTS: readonly TenantId[] = [];
-
-/** Distinct: several claims of one tenant on a shared node are one node in use. */
-function tenantsOf(claims: readonly Claim[]): readonly TenantId[] {
-  const first = claims[0];
-  if (first === undefined) return NO_TENANTS;
-  return claims.length === 1 ? [first.tenant] : [...new Set(claims.map((claim) => claim.tenant))];
-}

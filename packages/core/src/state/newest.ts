@@ -1,12 +1,12 @@
 // The allocations newest first, without the elements of groups: ids are given in order, so a list of them that only
 // grows at its end is enough. What has left the table leaves a hole, and the list is closed up when half of it is holes.
 
-import { compareAllocationIds } from "../allocation/order.ts";
-import type { AllocationId } from "../ids.ts";
+import { compareAllocationIds } from "../base/id-order.ts";
+import type { AllocationId } from "../base/ids.ts";
 
 export interface Newest<T> {
   added(id: AllocationId): void;
-  /** Those below `before`, or all. Not to be walked across a change. */
+  /** Yields the allocations below `before`, or all. A change invalidates the iterator. */
   walk(before: AllocationId | null): Iterable<T>;
 }
 
@@ -18,7 +18,8 @@ export function createNewest<T>(find: (id: AllocationId) => T | undefined, count
 
   function* walk(before: AllocationId | null): Generator<T, void, undefined> {
     for (let at = before === null ? ids.length - 1 : placeOf(ids, before) - 1; at >= 0; at -= 1) {
-      const record = find(ids[at] as AllocationId);
+      const id = ids[at];
+      const record = id === undefined ? undefined : find(id);
       if (record !== undefined) yield record;
     }
   }
@@ -38,7 +39,8 @@ function placeOf(ids: readonly AllocationId[], id: AllocationId): number {
   let high = ids.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (compareAllocationIds(ids[middle] as AllocationId, id) < 0) low = middle + 1;
+    const known = ids[middle];
+    if (known !== undefined && compareAllocationIds(known, id) < 0) low = middle + 1;
     else high = middle;
   }
   return low;

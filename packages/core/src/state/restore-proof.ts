@@ -1,6 +1,6 @@
-// That a restored state is the one its writer had, found out by and by while the state is already in use.
-// Records are never changed, so those that were restored can still be hashed when others have taken their
-// place; what is hashed here of records that are still there serves the state's own hash as well.
+// Proves that a restored state is the one its writer had, in steps while the state is already in use. Records are
+// immutable, so the restored ones can be hashed after others have replaced them; hashes of records that are still
+// current also serve the state's own hash.
 
 import { hashOfParts } from "./hash.ts";
 import { createHashSum, type HashSum } from "./hash-sum.ts";
@@ -9,7 +9,7 @@ import type { State } from "./state.ts";
 import type { HashText, Table } from "./table.ts";
 
 export interface RestoreProof {
-  /** Hashes up to `limit` further records. True: some are left. Throws when all are and the hash is another. */
+  /** Hashes up to `limit` further records. Returns `true` while some are left; throws when the final hash differs. */
   step(limit: number): boolean;
 }
 

@@ -2,26 +2,26 @@
 // known, every line is there, and the state hash is the one its writer had. Any doubt is a
 // SnapshotError; the caller falls back to an older snapshot.
 
-import type { Grant } from "../access/grant.ts";
-import type { Secret } from "../access/secret.ts";
-import type { Allocation } from "../allocation/allocation.ts";
-import { compareAllocationIds } from "../allocation/order.ts";
-import type { AuditRecord } from "../audit/record.ts";
-import type { Clearing } from "../checkpoint/clearing.ts";
-import type { Staged } from "../cluster/staged.ts";
-import type { Dag } from "../dag/dag.ts";
-import type { TaskGroup } from "../group/group.ts";
-import type { MarkChunk } from "../group/marks.ts";
-import { type AllocationId, instant, logIndex } from "../ids.ts";
-import type { Bucket } from "../ledger/bucket.ts";
-import type { Domain, NetworkSettings } from "../network/domain.ts";
-import type { Node } from "../node/node.ts";
-import type { Delivery, Hook } from "../notice/hook.ts";
-import type { Notice } from "../notice/notice.ts";
-import type { ClusterLimits } from "../settings/limits.ts";
-import type { Setting } from "../settings/setting.ts";
-import type { Tenant } from "../tenant/tenant.ts";
-import type { VCluster } from "../vcluster/vcluster.ts";
+import { compareAllocationIds } from "../base/id-order.ts";
+import { type AllocationId, instant, logIndex } from "../base/ids.ts";
+import type { Grant } from "../model/access/grant.ts";
+import type { Secret } from "../model/access/secret.ts";
+import type { Allocation } from "../model/allocation/allocation.ts";
+import type { AuditRecord } from "../model/audit/record.ts";
+import type { CheckpointRemoval } from "../model/checkpoint/pending-removal.ts";
+import type { Staged } from "../model/cluster/staged.ts";
+import type { Dag } from "../model/dag/dag.ts";
+import type { TaskGroup } from "../model/group/group.ts";
+import type { MarkChunk } from "../model/group/marks.ts";
+import type { Bucket } from "../model/ledger/bucket.ts";
+import type { Domain, NetworkSettings } from "../model/network/domain.ts";
+import type { Node } from "../model/node/node.ts";
+import type { Delivery, Hook } from "../model/notice/hook.ts";
+import type { Notice } from "../model/notice/notice.ts";
+import type { ClusterLimits } from "../model/settings/limits.ts";
+import type { Setting } from "../model/settings/setting.ts";
+import type { Tenant } from "../model/tenant/tenant.ts";
+import type { VCluster } from "../model/vcluster/vcluster.ts";
 import { stateHash, warmStateHash } from "./hash.ts";
 import { proveRestored, type RestoreProof } from "./restore-proof.ts";
 import { SNAPSHOT_VERSION, type SnapshotFooter, type SnapshotHeader } from "./snapshot.ts";
@@ -41,7 +41,7 @@ export interface Restore {
   /** Hashes up to `limit` records that have been read, so that finishing is quick. */
   warm(limit: number): void;
   finish(): State;
-  /** For whoever knows that the lines are what was written, and cannot wait: the hash is looked at by and by. */
+  /** For a caller that trusts the lines and cannot wait: the hash is verified in steps later. */
   finishEarly(): { readonly state: State; readonly proof: RestoreProof };
 }
 
@@ -67,7 +67,7 @@ export function beginRestore(hash: HashText): Restore {
 const damaged = (index: number): SnapshotError =>
   new SnapshotError(`the snapshot at index ${index} does not have its state hash: it is damaged`);
 
-export interface SnapshotReader {
+interface SnapshotReader {
   /** Filled by the lines; to be believed once they are complete. */
   readonly state: State;
   line(text: string): void;
@@ -75,7 +75,7 @@ export interface SnapshotReader {
   complete(): { readonly state: State; readonly lines: number; readonly expectedHash: string };
 }
 
-/** Without a look at the hash, for whoever has none at hand. */
+/** Reads without verifying the hash, for a caller without a hash function. */
 export function readSnapshot(): SnapshotReader {
   const state = createState();
   let lines = 0;
@@ -84,7 +84,7 @@ export function readSnapshot(): SnapshotReader {
   let newest: AllocationId | null = null;
 
   function read(text: string): void {
-    if (complete) throw new SnapshotError(`the snapshot goes on after its footer (line ${lines})`);
+    if (complete) throw new SnapshotError(`the snapshot continues after its footer (line ${lines})`);
     if (expectedHash === null) {
       expectedHash = readHeader(state, text);
       return;
@@ -128,7 +128,7 @@ function readHeader(state: State, text: string): string {
   if (header.snapshot > SNAPSHOT_VERSION) {
     throw new SnapshotError(
       `the snapshot has version ${header.snapshot}, but this program reads versions up to ${SNAPSHOT_VERSION}: ` +
-        "upgrade this server before it can go on",
+        "upgrade this server before it can continue",
     );
   }
   const { index, at, counters, retention, stateHash: expected } = header;
@@ -175,7 +175,8 @@ const LOADERS: Readonly<Record<string, (state: State, record: unknown) => void>>
   limits: (state, record) => state.tables.limits.set("limits", record as ClusterLimits),
   hooks: (state, record) => state.tables.hooks.set((record as Hook).name, record as Hook),
   deliveries: (state, record) => state.tables.deliveries.set((record as Delivery).key, record as Delivery),
-  clearings: (state, record) => state.tables.clearings.set((record as Clearing).allocation, record as Clearing),
+  clearings: (state, record) =>
+    state.tables.clearings.set((record as CheckpointRemoval).allocation, record as CheckpointRemoval),
   grants: (state, record) => state.putGrant(record as Grant),
   secrets: (state, record) => state.tables.secrets.set((record as Secret).name, record as Secret),
   audit: (state, record) => state.putAudit(record as AuditRecord),

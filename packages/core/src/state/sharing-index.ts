@@ -2,20 +2,20 @@
 // which run, who waits for nodes that were freed for it, and how many nodes of a vCluster others hold.
 // Nothing here is hashed or stored; a restored state builds it again from its records.
 
-import type { Allocation } from "../allocation/allocation.ts";
-import { MAX_PREEMPTION_CLASS } from "../allocation/limits.ts";
-import { compareAllocationIds } from "../allocation/order.ts";
-import { isPlaced } from "../allocation/phase.ts";
-import { isQueued } from "../allocation/queued.ts";
-import type { AllocationId, VClusterId } from "../ids.ts";
-import type { Node } from "../node/node.ts";
-import { createOrdered, type Ordered } from "./ordered.ts";
+import { compareAllocationIds } from "../base/id-order.ts";
+import type { AllocationId, VClusterId } from "../base/ids.ts";
+import { createOrdered, type Ordered } from "../base/ordered.ts";
+import type { Allocation } from "../model/allocation/allocation.ts";
+import { isQueued } from "../model/allocation/is-queued.ts";
+import { isPlaced } from "../model/allocation/phase.ts";
+import type { Node } from "../model/node/node.ts";
+import { MAX_PREEMPTION_CLASS } from "../model/spec/limits.ts";
 
 export interface SharingIndex {
   readonly awaiting: Ordered<AllocationId>;
   /** Infinite when nothing is placed. */
   readonly lowestPlacedClass: number;
-  /** -1 when nobody waits. */
+  /** -1 when no allocation waits. */
   highestPendingClass(vcluster: VClusterId): number;
   homeNodes(vcluster: VClusterId): { readonly home: number; readonly lent: number };
   allocationReplaced(before: Allocation | undefined, after: Allocation | undefined): void;
@@ -75,4 +75,4 @@ export function createSharingIndex(): SharingIndex {
   };
 }
 
-const isAwaiting = ({ phase }: Allocation): boolean => phase.kind === "pending" && phase.awaits !== undefined;
+const isAwaiting = ({ phase }: Allocation): boolean => phase.kind === "pending" && phase.preemptedNodes !== undefined;

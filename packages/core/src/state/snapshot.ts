@@ -2,9 +2,10 @@
 // immutable, so taking one is copying references; the text is made while it is being read, and
 // entries may be applied meanwhile.
 
-import { ENTRY_VERSION } from "../version.ts";
+import { ENTRY_VERSION } from "../base/versions.ts";
 import { stateHash } from "./hash.ts";
-import type { Counters, State } from "./state.ts";
+import type { State } from "./state.ts";
+import type { Counters } from "./store.ts";
 import type { HashText } from "./table.ts";
 import type { Tables } from "./tables.ts";
 import type { Retention } from "./view.ts";

@@ -2,7 +2,7 @@
 // changed since its digest was last asked for. The digest is the sum of the records' hashes, so
 // it does not depend on their order and costs only what changed.
 
-import { canonical } from "../canonical.ts";
+import { canonical } from "../base/canonical.ts";
 import { createHashSum } from "./hash-sum.ts";
 
 /** Hex SHA-256 of a text; handed in, because the pure core has no hash function. */
@@ -28,7 +28,7 @@ export interface Table<K extends string, V> {
   warm(hash: HashText, limit: number): number;
 }
 
-/** `changed` is told the key of every record that is set or deleted; `allChanged`, where given, of many at once. */
+/** `changed` receives the key of every record that is set or deleted; `allChanged`, where given, many keys at once. */
 export function createTable<K extends string, V>(
   name: string,
   changed: (key: K) => void = ignore,

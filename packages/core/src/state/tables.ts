@@ -1,26 +1,25 @@
 // The tables of the replicated state: one for each kind of record.
 
-import type { Grant, GrantKey } from "../access/grant.ts";
-import type { Secret, SecretName } from "../access/secret.ts";
-import type { Allocation } from "../allocation/allocation.ts";
-import type { AuditRecord } from "../audit/record.ts";
-import type { Clearing } from "../checkpoint/clearing.ts";
-import type { Staged } from "../cluster/staged.ts";
-import type { CommandKind } from "../command.ts";
-import type { Dag } from "../dag/dag.ts";
-import type { TaskGroup } from "../group/group.ts";
-import type { MarkChunk, MarkKey } from "../group/marks.ts";
-import type { AllocationId, DagId, Instant, NodeId, TenantId, UserName, VClusterId } from "../ids.ts";
-import type { Bucket, BucketKey } from "../ledger/bucket.ts";
-import type { Domain, NetworkSettings } from "../network/domain.ts";
-import type { Node } from "../node/node.ts";
-import type { Delivery, Hook } from "../notice/hook.ts";
-import type { Notice } from "../notice/notice.ts";
-import type { Outcome } from "../outcome.ts";
-import type { ClusterLimits } from "../settings/limits.ts";
-import type { Setting } from "../settings/setting.ts";
-import type { Tenant } from "../tenant/tenant.ts";
-import type { VCluster } from "../vcluster/vcluster.ts";
+import type { AllocationId, DagId, Instant, NodeId, TenantId, UserName, VClusterId } from "../base/ids.ts";
+import type { Outcome } from "../base/outcome.ts";
+import type { Grant, GrantKey } from "../model/access/grant.ts";
+import type { Secret, SecretName } from "../model/access/secret.ts";
+import type { Allocation } from "../model/allocation/allocation.ts";
+import type { AuditRecord } from "../model/audit/record.ts";
+import type { CheckpointRemoval } from "../model/checkpoint/pending-removal.ts";
+import type { Staged } from "../model/cluster/staged.ts";
+import type { Dag } from "../model/dag/dag.ts";
+import type { TaskGroup } from "../model/group/group.ts";
+import type { MarkChunk, MarkKey } from "../model/group/marks.ts";
+import type { Bucket, BucketKey } from "../model/ledger/bucket.ts";
+import type { Domain, NetworkSettings } from "../model/network/domain.ts";
+import type { Node } from "../model/node/node.ts";
+import type { Delivery, Hook } from "../model/notice/hook.ts";
+import type { Notice } from "../model/notice/notice.ts";
+import type { ClusterLimits } from "../model/settings/limits.ts";
+import type { Setting } from "../model/settings/setting.ts";
+import type { Tenant } from "../model/tenant/tenant.ts";
+import type { VCluster } from "../model/vcluster/vcluster.ts";
 import type { ChangeLog } from "./changes.ts";
 import { createTable, type Table } from "./table.ts";
 
@@ -30,7 +29,8 @@ export interface AnsweredRequest {
   readonly n: number;
   readonly user: UserName;
   readonly requestId: string;
-  readonly command: CommandKind;
+  /** The kind of the command. */
+  readonly command: string;
   readonly bodyHash: string;
   readonly outcome: Outcome;
   readonly at: Instant;
@@ -50,15 +50,15 @@ export interface Tables {
   readonly allocations: Table<AllocationId, Allocation>;
   /** By decimal `n`, without gaps: added at the end, removed at the front. */
   readonly requests: Table<string, AnsweredRequest>;
-  /** Likewise. */
+  /** By decimal `n`, without gaps: added at the end, removed at the front. */
   readonly finished: Table<string, Finished>;
   /** A restore under way, by decimal `n`; empty at all other times. */
   readonly staging: Table<string, Staged>;
-  /** What ended attempts used, by day, tenant and user. */
+  /** The use of ended attempts, by day, tenant and user. */
   readonly ledger: Table<BucketKey, Bucket>;
   /** In order of id. */
   readonly groups: Table<AllocationId, TaskGroup>;
-  /** What became of the groups' elements. */
+  /** The states of the groups' elements. */
   readonly marks: Table<MarkKey, MarkChunk>;
   /** In order of id. */
   readonly dags: Table<DagId, Dag>;
@@ -75,7 +75,7 @@ export interface Tables {
   /** In order of time. */
   readonly deliveries: Table<string, Delivery>;
   /** In order of time. */
-  readonly clearings: Table<AllocationId, Clearing>;
+  readonly clearings: Table<AllocationId, CheckpointRemoval>;
   readonly grants: Table<GrantKey, Grant>;
   readonly secrets: Table<SecretName, Secret>;
   /** By decimal `n`, without gaps: added at the end, removed at the front. */

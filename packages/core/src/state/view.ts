@@ -1,15 +1,6 @@
 // What readers of the state may see: the scheduler, the controllers and the API handlers get
 // this, never the tables themselves.
 
-import type { Grant } from "../access/grant.ts";
-import type { EarlierSecret, SecretName } from "../access/secret.ts";
-import type { Allocation } from "../allocation/allocation.ts";
-import type { HeldAs } from "../allocation/hold.ts";
-import type { AuditRecord } from "../audit/record.ts";
-import type { Clearing } from "../checkpoint/clearing.ts";
-import type { Dag } from "../dag/dag.ts";
-import type { TaskGroup } from "../group/group.ts";
-import type { ElementState } from "../group/marks.ts";
 import type {
   AllocationId,
   DagId,
@@ -20,16 +11,25 @@ import type {
   TenantId,
   UserName,
   VClusterId,
-} from "../ids.ts";
-import type { Ledger } from "../ledger/ledger.ts";
-import type { Domain, NetworkSettings } from "../network/domain.ts";
-import type { Node } from "../node/node.ts";
-import type { Delivery, Hook } from "../notice/hook.ts";
-import type { Notice } from "../notice/notice.ts";
-import type { ClusterLimits } from "../settings/limits.ts";
-import type { Setting } from "../settings/setting.ts";
-import type { Tenant } from "../tenant/tenant.ts";
-import type { VCluster } from "../vcluster/vcluster.ts";
+} from "../base/ids.ts";
+import type { Grant } from "../model/access/grant.ts";
+import type { EarlierSecret, SecretName } from "../model/access/secret.ts";
+import type { Allocation } from "../model/allocation/allocation.ts";
+import type { AuditRecord } from "../model/audit/record.ts";
+import type { CheckpointRemoval } from "../model/checkpoint/pending-removal.ts";
+import type { Dag } from "../model/dag/dag.ts";
+import type { TaskGroup } from "../model/group/group.ts";
+import type { ElementState } from "../model/group/marks.ts";
+import type { HoldKind } from "../model/hold.ts";
+import type { Ledger } from "../model/ledger/ledger.ts";
+import type { Domain, NetworkSettings } from "../model/network/domain.ts";
+import type { Node } from "../model/node/node.ts";
+import type { Delivery, Hook } from "../model/notice/hook.ts";
+import type { Notice } from "../model/notice/notice.ts";
+import type { ClusterLimits } from "../model/settings/limits.ts";
+import type { Setting } from "../model/settings/setting.ts";
+import type { Tenant } from "../model/tenant/tenant.ts";
+import type { VCluster } from "../model/vcluster/vcluster.ts";
 import type { Changes } from "./changes.ts";
 import type { AnsweredRequest } from "./tables.ts";
 
@@ -63,19 +63,19 @@ export interface View {
   /** One user's, elements of groups included, in order of id. */
   ofUser(user: UserName): Iterable<Allocation>;
   ofUserCount(user: UserName): number;
-  /** Those that wait for nodes and for nothing else, in order of submission. */
+  /** Allocations that wait for nodes and for nothing else, in order of submission. */
   pending(vcluster: VClusterId): Iterable<Allocation>;
   pendingCount(vcluster: VClusterId): number;
-  /** The highest class that waits there; -1 when nobody does. */
+  /** The highest class that waits there; -1 when none does. */
   highestPendingClass(vcluster: VClusterId): number;
-  /** Those for which others were stopped and that have not started yet, in order of id. */
+  /** Preemptors that have not started yet, in order of id. */
   awaiting(): Iterable<Allocation>;
   /** Pending, but not queued: what they depend on has not ended. In order of id. */
   blocked(): Iterable<Allocation>;
   readonly blockedCount: number;
-  /** Services that are begun again later, in order of id. */
+  /** Services in their restart delay, in order of id. */
   held(): Iterable<Allocation>;
-  /** Pending, and somebody wants them to wait, in order of id. */
+  /** Pending allocations on hold, in order of id. */
   onHold(): Iterable<Allocation>;
   readonly onHoldCount: number;
   /** Staging, running or checkpointing, in order of id. */
@@ -96,7 +96,7 @@ export interface View {
   tenant(id: TenantId): Tenant | undefined;
   tenants(): Iterable<Tenant>;
   usage(tenant: TenantId): TenantUsage;
-  /** Nodes that its work holds, those that are still being released included. */
+  /** Nodes that its work holds, including nodes that are still being released. */
   claimedNodes(vcluster: VClusterId): number;
   /** Machine time used over the last 90 days, by tenant and user. */
   readonly ledger: Ledger;
@@ -109,16 +109,16 @@ export interface View {
   groups(): Iterable<TaskGroup>;
   /** Elements that are pending. */
   pendingElements(group: AllocationId): number;
-  /** Of a group: suspended until somebody resumes them. */
+  /** Elements of a group that are suspended until a user resumes them. */
   restingElements(group: AllocationId): number;
   /** How one element stands; null when the group has none with that index. */
   element(group: TaskGroup, index: number): ElementState | null;
-  /** As whom one is held that has not been made; null: it is not. */
-  elementHold(group: TaskGroup, index: number): HeldAs | null;
-  /** Positions of those that are held so and have not been made, in order. */
-  heldElements(group: TaskGroup, as: HeldAs): Iterable<number>;
+  /** Returns the kind of hold on an element without a record; `null` when it is not held. */
+  elementHold(group: TaskGroup, index: number): HoldKind | null;
+  /** Positions of held elements that have not been made, in order. */
+  heldElements(group: TaskGroup, as: HoldKind): Iterable<number>;
 
-  /** Null: the name is free. */
+  /** Returns `null` when the name is free. */
   mutexHolder(tenant: TenantId, name: string): AllocationId | null;
 
   dag(id: DagId): Dag | undefined;
@@ -135,23 +135,23 @@ export interface View {
   /** In order of their making. */
   domains(): Iterable<Domain>;
   hooks(): Iterable<Hook>;
-  /** What webhooks are still to be told, in order of time. */
+  /** Pending webhook deliveries, in order of time. */
   deliveries(): Iterable<Delivery>;
-  /** Checkpoints that nobody has taken on to remove yet, in order of time. */
-  clearings(): Iterable<Clearing>;
+  /** Checkpoints whose removal no node has accepted yet, in order of time. */
+  clearings(): Iterable<CheckpointRemoval>;
 
   /** Roles that users have in tenants, apart from what their tokens say. */
   grants(): Iterable<Grant>;
   grantsOf(user: UserName): readonly Grant[];
-  /** Of the cluster, for its servers alone; null: it was not made yet. */
+  /** Returns a secret of the cluster, for its servers only; `null` before it is made. */
   secret(name: SecretName): string | null;
-  /** Those that it has followed, newest first; some may have ended. */
+  /** The values it replaced, newest first; some may have expired. */
   earlierSecrets(name: SecretName): readonly EarlierSecret[];
   /** The newest of the audit log, in order. */
   audit(): Iterable<AuditRecord>;
   lastAudit(): AuditRecord | undefined;
-  /** How a request of this id was answered within the last day; undefined: there was none. */
+  /** Returns the answer to a request of this id within the last day; `undefined` when there was none. */
   request(user: UserName, requestId: string): AnsweredRequest | undefined;
-  /** For those who keep what they made of nodes, allocations and tenants. */
+  /** For readers that keep data derived from nodes, allocations and tenants. */
   readonly changes: Changes;
 }

@@ -16,7 +16,7 @@ interface Run {
   readonly tenant: string;
   readonly user: string;
   readonly start: number;
-  /** Null: still running. */
+  /** `null` while it runs. */
   readonly end: number | null;
   readonly nodes: number;
   readonly gpus: number;

@@ -5,12 +5,10 @@ import { createHash } from "node:crypto";
 import {
   type AllocationId,
   type AllocationSpec,
-  ANYTHING,
   type Applied,
   type Attempt,
   applyEntry,
   attempt,
-  brokenInvariants,
   type CheckpointSpec,
   type Command,
   createState,
@@ -23,10 +21,11 @@ import {
   type GroupId,
   instant,
   logIndex,
+  minimalSpec,
+  NO_CONSTRAINTS,
   type NodeId,
   type Origin,
   type Outcome,
-  plainSpec,
   type Quota,
   type ReportCommand,
   type State,
@@ -38,6 +37,7 @@ import {
   WEIGHT_PROFILES,
 } from "@lattice/core";
 import { expect } from "vitest";
+import { brokenInvariants } from "../invariants/broken-invariants.ts";
 import { edge } from "./edge.ts";
 import { CHECKPOINT } from "./policies.ts";
 
@@ -71,11 +71,11 @@ export interface SpecChange {
 export function spec(change: SpecChange = {}): AllocationSpec {
   const nodes = change.nodes ?? 1;
   const [minNodes, maxNodes] = typeof nodes === "number" ? [nodes, nodes] : nodes;
-  return plainSpec({
+  return minimalSpec({
     tenant: tenantId(change.tenant ?? "physics"),
     vcluster: vclusterId(change.vcluster ?? "batch"),
     name: "job",
-    resources: { minNodes, maxNodes, constraints: { ...ANYTHING, ...change.resources } },
+    resources: { minNodes, maxNodes, constraints: { ...NO_CONSTRAINTS, ...change.resources } },
     lifecycle: {
       walltime: duration(3_600_000),
       requeuePolicy: "on_node_failure",
@@ -102,7 +102,7 @@ export const cancel = (n: number | string): Command => ({
   reason: "enough",
 });
 
-/** By its owner, or by somebody who administers it. */
+/** By its owner, or by an administrator. */
 export const hold = (n: number | string, held = true, by = "ada"): Extract<Command, { kind: "allocation.hold" }> => ({
   kind: "allocation.hold",
   origin: { ...origin(), user: by as UserName },

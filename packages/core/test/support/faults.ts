@@ -168,9 +168,9 @@ const unfitting: fc.Arbitrary<Fault> = fc.constantFrom(
   refused("illegal_transition", cancel(2)),
   refused("illegal_transition", updateOf({ name: "a" }, 2)),
   refused("already_exists", tenant("physics")),
-  refused("unknown_tenant", tenantUpdate({ description: "a" }, "nobody")),
+  refused("unknown_tenant", tenantUpdate({ description: "a" }, "unknown")),
   refused("already_exists", vcluster("batch", { isDefault: true })),
-  refused("unknown_tenant", vcluster("new", { tenant: tenantId("nobody"), isDefault: true })),
+  refused("unknown_tenant", vcluster("new", { tenant: tenantId("unknown"), isDefault: true })),
   refused("unknown_vcluster", vclusterUpdate({ description: "a" }, "nowhere")),
   // The tenant, unknown so far, must not come to be by what is refused.
   refused("unknown_vcluster", submit({ tenant: "stranger", vcluster: "nowhere" })),

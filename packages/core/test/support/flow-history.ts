@@ -86,8 +86,8 @@ function someList(roll: Dice): ElementRange {
 function makeDag(roll: Dice): Command {
   const names = ["a", "b", "c", "d", "e"].slice(0, roll(6));
   const members = names.map((name, n): readonly [string, MemberChange] => {
-    // Now and then to one that comes later, to itself, or to nobody.
-    const refs = roll(9) === 0 ? [...names, "nobody"] : names.slice(0, n);
+    // Now and then to a later one, to itself, or to an unknown name.
+    const refs = roll(9) === 0 ? [...names, "unknown"] : names.slice(0, n);
     const after = Array.from({ length: refs.length === 0 ? 0 : roll(3) }, () =>
       roll(8) === 0 ? "lock:mutex" : `${pick(roll, refs)}:${pick(roll, CONDITIONS)}`,
     );

@@ -1,4 +1,4 @@
-// Of random histories: who is told of what, and who may do what.
+// Parts of random histories: notices, webhooks and roles.
 
 import { type Command, duration, noticeKey, type State } from "@lattice/core";
 import { grant, origin, tenantId } from "./cluster.ts";
@@ -19,7 +19,7 @@ export function makeDelivered(roll: Dice, state: State): Command {
 
 export function makeCleared(roll: Dice, state: State): Command {
   const allocations = Array.from(state.clearings(), ({ allocation }) => allocation);
-  return { kind: "checkpoints.cleared", allocations: allocations.slice(0, roll(3)) };
+  return { kind: "checkpoint.cleared", allocations: allocations.slice(0, roll(3)) };
 }
 
 export function makeNotice(roll: Dice): Command {

@@ -45,7 +45,6 @@ import { makeCleared, makeDelivered, makeGrant, makeHooks, makeNotice, makeSecre
 export { type Dice, dice, pick } from "./dice.ts";
 
 export const SET_UP: readonly Command[] = [
-  { kind: "ledger.begin" },
   tenant("physics", { maxNodes: 4, maxConcurrentAllocations: 3 }),
   tenant("art", { maxNodes: 3 }, 6),
   vcluster("batch", { isDefault: true, sharesNodes: true }),
@@ -100,7 +99,7 @@ const MAKERS: readonly (readonly [number, Maker])[] = [
   [2, makeNotice],
   [1, (roll) => vcluster(pick(roll, ["batch", "third", "Not Good"]) ?? "third")],
   [1, (roll) => deleteVCluster(pick(roll, ["batch", "third", "phys", "nowhere"]) ?? "third")],
-  [1, (roll) => deleteTenant(pick(roll, ["new", "art", "physics", "nobody"]) ?? "new")],
+  [1, (roll) => deleteTenant(pick(roll, ["new", "art", "physics", "unknown"]) ?? "new")],
   [1, (roll) => setConfig(`a.b${roll(3)}`, roll(3) === 0 ? null : String(roll(4)))],
 ];
 const TOTAL = MAKERS.reduce((sum, [weight]) => sum + weight, 0);
@@ -333,12 +332,12 @@ function makeNetwork(roll: Dice, state: State): Command {
 function makeSetAside(roll: Dice, state: State): Command {
   const node = nodeId(nodeName(roll));
   if (roll(2) === 0) return { kind: "node.probe", node };
-  return { kind: "node.set_aside", node, reason: "it fails", until: roll(2) === 0 ? null : state.at };
+  return { kind: "node.quarantine", node, reason: "it fails", until: roll(2) === 0 ? null : state.at };
 }
 
 function makeRelease(roll: Dice, state: State): Command {
   const held = pick(roll, Array.from(state.held()));
-  return { kind: "allocation.release", allocation: held?.id ?? someId(roll, state) };
+  return { kind: "allocation.end_backoff", allocation: held?.id ?? someId(roll, state) };
 }
 
 function makeHold(roll: Dice, state: State): Command {
@@ -353,7 +352,7 @@ function makeExpire(roll: Dice, state: State): Command {
   return { kind: "attempt.expire", allocation: record?.id ?? someId(roll, state), attempt: tries };
 }
 
-/** Most of the time somebody looks after the nodes, or nothing would run for long. */
+/** Most rolls repair nodes, or nothing would run for long. */
 function makeRepair(roll: Dice, state: State): Command {
   const broken = pick(
     roll,
@@ -369,7 +368,7 @@ function makeRepair(roll: Dice, state: State): Command {
 function makeTenantUpdate(roll: Dice): Command {
   const limit = roll(2) === 0 ? null : 1 + roll(6);
   const quota = roll(2) === 0 ? { maxNodes: limit } : { maxConcurrentAllocations: limit };
-  const name = pick(roll, ["physics", "art", "nobody"]) ?? "art";
+  const name = pick(roll, ["physics", "art", "unknown"]) ?? "art";
   const own = roll(3) === 0 ? { within: true as const } : null;
   return { kind: "tenant.update", origin: origin(), tenant: tenantId(name), change: { quota }, ...own };
 }

@@ -7,7 +7,6 @@ import {
   type AllocationId,
   type Applied,
   attemptOn,
-  brokenInvariants,
   type Command,
   canMove,
   canMoveNode,
@@ -24,8 +23,9 @@ import {
   type State,
   type TaskGroup,
   UNLIMITED,
-  watchInvariants,
 } from "@lattice/core";
+import { brokenInvariants } from "../invariants/broken-invariants.ts";
+import { watchInvariants } from "../invariants/watch.ts";
 import { nodeId } from "./cluster.ts";
 
 export interface Work {
@@ -34,7 +34,7 @@ export interface Work {
   refused: number;
   stale: number;
   overQuota: number;
-  /** Placements of sensitive work, and those that the pool had no room for. */
+  /** Placements of sensitive work, and refusals because the pool was full. */
   sensitive: number;
   overPool: number;
   completed: number;
@@ -42,7 +42,7 @@ export interface Work {
   cancelled: number;
   requeued: number;
   preempted: number;
-  /** With a checkpoint that is complete, and those that were asked for one. */
+  /** Allocations with a complete checkpoint, and with a requested one. */
   suspended: number;
   checkpointing: number;
   borrowed: number;
@@ -227,7 +227,7 @@ export function createWitness(state: State, work: Work): Witness {
     }
   }
 
-  /** O4: only an assigned node is believed, only forwards and once. D8: completed means that every node has said so. */
+  /** O4: only reports of an assigned node count, only forwards and once. D8: completed means that every node has reported it. */
   function checkReport(report: Extract<Command, { kind: "attempt.report" }>, applied: Applied): void {
     const [outcome] = applied.outcomes;
     const turnedAway = outcome?.kind === "rejected" && outcome.refusal.code === "not_assigned";
@@ -250,7 +250,7 @@ export function createWitness(state: State, work: Work): Witness {
     if (report.checkpoint !== undefined && !forwards) return;
     if (outcome?.kind === "accepted" && outcome.repeated !== true) {
       check(forwards, `${key} went from ${last} to ${report.state}`);
-      check(!releasing || RANK[report.state] === RANK.completed, `${key} is let go, and ${report.state} was taken`);
+      check(!releasing || RANK[report.state] === RANK.completed, `${key} is released, and ${report.state} was taken`);
       words.set(key, report.state);
       work.forwards += 1;
     } else if (outcome?.kind === "accepted") {
@@ -277,7 +277,7 @@ export function createWitness(state: State, work: Work): Witness {
   function checkRequeue(command: Extract<Command, { kind: "allocation.requeue" }>, applied: Applied): void {
     if (applied.outcomes[0]?.kind !== "accepted") return;
     const seen = known.get(command.allocation)?.requeues;
-    check(seen === command.expectedRequeues, `${command.allocation} was requeued by somebody who saw ${seen}`);
+    check(seen === command.expectedRequeues, `${command.allocation} was requeued by a caller who saw ${seen}`);
   }
 
   /** E1: only a lower class is stopped; all named or none; who waits keeps waiting, with its nodes noted. */
@@ -304,7 +304,10 @@ export function createWitness(state: State, work: Work): Witness {
       work.preempted += 1;
     }
     const phase = state.allocation(command.allocation)?.phase;
-    check(phase?.kind === "pending" && phase.awaits !== undefined, `${command.allocation} has no nodes to wait for`);
+    check(
+      phase?.kind === "pending" && phase.preemptedNodes !== undefined,
+      `${command.allocation} has no nodes to wait for`,
+    );
   }
 
   return {

@@ -1,4 +1,4 @@
-// `rm-replay check`: the regression traces against their marks.
+// `rm-replay check`: compares the regression traces with their thresholds.
 
 import { runRegression } from "../regression/run.ts";
 import { DEFAULT_JOBS, REGRESSION_NAMES, type RegressionName } from "../regression/traces.ts";
@@ -10,7 +10,7 @@ export interface CheckOptions {
   readonly jobs?: number;
 }
 
-/** Answers whether all passed. */
+/** Returns whether all passed. */
 export function checkRegressions(names: readonly RegressionName[], options: CheckOptions, { out }: Streams): boolean {
   const rows: string[][] = [["trace", "metric", "value", "mark", ""]];
   let passed = true;

@@ -1,9 +1,9 @@
-// `rm-replay --compare DIR...` without a trace: earlier results side by side.
+// `rm-replay --compare DIR...` without a trace: compares earlier results.
 
 import { reportHtml } from "../report/report.ts";
+import { writeFiles } from "../report/write.ts";
 import { readSummary } from "../result/json.ts";
 import { comparisonText, summaryText } from "../result/text.ts";
-import { writeFiles } from "../result/write.ts";
 import type { Streams } from "../streams.ts";
 import { checkOutput } from "./inputs.ts";
 

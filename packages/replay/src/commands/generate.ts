@@ -1,4 +1,4 @@
-// `rm-replay generate`: a seeded trace of the regression suite, to a file or to standard output.
+// `rm-replay generate`: writes a seeded trace of the regression suite to a file or to standard output.
 
 import { writeFileSync } from "node:fs";
 import { DEFAULT_JOBS, makeTrace, type RegressionName } from "../regression/traces.ts";

@@ -1,5 +1,4 @@
-// Reads what a replay runs on: the trace, the machine, the weights. Nothing is written here, and every
-// refusal names its file.
+// Reads the inputs of a replay: trace, machine, weights. Writes nothing; every error names its file.
 
 import { statSync } from "node:fs";
 import { BadInput } from "../bad-input.ts";
@@ -19,7 +18,7 @@ export interface InputOptions {
   readonly jobs?: number;
 }
 
-export interface Inputs {
+interface Inputs {
   readonly trace: Trace;
   readonly setup: SetupOptions;
   readonly warnings: readonly string[];
@@ -42,7 +41,7 @@ export async function readInputs(options: InputOptions): Promise<Inputs> {
   return { trace, setup: { inventory, profiles, unit }, warnings };
 }
 
-/** Refuses an output that cannot become a folder, before the work is done rather than after. */
+/** Refuses an output that cannot become a folder, before the replay runs. */
 export function checkOutput(folder: string | undefined): void {
   if (folder === undefined) return;
   const found = statSync(folder, { throwIfNoEntry: false });
@@ -58,7 +57,7 @@ function traceIn(file: string, nodes: number | null, jobs: number | null): Trace
   }
 }
 
-/** Null when it is no number at all, and so the name of a file. */
+/** Returns `null` when the text is not a number, and so the name of a file. */
 function countIn(text: string): number | null {
   if (!/^[-+]?[\d.]+$/.test(text)) return null;
   const value = Number(text);
@@ -66,7 +65,7 @@ function countIn(text: string): number | null {
   throw new BadInput("--nodes", null, `must be a whole number from 1 to ${MAX_COUNT}, or a file: ${text}`);
 }
 
-// What reads YAML is loaded only when there is YAML to read: it takes longer than a small replay.
+// The YAML parser is loaded on demand: loading takes longer than a small replay.
 const inventoryIn = async (file: string): Promise<Inventory> =>
   (await import("../inventory/read.ts")).readInventory(file);
 

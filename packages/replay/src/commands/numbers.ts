@@ -2,7 +2,7 @@
 
 import { InvalidArgumentError } from "commander";
 
-/** More nodes than any machine has; as many as one replay can hold. */
+/** The largest machine and trace that one replay supports. */
 export const MAX_COUNT = 10_000_000;
 
 export function count(text: string): number {

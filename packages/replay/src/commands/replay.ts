@@ -1,12 +1,12 @@
-// `rm-replay`: one trace under one policy.
+// `rm-replay`: replays one trace under one policy.
 
 import { basename, resolve } from "node:path";
 import { choosePolicy, type PolicyName } from "../policy/choose.ts";
 import { progressOn } from "../progress.ts";
+import { writeResults } from "../report/write.ts";
 import { readSummary } from "../result/json.ts";
 import { summarise } from "../result/summary.ts";
 import { comparisonText, summaryText } from "../result/text.ts";
-import { writeResults } from "../result/write.ts";
 import type { Streams } from "../streams.ts";
 import { withPerfectEstimates } from "../trace/trace.ts";
 import { whole } from "../words/amounts.ts";
@@ -47,7 +47,7 @@ export async function replayTrace(options: ReplayOptions, { out, err }: Streams)
   err.write(`rm-replay: ${speed(trace.count, { read: read - begin, replayed: replayed - read })}\n`);
 }
 
-/** The only figures that differ between equal runs; kept off the results for that reason. */
+/** The only figures that differ between equal runs, so they are not part of the results. */
 function speed(jobs: number, ms: { readonly read: number; readonly replayed: number }): string {
   const perSecond = whole((jobs / Math.max(0.001, ms.replayed)) * 1000);
   const seconds = (value: number): string => (value / 1000).toFixed(3);

@@ -1,13 +1,13 @@
-// `rm-replay tune`: searches weights for an objective and shows what they cost in another.
+// `rm-replay tune`: searches weights for an objective and shows the trade-off with another.
 
 import { BadInput } from "../bad-input.ts";
 import { possibleOn } from "../policy/lattice/possible.ts";
 import { latticeSetup } from "../policy/lattice/setup.ts";
 import { progressOn } from "../progress.ts";
+import { writeFiles } from "../report/write.ts";
 import type { Summary } from "../result/summary.ts";
-import { writeFiles } from "../result/write.ts";
 import type { Streams } from "../streams.ts";
-import type { Candidate } from "../tune/candidate.ts";
+import type { WeightCandidate } from "../tune/candidate.ts";
 import { frontOf } from "../tune/front.ts";
 import { type ObjectiveName, objectives } from "../tune/objectives.ts";
 import { frontHtml, frontJson, frontText, profileYaml } from "../tune/render.ts";
@@ -40,7 +40,7 @@ export async function tuneWeights(options: TuneOptions, { out, err }: Streams, e
   const against = objectives[options.against];
   try {
     const { budget, seed } = options;
-    const tryAll = async (candidates: readonly Candidate[]): Promise<readonly Summary[]> => {
+    const tryAll = async (candidates: readonly WeightCandidate[]): Promise<readonly Summary[]> => {
       const summaries = await trials.tryAll(candidates);
       tried += candidates.length;
       progress.update(tried);
@@ -64,7 +64,8 @@ export async function tuneWeights(options: TuneOptions, { out, err }: Streams, e
 function trialsOn(input: TrialInput, workers: number, entry: string | null) {
   if (workers > 1 && entry !== null) return startWorkers(entry, workers, input);
   return {
-    tryAll: async (candidates: readonly Candidate[]) => candidates.map((candidate) => tryCandidate(input, candidate)),
+    tryAll: async (candidates: readonly WeightCandidate[]) =>
+      candidates.map((candidate) => tryCandidate(input, candidate)),
     close: async () => {},
   };
 }

@@ -1,5 +1,5 @@
-// The machine to replay on: nodes with their groups, hardware and conformance. Without an inventory it is
-// a count of equal nodes in one group.
+// The machine to replay on: nodes with their groups, hardware and conformance. Without an inventory it is a number of
+// equal nodes in one group.
 
 import type { Capabilities, GroupId, NodeId, VClusterId } from "@lattice/core";
 
@@ -12,17 +12,17 @@ export interface InventoryNode {
   readonly gpuType: string;
   readonly gpuCount: number;
   readonly features: readonly string[];
-  /** Null: serves all vClusters. */
+  /** `null` when the node serves all vClusters. */
   readonly homeVCluster: VClusterId | null;
-  /** What a capture tells of its inside; absent: a uniform node. */
-  readonly beyond?: NodeInside;
+  /** The topology from a capture. Absent for a uniform node. */
+  readonly topology?: NodeTopology;
 }
 
-/** As the agent told it. */
-export type NodeInside = Pick<Capabilities, "cxlMemoryBytes" | "powerWatts" | "gpuTopology" | "memoryTopology">;
+/** Capabilities in addition to the basic ones, as the agent reported them. */
+export type NodeTopology = Pick<Capabilities, "cxlMemoryBytes" | "powerWatts" | "gpuTopology" | "memoryTopology">;
 
 export interface Inventory {
-  /** In order of id. */
+  /** Sorted by id. */
   readonly nodes: readonly InventoryNode[];
 }
 
@@ -32,7 +32,7 @@ export const equalNodes = (count: number): Inventory => {
   return { nodes: Array.from({ length: count }, (_, i) => ({ ...node, id: nodeId("n", i + 1, digits) })) };
 };
 
-/** Nothing but a place to run. */
+/** A node without hardware properties. */
 export const BARE: Omit<InventoryNode, "id" | "group"> = {
   conformance: "",
   cpuCores: 1,

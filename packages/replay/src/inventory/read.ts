@@ -1,5 +1,4 @@
-// A machine from a YAML inventory. Every group must be declared, so that a typing error does not become a
-// group of its own.
+// Reads a machine from a YAML inventory. Every group must be declared, so that a typing error does not create one.
 //   groups: [g1, g2]
 //   nodes:
 //     - {prefix: gh, count: 64, groups: [g1, g2], gpu_type: GH200, gpu_count: 4, conformance: "a1"}
@@ -8,7 +7,7 @@ import { type GroupId, parseVClusterId, type VClusterId } from "@lattice/core";
 import { readYaml, type YamlValue } from "../yaml-file.ts";
 import { BARE, type Inventory, type InventoryNode, nodeId } from "./inventory.ts";
 
-/** As many as the scheduler is made for, ten times over. */
+/** Ten times the design limit of the scheduler. */
 const MAX_INVENTORY_NODES = 1_000_000;
 
 export function readInventory(file: string): Inventory {
@@ -42,7 +41,7 @@ interface Block {
   node: Omit<InventoryNode, "id" | "group">;
 }
 
-/** The nodes of one block; over several groups they are dealt out in equal runs. */
+/** Returns the nodes of one block; over several groups they are dealt out in equal runs. */
 function nodesOf(block: YamlValue, groups: ReadonlySet<string>): InventoryNode[] {
   const read: Block = { prefix: "n", count: 1, groups: ["g1"], node: BARE };
   for (const [key, value] of block.entries()) readField(read, key, value, groups);

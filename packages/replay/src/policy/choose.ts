@@ -5,14 +5,14 @@ import { easy, easySjbf, fcfs } from "./classic/classic.ts";
 import { latticeOn } from "./lattice/lattice.ts";
 import { possibleOn } from "./lattice/possible.ts";
 import { gpusOf, latticeSetup, roundingOf, type SetupOptions, tracedInventory } from "./lattice/setup.ts";
-import type { Policy } from "./policy.ts";
+import type { ReplayPolicy } from "./policy.ts";
 
 export const POLICY_NAMES = ["lattice", "easy", "easy-sjbf", "fcfs"] as const;
 export type PolicyName = (typeof POLICY_NAMES)[number];
 
-export interface Chosen {
-  readonly policy: Policy;
-  /** Without what this machine could never run. */
+interface Chosen {
+  readonly policy: ReplayPolicy;
+  /** Without jobs that the machine could never run. */
   readonly trace: Trace;
   readonly gpus: number;
   readonly warnings: readonly string[];

@@ -1,26 +1,26 @@
-// What every policy is: trace in, one outcome per job out, in the order of the trace's queue. Virtual
-// time only; the same trace gives the same outcomes.
+// The interface of a policy: a trace in, one outcome per job out, in queue order. Virtual time only; equal traces give
+// equal outcomes.
 
 import type { Trace } from "../trace/trace.ts";
 
 export interface Outcomes {
-  /** Of the attempt that ran to its end. */
+  /** Of the attempt that completed. */
   readonly start: Float64Array;
   readonly end: Float64Array;
-  /** 1: started ahead of another that had been waiting longer or ranked higher. */
+  /** 1 when it started ahead of a job that had waited longer or ranked higher. */
   readonly backfilled: Uint8Array;
-  /** How often a running job was stopped for another. */
+  /** How often a running job was preempted. */
   readonly preemptions: number;
-  /** The same per job. */
+  /** The same by job. */
   readonly stops: Uint16Array;
-  /** Seconds that each job ran in vain, in attempts that were stopped. */
+  /** Seconds that each job ran in preempted attempts. */
   readonly lost: Float64Array;
 }
 
-/** Told now and then: how many jobs have started. */
+/** Called now and then with the number of started jobs. */
 export type OnProgress = (started: number) => void;
 
-export type Policy = (trace: Trace, onProgress: OnProgress) => Outcomes;
+export type ReplayPolicy = (trace: Trace, onProgress: OnProgress) => Outcomes;
 
 export function createOutcomes(count: number) {
   return {

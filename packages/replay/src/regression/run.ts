@@ -1,10 +1,10 @@
-// Makes a regression trace, replays it through the real scheduler and holds it against its marks.
+// Generates a regression trace, replays it through the real scheduler and compares it with its thresholds.
 
 import { choosePolicy } from "../policy/choose.ts";
 import { summarise } from "../result/summary.ts";
 import { parseJsonLines } from "../trace/json-lines.ts";
 import { traceOf } from "../trace/rows.ts";
-import { type Mark, marksOf } from "./marks.ts";
+import { type Mark, marksOf } from "./thresholds.ts";
 import { type MakeOptions, makeTrace, type RegressionName } from "./traces.ts";
 import { traceText } from "./workload.ts";
 

@@ -1,5 +1,5 @@
-// The regression traces of the testing chapter as seeded generators: each a workload that stresses one
-// promise of the scheduler, on a small machine, for about as many jobs as asked for.
+// The regression traces of the testing chapter as seeded generators: each stresses one guarantee of the scheduler, on a
+// small machine.
 
 import { type Random, randomFrom } from "../random.ts";
 import { type MadeJob, type MadeTrace, madeNodes } from "./workload.ts";
@@ -19,7 +19,7 @@ export interface MakeOptions {
   readonly jobs: number;
 }
 
-/** Enough for every trace to reach what it is about, few enough for a test. */
+/** Enough for every trace to reach its point, few enough for a test. */
 export const DEFAULT_JOBS = 600;
 
 export function makeTrace(name: RegressionName, { seed, jobs }: MakeOptions): MadeTrace {
@@ -52,7 +52,7 @@ function steadyState(random: Random, count: number): MadeTrace {
   return { nodes: madeNodes(NODES), vclusters: HPC, jobs };
 }
 
-/** A quiet day, and in its middle more work at once than the machine does in two hours. */
+/** A quiet day with a burst of more work than the machine does in two hours. */
 function burst(random: Random, count: number): MadeTrace {
   const small = () => ({ tenant: random.pick(TENANTS), nodes: random.whole(1, 8), run: lasting(random, 1200) });
   const quiet = arrivals(random, Math.ceil(count / 2), NODES, 0.4, small);
@@ -68,8 +68,8 @@ function burst(random: Random, count: number): MadeTrace {
 }
 
 /**
- * One tenant asks for ten times what each of the others does. The profile is that of a site that wants
- * fairness above all: with the usual weights a long wait outweighs any share.
+ * One tenant submits ten times as much as each of the others. The profile favours fairness: with the usual weights a
+ * long wait outweighs any share.
  */
 function unfair(random: Random, count: number): MadeTrace {
   const [greedy, ...others] = TENANTS;
@@ -83,7 +83,7 @@ function unfair(random: Random, count: number): MadeTrace {
   return { nodes: madeNodes(NODES), vclusters: [fair], jobs };
 }
 
-/** Claims on nodes set aside for sensitive work, among ordinary work that would fill everything. */
+/** Sensitive claims on dedicated nodes, among ordinary work that would fill everything. */
 function sensitiveClaim(random: Random, count: number): MadeTrace {
   const reserved = 8;
   const ordinary = arrivals(random, count, NODES - reserved, 1.2, () => ({
@@ -93,7 +93,7 @@ function sensitiveClaim(random: Random, count: number): MadeTrace {
   }));
   const until = ordinary[ordinary.length - 1]?.at ?? 0;
   const claims: MadeJob[] = [];
-  // One claim after the other, never more than the nodes set aside for them.
+  // One claim after the other, never more than the dedicated nodes.
   for (let at = 600; at < until; at += 7200) {
     const run = random.whole(1800, 5400);
     const nodes = random.whole(1, reserved);
@@ -106,7 +106,7 @@ function sensitiveClaim(random: Random, count: number): MadeTrace {
   };
 }
 
-/** Long work of low class holds the machine, and short work of high class keeps arriving. */
+/** Long work of a low class occupies the machine, and short work of a high class keeps arriving. */
 function preemptionHeavy(random: Random, count: number): MadeTrace {
   const jobs = arrivals(random, count, NODES, 1.1, () =>
     random.next() < 0.5
@@ -130,7 +130,7 @@ const TENANTS = ["physics", "learning", "climate", "biology", "chemistry"] as co
 
 type Work = Omit<MadeJob, "at" | "walltime">;
 
-/** Jobs one after the other, as far apart as makes them ask for `load` times the machine. */
+/** Jobs one after the other, spaced so that they request `load` times the machine. */
 function arrivals(random: Random, count: number, nodes: number, load: number, make: () => Work): MadeJob[] {
   let clock = 0;
   return Array.from({ length: count }, () => {
@@ -140,9 +140,9 @@ function arrivals(random: Random, count: number, nodes: number, load: number, ma
   });
 }
 
-/** Around a mean, never shorter than a tenth or longer than four times it. */
+/** Around a mean, between a tenth and four times of it. */
 const lasting = (random: Random, mean: number): number =>
   Math.round(Math.min(mean * 4, Math.max(mean / 10, random.exponential(mean))));
 
-/** People ask for more than they need. */
+/** Users request more than they need. */
 const asked = (random: Random, run: number): number => Math.ceil((run * (1 + random.next())) / 60) * 60;

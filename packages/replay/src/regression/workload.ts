@@ -1,5 +1,4 @@
-// Jobs of a made-up workload and how they are written as a trace. Times are whole seconds, so that the
-// same seed gives the same bytes everywhere.
+// Jobs of a generated workload and their trace format. Times are whole seconds, so that equal seeds give equal bytes.
 
 export interface MadeJob {
   readonly at: number;
@@ -11,13 +10,13 @@ export interface MadeJob {
   readonly vcluster?: string;
 }
 
-export interface MadeNode {
+interface MadeNode {
   readonly id: string;
   readonly group: string;
   readonly vcluster?: string;
 }
 
-export interface MadeVCluster {
+interface MadeVCluster {
   readonly name: string;
   readonly scheduler: string;
   readonly weights?: Readonly<Record<string, number>>;
@@ -48,7 +47,7 @@ export function traceText({ nodes, vclusters, jobs }: MadeTrace): string {
   return `${lines.map((line) => JSON.stringify(line)).join("\n")}\n`;
 }
 
-/** Named n001 up, in groups of sixteen. */
+/** Named n001 and up, in groups of sixteen. */
 export const madeNodes = (count: number, from = 1, vcluster?: string): MadeNode[] =>
   Array.from({ length: count }, (_, i) => ({
     id: `n${String(from + i).padStart(4, "0")}`,

@@ -1,5 +1,4 @@
-// The page around the charts: no script, no font, no picture from anywhere else, so that it can be
-// mailed and opened years later.
+// The page around the charts: no script, font or image from elsewhere, so that it can be mailed and archived.
 
 import { escapeXml } from "./svg.ts";
 

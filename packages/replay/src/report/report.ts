@@ -1,14 +1,14 @@
-// The report of one replay, or of several side by side: utilisation over time, the distribution of waits,
-// who got how much, and the figures that profiles are compared by.
+// The report of one replay, or of several for comparison: utilisation over time, the distribution of waits, shares, and
+// the figures that profiles are compared by.
 
 import type { Figures } from "../result/figures.ts";
 import type { Summary } from "../result/summary.ts";
 import { comparisonText, policyName } from "../result/text.ts";
 import { percent, time, whole } from "../words/amounts.ts";
 import { htmlTable, page } from "./page.ts";
-import { bars, chart, escapeXml, type Frame, line } from "./svg.ts";
+import { bars, type ChartFrame, chart, escapeXml, line } from "./svg.ts";
 
-/** The first is the one reported on; the others stand beside it. */
+/** The first summary is the subject; the others are compared with it. */
 export function reportHtml(summaries: readonly Summary[]): string {
   const [first] = summaries;
   if (first === undefined) throw new Error("a report needs a result");
@@ -20,7 +20,7 @@ export function reportHtml(summaries: readonly Summary[]): string {
     shareChart(first),
     ...(summaries.length > 1 ? comparisonCharts(summaries) : []),
     ownerTable("tenant", first.tenants),
-    // Where a trace knows only one of the two, they are the same.
+    // A trace that knows only one of the two has equal tables.
     ...(isSame(first) ? [] : [ownerTable("user", first.users)]),
     `<pre>${escapeXml(comparisonText(summaries))}</pre>`,
   ]);
@@ -47,7 +47,7 @@ function comparisonRows(summaries: readonly Summary[]): readonly (readonly strin
 
 function utilisationChart(summaries: readonly Summary[]): string {
   const days = (summaries[0]?.makespanSeconds ?? 0) / 86_400;
-  const frame: Frame = {
+  const frame: ChartFrame = {
     title: "Utilization over time",
     xLabel: `${days.toFixed(1)} days`,
     yLabel: "part of the machine",
@@ -62,7 +62,7 @@ function waitChart(summaries: readonly Summary[]): string {
   const part = (summary: Summary, bin: number): number => (summary.waits[bin]?.jobs ?? 0) / Math.max(1, summary.jobs);
   const labels = summaries[0]?.waits.map((bin) => bin.label) ?? [];
   const groups = labels.map((label, bin) => ({ label, values: summaries.map((summary) => part(summary, bin)) }));
-  const frame: Frame = {
+  const frame: ChartFrame = {
     title: "Wait distribution",
     xLabel: "waited up to",
     yLabel: "part of the jobs",
@@ -72,14 +72,14 @@ function waitChart(summaries: readonly Summary[]): string {
   return chart(frame, bars(frame, groups), names(summaries));
 }
 
-/** As many as have room for their names. */
+/** As many as fit with their names. */
 const SHOWN_TENANTS = 12;
 
 function shareChart({ tenants }: Summary): string {
   const groups = tenants
     .slice(0, SHOWN_TENANTS)
     .map(({ name, got, due }) => ({ label: short(name), values: [got, due] }));
-  const frame: Frame = {
+  const frame: ChartFrame = {
     title: "Share per tenant while work was waiting",
     xLabel: "tenants with the most work",
     yLabel: "part of what all got, and were due",
@@ -91,7 +91,7 @@ function shareChart({ tenants }: Summary): string {
 
 function comparisonCharts(summaries: readonly Summary[]): readonly string[] {
   const one = (title: string, of: (summary: Summary) => number, yText: (value: number) => string): string => {
-    const frame: Frame = { title, xLabel: "", yLabel: "", yMax: highest(summaries.map(of)), yText };
+    const frame: ChartFrame = { title, xLabel: "", yLabel: "", yMax: highest(summaries.map(of)), yText };
     return chart(
       frame,
       bars(
@@ -118,7 +118,7 @@ function comparisonCharts(summaries: readonly Summary[]): readonly string[] {
 const isSame = ({ users, tenants }: Summary): boolean =>
   users.length === tenants.length && users.every(({ name }, at) => name === tenants[at]?.name);
 
-/** What was got and due is known of tenants only. */
+/** Shares and targets are known for tenants only. */
 function ownerTable(title: string, owners: readonly (Figures & { readonly got?: number; readonly due?: number })[]) {
   const part = (value: number | undefined): string => (value === undefined ? "" : percent(value));
   const rows = owners.map((owner) => [

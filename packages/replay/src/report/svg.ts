@@ -1,30 +1,30 @@
-// Charts as SVG text, to stand inside a page that needs nothing else: a frame with axes, and on it lines,
-// bars or points. Coordinates are rounded, so that equal figures give equal bytes.
+// Charts as SVG text for a self-contained page: a frame with axes, and lines, bars or points. Coordinates are rounded,
+// so that equal figures give equal bytes.
 
-export interface Frame {
+export interface ChartFrame {
   readonly title: string;
   readonly xLabel: string;
   readonly yLabel: string;
-  /** The top of the y axis; it begins at 0. */
+  /** The top of the y axis, which starts at 0. */
   readonly yMax: number;
   readonly yText: (value: number) => string;
 }
 
-export const WIDTH = 720;
+const WIDTH = 720;
 const HEIGHT = 260;
 const LEFT = 64;
 const RIGHT = 12;
 const TOP = 30;
 const BOTTOM = 44;
-export const INNER_WIDTH = WIDTH - LEFT - RIGHT;
+const INNER_WIDTH = WIDTH - LEFT - RIGHT;
 const INNER_HEIGHT = HEIGHT - TOP - BOTTOM;
 
-/** Told apart also by those who see few colours. */
-export const COLOURS = ["#0b6fa4", "#d1603d", "#3c8d40", "#8a4fa3", "#b08900", "#5a6570"] as const;
+/** Distinguishable with colour blindness. */
+const COLOURS = ["#0b6fa4", "#d1603d", "#3c8d40", "#8a4fa3", "#b08900", "#5a6570"] as const;
 
-export const colour = (i: number): string => COLOURS[i % COLOURS.length] ?? COLOURS[0];
+const colour = (i: number): string => COLOURS[i % COLOURS.length] ?? COLOURS[0];
 
-export function chart(frame: Frame, body: string, legend: readonly string[] = []): string {
+export function chart(frame: ChartFrame, body: string, legend: readonly string[] = []): string {
   const marks = [0, 0.25, 0.5, 0.75, 1].map((part) => {
     const y = yOf(frame, frame.yMax * part);
     const text = escapeXml(frame.yText(frame.yMax * part));
@@ -49,18 +49,18 @@ export function chart(frame: Frame, body: string, legend: readonly string[] = []
 }
 
 /** Values at equal distances, from the left edge to the right. */
-export function line(frame: Frame, values: readonly number[], i: number): string {
+export function line(frame: ChartFrame, values: readonly number[], i: number): string {
   const points = values.map((value, at) => `${xOf(at / Math.max(1, values.length - 1))},${yOf(frame, value)}`);
   return `<polyline points="${points.join(" ")}" fill="none" stroke="${colour(i)}" stroke-width="1.3"/>`;
 }
 
-export interface Bars {
+interface Bars {
   readonly label: string;
   readonly values: readonly number[];
 }
 
-/** Groups of bars side by side, the label of each group below it. */
-export function bars(frame: Frame, groups: readonly Bars[]): string {
+/** Groups of adjacent bars with a label below each group. */
+export function bars(frame: ChartFrame, groups: readonly Bars[]): string {
   const step = INNER_WIDTH / Math.max(1, groups.length);
   return groups
     .map(({ label, values }, at) => {
@@ -88,7 +88,7 @@ export interface Point {
   readonly colour: number;
 }
 
-export const points = (frame: Frame, all: readonly Point[]): string =>
+export const points = (frame: ChartFrame, all: readonly Point[]): string =>
   all
     .map(({ x, y, hint, colour: i }) => {
       const place = `cx="${xOf(x)}" cy="${yOf(frame, y)}"`;
@@ -100,7 +100,7 @@ const px = (value: number): number => Number(value.toFixed(1));
 
 const xOf = (part: number): number => px(LEFT + part * INNER_WIDTH);
 
-const yOf = ({ yMax }: Frame, value: number): number =>
+const yOf = ({ yMax }: ChartFrame, value: number): number =>
   px(TOP + INNER_HEIGHT * (1 - Math.min(1, yMax > 0 ? value / yMax : 0)));
 
 export const escapeXml = (text: string): string =>

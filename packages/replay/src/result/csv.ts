@@ -1,10 +1,10 @@
-// The table of allocations, on the trace's own clock in seconds.
+// The table of allocations, in seconds of the trace.
 
 import type { Outcomes } from "../policy/policy.ts";
 import { idOf, type Trace, tenantOf, userOf } from "../trace/trace.ts";
 import { rounded } from "./json.ts";
 
-export const ALLOCATIONS_HEADER = "id,user,submit,start,end,nodes,wait,backfilled,tenant";
+const ALLOCATIONS_HEADER = "id,user,submit,start,end,nodes,wait,backfilled,tenant";
 
 export function allocationsCsv(trace: Trace, { start, end, backfilled }: Outcomes): string {
   const users = trace.users.map(cell);

@@ -1,4 +1,4 @@
-// The same figures per user or per tenant: who waited, who worked.
+// Waits and work by user or by tenant.
 
 import type { Outcomes } from "../policy/policy.ts";
 import type { Trace } from "../trace/trace.ts";
@@ -13,8 +13,8 @@ export interface Figures {
   readonly meanBoundedSlowdown: number;
 }
 
-/** By what jobs are put together: names, and per job the place of its name. */
-export interface Owners {
+/** The owners of jobs: names, and the index of the name of each job. */
+interface Owners {
   readonly names: readonly string[];
   readonly owner: Int32Array;
 }
@@ -23,7 +23,7 @@ export const byUser = ({ users, user }: Trace): Owners => ({ names: users, owner
 
 export const byTenant = ({ tenants, tenant }: Trace): Owners => ({ names: tenants, owner: tenant });
 
-/** Everyone with a job, most work first, then by name. */
+/** Returns all owners of a job, most work first, then by name. */
 export function figuresOf(trace: Trace, { start }: Outcomes, { names, owner }: Owners): Figures[] {
   const jobs = new Float64Array(names.length);
   const work = new Float64Array(names.length);

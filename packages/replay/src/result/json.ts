@@ -1,5 +1,5 @@
-// The summary for programs, and back again for comparisons. Figures are rounded, so that equal replays
-// give equal bytes on every machine.
+// Writes and reads the summary as JSON, for programs and comparisons. Figures are rounded, so that equal replays give
+// equal bytes on every machine.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -65,7 +65,7 @@ const figuresFields = ({ name, jobs, workShare, meanWaitSeconds, meanBoundedSlow
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The summary that an earlier replay left in a folder. */
+/** Returns the summary of an earlier replay. */
 export function readSummary(folder: string): Summary {
   const file = join(folder, SUMMARY_FILE);
   try {

@@ -1,19 +1,19 @@
-// Which tenant got how much of the machine while it was short. At evenly spaced instants everyone's running and
-// waiting nodes are compared with their fair part: the machine divided by the tenants' share targets, equally where
-// they have none, where nobody is given more than they ask for or may have, and the rest is divided again. Over a
-// whole replay everyone gets all their work done, so that only shares in time of want tell policies apart.
+// The share of each tenant while the machine was contended. At evenly spaced instants the running and waiting nodes of
+// each tenant are compared with its fair part: the machine divided by share targets, equally without targets, where no
+// tenant gets more than it requests or may have, and the rest is divided again. Over a whole replay all work gets done,
+// so only shares under contention distinguish policies.
 
 import type { Outcomes } from "../policy/policy.ts";
 import type { Trace } from "../trace/trace.ts";
 import { jain } from "./statistics.ts";
-import type { Span } from "./timeline.ts";
+import type { ReplaySpan } from "./timeline.ts";
 
 export interface Shares {
-  /** The largest gap between what a tenant got and was due, as a part of what all were due. */
+  /** The largest gap between received and due nodes, as a part of all due nodes. */
   readonly maxDeviation: number;
-  /** Jain's index over what each tenant got of their due. */
+  /** Jain's index over received / due of each tenant. */
   readonly jain: number;
-  /** Per tenant: part of what all got, and of what all were due, in time of want. */
+  /** By tenant: its part of all received nodes, and of all due nodes, under contention. */
   readonly got: Float64Array;
   readonly due: Float64Array;
 }
@@ -22,7 +22,7 @@ const SAMPLES = 400;
 /** With very many tenants there are fewer samples: tenants times samples stay below this. */
 const MAX_CELLS = 8_000_000;
 
-export function sharesOf(trace: Trace, outcomes: Outcomes, span: Span): Shares {
+export function sharesOf(trace: Trace, outcomes: Outcomes, span: ReplaySpan): Shares {
   const { tenants: names, limits } = trace;
   const tenants = names.length;
   const claims = claimsOf(names, limits);
@@ -30,7 +30,7 @@ export function sharesOf(trace: Trace, outcomes: Outcomes, span: Span): Shares {
   const step = (span.end - span.begin) / samples;
   const running = new Int32Array(tenants * (samples + 1));
   const waiting = new Int32Array(tenants * (samples + 1));
-  // The first sample at or after a time; samples lie in the middle of their steps.
+  // The first sample at or after a time; samples are in the middle of their steps.
   const sampleAt = (time: number): number =>
     Math.max(0, Math.min(samples, Math.ceil((time - span.begin) / step - 0.5)));
   for (let row = 0; row < trace.count && step > 0; row += 1) {
@@ -71,15 +71,15 @@ interface Ledger {
   readonly due: Float64Array;
 }
 
-/** What each tenant's part of the machine is reckoned by. */
+/** What the due part of each tenant is computed from. */
 interface Claims {
-  /** In any unit; null: all alike. */
+  /** In any unit; `null` when all are equal. */
   readonly weights: Float64Array | null;
-  /** The most they may have. */
+  /** The most each tenant may have. */
   readonly most: Float64Array;
 }
 
-/** A tenant without a target of its own is due an equal part, as the scheduler reckons. */
+/** A tenant without a target is due an equal part, as in the scheduler. */
 function claimsOf(tenants: readonly string[], limits: Trace["limits"]): Claims {
   const most = new Float64Array(tenants.length).fill(Number.POSITIVE_INFINITY);
   const weights = new Float64Array(tenants.length).fill(Math.max(1, Math.round(1000 / Math.max(1, tenants.length))));
@@ -106,7 +106,7 @@ function addSample({ runs, wants }: Now, nodes: number, { most, weights }: Claim
   }
 }
 
-/** The most that anyone is given for each unit of weight, when all who want more are given the same for it. */
+/** Returns the most nodes per unit of weight, when all tenants with further demand get the same. */
 export function fairLevel(wants: Float64Array, nodes: number, weights: Float64Array | null = null): number {
   if (weights !== null) return weightedLevel(wants, nodes, weights);
   const sorted = wants.filter((want) => want > 0).sort();

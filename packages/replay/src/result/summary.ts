@@ -1,5 +1,5 @@
-// The figures of a replay. Waits and slowdowns are over all jobs that ran. Utilisation is work done over
-// the whole machine, from the first submission to the last end.
+// The figures of a replay. Waits and slowdowns cover all jobs that ran. Utilisation is work done over the whole
+// machine, from the first submission to the last end.
 
 import type { Outcomes } from "../policy/policy.ts";
 import { type Dropped, droppedCount, type Trace } from "../trace/trace.ts";
@@ -10,7 +10,7 @@ import { jain, mean, percentile } from "./statistics.ts";
 import { spanOf, type Timeline, timelineOf } from "./timeline.ts";
 import { type WaitBin, waitBins } from "./waits.ts";
 
-export interface Waits {
+interface Waits {
   readonly mean: number;
   readonly median: number;
   readonly p95: number;
@@ -19,7 +19,7 @@ export interface Waits {
 }
 
 export interface Summary {
-  /** What the results are called: the output folder, else the policy. */
+  /** The name of the results: the output folder, else the policy. */
   readonly name: string;
   readonly policy: string;
   readonly perfect: boolean;
@@ -28,9 +28,9 @@ export interface Summary {
   readonly dropped: number;
   readonly droppedBecause: Dropped;
   readonly makespanSeconds: number;
-  /** Part of the machine that worked, 0 to 1. */
+  /** Part of the machine that was busy, 0 to 1. */
   readonly utilisation: number;
-  /** Of the machine as a whole; 0 where it has none. */
+  /** GPUs of the whole machine; 0 without GPUs. */
   readonly gpus: number;
   readonly wait: Waits;
   readonly meanBoundedSlowdown: number;
@@ -42,13 +42,13 @@ export interface Summary {
   readonly preemptions: number;
   readonly timeline: Timeline;
   readonly waits: readonly WaitBin[];
-  /** Those with the most work. */
+  /** Users with the most work. */
   readonly users: readonly Figures[];
-  /** Likewise, and what they got of their due in time of want. */
+  /** Tenants with the most work, with their received and due parts under contention. */
   readonly tenants: readonly (Figures & { readonly got: number; readonly due: number })[];
 }
 
-export interface Run {
+interface Run {
   readonly name: string;
   readonly policy: string;
   readonly perfect: boolean;

@@ -1,5 +1,4 @@
-// The summary for people, in the form of the tuning guide; with a baseline every figure stands beside
-// the baseline's.
+// The summary as text, in the form of the tuning guide; with a baseline every figure is compared with it.
 
 import { change, percent, time, whole } from "../words/amounts.ts";
 import type { Summary } from "./summary.ts";
@@ -36,7 +35,7 @@ export function summaryText(summary: Summary, baseline: Summary | null = null): 
   ].join("\n")}\n`;
 }
 
-/** One row per result: what a comparison comes down to. */
+/** Returns one row per result. */
 export function comparisonText(summaries: readonly Summary[]): string {
   const head = ["result", "policy", "utilization", "p50 wait", "p99 wait", "slowdown", "Jain", "share dev", "backfill"];
   const rows = summaries.map((s) => [
@@ -53,7 +52,7 @@ export function comparisonText(summaries: readonly Summary[]): string {
   return table([head, ...rows]);
 }
 
-/** Columns as wide as their widest cell. */
+/** Formats columns as wide as their widest cell. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows

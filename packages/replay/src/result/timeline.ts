@@ -1,6 +1,5 @@
-// How busy the machine was over time: the replayed span in equal steps, and in each the part of the
-// machine that worked. A job adds its nodes to the steps it covers: in part to its first and last, whole
-// to those between, as a difference that is summed up at the end.
+// Utilisation over time: the span in equal steps, with the busy part of the machine in each. A job adds its nodes to
+// the steps it covers, partly to its first and last, as differences that are summed up at the end.
 
 import type { Outcomes } from "../policy/policy.ts";
 import type { Trace } from "../trace/trace.ts";
@@ -12,23 +11,23 @@ export interface Timeline {
   readonly used: readonly number[];
 }
 
-export interface Span {
+export interface ReplaySpan {
   readonly begin: number;
   readonly end: number;
 }
 
 /** From the first submission to the last end. */
-export function spanOf({ count, submit }: Trace, { end }: Outcomes): Span {
+export function spanOf({ count, submit }: Trace, { end }: Outcomes): ReplaySpan {
   const begin = count === 0 ? 0 : (submit[0] as number);
   let last = begin;
   for (let row = 0; row < count; row += 1) last = Math.max(last, end[row] as number);
   return { begin, end: last };
 }
 
-/** Enough to draw by. */
+/** Enough for a chart. */
 const STEPS = 200;
 
-export function timelineOf(trace: Trace, outcomes: Outcomes, { begin, end }: Span): Timeline {
+export function timelineOf(trace: Trace, outcomes: Outcomes, { begin, end }: ReplaySpan): Timeline {
   const stepSeconds = (end - begin) / STEPS;
   const partly = new Float64Array(STEPS + 1);
   const change = new Float64Array(STEPS + 2);

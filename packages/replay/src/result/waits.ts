@@ -1,4 +1,4 @@
-// The distribution of waits over bounds that people think in.
+// The distribution of waits over common bounds.
 
 export interface WaitBin {
   readonly label: string;
@@ -22,7 +22,7 @@ const BOUNDS: readonly (readonly [label: string, upTo: number])[] = [
   ["more", Number.POSITIVE_INFINITY],
 ];
 
-/** `sorted` ascending; each bin holds what is beyond the one before and within its own bound. */
+/** `sorted` is ascending; each bin counts the waits above the previous bound and up to its own. */
 export function waitBins(sorted: Float64Array): WaitBin[] {
   let from = 0;
   return BOUNDS.map(([label, upTo]) => {

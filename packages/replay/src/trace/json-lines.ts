@@ -1,17 +1,17 @@
-// Our own trace: one JSON object per line.
+// The JSON-lines trace: one object per line.
 //   {"ts": 0, "type": "machine", "nodes": 64}
 //   {"ts": 1, "type": "submit", "alloc": {"id": "7", "nodes": 4, "walltime": "2h", "tenant": "physics", "priority": 5}}
 //   {"ts": 5400, "type": "complete", "alloc_id": "7", "duration": "1.5h"}
-// `ts` is in seconds or a date. Without an id a submission is numbered from 1; without a completion it
-// runs for its whole walltime. Who names no user is one of their tenant's, and the other way round. Lines of the
-// types node, vcluster and tenant describe the cluster; the last about each stands. A capture that was begun anew repeats
-// what still waits: the first line about it stands. A line of another type is passed over, since captures hold more.
+// `ts` is in seconds or a date. Submissions without an id are numbered from 1; a submission without a completion runs for
+// its whole walltime. The user defaults to the tenant, and the tenant to the user. Lines of the types node, vcluster and
+// tenant describe the cluster; the last line about each counts. A restarted capture repeats pending submissions: the first
+// line about each counts. Lines of other types are ignored, since captures contain more.
 
 import type { InventoryNode } from "../inventory/inventory.ts";
 import type { Profile } from "../weights/profile.ts";
-import { parseAsk } from "./ask.ts";
 import { parseNode, parseVCluster } from "./machine-lines.ts";
-import { type Bad, isObject, type JsonObject } from "./record.ts";
+import { type Bad, isObject, type TraceObject } from "./record.ts";
+import { parseRequest } from "./request.ts";
 import { createColumns, makeRoom, type Rows } from "./rows.ts";
 import { parseTenant, type TracedTenant } from "./tenant-line.ts";
 import { parseDuration, parseTime } from "./time-text.ts";
@@ -54,7 +54,7 @@ export function parseJsonLines(bytes: Uint8Array, limit: number): Rows {
         break;
     }
   }
-  const { columns, ids, users, tenants, limits, asks } = found;
+  const { columns, ids, users, tenants, limits, requests } = found;
   const [machine, vclusters] = [[...found.machine.values()], [...found.vclusters.values()]];
   return {
     count: ids.length,
@@ -62,7 +62,7 @@ export function parseJsonLines(bytes: Uint8Array, limit: number): Rows {
     users: [...users.keys()],
     tenants: [...tenants.keys()],
     limits: [...limits.values()],
-    asks: asks.some((ask) => ask !== null) ? asks : null,
+    requests: requests.some((request) => request !== null) ? requests : null,
     columns,
     nodes: found.nodes ?? (machine.length > 0 ? machine.length : null),
     machine,
@@ -77,7 +77,7 @@ interface Found {
   readonly users: Map<string, number>;
   readonly tenants: Map<string, number>;
   readonly limits: Map<string, TracedTenant>;
-  readonly asks: ReturnType<typeof parseAsk>[];
+  readonly requests: ReturnType<typeof parseRequest>[];
   readonly machine: Map<string, InventoryNode>;
   readonly vclusters: Map<string, Profile>;
   nodes: number | null;
@@ -90,7 +90,7 @@ const createFound = (): Found => ({
   users: new Map(),
   tenants: new Map(),
   limits: new Map(),
-  asks: [],
+  requests: [],
   machine: new Map(),
   vclusters: new Map(),
   nodes: null,
@@ -102,7 +102,7 @@ const put = <T>(into: Map<string, T>, value: T, nameOf: (value: T) => string): v
 const numberOf = (names: Map<string, number>, name: string): number =>
   names.get(name) ?? names.set(name, names.size).size - 1;
 
-function parseRecord(line: string, number: number): JsonObject {
+function parseRecord(line: string, number: number): TraceObject {
   let value: unknown;
   try {
     value = JSON.parse(line);
@@ -114,8 +114,8 @@ function parseRecord(line: string, number: number): JsonObject {
   return value;
 }
 
-function addSubmission(found: Found, record: JsonObject, line: number, bad: Bad): void {
-  const { columns, ids, rowOf, asks } = found;
+function addSubmission(found: Found, record: TraceObject, line: number, bad: Bad): void {
+  const { columns, ids, rowOf, requests } = found;
   const alloc = objectOf(record.alloc, "alloc", bad);
   const submit = parseTime(record.ts);
   if (submit === null) throw bad('the field "ts" must be seconds or a date');
@@ -131,7 +131,7 @@ function addSubmission(found: Found, record: JsonObject, line: number, bad: Bad)
     throw bad('the field "alloc.priority" must be a whole number from 0 to 10');
   }
   const size = sizeOf(alloc.nodes, bad);
-  const ask = parseAsk(alloc, bad);
+  const request = parseRequest(alloc, bad);
   const row = ids.length;
   makeRoom(columns, row);
   columns.user[row] = numberOf(found.users, String(alloc.user ?? alloc.tenant ?? "unknown"));
@@ -144,24 +144,24 @@ function addSubmission(found: Found, record: JsonObject, line: number, bad: Bad)
   columns.line[row] = line;
   ids.push(id);
   rowOf.set(id, row);
-  asks.push(ask);
+  requests.push(request);
 }
 
-function complete({ columns, rowOf }: Found, record: JsonObject, bad: Bad): void {
+function complete({ columns, rowOf }: Found, record: TraceObject, bad: Bad): void {
   if (record.alloc_id === undefined) throw bad('the field "alloc_id" is missing');
   const run = parseDuration(record.duration);
   if (run === null || run < 0) throw bad('the field "duration" must be a duration such as "68h"');
-  // A capture may hold the end of what was submitted before it began.
+  // A capture may contain the end of an allocation that was submitted before it started.
   const row = rowOf.get(String(record.alloc_id));
   if (row !== undefined) columns.run[row] = Math.min(run, columns.request[row] as number);
 }
 
-function objectOf(value: unknown, field: string, bad: Bad): JsonObject {
+function objectOf(value: unknown, field: string, bad: Bad): TraceObject {
   if (isObject(value)) return value;
   throw bad(`the field "${field}" is missing`);
 }
 
-/** Of a range the least: so many it needs. */
+/** The minimum of a range. */
 function sizeOf(nodes: unknown, bad: Bad): number {
   if (!isObject(nodes)) return countOf(nodes, "alloc.nodes", bad);
   const least = countOf(nodes.min, "alloc.nodes.min", bad);

@@ -1,5 +1,5 @@
-// The lines of our own trace that describe the cluster it was captured on: nodes, and vClusters with
-// their weights. Where the user names an inventory or weights of their own, those stand instead.
+// The lines of a JSON-lines trace that describe the captured cluster: nodes, and vClusters with their weights. An
+// inventory or weights on the command line replace them.
 //   {"type": "node", "node": {"id": "n1", "group": "g1", "gpu_type": "GH200", "gpu_count": 4}}
 //   {"type": "vcluster", "vcluster": {"name": "hpc", "scheduler": "hpc_backfill", "backfill_depth": 10}}
 
@@ -13,11 +13,11 @@ import {
 } from "@lattice/core";
 import { BARE, type InventoryNode } from "../inventory/inventory.ts";
 import { DEFAULT_DEPTH, FACTORS, inThousandths, type Profile } from "../weights/profile.ts";
-import { parseInside } from "./inside.ts";
-import type { Bad, JsonObject } from "./record.ts";
+import type { Bad, TraceObject } from "./record.ts";
 import { parseSharing } from "./sharing.ts";
+import { parseTopology } from "./topology.ts";
 
-export function parseNode(value: JsonObject, bad: Bad): InventoryNode {
+export function parseNode(value: TraceObject, bad: Bad): InventoryNode {
   const id = typeof value.id === "string" ? parseNodeId(value.id) : null;
   if (id === null) throw bad('the field "node.id" must name a node');
   const amount = (field: string, otherwise: number): number => {
@@ -44,11 +44,11 @@ export function parseNode(value: JsonObject, bad: Bad): InventoryNode {
     gpuCount: Math.floor(amount("gpu_count", 0)),
     features: features.map(String),
     homeVCluster: home === "" ? null : parseVClusterId(home),
-    ...parseInside(value, bad),
+    ...parseTopology(value, bad),
   };
 }
 
-export function parseVCluster(value: JsonObject, bad: Bad): Profile {
+export function parseVCluster(value: TraceObject, bad: Bad): Profile {
   const vcluster = typeof value.name === "string" ? parseVClusterId(value.name) : null;
   if (vcluster === null) throw bad('the field "vcluster.name" must name a vCluster');
   const scheduler = value.scheduler ?? "hpc_backfill";
@@ -60,11 +60,11 @@ export function parseVCluster(value: JsonObject, bad: Bad): Profile {
     throw bad('the field "vcluster.backfill_depth" must be a whole number');
   }
   const kind = scheduler as SchedulerKind;
-  const weights = value.weights === undefined ? WEIGHT_PROFILES[kind] : parseWeights(value.weights as JsonObject, bad);
+  const weights = value.weights === undefined ? WEIGHT_PROFILES[kind] : parseWeights(value.weights as TraceObject, bad);
   return { vcluster, scheduler: kind, weights, backfillDepth: depth, ...parseSharing(value, bad) };
 }
 
-function parseWeights(value: JsonObject, bad: Bad) {
+function parseWeights(value: TraceObject, bad: Bad) {
   const weights = new Map<Factor, number>();
   let sum = 0;
   for (const [name, weight] of Object.entries(value)) {

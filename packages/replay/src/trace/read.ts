@@ -1,5 +1,5 @@
-// Reads a trace file whole: the format by its name (.swf, .jsonl, .json; .gz on top), gzip undone. A
-// compressed file that ends early is refused by the line at which it ends, not replayed in part.
+// Reads a trace file: the format by its name (.swf, .jsonl, .json; also .gz). A truncated compressed file is refused
+// with the line at which it ends, not replayed in part.
 
 import { readFileSync } from "node:fs";
 import { constants, gunzipSync } from "node:zlib";
@@ -9,10 +9,10 @@ import { parseSwf } from "./swf.ts";
 import type { Trace } from "./trace.ts";
 import { TraceError } from "./trace-error.ts";
 
-export interface ReadOptions {
-  /** Null: as the trace states. */
+interface ReadOptions {
+  /** `null`: as the trace states. */
   readonly nodes: number | null;
-  /** Only the first so many jobs; null: all. */
+  /** Only the first jobs; `null` for all. */
   readonly jobs: number | null;
 }
 
@@ -24,7 +24,7 @@ export function readTrace(file: string, { nodes, jobs }: ReadOptions): Trace {
   return traceOf(rows, size);
 }
 
-/** The largest trace known has 20 MB; one string holds at most 512 MB. */
+/** The largest known trace has 20 MB; one string holds at most 512 MB. */
 const MAX_TRACE_BYTES = 400_000_000;
 
 function parserOf(file: string): (bytes: Uint8Array, limit: number) => Rows {
@@ -52,7 +52,7 @@ function unzip(bytes: Buffer): Buffer {
   }
 }
 
-/** The line at which incomplete data stops. */
+/** Returns the line at which incomplete data stops. */
 function linesIn(bytes: Buffer): number {
   const options = { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: MAX_TRACE_BYTES };
   return gunzipSync(bytes, options).toString("utf8").split("\n").length;

@@ -1,11 +1,11 @@
-// One line of our own trace as it comes out of JSON, and how a reader refuses it.
+// One line of a JSON-lines trace, and how a reader refuses it.
 
 import type { TraceError } from "./trace-error.ts";
 
-export type JsonObject = Readonly<Record<string, unknown>>;
+export type TraceObject = Readonly<Record<string, unknown>>;
 
-export const isObject = (value: unknown): value is JsonObject =>
+export const isObject = (value: unknown): value is TraceObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Makes the refusal of the line that is being read. */
+/** Creates the error of the current line. */
 export type Bad = (detail: string) => TraceError;

@@ -1,26 +1,26 @@
-// The rows a parser finds, in columns that grow, and how they become a trace: what no machine of this
-// size can run is dropped and counted, and lines out of order are put in order with a warning.
+// The rows of a parser in growing columns, and their conversion to a trace: jobs that no machine of this size can run
+// are dropped and counted; lines out of order are sorted with a warning.
 
-import type { JobAsk } from "./ask.ts";
+import type { JobRequest } from "./request.ts";
 import type { Dropped, Trace } from "./trace.ts";
 
-/** What a parser found, before anything is dropped. */
+/** The rows of a parser, before any are dropped. */
 export interface Rows {
   readonly count: number;
-  /** Null: the numbers in the columns are the ids. */
+  /** `null` when the numbers in the columns are the ids. */
   readonly ids: readonly string[] | null;
   readonly users: readonly string[];
   readonly tenants: readonly string[];
   readonly limits: Trace["limits"];
-  readonly asks: readonly (JobAsk | null)[] | null;
+  readonly requests: readonly (JobRequest | null)[] | null;
   readonly columns: Columns;
-  /** The machine's size, where the trace states it. */
+  /** The size of the machine, if the trace states it. */
   readonly nodes: number | null;
   readonly machine: Trace["machine"];
   readonly vclusters: Trace["vclusters"];
 }
 
-export interface Columns {
+interface Columns {
   id: Float64Array;
   user: Int32Array;
   tenant: Int32Array;
@@ -29,7 +29,7 @@ export interface Columns {
   request: Float64Array;
   size: Float64Array;
   priority: Uint8Array;
-  /** Where it stands in the file, from 1. */
+  /** The line in the file, starting at 1. */
   line: Int32Array;
 }
 
@@ -49,7 +49,7 @@ export function createColumns(): Columns {
   };
 }
 
-/** Makes room for a row of that number. */
+/** Grows the columns for a row of that number. */
 export function makeRoom(columns: Columns, row: number): void {
   if (row < columns.user.length) return;
   columns.id = doubled(columns.id, Float64Array);
@@ -63,14 +63,14 @@ export function makeRoom(columns: Columns, row: number): void {
   columns.line = doubled(columns.line, Int32Array);
 }
 
-/** The jobs that a machine of this size can run, in queue order, and the count of the others. */
+/** Returns the jobs that a machine of this size can run, in queue order, and the count of the others. */
 export function traceOf(rows: Rows, nodes: number): Trace {
   const { columns } = rows;
   const { kept, dropped } = runnable(rows, nodes);
   const late = firstOutOfOrder(columns, kept);
   if (late !== null) inQueueOrder(columns, kept);
   const whole = kept.length === rows.count && late === null;
-  const { ids, asks } = rows;
+  const { ids, requests } = rows;
   const picked = <C extends Int32Array | Float64Array | Uint8Array>(column: C): C =>
     (whole ? column.subarray(0, kept.length) : pick(column, kept)) as C;
   return {
@@ -86,7 +86,7 @@ export function traceOf(rows: Rows, nodes: number): Trace {
     request: picked(columns.request),
     size: Int32Array.from(picked(columns.size)),
     priority: picked(columns.priority),
-    asks: asks === null ? null : Array.from(kept, (row) => asks[row] ?? null),
+    requests: requests === null ? null : Array.from(kept, (row) => requests[row] ?? null),
     nodes,
     machine: rows.machine,
     vclusters: rows.vclusters,
@@ -114,7 +114,7 @@ function runnable({ count, columns }: Rows, nodes: number): { readonly kept: Uin
   return { kept: kept.subarray(0, length), dropped: { noSize, noRunTime, tooLarge } };
 }
 
-/** The line of the first job that was submitted before the one above it; null when there is none. */
+/** Returns the line of the first job that was submitted before the one above it, or `null`. */
 function firstOutOfOrder({ submit, line }: Columns, kept: Uint32Array): number | null {
   for (let i = 1; i < kept.length; i += 1) {
     const row = kept[i] as number;

@@ -1,15 +1,15 @@
-// How a captured vCluster stands to others: whether its work may stop others or be stopped, and what it lends and borrows.
+// The relation of a captured vCluster to others: whether it preempts or is preempted, and what it lends and borrows.
 //   {"preempts": true, "preemptible": "borrowed", "borrows": true,
 //    "lending": {"keep_nodes": 2, "max_class": 4, "max_duration": "12h", "return_grace": "30s"}}
 
 import { DEFAULT_LENDING, type Duration, duration, type Lending } from "@lattice/core";
 import type { Profile, Sharing } from "../weights/profile.ts";
-import { type Bad, isObject, type JsonObject } from "./record.ts";
+import { type Bad, isObject, type TraceObject } from "./record.ts";
 import { parseDuration } from "./time-text.ts";
 
 const PREEMPTIBLE = ["always", "borrowed", "never"] as const;
 
-export function parseSharing(vcluster: JsonObject, bad: Bad): Pick<Profile, "sharing"> {
+export function parseSharing(vcluster: TraceObject, bad: Bad): Pick<Profile, "sharing"> {
   const { preempts, preemptible, borrows, lending } = vcluster;
   for (const [field, value] of Object.entries({ preempts, borrows })) {
     if (value !== undefined && typeof value !== "boolean")

@@ -1,8 +1,7 @@
-// Standard Workload Format: one job per line, 18 numbers; comment lines begin with a semicolon and
-// may state the machine's size. Used fields, counted from 1: 1 id, 2 submit, 4 run time, 5 allocated
-// processors, 8 requested processors (else 5), 9 requested time (else run time), 12 user. A number
-// below zero means "not known". The run time is cut at the requested time. Read byte by byte: making
-// a string of every field takes longer than the simulation.
+// Standard Workload Format: one job per line, 18 numbers; comment lines start with a semicolon and may state the
+// machine's size. Used fields, counted from 1: 1 id, 2 submit, 4 run time, 5 allocated processors, 8 requested
+// processors (else 5), 9 requested time (else run time), 12 user. A negative number means "unknown". The run time is
+// cut at the requested time. Read byte by byte: creating a string for every field takes longer than the simulation.
 
 import { createColumns, makeRoom, type Rows } from "./rows.ts";
 import { DEFAULT_PRIORITY } from "./trace.ts";
@@ -51,8 +50,8 @@ export function parseSwf(bytes: Uint8Array, limit: number): Rows {
     users: names,
     tenants: names,
     limits: [],
-    asks: null,
-    // The format knows groups, but recorded traces seldom do: everyone stands for themselves.
+    requests: null,
+    // The format has groups, but recorded traces seldom do: each user is a tenant.
     columns: { ...columns, tenant: columns.user },
     nodes,
     machine: [],
@@ -67,7 +66,7 @@ const SEMICOLON = 59;
 const MINUS = 45;
 const ZERO = 48;
 
-/** Reads the numbers of a line into `fields`, or refuses it; answers where the line ends. */
+/** Reads the numbers of a line into `fields`, or refuses it; returns the end of the line. */
 function readFields(bytes: Uint8Array, first: number, line: number, fields: Float64Array): number {
   let position = first;
   let found = 0;
@@ -92,10 +91,10 @@ function readFields(bytes: Uint8Array, first: number, line: number, fields: Floa
   return lineEnd(bytes, position);
 }
 
-/** Bytes up to a space part words; so do a tab and a carriage return. */
+/** Bytes up to a space separate words, including tabs and carriage returns. */
 const SPACE = 32;
 
-/** Up to here digits can be summed without losing any. */
+/** Up to this length digits can be summed without loss. */
 const MAX_PLAIN_LENGTH = 15;
 
 const slowNumber = (text: string): number => (text === "-" ? Number.NaN : Number(text));

@@ -1,17 +1,17 @@
-// The lines of our own trace that tell of a tenant: its quotas and its share. What is left out, or null, is no limit.
+// The lines of a JSON-lines trace that describe a tenant: its quotas and its share. An absent or null field is no limit.
 //   {"type": "tenant", "tenant": {"name": "physics", "max_nodes": 32, "fair_share_target": 0.5}}
-// Hard limits hold in a replay as they do on the cluster; budgets and burst allowances steer the scheduler likewise.
+// Hard limits, budgets and burst allowances apply in a replay as they do on the cluster.
 
 import { MAX_BURST_MILLI, MAX_QUOTA, type Quota, UNLIMITED } from "@lattice/core";
-import type { Bad, JsonObject } from "./record.ts";
+import type { Bad, TraceObject } from "./record.ts";
 
 export interface TracedTenant {
   readonly name: string;
-  /** `maxNodes` counts what the sizes of the trace count. */
+  /** `maxNodes` is in the unit of the sizes of the trace. */
   readonly quota: Quota;
 }
 
-export function parseTenant(value: JsonObject, bad: Bad): TracedTenant {
+export function parseTenant(value: TraceObject, bad: Bad): TracedTenant {
   const { name } = value;
   if (typeof name !== "string" || name === "") throw bad('the field "tenant.name" must name a tenant');
   const whole = (field: string): number | null => {

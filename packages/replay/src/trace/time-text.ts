@@ -1,6 +1,6 @@
-// Times and durations as a JSON-lines trace writes them, to seconds. Null when the text is neither.
+// Times and durations of a JSON-lines trace, in seconds; `null` when the text is neither.
 
-/** Seconds as a number, or a date such as "2026-03-01T00:00:01Z". */
+/** Parses seconds as a number, or a date such as "2026-03-01T00:00:01Z". */
 export function parseTime(value: unknown): number | null {
   if (typeof value === "number") return Number.isFinite(value) ? value : null;
   if (typeof value !== "string" || !/^\d{4}-\d{2}-\d{2}T/.test(value)) return null;
@@ -10,7 +10,7 @@ export function parseTime(value: unknown): number | null {
 
 const UNIT_SECONDS = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400 } as const;
 
-/** Seconds as a number, "90s", "72h", "1.5h", "HH:MM:SS" or "D-HH:MM:SS". */
+/** Parses seconds as a number, "90s", "72h", "1.5h", "HH:MM:SS" or "D-HH:MM:SS". */
 export function parseDuration(value: unknown): number | null {
   if (typeof value === "number") return Number.isFinite(value) ? value : null;
   if (typeof value !== "string") return null;

@@ -1,6 +1,6 @@
-// The refusal of a trace, before it is known which file it came from.
+// The error of a trace, before its file is known.
 
-/** Something is wrong with the trace; the line is counted from 1, null when it is the whole file. */
+/** The line starts at 1; `null` for the whole file. */
 export class TraceError extends Error {
   readonly line: number | null;
   constructor(line: number | null, detail: string) {

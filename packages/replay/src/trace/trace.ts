@@ -1,10 +1,10 @@
-// A workload trace as every policy sees it: columns of numbers, one row per job, in the order of the
-// queue; times in seconds on the trace's own clock. Columns rather than records, because a replay reads
-// one field of many jobs, and a record per job costs more than the whole simulation.
+// A workload trace as every policy sees it: columns of numbers, one row per job, in queue order; times in seconds of
+// the trace. Columns rather than records, because a replay reads one field of many jobs, and a record per job costs
+// more than the whole simulation.
 
 import type { InventoryNode } from "../inventory/inventory.ts";
 import type { Profile } from "../weights/profile.ts";
-import type { JobAsk } from "./ask.ts";
+import type { JobRequest } from "./request.ts";
 import type { TracedTenant } from "./tenant-line.ts";
 
 export interface Dropped {
@@ -15,37 +15,40 @@ export interface Dropped {
 
 export interface Trace {
   readonly count: number;
-  /** As the trace names them. */
+  /** As in the trace. */
   readonly ids: Float64Array | readonly string[];
   /** Names of users, in order of appearance. */
   readonly users: readonly string[];
-  /** The place of each job's user in `users`. */
+  /** The index of each job's user in `users`. */
   readonly user: Int32Array;
-  /** Names of tenants, in order of appearance: whom shares and quotas are about. Where a trace knows only users, those. */
+  /**
+   * Names of tenants, in order of appearance: the subjects of shares and quotas. The users, when a trace knows no
+   * tenants.
+   */
   readonly tenants: readonly string[];
-  /** The place of each job's tenant in `tenants`. */
+  /** The index of each job's tenant in `tenants`. */
   readonly tenant: Int32Array;
-  /** Tenants with limits or a share of their own; those that are not listed have none. */
+  /** Tenants with limits or a share of their own. */
   readonly limits: readonly TracedTenant[];
   readonly submit: Float64Array;
-  /** How long it really runs; never more than `request`. */
+  /** The actual run time; never more than `request`. */
   readonly run: Float64Array;
-  /** How long it asked for. */
+  /** The requested time. */
   readonly request: Float64Array;
-  /** Nodes, or processors where the trace counts those. */
+  /** Nodes, or processors if the trace counts them. */
   readonly size: Int32Array;
   /** Preemption class, 0 to 10. */
   readonly priority: Uint8Array;
-  /** What a job asks beyond size and time; null where no job of the trace asks anything. */
-  readonly asks: readonly (JobAsk | null)[] | null;
-  /** Size of the machine, in the unit of `size`. */
+  /** Requests beyond size and time; `null` when no job has one. */
+  readonly requests: readonly (JobRequest | null)[] | null;
+  /** The size of the machine, in the unit of `size`. */
   readonly nodes: number;
-  /** The nodes it was captured on; empty where the trace does not list them. */
+  /** The nodes of the captured cluster; empty when the trace does not list them. */
   readonly machine: readonly InventoryNode[];
-  /** The vClusters it was captured on, the default one first; empty likewise. */
+  /** The vClusters of the captured cluster, the default one first; empty when the trace does not list them. */
   readonly vclusters: readonly Profile[];
   readonly dropped: Dropped;
-  /** What was put right on the way, for people. */
+  /** Corrections made while reading, for the user. */
   readonly warnings: readonly string[];
 }
 
@@ -59,12 +62,12 @@ export const tenantOf = (trace: Trace, row: number): string => trace.tenants[tra
 
 export const userOf = (trace: Trace, row: number): string => trace.users[trace.user[row] ?? -1] ?? "";
 
-/** The same jobs, had every user known how long they run. */
+/** Returns the same jobs with requested times equal to their run times. */
 export const withPerfectEstimates = (trace: Trace): Trace => ({ ...trace, request: trace.run });
 
-/** Only these rows, which are in order. */
+/** Returns only these rows, which are ascending. */
 export function keepRows(trace: Trace, rows: readonly number[]): Trace {
-  const { ids, asks } = trace;
+  const { ids, requests } = trace;
   const numbers = (column: Float64Array): Float64Array => Float64Array.from(rows, (row) => column[row] as number);
   return {
     ...trace,
@@ -77,6 +80,6 @@ export function keepRows(trace: Trace, rows: readonly number[]): Trace {
     request: numbers(trace.request),
     size: Int32Array.from(rows, (row) => trace.size[row] as number),
     priority: Uint8Array.from(rows, (row) => trace.priority[row] as number),
-    asks: asks === null ? null : rows.map((row) => asks[row] ?? null),
+    requests: requests === null ? null : rows.map((row) => requests[row] ?? null),
   };
 }

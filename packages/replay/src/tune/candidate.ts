@@ -1,23 +1,23 @@
-// Points of the search: nine weights that sum to 1, and a backfill depth. New ones are drawn at random,
-// or made from good ones by moving weight from one factor to another or by mixing two of them.
+// Points of the search: nine weights that sum to 1, and a backfill depth. New points are drawn at random, or made from
+// good ones by moving weight between factors or by mixing two of them.
 
 import { BALANCED_WEIGHTS, WEIGHT_PROFILES, type Weights } from "@lattice/core";
 import type { Random } from "../random.ts";
 import { FACTORS, inThousandths, type Profile } from "../weights/profile.ts";
 
-export interface Candidate {
-  /** Where it comes from, for people. */
+export interface WeightCandidate {
+  /** Its origin, for display. */
   readonly name: string;
-  /** Thousandths. */
+  /** In thousandths. */
   readonly weights: Weights;
   readonly backfillDepth: number;
 }
 
-/** From the first reservation only to all that a site would want. */
+/** From one reservation to more than a site would want. */
 const DEPTHS = [1, 2, 5, 10, 20, 50] as const;
 
-/** What is known to be reasonable: the profile given, and the named ones. */
-export function knownCandidates({ weights, backfillDepth }: Profile): Candidate[] {
+/** Returns the given profile and the named ones. */
+export function knownCandidates({ weights, backfillDepth }: Profile): WeightCandidate[] {
   const named = Object.entries(WEIGHT_PROFILES).map(([name, of]) => ({ name, weights: of, backfillDepth }));
   return [
     { name: "given", weights, backfillDepth },
@@ -26,13 +26,13 @@ export function knownCandidates({ weights, backfillDepth }: Profile): Candidate[
   ];
 }
 
-export function drawn(random: Random, number: number): Candidate {
-  // Equal spacings of an exponential draw are spread evenly over all ways to divide 1 by nine.
+export function drawn(random: Random, number: number): WeightCandidate {
+  // Normalised exponential draws are distributed evenly over all divisions of 1 by nine.
   const parts = FACTORS.map(() => random.exponential(1));
   return { name: `drawn-${number}`, weights: scaled(parts), backfillDepth: random.pick(DEPTHS) };
 }
 
-export function bred(random: Random, parents: readonly Candidate[], number: number): Candidate {
+export function bred(random: Random, parents: readonly WeightCandidate[], number: number): WeightCandidate {
   const one = random.pick(parents);
   const other = random.pick(parents);
   const mix = random.next();
@@ -47,7 +47,7 @@ export function bred(random: Random, parents: readonly Candidate[], number: numb
 }
 
 /** Equal for candidates that decide alike. */
-export const keyOf = ({ weights, backfillDepth }: Candidate): string =>
+export const keyOf = ({ weights, backfillDepth }: WeightCandidate): string =>
   [...FACTORS.map((factor) => weights[factor]), backfillDepth].join(" ");
 
 function scaled(parts: readonly number[]): Weights {

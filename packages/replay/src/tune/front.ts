@@ -1,11 +1,11 @@
-// The trade-off front: those trials that no other one beats in both costs.
+// The Pareto front: trials that no other trial beats in both costs.
 
-export interface Costed {
-  /** Of the objective, then of what it costs. */
+interface Costed {
+  /** The cost of the objective, then of the other one. */
   readonly costs: readonly [number, number];
 }
 
-/** By the first cost, ascending; of equal trials the earlier one. */
+/** Sorted by the first cost; of equal trials the earlier one. */
 export function frontOf<T extends Costed>(trials: readonly T[]): T[] {
   const inOrder = trials
     .map((trial, i) => ({ trial, i }))

@@ -1,5 +1,5 @@
-// What weights can be tuned for. Every objective is a cost: lower is better, so that a search and a
-// trade-off need not know which way each one points.
+// The objectives of a search. Every objective is a cost, lower is better, so that the search need not know their
+// directions.
 
 import type { Summary } from "../result/summary.ts";
 import { percent, time } from "../words/amounts.ts";

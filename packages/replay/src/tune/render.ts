@@ -1,16 +1,16 @@
-// What a search found: the front as a table, as a chart, and the best weights as a profile to deploy.
+// The result of a search: the front as a table and as a chart, and the best weights as a profile to deploy.
 
 import { htmlTable, page } from "../report/page.ts";
-import { chart, escapeXml, type Frame, type Point, points } from "../report/svg.ts";
+import { type ChartFrame, chart, escapeXml, type Point, points } from "../report/svg.ts";
 import { rounded } from "../result/json.ts";
 import { table } from "../result/text.ts";
 import { FACTORS } from "../weights/profile.ts";
-import type { Candidate } from "./candidate.ts";
+import type { WeightCandidate } from "./candidate.ts";
 import { frontOf } from "./front.ts";
 import type { Objective } from "./objectives.ts";
 import type { Trial } from "./search.ts";
 
-export interface Found {
+interface Found {
   readonly trials: readonly Trial[];
   readonly objective: Objective;
   readonly against: Objective;
@@ -46,8 +46,8 @@ export function frontJson({ trials, objective, against }: Found): string {
   return `${JSON.stringify(fields, null, 2)}\n`;
 }
 
-/** A file for --weights. */
-export function profileYaml(vcluster: string, { weights, backfillDepth }: Candidate): string {
+/** Returns a file for --weights. */
+export function profileYaml(vcluster: string, { weights, backfillDepth }: WeightCandidate): string {
   const lines = FACTORS.map((factor) => `  ${factor}: ${(weights[factor] / 1000).toFixed(3)}`);
   return `${[`${vcluster}:`, ...lines, `  backfill_depth: ${backfillDepth}`].join("\n")}\n`;
 }
@@ -56,7 +56,7 @@ export function frontHtml(found: Found): string {
   const { trials, objective, against } = found;
   const front = new Set(frontOf(trials));
   const most = (i: 0 | 1): number => Math.max(1e-9, ...trials.map((trial) => trial.costs[i]));
-  const frame: Frame = {
+  const frame: ChartFrame = {
     title: "Trade-off",
     xLabel: `${objective.title}, better to the left (up to ${objective.show(most(0))})`,
     yLabel: `${against.title}, better below`,
@@ -81,5 +81,5 @@ export function frontHtml(found: Found): string {
   ]);
 }
 
-const weightsText = ({ weights }: Candidate): string =>
+const weightsText = ({ weights }: WeightCandidate): string =>
   FACTORS.map((factor) => (weights[factor] / 1000).toFixed(2)).join(" ");

@@ -1,34 +1,34 @@
-// The search: the known profiles first, then generations, part drawn at random, part bred from the front
-// so far. A generation is made whole before any of it is tried and taken in its order, so that the result
-// depends on the seed alone, never on how many workers there are or which is faster.
+// The search: the known profiles first, then generations, partly random, partly bred from the front. A generation is
+// complete before any of it is tried, and results are taken in its order, so that the result depends on the seed alone
+// and not on the workers.
 
 import { type Random, randomFrom } from "../random.ts";
 import type { Summary } from "../result/summary.ts";
 import type { Profile } from "../weights/profile.ts";
-import { bred, type Candidate, drawn, keyOf, knownCandidates } from "./candidate.ts";
+import { bred, drawn, keyOf, knownCandidates, type WeightCandidate } from "./candidate.ts";
 import { frontOf } from "./front.ts";
 import type { Objective } from "./objectives.ts";
 
 export interface Trial {
-  readonly candidate: Candidate;
+  readonly candidate: WeightCandidate;
   readonly summary: Summary;
   readonly costs: readonly [number, number];
 }
 
-export interface SearchOptions {
+interface SearchOptions {
   readonly start: Profile;
   readonly objective: Objective;
   readonly against: Objective;
   readonly budget: number;
   readonly seed: number;
-  /** Replays all of them; answers in their order. */
-  readonly tryAll: (candidates: readonly Candidate[]) => Promise<readonly Summary[]>;
+  /** Replays all of them; returns results in their order. */
+  readonly tryAll: (candidates: readonly WeightCandidate[]) => Promise<readonly Summary[]>;
 }
 
 const GENERATION = 8;
-/** Part of each generation that owes nothing to what was found before. */
+/** The random part of each generation. */
 const FRESH = 0.25;
-/** Draws that only repeat what was tried: then the search is over. */
+/** The search ends after this many draws of known candidates. */
 const MAX_REPEATS = 1000;
 
 export async function search(options: SearchOptions): Promise<readonly Trial[]> {
@@ -49,9 +49,9 @@ export async function search(options: SearchOptions): Promise<readonly Trial[]> 
   return trials;
 }
 
-function nextGeneration(random: Random, trials: readonly Trial[], seen: Set<string>, size: number): Candidate[] {
+function nextGeneration(random: Random, trials: readonly Trial[], seen: Set<string>, size: number): WeightCandidate[] {
   const parents = frontOf(trials).map((trial) => trial.candidate);
-  const made: Candidate[] = [];
+  const made: WeightCandidate[] = [];
   for (let repeats = 0; made.length < size && repeats < MAX_REPEATS; repeats += 1) {
     const number = trials.length + made.length + 1;
     const candidate = random.next() < FRESH ? drawn(random, number) : bred(random, parents, number);
@@ -60,7 +60,7 @@ function nextGeneration(random: Random, trials: readonly Trial[], seen: Set<stri
   return made;
 }
 
-function unseen(candidates: readonly Candidate[], seen: Set<string>): Candidate[] {
+function unseen(candidates: readonly WeightCandidate[], seen: Set<string>): WeightCandidate[] {
   return candidates.filter((candidate) => {
     const key = keyOf(candidate);
     if (seen.has(key)) return false;

@@ -4,14 +4,14 @@ import { latticeOn } from "../policy/lattice/lattice.ts";
 import type { LatticeSetup } from "../policy/lattice/setup.ts";
 import { type Summary, summarise } from "../result/summary.ts";
 import type { Trace } from "../trace/trace.ts";
-import type { Candidate } from "./candidate.ts";
+import type { WeightCandidate } from "./candidate.ts";
 
 export interface TrialInput {
   readonly trace: Trace;
   readonly setup: LatticeSetup;
 }
 
-export function tryCandidate({ trace, setup }: TrialInput, candidate: Candidate): Summary {
+export function tryCandidate({ trace, setup }: TrialInput, candidate: WeightCandidate): Summary {
   const { name, weights, backfillDepth } = candidate;
   const [first, ...others] = setup.profiles;
   if (first === undefined) throw new Error("there is no vCluster");

@@ -1,20 +1,20 @@
-// Trials on worker threads. Each worker is this same program in another thread; it is handed the trace
-// once, and then one candidate after the other.
+// Trials on worker threads. Each worker runs this program in another thread; it gets the trace once, and then one
+// candidate after the other.
 
 import { parentPort, Worker, workerData } from "node:worker_threads";
 import type { Summary } from "../result/summary.ts";
-import type { Candidate } from "./candidate.ts";
+import type { WeightCandidate } from "./candidate.ts";
 import { type TrialInput, tryCandidate } from "./trial.ts";
 
 /** The side of the worker. */
 export function serveTrials(): void {
-  parentPort?.on("message", (candidate: Candidate) => {
+  parentPort?.on("message", (candidate: WeightCandidate) => {
     parentPort?.postMessage(tryCandidate(workerData as TrialInput, candidate));
   });
 }
 
-export interface Workers {
-  tryAll(candidates: readonly Candidate[]): Promise<readonly Summary[]>;
+interface Workers {
+  tryAll(candidates: readonly WeightCandidate[]): Promise<readonly Summary[]>;
   close(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export function startWorkers(entry: string, count: number, input: TrialInput): W
       await Promise.all(
         workers.map(async (worker) => {
           for (let mine = next++; mine < candidates.length; mine = next++) {
-            summaries[mine] = await ask(worker, candidates[mine] as Candidate);
+            summaries[mine] = await ask(worker, candidates[mine] as WeightCandidate);
           }
         }),
       );
@@ -39,7 +39,7 @@ export function startWorkers(entry: string, count: number, input: TrialInput): W
   };
 }
 
-function ask(worker: Worker, candidate: Candidate): Promise<Summary> {
+function ask(worker: Worker, candidate: WeightCandidate): Promise<Summary> {
   return new Promise((resolve, reject) => {
     const done = (act: () => void): void => {
       worker.removeAllListeners("message").removeAllListeners("error");

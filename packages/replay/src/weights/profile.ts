@@ -1,5 +1,4 @@
-// Weight profiles: how each vCluster of a replay weighs the nine factors, and what is taken where nobody
-// says.
+// Weight profiles: the weights of the nine factors for each vCluster of a replay, and their defaults.
 
 import {
   type Factor,
@@ -14,14 +13,14 @@ import { ORDERING_FACTORS } from "@lattice/scheduler";
 export interface Profile {
   readonly vcluster: VClusterId;
   readonly scheduler: SchedulerKind;
-  /** In thousandths; they sum to 1000 but for rounding. */
+  /** In thousandths; they sum to 1000 except for rounding. */
   readonly weights: Weights;
   readonly backfillDepth: number;
-  /** Where it differs from what its scheduler's row says. */
+  /** Where it differs from the default of its scheduler kind. */
   readonly sharing?: Sharing;
 }
 
-/** How it stands to other vClusters. */
+/** Its relation to other vClusters. */
 export type Sharing = Pick<VCluster, "preempts" | "preemptible" | "borrows" | "lending">;
 
 export interface Profiles {
@@ -32,7 +31,7 @@ export interface Profiles {
 
 export const FACTORS = [...ORDERING_FACTORS, "conformance"] as const satisfies readonly Factor[];
 
-/** The depth that the tuning guide calls a good balance. */
+/** The depth that the tuning guide recommends. */
 export const DEFAULT_DEPTH = 10;
 
 export const DEFAULT_PROFILES: Profiles = {

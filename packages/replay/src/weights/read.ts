@@ -1,6 +1,6 @@
-// Weight profiles from a YAML file with one block per vCluster, nine weights in each, as the tuning guide
-// shows. Only the ratios count, so weights that do not sum to 1 are scaled, with a warning; one that is
-// negative or no finite number is refused. A block may also set `scheduler` and `backfill_depth`.
+// Weight profiles from a YAML file with one block per vCluster and nine weights in each, as in the tuning guide. Only
+// the ratios count: weights that do not sum to 1 are scaled, with a warning; a negative or non-finite weight is
+// refused. A block may also set `scheduler` and `backfill_depth`.
 
 import { type Factor, parseVClusterId, type SchedulerKind, WEIGHT_PROFILES } from "@lattice/core";
 import { readYaml, type YamlValue } from "../yaml-file.ts";
@@ -36,7 +36,7 @@ function profileOf(name: string, block: YamlValue, warn: (text: string) => void)
   return { vcluster, scheduler, weights: inThousandths(weights, sum), backfillDepth };
 }
 
-/** As the vCluster itself allows. */
+/** The limit of a vCluster. */
 const MAX_DEPTH = 10_000;
 
 /** Two decimals per weight cannot sum more exactly than this. */

@@ -1,4 +1,4 @@
-// Amounts as people read them. No locale: the same bytes everywhere.
+// Amounts as text. No locale: equal bytes everywhere.
 
 /** "12.3 s", "4.5 min", "2.1 hr", "3.0 d". */
 export function time(seconds: number): string {
@@ -10,10 +10,10 @@ export function time(seconds: number): string {
 /** "1,234,567". */
 export const whole = (value: number): string => String(Math.round(value)).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
 
-/** Of a part between 0 and 1: "82.3%". */
+/** For a part between 0 and 1: "82.3%". */
 export const percent = (part: number): string => `${(part * 100).toFixed(1)}%`;
 
-/** How a value stands to that of the baseline: "↑ 20%", "↓ 16%", "=". */
+/** A value relative to the baseline: "↑ 20%", "↓ 16%", "=". */
 export function change(value: number, before: number): string {
   if (value === before) return "=";
   const arrow = value > before ? "↑" : "↓";

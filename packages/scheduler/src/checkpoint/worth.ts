@@ -1,39 +1,36 @@
-// What a checkpoint taken now is worth, and what it costs. All amounts are in seconds of one device: a GPU, or
-// a node without GPUs. Inputs are measured or estimated by the caller; their units are in their names.
-//
-// Value: the work that would be lost to a failure, weighed with how likely one is before as much time passes
-// again; the work that would be lost to a preemption that has to do without; room that could be made for those
-// who wait; and what walltime would take. Cost: the time of writing, the devices that stand still meanwhile, and
-// the storage. Failures and cost alone give the well-known rule that the best interval is the square root of
-// twice the cost times the time between failures.
+// The value and the cost of a checkpoint now, in seconds of one device: a GPU, or a node without GPUs. The caller
+// measures or estimates the inputs. Value: work lost to a failure, times its probability until the next checkpoint;
+// work lost to a preemption without a checkpoint; nodes freed for waiting work; work lost at the walltime. Cost:
+// writing, idle devices, and storage. Failures and cost alone give the known rule that the best interval is the square
+// root of twice the cost times the mean time between failures.
 
 export interface WorthInput {
   readonly nodes: number;
-  /** Of all its nodes together. */
+  /** Over all of its nodes. */
   readonly devices: number;
   readonly sizeBytes: number;
-  /** How long writing takes. */
+  /** The time to write it. */
   readonly writeSeconds: number;
   /** Since its last complete checkpoint, or its start. */
   readonly sinceSeconds: number;
-  /** Of its nodes, those that are not well. */
+  /** How many of its nodes are unhealthy. */
   readonly unhealthyNodes: number;
-  /** Waiting allocations that could have it stopped, each weighed by the classes between them (0 to 1). */
+  /** Waiting allocations that could preempt it, each weighted by the classes between them (0 to 1). */
   readonly urgencyAbove: number;
-  /** Running allocations that could be stopped for those. */
+  /** Running allocations that they could preempt. */
   readonly candidates: number;
-  /** Nodes that are waited for, as a share of all there are, at most 1. */
+  /** Nodes that pending work needs, as a part of all nodes, at most 1. */
   readonly backlog: number;
-  /** Until its walltime is over; null: it has none. */
+  /** Until its walltime; `null` when unbounded. */
   readonly remainingSeconds: number | null;
 }
 
 export interface WorthRates {
   /** Mean time between failures of one node. */
   readonly nodeMtbfSeconds: number;
-  /** Of keeping one GB. */
+  /** The cost of storing one GB. */
   readonly storageSecondsPerGb: number;
-  /** Without any other reason one is taken this often. */
+  /** A checkpoint is due after this time without any other reason. */
   readonly quietSeconds: number;
 }
 
@@ -48,23 +45,23 @@ export interface Worth {
   readonly storageCost: number;
   readonly value: number;
   readonly cost: number;
-  /** It pays, or it is time. */
+  /** It pays off, or it is due. */
   readonly pays: boolean;
   readonly reason: string;
 }
 
-/** A node that is not well fails as often as so many that are. */
+/** An unhealthy node fails as often as this many healthy ones. */
 const UNHEALTHY_FACTOR = 50;
-/** Of preemptions, those in which the checkpoint of that moment cannot be had. */
+/** The part of preemptions without a final checkpoint. */
 const FORCED_SHARE = 0.1;
-/** Of freed nodes, how much of an hour of theirs shortens the queue. */
+/** The part of an hour of freed nodes that shortens the queue. */
 const RELIEF_SHARE = 0.01;
 const HOUR = 3_600;
-/** So near to its walltime, beside twice the time of writing, it is asked a last time. */
+/** This close to its walltime, in addition to twice the write time, a last checkpoint is due. */
 const LAST_CALL_SECONDS = 300;
-/** Whether work that runs into its walltime would have needed more is not known. */
+/** Whether work that reaches its walltime needs more is unknown. */
 const UNFINISHED_SHARE = 0.5;
-/** Writing may take up no more than this share of an allocation's time. */
+/** The interval is at least this many times the write time. */
 const LEAST_INTERVAL_FACTOR = 10;
 const LEAST_INTERVAL_SECONDS = 60;
 const GB = 1e9;
@@ -95,18 +92,18 @@ function failureChance({ nodes, unhealthyNodes, sinceSeconds }: WorthInput, { no
   return 1 - Math.exp((-weighed * sinceSeconds) / nodeMtbfSeconds);
 }
 
-/** Whoever waits stops one of the candidates. */
+/** Each waiting allocation stops one of the candidates. */
 function preemptionChance({ urgencyAbove, candidates }: WorthInput): number {
   return candidates === 0 ? 0 : Math.min(1, urgencyAbove / candidates);
 }
 
-/** Nothing for one whose newest checkpoint is fresh. */
+/** Nothing while the newest checkpoint is recent. */
 function reliefOf({ backlog, remainingSeconds, devices, sinceSeconds }: WorthInput): number {
   const freed = Math.min(remainingSeconds ?? HOUR, HOUR) * devices;
   return backlog * freed * RELIEF_SHARE * (1 - Math.exp(-sinceSeconds / HOUR));
 }
 
-/** There is still time to write it, and there will not be another good moment. */
+/** There is still time to write it, and no later opportunity. */
 function isLastCall({ remainingSeconds, writeSeconds, sinceSeconds }: WorthInput): boolean {
   if (remainingSeconds === null || remainingSeconds <= writeSeconds) return false;
   return remainingSeconds <= LAST_CALL_SECONDS + 2 * writeSeconds && sinceSeconds > remainingSeconds;

@@ -1,15 +1,15 @@
-// Why one allocation waits: every cause, how the nodes stand, where it stands in the queue, how its tenant
-// stands. All from one kept cycle, so that the figures agree with each other and with what the cycle did.
+// Why one allocation waits: every cause, the state of the nodes, its position in the queue, and the state of its
+// tenant. All from one recorded cycle, so that the figures agree with each other and with the plan.
 
 import type { AllocationId, Instant, LogIndex, VClusterId } from "@lattice/core";
-import type { CycleResult, PendingReason } from "../cycle-types.ts";
-import { type Explainer, explainer } from "../explain.ts";
-import type { Job } from "../job.ts";
+import type { Job } from "../fit/job.ts";
+import type { CycleResult, PendingReason } from "../input/cycle-input.ts";
+import { type CycleRecord, findJob } from "./cycle-record.ts";
 import { type NodeFigures, nodeFigures } from "./node-figures.ts";
-import { type QueueStanding, queueStanding } from "./standing.ts";
-import { findIn, type Study } from "./study.ts";
+import { type QueuePosition, queuePosition } from "./queue-position.ts";
+import { createExplainer, type Explainer } from "./reasons.ts";
 import { tenantText } from "./tenant-text.ts";
-import { nodesText } from "./words.ts";
+import { nodesText } from "./text.ts";
 
 export interface Explanation {
   readonly allocation: AllocationId;
@@ -20,80 +20,80 @@ export interface Explanation {
   readonly startsNow: boolean;
   readonly causes: readonly PendingReason[];
   readonly nodes: NodeFigures;
-  readonly queue: QueueStanding;
+  readonly queue: QueuePosition;
   readonly tenant: readonly string[];
 }
 
-/** Null when the cycle did not know the allocation. */
-export function explain(study: Study, id: AllocationId): Explanation | null {
-  const found = findIn(study, id);
+/** Returns `null` when the cycle did not know the allocation. */
+export function explain(record: CycleRecord, id: AllocationId): Explanation | null {
+  const found = findJob(record, id);
   if (found === null) return null;
-  const { decided, input } = study;
-  const startsNow = decided.draft.placed.has(id);
-  const nodes = nodeFigures(study, found.job);
-  const queue = queueStanding(study, found);
+  const { decision, input } = record;
+  const startsNow = decision.draft.placed.has(id);
+  const nodes = nodeFigures(record, found.job);
+  const queue = queuePosition(record, found);
   return {
     allocation: id,
     vcluster: input.vcluster,
     at: input.now,
     basis: input.basis,
     startsNow,
-    causes: startsNow ? [] : causes(study, found.job, { nodes, queue }),
+    causes: startsNow ? [] : causes(record, found.job, { nodes, queue }),
     nodes,
     queue,
-    tenant: tenantText(study, found.job),
+    tenant: tenantText(record, found.job),
   };
 }
 
-/** What the cycle gives as reasons, and what else stands in the way although it is not the first thing to change. */
+/** The reasons of the cycle, and further obstacles behind the first one. */
 function causes(
-  { decided, result }: Study,
+  { decision, result }: CycleRecord,
   job: Job,
-  { nodes, queue }: { readonly nodes: NodeFigures; readonly queue: QueueStanding },
+  { nodes, queue }: { readonly nodes: NodeFigures; readonly queue: QueuePosition },
 ): readonly PendingReason[] {
-  const told = explainerOf(decided)
+  const accepted = explainerOf(decision)
     .reasons(job)
     .map((reason) => (reason.code === "reserved" ? reserved(nodes) : reason));
-  const codes = new Set(told.map(({ code }) => code));
+  const codes = new Set(accepted.map(({ code }) => code));
   const impossible = codes.has("no_matching_nodes");
   const more: PendingReason[] = [];
-  if (nodes.held.length > 0 && !codes.has("reserved") && !impossible) more.push(reserved(nodes));
+  if (nodes.reserved.length > 0 && !codes.has("reserved") && !impossible) more.push(reserved(nodes));
   const ahead = queue.position - 1;
   if (ahead > 0 && !codes.has("priority") && !codes.has("not_considered") && !impossible) {
     const text =
       ahead === 1 ? "1 allocation is ahead of it in the queue." : `${ahead} allocations are ahead of it in the queue.`;
     more.push({ code: "priority", text });
   }
-  return [...preempting(result, job), ...told, ...more];
+  return [...preempting(result, job), ...accepted, ...more];
 }
 
-/** Others are asked to stop for it. */
+/** Victims are being stopped for it. */
 function preempting({ preemptions }: CycleResult, { input: { id } }: Job): PendingReason[] {
   const found = preemptions.find(({ allocation }) => allocation === id);
   if (found === undefined) return [];
   const { victims, nodes } = found;
   const who = victims.length === 1 ? "1 allocation is" : `${victims.length} allocations are`;
-  return [{ code: "preempting", text: `${who} stopped to make room for it on ${nodesText(nodes.length)}.` }];
+  return [{ code: "preempting", text: `${who} stopped so that it can start on ${nodesText(nodes.length)}.` }];
 }
 
-/** Made once for all who ask about one cycle; trials leave its draft as it was. */
-function explainerOf(decided: Study["decided"]): Explainer {
-  const known = explainers.get(decided);
+/** Created once per cycle; trials leave its draft unchanged. */
+function explainerOf(decision: CycleRecord["decision"]): Explainer {
+  const known = explainers.get(decision);
   if (known !== undefined) return known;
-  const made = explainer(decided);
-  explainers.set(decided, made);
+  const made = createExplainer(decision);
+  explainers.set(decision, made);
   return made;
 }
 
-const explainers = new WeakMap<Study["decided"], Explainer>();
+const explainers = new WeakMap<CycleRecord["decision"], Explainer>();
 
-/** Without ids: who may see whom is not known here. */
-function reserved({ needed, free, held }: NodeFigures): PendingReason {
+/** Without ids: this code does not know which allocations the caller may see. */
+function reserved({ needed, free, reserved: reservation }: NodeFigures): PendingReason {
   const nodes = Math.min(
     free,
-    held.reduce((sum, one) => sum + one.nodes, 0),
+    reservation.reduce((sum, one) => sum + one.nodes, 0),
   );
-  const others = held.length === 1 ? "an allocation" : `${held.length} allocations`;
-  const text = `Needs ${nodesText(needed)}; ${free} match and are free, ${nodes} of them held for ${others} that would be delayed.`;
+  const others = reservation.length === 1 ? "an allocation" : `${reservation.length} allocations`;
+  const text = `Needs ${nodesText(needed)}; ${free} match and are free, ${nodes} of them reserved for ${others} that would be delayed.`;
   return { code: "reserved", text };
 }

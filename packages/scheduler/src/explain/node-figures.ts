@@ -1,21 +1,21 @@
-// How the nodes stand from the view of one allocation: how many fail each constraint, how many could take it,
-// who has those that are taken, and for whom free ones are held. Counted after the plan, so that whatever the
-// plan starts counts as taken.
+// The nodes from the view of one allocation: how many fail each constraint, how many match, which allocations occupy
+// the busy ones, and for which the free ones are reserved. Counted after the plan, so that its starts count as busy.
 
 import {
   type AllocationId,
+  after,
   type Instant,
   type NodeId,
-  type Shortfall,
   shortfalls,
   type TenantId,
   type VClusterId,
 } from "@lattice/core";
-import type { NodeInput } from "../cycle-types.ts";
-import { isFree } from "../draft.ts";
-import type { Job } from "../job.ts";
+import type { Job } from "../fit/job.ts";
+import type { NodeInput } from "../input/cycle-input.ts";
 import type { Machine } from "../machine/machine.ts";
-import type { Study } from "./study.ts";
+import { isFree } from "../plan/draft.ts";
+import { EXCLUDED, shortfallField } from "./constraint-texts.ts";
+import type { CycleRecord } from "./cycle-record.ts";
 
 export interface NodeFigures {
   readonly total: number;
@@ -25,33 +25,33 @@ export interface NodeFigures {
   readonly failing: readonly { readonly what: string; readonly nodes: number }[];
   /** Most nodes first. */
   readonly busy: readonly BusyWith[];
-  /** Matching nodes with those that are not listed. */
+  /** Matching nodes of allocations that are not listed. */
   readonly busyWithOthers: number;
-  readonly held: readonly HeldFor[];
+  readonly reserved: readonly ReservedFor[];
 }
 
-export interface BusyWith {
+interface BusyWith {
   readonly allocation: AllocationId;
   readonly tenant: TenantId | null;
   readonly nodes: number;
-  /** Null: nobody knows. */
+  /** `null` when unknown. */
   readonly until: Instant | null;
 }
 
-export interface HeldFor {
+interface ReservedFor {
   readonly allocation: AllocationId | null;
-  /** Null: this one. */
+  /** `null` for this vCluster. */
   readonly vcluster: VClusterId | null;
   readonly nodes: number;
   readonly startsAt: Instant;
 }
 
-/** Listed one by one; the others are counted. */
-export const BUSY_LIMIT = 10;
-export const HELD_LIMIT = 10;
+/** Entries listed one by one; the rest is counted. */
+const BUSY_LIMIT = 10;
+const HELD_LIMIT = 10;
 
-export function nodeFigures(study: Study, job: Job): NodeFigures {
-  const { draft } = study.decided;
+export function nodeFigures(record: CycleRecord, job: Job): NodeFigures {
+  const { draft } = record.decision;
   const { machine } = draft;
   const { cells } = machine;
   const matches = new Uint8Array(machine.nodes.length);
@@ -64,24 +64,24 @@ export function nodeFigures(study: Study, job: Job): NodeFigures {
     matching += 1;
     if (isFree(draft, node)) free += 1;
   }
-  const busy = busyWith(study, matches);
+  const busy = busyWith(record, matches);
   const listed = busy.slice(0, BUSY_LIMIT);
   const named = listed.reduce((sum, { nodes }) => sum + nodes, 0);
   return {
     total: machine.nodes.length,
-    needed: job.least,
+    needed: job.nodesNeeded,
     matching,
     free,
     failing: failing(machine, job),
     busy: listed,
     busyWithOthers: Math.max(0, matching - free - named),
-    held: heldFor(study, job, (node) => matches[node] === 1 && isFree(draft, node)),
+    reserved: reservedFor(record, job, (node) => matches[node] === 1 && isFree(draft, node)),
   };
 }
 
-function busyWith(study: Study, matches: Uint8Array): BusyWith[] {
+function busyWith(record: CycleRecord, matches: Uint8Array): BusyWith[] {
   const busy: BusyWith[] = [];
-  for (const { numbers, allocation, tenant, until } of takenIn(study)) {
+  for (const { numbers, allocation, tenant, until } of takenNodes(record)) {
     let nodes = 0;
     for (let at = 0; at < numbers.length; at += 1) nodes += matches[numbers[at] as number] as number;
     if (nodes > 0) busy.push({ allocation, tenant, nodes, until });
@@ -89,16 +89,16 @@ function busyWith(study: Study, matches: Uint8Array): BusyWith[] {
   return busy.sort((a, b) => b.nodes - a.nodes || (a.allocation < b.allocation ? -1 : 1));
 }
 
-type Taken = Omit<BusyWith, "nodes"> & { readonly numbers: number[] };
+type TakenNodes = Omit<BusyWith, "nodes"> & { readonly numbers: number[] };
 
-/** Who has which nodes, by number: worked out once for all who ask about one cycle. */
-function takenIn(study: Study): readonly Taken[] {
-  const known = taken.get(study);
+/** The nodes of each allocation, by number; computed once per cycle. */
+function takenNodes(record: CycleRecord): readonly TakenNodes[] {
+  const known = taken.get(record);
   if (known !== undefined) return known;
-  const { input, result, decided } = study;
-  const { indexOf } = decided.draft.machine;
-  const made = new Map<AllocationId, Taken>();
-  const add = ({ numbers, ...who }: Taken, ids: readonly NodeId[]): void => {
+  const { input, result, decision } = record;
+  const { indexOf } = decision.draft.machine;
+  const made = new Map<AllocationId, TakenNodes>();
+  const add = ({ numbers, ...who }: TakenNodes, ids: readonly NodeId[]): void => {
     const one = made.get(who.allocation) ?? { ...who, numbers };
     made.set(who.allocation, one);
     for (const id of ids) {
@@ -112,34 +112,34 @@ function takenIn(study: Study): readonly Taken[] {
   const asked = new Map(result.placements.length === 0 ? [] : input.pending.map((pending) => [pending.id, pending]));
   for (const { allocation, nodes } of result.placements) {
     const { walltime = null, tenant = null } = asked.get(allocation) ?? {};
-    const until = walltime === null ? null : ((input.now + walltime) as Instant);
+    const until = walltime === null ? null : after(input.now, walltime);
     add({ allocation, tenant, until, numbers: [] }, nodes);
   }
   const all = [...made.values()];
-  taken.set(study, all);
+  taken.set(record, all);
   return all;
 }
 
-const taken = new WeakMap<Study, readonly Taken[]>();
+const taken = new WeakMap<CycleRecord, readonly TakenNodes[]>();
 
-function heldFor({ input, decided }: Study, job: Job, isWanted: (node: number) => boolean): HeldFor[] {
-  const { draft } = decided;
-  const endsAt = draft.now + job.occupies;
-  const held: HeldFor[] = [];
-  for (const one of draft.held) {
+function reservedFor({ input, decision }: CycleRecord, job: Job, isUsable: (node: number) => boolean): ReservedFor[] {
+  const { draft } = decision;
+  const endsAt = draft.now + job.occupancy;
+  const reservation: ReservedFor[] = [];
+  for (const one of draft.reservations) {
     if (one.job.input.id === job.input.id || one.startsAt >= endsAt) continue;
-    const nodes = one.nodes.filter(isWanted).length;
-    if (nodes > 0) held.push({ allocation: one.job.input.id, vcluster: null, nodes, startsAt: one.startsAt });
+    const nodes = one.nodes.filter(isUsable).length;
+    if (nodes > 0) reservation.push({ allocation: one.job.input.id, vcluster: null, nodes, startsAt: one.startsAt });
   }
-  for (const { allocation = null, vcluster = null, startsAt, nodes: ids } of input.foreign ?? []) {
+  for (const { allocation = null, vcluster = null, startsAt, nodes: ids } of input.foreignReservations ?? []) {
     if (startsAt >= endsAt) continue;
-    const nodes = ids.flatMap((id) => draft.machine.indexOf.get(id) ?? []).filter(isWanted).length;
-    if (nodes > 0) held.push({ allocation, vcluster, nodes, startsAt });
+    const nodes = ids.flatMap((id) => draft.machine.indexOf.get(id) ?? []).filter(isUsable).length;
+    if (nodes > 0) reservation.push({ allocation, vcluster, nodes, startsAt });
   }
-  return held.sort((a, b) => a.startsAt - b.startsAt || b.nodes - a.nodes).slice(0, HELD_LIMIT);
+  return reservation.sort((a, b) => a.startsAt - b.startsAt || b.nodes - a.nodes).slice(0, HELD_LIMIT);
 }
 
-/** By kind of hardware, by state of nodes, and by name. */
+/** By hardware, by node state, and by name. */
 function failing(machine: Machine, { input: { constraints, borrowsFrom = [] } }: Job): NodeFigures["failing"] {
   const { ofKind, unusable } = tallyOf(machine);
   const counts = new Map(unusable);
@@ -147,10 +147,11 @@ function failing(machine: Machine, { input: { constraints, borrowsFrom = [] } }:
   const byHardware = { ...constraints, excludedNodes: [] };
   for (const [kind, node] of machine.kinds.entries()) {
     if (node.lender !== undefined && !borrowsFrom.includes(node.lender)) count("not_lent", ofKind[kind] as number);
-    for (const what of new Set(shortfalls(byHardware, node.id, node).map(nameOf))) count(what, ofKind[kind] as number);
+    for (const what of new Set(shortfalls(byHardware, node.id, node).map(shortfallField)))
+      count(what, ofKind[kind] as number);
   }
   const excluded = constraints.excludedNodes.filter((id) => machine.indexOf.has(id)).length;
-  if (excluded > 0) count(NAMES.excluded, excluded);
+  if (excluded > 0) count(EXCLUDED.field, excluded);
   const unknown = constraints.requiredNodes.filter((id) => !machine.indexOf.has(id)).length;
   if (unknown > 0) count("required_nodes", unknown);
   return [...counts]
@@ -160,11 +161,11 @@ function failing(machine: Machine, { input: { constraints, borrowsFrom = [] } }:
 
 interface Tally {
   readonly ofKind: Int32Array;
-  /** By state. */
+  /** By node state. */
   readonly unusable: ReadonlyMap<string, number>;
 }
 
-/** The same for all who ask about one machine. */
+/** Computed once per machine. */
 function tallyOf(machine: Machine): Tally {
   const known = tallies.get(machine);
   if (known !== undefined) return known;
@@ -181,18 +182,3 @@ function tallyOf(machine: Machine): Tally {
 }
 
 const tallies = new WeakMap<Machine, Tally>();
-
-/** Which feature is said: one may be mistyped among several that are there. */
-const nameOf = (lacking: Shortfall): string =>
-  lacking.kind === "feature" ? `${NAMES.feature} ${lacking.wanted}` : NAMES[lacking.kind];
-
-/** As the fields of a submission are called. */
-const NAMES = {
-  excluded: "excluded_nodes",
-  gpu_type: "gpu_type",
-  gpu_count: "gpu_count",
-  memory: "memory_gb",
-  unified_memory: "require_unified_memory",
-  cpu_cores: "cpu_cores",
-  feature: "features",
-} as const satisfies Record<Shortfall["kind"], string>;

@@ -1,15 +1,18 @@
-// The state of a tenant in sentences: what it holds of its hard limits, how it stands to its fair share, and
-// what its budgets and burst allowance do to its place in the queue. The figures are those the cycle used.
+// The state of a tenant in sentences: its use of hard limits, its fair share, and the effect of its budgets and burst
+// allowance on its position in the queue. The figures are the ones that the cycle used.
 
-import type { TenantInput } from "../cycle-types.ts";
-import type { Job } from "../job.ts";
-import type { Study } from "./study.ts";
+import type { Job } from "../fit/job.ts";
+import type { TenantInput } from "../input/cycle-input.ts";
+import type { CycleRecord } from "./cycle-record.ts";
 
-export function tenantText({ input, decided }: Study, { input: { tenant }, least }: Job): readonly string[] {
+export function tenantText(
+  { input, decision }: CycleRecord,
+  { input: { tenant }, nodesNeeded }: Job,
+): readonly string[] {
   const facts = input.tenants.find(({ id }) => id === tenant);
   if (facts === undefined) return [];
-  const cluster = decided.draft.machine.usableCount;
-  return [...limits(facts), ...fairShare(facts, cluster), ...burst(facts, cluster, least), ...budget(facts)];
+  const cluster = decision.draft.machine.usableCount;
+  return [...limits(facts), ...fairShare(facts, cluster), ...burst(facts, cluster, nodesNeeded), ...budget(facts)];
 }
 
 const plural = (count: number, one: string): string => `${count} ${count === 1 ? one : `${one}s`}`;
@@ -18,7 +21,7 @@ const percent = (part: number): string => `${Math.round(part * 1000) / 10} %`;
 function limits({ id, nodesInUse, running, maxNodes, maxConcurrentAllocations }: TenantInput): string[] {
   const sentences: string[] = [];
   if (maxNodes !== null)
-    sentences.push(`Tenant ${id} holds ${nodesInUse} of the ${plural(maxNodes, "node")} it may hold.`);
+    sentences.push(`Tenant ${id} uses ${nodesInUse} of the ${plural(maxNodes, "node")} it may use.`);
   if (maxConcurrentAllocations !== null) {
     sentences.push(`Tenant ${id} runs ${running} of the ${plural(maxConcurrentAllocations, "allocation")} it may run.`);
   }

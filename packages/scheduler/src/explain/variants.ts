@@ -1,10 +1,11 @@
-// What could be asked for instead, so that it may start sooner: fewer nodes, a shorter walltime, one constraint
-// less. Only what the allocation itself says is varied; whether a variant helps is for a trial to find out.
+// Variants of a request that may start sooner: fewer nodes, a shorter walltime, one constraint less. A trial decides
+// whether a variant helps.
 
-import type { Constraints, Duration } from "@lattice/core";
-import type { PendingInput } from "../cycle-types.ts";
-import { WALLTIME_GRACE } from "../limits.ts";
-import { durationText, nodesText } from "./words.ts";
+import { duration } from "@lattice/core";
+import { WALLTIME_GRACE } from "../base/bounds.ts";
+import type { PendingInput } from "../input/cycle-input.ts";
+import { relaxations } from "./constraint-texts.ts";
+import { durationText, nodesText } from "./text.ts";
 
 export interface Variant {
   readonly kind: "nodes" | "walltime" | "constraint";
@@ -14,7 +15,7 @@ export interface Variant {
   readonly pending: PendingInput;
 }
 
-/** Fewer nodes, but still up to as many as before. */
+/** Returns the request with fewer nodes, but still up to the same maximum. */
 export function withNodes(pending: PendingInput, nodes: number): Variant {
   const { maxNodes } = pending;
   const range = nodes === maxNodes ? String(nodes) : `${nodes}-${maxNodes}`;
@@ -33,65 +34,37 @@ export function withWalltime(pending: PendingInput, walltime: number): Variant {
     kind: "walltime",
     text: `a walltime of ${durationText(walltime)} instead of ${before}`,
     change: { walltime: `${Math.floor(walltime / 1000)}s` },
-    pending: { ...pending, walltime: walltime as Duration },
+    pending: { ...pending, walltime: duration(walltime) },
   };
 }
 
-/** Each without one of its constraints. */
-export function withoutConstraints(pending: PendingInput): Variant[] {
-  const { constraints } = pending;
-  const variants: Variant[] = [];
-  const drop = (field: string, text: string, changed: Partial<Constraints>): void =>
-    void variants.push({
+/** Returns the request without each of its constraints. */
+export const withoutConstraints = (pending: PendingInput): Variant[] =>
+  relaxations(pending.constraints)
+    .slice(0, CONSTRAINT_LIMIT)
+    .map(({ field, text, constraints }) => ({
       kind: "constraint",
       text,
       change: { [`constraints.${field}`]: "" },
-      pending: { ...pending, constraints: { ...constraints, ...changed } },
-    });
-  if (constraints.gpuType !== "") drop("gpu_type", `any GPU instead of ${constraints.gpuType}`, { gpuType: "" });
-  if (constraints.gpuCount > 0) {
-    drop("gpu_count", "nodes without GPUs as well", { gpuType: "", gpuCount: 0 });
-  }
-  if (constraints.memoryBytes > 0) drop("memory_gb", "nodes with less memory as well", { memoryBytes: 0 });
-  if (constraints.cpuCores > 0) drop("cpu_cores", "nodes with fewer cores as well", { cpuCores: 0 });
-  for (const feature of constraints.features) {
-    const features = constraints.features.filter((other) => other !== feature);
-    drop("features", `nodes without the feature ${feature} as well`, { features });
-  }
-  if (constraints.topology === "tight") drop("topology", "nodes in any groups instead of few", { topology: "any" });
-  if (constraints.requiredNodes.length > 0)
-    drop("required_nodes", "other nodes than those required by name", { requiredNodes: [] });
-  if (constraints.excludedNodes.length > 0) drop("excluded_nodes", "the excluded nodes as well", { excludedNodes: [] });
-  if (constraints.requireConformance === true) {
-    drop("require_conformance", "nodes of different fingerprints", { requireConformance: false });
-  }
-  if (constraints.requireUnifiedMemory === true) {
-    drop("require_unified_memory", "nodes without unified memory as well", { requireUnifiedMemory: false });
-  }
-  if (pending.maxGroups !== undefined) {
-    const { maxGroups, ...wider } = pending;
-    const text = `more than ${maxGroups === 1 ? "one group" : `${maxGroups} groups`}`;
-    variants.push({ kind: "constraint", text, change: { "constraints.max_groups": "" }, pending: wider });
-  }
-  return variants.slice(0, CONSTRAINT_LIMIT);
-}
+      pending: { ...pending, constraints },
+    }));
 
-/** Tried one by one; a request with more of them is a test of the limits. */
+/** Variants are tried one by one. */
 const CONSTRAINT_LIMIT = 12;
 
-/** Walltimes after which it is gone before each of these instants, longest first, in whole minutes or seconds. */
+/** Returns walltimes that end before each of these instants, longest first, in whole minutes or seconds. */
 export function walltimesBefore(now: number, instants: readonly number[], walltime: number | null): number[] {
   const found = new Set<number>();
   for (const instant of instants) {
-    const room = instant - now - WALLTIME_GRACE;
-    const unit = room >= 120_000 ? 60_000 : 1_000;
-    const whole = Math.floor(room / unit) * unit;
+    const timeline = instant - now - WALLTIME_GRACE;
+    const unit = timeline >= 120_000 ? 60_000 : 1_000;
+    const whole = Math.floor(timeline / unit) * unit;
     if (whole >= LEAST_WALLTIME && (walltime === null || whole < walltime)) found.add(whole);
   }
   return [...found].sort((a, b) => b - a).slice(0, WALLTIME_LIMIT);
 }
 
-/** Nobody's work is done in less. */
+/** Shorter walltimes are not suggested. */
 const LEAST_WALLTIME = 10_000;
-/** Tried one by one, longest first. */
+/** Variants are tried one by one, longest first. */
 const WALLTIME_LIMIT = 8;

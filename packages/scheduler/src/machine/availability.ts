@@ -1,29 +1,29 @@
-// When each node can be had. A free node: at any time. A busy node comes back with the last of its releases;
-// one that is overdue comes back soon. Infinity where nobody knows.
+// When each node is available. A free node is available at any time, a busy one after the last of its releases, an
+// overdue one soon, and one without a known release never (Infinity).
 
 import type { NodeId } from "@lattice/core";
-import { hasBit } from "../bits.ts";
-import type { CycleInput, Ground, NodeInput } from "../cycle-types.ts";
-import { EXPECTED_BACK_SOON } from "../limits.ts";
+import { hasBit } from "../base/bits.ts";
+import { OVERDUE_RELEASE } from "../base/bounds.ts";
+import type { CycleInput, NodeInput, PreparedInput } from "../input/cycle-input.ts";
 
-/** Before any instant that is asked about, and the same from cycle to cycle. */
+/** Earlier than any instant in question, and equal in all cycles. */
 export const FREE = 0;
 
-interface Place {
+interface NodeNumbers {
   readonly indexOf: ReadonlyMap<NodeId, number>;
 }
 
-/** Written into `from`. */
+/** Writes into `from`. */
 export function availability(
-  input: CycleInput,
+  input: Pick<CycleInput, "releases" | "now" | "prepared">,
   nodes: readonly NodeInput[],
-  { indexOf }: Place,
+  { indexOf }: NodeNumbers,
   from: Float64Array,
 ): Float64Array {
-  if (input.ground !== undefined) return fromGround(input.ground, input.now, from);
+  if (input.prepared !== undefined) return fromPrepared(input.prepared, input.now, from);
   from.fill(Number.NEGATIVE_INFINITY);
   for (const release of input.releases) {
-    const at = releasedAt(release.endsAt, input.now);
+    const at = expectedRelease(release.endsAt, input.now);
     for (const id of release.nodes) {
       const index = indexOf.get(id);
       if (index !== undefined && (from[index] as number) < at) from[index] = at;
@@ -37,17 +37,22 @@ export function availability(
   return from;
 }
 
-function fromGround({ free, from: known, returning }: Ground, now: number, from: Float64Array): Float64Array {
+function fromPrepared(
+  { free, releasedAt: known, releaseTally }: PreparedInput,
+  now: number,
+  from: Float64Array,
+): Float64Array {
   from.set(known);
-  if (!returning.isOverdue(now)) return from;
+  if (!releaseTally.isOverdue(now)) return from;
   for (let index = 0; index < from.length; index += 1) {
-    if ((from[index] as number) <= now && !hasBit(free, index)) from[index] = releasedAt(from[index] as number, now);
+    if ((from[index] as number) <= now && !hasBit(free, index))
+      from[index] = expectedRelease(from[index] as number, now);
   }
   return from;
 }
 
-/** What is overdue is expected soon; null never ends. */
-export function releasedAt(endsAt: number | null, now: number): number {
+/** Returns when a node is expected: an overdue one soon, an unbounded one never. */
+export function expectedRelease(endsAt: number | null, now: number): number {
   if (endsAt === null) return Number.POSITIVE_INFINITY;
-  return endsAt > now ? endsAt : now + EXPECTED_BACK_SOON;
+  return endsAt > now ? endsAt : now + OVERDUE_RELEASE;
 }

@@ -1,10 +1,9 @@
-// Nodes of a cell out of a set of nodes. The nodes of most cells are one run of numbers, which is read 32 at a
-// time; those of the others are looked at one by one.
+// The nodes of a cell within a set of nodes. Most cells are one run of node numbers, which is read 32 at a time.
 
-import { countBetween, hasBit, walkBetween } from "../bits.ts";
+import { countBetween, hasBit, walkBetween } from "../base/bits.ts";
 import type { Cells } from "./cells.ts";
 
-/** How many nodes of the cell are in the set. */
+/** Counts the nodes of the cell in the set. */
 export function countInCell(bits: Uint32Array, cells: Cells, cell: number): number {
   const start = cells.start[cell] as number;
   const end = cells.start[cell + 1] as number;
@@ -16,17 +15,17 @@ export function countInCell(bits: Uint32Array, cells: Cells, cell: number): numb
   return count;
 }
 
-/** Lowest first, until `tell` answers false. */
-export function walkCell(bits: Uint32Array, cells: Cells, cell: number, tell: (node: number) => boolean): void {
+/** Visits the nodes of the cell in the set, lowest first, until `visit` returns false. */
+export function walkCell(bits: Uint32Array, cells: Cells, cell: number, visit: (node: number) => boolean): void {
   const start = cells.start[cell] as number;
   const end = cells.start[cell + 1] as number;
   if (cells.isRun[cell] === 1) {
-    walkBetween(bits, cells.nodes[start] as number, cells.nodes[end - 1] as number, tell);
+    walkBetween(bits, cells.nodes[start] as number, cells.nodes[end - 1] as number, visit);
     return;
   }
   for (let at = start; at < end; at += 1) {
     const node = cells.nodes[at] as number;
-    if (hasBit(bits, node) && !tell(node)) return;
+    if (hasBit(bits, node) && !visit(node)) return;
   }
 }
 

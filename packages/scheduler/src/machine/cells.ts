@@ -1,27 +1,26 @@
-// Cells: usable nodes of one group, one conformance value and one kind of hardware. Within a cell any
-// node serves as well as another, but for its name and when it is free. A cell also knows whether its
-// nodes have drifted: where more than half of a kind have one fingerprint, all others of that kind
-// have; an unknown fingerprint counts as drifted.
+// Cells: usable nodes of one group, one conformance value and one kind of hardware. The nodes of a cell are
+// interchangeable, except for their names and releases. Where more than half of a kind share one fingerprint, all
+// others of that kind count as drifted; so does an unknown fingerprint.
 
-import type { NodeInput } from "../node-input.ts";
+import type { NodeInput } from "../input/node-input.ts";
 
 export interface Cells {
   readonly count: number;
   readonly groupOf: Int32Array;
   readonly conformanceOf: Int32Array;
   readonly kindOf: Int32Array;
-  /** 1: drifted or unknown. */
+  /** 1 when drifted or unknown. */
   readonly drifted: Uint8Array;
-  /** Cell of each node; -1 for a node that is not usable. */
+  /** The cell of each node; -1 for an unusable node. */
   readonly ofNode: Int32Array;
-  /** Nodes by cell, ascending within each; cell c has those from start[c] to start[c + 1]. */
+  /** Nodes by cell, ascending; cell c has the nodes from start[c] to start[c + 1]. */
   readonly start: Int32Array;
   readonly nodes: Int32Array;
-  /** 1: its nodes are one unbroken run of numbers. */
+  /** 1 when the cell is one run of node numbers. */
   readonly isRun: Uint8Array;
 }
 
-interface Floor {
+interface CellSource {
   readonly nodes: readonly NodeInput[];
   readonly groupOf: Int32Array;
   readonly conformanceOf: Int32Array;
@@ -29,8 +28,8 @@ interface Floor {
   readonly kindCount: number;
 }
 
-export function cellsOf(floor: Floor): Cells {
-  const { nodes, groupOf, conformanceOf, kindOf, kindCount } = floor;
+export function cellsOf(source: CellSource): Cells {
+  const { nodes, groupOf, conformanceOf, kindOf, kindCount } = source;
   const ofNode = new Int32Array(nodes.length).fill(-1);
   const numberOf = new Map<number, number>();
   const first: number[] = [];

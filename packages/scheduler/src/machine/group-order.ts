@@ -1,5 +1,5 @@
-// The order of groups: runs of digits by their number, everything else by code units, so that g9 is
-// next to g10. Groups that follow each other in this order count as adjacent.
+// The order of groups: digits by value, the rest by code units, so that g9 precedes g10. Consecutive groups count as
+// adjacent.
 
 import { byCodeUnits } from "@lattice/core";
 

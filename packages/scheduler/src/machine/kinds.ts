@@ -1,9 +1,9 @@
-// Numbers the kinds of hardware. Nodes next to each other are mostly alike, so a node is compared
-// with the kinds seen last before a key is made for it.
+// Numbers the kinds of hardware. Neighbouring nodes are mostly equal, so a node is compared with the most recent kinds
+// before its key is built.
 
-import type { NodeInput } from "../node-input.ts";
+import type { NodeInput } from "../input/node-input.ts";
 
-export interface Kinds {
+interface Kinds {
   /** One node of each kind. */
   readonly kinds: readonly NodeInput[];
   readonly kindOf: Int32Array;
@@ -19,7 +19,7 @@ export function numberKinds(nodes: readonly NodeInput[]): Kinds {
   const kindOf = new Int32Array(nodes.length);
   for (let index = 0; index < nodes.length; index += 1) {
     const node = nodes[index] as NodeInput;
-    const known = recent.find((kind) => alike(kinds[kind] as NodeInput, node));
+    const known = recent.find((kind) => isSameKind(kinds[kind] as NodeInput, node));
     kindOf[index] = known ?? byKey(node);
   }
   return { kinds, kindOf };
@@ -34,12 +34,12 @@ export function numberKinds(nodes: readonly NodeInput[]): Kinds {
   }
 }
 
-/** On the same place of the same floor, whether free or not. */
-export const isSameFloor = (a: NodeInput, b: NodeInput): boolean =>
-  a.id === b.id && a.group === b.group && a.conformance === b.conformance && a.usable === b.usable && alike(a, b);
+/** Whether two records describe the same node with the same hardware, free or not. */
+export const isSameHardware = (a: NodeInput, b: NodeInput): boolean =>
+  a.id === b.id && a.group === b.group && a.conformance === b.conformance && a.usable === b.usable && isSameKind(a, b);
 
-/** Of one kind of hardware. */
-export function alike(a: NodeInput, b: NodeInput): boolean {
+/** Whether two nodes are of one kind of hardware. */
+function isSameKind(a: NodeInput, b: NodeInput): boolean {
   return (
     a.lender === b.lender &&
     a.cpuCores === b.cpuCores &&
@@ -50,11 +50,11 @@ export function alike(a: NodeInput, b: NodeInput): boolean {
     a.powerWatts === b.powerWatts &&
     a.gpuTopology === b.gpuTopology &&
     a.memoryTopology === b.memoryTopology &&
-    sameList(a.features, b.features)
+    isSameList(a.features, b.features)
   );
 }
 
-const sameList = (a: readonly string[], b: readonly string[]): boolean =>
+const isSameList = (a: readonly string[], b: readonly string[]): boolean =>
   a === b || (a.length === b.length && a.every((feature, i) => feature === b[i]));
 
 const kindKey = (node: NodeInput): string => {

@@ -1,43 +1,44 @@
-// The nodes of a snapshot as flat arrays in order of id, with what changes from cycle to cycle: who is free,
-// and when the others come back. The rest, the floor, is taken over from the cycle before where the
-// nodes are still the same.
+// The nodes of a snapshot as flat arrays sorted by id, with the state that changes from cycle to cycle: which are free,
+// and when the others are released. The hardware index is shared with the previous cycle while the nodes stay the same.
 
 import { byCodeUnits } from "@lattice/core";
-import { countBits, putBit } from "../bits.ts";
-import type { CycleInput, NodeInput } from "../cycle-types.ts";
-import { roomOf } from "../place/room.ts";
-import { createSpace, type Space } from "../space.ts";
+import { countBits, putBit } from "../base/bits.ts";
+import type { CycleInput, NodeInput } from "../input/cycle-input.ts";
 import { availability } from "./availability.ts";
 import { countByCell } from "./cell-bits.ts";
-import { type Floor, floorFor } from "./floor.ts";
+import { type HardwareIndex, hardwareIndexFor } from "./hardware-index.ts";
+import { rankKinds } from "./kind-rank.ts";
+import { createPlanBuffers, type PlanBuffers } from "./plan-buffers.ts";
 
-export interface Machine extends Floor {
+export interface Machine extends HardwareIndex {
   readonly nodes: readonly NodeInput[];
-  /** Per group, between 0 and 1; null when nobody measures it. */
+  /** By group, between 0 and 1; `null` when it is not measured. */
   readonly congestion: Float64Array | null;
-  /** When each node can be had: `FREE` when it is free, Infinity when nobody knows. */
+  /** When each node is available: `FREE` when free, Infinity when unknown. */
   readonly availableFrom: Float64Array;
   /** One bit for each free node. */
   readonly free: Uint32Array;
   /** By cell. */
   readonly freeIn: Int32Array;
   readonly freeCount: number;
-  /** By kind, where placements are packed: how much is to spare. */
-  readonly packing: Int32Array | null;
-  /** Inputs outlive the cycle, and so may what is worked out about them. */
-  readonly isKept: boolean;
+  /** By kind, higher has more capacity; `null` when the vCluster does not pack. */
+  readonly kindRanks: Int32Array | null;
+  /** The inputs outlive the cycle, so jobs derived from them may too. */
+  readonly inputsOutliveCycle: boolean;
 }
 
-export function machineOf(input: CycleInput, space: Space = createSpace(input.nodes.length)): Machine {
-  const nodes = input.ground === undefined ? inOrderOfId(input.nodes) : input.nodes;
-  const floor = floorFor(nodes, input.reuse);
+type MachineInput = Pick<CycleInput, "nodes" | "releases" | "now" | "prepared" | "cache" | "signals" | "packsNodes">;
+
+export function machineOf(input: MachineInput, buffers: PlanBuffers = createPlanBuffers(input.nodes.length)): Machine {
+  const nodes = input.prepared === undefined ? sortById(input.nodes) : input.nodes;
+  const index = hardwareIndexFor(nodes, input.cache);
   const congestion = input.signals?.congestion;
-  const { free } = space;
-  if (input.ground !== undefined) free.set(input.ground.free);
+  const { free } = buffers;
+  if (input.prepared !== undefined) free.set(input.prepared.free);
   else for (let index = 0; index < nodes.length; index += 1) putBit(free, index, (nodes[index] as NodeInput).free);
-  const { indexOf, groups, groupOf, conformanceCount, conformanceOf, kinds, kindOf, cells, usableCount } = floor;
+  const { indexOf, groups, groupOf, conformanceCount, conformanceOf, kinds, kindOf, cells, usableCount } = index;
   return {
-    // One by one: quicker than a copy that grows, and a cycle begins with it.
+    // Field by field: faster than a spread, and every cycle starts with it.
     indexOf,
     groups,
     groupOf,
@@ -47,21 +48,21 @@ export function machineOf(input: CycleInput, space: Space = createSpace(input.no
     kindOf,
     cells,
     usableCount,
-    matches: floor.matches,
-    hardware: floor.hardware,
+    matches: index.matches,
+    matchingHardware: index.matchingHardware,
     nodes,
     congestion:
-      congestion === undefined ? null : Float64Array.from(floor.groups, (group) => congestion.get(group) ?? 0),
+      congestion === undefined ? null : Float64Array.from(index.groups, (group) => congestion.get(group) ?? 0),
     free,
     freeIn: countByCell(free, cells),
-    availableFrom: availability(input, nodes, floor, space.availableFrom),
+    availableFrom: availability(input, nodes, index, buffers.availableFrom),
     freeCount: countBits(free),
-    packing: input.packs === true ? roomOf(floor) : null,
-    isKept: input.ground !== undefined,
+    kindRanks: input.packsNodes === true ? rankKinds(index) : null,
+    inputsOutliveCycle: input.prepared !== undefined,
   };
 }
 
-function inOrderOfId(nodes: readonly NodeInput[]): readonly NodeInput[] {
+function sortById(nodes: readonly NodeInput[]): readonly NodeInput[] {
   for (let i = 1; i < nodes.length; i += 1) {
     if ((nodes[i - 1] as NodeInput).id >= (nodes[i] as NodeInput).id) {
       return [...nodes].sort((a, b) => byCodeUnits(a.id, b.id));

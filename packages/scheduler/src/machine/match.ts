@@ -1,36 +1,36 @@
-// The nodes that can take one kind of request, by cell, with the nodes that the request names. What
-// depends on the hardware alone is shared by all requests that the same kinds of hardware can take.
+// The nodes that match one kind of request, by cell, with the nodes that the request names. The part that depends on
+// hardware alone is shared by all requests for the same kinds.
 
-import { levelsOf } from "../place/groups.ts";
 import type { Cells } from "./cells.ts";
+import { levelsOf } from "./groups.ts";
 
-export interface Hardware {
-  /** By kind: 1 where it fits. */
+export interface MatchingHardware {
+  /** By kind: 1 where it matches. */
   readonly kinds: Uint8Array;
-  /** Cells whose nodes fit, ascending. */
+  /** Cells of matching kinds, ascending. */
   readonly cells: Int32Array;
-  /** Nodes that fit, free or not. */
+  /** Matching nodes, free or not. */
   readonly size: number;
   readonly perGroup: Int32Array;
 }
 
 export interface Match {
-  readonly hardware: Hardware;
+  readonly hardware: MatchingHardware;
   readonly cells: Int32Array;
   readonly kinds: Uint8Array;
-  /** Nodes of these cells that were excluded by name. */
+  /** Nodes of these cells that the request excludes by name. */
   readonly excluded: ReadonlySet<number>;
-  /** Those that every placement must contain, ascending; null when one of them is no candidate. */
+  /** Nodes that every placement must contain, ascending; `null` when one of them is no candidate. */
   readonly required: readonly number[] | null;
-  /** How many nodes match, free or not. */
+  /** Matching nodes, free or not. */
   readonly size: number;
-  /** Nodes that match, free or not, per group. */
+  /** Matching nodes by group, free or not. */
   readonly perGroup: Int32Array;
-  /** Nodes that match in the one, two, three, ... largest groups. */
+  /** Matching nodes in the one, two, three, ... largest groups. */
   readonly levels: Float64Array;
 }
 
-export function hardwareOf(cells: Cells, groups: number, kinds: Uint8Array): Hardware {
+export function findHardware(cells: Cells, groups: number, kinds: Uint8Array): MatchingHardware {
   const all: number[] = [];
   const perGroup = new Int32Array(groups);
   let size = 0;
@@ -50,12 +50,12 @@ export function hardwareOf(cells: Cells, groups: number, kinds: Uint8Array): Har
   };
 }
 
-interface Named {
+interface NamedNodes {
   readonly excluded: ReadonlySet<number>;
   readonly required: readonly number[] | null;
 }
 
-export function matchOf(hardware: Hardware, cells: Cells, { excluded, required }: Named): Match {
+export function createMatch(hardware: MatchingHardware, cells: Cells, { excluded, required }: NamedNodes): Match {
   const { kinds, size, perGroup } = hardware;
   const left = excluded.size === 0 ? perGroup : perGroup.slice();
   for (const node of excluded) {

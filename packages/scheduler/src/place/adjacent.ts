@@ -1,10 +1,9 @@
-// Neighbouring groups for allocations that need several: of all runs of groups that follow each other,
-// the one that suffices with the fewest nodes to spare; failing that, the best groups out of a run
-// twice as long. Never more groups than were asked for.
+// Adjacent groups for allocations that need several: of all runs of consecutive groups, the one that suffices with the
+// fewest spare nodes; otherwise the best groups out of a run twice as long. Never more groups than given.
 
-import { largestFirst } from "./groups.ts";
+import { largestFirst } from "../machine/groups.ts";
 
-/** That many group numbers, or null when no run suffices. */
+/** Returns this many group numbers, or `null` when no run suffices. */
 export function adjacentGroups(counts: Int32Array, need: number, groups: number): number[] | null {
   return inRow(counts, need, groups) ?? nearby(counts, need, groups);
 }

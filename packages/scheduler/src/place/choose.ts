@@ -1,73 +1,82 @@
-// Step 3: choose how many nodes of which cells. As many as asked for in the fewest groups; among equally
-// few groups all of one conformance value, the most common first; nodes that have drifted come last.
-// Several groups are neighbours where that costs no group more. A range takes the most it can get; where
-// the span is bounded, the most that so many groups hold. Knows nothing of time or of single nodes: the
-// caller says how many nodes of each cell there are, and takes them.
+// Chooses how many nodes of which cells: as many as requested in the fewest groups; among equally few groups all of one
+// conformance value, the most common first; drifted nodes last. Several groups are adjacent where that costs no further
+// group. A range takes as many nodes as possible within its limit of groups. Knows nothing of time or single nodes: the
+// caller counts the available nodes of each cell, and takes them.
 
-import { ALIKE_LIMIT } from "../limits.ts";
+import { CONFORMANCE_LIMIT } from "../base/bounds.ts";
+import { fewestGroups, mostNodesWithin } from "../machine/groups.ts";
 import { adjacentGroups } from "./adjacent.ts";
-import type { Ask, Floor, Part, Supply } from "./ask.ts";
-import { fewestGroups, mostWithin } from "./groups.ts";
-import { canPack, pack } from "./pack.ts";
+import type { CellCount, ChoiceContext, NodeRequest, Supply } from "./node-request.ts";
+import { pack } from "./pack.ts";
 
-export type { Ask, Part, Supply } from "./ask.ts";
-
-/** Null when it does not fit. */
-export function choose(floor: Floor, supply: Supply, ask: Ask): readonly Part[] | null {
-  if (supply.total < ask.atLeast || ask.atLeast > ask.atMost || ask.forced.length > ask.maxGroups) return null;
-  if (ask.packing !== null && canPack(ask)) return pack(floor, supply, ask, ask.packing);
-  if (ask.alike) return chooseAlike(floor, supply, ask);
-  const counts = tally(floor, supply);
-  const sized = size(floor, counts, supply.total, ask);
-  if (sized === null) return null;
-  if (sized.count === 0) return [];
-  for (const cells of ask.tiers) {
-    const modest = only(supply, cells);
-    const suffices = modest.total >= sized.count && fewestGroups(tally(floor, modest), ask.forced, sized.count);
-    if (suffices && suffices.length <= sized.fewest) return prefer(floor, modest, ask, sized);
+/** Returns the cells to take, or `null` when the request does not fit. */
+export function choose(context: ChoiceContext, supply: Supply, request: NodeRequest): readonly CellCount[] | null {
+  if (
+    supply.total < request.atLeast ||
+    request.atLeast > request.atMost ||
+    request.requiredGroups.length > request.maxGroups
+  )
+    return null;
+  if (request.kindRanks !== null && request.isUnarranged) return pack(context, supply, request, request.kindRanks);
+  if (request.sameConformance) return chooseOneConformance(context, supply, request);
+  const counts = countByGroup(context, supply);
+  const size = findSize(context, counts, supply.total, request);
+  if (size === null) return null;
+  if (size.count === 0) return [];
+  for (const cells of request.tiers) {
+    const cheaper = only(supply, cells);
+    const suffices =
+      cheaper.total >= size.count && fewestGroups(countByGroup(context, cheaper), request.requiredGroups, size.count);
+    if (suffices && suffices.length <= size.groups) return prefer(context, cheaper, request, size);
   }
-  return prefer(floor, supply, ask, sized);
+  return prefer(context, supply, request, size);
 }
 
-/** That many in so few groups: all alike if possible, else without drifted nodes, else any. */
-function prefer(floor: Floor, supply: Supply, ask: Ask, sized: Sized): readonly Part[] | null {
-  if (sized.count + ask.required > 1) {
-    const alike = preferAlike(floor, supply, ask, sized);
-    if (alike !== null) return alike;
+/** All of one conformance if possible, else without drifted nodes, else any. */
+function prefer(context: ChoiceContext, supply: Supply, request: NodeRequest, size: Size): readonly CellCount[] | null {
+  if (size.count + request.required > 1) {
+    const uniform = preferOneConformance(context, supply, request, size);
+    if (uniform !== null) return uniform;
   }
-  const clean = supply.cells.filter((cell) => floor.cells.drifted[cell] === 0);
-  return within(floor, only(supply, clean), ask, sized) ?? within(floor, supply, ask, sized);
+  const clean = supply.cells.filter((cell) => context.cells.drifted[cell] === 0);
+  return within(context, only(supply, clean), request, size) ?? within(context, supply, request, size);
 }
 
-interface Sized {
+interface Size {
   readonly count: number;
-  /** The fewest groups that hold so many. */
-  readonly fewest: number;
+  /** The fewest groups that hold this many nodes. */
+  readonly groups: number;
 }
 
 /** How many nodes, and in how many groups. */
-function size(floor: Floor, counts: Int32Array, total: number, ask: Ask): Sized | null {
-  const { forced, atLeast } = ask;
-  let count = Math.min(ask.atMost, total);
-  if (ask.maxGroups < floor.groups.length || (ask.tight && count > atLeast)) {
-    const fewest = fewestGroups(counts, forced, atLeast)?.length ?? Number.POSITIVE_INFINITY;
-    if (fewest > ask.maxGroups) return null;
-    if (count > atLeast) count = Math.min(count, mostWithin(counts, forced, ask.tight ? fewest : ask.maxGroups));
-    if (count === atLeast) return { count, fewest };
+function findSize(context: ChoiceContext, counts: Int32Array, total: number, request: NodeRequest): Size | null {
+  const { requiredGroups, atLeast } = request;
+  let count = Math.min(request.atMost, total);
+  if (request.maxGroups < context.groups.length || (request.tight && count > atLeast)) {
+    const fewest = fewestGroups(counts, requiredGroups, atLeast)?.length ?? Number.POSITIVE_INFINITY;
+    if (fewest > request.maxGroups) return null;
+    if (count > atLeast)
+      count = Math.min(count, mostNodesWithin(counts, requiredGroups, request.tight ? fewest : request.maxGroups));
+    if (count === atLeast) return { count, groups: fewest };
   }
-  const groups = fewestGroups(counts, forced, count);
-  return groups === null ? null : { count, fewest: groups.length };
+  const groups = fewestGroups(counts, requiredGroups, count);
+  return groups === null ? null : { count, groups: groups.length };
 }
 
-function pickGroups(floor: Floor, counts: Int32Array, ask: Ask, count: number): readonly number[] | null {
-  const groups = fewestGroups(counts, ask.forced, count, ask.modest ? null : floor.congestion);
-  if (groups === null || groups.length < 2 || ask.forced.length > 0 || ask.modest) return groups;
+function pickGroups(
+  context: ChoiceContext,
+  counts: Int32Array,
+  request: NodeRequest,
+  count: number,
+): readonly number[] | null {
+  const groups = fewestGroups(counts, request.requiredGroups, count, request.isInefficient ? null : context.congestion);
+  if (groups === null || groups.length < 2 || request.requiredGroups.length > 0 || request.isInefficient) return groups;
   return adjacentGroups(counts, count, groups.length) ?? groups;
 }
 
-function tally(floor: Floor, { cells, counts }: Supply): Int32Array {
-  const groups = new Int32Array(floor.groups.length);
-  const { groupOf } = floor.cells;
+function countByGroup(context: ChoiceContext, { cells, counts }: Supply): Int32Array {
+  const groups = new Int32Array(context.groups.length);
+  const { groupOf } = context.cells;
   for (let i = 0; i < cells.length; i += 1) {
     const cell = cells[i] as number;
     const group = groupOf[cell] as number;
@@ -76,64 +85,78 @@ function tally(floor: Floor, { cells, counts }: Supply): Int32Array {
   return groups;
 }
 
-/** All of one conformance value in no more groups, or null. */
-function preferAlike(floor: Floor, supply: Supply, ask: Ask, sized: Sized): readonly Part[] | null {
-  for (const value of valuesThatSuffice(floor, supply, ask, sized.count)) {
-    const alike = within(floor, onlyValue(floor, supply, value), ask, sized);
-    if (alike !== null) return alike;
+/** All of one conformance value in no more groups, or `null`. */
+function preferOneConformance(
+  context: ChoiceContext,
+  supply: Supply,
+  request: NodeRequest,
+  size: Size,
+): readonly CellCount[] | null {
+  for (const value of sufficientConformances(context, supply, request, size.count)) {
+    const uniform = within(context, onlyConformance(context, supply, value), request, size);
+    if (uniform !== null) return uniform;
   }
   return null;
 }
 
-/** All of one conformance value, whatever the groups: fewest groups, then the most common value. */
-function chooseAlike(floor: Floor, supply: Supply, ask: Ask): readonly Part[] | null {
-  if (ask.atMost + ask.required <= 1) return choose(floor, supply, { ...ask, alike: false });
-  let best: readonly Part[] | null = null;
+/** All of one conformance value: the fewest groups, then the most common value. */
+function chooseOneConformance(
+  context: ChoiceContext,
+  supply: Supply,
+  request: NodeRequest,
+): readonly CellCount[] | null {
+  if (request.atMost + request.required <= 1) return choose(context, supply, { ...request, sameConformance: false });
+  let best: readonly CellCount[] | null = null;
   let fewest = Number.POSITIVE_INFINITY;
-  for (const value of valuesThatSuffice(floor, supply, ask, ask.atLeast)) {
-    const own = onlyValue(floor, supply, value);
-    const counts = tally(floor, own);
-    const sized = size(floor, counts, own.total, ask);
-    if (sized === null || sized.fewest >= fewest) continue;
-    const groups = pickGroups(floor, counts, ask, sized.count);
+  for (const value of sufficientConformances(context, supply, request, request.atLeast)) {
+    const own = onlyConformance(context, supply, value);
+    const counts = countByGroup(context, own);
+    const size = findSize(context, counts, own.total, request);
+    if (size === null || size.groups >= fewest) continue;
+    const groups = pickGroups(context, counts, request, size.count);
     if (groups === null) continue;
-    best = take(floor, own, ask, { count: sized.count, groups });
-    fewest = sized.fewest;
+    best = takeCells(context, own, request, { count: size.count, groups });
+    fewest = size.groups;
   }
   return best;
 }
 
-/** Known values with enough nodes, those that have not drifted first, then the most common. */
-function valuesThatSuffice(floor: Floor, { cells, counts }: Supply, ask: Ask, need: number): number[] {
-  if (floor.conformanceCount <= 1 || ask.forcedConformance.length > 1) return [];
-  const totals = new Int32Array(floor.conformanceCount);
-  const drifted = new Int32Array(floor.conformanceCount);
+/** Known values with enough nodes, the ones that have not drifted first, then the most common. */
+function sufficientConformances(
+  context: ChoiceContext,
+  { cells, counts }: Supply,
+  request: NodeRequest,
+  need: number,
+): number[] {
+  if (context.conformanceCount <= 1 || request.requiredConformance.length > 1) return [];
+  const totals = new Int32Array(context.conformanceCount);
+  const drifted = new Int32Array(context.conformanceCount);
   for (let i = 0; i < cells.length; i += 1) {
     const cell = cells[i] as number;
-    const value = floor.cells.conformanceOf[cell] as number;
+    const value = context.cells.conformanceOf[cell] as number;
     totals[value] = (totals[value] as number) + (counts[cell] as number);
-    if (floor.cells.drifted[cell] === 1) drifted[value] = (drifted[value] as number) + (counts[cell] as number);
+    if (context.cells.drifted[cell] === 1) drifted[value] = (drifted[value] as number) + (counts[cell] as number);
   }
   const values: number[] = [];
-  const only = ask.forcedConformance[0];
+  const restrictTo = request.requiredConformance[0];
   for (let value = 1; value < totals.length; value += 1) {
-    if ((totals[value] as number) >= need && (only === undefined || only === value)) values.push(value);
+    if ((totals[value] as number) >= need && (restrictTo === undefined || restrictTo === value)) values.push(value);
   }
   const isDrifted = (value: number): number => (2 * (drifted[value] as number) > (totals[value] as number) ? 1 : 0);
   values.sort((a, b) => isDrifted(a) - isDrifted(b) || (totals[b] as number) - (totals[a] as number) || a - b);
-  return values.slice(0, ALIKE_LIMIT);
+  return values.slice(0, CONFORMANCE_LIMIT);
 }
 
-/** The same choice out of fewer cells, or null when that takes more groups or does not suffice. */
-function within(floor: Floor, supply: Supply, ask: Ask, sized: Sized): readonly Part[] | null {
-  if (supply.total < sized.count) return null;
-  const groups = pickGroups(floor, tally(floor, supply), ask, sized.count);
-  if (groups === null || groups.length > sized.fewest) return null;
-  return take(floor, supply, ask, { count: sized.count, groups });
+/** The same choice out of fewer cells; `null` when that takes more groups or does not suffice. */
+function within(context: ChoiceContext, supply: Supply, request: NodeRequest, size: Size): readonly CellCount[] | null {
+  if (supply.total < size.count) return null;
+  const groups = pickGroups(context, countByGroup(context, supply), request, size.count);
+  if (groups === null || groups.length > size.groups) return null;
+  return takeCells(context, supply, request, { count: size.count, groups });
 }
 
-function onlyValue(floor: Floor, supply: Supply, value: number): Supply {
-  const { conformanceOf } = floor.cells;
+function onlyConformance(context: ChoiceContext, supply: Supply, value: number): Supply {
+  const { conformanceOf } = context.cells;
   return only(
     supply,
     supply.cells.filter((cell) => conformanceOf[cell] === value),
@@ -146,18 +169,23 @@ function only({ counts }: Supply, cells: Int32Array): Supply {
   return { cells, counts, total };
 }
 
-interface Taking {
+interface Selection {
   readonly count: number;
   readonly groups: readonly number[];
 }
 
-/** Undrifted first, then the commonest conformance, then the better kind, then group by group. */
-function take(floor: Floor, { cells, counts }: Supply, ask: Ask, { count, groups }: Taking): readonly Part[] {
-  const { groupOf, conformanceOf, drifted, kindOf } = floor.cells;
-  const position = new Int32Array(floor.groups.length).fill(-1);
+/** Not drifted first, then the most common conformance, then the better kind, then group by group. */
+function takeCells(
+  context: ChoiceContext,
+  { cells, counts }: Supply,
+  request: NodeRequest,
+  { count, groups }: Selection,
+): readonly CellCount[] {
+  const { groupOf, conformanceOf, drifted, kindOf } = context.cells;
+  const position = new Int32Array(context.groups.length).fill(-1);
   for (const [at, group] of groups.entries()) position[group] = at;
   const usable: number[] = [];
-  const common = new Int32Array(floor.conformanceCount);
+  const common = new Int32Array(context.conformanceCount);
   for (let i = 0; i < cells.length; i += 1) {
     const cell = cells[i] as number;
     const there = counts[cell] as number;
@@ -167,7 +195,7 @@ function take(floor: Floor, { cells, counts }: Supply, ask: Ask, { count, groups
     if (value > 0) common[value] = (common[value] as number) + there;
   }
   const commonness = (cell: number): number => common[conformanceOf[cell] as number] as number;
-  const merit = (cell: number): number => ask.kindMerit?.[kindOf[cell] as number] ?? 0;
+  const merit = (cell: number): number => request.kindMerit?.[kindOf[cell] as number] ?? 0;
   usable.sort(
     (a, b) =>
       (drifted[a] as number) - (drifted[b] as number) ||
@@ -177,7 +205,7 @@ function take(floor: Floor, { cells, counts }: Supply, ask: Ask, { count, groups
       (position[groupOf[a] as number] as number) - (position[groupOf[b] as number] as number) ||
       a - b,
   );
-  const picks: Part[] = [];
+  const picks: CellCount[] = [];
   let missing = count;
   for (const cell of usable) {
     if (missing === 0) break;

@@ -1,21 +1,20 @@
-// What stopping an allocation costs, in minutes of one GPU (or node without GPUs): writing a checkpoint, or
-// else everything done since its start; more the nearer it is to its end, and as much again for every time that it was
-// stopped before. And what the one that waits
-// is worth: the work it asks for, which counts four times as much for each class between the two.
+// The cost of stopping an allocation, in minutes of one GPU (or node without GPUs): writing a checkpoint, or else all
+// work since its start; more the nearer it is to its end, and multiplied by the number of earlier preemptions. The
+// value of the waiting allocation is its requested work, times four for each class between the two.
 
-import type { CycleInput, PendingInput } from "../cycle-types.ts";
-import type { VictimInput } from "./preempt-types.ts";
+import type { CycleInput, PendingInput } from "../input/cycle-input.ts";
+import type { VictimInput } from "../input/preemption.ts";
 
 const MINUTE = 60_000;
-/** Over this share of its walltime it is better let finish. */
+/** Beyond this part of its walltime it had better finish. */
 const ALMOST_DONE = 0.9;
 const JUST_BEGUN = 0.1;
-/** A day of one node: who is almost done, or would be lost for good, goes last. */
+/** A day of one node: victims that are almost done, or would be lost for good, come last. */
 const DEAR = 24 * 60;
-/** A checkpoint that nobody has an estimate of. */
+/** A checkpoint without an estimate. */
 const UNKNOWN_CHECKPOINT = 1;
 const PER_CLASS = 4;
-/** What never ends is worth a day of its nodes. */
+/** An unbounded allocation is worth a day of its nodes. */
 const UNBOUNDED = 24 * 60;
 
 export function preemptionCost(victim: VictimInput, { now, signals }: Pick<CycleInput, "now" | "signals">): number {
@@ -28,7 +27,7 @@ export function preemptionCost(victim: VictimInput, { now, signals }: Pick<Cycle
   return (1 + preempted) * (lost + endValue(victim, minutes)) + (requeues ? 0 : DEAR * nodes.length);
 }
 
-/** Nothing for who has just begun, much for who is almost done. */
+/** Nothing for an allocation that has just started, much for one that is almost done. */
 function endValue({ walltime, nodes }: VictimInput, minutes: number): number {
   if (walltime === null) return 0;
   const used = (minutes * MINUTE) / walltime;
@@ -36,7 +35,7 @@ function endValue({ walltime, nodes }: VictimInput, minutes: number): number {
   return used > ALMOST_DONE ? DEAR * nodes.length : used * nodes.length;
 }
 
-/** `above`: classes between it and the highest of those it would stop. */
+/** `above`: the classes between it and the highest of its victims. */
 export function preemptionValue({ minNodes, walltime, constraints }: PendingInput, above: number): number {
   const minutes = walltime === null ? UNBOUNDED : walltime / MINUTE;
   return minutes * minNodes * Math.max(1, constraints.gpuCount) * PER_CLASS ** above;

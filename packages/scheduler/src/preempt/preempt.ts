@@ -1,140 +1,135 @@
-// Step 6: make room. Who still waits and is of a higher class than something that runs may have up to three
-// allocations stopped, as the last resort: not where it would start as soon by itself, and not where
-// stopping costs more than the job is worth. The highest classes are looked at first. Reservations of
-// lower classes give way; nodes freed for one are held, so that no other counts on them.
+// Plans preemptions: an allocation that still waits may have running work of lower classes stopped, as a last resort. Not
+// where it would start as soon without, and not where the victims cost more than the start is worth. The highest
+// classes go first. Reservations of lower classes give way; freed nodes are reserved, so that no later step counts on
+// them.
 
-import { after, HIGHEST_CLASS, MAX_VICTIMS, type PreemptionReason } from "@lattice/core";
-import type { CycleInput, PendingInput } from "../cycle-types.ts";
-import { type Draft, freeOfMatch, type Held } from "../draft.ts";
-import { isPossible, type Job, jobOf } from "../job.ts";
-import { EXPECTED_BACK_SOON, PREEMPT_TRIAL_LIMIT, PREEMPT_TRY_LIMIT, PREEMPTION_LIMIT } from "../limits.ts";
+import { type AllocationId, after, HIGHEST_CLASS, MAX_VICTIMS, type PreemptionReason } from "@lattice/core";
+import type { PlanContext } from "../backfill/plan-context.ts";
+import { OVERDUE_RELEASE, PREEMPT_TRIAL_LIMIT, PREEMPT_TRY_LIMIT, PREEMPTION_LIMIT } from "../base/bounds.ts";
+import { type Job, toJob } from "../fit/job.ts";
+import type { CycleInput, PendingInput } from "../input/cycle-input.ts";
+import type { Preemption, Victim } from "../input/preemption.ts";
 import type { Match } from "../machine/match.ts";
-import type { Queue } from "../order.ts";
-import type { Ledger } from "../quota.ts";
-import { hold, letGo, reserve } from "../reserve.ts";
+import { isFeasible } from "../place/feasibility.ts";
+import { countFreeMatching, type Draft } from "../plan/draft.ts";
+import type { PlannedReservation } from "../plan/planned-reservation.ts";
+import { addReservation, findReservation, removeReservation, reservationOf } from "../reserve/reserve.ts";
 import { preemptionValue } from "./cost.ts";
-import { type Candidate, cannotWrite, stoppable } from "./filter.ts";
-import type { Preemption, Victim } from "./preempt-types.ts";
-import { type Trial, trialOf } from "./trial.ts";
-import { type Gain, victimSet } from "./victim-set.ts";
+import { cannotWriteCheckpoint, type VictimCandidate, victimCandidates } from "./filter.ts";
+import { createPreemptionTrial, type PreemptionTrial } from "./trial.ts";
+import { findVictims, type VictimGain } from "./victim-set.ts";
 
-export interface Room {
-  readonly draft: Draft;
-  readonly ledger: Ledger;
-  readonly queue: Queue;
-  /** Those for whom others are being stopped already. */
-  readonly awaited: ReadonlySet<string>;
-}
-
-export function makeRoom(input: CycleInput, room: Room): readonly Preemption[] {
-  if (input.victims === undefined || input.victims.length === 0) return [];
-  const candidates = stoppable(input, room.draft.machine);
-  const decided: Preemption[] = [];
-  const gone = new Set<string>();
+/** `awaited`: allocations that wait for nodes freed by an earlier preemption or exchange. */
+export function planPreemptions(plan: PlanContext, awaited: ReadonlySet<AllocationId>): readonly Preemption[] {
+  const { input, draft } = plan;
+  // A trial up to one allocation's turn does not ask about preemptions.
+  if (input.victims === undefined || input.victims.length === 0 || input.stopAfter !== undefined) return [];
+  const candidates = victimCandidates(input, draft.machine);
+  const preemptions: Preemption[] = [];
+  const takenVictims = new Set<string>();
   const gains = gainsOver(candidates);
   const budget = { trials: PREEMPT_TRIAL_LIMIT };
-  for (const pending of claimants(input, room, candidates)) {
-    if (decided.length === PREEMPTION_LIMIT) break;
-    const found = makeRoomFor(input, room, {
-      job: jobOf(room.draft.machine, pending, input.signals),
-      gains,
-      gone,
-      budget,
-    });
+  for (const pending of claimants(plan, awaited, candidates)) {
+    if (preemptions.length === PREEMPTION_LIMIT) break;
+    const job = toJob(draft.machine, pending, input.signals);
+    const found = planPreemptionFor(plan, { job, gains, takenVictims, budget });
     if (found === null) continue;
-    decided.push(found);
-    for (const victim of found.victims) gone.add(victim.allocation);
+    preemptions.push(found);
+    for (const victim of found.victims) takenVictims.add(victim.allocation);
   }
-  return decided;
+  return preemptions;
 }
 
 const classIn = (input: CycleInput, { preemptionClass }: PendingInput): number =>
-  input.sensitive === true ? HIGHEST_CLASS : preemptionClass;
+  input.isSensitive === true ? HIGHEST_CLASS : preemptionClass;
 
-/** The highest classes first, then as the queue has them; few, since each costs a look at the machine. */
+/** Returns a few, since each costs a search over the machine: the highest classes first, then in queue order. */
 function claimants(
-  input: CycleInput,
-  { draft, awaited, queue }: Room,
-  candidates: readonly Candidate[],
+  { input, draft, queue }: PlanContext,
+  awaited: ReadonlySet<AllocationId>,
+  candidates: readonly VictimCandidate[],
 ): PendingInput[] {
   const lowest = Math.min(...candidates.map(({ victim }) => victim.preemptionClass));
-  const places: number[] = [];
+  const indexes: number[] = [];
   for (let at = 0; at < input.pending.length; at += 1) {
     const pending = input.pending[at] as PendingInput;
     if (classIn(input, pending) <= lowest || draft.placed.has(pending.id) || awaited.has(pending.id)) continue;
-    places.push(at);
+    indexes.push(at);
   }
   const classAt = (at: number): number => classIn(input, input.pending[at] as PendingInput);
-  return places
+  return indexes
     .sort((a, b) => classAt(b) - classAt(a) || queue.compare(a, b))
     .slice(0, PREEMPT_TRY_LIMIT)
     .map((at) => input.pending[at] as PendingInput);
 }
 
-interface Claim {
+interface Claimant {
   readonly job: Job;
   readonly gains: Gains;
-  /** Those that are stopped for another already. */
-  readonly gone: ReadonlySet<string>;
+  /** Victims of another allocation already. */
+  readonly takenVictims: ReadonlySet<string>;
   readonly budget: { trials: number };
 }
 
-/** What each candidate would give; requests that the same nodes can take share the answer. */
-type Gains = (job: Job, trial: Trial) => readonly Gain[];
+/** The nodes each candidate would free for the job; requests with the same match share the answer. */
+type Gains = (job: Job, trial: PreemptionTrial) => readonly VictimGain[];
 
-function gainsOver(candidates: readonly Candidate[]): Gains {
-  const known = new Map<Match, readonly Gain[]>();
+function gainsOver(candidates: readonly VictimCandidate[]): Gains {
+  const known = new Map<Match, readonly VictimGain[]>();
   return (job, trial) => {
     const made = known.get(job.match);
     if (made !== undefined) return made;
-    const gains = candidates.map((candidate): Gain => ({ ...candidate, gained: trial.gain(candidate) }));
+    const gains = candidates.map((candidate): VictimGain => ({ ...candidate, gained: trial.gain(candidate) }));
     const useful = gains.filter(({ gained }) => gained > 0);
     known.set(job.match, useful);
     return useful;
   };
 }
 
-function makeRoomFor(input: CycleInput, { draft, ledger }: Room, claim: Claim): Preemption | null {
+function planPreemptionFor({ input, draft, quotas }: PlanContext, claim: Claimant): Preemption | null {
   const { job } = claim;
-  const soon = draft.now + EXPECTED_BACK_SOON;
+  const soon = draft.now + OVERDUE_RELEASE;
   const own = classIn(input, job.input);
-  if (ledger.headroom(job.input.tenant, job.least) === 0 || !isPossible(draft.machine, job)) return null;
-  if (draft.budgets !== null && draft.budgets.most(job, job.least, draft.now, draft.now + job.occupies) < job.least) {
+  if (quotas.headroom(job.input.tenant, job.nodesNeeded) === 0 || !isFeasible(draft.machine, job)) return null;
+  if (
+    draft.budgets !== null &&
+    draft.budgets.most(job, job.nodesNeeded, draft.now, draft.now + job.occupancy) < job.nodesNeeded
+  ) {
     return null;
   }
-  const waits = draft.held.find((held) => held.job.input.id === job.input.id) ?? null;
-  if (waits !== null && waits.startsAt <= soon) return null;
-  const trial = trialOf(draft, job);
-  if (freeOfMatch(draft, job) + mostFreed(claim, trial, own, mostVictims(input)) < job.least) return null;
-  const aside = putAside(draft, own, waits);
+  const reservation = reservationOf(draft, job);
+  if (reservation !== null && reservation.startsAt <= soon) return null;
+  const trial = createPreemptionTrial(draft, job);
+  if (countFreeMatching(draft, job) + mostGained(claim, trial, own, mostVictims(input)) < job.nodesNeeded) return null;
+  const removed = removeLowerReservations(draft, own, reservation);
   const found = search(input, claim, trial, own);
-  // What it would get by itself is looked up last: it costs more than the rest.
-  const bySelf = found === null || waits !== null ? null : reserve(draft, job);
-  const nodes = found === null || (bySelf !== null && bySelf.startsAt <= soon) ? null : trial.nodes(found);
+  // The start without preemption is searched last: it costs more than the rest.
+  const without = found === null || reservation !== null ? null : findReservation(draft, job);
+  const nodes = found === null || (without !== null && without.startsAt <= soon) ? null : trial.nodes(found);
   if (found === null || nodes === null) {
-    for (const held of aside) hold(draft, held);
+    for (const other of removed) addReservation(draft, other);
     return null;
   }
-  draft.holds.add({ startsAt: draft.now, endsAt: draft.now + job.occupies, nodes });
-  takeUp(
+  draft.reservedIntervals.add({ startsAt: draft.now, endsAt: draft.now + job.occupancy, nodes });
+  restoreReservations(
     draft,
-    aside.filter((held) => held !== waits),
+    removed.filter((other) => other !== reservation),
   );
   return {
     allocation: job.input.id,
     victims: found.map((gain) => victimOf(input, gain)),
     nodes: nodes.flatMap((node) => draft.machine.nodes[node]?.id ?? []),
-    startsAt: after(draft.now, EXPECTED_BACK_SOON),
+    startsAt: after(draft.now, OVERDUE_RELEASE),
   };
 }
 
 const mostVictims = ({ maxVictims = MAX_VICTIMS }: CycleInput): number => maxVictims;
 
-/** What stopping the largest would give at most: the quickest thing to know. */
-function mostFreed({ job, gains, gone }: Claim, trial: Trial, own: number, most: number): number {
+/** An upper bound that is quick to compute: the nodes of the largest victims. */
+function mostGained({ job, gains, takenVictims }: Claimant, trial: PreemptionTrial, own: number, most: number): number {
   const largest: number[] = [];
   for (const { gained, victim } of gains(job, trial)) {
-    if (victim.preemptionClass >= own || gone.has(victim.allocation)) continue;
+    if (victim.preemptionClass >= own || takenVictims.has(victim.allocation)) continue;
     if (largest.length < most) largest.push(gained);
     else if (gained > (largest[0] as number)) largest[0] = gained;
     else continue;
@@ -145,55 +140,59 @@ function mostFreed({ job, gains, gone }: Claim, trial: Trial, own: number, most:
 
 function search(
   input: CycleInput,
-  { job, gains: gainsOf, gone, budget }: Claim,
-  trial: Trial,
+  { job, gains: gainsOf, takenVictims, budget }: Claimant,
+  trial: PreemptionTrial,
   own: number,
-): readonly Gain[] | null {
+): readonly VictimGain[] | null {
   const gains = gainsOf(job, trial).filter(
-    ({ victim }) => victim.preemptionClass < own && !gone.has(victim.allocation),
+    ({ victim }) => victim.preemptionClass < own && !takenVictims.has(victim.allocation),
   );
-  // What fits as it is waits for its turn, not for anybody's end.
+  // A job that fits without victims waits for its turn in the queue.
   if (gains.length === 0) return null;
   const free = trial.free();
-  if (free >= job.least && trial.fits([])) return null;
-  const found = victimSet({
+  if (free >= job.nodesNeeded && trial.fits([])) return null;
+  const found = findVictims({
     gains,
-    missing: Math.max(1, job.least - free),
+    missing: Math.max(1, job.nodesNeeded - free),
     most: mostVictims(input),
     fits: (victims) => {
       budget.trials -= 1;
       return budget.trials >= 0 && trial.fits(victims);
     },
   });
-  // A search that was cut off may hold more than is needed.
-  return found === null || budget.trials < 0 || !isWorth(input, job, found, own) ? null : found;
+  // A search that ran out of trials may hold more victims than needed.
+  return found === null || budget.trials < 0 || !isWorthwhile(input, job, found, own) ? null : found;
 }
 
-/** Owners and sensitive claims take what is theirs; others must be worth more than they cost. */
-function isWorth(input: CycleInput, job: Job, found: readonly Gain[], own: number): boolean {
-  if (input.sensitive === true || found.every(({ victim }) => victim.borrows)) return true;
+/** Owners of the nodes and sensitive claims always may; others must be worth more than the victims cost. */
+function isWorthwhile(input: CycleInput, job: Job, found: readonly VictimGain[], own: number): boolean {
+  if (input.isSensitive === true || found.every(({ victim }) => victim.borrows)) return true;
   const highest = Math.max(...found.map(({ victim }) => victim.preemptionClass));
   const cost = found.reduce((sum, gain) => sum + gain.cost, 0);
   return cost < preemptionValue(job.input, own - highest);
 }
 
-function victimOf(input: CycleInput, { victim }: Gain): Victim {
-  const reason: PreemptionReason = input.sensitive === true ? "sensitive" : victim.borrows ? "reclaim" : "priority";
-  const force = victim.checkpoints === true && cannotWrite(input, victim.allocation);
+function victimOf(input: CycleInput, { victim }: VictimGain): Victim {
+  const reason: PreemptionReason = input.isSensitive === true ? "sensitive" : victim.borrows ? "reclaim" : "priority";
+  const force = victim.checkpoints === true && cannotWriteCheckpoint(input, victim.allocation);
   return { allocation: victim.allocation, attempt: victim.attempt, reason, ...(force ? { force } : null) };
 }
 
-/** Its own reservation, and those of lower classes, do not stand in its way. */
-function putAside(draft: Draft, own: number, waits: Held | null): readonly Held[] {
-  const aside = draft.held.filter((held) => held === waits || held.job.input.preemptionClass < own);
-  for (const held of aside) letGo(draft, held);
-  return aside;
+/** Removes the job's own reservation and those of lower classes for the search. */
+function removeLowerReservations(
+  draft: Draft,
+  own: number,
+  reservation: PlannedReservation | null,
+): readonly PlannedReservation[] {
+  const removed = draft.reservations.filter((other) => other === reservation || other.job.input.preemptionClass < own);
+  for (const other of removed) removeReservation(draft, other);
+  return removed;
 }
 
-/** Whatever can stay as it was. */
-function takeUp(draft: Draft, aside: readonly Held[]): void {
-  for (const held of aside) {
-    const { of: marks, taken } = draft.holds.taken(held.startsAt, held.endsAt);
-    if (held.nodes.every((node) => marks[node] !== taken)) hold(draft, held);
+/** Adds the reservations back whose nodes are still theirs. */
+function restoreReservations(draft: Draft, removed: readonly PlannedReservation[]): void {
+  for (const reservation of removed) {
+    const { of: marks, mark } = draft.reservedIntervals.markReserved(reservation.startsAt, reservation.endsAt);
+    if (reservation.nodes.every((node) => marks[node] !== mark)) addReservation(draft, reservation);
   }
 }

@@ -1,40 +1,40 @@
-// Tries on the draft: could the job begin now if these were stopped? What is changed for a try is put back
-// whatever came of it.
+// Trials on the draft: could the job start now if these victims were stopped? Every trial restores what it changed.
 
-import { hasBit } from "../bits.ts";
-import type { Draft } from "../draft.ts";
-import { askOf, type Job } from "../job.ts";
+import { hasBit } from "../base/bits.ts";
+import type { Job } from "../fit/job.ts";
 import { FREE } from "../machine/availability.ts";
 import { countInCell } from "../machine/cell-bits.ts";
 import { choose } from "../place/choose.ts";
-import { nodesAt } from "../reserve.ts";
-import { openAt, openBits } from "../supply.ts";
-import type { Candidate } from "./filter.ts";
+import { toNodeRequest } from "../place/node-request.ts";
+import { availableBits, supplyAt } from "../place/supply.ts";
+import type { Draft } from "../plan/draft.ts";
+import { nodesAt } from "../reserve/reserve.ts";
+import type { VictimCandidate } from "./filter.ts";
 
-type Freed = Pick<Candidate, "nodes">;
+type Freed = Pick<VictimCandidate, "nodes">;
 
-export interface Trial {
+export interface PreemptionTrial {
   fits(victims: readonly Freed[]): boolean;
-  /** The nodes it would begin on, ascending; null when it could not. */
+  /** Returns the nodes it would start on, ascending, or `null`. */
   nodes(victims: readonly Freed[]): readonly number[] | null;
-  /** Nodes that it could begin on as things are. */
+  /** Counts the nodes it could start on without victims. */
   free(): number;
-  /** Nodes of the victim that the job could use. */
+  /** Counts the nodes of the victim that the job could use. */
   gain(victim: Freed): number;
 }
 
-export function trialOf(draft: Draft, job: Job): Trial {
+export function createPreemptionTrial(draft: Draft, job: Job): PreemptionTrial {
   const { machine } = draft;
-  const ask = askOf(machine, job, job.least);
+  const ask = toNodeRequest(machine, job, job.nodesNeeded);
   return {
     fits: (victims) =>
-      without(draft, victims, () => {
-        const supply = openAt(draft, job, draft.now);
+      withVictimsGone(draft, victims, () => {
+        const supply = supplyAt(draft, job, draft.now);
         return supply !== null && supply.total >= ask.atLeast && choose(machine, supply, ask) !== null;
       }),
-    nodes: (victims) => without(draft, victims, () => nodesAt(draft, job, draft.now)),
+    nodes: (victims) => withVictimsGone(draft, victims, () => nodesAt(draft, job, draft.now)),
     free() {
-      const open = openBits(draft, job, draft.now);
+      const open = availableBits(draft, job, draft.now);
       let free = 0;
       for (const cell of job.match.cells) free += countInCell(open, machine.cells, cell);
       for (const node of job.match.excluded) if (hasBit(open, node)) free -= 1;
@@ -44,18 +44,18 @@ export function trialOf(draft: Draft, job: Job): Trial {
   };
 }
 
-/** As if they were gone already. */
-function without<T>(draft: Draft, victims: readonly Freed[], act: () => T): T {
-  const { availableFrom, moved } = draft;
+/** Runs `act` as if the victims had ended. */
+function withVictimsGone<T>(draft: Draft, victims: readonly Freed[], act: () => T): T {
+  const { availableFrom, changedNodes } = draft;
   const freed = victims.flatMap(({ nodes }) => nodes).map((node) => ({ node, from: availableFrom[node] as number }));
-  const before = moved.length;
+  const before = changedNodes.length;
   for (const { node } of freed) {
     availableFrom[node] = FREE;
-    moved.push(node);
+    changedNodes.push(node);
   }
   const done = act();
   for (const { node, from } of freed.reverse()) availableFrom[node] = from;
-  moved.length = before;
+  changedNodes.length = before;
   return done;
 }
 

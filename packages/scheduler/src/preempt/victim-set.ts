@@ -1,30 +1,30 @@
-// Which of the candidates to stop so that it fits: the fewest classes upwards, then one alone if one is
-// enough, the cheapest first; else a few, cheapest first, or where that does not do the largest first.
-// What was taken and not needed is handed back, the dearest first, so that no set holds one too many.
+// Chooses the victims: the lowest classes first; within them one victim if one suffices, the cheapest first; else a
+// few, the cheapest first, and if that fails the largest first. Victims that turn out unnecessary are dropped, the most
+// expensive first.
 
-import type { Candidate } from "./filter.ts";
+import type { VictimCandidate } from "./filter.ts";
 
-/** A candidate and how many nodes it would give to this allocation. */
-export interface Gain extends Candidate {
+/** A candidate and how many nodes it would free for this allocation. */
+export interface VictimGain extends VictimCandidate {
   readonly gained: number;
 }
 
-export interface Search {
-  /** In the order in which they would go. */
-  readonly gains: readonly Gain[];
-  /** Nodes that are missing; a set that gives fewer is not tried. */
+interface VictimSearch {
+  /** In the order in which they would be stopped. */
+  readonly gains: readonly VictimGain[];
+  /** How many nodes are missing; a set that frees fewer is not tried. */
   readonly missing: number;
   readonly most: number;
-  /** Tries the set on the snapshot and puts it back. */
-  readonly fits: (victims: readonly Gain[]) => boolean;
+  /** Tries the set on the draft and restores it. */
+  readonly fits: (victims: readonly VictimGain[]) => boolean;
 }
 
-/** Null: no set of so many does. */
-export function victimSet(search: Search): readonly Gain[] | null {
+/** Returns `null` when no set within the limit suffices. */
+export function findVictims(search: VictimSearch): readonly VictimGain[] | null {
   const classes = new Set(search.gains.map(({ victim }) => victim.preemptionClass));
   const tried = new Set<string>();
   for (const highest of [...classes].sort((a, b) => a - b)) {
-    // Those of lower classes have been tried one by one before.
+    // Candidates of lower classes were tried alone before.
     const found = alone(
       search,
       search.gains.filter(({ victim }) => victim.preemptionClass === highest),
@@ -32,23 +32,27 @@ export function victimSet(search: Search): readonly Gain[] | null {
     if (found !== null) return found;
     const gains = search.gains.filter(({ victim }) => victim.preemptionClass <= highest);
     const several = together(search, gains, tried) ?? together(search, largestFirst(gains), tried);
-    if (several !== null) return handBack(search, several);
+    if (several !== null) return dropUnneeded(search, several);
   }
   return null;
 }
 
-function alone({ missing, fits }: Search, gains: readonly Gain[]): readonly Gain[] | null {
+function alone({ missing, fits }: VictimSearch, gains: readonly VictimGain[]): readonly VictimGain[] | null {
   const one = gains.find((gain) => gain.gained >= missing && fits([gain]));
   return one === undefined ? null : [one];
 }
 
-/** As few as give enough, or, where those are not the right ones, as many as may be. */
-function together(search: Search, gains: readonly Gain[], tried: Set<string>): readonly Gain[] | null {
+/** As few as free enough nodes, or, where those do not fit, as many as allowed. */
+function together(
+  search: VictimSearch,
+  gains: readonly VictimGain[],
+  tried: Set<string>,
+): readonly VictimGain[] | null {
   const most = gains.slice(0, search.most);
   return atOnce(search, enough(most, search.missing), tried) ?? atOnce(search, most, tried);
 }
 
-function enough(gains: readonly Gain[], missing: number): readonly Gain[] {
+function enough(gains: readonly VictimGain[], missing: number): readonly VictimGain[] {
   let gained = 0;
   const last = gains.findIndex((gain) => {
     gained += gain.gained;
@@ -57,7 +61,11 @@ function enough(gains: readonly Gain[], missing: number): readonly Gain[] {
   return last < 0 ? [] : gains.slice(0, last + 1);
 }
 
-function atOnce({ missing, fits }: Search, taken: readonly Gain[], tried: Set<string>): readonly Gain[] | null {
+function atOnce(
+  { missing, fits }: VictimSearch,
+  taken: readonly VictimGain[],
+  tried: Set<string>,
+): readonly VictimGain[] | null {
   if (taken.length < 2 || gainOf(taken) < missing) return null;
   const names = taken.map(({ victim }) => victim.allocation).join(" ");
   if (tried.has(names)) return null;
@@ -65,12 +73,13 @@ function atOnce({ missing, fits }: Search, taken: readonly Gain[], tried: Set<st
   return fits(taken) ? taken : null;
 }
 
-const gainOf = (gains: readonly Gain[]): number => gains.reduce((sum, { gained }) => sum + gained, 0);
+const gainOf = (gains: readonly VictimGain[]): number => gains.reduce((sum, { gained }) => sum + gained, 0);
 
-/** Fewer and larger before many and small; a stable sort keeps the cheaper of equals first. */
-const largestFirst = (gains: readonly Gain[]): readonly Gain[] => [...gains].sort((a, b) => b.gained - a.gained);
+/** Few large victims before many small ones; a stable sort keeps the cheaper of equals first. */
+const largestFirst = (gains: readonly VictimGain[]): readonly VictimGain[] =>
+  [...gains].sort((a, b) => b.gained - a.gained);
 
-function handBack({ gains, missing, fits }: Search, taken: readonly Gain[]): readonly Gain[] {
+function dropUnneeded({ gains, missing, fits }: VictimSearch, taken: readonly VictimGain[]): readonly VictimGain[] {
   const dearestFirst = [...taken].sort((a, b) => gains.indexOf(b) - gains.indexOf(a));
   let kept = taken;
   for (const gain of dearestFirst) {

@@ -1,10 +1,10 @@
-// f6, the pressure of the queue, in [0, 1] and the same for everyone in it: work queued over work running,
-// in node-hours. An idle machine with a queue is under full pressure.
+// f6, the pressure of the queue, in [0, 1], equal for all its jobs: queued work over running work, in node-hours. An
+// idle machine with a queue has the highest pressure.
 
-import type { CycleInput } from "../cycle-types.ts";
-import { WALLTIME_GRACE } from "../limits.ts";
+import { WALLTIME_GRACE } from "../base/bounds.ts";
+import type { CycleInput } from "../input/cycle-input.ts";
 
-export interface Backlog {
+interface Backlog {
   readonly queued: number;
   readonly running: number;
 }
@@ -14,10 +14,10 @@ export function backlog({ queued, running }: Backlog): number {
   return running <= 0 ? 1 : Math.min(1, queued / running);
 }
 
-/** What never ends counts as a day: long, but not beyond comparison. */
+/** Unbounded work counts as a day. */
 const UNBOUNDED = 24 * 3_600_000;
 
-/** In node-milliseconds; running work by what is left of it. */
+/** Returns node-milliseconds; running work counts by its remaining time. */
 export function backlogOf({ pending, releases, now }: CycleInput): Backlog {
   let queued = 0;
   for (const { minNodes, walltime } of pending) queued += minNodes * (walltime ?? UNBOUNDED);

@@ -1,9 +1,9 @@
-// f9, how alike the chosen nodes are, in [0, 1]: the largest number with one fingerprint over the number
-// asked for. Nodes without a fingerprint are alike to nobody. One node is always like itself.
+// f9, the conformance of the chosen nodes, in [0, 1]: the most nodes with one fingerprint over the requested nodes.
+// Nodes without a fingerprint match no other. One node always scores 1.
 
-export function conformance(sizes: Iterable<number>, asked: number): number {
-  if (asked <= 1) return 1;
+export function conformance(sizes: Iterable<number>, requested: number): number {
+  if (requested <= 1) return 1;
   let largest = 0;
   for (const size of sizes) largest = Math.max(largest, size);
-  return Math.min(1, largest / asked);
+  return Math.min(1, largest / requested);
 }

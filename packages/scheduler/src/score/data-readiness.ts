@@ -1,4 +1,4 @@
-// f5, the share of its input that is on the hot tier, in [0, 1]; neutral where nothing is known.
+// f5, the part of the input on the hot tier, in [0, 1]; neutral when unknown.
 
 const UNKNOWN = 0.5;
 

@@ -1,18 +1,17 @@
-// How many groups an allocation needs and how many there are, for f4: out of the nodes free when the cycle
-// begins, or out of all that match when too few are free. Worked out once per kind of request; a lookup
-// per allocation.
+// How many groups an allocation needs and how many there are, for f4: out of the nodes free at the start of the cycle,
+// or out of all matching nodes when too few are free. Computed once per match.
 
 import type { Constraints } from "@lattice/core";
-import { intraNodeFitness } from "../intra/fitness.ts";
-import type { Job } from "../job.ts";
+import type { Job } from "../fit/job.ts";
+import { intraNodeFitness } from "../fit/node-fitness.ts";
+import { groupsFor, levelsOf } from "../machine/groups.ts";
 import type { Machine } from "../machine/machine.ts";
-import type { Hardware, Match } from "../machine/match.ts";
-import { groupsFor, levelsOf } from "../place/groups.ts";
+import type { Match, MatchingHardware } from "../machine/match.ts";
 
-export interface GroupNeed {
+interface GroupNeed {
   readonly groupsNeeded: number;
   readonly groupsAvailable: number;
-  /** Fitness inside the best matching kind of node, in [0, 1]. */
+  /** The fitness inside the best matching kind of node, in [0, 1]. */
   readonly inside: number;
 }
 
@@ -21,16 +20,16 @@ export interface GroupNeeds {
 }
 
 export function createGroupNeeds(machine: Machine): GroupNeeds {
-  const freeLevels = new Map<Hardware, Float64Array>();
+  const freeLevels = new Map<MatchingHardware, Float64Array>();
   const insides = new Map<Match, number>();
   return {
-    of({ match, least, input }) {
+    of({ match, nodesNeeded, input }) {
       const free = freeLevels.get(match.hardware) ?? levelsOf(freeByGroup(machine, match));
       freeLevels.set(match.hardware, free);
       const inside = insides.get(match) ?? bestInside(machine, match, input.constraints);
       insides.set(match, inside);
       const groupsAvailable = match.levels.length;
-      const groupsNeeded = groupsFor(free, least) ?? groupsFor(match.levels, least) ?? groupsAvailable;
+      const groupsNeeded = groupsFor(free, nodesNeeded) ?? groupsFor(match.levels, nodesNeeded) ?? groupsAvailable;
       return { groupsNeeded, groupsAvailable, inside };
     },
   };

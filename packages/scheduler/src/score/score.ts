@@ -1,15 +1,14 @@
-// The weighted sum of the nine factors, less what soft quotas take away. The queue is ordered by the first
-// eight; how alike the nodes are is known only once they are chosen, and is added to the score that is
-// kept. Terms are rounded to thousandths one by one, so that they add up exactly to the total people
-// are shown.
+// The weighted sum of the nine factors, minus the penalty of soft quotas. The first eight order the queue; conformance
+// is known only once the nodes are chosen, and is added to the stored score. Terms are rounded to thousandths one by
+// one, so that they add up exactly to the displayed total.
 
 import { between, type Factor, type Instant, type Scores, type Weights } from "@lattice/core";
-import type { CycleInput, TenantInput } from "../cycle-types.ts";
-import type { Job } from "../job.ts";
-import { BORROWED_PENALTY } from "../limits.ts";
+import { BORROWED_PENALTY } from "../base/bounds.ts";
+import type { Job } from "../fit/job.ts";
+import type { CycleInput, TenantInput, WaitMeasure } from "../input/cycle-input.ts";
+import type { Signals } from "../input/signals.ts";
+import { tenantsById } from "../limits/quotas.ts";
 import { type Machine, machineOf } from "../machine/machine.ts";
-import { tenantsById } from "../quota.ts";
-import type { Signals } from "../signals.ts";
 import { backlog, backlogOf } from "./backlog.ts";
 import { checkpoint, expectedMinutes } from "./checkpoint.ts";
 import { conformance } from "./conformance.ts";
@@ -20,9 +19,9 @@ import { createGroupNeeds, type GroupNeeds } from "./group-needs.ts";
 import { priority } from "./priority.ts";
 import { softQuota } from "./soft-quota.ts";
 import { topology } from "./topology.ts";
-import { referenceWait, type WaitMeasure, waitTime } from "./wait-time.ts";
+import { referenceWait, waitTime } from "./wait-time.ts";
 
-/** What scoring needs to know besides the allocation itself. */
+/** The facts that scoring needs in addition to the job. */
 export interface ScoreBasis {
   readonly now: Instant;
   readonly weights: Weights;
@@ -30,12 +29,12 @@ export interface ScoreBasis {
   readonly tenants: ReadonlyMap<string, TenantInput>;
   readonly machine: Machine;
   readonly signals: Signals;
-  /** Equal for everyone, so worked out once. */
+  /** Equal for all jobs, so computed once. */
   readonly backlog: number;
   readonly groupNeeds: GroupNeeds;
 }
 
-/** Those that order the queue. */
+/** The factors that order the queue. */
 export const ORDERING_FACTORS = [
   "priority",
   "wait_time",
@@ -49,19 +48,19 @@ export const ORDERING_FACTORS = [
 
 type OrderingFactor = (typeof ORDERING_FACTORS)[number];
 
-/** Total in thousandths: the sort key. Equal to `scores(...).total`, without making an object. */
+/** Returns the total in thousandths, the sort key. Equal to `scores(...).total`, without creating an object. */
 export function totalMilli(basis: ScoreBasis, job: Job): number {
   let sum = 0;
   for (const factor of ORDERING_FACTORS) sum += term(basis, job, factor);
   return sum + softQuotaTerm(basis, job, sum);
 }
 
-/** The breakdown as the queue was ordered by it. */
+/** Returns the breakdown that ordered the queue. */
 export function scores(basis: ScoreBasis, job: Job): Scores {
   return breakdown(basis, job, null);
 }
 
-/** The breakdown that goes into the log with a placement: with how alike its nodes are. */
+/** Returns the breakdown stored with a placement, which includes the conformance of its nodes. */
 export function placedScores(basis: ScoreBasis, job: Job, nodes: readonly number[]): Scores {
   return breakdown(basis, job, nodes);
 }
@@ -78,7 +77,7 @@ function breakdown(basis: ScoreBasis, job: Job, nodes: readonly number[] | null)
   if (penalty !== 0) parts.soft_quota = penalty;
   let total = sum + penalty;
   if (nodes !== null) {
-    const milli = Math.round(basis.weights.conformance * alikeness(basis, job, nodes));
+    const milli = Math.round(basis.weights.conformance * conformanceShare(basis, job, nodes));
     parts.conformance = milli;
     total += milli;
     const borrowed = borrowedTerm(basis, nodes);
@@ -102,7 +101,7 @@ export function scoreBasis(input: CycleInput, machine: Machine = machineOf(input
   };
 }
 
-/** Negative zero would show in a breakdown. */
+/** Avoids negative zero in a breakdown. */
 const whole = (milli: number): number => Math.round(milli) + 0;
 
 export function term(basis: ScoreBasis, job: Job, factor: OrderingFactor): number {
@@ -123,7 +122,7 @@ function value(basis: ScoreBasis, job: Job, factor: OrderingFactor): number {
     case "topology": {
       const efficiency = signals.efficiency?.get(input.id) ?? 1;
       const { groupsNeeded, groupsAvailable, inside } = basis.groupNeeds.of(job);
-      return topology({ nodes: job.least, groupsNeeded, groupsAvailable, inside, efficiency });
+      return topology({ nodes: job.nodesNeeded, groupsNeeded, groupsAvailable, inside, efficiency });
     }
     case "data_readiness":
       return dataReadiness(signals.dataReady?.get(input.id));
@@ -149,26 +148,26 @@ function shareDeficit({ tenants, machine }: ScoreBasis, { input }: Job): number 
   });
 }
 
-/** What soft quotas take away: never more than the sum. */
+/** Returns the penalty of soft quotas, never more than the sum. */
 export function softQuotaTerm({ tenants, machine }: ScoreBasis, job: Job, sum: number): number {
   const tenant = tenants.get(job.input.tenant);
   if (tenant?.budgetUsedMilli === undefined && tenant?.burstAllowanceMilli === undefined) return 0;
   const share = (tenant.fairShareMilli / 1000) * machine.usableCount;
   const left = softQuota({
     budgetUsed: tenant.budgetUsedMilli === undefined ? undefined : tenant.budgetUsedMilli / 1000,
-    ofShare: share <= 0 ? 0 : (tenant.nodesInUse + job.least) / share,
+    ofShare: share <= 0 ? 0 : (tenant.nodesInUse + job.nodesNeeded) / share,
     burstAllowance: tenant.burstAllowanceMilli === undefined ? undefined : tenant.burstAllowanceMilli / 1000,
   });
   return whole(-sum * (1 - left));
 }
 
-/** The owner may want them back. */
+/** The owner may reclaim borrowed nodes. */
 function borrowedTerm({ machine }: ScoreBasis, nodes: readonly number[]): number {
   const borrowed = nodes.filter((node) => machine.nodes[node]?.lender !== undefined).length;
   return borrowed === 0 ? 0 : whole((-BORROWED_PENALTY * borrowed) / nodes.length);
 }
 
-function alikeness({ machine }: ScoreBasis, job: Job, nodes: readonly number[]): number {
+function conformanceShare({ machine }: ScoreBasis, job: Job, nodes: readonly number[]): number {
   const sizes = new Map<number, number>();
   for (const node of nodes) {
     const value = machine.conformanceOf[node] as number;

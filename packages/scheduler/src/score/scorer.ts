@@ -1,17 +1,17 @@
-// The sort key of every job in a queue, quickly: terms that many jobs share (of the whole queue, of a
-// class, of a tenant, of a kind of request) are worked out once. Equal to `totalMilli`, job by job.
+// The sort key of every job in a queue: terms that many jobs share (by queue, class, tenant or match) are computed
+// once. Equal to `totalMilli` for each job.
 
 import { between } from "@lattice/core";
-import type { Job } from "../job.ts";
+import type { Job } from "../fit/job.ts";
 import type { Match } from "../machine/match.ts";
 import { type ScoreBasis, softQuotaTerm, term, totalMilli } from "./score.ts";
 import { referenceWait, waitTime } from "./wait-time.ts";
 
-export type Scorer = (job: Job) => number;
+type Scorer = (job: Job) => number;
 
 export function createScorer(basis: ScoreBasis): Scorer {
   const { signals, weights } = basis;
-  // What is told job by job is nothing to share.
+  // Signals by job leave nothing to share.
   const isPerJob = signals.efficiency ?? signals.dataReady;
   if (isPerJob !== undefined) return (job) => totalMilli(basis, job);
   const shared = once((job) => {
@@ -19,7 +19,7 @@ export function createScorer(basis: ScoreBasis): Scorer {
     return terms.reduce((sum, factor) => sum + term(basis, job, factor), 0);
   });
   const byClass: number[] = [];
-  const byTenant = new Map<string, Standing>();
+  const byTenant = new Map<string, TenantTerms>();
   const byMatch = new Map<Match, number[]>();
   let lastMatch: Match | null = null;
   let lastTopology: number[] = [];
@@ -30,42 +30,42 @@ export function createScorer(basis: ScoreBasis): Scorer {
       lastTopology = byMatch.get(job.match) ?? [];
       byMatch.set(job.match, lastTopology);
     }
-    const known = lastTopology[job.least];
+    const known = lastTopology[job.nodesNeeded];
     if (known !== undefined) return known;
     const milli = term(basis, job, "topology");
-    lastTopology[job.least] = milli;
+    lastTopology[job.nodesNeeded] = milli;
     return milli;
   };
   const { checkpointMinutes } = signals;
-  /** Few take any. */
+  /** Few jobs take checkpoints. */
   const checkpointOf = (job: Job): number =>
     job.input.checkpoint === undefined && checkpointMinutes?.has(job.input.id) !== true
       ? 0
       : term(basis, job, "checkpoint");
-  /** Those that follow each other are often of one tenant. */
+  /** Consecutive jobs are often of one tenant. */
   let lastTenant = "";
-  let lastStanding: Standing | undefined;
-  const standingOf = (job: Job): Standing => {
+  let lastTerms: TenantTerms | undefined;
+  const termsOf = (job: Job): TenantTerms => {
     const { tenant } = job.input;
-    if (tenant === lastTenant && lastStanding !== undefined) return lastStanding;
+    if (tenant === lastTenant && lastTerms !== undefined) return lastTerms;
     lastTenant = tenant;
-    lastStanding = byTenant.get(tenant) ?? makeStanding(job);
-    return lastStanding;
+    lastTerms = byTenant.get(tenant) ?? createTerms(job);
+    return lastTerms;
   };
-  const makeStanding = (job: Job): Standing => {
+  const createTerms = (job: Job): TenantTerms => {
     const { tenant } = job.input;
     const input = basis.tenants.get(tenant);
     const isSoft = input?.budgetUsedMilli !== undefined || input?.burstAllowanceMilli !== undefined;
-    const standing = { fairShare: term(basis, job, "fair_share"), isSoft };
-    byTenant.set(tenant, standing);
-    return standing;
+    const terms = { fairShare: term(basis, job, "fair_share"), isSoft };
+    byTenant.set(tenant, terms);
+    return terms;
   };
   const topologyWeight = weights.topology;
   const waitWeight = weights.wait_time;
   const { now, waitMeasure } = basis;
   return (job) => {
     const { input } = job;
-    const standing = standingOf(job);
+    const terms = termsOf(job);
     const waited =
       waitWeight === 0
         ? 0
@@ -75,18 +75,18 @@ export function createScorer(basis: ScoreBasis): Scorer {
     byClass[input.preemptionClass] ??= term(basis, job, "priority");
     const priority = byClass[input.preemptionClass] as number;
     const topology = topologyWeight === 0 ? 0 : topologyOf(job);
-    const sum = shared(job) + priority + waited + standing.fairShare + topology + checkpointOf(job);
-    return standing.isSoft ? sum + softQuotaTerm(basis, job, sum) : sum;
+    const sum = shared(job) + priority + waited + terms.fairShare + topology + checkpointOf(job);
+    return terms.isSoft ? sum + softQuotaTerm(basis, job, sum) : sum;
   };
 }
 
-interface Standing {
+interface TenantTerms {
   readonly fairShare: number;
-  /** Soft quotas take something away, by how large the job is. */
+  /** A soft quota subtracts a penalty that depends on the size of the job. */
   readonly isSoft: boolean;
 }
 
-/** The first answer serves all. */
+/** Computes the value for the first job and reuses it. */
 function once(work: (job: Job) => number): (job: Job) => number {
   let known: number | null = null;
   return (job) => {

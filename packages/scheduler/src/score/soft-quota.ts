@@ -1,13 +1,13 @@
-// What soft quotas leave of a score, in [0, 1]. A budget: all of it up to 80 % used, half of it at 100 %,
-// next to nothing beyond, which starves new allocations without refusing them. The burst allowance:
-// a tenant above it steps back behind all who are not, and still gets what nobody else wants.
+// The part of a score that soft quotas leave, in [0, 1]. A budget leaves all of it up to 80 % used, half of it at 100
+// %, and next to nothing beyond, which starves new allocations without refusing them. A tenant above its burst
+// allowance moves behind all others, and still gets nodes that no other needs.
 
-export interface SoftQuota {
-  /** Share of its budget used, the worse of GPU-hours and node-hours; undefined: no budget. */
+interface SoftQuota {
+  /** The part of its budget used, the worse of GPU-hours and node-hours; undefined without a budget. */
   readonly budgetUsed: number | undefined;
-  /** Share of the cluster it would use, over its own share; 0 without a share. */
+  /** The part of the cluster it would use, over its own share; 0 without a share. */
   readonly ofShare: number;
-  /** How much of its share it may use while others have no need; undefined: no bound. */
+  /** How much of its share it may use while others have no need; undefined without a limit. */
   readonly burstAllowance: number | undefined;
 }
 

@@ -1,8 +1,8 @@
-// f4, how well it fits the topology, in [0, 1]. Between nodes: 1 - groups needed / groups there are, so
-// that whoever fits into fewer groups scores higher. Inside a node: the quality of links and memory. One
-// node: inside alone; several: 0.7 between and 0.3 inside. Low use of earlier resources lowers the claim.
+// f4, the fit to the topology, in [0, 1]. Between nodes: 1 - groups needed / groups available, so that fewer groups
+// score higher. Inside a node: the quality of links and memory. One node: inside only; several: 0.7 between and 0.3
+// inside. Low efficiency of earlier attempts lowers it.
 
-export interface Topology {
+interface Topology {
   readonly nodes: number;
   readonly groupsNeeded: number;
   readonly groupsAvailable: number;

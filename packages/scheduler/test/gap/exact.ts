@@ -1,5 +1,5 @@
 // The best that could be started, by searching all sets of allocations. A set fits when every set of kinds of
-// hardware has nodes enough for those that can use nothing else (Hall's condition). The value of a
+// hardware has nodes enough for jobs that can use nothing else (Hall's condition). The value of a
 // plan is the score of what it starts times the nodes it gets: nodes in the best hands.
 
 import { fits } from "@lattice/core";

@@ -3,7 +3,6 @@
 // every kind of request from twenty tenants. The same every time.
 import {
   type AllocationId,
-  ANYTHING,
   applyEntry,
   attempt,
   type Command,
@@ -14,8 +13,9 @@ import {
   type GroupId,
   instant,
   logIndex,
+  minimalSpec,
+  NO_CONSTRAINTS,
   type NodeId,
-  plainSpec,
   type State,
   seconds,
   type TenantId,
@@ -60,7 +60,7 @@ function occupy(state: State, nodes: number, random: () => number): void {
   const submitted = commit(
     state,
     NOW - 3_500_000,
-    sizes.map((size) => submit(random, size, ANYTHING)),
+    sizes.map((size) => submit(random, size, NO_CONSTRAINTS)),
   );
   const placements = sizes.map((size, i) => {
     const outcome = submitted[i];
@@ -102,7 +102,7 @@ function submit(random: () => number, size: number, constraints = someConstraint
     kind: "allocation.submit",
     origin: { user: "bench" as UserName, requestId: null, bodyHash: "" },
     createTenant: false,
-    spec: plainSpec({
+    spec: minimalSpec({
       tenant,
       vcluster: VCLUSTER,
       task: { kind: "command", words: ["true"] },
@@ -118,7 +118,7 @@ function submit(random: () => number, size: number, constraints = someConstraint
 function someConstraints(random: () => number): Constraints {
   const roll = random();
   return {
-    ...ANYTHING,
+    ...NO_CONSTRAINTS,
     ...(roll < 0.4 ? { gpuType: "GH200", gpuCount: 4 } : roll < 0.5 ? { memoryBytes: 700 * 2 ** 30 } : {}),
     ...(random() < 0.1 ? { features: ["nvme"] } : {}),
     ...(random() < 0.1 ? { topology: "tight" as const } : {}),

@@ -1,12 +1,12 @@
 // Scheduling cycles on a cluster of one size, everything on: topology, conformance, reservations, quotas,
-// budgets. The snapshot is taken anew each time. Then the same with reasons, estimates and scores
+// budgets. Every cycle takes a new snapshot. Then the same with reasons, estimates and scores
 // for everyone who waits.
 
 import { cycle, snapshotFor } from "../../src/index.ts";
 import { clusterOf, NOW, type Shape } from "./cluster.ts";
 
 export interface CyclesWanted extends Shape {
-  /** A leader's loop is warm; the first cycle of all is told by itself. */
+  /** A leader's loop is warm; the very first cycle is reported separately. */
   readonly warmUp: number;
   readonly rounds: number;
 }

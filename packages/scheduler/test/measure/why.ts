@@ -3,11 +3,11 @@
 // warm to lean on.
 
 import {
-  conclude,
-  createReuse,
+  type CycleRecord,
+  createCycleCache,
   cycle,
   explain,
-  type Study,
+  recordCycle,
   snapshotFor,
   suggestions,
   TRIAL_BUDGET_MS,
@@ -31,24 +31,24 @@ const PER_CYCLE = 20;
 
 export function measureWhy({ nodes, pending, warmUp, questions }: WhyWanted): WhyMeasured {
   const { state, vcluster } = clusterOf({ nodes, pending });
-  const reuse = createReuse();
+  const cache = createCycleCache();
   const [whyMs, workMs]: [number[], number[]] = [[], []];
-  let study: Study | null = null;
+  let study: CycleRecord | null = null;
   let [causes, helpful] = [0, 0];
   for (let n = -warmUp; n < questions; n += 1) {
     if (study === null || n % PER_CYCLE === 0) {
-      study = conclude(snapshotFor(state, vcluster, NOW, () => true, { report: "full", reuse })).study;
+      study = recordCycle(snapshotFor(state, vcluster, NOW, () => true, { report: "full", cache })).record;
     }
     if (study === null) throw new Error("the queue was not ordered");
     const { id } = study.input.pending[(Math.abs(n) * 7919) % study.input.pending.length] ?? { id: null };
-    if (id === null) throw new Error("nobody waits");
+    if (id === null) throw new Error("no pending allocation");
     const used = process.cpuUsage();
     const began = performance.now();
     const deadline = began + TRIAL_BUDGET_MS;
     const told = explain(study, id);
     const expected = study.result.estimates.get(id) ?? null;
-    const mayGoOn = () => performance.now() < deadline;
-    const found = told?.startsNow === true ? [] : suggestions(study, id, { expected, others: [], cycle, mayGoOn });
+    const canContinue = () => performance.now() < deadline;
+    const found = told?.startsNow === true ? [] : suggestions(study, id, { expected, others: [], cycle, canContinue });
     const ms = performance.now() - began;
     const { user, system } = process.cpuUsage(used);
     if (n < 0) continue;

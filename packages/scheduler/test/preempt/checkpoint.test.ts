@@ -31,7 +31,7 @@ describe("preemption with checkpoints", () => {
     const given = full(four, [saving(11, ["a", "b", "c", "d"], 2)], { pending: [claim] });
     const signals = { cannotWrite: new Set([allocationId(11)]) };
     expect(stopped(cycle({ ...given, signals }))).toEqual([]);
-    expect(stopped(cycle({ ...given, signals, sensitive: true }))).toEqual(["11!"]);
+    expect(stopped(cycle({ ...given, signals, isSensitive: true }))).toEqual(["11!"]);
   });
 });
 

@@ -14,7 +14,7 @@ export interface RunningFields {
   readonly preempted?: number;
 }
 
-/** Began so many minutes ago, for so many in all. */
+/** Started this many minutes ago, with this walltime in minutes. */
 export function running(id: number, nodes: readonly string[], fields: RunningFields = {}): VictimInput {
   const minutes = fields.minutes === undefined ? 600 : fields.minutes;
   return {
@@ -44,7 +44,7 @@ export const awaiting = (id: number, nodes: readonly string[], own = true): Awai
   nodes: nodeIds(...nodes),
 });
 
-/** Nodes are free unless somebody runs there. */
+/** Nodes are free unless a victim runs there. */
 export function full(
   nodes: readonly NodeInput[],
   victims: readonly VictimInput[],

@@ -21,9 +21,9 @@ const scene: fc.Arbitrary<CycleInput> = fc
     stays: fc.array(fc.boolean(), { minLength: 9, maxLength: 9 }),
     free: whole(0, 2),
     backfillDepth: whole(0, 3),
-    sensitive: fc.constantFrom(false, false, false, true),
+    isSensitive: fc.constantFrom(false, false, false, true),
   })
-  .map(({ nodes, jobs, sizes, classes, began, stays, free, backfillDepth, sensitive }) => {
+  .map(({ nodes, jobs, sizes, classes, began, stays, free, backfillDepth, isSensitive }) => {
     const usable = nodes.filter((node) => node.usable).map((node) => node.id);
     const victims: VictimInput[] = [];
     for (let at = free, n = 0; at < usable.length; n += 1) {
@@ -34,7 +34,10 @@ const scene: fc.Arbitrary<CycleInput> = fc
     }
     const idle = nodes.map((node) => ({ ...node, free: node.usable, notFreeBecause: node.usable ? "" : "drained" }));
     const tenants = [tenant("physics"), tenant("biology")];
-    return { ...full(idle, victims, { pending: jobs, backfillDepth, tenants }), ...(sensitive ? { sensitive } : {}) };
+    return {
+      ...full(idle, victims, { pending: jobs, backfillDepth, tenants }),
+      ...(isSensitive ? { isSensitive } : {}),
+    };
   });
 
 const without = (input: CycleInput, gone: ReadonlySet<string>): CycleInput => ({
@@ -60,7 +63,7 @@ it("stops lower classes only, few, no more than needed, and never who may not be
         decisions += 1;
         if (preemption.victims.length > 1) several += 1;
         const winner = input.pending.find((job) => job.id === preemption.allocation);
-        const own = input.sensitive === true ? 10 : (winner?.preemptionClass ?? -1);
+        const own = input.isSensitive === true ? 10 : (winner?.preemptionClass ?? -1);
         expect(preemption.victims.length).toBeGreaterThanOrEqual(1);
         expect(preemption.victims.length).toBeLessThanOrEqual(MAX_VICTIMS);
         expect(preemption.nodes.length).toBeGreaterThanOrEqual(winner?.minNodes ?? 0);

@@ -37,13 +37,13 @@ describe("making room", () => {
   it.each([
     { preempted: 4, how: "", given: {}, gone: ["11"] },
     { preempted: 5, how: "", given: {}, gone: [] },
-    { preempted: 5, how: " for a sensitive claim", given: { sensitive: true }, gone: ["11"] },
-  ])("whoever was stopped $preempted times before: $gone$how", ({ preempted, given, gone }) => {
+    { preempted: 5, how: " for a sensitive claim", given: { isSensitive: true }, gone: ["11"] },
+  ])("a victim preempted $preempted times before: $gone$how", ({ preempted, given, gone }) => {
     const victim = running(11, ["a", "b", "c", "d"], { preempted });
     expect(stopped(cycle(full(four, [victim], { pending: [urgent], ...given })))).toEqual(gone);
   });
 
-  it("whoever saves its work first may be stopped again and again", () => {
+  it("a victim with checkpoints may be preempted any number of times", () => {
     const victim = { ...running(11, ["a", "b", "c", "d"], { preempted: 9 }), checkpoints: true };
     expect(stopped(cycle(full(four, [victim], { pending: [urgent] })))).toEqual(["11"]);
   });
@@ -80,7 +80,7 @@ describe("making room", () => {
     expect(stopped(cycle({ ...given, maxVictims: 64 }))).toHaveLength(5);
   });
 
-  it("leaves class 7 and above alone, but for those that take checkpoints", () => {
+  it("spares class 7 and above, except for victims with checkpoints", () => {
     const claim = job(1, { class: 10, nodes: 2 });
     const given = full(four, [running(11, ["a", "b", "c", "d"], { class: 7 })], { pending: [claim] });
     expect(stopped(cycle(given))).toEqual([]);
@@ -96,7 +96,7 @@ describe("making room", () => {
     expect(stopped(cycle({ ...full(four, ending, { pending: [urgent] }), releases }))).toEqual([]);
   });
 
-  it("stops nobody for who waits for quota, or could never fit", () => {
+  it("stops no victim for an allocation that waits for quota or can never fit", () => {
     const victims = [running(11, ["a", "b", "c", "d"])];
     const poor = [tenant("physics", { maxNodes: 1 }), tenant("biology")];
     expect(stopped(cycle(full(four, victims, { pending: [urgent], tenants: poor })))).toEqual([]);
@@ -188,14 +188,14 @@ describe("making room", () => {
     const lent = [running(11, ["a", "b", "c", "d"], { borrows: true })];
     expect(reasons(cycle(full(four, lent, { pending: [job(1, { class: 5 })] })))).toEqual(["reclaim"]);
     const claim = full(four, [running(11, ["a", "b", "c", "d"], { class: 6 })], { pending: [job(1, { class: 1 })] });
-    expect(reasons(cycle({ ...claim, sensitive: true }))).toEqual(["sensitive"]);
+    expect(reasons(cycle({ ...claim, isSensitive: true }))).toEqual(["sensitive"]);
   });
 });
 
-describe("nodes freed for somebody", () => {
+describe("nodes freed by preemption", () => {
   const other = job(2, { class: 9, nodes: 1, waited: 600 });
 
-  it("are kept from everybody else, and nobody is stopped for it again", () => {
+  it("are reserved for the preemptor, and no second victim is stopped", () => {
     const victims = [running(12, ["c", "d"])];
     const given = full(four, victims, { pending: [urgent, other], awaiting: [awaiting(1, ["a", "b"])] });
     const stopping = {
@@ -208,7 +208,7 @@ describe("nodes freed for somebody", () => {
     expect(result.preemptions[0]?.nodes).not.toContain("a");
   });
 
-  it("are its own as soon as they are free, whoever is ahead, at any depth", () => {
+  it("go to the preemptor as soon as they are free, at any depth and position", () => {
     for (const backfillDepth of [0, 1, 4]) {
       const whole = job(3, { class: 9, nodes: 4, waited: 6000 });
       const given = full(four, [running(12, ["c", "d"])], { pending: [urgent, whole, other], backfillDepth });
@@ -217,7 +217,7 @@ describe("nodes freed for somebody", () => {
     }
   });
 
-  it("are kept from other vClusters too", () => {
+  it("are reserved against other vClusters", () => {
     const given = full(four.slice(0, 2), [], { pending: [other], awaiting: [awaiting(1, ["a", "b"], false)] });
     expect(cycle(given).placements).toEqual([]);
     expect(cycle({ ...given, awaiting: [awaiting(1, ["a"], false)] }).placements[0]?.nodes).toEqual(["b"]);

@@ -1,5 +1,5 @@
-// The WebSocket of the browser as the client's terminals want it. A page cannot set headers, so its token travels as the name of
-// a protocol, and never in the address. The browser answers pings by itself and tells nobody.
+// Adapts the WebSocket of the browser to terminals. A page cannot set headers, so its token travels as a subprotocol, never
+// in the URL. The browser answers pings itself and does not report them.
 
 import { protocolsWith, type SocketMessage, type WebSocketConnection } from "@lattice/wire";
 import { TransportError } from "./transport.ts";
@@ -18,7 +18,7 @@ type BrowserSocketClass = new (url: string, protocols: string[]) => BrowserSocke
 /** Above this the browser is given time before more is handed to it. */
 const MAX_BUFFERED_BYTES = 1024 * 1024;
 const BUFFER_POLL_MS = 20;
-/** What a browser calls an end that nobody announced. */
+/** Close code of a browser for a connection that ended without a close frame. */
 const ABNORMAL = 1006;
 
 export function openBrowserWebSocket(request: WebSocketRequest): Promise<WebSocketConnection> {

@@ -2,8 +2,8 @@
 // signal that ends with the caller. Handlers know nothing of REST or gRPC.
 
 import type { TenantId } from "@lattice/core";
-import type { Config } from "../config/config.ts";
-import type { Principal } from "./auth/principal.ts";
+import type { Principal } from "../base/auth/principal.ts";
+import type { Config } from "../base/config/index.ts";
 import type { ControlPlane } from "./control-plane.ts";
 
 export interface Call {

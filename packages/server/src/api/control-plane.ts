@@ -1,30 +1,21 @@
 // The one door between the API and the rest of the server. Handlers read the view, propose
 // commands and follow events through it; they never touch the log, the leader or an agent.
 
-import type {
-  Allocation,
-  AllocationId,
-  Attempt,
-  AuditRecord,
-  Command,
-  Event,
-  Instant,
-  LogIndex,
-  NodeId,
-  Outcome,
-  UserName,
-  View,
-} from "@lattice/core";
+import type { Allocation, AllocationId, AuditRecord, Command, Instant, LogIndex, NodeId, View } from "@lattice/core";
 import type { PendingReason } from "@lattice/scheduler";
 import type { pb } from "@lattice/wire";
-import type { ImageAsk } from "../agents/images.ts";
-import type { ReadFrom } from "../audit/archive.ts";
-import type { Backups } from "../backup/backups.ts";
-import type { RowQuery } from "../history/index.ts";
-import type { AnswerTo, Question, QuestionKind } from "../insight/question.ts";
+import type { MetricsComponent } from "../base/observe/components.ts";
+import type { Recorded } from "../base/observe/recorder.ts";
+import type { AnswerTo, Question, QuestionKind } from "../lead/insight/question.ts";
 import type { LogStatus } from "../log/replicated-log.ts";
-import type { MetricsComponent } from "../observe/components.ts";
-import type { Recorded } from "../observe/recorder.ts";
+import type { ImageAsk } from "../nodes/agents/images.ts";
+import type { LogsQuery } from "../nodes/output/query.ts";
+import type { TerminalQuery } from "../nodes/terminals/relay.ts";
+import type { ReadFrom } from "../state/audit/archive.ts";
+import type { Backups } from "../state/backup/backups.ts";
+import type { Committed } from "../state/committed.ts";
+import type { Cursor, NumberedEvent } from "../state/events/cursor.ts";
+import type { RowQuery } from "../state/history/index.ts";
 import type { Membership } from "./membership.ts";
 
 export interface StartEstimate {
@@ -33,57 +24,12 @@ export interface StartEstimate {
   readonly reserved: boolean;
 }
 
-/** Position of an event: the entry, and its place among that entry's events. */
-export interface Cursor {
-  readonly index: LogIndex;
-  readonly n: number;
-}
-
-export interface NumberedEvent {
-  readonly cursor: Cursor;
-  readonly at: Instant;
-  readonly event: Event;
-}
-
-export interface Proposed {
-  readonly outcome: Outcome;
-  /** The entry that holds the command. */
-  readonly index: LogIndex;
-}
-
-export interface LogsQuery {
-  readonly allocation: AllocationId;
-  readonly attempt: Attempt;
-  readonly node: NodeId;
-  readonly stream: "stdout" | "stderr";
-  /** Last lines only; 0: everything. */
-  readonly tail: number;
-  /** Go on until the attempt has ended and its output is read. */
-  readonly follow: boolean;
-  /** Where to begin. */
-  readonly offset: number;
-  /** Milliseconds since 1970; 0: no bound. */
-  readonly sinceMs: number;
-  readonly untilMs: number;
-}
-
-export interface TerminalQuery {
-  readonly allocation: AllocationId;
-  readonly attempt: Attempt;
-  readonly node: NodeId;
-  readonly user: UserName;
-  /** "": the user's shell. */
-  readonly command: string;
-  readonly size: { readonly rows: number; readonly cols: number };
-  readonly term: string;
-}
-
 /** Tasks in running allocations; the leader's, whichever server is asked. */
 export interface TaskPlane {
   /** Lasts until the launch has ended; the signal ends it. */
   launch(request: pb.LaunchTasksRequest, signal: AbortSignal): AsyncIterable<pb.LaunchTasksResponse>;
-  input(request: pb.SendTaskInputRequest): Promise<void>;
-  tell(request: pb.TellLaunchRequest): Promise<void>;
+  input(request: pb.SendTaskInputRequest): void;
+  control(request: pb.ControlLaunchRequest): void;
 }
 
 /** What the audit log needs besides the state. */
@@ -103,7 +49,7 @@ export interface ControlPlane {
   /** By the server's clock, and never before the last entry applied. */
   now(): Instant;
   /** Resolves when durable and applied. Rejects with a ProblemError (503) when it cannot be written. */
-  propose(command: Command): Promise<Proposed>;
+  propose(command: Command): Promise<Committed>;
   /** Resolves when the local replica has applied `index`. */
   waitFor(index: LogIndex, signal: AbortSignal): Promise<void>;
   /** Resolves when the local replica has everything that was durable at the time of the call. */
@@ -114,8 +60,8 @@ export interface ControlPlane {
   /** What the newest cycle said, without looking again; may be empty. For lists. */
   knownReasons(id: AllocationId): readonly PendingReason[];
   estimatedStart(id: AllocationId): StartEstimate | null;
-  /** Asks the leader's scheduler. Rejects with the problem that it answers, or when nobody leads. */
-  consult<K extends QuestionKind>(question: Question<K>): Promise<AnswerTo<K>>;
+  /** Asks the scheduler of this leader. Rejects with its problem, or with `not_leader`. */
+  askScheduler<K extends QuestionKind>(question: Question<K>): Promise<AnswerTo<K>>;
   liveness(node: NodeId): { readonly lastHeardAt: Instant | null; readonly connected: boolean };
   /** Throws ProblemError `node_unreachable` when the node's agent is not connected. */
   logs(query: LogsQuery, signal: AbortSignal): AsyncIterable<{ readonly data: Uint8Array; readonly offset: number }>;

@@ -1,22 +1,20 @@
-// The API: both listeners over the same handlers. Started last and stopped first, because everything
-// behind it must be there while somebody may call.
+// The API: both listeners over the same handlers. Started last and stopped first, so that every call finds the parts
+// behind it.
 
-import { issuerWarning } from "../config/auth.ts";
-import type { Config } from "../config/config.ts";
-import { formatListen } from "../config/listen.ts";
-import type { Logger, Metrics } from "../observe/index.ts";
-import type { TlsSource } from "../tls/source.ts";
-import type { Authenticator } from "./auth/authenticator.ts";
-import { checkExposure } from "./auth/stated.ts";
+import type { Authenticator } from "../base/auth/authenticator.ts";
+import { checkExposure } from "../base/auth/stated.ts";
+import type { Config } from "../base/config/index.ts";
+import { formatListen, issuerWarning } from "../base/config/index.ts";
+import type { GrpcService } from "../base/grpc/service.ts";
+import type { Logger, Metrics } from "../base/observe/index.ts";
+import type { TlsSource } from "../base/tls/source.ts";
 import type { ControlPlane } from "./control-plane.ts";
-import type { GrpcService } from "./grpc/handlers.ts";
+import type { Forward } from "./forward.ts";
 import { startGrpc } from "./grpc/server.ts";
-import type { Door } from "./invoke.ts";
+import type { ApiContext } from "./invoke.ts";
 import { createGate } from "./limits/gate.ts";
 import { CLOSE_DEADLINE_MS } from "./limits/limits.ts";
 import { startRest } from "./rest/server.ts";
-
-export type { GrpcService } from "./grpc/handlers.ts";
 
 export interface ApiOptions {
   readonly plane: ControlPlane;
@@ -24,10 +22,12 @@ export interface ApiOptions {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly authenticator: Authenticator;
-  /** Null: in the clear. */
+  /** `null` for plain text. Default: `null`. */
   readonly tls?: TlsSource | null;
-  /** Served on the gRPC port beside the contract's services. */
-  readonly extraGrpcServices?: readonly GrpcService[];
+  /** Returns the way to the leader; `null` when this server leads or knows no leader. Default: always `null`. */
+  readonly leader?: () => Forward | null;
+  /** Further services on the gRPC port: agents and peers. */
+  readonly extraGrpcServices?: (api: ApiContext) => readonly GrpcService[];
 }
 
 export interface RunningApi {
@@ -47,15 +47,15 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     identified: config.api.auth.kind !== "none",
     refused: options.metrics.rateLimited,
   });
-  const door: Door = { ...options, gate, closing: closing.signal };
+  const api: ApiContext = { ...options, leader: options.leader ?? (() => null), gate, closing: closing.signal };
   if (config.api.auth.kind === "none")
     logger.warn("authentication is not configured: every caller is an administrator");
   const inTheClear = issuerWarning(config.api.auth);
   if (inTheClear !== null) logger.warn(inTheClear);
   const tls = options.tls ?? null;
-  const rest = await startRest(door, config.api.restListen, tls);
+  const rest = await startRest(api, config.api.restListen, tls);
   const place = { address: config.api.grpcListen, tls, acceptHttp1: rest.accept };
-  const grpc = await startGrpc(door, place, options.extraGrpcServices ?? []).catch(async (error) => {
+  const grpc = await startGrpc(api, place, options.extraGrpcServices?.(api) ?? []).catch(async (error) => {
     await rest.close(0);
     throw error;
   });

@@ -1,208 +1,324 @@
-// The narrow waist of the API: REST and gRPC both come here with a request that is already a
-// message, and leave with a message or a ProblemError. Who calls, how fresh the answer must be,
-// what is counted and how an unforeseen error is answered are settled here, once.
+// The narrow waist of the API: REST and gRPC bring a decoded message and leave with a message or a ProblemError.
+// This file authenticates, limits the rate, decides whether this server or the leader runs the handler, waits for the
+// requested freshness, and turns unexpected errors into `internal`. Handlers authorize.
 
 import type { Message } from "@bufbuild/protobuf";
 import { logIndex } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
-import type { Config } from "../config/config.ts";
-import type { From } from "../observe/access-log.ts";
-import type { Logger, Metrics } from "../observe/index.ts";
+import type { Authenticator } from "../base/auth/authenticator.ts";
+import type { Headers, Principal } from "../base/auth/principal.ts";
+import { statedTenant, TENANT_HEADER } from "../base/auth/stated.ts";
+import { type TokenWatch, watchToken } from "../base/auth/watch-token.ts";
+import { CallerGone } from "../base/caller-gone.ts";
+import type { Config } from "../base/config/index.ts";
+import type { From } from "../base/observe/access-log.ts";
+import type { Logger, Metrics } from "../base/observe/index.ts";
 import { samePower, withGrants } from "./access/granted.ts";
 import { targetOf } from "./access-target.ts";
-import type { Authenticator } from "./auth/authenticator.ts";
-import type { Headers, Principal } from "./auth/principal.ts";
-import { statedTenant } from "./auth/stated.ts";
-import { type TokenWatch, watchToken } from "./auth/watch-token.ts";
 import type { Call } from "./call.ts";
 import type { ControlPlane } from "./control-plane.ts";
+import type { Forward, ForwardedCall } from "./forward.ts";
 import { handlers } from "./handlers/table.ts";
 import type { Gate } from "./limits/gate.ts";
-import { READ_WAIT_MS } from "./limits/limits.ts";
-import type { RpcName, StreamHandler, UnaryHandler } from "./rpc.ts";
-import { beginVisit } from "./visit.ts";
+import { FORWARD_CATCH_UP_MS, READ_WAIT_MS } from "./limits/limits.ts";
+import { startRequestLog } from "./request-log.ts";
+import { methodOf, type Placement, type RpcName, type StreamHandler, type UnaryHandler } from "./rpc.ts";
 
-export interface Door {
+export interface ApiContext {
   readonly plane: ControlPlane;
   readonly config: Config;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly authenticator: Authenticator;
   readonly gate: Gate;
-  /** Aborts when the server begins to stop. */
+  /** Aborts when the server starts to stop. */
   readonly closing: AbortSignal;
+  /** Returns the way to the leader; `null` when this server leads or knows no leader. */
+  readonly leader: () => Forward | null;
 }
 
-export interface Arrival {
+/** The parts of a request beside its message. */
+export interface RequestMeta {
   readonly headers: Headers;
-  /** Absent: from within. */
+  /** The origin for the access log; calls from inside the server have none. */
   readonly from?: From;
-  /** The least log index the answer must reflect; undefined when not asked for. */
+  /** The lowest log index that the answer must reflect; undefined for none. */
   readonly minIndex: string | undefined;
-  /** Reflect everything that was durable when the call came. */
+  /** The answer must reflect every entry that was durable when the call started. */
   readonly consistent: boolean;
   readonly warnings: readonly string[];
 }
 
-export interface StreamArrival extends Arrival {
-  /** Aborts when the caller has gone. */
+export interface StreamMeta extends RequestMeta {
+  /** Aborts when the caller disconnects. */
   readonly signal: AbortSignal;
-  /** The caller is known and let in; what comes now is its handler's. */
-  readonly entered?: () => void;
+  /** Called once the caller is authenticated and within its limits. */
+  readonly onAdmitted?: () => void;
 }
 
 export const MIN_INDEX_HEADER = "x-lattice-min-index";
 export const LOG_INDEX_HEADER = "x-lattice-log-index";
-/** "true" on what a server says that is cut off from the leader. */
+/** "true" on answers of a server that has lost its connection to the leader. */
 export const STALE_HEADER = "x-lattice-stale";
 
-export async function invokeUnary(door: Door, rpc: RpcName, request: Message, arrival: Arrival): Promise<Message> {
-  const visit = beginVisit(rpc, arrival, targetOf(request));
+export async function invokeUnary(
+  api: ApiContext,
+  rpc: RpcName,
+  request: Message,
+  meta: RequestMeta,
+): Promise<Message> {
+  const log = startRequestLog(rpc, meta, targetOf(request));
   try {
-    if (door.closing.aborted) throw stopping();
-    const found = door.authenticator.authenticate(arrival.headers);
+    if (api.closing.aborted) throw stopping();
+    const found = api.authenticator.authenticate(meta.headers);
     const known = found instanceof Promise ? await found : found;
-    visit.principal = known;
-    const principal = withGrants(known, door.plane.view());
-    door.gate.enter(principal, rpc);
-    const wait = freshness(door, arrival);
-    if (wait !== null) await wait;
-    const answer = await unary(rpc)(callOf(door, arrival, principal, door.closing), request);
-    // What was made has its id now.
-    if (visit.target === "") visit.target = targetOf(answer);
+    log.principal = known;
+    api.gate.enter(withGrants(known, api.plane.view()), rpc);
+    const answer = await answerUnary(api, { rpc, principal: known, meta }, request);
+    // A create call has no id before it is answered.
+    if (log.target === "") log.target = targetOf(answer);
     return answer;
   } catch (error) {
-    throw visit.refused(asProblem(door, rpc, error));
+    throw log.recordError(asProblem(api, rpc, error));
   } finally {
-    visit.end(door);
+    log.end(api);
   }
 }
 
-/** What a stream brings at a time: a message, or several that are there at once. */
+/** A message of a stream, or several that are available at once. */
 export type Item = Message | readonly Message[];
 
 export const messagesOf = (item: Item): readonly Message[] => (isSeveral(item) ? item : [item]);
 export const isSeveral = (item: Item): item is readonly Message[] => Array.isArray(item);
 
-/** Ends quietly when the caller has gone (`signal`), and with `shutting_down` when the server stops. */
+/** Ends without error when the caller disconnects (`signal`), and with `shutting_down` when the server stops. */
 export async function* invokeStream(
-  door: Door,
+  api: ApiContext,
   rpc: RpcName,
-  /** Messages without end for what goes both ways. */
+  /** Several messages for an RPC that streams both ways. */
   request: Message | AsyncIterable<Message>,
-  arrival: StreamArrival,
+  meta: StreamMeta,
 ): AsyncGenerator<Item> {
-  const visit = beginVisit(rpc, arrival, isStream(request) ? "" : targetOf(request));
-  const requests = isStream(request) ? visit.watching(request) : request;
+  const log = startRequestLog(rpc, meta, isStream(request) ? "" : targetOf(request));
+  const requests = isStream(request) ? log.observeTarget(request) : request;
   let watch: TokenWatch | null = null;
   let leave: () => void = () => undefined;
   const stop = new AbortController();
-  const end = () => stop.abort();
-  arrival.signal.addEventListener("abort", end, { once: true });
-  door.closing.addEventListener("abort", end, { once: true });
-  if (arrival.signal.aborted || door.closing.aborted) stop.abort();
+  const onGone = () => stop.abort(new CallerGone());
+  const onClosing = () => stop.abort();
+  meta.signal.addEventListener("abort", onGone, { once: true });
+  api.closing.addEventListener("abort", onClosing, { once: true });
+  if (meta.signal.aborted) onGone();
+  if (api.closing.aborted) onClosing();
   try {
-    if (door.closing.aborted) throw stopping();
-    const known = await door.authenticator.authenticate(arrival.headers);
-    visit.principal = known;
-    const principal = withGrants(known, door.plane.view());
-    leave = door.gate.open(principal, rpc);
-    const same = (now: Principal) => samePower(principal, withGrants(now, door.plane.view()));
-    // The reason tells a caller whose token has ended from one that has gone away.
-    watch = watchToken(door, arrival.headers, (why) => stop.abort(why), same);
-    const wait = freshness(door, arrival);
-    if (wait !== null) await wait;
-    arrival.entered?.();
-    yield* streaming(rpc)(callOf(door, arrival, principal, stop.signal), requests);
+    if (api.closing.aborted) throw stopping();
+    const known = await api.authenticator.authenticate(meta.headers);
+    log.principal = known;
+    const principal = withGrants(known, api.plane.view());
+    leave = api.gate.open(principal, rpc);
+    const same = (now: Principal) => samePower(principal, withGrants(now, api.plane.view()));
+    // The abort reason tells a caller whose token expired from one that disconnected.
+    watch = watchToken(api, meta.headers, (why) => stop.abort(why), same);
+    yield* answerStream(api, { rpc, principal: known, meta }, requests, stop.signal);
     const lapsed = watch.lapsed();
     if (lapsed !== null) throw lapsed;
-    if (door.closing.aborted && !arrival.signal.aborted) throw stopping();
+    if (api.closing.aborted && !meta.signal.aborted) throw stopping();
   } catch (error) {
-    if (arrival.signal.aborted) return;
-    throw visit.refused(door.closing.aborted ? stopping() : asProblem(door, rpc, error));
+    if (meta.signal.aborted) return;
+    throw log.recordError(api.closing.aborted ? stopping() : asProblem(api, rpc, error));
   } finally {
     stop.abort();
     leave();
     watch?.close();
-    arrival.signal.removeEventListener("abort", end);
-    door.closing.removeEventListener("abort", end);
-    visit.end(door);
+    meta.signal.removeEventListener("abort", onGone);
+    api.closing.removeEventListener("abort", onClosing);
+    log.end(api);
   }
 }
 
-/** A stream was ended because nobody read it. */
-export function streamStalled({ metrics, logger }: Door, rpc: RpcName): void {
-  metrics.streamStalled(rpc);
-  logger.warn({ rpc }, "a stream was ended: its client reads nothing");
-}
-
-/** The log index an answer reflects: its own when it says one, else what the replica has applied. */
-export function indexOf(door: Door, answer: Message): string {
-  const own = "logIndex" in answer && typeof answer.logIndex === "string" ? answer.logIndex : "";
-  return own === "" ? String(door.plane.view().index) : own;
-}
-
-// The doors pair each RPC with its own message type; the table's type says the same per entry.
-const unary = (rpc: RpcName) => handlers[rpc] as unknown as UnaryHandler<Message, Message>;
-const streaming = (rpc: RpcName) =>
-  handlers[rpc] as unknown as StreamHandler<Message | AsyncIterable<Message>, Message>;
-
-const callOf = (
-  { plane, config }: Door,
-  { headers, warnings }: Arrival,
-  principal: Principal,
+/**
+ * Runs a handler on the leader for a caller of a follower, which has authenticated the caller. Ends with `not_leader`
+ * when this server stops, so that the follower's client retries there.
+ */
+export async function* invokeForwarded(
+  api: ApiContext,
+  { rpc, principal, statedTenant: stated, minIndex, consistent, warnings }: ForwardedCall,
+  request: Message | AsyncIterable<Message>,
   signal: AbortSignal,
-): Call => ({
-  plane,
+): AsyncGenerator<Message> {
+  const headers: Headers = (name) => (name === TENANT_HEADER && stated !== "" ? stated : undefined);
+  const known = { rpc, principal, meta: { headers, minIndex, consistent, warnings } };
+  const stop = AbortSignal.any([signal, api.closing]);
+  try {
+    if (api.closing.aborted) throw stepsDown();
+    if (methodOf(rpc).methodKind === "unary" && !isStream(request)) yield await runUnary(api, known, request, stop);
+    else for await (const item of runStream(api, known, request, stop)) yield* messagesOf(item);
+    if (api.closing.aborted && !signal.aborted) throw stepsDown();
+  } catch (error) {
+    throw api.closing.aborted ? stepsDown() : asProblem(api, rpc, error);
+  }
+}
+
+/** Logs and counts a stream that was ended because its client stopped reading. */
+export function streamStalled({ metrics, logger }: ApiContext, rpc: RpcName): void {
+  metrics.streamStalled(rpc);
+  logger.warn({ rpc }, "API stream ended: the client does not read");
+}
+
+/** Returns the log index that an answer reflects. */
+export function indexOf(api: ApiContext, answer: Message): string {
+  return ownIndexOf(answer) || (leaderIndexes.get(answer) ?? String(api.plane.view().index));
+}
+
+/** The applied index of the leader for answers that it gave; it may be ahead of this replica. */
+const leaderIndexes = new WeakMap<Message, string>();
+
+const ownIndexOf = (answer: Message): string =>
+  "logIndex" in answer && typeof answer.logIndex === "string" ? answer.logIndex : "";
+
+interface KnownCall {
+  readonly rpc: RpcName;
+  readonly principal: Principal;
+  readonly meta: Pick<RequestMeta, "headers" | "minIndex" | "consistent" | "warnings">;
+}
+
+async function answerUnary(api: ApiContext, known: KnownCall, request: Message): Promise<Message> {
+  const placement = placementOf(known.rpc, request);
+  const leader = placement === "any" ? null : api.leader();
+  if (leader === null) return runUnary(api, known, request, api.closing);
+  try {
+    return await forwardUnary(api, leader, known, request);
+  } catch (error) {
+    if (placement !== "prefer_leader" || !isNotLeader(error)) throw error;
+    return runUnary(api, known, request, api.closing);
+  }
+}
+
+async function forwardUnary(api: ApiContext, leader: Forward, known: KnownCall, request: Message): Promise<Message> {
+  for await (const { message, logIndex: reflected } of leader(forwardedCall(known), request, api.closing)) {
+    leaderIndexes.set(message, reflected);
+    await catchUp(api, ownIndexOf(message));
+    return message;
+  }
+  throw api.closing.aborted ? stopping() : new ProblemError("not_leader", { detail: "The leader gave no answer." });
+}
+
+/** Waits for this replica to apply a write of the leader, so that the caller can read it here. The write is committed. */
+async function catchUp(api: ApiContext, index: string): Promise<void> {
+  if (index === "") return;
+  const signal = AbortSignal.timeout(FORWARD_CATCH_UP_MS);
+  await api.plane.waitFor(logIndex(Number(index)), signal).catch(() => undefined);
+}
+
+async function* answerStream(
+  api: ApiContext,
+  known: KnownCall & { readonly meta: StreamMeta },
+  request: Message | AsyncIterable<Message>,
+  signal: AbortSignal,
+): AsyncGenerator<Item> {
+  const placement = isStream(request) ? placementOf(known.rpc, null) : placementOf(known.rpc, request);
+  const leader = placement === "any" ? null : api.leader();
+  if (leader === null) {
+    yield* runStream(api, known, request, signal, known.meta.onAdmitted);
+    return;
+  }
+  known.meta.onAdmitted?.();
+  for await (const { message } of leader(forwardedCall(known), request, signal)) yield message;
+}
+
+const forwardedCall = ({ rpc, principal, meta }: KnownCall): ForwardedCall => ({
+  rpc,
   principal,
+  statedTenant: meta.headers(TENANT_HEADER) ?? "",
+  minIndex: meta.minIndex,
+  consistent: meta.consistent,
+  warnings: meta.warnings,
+});
+
+async function runUnary(api: ApiContext, known: KnownCall, request: Message, signal: AbortSignal): Promise<Message> {
+  const wait = freshness(api, known.meta);
+  if (wait !== null) await wait;
+  return unaryHandler(known.rpc)(callOf(api, known, signal), request);
+}
+
+async function* runStream(
+  api: ApiContext,
+  known: KnownCall,
+  request: Message | AsyncIterable<Message>,
+  signal: AbortSignal,
+  onAdmitted?: () => void,
+): AsyncGenerator<Item> {
+  const wait = freshness(api, known.meta);
+  if (wait !== null) await wait;
+  onAdmitted?.();
+  yield* streamHandler(known.rpc)(callOf(api, known, signal), request);
+}
+
+// REST and gRPC pair each RPC with its own message type; the type of the table says the same per row.
+const unaryHandler = (rpc: RpcName) => handlers[rpc].handle as unknown as UnaryHandler<Message, Message>;
+const streamHandler = (rpc: RpcName) =>
+  handlers[rpc].handle as unknown as StreamHandler<Message | AsyncIterable<Message>, Message>;
+
+function placementOf(rpc: RpcName, request: Message | null): Placement {
+  const { runs } = handlers[rpc];
+  if (typeof runs !== "function") return runs;
+  return request === null ? "any" : (runs as (message: Message) => Placement)(request);
+}
+
+const callOf = ({ plane, config }: ApiContext, { principal, meta }: KnownCall, signal: AbortSignal): Call => ({
+  plane,
+  principal: withGrants(principal, plane.view()),
   signal,
   config,
-  statedTenant: () => statedTenant(headers),
-  warnings,
+  statedTenant: () => statedTenant(meta.headers),
+  warnings: meta.warnings,
 });
 
 const isStream = (request: Message | AsyncIterable<Message>): request is AsyncIterable<Message> =>
   Symbol.asyncIterator in request;
 
-/** Null, the usual case: nothing to wait for. */
-function freshness(door: Door, { minIndex, consistent }: Arrival): Promise<void> | null {
+/** Returns `null` when the replica is fresh enough already. */
+function freshness(api: ApiContext, { minIndex, consistent }: KnownCall["meta"]): Promise<void> | null {
   if (minIndex === undefined && !consistent) return null;
   if (minIndex !== undefined && !/^[0-9]{1,15}$/.test(minIndex)) {
     const field = { field: "min_index", detail: "is not a log index", hint: "Pass log_index of an earlier answer." };
     throw new ProblemError("invalid_argument", { detail: "min_index: is not a log index", fields: [field] });
   }
   const least = logIndex(Number(minIndex ?? "0"));
-  if (!consistent && door.plane.view().index >= least) return null;
-  return withDeadline(door, async (signal) => {
-    if (consistent) await door.plane.waitForHead(signal);
-    if (door.plane.view().index < least) await door.plane.waitFor(least, signal);
+  if (!consistent && api.plane.view().index >= least) return null;
+  return withDeadline(api, async (signal) => {
+    if (consistent) await api.plane.waitForHead(signal);
+    if (api.plane.view().index < least) await api.plane.waitFor(least, signal);
   });
 }
 
-async function withDeadline(door: Door, wait: (signal: AbortSignal) => Promise<void>): Promise<void> {
+async function withDeadline(api: ApiContext, wait: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const stop = new AbortController();
   const end = () => stop.abort();
   const timer = setTimeout(end, READ_WAIT_MS);
-  door.closing.addEventListener("abort", end, { once: true });
+  api.closing.addEventListener("abort", end, { once: true });
   try {
     await wait(stop.signal);
   } catch (error) {
-    if (door.closing.aborted) throw stopping();
+    if (api.closing.aborted) throw stopping();
     if (!stop.signal.aborted) throw error;
-    const detail = `This server has applied the log up to ${door.plane.view().index}, which is not far enough yet.`;
+    const detail = `This server has applied the log up to ${api.plane.view().index}, which is not far enough yet.`;
     throw new ProblemError("deadline_exceeded", { detail, cause: error });
   } finally {
     clearTimeout(timer);
-    door.closing.removeEventListener("abort", end);
+    api.closing.removeEventListener("abort", end);
   }
 }
 
-function asProblem(door: Door, rpc: RpcName, error: unknown): ProblemError {
+function asProblem(api: ApiContext, rpc: RpcName, error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
-  if (door.closing.aborted) return stopping();
-  // What went wrong inside is for the log, not for the caller.
-  door.logger.error({ err: error, rpc }, "a handler failed");
+  if (api.closing.aborted) return stopping();
+  // The cause is for the server log; the caller learns only that the call failed.
+  api.logger.error({ err: error, rpc }, "API handler failed");
   return new ProblemError("internal", { detail: `${rpc} failed inside the server.`, cause: error });
 }
 
+const isNotLeader = (error: unknown): boolean => error instanceof ProblemError && error.problem.code === "not_leader";
+
 const stopping = (): ProblemError => new ProblemError("shutting_down", { detail: "This server is stopping." });
+const stepsDown = (): ProblemError => new ProblemError("not_leader", { detail: "The leader is stopping." });

@@ -11,6 +11,6 @@ export interface Membership {
   add(server: KnownServer): Promise<readonly pb.Member[]>;
   /** The server's id, or the name or id of its member of etcd. `write` is awaited when nothing stands against it. */
   remove(id: string, write: () => Promise<unknown>): Promise<readonly pb.Member[]>;
-  /** Null: whichever other server is furthest. Says who leads, which is another one if that did not take over. */
+  /** `null` for the most advanced other server. Returns the new leader, which may be another server than requested. */
   transfer(to: string | null): Promise<{ readonly leader: string; readonly term: number }>;
 }

@@ -1,7 +1,7 @@
 // The names of the RPCs and the shape of their handlers, derived from the contract: a method added
 // to a service does not compile until it has a handler and an access rule.
 
-import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
+import type { DescMessage, DescMethod, MessageShape } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
 import type { Call } from "./call.ts";
 
@@ -48,8 +48,19 @@ type HandlerOf<M> = M extends {
       ? BidiHandler<MessageShape<I>, MessageShape<O>>
       : never;
 
+/**
+ * The server that runs a handler. `leader`: only the leader has what the handler reads (scheduler, agents, launches), so
+ * a follower forwards the call. `prefer_leader`: without a leader, any server gives a partial answer.
+ */
+export type Placement = "any" | "leader" | "prefer_leader";
+
+export interface HandlerRow<H> {
+  readonly runs: Placement | (H extends (call: Call, request: infer I) => unknown ? (request: I) => Placement : never);
+  readonly handle: H;
+}
+
 type TableOf<Name extends string, S extends Service> = {
-  readonly [K in keyof Methods<S> & string as `${Name}.${Capitalize<K>}`]: HandlerOf<Methods<S>[K]>;
+  readonly [K in keyof Methods<S> & string as `${Name}.${Capitalize<K>}`]: HandlerRow<HandlerOf<Methods<S>[K]>>;
 };
 
 export type HandlerTable = TableOf<"AllocationService", typeof pb.AllocationService> &
@@ -64,3 +75,15 @@ export type HandlerTable = TableOf<"AllocationService", typeof pb.AllocationServ
   TableOf<"AccessService", typeof pb.AccessService>;
 
 export type RpcName = keyof HandlerTable;
+
+const METHODS: ReadonlyMap<string, DescMethod> = new Map(
+  SERVICES.flatMap((service) => service.methods.map((method) => [`${service.name}.${method.name}`, method] as const)),
+);
+
+export const isRpcName = (name: string): name is RpcName => METHODS.has(name);
+
+export function methodOf(rpc: RpcName): DescMethod {
+  const method = METHODS.get(rpc);
+  if (method === undefined) throw new Error(`the contract has no ${rpc}`);
+  return method;
+}

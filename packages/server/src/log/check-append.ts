@@ -1,9 +1,8 @@
-// The refusals of an append that every engine shares, cheapest first. Nothing has been written
-// when one of them is thrown.
+// Checks of an append that every engine shares, cheapest first. Nothing is written before all of them pass.
 
 import { type Leadership, LogError, type StoredEntry } from "./replicated-log.ts";
 
-export interface AppendChecks {
+interface AppendChecks {
   readonly closed: boolean;
   readonly leads: boolean;
   readonly lastIndex: number;

@@ -1,26 +1,26 @@
-// Who leads, among candidates of one process. First come, first served: a candidate leads until
-// it resigns, is deposed or its handle closes; then the next in line gets the next term. Engines
-// that share a log between machines have an election of their own.
+// Elects a leader among candidates of one process, in order of arrival: a candidate leads until it resigns, is
+// deposed or its handle closes; then the next one gets the next term. Engines that share a log between machines have
+// their own election.
 
 import type { Term } from "@lattice/core";
 import { type Leadership, LogError } from "./replicated-log.ts";
 
 const RETRY_MS = 250;
 
-/** Any object that stands for the one that campaigns (a handle of the log). */
+/** Identifies the handle of the log that campaigns. */
 type Owner = object;
 
 export interface Election {
   campaign(owner: Owner, candidate: string, signal: AbortSignal): Promise<Leadership>;
   holds(leadership: Leadership): boolean;
   leader(): { readonly candidate: string; readonly owner: Owner } | null;
-  /** Ends the current leadership as the loss of a lease would. */
+  /** Ends the current leadership like the loss of a lease. */
   depose(): void;
-  /** The owner is gone: its leadership ends and its campaigns are refused. */
+  /** The owner has closed: its leadership ends and its campaigns are refused. */
   withdraw(owner: Owner): void;
 }
 
-interface Reign {
+interface CurrentLeader {
   readonly leadership: Leadership;
   readonly owner: Owner;
   readonly candidate: string;
@@ -35,21 +35,21 @@ interface Candidacy {
   lose(cause: unknown): void;
 }
 
-export interface ElectionOptions {
-  /** Makes the next term durable before anyone leads in it. */
+interface ElectionOptions {
+  /** Makes the next term durable before a candidate leads in it. */
   nextTerm(): Promise<Term>;
-  /** Resolves when what the last leader had in flight has ended. */
+  /** Resolves when the writes of the last leader have ended. */
   settled(): Promise<void>;
 }
 
 export function createElection({ nextTerm, settled }: ElectionOptions): Election {
   const line: Candidacy[] = [];
-  let reign: Reign | null = null;
+  let current: CurrentLeader | null = null;
   let electing = false;
 
-  const end = (over: Reign): void => {
-    if (reign !== over) return;
-    reign = null;
+  const end = (over: CurrentLeader): void => {
+    if (current !== over) return;
+    current = null;
     over.end.abort(new LogError("lost_leadership", `the leadership of term ${over.leadership.term} is over`));
     void elect();
   };
@@ -60,12 +60,12 @@ export function createElection({ nextTerm, settled }: ElectionOptions): Election
       term,
       lost: controller.signal,
       resign: async () => {
-        end(crowned);
+        end(elected);
         await settled();
       },
     };
-    const crowned: Reign = { leadership, owner: next.owner, candidate: next.candidate, end: controller };
-    reign = crowned;
+    const elected: CurrentLeader = { leadership, owner: next.owner, candidate: next.candidate, end: controller };
+    current = elected;
     next.win(leadership);
   };
 
@@ -73,7 +73,7 @@ export function createElection({ nextTerm, settled }: ElectionOptions): Election
     if (electing) return;
     electing = true;
     try {
-      while (reign === null && line.length > 0) {
+      while (current === null && line.length > 0) {
         await settled();
         const next = line[0];
         if (next === undefined) break;
@@ -83,7 +83,7 @@ export function createElection({ nextTerm, settled }: ElectionOptions): Election
         crown(next, term);
       }
     } catch {
-      // The term could not be made durable (a full disk): nobody leads until it can.
+      // The term could not be made durable (a full disk): no candidate leads until it can.
       setTimeout(() => void elect(), RETRY_MS).unref();
     } finally {
       electing = false;
@@ -120,16 +120,16 @@ export function createElection({ nextTerm, settled }: ElectionOptions): Election
         void elect();
       });
     },
-    holds: (leadership) => reign !== null && reign.leadership === leadership,
-    leader: () => reign,
+    holds: (leadership) => current !== null && current.leadership === leadership,
+    leader: () => current,
     depose() {
-      if (reign !== null) end(reign);
+      if (current !== null) end(current);
     },
     withdraw(owner) {
       for (const candidacy of [...line]) {
         if (candidacy.owner === owner) leave(candidacy, new LogError("closed", "the log is closed"));
       }
-      if (reign !== null && reign.owner === owner) end(reign);
+      if (current !== null && current.owner === owner) end(current);
     },
   };
 }

@@ -1,18 +1,17 @@
-// The reading loop every engine shares: what is there, then what comes, until aborted. The engine
-// says where its log begins and ends and fetches entries; this file keeps the order, sees to it
-// that there are no gaps, and waits.
+// The reading loop that every engine shares: stored entries first, then new ones, until aborted. The engine provides
+// the bounds of its log and fetches entries; this file keeps the order without gaps, and waits.
 
-import type { LogIndex } from "@lattice/core";
-import type { Bell } from "./bell.ts";
+import { type LogIndex, logIndex } from "@lattice/core";
+import type { Notifier } from "./notifier.ts";
 import { LogError, type StoredEntry } from "./replicated-log.ts";
 
 export interface Followed {
-  readonly bell: Bell;
+  readonly changes: Notifier;
   closed(): boolean;
   firstIndex(): number;
   /** Last durable index. */
   lastIndex(): number;
-  /** At least one entry, the first of them at `from`, which is within the log. */
+  /** Returns at least one entry, the first at `from`, which is within the log. */
   fetch(from: LogIndex): Promise<readonly StoredEntry[]>;
 }
 
@@ -28,10 +27,10 @@ export async function* follow(
       throw new LogError("truncated", `entry ${next} is gone, the log begins at ${log.firstIndex()}`);
     }
     if (next > log.lastIndex()) {
-      await log.bell.wait(signal);
+      await log.changes.wait(signal);
       continue;
     }
-    const batch = await log.fetch(next as LogIndex);
+    const batch = await log.fetch(logIndex(next));
     if (signal.aborted) return;
     yield batch;
     next += batch.length;

@@ -3,28 +3,31 @@
 import { openEmbeddedLog } from "./embedded/open.ts";
 import type { ManagedMemberOptions } from "./etcd/managed/member.ts";
 import { openManagedEtcdLog } from "./etcd/managed/open.ts";
-import { type EtcdLogOptions, openEtcdLog } from "./etcd/open.ts";
+import { openEtcdLog } from "./etcd/open.ts";
+import type { EtcdLogOptions } from "./etcd/options.ts";
 import { openMemoryLog } from "./memory/open.ts";
 import type { ReplicatedLog } from "./replicated-log.ts";
 
-export { type EmbeddedLogOptions, openEmbeddedLog } from "./embedded/open.ts";
+export { openEmbeddedLog } from "./embedded/open.ts";
 export { refuseEmbeddedLog, seedEmbeddedLog } from "./embedded/seed.ts";
 export type { EtcdCluster, EtcdMember } from "./etcd/cluster.ts";
+export type { EtcdLog } from "./etcd/handle.ts";
 export { namedPlaces } from "./etcd/managed/announce.ts";
 export type { MemberPlace } from "./etcd/managed/command-line.ts";
-export { ManagedError, type ManagedErrorCode } from "./etcd/managed/managed-error.ts";
+export { ManagedError } from "./etcd/managed/managed-error.ts";
 export {
   type Begin,
   type ManagedMember,
   type ManagedMemberOptions,
   startManagedMember,
 } from "./etcd/managed/member.ts";
-export { type ManagedEtcdLog, openManagedEtcdLog } from "./etcd/managed/open.ts";
-export { type EtcdLog, type EtcdLogOptions, openEtcdLog } from "./etcd/open.ts";
+export { openManagedEtcdLog } from "./etcd/managed/open.ts";
+export { openEtcdLog } from "./etcd/open.ts";
+export type { EtcdLogOptions } from "./etcd/options.ts";
 export { answersClients } from "./etcd/probe.ts";
 export { refuseEtcdLog, seedEtcdLog } from "./etcd/seed.ts";
 export { speaksAt } from "./etcd/shared.ts";
-export { type MemoryFaults, type MemoryLogOptions, openMemoryLog } from "./memory/open.ts";
+export { openMemoryLog } from "./memory/open.ts";
 export { createMemoryStore, type MemoryStore } from "./memory/store.ts";
 export * from "./replicated-log.ts";
 export type { KnownServer, SharedLog } from "./shared-log.ts";

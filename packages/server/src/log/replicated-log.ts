@@ -20,13 +20,16 @@ export interface Leadership {
   readonly term: Term;
   /** Aborts when the leadership is over, for whatever reason. */
   readonly lost: AbortSignal;
-  /** Where the log ended when it was won, and nobody else can append since; absent: `head` knows. */
+  /**
+   * End of the log when the leadership was won; no other server can append since. Undefined when `head` must be
+   * asked.
+   */
   readonly endsAt?: LogIndex;
   /** Hands over at once. Asking again changes nothing. */
   resign(): Promise<void>;
 }
 
-export type LogErrorCode =
+type LogErrorCode =
   | "lost_leadership" // another leads; nothing was written
   | "wrong_index" // not the next index; nothing was written
   | "unavailable" // no quorum, or the disk refuses; nothing was written, trying again may work
@@ -62,14 +65,14 @@ export interface LogStatus {
   readonly snapshot: SnapshotInfo | null;
   readonly bytes: number;
   readonly leader: string | null;
-  /** Null: writable. Otherwise why not, in words. */
+  /** `null` when writable; otherwise the reason. */
   readonly unwritable: string | null;
 }
 
-/** A server that shares the log and is there at this moment. */
+/** A connected server that shares the log. */
 export interface LogServer {
   readonly id: string;
-  /** What it says of itself, opaque to the log. */
+  /** Opaque text about the server. */
   readonly name: string;
 }
 
@@ -113,10 +116,10 @@ export interface ReplicatedLog {
   truncate(through: LogIndex): Promise<void>;
 
   status(): LogStatus;
-  /** Known without asking; this server among them. Empty where the log is not shared. */
+  /** Known without a call, this server included. Empty where the log is not shared. */
   present(): readonly LogServer[];
   members(): Promise<readonly LogMember[]>;
-  /** Absent where the log is not shared. */
+  /** Undefined where the log is not shared. */
   readonly shared?: SharedLog;
   close(): Promise<void>;
 }

@@ -1,17 +1,16 @@
-// What an engine offers beyond the log itself when several servers share it: the members of the store
-// that holds it, changing who they are, and saying who should lead next. Servers are named by their
-// ids, members of the store by the addresses at which they speak with each other.
+// The additional interface of a log that several servers share: the members of its store, changing them, and choosing
+// the next leader. Servers are identified by their ids, members of the store by their peer addresses.
 
 export interface EtcdMember {
-  /** Hexadecimal, as etcd's own tools write it. */
+  /** Hexadecimal, as in etcd's own tools. */
   readonly id: string;
-  /** Empty: added, never started. */
+  /** Empty for a member that was added but never started. */
   readonly name: string;
   readonly peerUrls: readonly string[];
   readonly clientUrls: readonly string[];
-  /** Whether it answers where it says it does. */
+  /** Whether it answers at its address. */
   readonly healthy: boolean;
-  /** Leads etcd, which is not the same as leading Lattice. */
+  /** Leader of etcd, which is not the leader of Lattice. */
   readonly leader: boolean;
   readonly version: string | null;
   readonly raftTerm: number | null;
@@ -19,30 +18,33 @@ export interface EtcdMember {
   readonly databaseBytes: number | null;
 }
 
-/** A server that belongs to the cluster, whether or not it is there. */
+/** A server of the cluster, connected or not. */
 export interface KnownServer {
   readonly id: string;
-  /** Where its member of the store speaks with the others, host:port. */
+  /** Peer address of its member, host:port. */
   readonly peer: string;
 }
 
 export interface SharedLog {
-  /** Each server runs a member of its own. False: the store is run by others. */
+  /** Each server runs its own member. False when the store is operated separately. */
   readonly managed: boolean;
-  /** Servers that belong to the cluster, known without asking. */
+  /** Servers of the cluster, known without a call. */
   known(): readonly KnownServer[];
-  /** The member that serves this server, when it is its own and answers. */
+  /** The member of this server, when it runs one and it answers. */
   ownMember(): Promise<EtcdMember | null>;
-  /** Each is given so long to answer, a second when not stated; of those that do not, it says what is known. */
+  /**
+   * Waits for each member for `patienceMs` (default one second); a member that does not answer is listed with what is
+   * known.
+   */
   members(patienceMs?: number): Promise<readonly EtcdMember[]>;
-  /** Tells the store of the member that this server will start. Told again, it changes nothing. */
+  /** Announces the member that this server will start. Idempotent. */
   add(server: KnownServer): Promise<readonly EtcdMember[]>;
-  /** Why this member must not be removed; null: it may. */
+  /** Returns why this member must not be removed; `null` when it may. */
   refuseRemove(member: EtcdMember): Promise<string | null>;
-  /** Refused when what is left would not have a majority that answers. */
+  /** Refused when the remaining members would have no answering majority. */
   remove(member: EtcdMember): Promise<readonly EtcdMember[]>;
   /** Forgets a server that has no member. */
   forget(server: string): Promise<void>;
-  /** For a few seconds only this server may begin to lead. */
+  /** For a few seconds only this server may win the election. */
   favour(server: string): Promise<void>;
 }

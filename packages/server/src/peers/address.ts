@@ -1,7 +1,6 @@
-// How a server names itself to those that share its log, and in the election: its id, where its gRPC
-// port is reached, a token that only those who can read the log's store know, and in it the newest log
-// entries it understands. Whoever reads the name learns where to send what only the leader can do,
-// and can prove to be a server of this cluster.
+// The name of a server in the shared log and in the election: its id, the address of its gRPC port, and a token that
+// only readers of the log's store know, which ends with the newest entry version it can apply. A server that reads the
+// name can reach the leader and prove that it belongs to the cluster.
 
 export interface PeerName {
   readonly id: string;
@@ -11,22 +10,18 @@ export interface PeerName {
   readonly entryVersion: number;
 }
 
-/** Whose certificate an agent showed to the server that passes its streams on; believed only with the token. */
-export const VOUCHED_HEADER = "x-lattice-agent";
-export const PEER_TOKEN_HEADER = "x-lattice-peer-token";
-
 /** Said by servers from before the version was part of the name. */
 export const FIRST_ENTRY_VERSION = 1;
 
 /** The version is the end of the token: servers of the version before take a name of three words, and no other. */
 const VERSION = /~(\d+)$/;
 
-/** `secret`: nobody can guess it. */
+/** `secret` must be unguessable. */
 export const peerToken = (secret: string, entryVersion: number): string => `${secret}~${entryVersion}`;
 
 export const formatPeer = ({ id, address, token }: PeerName): string => `${id} ${address} ${token}`;
 
-/** Null for a name of another shape: an engine of one server names itself by its id alone. */
+/** Returns `null` for another format: the engine of a single server uses its id as the name. */
 export function parsePeer(text: string): PeerName | null {
   // Newer servers may say more.
   const [id, address, token] = text.split(" ");

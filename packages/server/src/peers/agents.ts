@@ -12,8 +12,8 @@ import {
   type sendUnaryData,
 } from "@grpc/grpc-js";
 import { bearerOf, pb, serviceDefinition } from "@lattice/wire";
-import { type CertifiedCall, certificateOf } from "../tls/shown.ts";
-import { VOUCHED_HEADER } from "./address.ts";
+import { VOUCHED_HEADER } from "../base/auth/peer-headers.ts";
+import { type CertifiedCall, certificateOf } from "../base/tls/shown.ts";
 import type { PeerClient } from "./client.ts";
 
 const METHODS = serviceDefinition(pb.AgentService);

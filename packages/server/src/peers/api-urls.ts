@@ -2,7 +2,7 @@
 // when they are asked how they stand; each life of a server is asked until it has answered once.
 
 import { duration } from "@lattice/core";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { Roster } from "./roster.ts";
 
 export interface ApiUrls {
@@ -36,7 +36,7 @@ export function createApiUrls({ own, roster, clock }: Options): ApiUrls {
     known.set(token, "");
     const answer = await roster
       .client(id)
-      ?.standing(ANSWER_WITHIN_MS)
+      ?.memberStatus(ANSWER_WITHIN_MS)
       .catch(() => null);
     if (answer) known.set(token, answer.apiUrl);
     else known.delete(token);

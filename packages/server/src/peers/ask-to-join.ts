@@ -13,7 +13,7 @@ import {
   serviceDefinition,
   toJson,
 } from "@lattice/wire";
-import { USER_HEADER } from "../api/auth/stated.ts";
+import { USER_HEADER } from "../base/auth/stated.ts";
 import type { MemberPlace } from "../log/index.ts";
 
 /** The cluster itself waits some seconds before it takes another member. */

@@ -5,7 +5,7 @@ import { create } from "@bufbuild/protobuf";
 import type { ServerWritableStream } from "@grpc/grpc-js";
 import type { AuditRecord } from "@lattice/core";
 import { ProblemError, pb } from "@lattice/wire";
-import type { AuditArchive } from "../audit/archive.ts";
+import type { AuditArchive } from "../state/audit/archive.ts";
 
 export type AuditCall = ServerWritableStream<pb.ReadAuditRequest, pb.ReadAuditResponse>;
 

@@ -4,7 +4,7 @@
 
 import { create } from "@bufbuild/protobuf";
 import { type ChannelCredentials, Client, Metadata, type ServiceError } from "@grpc/grpc-js";
-import { type AuditRecord, type Command, type LogIndex, logIndex, type NodeId, type Outcome } from "@lattice/core";
+import { type AuditRecord, type Command, type LogIndex, logIndex, type Outcome } from "@lattice/core";
 import {
   GRPC_DETAILS_TRAILER,
   logStreamToProto,
@@ -13,13 +13,12 @@ import {
   problemFromGrpc,
   serviceDefinition,
 } from "@lattice/wire";
-import { type ImageAsk, imageDeadline } from "../agents/images.ts";
-import type { LogsQuery } from "../api/control-plane.ts";
-import type { AuditGap } from "../audit/archive.ts";
-import type { AuditPage } from "../audit/fill.ts";
-import type { HistoryPage } from "../history/fill.ts";
-import type { AnswerTo, Question, QuestionKind } from "../insight/index.ts";
-import { PEER_TOKEN_HEADER, type PeerName } from "./address.ts";
+import { PEER_TOKEN_HEADER } from "../base/auth/peer-headers.ts";
+import type { LogsQuery } from "../nodes/output/query.ts";
+import type { AuditGap } from "../state/audit/archive.ts";
+import type { AuditPage } from "../state/audit/fill.ts";
+import type { HistoryPage } from "../state/history/fill.ts";
+import type { PeerName } from "./address.ts";
 
 /** Longer than any healthy commit, shorter than a caller's patience. */
 const CALL_DEADLINE_MS = 10_000;
@@ -32,24 +31,20 @@ export interface PeerClient {
   /** That server did not know this one: a connection that shows the certificate in force by now may fare better. */
   readonly refused: boolean;
   propose(command: Command): Promise<{ readonly outcome: Outcome; readonly index: LogIndex }>;
-  logs(query: LogsQuery, signal: AbortSignal): AsyncIterable<{ readonly data: Uint8Array; readonly offset: number }>;
-  /** Starts tasks through the leader; the signal ends them. */
-  launch(request: pb.LaunchTasksRequest, signal: AbortSignal): AsyncIterable<pb.LaunchTasksResponse>;
-  taskInput(request: pb.SendTaskInputRequest): Promise<void>;
-  tellLaunch(request: pb.TellLaunchRequest): Promise<void>;
+  readOutput(
+    query: LogsQuery,
+    signal: AbortSignal,
+  ): AsyncIterable<{ readonly data: Uint8Array; readonly offset: number }>;
   liveness(): Promise<readonly pb.NodeLiveness[]>;
-  standing(timeoutMs: number): Promise<pb.GetStandingResponse>;
+  memberStatus(timeoutMs: number): Promise<pb.GetMemberStatusResponse>;
   /** Resolves when that server leads no more; it says so when it did not lead. */
   stepDown(to: string): Promise<boolean>;
   /** What entries after `after` up to `through` archived; ended by the signal. */
-  history(after: LogIndex, through: LogIndex, signal: AbortSignal): AsyncIterable<HistoryPage>;
+  readHistory(after: LogIndex, through: LogIndex, signal: AbortSignal): AsyncIterable<HistoryPage>;
   /** Records of the audit log that have left the state. */
   readAudit(gap: AuditGap, signal: AbortSignal): AsyncIterable<AuditPage>;
-  /** What only the leader's scheduler can tell. */
-  consult<K extends QuestionKind>(question: Question<K>): Promise<AnswerTo<K>>;
   /** Shows the leader that a server of the cluster asks. */
   readonly proof: Metadata;
-  askImages(node: NodeId, ask: ImageAsk): Promise<pb.ImageAnswer>;
   /** The channel itself, for relaying streams. */
   readonly channel: Client;
   /** Ended with the line: a stream to a server that no longer leads is of no use to anybody. */
@@ -91,29 +86,19 @@ export function connectPeer({ address, token }: PeerName, how: ChannelCredential
     },
     async propose(command) {
       const request = create(pb.ProposeRequestSchema, { command: JSON.stringify(command) });
-      const asked = called("Propose", request).catch(askedOfAnEarlierLife);
+      const asked = called("Propose", request).catch(refuseEarlierLife);
       const answer = (await asked) as pb.ProposeResponse;
       return { outcome: JSON.parse(answer.outcome) as Outcome, index: logIndex(Number(answer.logIndex)) };
     },
-    async consult<K extends QuestionKind>(question: Question<K>) {
-      const request = create(pb.ConsultRequestSchema, { question: JSON.stringify(question) });
-      const asked = called("Consult", request).catch(askedOfAnEarlierLife);
-      return JSON.parse(((await asked) as pb.ConsultResponse).answer) as AnswerTo<K>;
+    async *readOutput(query, signal) {
+      yield* outputPieces({ channel, proof }, query, signal);
     },
-    async *logs(query, signal) {
-      yield* relayedLogs({ channel, proof }, query, signal);
-    },
-    async *launch(request, signal) {
-      yield* relayedLaunch({ channel, proof }, request, signal);
-    },
-    async taskInput(request) {
-      await called("RelayTaskInput", create(pb.RelayInputRequestSchema, { request }));
-    },
-    async tellLaunch(request) {
-      await called("RelayTell", create(pb.RelayTellRequestSchema, { request }));
-    },
-    standing: async (timeoutMs) =>
-      (await called("GetStanding", create(pb.GetStandingRequestSchema), timeoutMs)) as pb.GetStandingResponse,
+    memberStatus: async (timeoutMs) =>
+      (await called(
+        "GetMemberStatus",
+        create(pb.GetMemberStatusRequestSchema),
+        timeoutMs,
+      )) as pb.GetMemberStatusResponse,
     async stepDown(to) {
       await called("StepDown", create(pb.StepDownRequestSchema, { to }));
       return true;
@@ -122,12 +107,7 @@ export function connectPeer({ address, token }: PeerName, how: ChannelCredential
       const answer = (await called("GetLiveness", create(pb.GetLivenessRequestSchema))) as pb.GetLivenessResponse;
       return answer.nodes;
     },
-    async askImages(node, ask) {
-      const request = create(pb.AskImagesRequestSchema, { node, request: create(pb.ImageRequestSchema, { ask }) });
-      const asked = called("AskImages", request, imageDeadline(ask)).catch(askedOfAnEarlierLife);
-      return ((await asked) as pb.AskImagesResponse).answer ?? create(pb.ImageAnswerSchema);
-    },
-    async *history(after, through, signal) {
+    async *readHistory(after, through, signal) {
       yield* historyPages({ channel, proof }, { after, through }, signal);
     },
     async *readAudit(gap, signal) {
@@ -146,18 +126,13 @@ interface Line {
 }
 
 type MethodName =
-  | "GetStanding"
+  | "GetMemberStatus"
   | "StepDown"
   | "Propose"
   | "GetLiveness"
-  | "RelayLogs"
+  | "ReadOutput"
   | "ReadHistory"
-  | "ReadAudit"
-  | "Consult"
-  | "AskImages"
-  | "RelayLaunch"
-  | "RelayTaskInput"
-  | "RelayTell";
+  | "ReadAudit";
 
 function methodOf(name: MethodName) {
   const method = METHODS[name];
@@ -186,9 +161,9 @@ function unary({ channel, proof }: Line, name: MethodName, request: Asked, timeo
   });
 }
 
-async function* relayedLogs({ channel, proof }: Line, query: LogsQuery, signal: AbortSignal) {
-  const { path, requestSerialize, responseDeserialize } = methodOf("RelayLogs");
-  const request = create(pb.RelayLogsRequestSchema, {
+async function* outputPieces({ channel, proof }: Line, query: LogsQuery, signal: AbortSignal) {
+  const { path, requestSerialize, responseDeserialize } = methodOf("ReadOutput");
+  const request = create(pb.ReadOutputRequestSchema, {
     allocationId: query.allocation,
     attempt: query.attempt,
     node: query.node,
@@ -203,27 +178,11 @@ async function* relayedLogs({ channel, proof }: Line, query: LogsQuery, signal: 
   const stop = () => call.cancel();
   signal.addEventListener("abort", stop, { once: true });
   try {
-    for await (const chunk of call as AsyncIterable<pb.RelayLogsResponse>) {
+    for await (const chunk of call as AsyncIterable<pb.ReadOutputResponse>) {
       yield { data: chunk.data, offset: Number(chunk.offset) };
     }
   } catch (error) {
-    if (!signal.aborted) askedOfAnEarlierLife(asProblem(error as ServiceError));
-  } finally {
-    signal.removeEventListener("abort", stop);
-    call.cancel();
-  }
-}
-
-async function* relayedLaunch({ channel, proof }: Line, request: pb.LaunchTasksRequest, signal: AbortSignal) {
-  const { path, requestSerialize, responseDeserialize } = methodOf("RelayLaunch");
-  const relayed = create(pb.RelayLaunchRequestSchema, { request });
-  const call = channel.makeServerStreamRequest(path, requestSerialize, responseDeserialize, relayed, proof);
-  const stop = () => call.cancel();
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    yield* call as AsyncIterable<pb.LaunchTasksResponse>;
-  } catch (error) {
-    if (!signal.aborted) askedOfAnEarlierLife(asProblem(error as ServiceError));
+    if (!signal.aborted) refuseEarlierLife(asProblem(error as ServiceError));
   } finally {
     signal.removeEventListener("abort", stop);
     call.cancel();
@@ -285,7 +244,7 @@ export function asProblem(error: ServiceError): ProblemError {
  * For what clients wait for. They were judged before it came here, so "forbidden" is about the proof alone: the leader
  * was started again, and its earlier life still stands in the election.
  */
-export function askedOfAnEarlierLife(error: unknown): never {
+export function refuseEarlierLife(error: unknown): never {
   if (isUnknown(error))
     throw new ProblemError("not_leader", {
       detail: `The leading server does not take this one for a server of the cluster. ${error.problem.detail}`,

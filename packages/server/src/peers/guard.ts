@@ -4,10 +4,10 @@
 import type { PeerCertificate } from "node:tls";
 import type { ServiceError } from "@grpc/grpc-js";
 import { bearerOf, problem } from "@lattice/wire";
-import { statusOf } from "../api/grpc/status.ts";
-import type { GrpcService } from "../api/index.ts";
-import type { AccessLine } from "../observe/access-log.ts";
-import { type CertifiedCall, certificateOf } from "../tls/shown.ts";
+import type { GrpcService } from "../base/grpc/service.ts";
+import { statusOf } from "../base/grpc/status.ts";
+import type { AccessLine } from "../base/observe/access-log.ts";
+import { type CertifiedCall, certificateOf } from "../base/tls/shown.ts";
 
 interface PeerCall extends CertifiedCall {
   getPeer?(): string;
@@ -41,7 +41,7 @@ export function guardedByCertificate(
 function strangeness(call: CertifiedCall, isRevoked: (certificate: PeerCertificate) => boolean): string | null {
   const certificate = certificateOf(call);
   if (certificate === null) return "Servers know each other by certificates of the cluster's authority.";
-  if (isRevoked(certificate)) return "The certificate was called back by its authority.";
+  if (isRevoked(certificate)) return "The certificate was revoked by its authority.";
   const { kind, names } = bearerOf(certificate);
   return kind === "" || kind === "server" ? null : `The certificate of ${names.join(", ")} is that of a ${kind}.`;
 }

@@ -7,7 +7,7 @@ import { create } from "@bufbuild/protobuf";
 import type { ServerWritableStream } from "@grpc/grpc-js";
 import { type LogIndex, logIndex } from "@lattice/core";
 import { ProblemError, pb } from "@lattice/wire";
-import type { History } from "../history/index.ts";
+import type { History } from "../state/history/index.ts";
 
 export type HistoryCall = ServerWritableStream<pb.ReadHistoryRequest, pb.ReadHistoryResponse>;
 

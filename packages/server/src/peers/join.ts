@@ -3,8 +3,10 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ChannelCredentials } from "@grpc/grpc-js";
-import { type Config, etcdTlsOf, type HowToBegin, memberName } from "../config/index.ts";
+import type { Config } from "../base/config/index.ts";
 import { answersClients, type Begin, ManagedError, type MemberPlace, namedPlaces } from "../log/index.ts";
+import type { LogStart } from "../log/log-config.ts";
+import { etcdTlsOf, memberName } from "../log/log-config.ts";
 import { askToJoin, type JoinAnswer } from "./ask-to-join.ts";
 
 const JOIN_WITHIN_MS = 60_000;
@@ -12,7 +14,7 @@ const PAUSE_MS = 500;
 const PROBE_MS = 1_000;
 
 /** Leaves every other beginning as it is. */
-export function joinByAsking(begin: HowToBegin, config: Config, how?: ChannelCredentials): HowToBegin {
+export function joinByAsking(begin: LogStart, config: Config, how?: ChannelCredentials): LogStart {
   if (typeof begin !== "object" || !("join" in begin)) return begin;
   const { etcd, nodeId } = config.quorum;
   const own = { name: memberName(nodeId), peer: etcd.peerAddress };

@@ -2,10 +2,10 @@
 // tells who they are; a server that started again has another token and gets another line.
 
 import type { ChannelCredentials } from "@grpc/grpc-js";
-import type { AuditSource } from "../audit/fill.ts";
-import type { HistorySource } from "../history/fill.ts";
-import type { EntryReader } from "../leader/versions.ts";
+import type { EntryReader } from "../lead/commit/versions.ts";
 import type { LogServer } from "../log/replicated-log.ts";
+import type { AuditSource } from "../state/audit/fill.ts";
+import type { HistorySource } from "../state/history/fill.ts";
 import { FIRST_ENTRY_VERSION, type PeerName, parsePeer } from "./address.ts";
 import { connectPeer, type PeerClient } from "./client.ts";
 
@@ -70,6 +70,6 @@ export function historySources(roster: Roster, leader: string | null): readonly 
   const others = [...roster.others()].sort((a, b) => Number(b.id === leader) - Number(a.id === leader));
   return others.flatMap(({ id, token }) => {
     const line = roster.client(id);
-    return line === null ? [] : [{ id, token, read: line.history, readAudit: line.readAudit }];
+    return line === null ? [] : [{ id, token, read: line.readHistory, readAudit: line.readAudit }];
   });
 }

@@ -11,36 +11,29 @@ import type {
 } from "@grpc/grpc-js";
 import { attempt, type Command, type NodeId, parseAllocationId } from "@lattice/core";
 import { logStreamFromProto, ProblemError, pb, problemOf, serviceDefinition } from "@lattice/wire";
-import type { AgentHub } from "../agents/hub.ts";
-import type { ImageRelay } from "../agents/images.ts";
-import type { LogRelay } from "../agents/logs.ts";
-import { statusOf } from "../api/grpc/status.ts";
-import type { GrpcService } from "../api/index.ts";
-import type { AuditArchive } from "../audit/archive.ts";
-import type { History } from "../history/index.ts";
-import type { Insight, Question } from "../insight/index.ts";
-import type { Leader } from "../leader/lead.ts";
-import type { Replica } from "../replica/replica.ts";
-import type { Launches } from "../tasks/launches.ts";
-import type { TerminalRelay } from "../terminals/relay.ts";
-import { answerRelayedTerminal, type RelayAttachCall } from "../terminals/relayed.ts";
-import { PEER_TOKEN_HEADER } from "./address.ts";
+import { PEER_TOKEN_HEADER } from "../base/auth/peer-headers.ts";
+import type { GrpcService } from "../base/grpc/service.ts";
+import { statusOf } from "../base/grpc/status.ts";
+import type { Leader } from "../lead/leader/lead.ts";
+import type { AgentHub } from "../nodes/agents/hub.ts";
+import type { LogRelay } from "../nodes/agents/logs.ts";
+import type { AuditArchive } from "../state/audit/archive.ts";
+import type { History } from "../state/history/index.ts";
+import type { Replica } from "../state/replica/replica.ts";
 import { type AuditCall, sendAudit } from "./audit.ts";
+import { type ForwardCall, type RunForwarded, serveForwarded } from "./forward.ts";
 import { type HistoryCall, sendHistory } from "./history.ts";
-import { ownStanding, type StandingParts } from "./standing.ts";
+import { type MemberStatusSources, ownMemberStatus } from "./member-status.ts";
 
 export interface PeerServiceParts {
   readonly leader: Leader;
   readonly replica: Replica;
   readonly hub: AgentHub;
   readonly logs: LogRelay;
-  readonly terminals: TerminalRelay;
-  readonly images: ImageRelay;
-  readonly launches: Launches;
   readonly history: History;
   readonly audit: AuditArchive;
-  readonly standing: StandingParts;
-  readonly insight: Insight;
+  readonly status: MemberStatusSources;
+  readonly run: RunForwarded;
   /** Of this server's name in the election. */
   readonly token: string;
 }
@@ -48,18 +41,13 @@ export interface PeerServiceParts {
 export function peerService(parts: PeerServiceParts): GrpcService {
   const implementation: UntypedServiceImplementation = {
     propose: propose(parts),
-    getStanding: getStanding(parts),
+    getMemberStatus: getMemberStatus(parts),
     stepDown: stepDown(parts),
     getLiveness: liveness(parts),
-    relayLogs: relayLogs(parts),
-    relayLaunch: relayLaunch(parts),
-    relayTaskInput: relayTaskInput(parts),
-    relayTell: relayTell(parts),
+    forward: forward(parts),
+    readOutput: readOutput(parts),
     readHistory: readHistory(parts),
     readAudit: readAudit(parts),
-    consult: consult(parts),
-    relayAttach: relayAttach(parts),
-    askImages: askImages(parts),
   };
   return { definition: serviceDefinition(pb.PeerService), implementation };
 }
@@ -67,7 +55,7 @@ export function peerService(parts: PeerServiceParts): GrpcService {
 const propose =
   ({ leader, token }: PeerServiceParts): handleUnaryCall<pb.ProposeRequest, pb.ProposeResponse> =>
   (call, reply) => {
-    if (!proves(call.metadata, token)) return reply(statusOf(stranger().problem));
+    if (!proves(call.metadata, token)) return reply(statusOf(notAPeer().problem));
     const sequencer = leader.sequencer();
     if (sequencer === null) return reply(statusOf(notLeading().problem));
     sequencer.propose(JSON.parse(call.request.command) as Command).then(
@@ -77,38 +65,11 @@ const propose =
     );
   };
 
-const consult =
-  ({ leader, insight, token }: PeerServiceParts): handleUnaryCall<pb.ConsultRequest, pb.ConsultResponse> =>
+const getMemberStatus =
+  ({ status, token }: PeerServiceParts): handleUnaryCall<pb.GetMemberStatusRequest, pb.GetMemberStatusResponse> =>
   (call, reply) => {
-    if (!proves(call.metadata, token)) return reply(statusOf(stranger().problem));
-    if (leader.sequencer() === null) return reply(statusOf(notLeading().problem));
-    try {
-      const answer = insight.answer(JSON.parse(call.request.question) as Question);
-      reply(null, create(pb.ConsultResponseSchema, { answer: JSON.stringify(answer) }));
-    } catch (error) {
-      reply(statusOf(problemOf(error)));
-    }
-  };
-
-const askImages =
-  ({ leader, images, token }: PeerServiceParts): handleUnaryCall<pb.AskImagesRequest, pb.AskImagesResponse> =>
-  (call, reply) => {
-    if (!proves(call.metadata, token)) return reply(statusOf(stranger().problem));
-    if (leader.sequencer() === null) return reply(statusOf(notLeading().problem));
-    const gone = new AbortController();
-    call.on("cancelled", () => gone.abort());
-    const { node, request } = call.request;
-    images.ask(node as NodeId, request?.ask ?? { case: undefined }, gone.signal).then(
-      (answer) => reply(null, create(pb.AskImagesResponseSchema, { answer })),
-      (error: unknown) => reply(statusOf(problemOf(error))),
-    );
-  };
-
-const getStanding =
-  ({ standing, token }: PeerServiceParts): handleUnaryCall<pb.GetStandingRequest, pb.GetStandingResponse> =>
-  (call, reply) => {
-    if (!proves(call.metadata, token)) return reply(statusOf(stranger().problem));
-    ownStanding(standing).then(
+    if (!proves(call.metadata, token)) return reply(statusOf(notAPeer().problem));
+    ownMemberStatus(status).then(
       (answer) => reply(null, answer),
       (error: unknown) => reply(statusOf(problemOf(error))),
     );
@@ -117,7 +78,7 @@ const getStanding =
 const stepDown =
   ({ leader, token }: PeerServiceParts): handleUnaryCall<pb.StepDownRequest, pb.StepDownResponse> =>
   (call, reply) => {
-    if (!proves(call.metadata, token)) return reply(statusOf(stranger().problem));
+    if (!proves(call.metadata, token)) return reply(statusOf(notAPeer().problem));
     const { to } = call.request;
     leader.stepDown(to === "" ? null : to).then(
       (led) => (led ? reply(null, create(pb.StepDownResponseSchema)) : reply(statusOf(notLeading().problem))),
@@ -128,7 +89,7 @@ const stepDown =
 const liveness =
   ({ leader, replica, hub, token }: PeerServiceParts): handleUnaryCall<pb.GetLivenessRequest, pb.GetLivenessResponse> =>
   (call, reply) => {
-    if (!proves(call.metadata, token)) return reply(statusOf(stranger().problem));
+    if (!proves(call.metadata, token)) return reply(statusOf(notAPeer().problem));
     if (leader.sequencer() === null) return reply(statusOf(notLeading().problem));
     const nodes = [];
     for (const { id } of replica.view.nodes()) {
@@ -139,10 +100,10 @@ const liveness =
     reply(null, create(pb.GetLivenessResponseSchema, { nodes }));
   };
 
-const relayLogs =
-  ({ logs, token }: PeerServiceParts): handleServerStreamingCall<pb.RelayLogsRequest, pb.RelayLogsResponse> =>
+const readOutput =
+  ({ logs, token }: PeerServiceParts): handleServerStreamingCall<pb.ReadOutputRequest, pb.ReadOutputResponse> =>
   (call) => {
-    if (!proves(call.metadata, token)) return refuseStream(call, stranger());
+    if (!proves(call.metadata, token)) return refuseStream(call, notAPeer());
     const gone = new AbortController();
     call.on("cancelled", () => gone.abort());
     call.on("close", () => gone.abort());
@@ -165,52 +126,11 @@ const relayLogs =
     void pump(call, logChunks(source), gone.signal);
   };
 
-const relayLaunch =
-  ({
-    leader,
-    launches,
-    token,
-  }: PeerServiceParts): handleServerStreamingCall<pb.RelayLaunchRequest, pb.LaunchTasksResponse> =>
-  (call) => {
-    if (!proves(call.metadata, token)) return refuseStream(call, stranger());
-    if (leader.sequencer() === null) return refuseStream(call, notLeading());
-    const gone = new AbortController();
-    call.on("cancelled", () => gone.abort());
-    call.on("close", () => gone.abort());
-    const request = call.request.request ?? create(pb.LaunchTasksRequestSchema);
-    void pump(call, launches.launch(request, { signal: gone.signal, relayed: true }), gone.signal);
-  };
-
-const relayTaskInput =
-  ({ launches, token }: PeerServiceParts): handleUnaryCall<pb.RelayInputRequest, pb.SendTaskInputResponse> =>
-  (call, reply) => {
-    if (!proves(call.metadata, token)) return reply(statusOf(stranger().problem));
-    try {
-      launches.input(call.request.request ?? create(pb.SendTaskInputRequestSchema));
-      reply(null, create(pb.SendTaskInputResponseSchema));
-    } catch (error) {
-      reply(statusOf(problemOf(error)));
-    }
-  };
-
-const relayTell =
-  ({ leader, launches, token }: PeerServiceParts): handleUnaryCall<pb.RelayTellRequest, pb.TellLaunchResponse> =>
-  (call, reply) => {
-    if (!proves(call.metadata, token)) return reply(statusOf(stranger().problem));
-    if (leader.sequencer() === null) return reply(statusOf(notLeading().problem));
-    try {
-      launches.tell(call.request.request ?? create(pb.TellLaunchRequestSchema));
-      reply(null, create(pb.TellLaunchResponseSchema));
-    } catch (error) {
-      reply(statusOf(problemOf(error)));
-    }
-  };
-
 async function* logChunks(
   source: AsyncIterable<{ readonly data: Uint8Array; readonly offset: number }>,
-): AsyncGenerator<pb.RelayLogsResponse> {
+): AsyncGenerator<pb.ReadOutputResponse> {
   for await (const { data, offset } of source)
-    yield create(pb.RelayLogsResponseSchema, { data, offset: String(offset) });
+    yield create(pb.ReadOutputResponseSchema, { data, offset: String(offset) });
 }
 
 async function pump<Answer>(
@@ -236,7 +156,7 @@ async function pump<Answer>(
 const readHistory =
   ({ history, token }: PeerServiceParts) =>
   (call: HistoryCall) => {
-    if (!proves(call.metadata, token)) return refuseStream(call, stranger());
+    if (!proves(call.metadata, token)) return refuseStream(call, notAPeer());
     const gone = new AbortController();
     call.on("cancelled", () => gone.abort());
     call.on("close", () => gone.abort());
@@ -251,7 +171,7 @@ const readHistory =
 const readAudit =
   ({ audit, token }: PeerServiceParts) =>
   (call: AuditCall) => {
-    if (!proves(call.metadata, token)) return refuseStream(call, stranger());
+    if (!proves(call.metadata, token)) return refuseStream(call, notAPeer());
     const gone = new AbortController();
     call.on("cancelled", () => gone.abort());
     call.on("close", () => gone.abort());
@@ -263,16 +183,13 @@ const readAudit =
     );
   };
 
-const relayAttach =
-  ({ terminals, token }: PeerServiceParts) =>
-  (call: RelayAttachCall) => {
-    if (!proves(call.metadata, token)) return refuseStream(call, stranger());
-    answerRelayedTerminal(terminals, call).then(
-      () => call.end(),
-      (error: unknown) => {
-        if (!call.cancelled) refuseStream(call, error);
-      },
-    );
+/** The follower's statement of the principal is trusted only behind the same proof as a command. */
+const forward =
+  ({ leader, replica, run, token }: PeerServiceParts) =>
+  (call: ForwardCall) => {
+    if (!proves(call.metadata, token)) return refuseStream(call, notAPeer());
+    if (leader.sequencer() === null) return refuseStream(call, notLeading());
+    void serveForwarded(call, run, () => replica.head().index);
   };
 
 function refuseStream(call: { emit(event: "error", error: Error): boolean }, error: unknown): void {
@@ -283,6 +200,6 @@ function refuseStream(call: { emit(event: "error", error: Error): boolean }, err
 /** A command from here goes into the log unchecked, so nobody but a server of this cluster may bring one. */
 const proves = (metadata: Metadata, token: string): boolean => metadata.get(PEER_TOKEN_HEADER)[0] === token;
 
-const stranger = () => new ProblemError("forbidden", { detail: "This service is for servers of the same cluster." });
+const notAPeer = () => new ProblemError("forbidden", { detail: "This service is for servers of the same cluster." });
 
 const notLeading = () => new ProblemError("not_leader", { detail: "This server does not lead any more." });

@@ -11,12 +11,12 @@ import { pb, routes } from "@lattice/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { reaches } from "../../src/api/access/authorize.ts";
 import { PROXY_NAME } from "../../src/api/access/rules.ts";
-import { createAuthenticator } from "../../src/api/auth/authenticator.ts";
-import { type Headers, type Principal, ROLES } from "../../src/api/auth/principal.ts";
 import { createGate } from "../../src/api/limits/gate.ts";
 import { STREAM_START_GRACE_MS } from "../../src/api/limits/limits.ts";
 import { createApp } from "../../src/api/rest/server.ts";
-import { createLogger } from "../../src/observe/index.ts";
+import { createAuthenticator } from "../../src/base/auth/authenticator.ts";
+import { type Headers, type Principal, ROLES } from "../../src/base/auth/principal.ts";
+import { createLogger } from "../../src/base/observe/index.ts";
 import {
   callHttp,
   metadataOf,
@@ -167,6 +167,7 @@ test("streams of REST are refused by their status, however long it takes to see 
     authenticator: { ...quick, authenticate },
     gate: createGate({ limits: () => config.rateLimits, identified: false }),
     closing: new AbortController().signal,
+    leader: () => null,
   });
   const streams = routes().flatMap((route) => {
     const rpc = RPCS.find(({ name }) => name === `${route.service}.${route.method}`);

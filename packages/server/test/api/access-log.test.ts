@@ -8,12 +8,12 @@ import { create, type Message } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
 import { pino } from "pino";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { createAgentGuard } from "../../src/agents/guard.ts";
-import { createAuthenticator } from "../../src/api/auth/authenticator.ts";
 import { MAX_BODY_BYTES } from "../../src/api/limits/limits.ts";
-import type { AccessMode } from "../../src/config/config.ts";
-import { ACCESS_MESSAGE, type AccessLine, accessLog } from "../../src/observe/access-log.ts";
-import type { Logger } from "../../src/observe/index.ts";
+import { createAuthenticator } from "../../src/base/auth/authenticator.ts";
+import type { AccessMode } from "../../src/base/config/index.ts";
+import { ACCESS_MESSAGE, type AccessLine, accessLog } from "../../src/base/observe/access-log.ts";
+import type { Logger } from "../../src/base/observe/index.ts";
+import { createAgentGuard } from "../../src/nodes/agents/guard.ts";
 import { bearerBy, SHARED_SECRET, tokenBy } from "./bearer.ts";
 import { callGrpc, callHttp, metadataOf, methodOf, type Running, startTestApi } from "./clients.ts";
 
@@ -261,8 +261,8 @@ test("agents that are not let in", async () => {
   connectBy(ada);
   const hello = connectBy(bearerBy({ sub: "n1", scope: "agent" }));
   await expect.poll(() => said.length).toBe(2);
-  await expect.poll(() => guard.stranger(hello, "n1")).toBeNull();
-  expect(guard.stranger(hello, "n2")).toContain("the token is for n1");
+  await expect.poll(() => guard.refusal(hello, "n1")).toBeNull();
+  expect(guard.refusal(hello, "n2")).toContain("the token is for n1");
   const about = { door: "agent", remote: "10.0.0.9:4711" };
   expect(said).toMatchObject([
     { ...about, rpc: "AgentService.Connect", user: "", code: "unauthenticated" },

@@ -6,13 +6,13 @@ import type { TenantId, UserName } from "@lattice/core";
 import { pb, problemOf } from "@lattice/wire";
 import { beforeAll, describe, expect, test } from "vitest";
 import { withGrants } from "../../src/api/access/granted.ts";
-import { createAuthenticator } from "../../src/api/auth/authenticator.ts";
-import type { Role } from "../../src/api/auth/principal.ts";
-import { type Arrival, type Door, invokeStream, invokeUnary } from "../../src/api/invoke.ts";
+import { type ApiContext, invokeStream, invokeUnary, type RequestMeta } from "../../src/api/invoke.ts";
 import { createGate } from "../../src/api/limits/gate.ts";
 import type { RpcName } from "../../src/api/rpc.ts";
-import { loadConfig } from "../../src/config/index.ts";
-import { createLogger, createMetrics } from "../../src/observe/index.ts";
+import { createAuthenticator } from "../../src/base/auth/authenticator.ts";
+import type { Role } from "../../src/base/auth/principal.ts";
+import { loadConfig } from "../../src/base/config/index.ts";
+import { createLogger, createMetrics } from "../../src/base/observe/index.ts";
 import { type MemoryPlane, memoryPlane } from "./memory-plane.ts";
 import { OWNERS, RPCS, type Rpc, requestFor, SECRET, sign, tokenOf } from "./walk.ts";
 
@@ -50,7 +50,16 @@ const REFUSAL_MS = 60_000;
 async function world(): Promise<World> {
   const plane = memoryPlane();
   const gate = createGate({ limits: () => config.rateLimits, identified: false });
-  const door: Door = { plane, config, logger, metrics, authenticator, gate, closing: new AbortController().signal };
+  const door: ApiContext = {
+    plane,
+    config,
+    logger,
+    metrics,
+    authenticator,
+    gate,
+    closing: new AbortController().signal,
+    leader: () => null,
+  };
   const run = async (
     rpc: Rpc,
     request: Message,
@@ -59,7 +68,7 @@ async function world(): Promise<World> {
   ): Promise<string> => {
     const headers = (name: string) => (name === "authorization" && token !== null ? `Bearer ${token}` : undefined);
     const gone = new AbortController();
-    const arrival: Arrival & { signal: AbortSignal } = {
+    const arrival: RequestMeta & { signal: AbortSignal } = {
       headers,
       minIndex: undefined,
       consistent: false,

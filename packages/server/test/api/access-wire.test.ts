@@ -4,11 +4,11 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { RULES, type Rule } from "../../src/api/access/rules.ts";
-import { createAuthenticator } from "../../src/api/auth/authenticator.ts";
 import { createGate } from "../../src/api/limits/gate.ts";
 import { addPages } from "../../src/api/rest/pages.ts";
 import { createApp } from "../../src/api/rest/server.ts";
-import { createLogger } from "../../src/observe/index.ts";
+import { createAuthenticator } from "../../src/base/auth/authenticator.ts";
+import { createLogger } from "../../src/base/observe/index.ts";
 import type { MemoryPlane } from "./memory-plane.ts";
 import { changes, grpcWays, type Row, restWays, rowsOf, socketWays, type Way, wrongWith } from "./walk-rows.ts";
 import { startWorld, type World } from "./walk-world.ts";
@@ -36,7 +36,7 @@ async function servedRoutes(): Promise<[readonly string[], readonly string[]]> {
   const authenticator = createAuthenticator(config.api.auth);
   const logger = createLogger({ level: "silent" });
   const closing = new AbortController().signal;
-  const door = { plane, config, logger, metrics, authenticator, gate, closing };
+  const door = { plane, config, logger, metrics, authenticator, gate, closing, leader: () => null };
   const app = createApp(door);
   await app.ready();
   const own = addPages({ route: () => undefined } as never, door).map(({ method, path }) => `${method} ${path}`);

@@ -6,7 +6,7 @@ import { ProblemError } from "@lattice/wire";
 import { describe, expect, test } from "vitest";
 import { authorize, authorizeList, reaches, type Target } from "../../src/api/access/authorize.ts";
 import { RULES, type RuleName } from "../../src/api/access/rules.ts";
-import { type Principal, ROLES, type Role } from "../../src/api/auth/principal.ts";
+import { type Principal, ROLES, type Role } from "../../src/base/auth/principal.ts";
 
 const principal = (...roles: Role[]): Principal => ({
   user: "ada" as UserName,
@@ -61,7 +61,7 @@ const METRICS = [
   "AllocationService.CompareMetrics",
 ];
 const LOGS = ["AllocationService.GetLogs", "AllocationService.StreamLogs"];
-const TASKS = ["TaskService.LaunchTasks", "TaskService.SendTaskInput", "TaskService.TellLaunch"];
+const TASKS = ["TaskService.LaunchTasks", "TaskService.SendTaskInput", "TaskService.ControlLaunch"];
 const DRAINS = ["NodeService.DrainNode", "NodeService.UndrainNode"];
 const TENANTS = ["AdminService.CreateTenant", "AdminService.DeleteTenant"];
 const VCLUSTERS = [
@@ -173,7 +173,7 @@ describe("the content of sensitive work", () => {
       }
       return "let in";
     };
-    expect(hintOf("AllocationService.QueryMetrics")).toMatch(/sensitive work.*for the user who submitted it alone/);
+    expect(hintOf("AllocationService.QueryMetrics")).toMatch(/sensitive work.*only the user who submitted it/);
     expect(hintOf("AllocationService.GetLogs")).toMatch(/sensitive work.*administrators of that tenant/);
     expect(hintOf("AllocationService.Get")).toBe("let in");
   });

@@ -87,8 +87,13 @@ test("what a node is like, and what is typed into a launch", async () => {
   const allocationId = await runs({});
   const input = create(pb.SendTaskInputRequestSchema, { allocationId, launchId: "1", end: true });
   expect(await good("TaskService.SendTaskInput", input)).toEqual({});
-  const told = create(pb.TellLaunchRequestSchema, { allocationId, launchId: "1", taken: [3], over: true });
-  expect(await good("TaskService.TellLaunch", told)).toEqual({});
+  const told = create(pb.ControlLaunchRequestSchema, {
+    allocationId,
+    launchId: "1",
+    acknowledged: [3],
+    finished: true,
+  });
+  expect(await good("TaskService.ControlLaunch", told)).toEqual({});
 });
 
 test("what is done outside of the log is done once per request id", async () => {

@@ -101,7 +101,7 @@ describe("the same refusal through both doors", () => {
       "allocation.lifecycle.max_requeue",
     ],
     [
-      "a feature that is not offered",
+      "an unsupported feature",
       "AllocationService.Submit",
       spec({ sensitive: true }),
       "unsupported_feature",

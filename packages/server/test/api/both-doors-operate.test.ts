@@ -3,7 +3,7 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
 import { describe, expect, test } from "vitest";
-import { fileKeys } from "../../src/config/keys.ts";
+import { SETTINGS } from "../../src/base/config/table/index.ts";
 import { callHttp, streamGrpc } from "./clients.ts";
 import { OPERATE_RPCS, PLAIN_SERVICES, USER, useBothDoors } from "./doors.ts";
 import { provesCalls } from "./proven-calls.ts";
@@ -137,11 +137,11 @@ describe("what is measured", () => {
       },
     });
     const unmeasured = (answer: unknown) =>
-      (answer as { json: { unmeasured: { what: string; reason: string }[] } }).json.unmeasured;
+      (answer as { json: { unmeasured: { metric: string; reason: string }[] } }).json.unmeasured;
     expect(unmeasured(await ask("storage"))).toEqual([
-      { what: "storage.throughput", reason: expect.stringContaining("io_read_bytes") },
-      { what: "storage.latency", reason: expect.stringContaining("no time-series store is configured") },
-      { what: "storage.mount_health", reason: expect.stringContaining("Agents do not measure it") },
+      { metric: "storage.throughput", reason: expect.stringContaining("io_read_bytes") },
+      { metric: "storage.latency", reason: expect.stringContaining("no time-series store is configured") },
+      { metric: "storage.mount_health", reason: expect.stringContaining("Agents do not measure it") },
     ]);
     expect(await ask("network")).not.toMatchObject({ json: { storage: expect.anything() } });
     expect(await ask("weather")).toMatchObject({ problem: { code: "invalid_argument" } });
@@ -246,7 +246,7 @@ describe("operating", () => {
       expect(doors.left.plane.hash()).toBe(before);
     }
     const all = await good("AdminService.GetConfig", create(pb.GetConfigRequestSchema));
-    expect(all.settings).toMatchObject(fileKeys().map(({ key }) => ({ key })));
+    expect(all.settings).toMatchObject([...SETTINGS.keys()].map((key) => ({ key })));
     expect(await get("scheduling")).toMatchObject({ json: { settings: { length: 6 } } });
     expect(await get("nothing")).toMatchObject({ problem: { code: "invalid_argument" } });
   });

@@ -201,8 +201,8 @@ describe("tasks", () => {
   test("input for a launch in an allocation that is not there is refused", async () => {
     const message = create(pb.SendTaskInputRequestSchema, { allocationId: "77", launchId: "1", end: true });
     expect(await both("TaskService.SendTaskInput", message)).toMatchObject({ problem: { code: "unknown_allocation" } });
-    const told = create(pb.TellLaunchRequestSchema, { allocationId: "77", launchId: "1", end: true });
-    expect(await both("TaskService.TellLaunch", told)).toMatchObject({ problem: { code: "unknown_allocation" } });
+    const told = create(pb.ControlLaunchRequestSchema, { allocationId: "77", launchId: "1", end: true });
+    expect(await both("TaskService.ControlLaunch", told)).toMatchObject({ problem: { code: "unknown_allocation" } });
   });
 });
 
@@ -256,9 +256,9 @@ describe("access", () => {
       problem: { code: "invalid_argument", fields: [{ field: "keep_seconds" }] },
     });
     // Each makes a key of its own, so their states differ from here on.
-    const one = { json: { earlier: [{ until: expect.any(String) }] } };
+    const one = { json: { previous_keys: [{ valid_until: expect.any(String) }] } };
     expect(await callGrpc(doors.right, rpc, create(pb.RotateJobKeyRequestSchema), USER)).toMatchObject(one);
-    expect(await callGrpc(doors.right, rpc, keep(0), USER)).toMatchObject({ json: { earlier: [] } });
+    expect(await callGrpc(doors.right, rpc, keep(0), USER)).toMatchObject({ json: { previous_keys: [] } });
     const byRest = restOf(rpc, keep(60));
     expect(await callRest(doors.left, { ...byRest, headers: { ...byRest.headers, ...USER } })).toMatchObject(one);
   });

@@ -223,7 +223,7 @@ describe("administration", () => {
       submission({ tenant: "small", resources: create(pb.ResourcesSchema, { nodes: { min: 5, max: 5 } }) }),
     );
     expect(answer).toMatchObject({
-      problem: { code: "quota_exceeded", status: 429, figures: { limit: 1, requested: 5 } },
+      problem: { code: "quota_exceeded", status: 429, values: { limit: 1, requested: 5 } },
     });
   });
 

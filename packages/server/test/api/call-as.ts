@@ -1,9 +1,9 @@
 // A call by somebody, for tests that ask handlers themselves.
 
 import type { TenantId, UserName } from "@lattice/core";
-import type { Principal, Role } from "../../src/api/auth/principal.ts";
 import type { Call } from "../../src/api/call.ts";
-import { loadConfig } from "../../src/config/index.ts";
+import type { Principal, Role } from "../../src/base/auth/principal.ts";
+import { loadConfig } from "../../src/base/config/index.ts";
 
 const config = loadConfig(null);
 

@@ -16,11 +16,11 @@ import {
   serviceDefinition,
   toJson,
 } from "@lattice/wire";
-import { createAuthenticator } from "../../src/api/auth/authenticator.ts";
 import { type RunningApi, startApi } from "../../src/api/index.ts";
 import { SERVICES } from "../../src/api/rpc.ts";
-import { type Config, type ConfigOverrides, createLiveConfig, loadConfig } from "../../src/config/index.ts";
-import { createLogger, createMetrics, type Logger, type Metrics } from "../../src/observe/index.ts";
+import { createAuthenticator } from "../../src/base/auth/authenticator.ts";
+import { type Config, type ConfigOverrides, createLiveConfig, loadConfig } from "../../src/base/config/index.ts";
+import { createLogger, createMetrics, type Logger, type Metrics } from "../../src/base/observe/index.ts";
 import { type MemoryPlane, memoryPlane } from "./memory-plane.ts";
 import { counting } from "./proven-calls.ts";
 

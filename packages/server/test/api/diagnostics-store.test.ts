@@ -16,8 +16,8 @@ test("what is not measured is not blamed on a missing store", async () => {
     (await callHttp(running, { method: "POST", path: "/api/v1/allocations", headers, body })).text,
   ) as { id: string };
   const { text } = await callHttp(running, { path: `/api/v1/allocations/${id}/diagnostics`, headers });
-  const { unmeasured } = JSON.parse(text) as { unmeasured: { what: string; reason: string }[] };
-  expect(unmeasured.map(({ what }) => what)).toContain("network.bandwidth");
+  const { unmeasured } = JSON.parse(text) as { unmeasured: { metric: string; reason: string }[] };
+  expect(unmeasured.map(({ metric }) => metric)).toContain("network.bandwidth");
   expect(text).not.toContain("no time-series store");
-  expect(unmeasured.find(({ what }) => what === "network.bandwidth")?.reason).toContain("The time-series store");
+  expect(unmeasured.find(({ metric }) => metric === "network.bandwidth")?.reason).toContain("The time-series store");
 });

@@ -5,11 +5,11 @@ import { create } from "@bufbuild/protobuf";
 import type { AllocationId, Attempt, Command, NodeId, TenantId, UserName } from "@lattice/core";
 import { pb } from "@lattice/wire";
 import { beforeEach, describe, expect, test } from "vitest";
-import type { Role } from "../../src/api/auth/principal.ts";
 import type { Call } from "../../src/api/call.ts";
 import { explain } from "../../src/api/handlers/explain.ts";
 import { withRoom } from "../../src/api/handlers/making-room.ts";
-import { loadConfig } from "../../src/config/index.ts";
+import type { Role } from "../../src/base/auth/principal.ts";
+import { loadConfig } from "../../src/base/config/index.ts";
 import { type Answer, callRest, type Running, startTestApi } from "./clients.ts";
 
 let api: Running;
@@ -48,15 +48,20 @@ describe("why", () => {
     expect(told.state).toBe("pending");
     expect(told.causes[0]).toMatchObject({ code: "busy" });
     expect(told.nodes).toMatchObject({ total: 4, needed: 3, matching: 4, free: 1 });
-    expect(told.nodes.busy).toMatchObject([{ allocation_id: "1", user: "ada", nodes: 3 }]);
+    expect(told.nodes.in_use).toMatchObject([{ allocation_id: "1", user: "ada", nodes: 3 }]);
     expect(told.queue).toMatchObject({ position: 1, length: 1 });
     expect(told.queue.scores.total).toBeGreaterThan(0);
     expect(told.queue.reserved_nodes).toHaveLength(3);
     expect(told.start_reserved).toBe(true);
-    expect(Date.parse(told.estimated_start) - Date.parse(told.as_of)).toBeGreaterThan(3_600_000);
+    expect(Date.parse(told.estimated_start) - Date.parse(told.evaluated_at)).toBeGreaterThan(3_600_000);
     expect(told.summary).toMatch(/Expected to start in \d+ h/);
-    expect(told.sooner[0]).toMatchObject({ kind: "nodes", change: { nodes: "1-3" }, starts_now: true, tried: "cycle" });
-    expect(told.tenant_state[0]).toMatch(/fair share/);
+    expect(told.suggestions[0]).toMatchObject({
+      kind: "nodes",
+      change: { nodes: "1-3" },
+      starts_now: true,
+      verified_by: "cycle",
+    });
+    expect(told.tenant_limits[0]).toMatch(/fair share/);
   });
 
   test("names who makes room for it, to those who may know", async () => {
@@ -80,9 +85,9 @@ describe("why", () => {
       text: `Room is made for it on 2 nodes: allocation ${low} is being stopped; allocation ${saves} saves its work and goes.`,
     });
     expect(told.summary).toContain("Room is made for it");
-    expect(told.making_room).toEqual([
-      { allocation_id: low, tenant: "other", user: "ada", nodes: 1, how: "stopping" },
-      expect.objectContaining({ allocation_id: saves, nodes: 1, how: "checkpointing" }),
+    expect(told.victims).toEqual([
+      { allocation_id: low, tenant: "other", user: "ada", nodes: 1, stage: "stopping" },
+      expect.objectContaining({ allocation_id: saves, nodes: 1, stage: "checkpointing" }),
     ]);
     const named = withRoom([], [{ allocationId: "", tenant: "", user: "", nodes: 1, how: "stopping" }]);
     expect(named[0]?.text).toBe("Room is made for it on 1 node: another's work is being stopped.");
@@ -91,12 +96,12 @@ describe("why", () => {
   test("counts the nodes that fail each constraint, and says which change helps", async () => {
     const told = await why(await submit({ nodes: 2, constraints: { memory_gb: 64, features: ["nvme"] } }));
     expect(told.causes[0].code).toBe("no_matching_nodes");
-    expect(told.nodes.failing).toEqual([
-      { what: "features nvme", nodes: 4 },
-      { what: "memory_gb", nodes: 4 },
+    expect(told.nodes.failed_constraints).toEqual([
+      { constraint: "features nvme", nodes: 4 },
+      { constraint: "memory_gb", nodes: 4 },
     ]);
     const one = await why(await submit({ nodes: 2, constraints: { memory_gb: 64 } }));
-    expect(one.sooner).toMatchObject([
+    expect(one.suggestions).toMatchObject([
       { kind: "constraint", change: { "constraints.memory_gb": "" }, starts_now: true },
     ]);
   });
@@ -115,9 +120,9 @@ describe("why", () => {
       { code: "no_matching_nodes", text: expect.stringContaining("without the feature gpu-a10: 6") },
     ]);
     expect(told.causes[1].text).toContain("without the feature nvme: 4");
-    expect(told.nodes.failing).toEqual([
-      { what: "features gpu-a10", nodes: 6 },
-      { what: "features nvme", nodes: 4 },
+    expect(told.nodes.failed_constraints).toEqual([
+      { constraint: "features gpu-a10", nodes: 6 },
+      { constraint: "features nvme", nodes: 4 },
     ]);
     const far = await ask("POST", "allocations:plan", { entrypoint: "true", constraints: { features: ["zfs"] } });
     expect(far.warnings).toContain(
@@ -133,15 +138,15 @@ describe("why", () => {
     await submit({ nodes: 4, preemption_class: 10 });
     const told = await why(await submit({ nodes: 1, walltime: "3h", preemption_class: 0 }));
     expect(told.causes.map(({ code }: { code: string }) => code)).toEqual(["reserved", "priority"]);
-    expect(told.nodes.held).toMatchObject([{ allocation_id: "2", nodes: 2 }]);
+    expect(told.nodes.reserved).toMatchObject([{ allocation_id: "2", nodes: 2 }]);
     expect(told.queue).toMatchObject({ position: 2, ahead: [{ allocation_id: "2", position: 1, nodes: 4 }] });
-    expect(told.sooner).toMatchObject([{ kind: "walltime", starts_now: true }]);
+    expect(told.suggestions).toMatchObject([{ kind: "walltime", starts_now: true }]);
     // What was suggested is true: with the change it would start at once.
     const planned = await ask("POST", "allocations:plan", {
       entrypoint: "true",
       nodes: 1,
       preemption_class: 0,
-      walltime: told.sooner[0].change.walltime,
+      walltime: told.suggestions[0].change.walltime,
     });
     expect(planned).toMatchObject({ starts_now: true, backfilled: true });
   });
@@ -157,8 +162,8 @@ describe("why", () => {
       return explain({ ...call, signal } as unknown as Call, create(pb.ExplainRequestSchema, { id }));
     };
     const [user, operator] = [await as("User"), await as("Operator")];
-    expect(user.nodes?.busy).toMatchObject([{ allocationId: "", tenant: "", user: "", nodes: 3 }]);
-    expect(operator.nodes?.busy).toMatchObject([{ allocationId: "1", tenant: "other", user: "ada", nodes: 3 }]);
+    expect(user.nodes?.inUse).toMatchObject([{ allocationId: "", tenant: "", user: "", nodes: 3 }]);
+    expect(operator.nodes?.inUse).toMatchObject([{ allocationId: "1", tenant: "other", user: "ada", nodes: 3 }]);
     expect(user.queue?.ahead).toMatchObject([{ allocationId: "", tenant: "" }]);
     expect(JSON.stringify(user.causes)).not.toContain("tenant other");
     const stranger = { ...principal("User"), tenant: "third" };
@@ -173,17 +178,17 @@ describe("why", () => {
     api.plane.start(await submit({ nodes: 2, tenant: "team" }), ["n1", "n2"]);
     const told = await why(await submit({ nodes: 2, tenant: "team" }));
     expect(told.causes[0]).toMatchObject({ code: "quota_nodes" });
-    expect(told.tenant_state).toContain("Tenant team holds 2 of the 2 nodes it may hold.");
+    expect(told.tenant_limits).toContain("Tenant team uses 2 of the 2 nodes it may use.");
   });
 
   test("of what has started tells where and why, and of what never did, that", async () => {
     const id = await submit({ nodes: 2 });
     api.plane.start(id, ["n1", "n2"]);
     const running = await why(id);
-    expect(running).toMatchObject({ state: "running", placed: { nodes: ["n1", "n2"], attempt: 1 } });
+    expect(running).toMatchObject({ state: "running", placement: { nodes: ["n1", "n2"], attempt: 1 } });
     expect(running.summary).toMatch(/^It started on 2 nodes/);
     api.plane.finish(id, 0);
-    expect(await why(id)).toMatchObject({ state: "completed", placed: { nodes: ["n1", "n2"] } });
+    expect(await why(id)).toMatchObject({ state: "completed", placement: { nodes: ["n1", "n2"] } });
     const never = await submit({ nodes: 9 });
     await ask("POST", `allocations/${never}/cancel`, { reason: "too large" });
     expect((await why(never)).summary).toMatch(/cancelled before it started/);
@@ -319,6 +324,6 @@ describe("signals", () => {
     await ask("PUT", "admin/signals", { signals: { power: { limit: 1200, used: 400 } } });
     const told = await why(await submit({ nodes: 2, constraints: { features: ["metered"] } }));
     expect(told.causes[0]).toMatchObject({ code: "power" });
-    expect(told.sooner).toMatchObject([{ kind: "nodes", change: { nodes: "1-2" }, starts_now: true }]);
+    expect(told.suggestions).toMatchObject([{ kind: "nodes", change: { nodes: "1-2" }, starts_now: true }]);
   });
 });

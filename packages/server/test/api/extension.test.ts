@@ -4,8 +4,8 @@ import { create } from "@bufbuild/protobuf";
 import {
   type AllocationId,
   instant,
+  minimalSpec,
   type NodeId,
-  plainSpec,
   seconds,
   type TenantId,
   type UserName,
@@ -13,10 +13,10 @@ import {
 } from "@lattice/core";
 import { ProblemError, pb } from "@lattice/wire";
 import { beforeEach, expect, test } from "vitest";
-import type { Role } from "../../src/api/auth/principal.ts";
 import type { Call } from "../../src/api/call.ts";
 import { update } from "../../src/api/handlers/allocations.ts";
-import { delayedBy } from "../../src/insight/extension.ts";
+import type { Role } from "../../src/base/auth/principal.ts";
+import { firstDelayed } from "../../src/lead/insight/extension.ts";
 import { callAs, principal } from "./call-as.ts";
 import { type MemoryPlane, memoryPlane } from "./memory-plane.ts";
 
@@ -33,8 +33,8 @@ const reserved = (after: number, node = "n1", whose = "2") => [
 
 function as(role: Role, cycles: ReturnType<typeof reserved>): Call {
   const consult = async (question: { kind: string; id: AllocationId; walltime: never }) =>
-    delayedBy(plane.view(), cycles, question);
-  return callAs({ ...plane, consult: consult as never }, principal("ada", "physics", role));
+    firstDelayed(plane.view(), cycles, question);
+  return callAs({ ...plane, askScheduler: consult as never }, principal("ada", "physics", role));
 }
 
 function submit(user: string, tenant: string): void {
@@ -43,9 +43,9 @@ function submit(user: string, tenant: string): void {
     origin: { user: user as UserName, requestId: null, bodyHash: "" },
     createTenant: true,
     spec: {
-      ...plainSpec({ vcluster: "hpc-batch" as VClusterId }),
+      ...minimalSpec({ vcluster: "hpc-batch" as VClusterId }),
       tenant: tenant as TenantId,
-      lifecycle: { ...plainSpec({ vcluster: "hpc-batch" as VClusterId }).lifecycle, walltime: seconds(60) },
+      lifecycle: { ...minimalSpec({ vcluster: "hpc-batch" as VClusterId }).lifecycle, walltime: seconds(60) },
     },
   });
 }
@@ -86,8 +86,8 @@ test("a user may not take a reserved start from those who wait, an administrator
 
 test("a task group is as long as its elements, and what waits takes nothing", () => {
   const { view } = plane;
-  expect(delayedBy(view(), reserved(1), { id: id("2"), walltime: seconds(9_999) })).toBeNull();
-  expect(delayedBy(view(), reserved(1), { id: id("77"), walltime: seconds(9_999) })).toBeNull();
+  expect(firstDelayed(view(), reserved(1), { id: id("2"), walltime: seconds(9_999) })).toBeNull();
+  expect(firstDelayed(view(), reserved(1), { id: id("77"), walltime: seconds(9_999) })).toBeNull();
   plane.apply({
     kind: "group.submit",
     origin: { user: "ada" as UserName, requestId: null, bodyHash: "" },
@@ -99,6 +99,6 @@ test("a task group is as long as its elements, and what waits takes nothing", ()
   plane.addNode("n2");
   plane.start("4_0", ["n2"]);
   const asked = { id: id("4"), walltime: seconds(9_999) };
-  expect(delayedBy(view(), reserved(500_000, "n2"), asked)).toMatchObject({ allocation: "2" });
-  expect(delayedBy(view(), reserved(500_000, "n1"), asked)).toBeNull();
+  expect(firstDelayed(view(), reserved(500_000, "n2"), asked)).toMatchObject({ allocation: "2" });
+  expect(firstDelayed(view(), reserved(500_000, "n1"), asked)).toBeNull();
 });

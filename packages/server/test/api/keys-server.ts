@@ -4,7 +4,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT } from "jose";
-import type { AuthConfig } from "../../src/config/auth.ts";
+import type { AuthConfig } from "../../src/base/config/index.ts";
 
 export const AUDIENCE = "lattice";
 export type Algorithm = "RS256" | "ES256";
@@ -37,7 +37,7 @@ export async function startKeysServer(keys: readonly SigningKey[]): Promise<Keys
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   pages.set("/.well-known/openid-configuration", json({ issuer, jwks_uri: `${issuer}/keys` }));
   pages.set("/keys", json({ keys: keys.map(({ jwk }) => jwk) }));
-  const rules = { leewaySeconds: 0, believedSeconds: 1, tenantClaim: "tenant", defaultTenant: null };
+  const rules = { leewaySeconds: 0, tokenCacheSeconds: 1, tenantClaim: "tenant", defaultTenant: null };
   return {
     issuer,
     auth: { kind: "oidc", issuer, clientId: AUDIENCE, introspection: null, ...rules },

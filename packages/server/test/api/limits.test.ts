@@ -8,11 +8,11 @@ import type { TenantId, UserName } from "@lattice/core";
 import { pb } from "@lattice/wire";
 import { SignJWT } from "jose";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import type { Principal } from "../../src/api/auth/principal.ts";
 import { createBuckets } from "../../src/api/limits/buckets.ts";
 import { createGate } from "../../src/api/limits/gate.ts";
 import { describeLimit } from "../../src/api/limits/rpc-limits.ts";
-import { loadConfig } from "../../src/config/index.ts";
+import type { Principal } from "../../src/base/auth/principal.ts";
+import { loadConfig } from "../../src/base/config/index.ts";
 import { callGrpc, callHttp, callRest, type Running, startTestApi, streamGrpc } from "./clients.ts";
 
 const someone = (user: string, tenant: string | null = "physics"): Principal => ({

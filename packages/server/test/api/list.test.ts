@@ -1,7 +1,7 @@
 // Lists against a plain reference: sort everything, filter, cut. The real one never sorts, walks
 // the indexes of the view, and merges with the archive.
 
-import { type Allocation, type AllocationId, type PhaseKind, plainSpec } from "@lattice/core";
+import { type Allocation, type AllocationId, minimalSpec, type PhaseKind } from "@lattice/core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type AllocationQuery, listAllocations } from "../../src/api/handlers/allocation-list.ts";
@@ -31,7 +31,7 @@ interface Fate {
 }
 
 const originOf = (user: string) => ({ user: user as never, requestId: null, bodyHash: "" });
-const specOf = (name: string): Allocation["spec"] => plainSpec({ vcluster: "hpc-batch" as never, name });
+const specOf = (name: string): Allocation["spec"] => minimalSpec({ vcluster: "hpc-batch" as never, name });
 
 const fate = fc.record({
   name: fc.constantFrom("a", "b"),

@@ -6,7 +6,7 @@ import { create } from "@bufbuild/protobuf";
 import { type AllocationId, attempt } from "@lattice/core";
 import { ProblemError, pb } from "@lattice/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { LogsQuery } from "../../src/api/control-plane.ts";
+import type { LogsQuery } from "../../src/nodes/output/query.ts";
 import { callHttp, callRest, type Running, startTestApi, streamGrpc } from "./clients.ts";
 import { provesCalls } from "./proven-calls.ts";
 

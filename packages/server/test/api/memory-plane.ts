@@ -33,14 +33,16 @@ import {
 import { ProblemError, pb } from "@lattice/wire";
 import { pino } from "pino";
 import { expect } from "vitest";
-import type { ControlPlane, Cursor, LogsQuery, NumberedEvent } from "../../src/api/control-plane.ts";
+import type { ControlPlane } from "../../src/api/control-plane.ts";
 import type { Membership } from "../../src/api/membership.ts";
-import { createBackups } from "../../src/backup/index.ts";
-import { systemClock } from "../../src/clock.ts";
-import { loadConfig } from "../../src/config/index.ts";
-import type { RowQuery } from "../../src/history/index.ts";
-import { createInsight } from "../../src/insight/index.ts";
-import type { Recorded } from "../../src/observe/recorder.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { loadConfig } from "../../src/base/config/index.ts";
+import type { Recorded } from "../../src/base/observe/recorder.ts";
+import { createInsight } from "../../src/lead/insight/index.ts";
+import type { LogsQuery } from "../../src/nodes/output/query.ts";
+import { createBackups } from "../../src/state/backup/index.ts";
+import type { Cursor, NumberedEvent } from "../../src/state/events/cursor.ts";
+import type { RowQuery } from "../../src/state/history/index.ts";
 
 type Chunks = AsyncIterable<{ readonly data: Uint8Array; readonly offset: number }>;
 
@@ -146,8 +148,8 @@ export function memoryPlane(): MemoryPlane {
     checkpoints: NO_CHECKPOINTS,
     view: () => state,
     clock: { ...systemClock, now: () => state.at },
-    reachable: () => true,
-    introduced: () => null,
+    isReachable: () => true,
+    fingerprintAt: () => null,
     fingerprintWindow: null,
     storageMBps: null,
     observeError: () => undefined,
@@ -186,7 +188,7 @@ export function memoryPlane(): MemoryPlane {
     knownReasons: () => [],
     pendingReasons: () => [{ code: "busy", text: "1 of 1 matching nodes is busy" }],
     estimatedStart: () => ({ at: instant(EPOCH + 3_600_000), reserved: false }),
-    consult: async (question) => insight.answer(question),
+    askScheduler: async (question) => insight.answer(question),
     liveness: () => ({ lastHeardAt: instant(EPOCH), connected: true }),
     logs: (query, signal) => plane.output(query, signal),
     terminal: (query, input, signal) => plane.screen(query, input, signal),
@@ -199,7 +201,7 @@ export function memoryPlane(): MemoryPlane {
         ...(ask.case === "evict" ? { error: "the image is in use" } : null),
         ...(ask.case === "condition" ? { condition: { conformance: "f00d" } } : null),
       }),
-    tasks: { launch: noTasks, input: async () => undefined, tell: async () => undefined },
+    tasks: { launch: noTasks, input: () => undefined, control: () => undefined },
     archived: async (id) => archiveRecords.find((record) => record.id === id) ?? null,
     archive: async (query) => archived(archiveRecords, query),
     recorded: async () => recorded,

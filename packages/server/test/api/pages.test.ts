@@ -1,11 +1,11 @@
 // What is served beside the RPCs, and how the listeners start and stop.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createAuthenticator } from "../../src/api/auth/authenticator.ts";
 import { startApi } from "../../src/api/index.ts";
 import { isOwnName } from "../../src/api/rest/origin.ts";
-import { loadConfig } from "../../src/config/index.ts";
-import { createLogger, createMetrics } from "../../src/observe/index.ts";
+import { createAuthenticator } from "../../src/base/auth/authenticator.ts";
+import { loadConfig } from "../../src/base/config/index.ts";
+import { createLogger, createMetrics } from "../../src/base/observe/index.ts";
 import { callHttp, type Running, startTestApi } from "./clients.ts";
 import { memoryPlane } from "./memory-plane.ts";
 

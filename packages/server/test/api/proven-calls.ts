@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeEach, expect } from "vitest";
-import type { Metrics } from "../../src/observe/index.ts";
+import type { Metrics } from "../../src/base/observe/index.ts";
 
 const PAGE = fileURLToPath(new URL("../../../../docs/reference/rpcs.md", import.meta.url));
 const made = new Map<string, Set<string>>();

@@ -5,8 +5,8 @@ import type { AddressInfo } from "node:net";
 import { problemOf } from "@lattice/wire";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { LAST_GOOD_MS } from "../../src/api/auth/provider-keys.ts";
-import { createVerifier, type Verifier } from "../../src/api/auth/verify.ts";
+import { LAST_GOOD_MS } from "../../src/base/auth/provider-keys.ts";
+import { createVerifier, type Verifier } from "../../src/base/auth/verify.ts";
 
 const MINUTES = 60_000;
 const AUDIENCE = "lattice";
@@ -37,7 +37,7 @@ beforeEach(async () => {
     clientId: AUDIENCE,
     introspection: null,
     leewaySeconds: 0,
-    believedSeconds: 0,
+    tokenCacheSeconds: 0,
     tenantClaim: "tenant",
     defaultTenant: null,
   });

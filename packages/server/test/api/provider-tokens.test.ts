@@ -3,7 +3,7 @@
 import { problemOf } from "@lattice/wire";
 import { SignJWT, UnsecuredJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { createVerifier } from "../../src/api/auth/verify.ts";
+import { createVerifier } from "../../src/base/auth/verify.ts";
 import { type Algorithm, json, type KeysServer, makeKey, type SigningKey, startKeysServer } from "./keys-server.ts";
 
 const ALGORITHMS: readonly Algorithm[] = ["RS256", "ES256"];

@@ -36,7 +36,7 @@ beforeAll(async () => {
       oidc_issuer: issuer,
       oidc_client_id: AUDIENCE,
       oidc_client_secret: "env://LATTICE_REVALIDATE_SECRET",
-      oidc_believed_seconds: 1,
+      oidc_token_cache_seconds: 1,
       oidc_leeway_seconds: 0,
       token_recheck_interval: "100ms",
     },

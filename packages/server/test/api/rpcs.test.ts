@@ -8,10 +8,10 @@ import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { pb, routes } from "@lattice/wire";
 import { expect, test } from "vitest";
 import { PROXY_NAME, RULES, type Rule, type RuleName } from "../../src/api/access/rules.ts";
-import { ROLES } from "../../src/api/auth/principal.ts";
 import { describeLimit } from "../../src/api/limits/rpc-limits.ts";
 import { type RpcName, SERVICES } from "../../src/api/rpc.ts";
-import { loadConfig } from "../../src/config/index.ts";
+import { ROLES } from "../../src/base/auth/principal.ts";
+import { loadConfig } from "../../src/base/config/index.ts";
 
 const ROOT = fileURLToPath(new URL("../../../..", import.meta.url));
 const PAGE = join(ROOT, "docs/reference/rpcs.md");
@@ -74,7 +74,7 @@ test("every change takes a request id; what takes none is a question, or part of
     )
     .map(({ service, method }) => nameOf(service, method))
     .filter((rpc) => !reads.has(rpc));
-  expect(without.sort()).toEqual(["TaskService.SendTaskInput", "TaskService.TellLaunch"]);
+  expect(without.sort()).toEqual(["TaskService.ControlLaunch", "TaskService.SendTaskInput"]);
 });
 
 test.each(INNER)("every RPC of $service.name is walked by its test", ({ service, test: path }) => {
@@ -108,7 +108,7 @@ changes nothing; with another request it is \`request_conflict\`. That is kept i
 (\`CreateBackup\`, \`RemoveMember\`, \`TransferLeader\`) is kept when it is done; one that failed is tried again. These take the id and do not compare it, because
 asking twice is harmless in itself: \`AddMember\` (a server that is there is not added again), \`RestoreBackup\` (named by the backup's own hash, it goes on where it
 stopped), \`SetSignals\` (signals replace each other as a whole), \`WarmCache\` and \`EvictImage\` (a node that has the image, or has it no more, does nothing).
-Input and news of a launch (\`SendTaskInput\`, \`TellLaunch\`) have none.
+Input and news of a launch (\`SendTaskInput\`, \`ControlLaunch\`) have none.
 
 ${sections.join("\n")}
 ${INNER.map(innerSection).join("\n")}

@@ -4,7 +4,7 @@ import { create } from "@bufbuild/protobuf";
 import {
   type AllocationId,
   duration,
-  plainSpec,
+  minimalSpec,
   type TenantId,
   type UserName,
   type VClusterId,
@@ -12,7 +12,6 @@ import {
 } from "@lattice/core";
 import { pb } from "@lattice/wire";
 import { beforeEach, expect, test } from "vitest";
-import type { Role } from "../../src/api/auth/principal.ts";
 import type { Call } from "../../src/api/call.ts";
 import { get } from "../../src/api/handlers/allocations.ts";
 import { contentOf } from "../../src/api/handlers/content.ts";
@@ -21,6 +20,7 @@ import { getLogs } from "../../src/api/handlers/logs.ts";
 import { compareMetrics, queryMetrics } from "../../src/api/handlers/metrics.ts";
 import { createSession } from "../../src/api/handlers/sessions.ts";
 import { sendTaskInput } from "../../src/api/handlers/tasks.ts";
+import type { Role } from "../../src/base/auth/principal.ts";
 import { callAs, principal } from "./call-as.ts";
 import { type MemoryPlane, memoryPlane } from "./memory-plane.ts";
 
@@ -50,7 +50,7 @@ beforeEach(() => {
   });
   for (const [n, vcluster] of ["clinic", "clinic", "hpc-batch"].entries()) {
     plane.addNode(`n${n + 1}`);
-    const spec = { ...plainSpec({ vcluster: vcluster as never }), tenant: HOSPITAL };
+    const spec = { ...minimalSpec({ vcluster: vcluster as never }), tenant: HOSPITAL };
     plane.apply({ kind: "allocation.submit", origin: origin("dr-x"), createTenant: true, spec });
     plane.start(String(n + 1), [`n${n + 1}`]);
   }

@@ -10,11 +10,11 @@ import { Client, credentials } from "@grpc/grpc-js";
 import { seconds } from "@lattice/core";
 import { issue, makeAuthority, pb } from "@lattice/wire";
 import { expect, test } from "vitest";
-import { createAuthenticator } from "../../src/api/auth/authenticator.ts";
 import { startApi } from "../../src/api/index.ts";
-import { loadConfig } from "../../src/config/index.ts";
-import { createLogger, createMetrics } from "../../src/observe/index.ts";
-import { openTlsSource } from "../../src/tls/source.ts";
+import { createAuthenticator } from "../../src/base/auth/authenticator.ts";
+import { loadConfig } from "../../src/base/config/index.ts";
+import { createLogger, createMetrics } from "../../src/base/observe/index.ts";
+import { openTlsSource } from "../../src/base/tls/source.ts";
 import { callGrpc, methodOf, startTestApi } from "./clients.ts";
 import { memoryPlane } from "./memory-plane.ts";
 

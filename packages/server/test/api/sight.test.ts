@@ -4,8 +4,8 @@
 import { create } from "@bufbuild/protobuf";
 import {
   type Command,
+  minimalSpec,
   type NodeId,
-  plainSpec,
   seconds,
   type TenantId,
   type UserName,
@@ -14,14 +14,14 @@ import {
 import { pb } from "@lattice/wire";
 import { beforeEach, expect, test } from "vitest";
 import { reachesOwnAlone } from "../../src/api/access/authorize.ts";
-import type { Principal } from "../../src/api/auth/principal.ts";
 import { get, list } from "../../src/api/handlers/allocations.ts";
 import { getDomain, listDomains } from "../../src/api/handlers/networks.ts";
 import { listNodes } from "../../src/api/handlers/nodes.ts";
 import { getQueue } from "../../src/api/handlers/queue.ts";
 import { attach } from "../../src/api/handlers/terminals.ts";
 import { watch } from "../../src/api/handlers/watch.ts";
-import { vcluster } from "../controllers/make.ts";
+import type { Principal } from "../../src/base/auth/principal.ts";
+import { vcluster } from "../lead/controllers/make.ts";
 import { callAs, principal } from "./call-as.ts";
 import { type MemoryPlane, memoryPlane } from "./memory-plane.ts";
 
@@ -37,7 +37,11 @@ function submit(user: string, tenant: string, more: object = {}): void {
     kind: "allocation.submit",
     origin: { user: user as UserName, requestId: null, bodyHash: "" },
     createTenant: true,
-    spec: { ...plainSpec({ vcluster: "hpc-batch" as never, name: `of-${user}` }), tenant: tenant as TenantId, ...more },
+    spec: {
+      ...minimalSpec({ vcluster: "hpc-batch" as never, name: `of-${user}` }),
+      tenant: tenant as TenantId,
+      ...more,
+    },
   });
 }
 
@@ -160,7 +164,7 @@ test("a network that is one allocation's alone is seen with it, a shared one by 
   plane.apply({ kind: "network.set", settings: { ...plane.view().network, autoDomains: true } });
   plane.addNode("n2");
   plane.addNode("n3");
-  submit("ada", "physics", { resources: { ...plainSpec({}).resources, minNodes: 2, maxNodes: 2 } });
+  submit("ada", "physics", { resources: { ...minimalSpec({}).resources, minNodes: 2, maxNodes: 2 } });
   plane.start("5", ["n2", "n3"]);
   const seen = async (who: Principal) =>
     (await listDomains(as(who), create(pb.ListDomainsRequestSchema))).domains.map(({ name }) => name).sort();
@@ -180,7 +184,7 @@ test("nobody attaches to work that is checkpointed to be stopped; it is said whe
   submit("ada", "physics", { checkpoint });
   plane.addNode("n2");
   plane.start("5", ["n2"]);
-  const { lifecycle } = plainSpec({ vcluster: "hpc-batch" as VClusterId });
+  const { lifecycle } = minimalSpec({ vcluster: "hpc-batch" as VClusterId });
   submit("ada", "physics", { lifecycle: { ...lifecycle, preemptionClass: 9 } });
   plane.apply({
     kind: "allocation.preempt",

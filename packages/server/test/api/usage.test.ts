@@ -5,10 +5,10 @@ import { create } from "@bufbuild/protobuf";
 import { type Command, DAY_MS, type NodeId, type TenantId, UNLIMITED, type UserName } from "@lattice/core";
 import { pb } from "@lattice/wire";
 import { beforeEach, describe, expect, test } from "vitest";
-import type { Role } from "../../src/api/auth/principal.ts";
 import type { Call } from "../../src/api/call.ts";
 import { getTenantUsage, getUserUsage } from "../../src/api/handlers/usage.ts";
-import { loadConfig } from "../../src/config/index.ts";
+import type { Role } from "../../src/base/auth/principal.ts";
+import { loadConfig } from "../../src/base/config/index.ts";
 import { callRest, type Running, startTestApi } from "./clients.ts";
 
 let api: Running;

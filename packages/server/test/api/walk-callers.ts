@@ -1,8 +1,8 @@
 // Everybody who calls in a walk over the doors: each role on its own things, a colleague's and a stranger's, each role of another
 // tenant, tokens that were made to do less, a job's, an agent's, and those whom nobody knows.
 
-import type { Authenticator } from "../../src/api/auth/authenticator.ts";
-import { type Principal, ROLES } from "../../src/api/auth/principal.ts";
+import type { Authenticator } from "../../src/base/auth/authenticator.ts";
+import { type Principal, ROLES } from "../../src/base/auth/principal.ts";
 import { OWNERS, type Owner, sign, TENANT, tokenOf } from "./walk.ts";
 
 export interface Caller {

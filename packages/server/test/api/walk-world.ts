@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { create } from "@bufbuild/protobuf";
 import { seconds, type UserName, type VClusterId, WEIGHT_PROFILES } from "@lattice/core";
 import { pb } from "@lattice/wire";
-import { createAuthenticator } from "../../src/api/auth/authenticator.ts";
+import { createAuthenticator } from "../../src/base/auth/authenticator.ts";
 import { callHttp, type Running, startTestApi } from "./clients.ts";
 import { OWNERS, SECRET, tokenOf } from "./walk.ts";
 import { type Caller, callersOf } from "./walk-callers.ts";

@@ -4,8 +4,8 @@
 import type { UserName } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { Principal } from "../../src/api/auth/principal.ts";
-import { watchToken } from "../../src/api/auth/watch-token.ts";
+import type { Principal } from "../../src/base/auth/principal.ts";
+import { watchToken } from "../../src/base/auth/watch-token.ts";
 
 const REVALIDATE_MS = 300_000;
 const someone: Principal = { user: "ada" as UserName, tenant: null, roles: ["User"], scopes: [] };

@@ -30,7 +30,7 @@ export function logContract(name: string, make: (maxEntryBytes: number) => Promi
     });
 
     describe("append and read", () => {
-      test("entries come back in order, as they were", async () => {
+      test("entries are read back in order and unchanged", async () => {
         const leader = await lead(log);
         await log.append(leader, entries(leader.term, 1, "a", "b", "c"));
         await log.append(leader, entries(leader.term, 4, "", "déjà vu"));
@@ -40,7 +40,7 @@ export function logContract(name: string, make: (maxEntryBytes: number) => Promi
         expect(read.every((entry) => entry.term === leader.term)).toBe(true);
       });
 
-      test("reading begins at the index asked for, in the middle of a batch too", async () => {
+      test("reading starts at the given index, also within a batch", async () => {
         const leader = await lead(log);
         await log.append(leader, entries(leader.term, 1, "a", "b", "c", "d"));
         expect((await readThrough(log, 3, 4)).map(textOf)).toEqual(["c", "d"]);
@@ -67,7 +67,7 @@ export function logContract(name: string, make: (maxEntryBytes: number) => Promi
         expect((await readThrough(log, 1, 2)).map(textOf)).toEqual(["a", "b"]);
       });
 
-      test("an entry that is too large is refused, with all that came with it", async () => {
+      test("an entry that is too large is refused with its whole batch", async () => {
         const leader = await lead(log);
         expect(log.maxEntryBytes).toBe(MAX_ENTRY_BYTES);
         const large = "x".repeat(MAX_ENTRY_BYTES + 1);
@@ -79,7 +79,7 @@ export function logContract(name: string, make: (maxEntryBytes: number) => Promi
         expect(await log.head()).toBe(1);
       });
 
-      test("appends handed in at once are taken in turn", async () => {
+      test("concurrent appends are written in order", async () => {
         const leader = await lead(log);
         await Promise.all(
           Array.from({ length: 50 }, (_, n) => log.append(leader, entries(leader.term, n + 1, `e${n + 1}`))),
@@ -87,7 +87,7 @@ export function logContract(name: string, make: (maxEntryBytes: number) => Promi
         expect((await readThrough(log, 1, 50)).map(textOf)).toEqual(Array.from({ length: 50 }, (_, n) => `e${n + 1}`));
       });
 
-      test("an append behind a refused one is judged by what was written", async () => {
+      test("an append after a refused one is checked against the stored entries", async () => {
         const leader = await lead(log);
         const results = await Promise.allSettled([
           log.append(leader, entries(leader.term, 2, "no")),
@@ -96,7 +96,7 @@ export function logContract(name: string, make: (maxEntryBytes: number) => Promi
         expect(results.map((result) => result.status)).toEqual(["rejected", "fulfilled"]);
       });
 
-      test("what the author does to its buffer afterwards changes nothing that is read again", async () => {
+      test("reusing the author's buffer does not change stored entries", async () => {
         const leader = await lead(log);
         const bytes = bytesOf("stays");
         await log.append(leader, [{ index: logIndex(1), term: leader.term, bytes: Uint8Array.from(bytes) }]);
@@ -106,21 +106,21 @@ export function logContract(name: string, make: (maxEntryBytes: number) => Promi
     });
 
     describe("subscribe", () => {
-      test("a reader at the end gets what comes", async () => {
+      test("a reader at the end receives new entries", async () => {
         const leader = await lead(log);
         const reading = readThrough(log, 1, 3);
         await fill(log, leader, 1, 3);
         expect((await reading).map((entry) => entry.index)).toEqual([1, 2, 3]);
       });
 
-      test("a reader may wait for an index that is not there yet", async () => {
+      test("a reader may wait for a future index", async () => {
         const leader = await lead(log);
         const reading = readThrough(log, 4, 5);
         await fill(log, leader, 1, 5);
         expect((await reading).map((entry) => entry.index)).toEqual([4, 5]);
       });
 
-      test("readers that begin anywhere while entries are appended see each once, in order", async () => {
+      test("concurrent readers see each entry once, in order", async () => {
         const leader = await lead(log);
         await fill(log, leader, 1, 20, 100);
         const last = 200;
@@ -132,7 +132,7 @@ export function logContract(name: string, make: (maxEntryBytes: number) => Promi
         await Promise.all(readers);
       });
 
-      test("aborting ends a reader that waits", async () => {
+      test("aborting ends a waiting reader", async () => {
         const stop = new AbortController();
         const seen: StoredEntry[] = [];
         const reading = (async () => {
@@ -179,7 +179,7 @@ export function logContract(name: string, make: (maxEntryBytes: number) => Promi
         if (rival !== log) await rival.close();
       });
 
-      test("a leadership that says where the log ends says it right", async () => {
+      test("the end of the log in a leadership is correct", async () => {
         const first = await lead(log);
         expect(first.endsAt ?? 0).toBe(0);
         await log.append(first, entries(first.term, 1, "a", "b"));
@@ -189,7 +189,7 @@ export function logContract(name: string, make: (maxEntryBytes: number) => Promi
         await log.append(second, entries(second.term, 3, "c"));
       });
 
-      test("an append under way when its author resigns is written or refused, never half", async () => {
+      test("an append in flight at a resignation is written or refused as a whole", async () => {
         const leader = await lead(log);
         const appending = log.append(leader, entries(leader.term, 1, "a", "b")).then(
           () => 2,
@@ -205,7 +205,7 @@ export function logContract(name: string, make: (maxEntryBytes: number) => Promi
         await expect(log.append(leader, stale)).rejects.toMatchObject({ code: "lost_leadership" });
       });
 
-      test("a campaign can be given up", async () => {
+      test("a campaign can be aborted", async () => {
         await lead(log);
         const stop = new AbortController();
         const waiting = log.campaign("two", stop.signal);
@@ -214,7 +214,7 @@ export function logContract(name: string, make: (maxEntryBytes: number) => Promi
         await expect(log.campaign("three", AbortSignal.abort(new Error("at once")))).rejects.toThrow("at once");
       });
 
-      test("the members say who leads", async () => {
+      test("the members show the leader", async () => {
         expect((await log.members()).some((member) => member.leader)).toBe(false);
         await lead(log);
         expect((await log.members()).filter((member) => member.leader)).toMatchObject([{ healthy: true }]);
@@ -222,7 +222,7 @@ export function logContract(name: string, make: (maxEntryBytes: number) => Promi
     });
 
     describe("snapshots and truncation", () => {
-      test("a snapshot comes back as it was", async () => {
+      test("a snapshot is read back unchanged", async () => {
         const leader = await lead(log);
         await fill(log, leader, 1, 3);
         expect(await log.loadSnapshot()).toBeNull();
@@ -249,7 +249,7 @@ export function logContract(name: string, make: (maxEntryBytes: number) => Promi
         expect(await log.loadSnapshot()).toBeNull();
       });
 
-      test("a snapshot of what is not in the log is refused", async () => {
+      test("a snapshot beyond the log is refused", async () => {
         const leader = await lead(log);
         const beyond = { index: logIndex(1), term: leader.term };
         await expect(log.saveSnapshot(beyond, [])).rejects.toMatchObject({ code: "wrong_index" });
@@ -267,7 +267,7 @@ export function logContract(name: string, make: (maxEntryBytes: number) => Promi
         expect((await log.loadSnapshot())?.info.index).toBe(1);
       });
 
-      test("truncating drops what the snapshots cover and nothing else", async () => {
+      test("truncation drops only what the snapshots cover", async () => {
         const leader = await lead(log);
         await fill(log, leader, 1, 60, 200);
         await log.truncate(logIndex(40));
@@ -285,7 +285,7 @@ export function logContract(name: string, make: (maxEntryBytes: number) => Promi
         expect(log.status()).toMatchObject({ firstIndex, lastIndex: 62 });
       });
 
-      test("a damaged snapshot does not let the log be cut behind the good ones", async () => {
+      test("a damaged snapshot does not extend truncation beyond the valid ones", async () => {
         const leader = await lead(log);
         await fill(log, leader, 1, 60, 200);
         await log.saveSnapshot({ index: logIndex(50), term: leader.term }, ["at 50"]);
@@ -297,7 +297,7 @@ export function logContract(name: string, make: (maxEntryBytes: number) => Promi
     });
 
     describe("status, closing and opening again", () => {
-      test("status tells where the log stands", async () => {
+      test("status shows the bounds of the log", async () => {
         expect(log.status()).toMatchObject({
           firstIndex: 1,
           lastIndex: 0,
@@ -329,7 +329,7 @@ export function logContract(name: string, make: (maxEntryBytes: number) => Promi
         await expect(log.loadSnapshot()).rejects.toMatchObject(closed);
       });
 
-      test("entries, snapshots and the term are there after opening again", async () => {
+      test("entries, snapshots and the term survive reopening", async () => {
         const leader = await lead(log);
         await fill(log, leader, 1, 40, 100);
         await log.saveSnapshot({ index: logIndex(20), term: leader.term }, ["at 20"]);

@@ -92,7 +92,7 @@ describe("a failing append", () => {
     expect(await all(9)).toHaveLength(9);
   });
 
-  test("short writes are carried on", async () => {
+  test("short writes are continued", async () => {
     const log = await openEmbeddedLog({ dir, fs: files });
     const leader = await lead(log);
     files.faults.shortWrites = 7;
@@ -112,7 +112,7 @@ test("a batch is one write and one fdatasync", async () => {
   await log.close();
 });
 
-test("status turns writable by itself when the disk does, without an append", async () => {
+test("status becomes writable with the disk, without an append", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   try {
     const log = await openEmbeddedLog({ dir, fs: files });
@@ -132,7 +132,7 @@ test("status turns writable by itself when the disk does, without an append", as
   }
 });
 
-test("a snapshot for which there is no space is refused and leaves nothing", async () => {
+test("a snapshot without space is refused and leaves nothing", async () => {
   const log = await openEmbeddedLog({ dir, fs: files });
   const leader = await lead(log);
   await fill(log, leader, 1, 2);
@@ -145,7 +145,7 @@ test("a snapshot for which there is no space is refused and leaves nothing", asy
   await log.close();
 });
 
-test("nobody leads while the term cannot be written", async () => {
+test("no candidate leads while the term cannot be written", async () => {
   const log = await openEmbeddedLog({ dir, fs: files });
   files.faults.rename = "EIO";
   let won = false;
@@ -160,7 +160,7 @@ test("nobody leads while the term cannot be written", async () => {
   await log.close();
 });
 
-// Mounting needs root; everybody else has the injected faults above.
+// Mounting needs root; other users have the injected faults above.
 test.runIf(process.getuid?.() === 0)("a file system that is really full", async () => {
   const mounted = join(dir, "small");
   await mkdir(mounted);

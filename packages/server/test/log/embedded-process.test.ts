@@ -83,7 +83,7 @@ test(`kill -9 in ${ROUNDS} rounds: every acknowledged entry is there`, async () 
   expect(before).toBeGreaterThan(ROUNDS); // it did work
 });
 
-test("a second process, and a second handle, are told that the directory is in use", async () => {
+test("a second process and a second handle are refused: the directory is in use", async () => {
   const appending = startAppending();
   await appending.opened;
   await expect(openEmbeddedLog({ dir })).rejects.toMatchObject({

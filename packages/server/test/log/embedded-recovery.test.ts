@@ -53,7 +53,7 @@ describe("a torn last write", () => {
     }
   });
 
-  test("zeros from every byte on, as a crash leaves in a reserved file", async () => {
+  test("zeros from any byte on, as after a crash in a preallocated file", async () => {
     const { path, content, start } = await written();
     const lastByte = content.length - 1;
     for (let from = start; from <= lastByte; from += 1) {
@@ -65,7 +65,7 @@ describe("a torn last write", () => {
     }
   });
 
-  test("every flipped bit of the last record cuts it off", async () => {
+  test("a flipped bit in the last record truncates it", async () => {
     const { path, content, start } = await written();
     for (let bit = start * 8; bit < content.length * 8; bit += 1) {
       await writeFile(path, flipped(content, bit));
@@ -73,12 +73,14 @@ describe("a torn last write", () => {
     }
   });
 
-  test("the log goes on where it was cut, through the whole engine", async () => {
+  test("the log continues after truncation", async () => {
     const { path, content } = await written();
     await truncate(path, content.length - 1);
     const warnings: string[] = [];
     const log = await openEmbeddedLog({ dir, onWarning: (text) => warnings.push(text) });
-    expect(warnings).toEqual([expect.stringMatching(/\.seg: cut an incomplete write of \d+ bytes at offset \d+/)]);
+    expect(warnings).toEqual([
+      expect.stringMatching(/\.seg: truncated an incomplete write of \d+ bytes at offset \d+/),
+    ]);
     const leader = await lead(log);
     await fill(log, leader, 4, 6);
     await log.close();
@@ -144,7 +146,7 @@ describe("damage in the middle", () => {
     expect((await recovered()).lastIndex).toBe(12);
   });
 
-  test("damage that comes while the log is open is found by the reader", async () => {
+  test("the reader detects damage while the log is open", async () => {
     const writer = await openEmbeddedLog({ dir, segmentBytes: 1024 });
     await fill(writer, await lead(writer), 1, 12, 200);
     await writer.close();
@@ -162,8 +164,8 @@ describe("damage in the middle", () => {
   });
 });
 
-describe("what a crash leaves beside the log", () => {
-  test("files half made are removed, and a lost term file does not give a term twice", async () => {
+describe("remains of a crash", () => {
+  test("partial files are removed, and a lost term file does not repeat a term", async () => {
     await written();
     await mkdir(join(dir, "snapshots"), { recursive: true });
     await writeFile(join(dir, "snapshots", "snap-5-1.jsonl.tmp"), "half");
@@ -176,7 +178,7 @@ describe("what a crash leaves beside the log", () => {
     await log.close();
   });
 
-  test("a snapshot alone, as a restore leaves it, begins the log behind it", async () => {
+  test("a snapshot alone, as after a restore, starts the log behind it", async () => {
     const log = await openEmbeddedLog({ dir });
     const leader = await lead(log);
     await fill(log, leader, 1, 9);
@@ -191,7 +193,7 @@ describe("what a crash leaves beside the log", () => {
     await again.close();
   });
 
-  test("a corrupt newest snapshot is passed over with a warning", async () => {
+  test("a corrupt newest snapshot is skipped with a warning", async () => {
     const log = await openEmbeddedLog({ dir });
     const leader = await lead(log);
     await fill(log, leader, 1, 3);

@@ -7,7 +7,7 @@ import { openLog } from "../../src/log/index.ts";
 import { entries, fill, lead } from "./entries.ts";
 import { temporaryDir } from "./temporary-dir.ts";
 
-test("the event loop turns, and appends go on, while a snapshot is written", async () => {
+test("the event loop runs and appends continue while a snapshot is written", async () => {
   const dir = await temporaryDir();
   const log = await openLog({ engine: "embedded", dir });
   const leader = await lead(log);

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createEtcdClient } from "../../src/log/etcd/client/client.ts";
 import { temporaryDir } from "./temporary-dir.ts";
 
-/** A loopback address of this process alone: nobody else takes its ports. */
+/** A loopback address of this process alone: no other process uses its ports. */
 export const HOST = `127.${100 + ((process.pid >> 16) & 63)}.${(process.pid >> 8) & 255}.${process.pid & 255}`;
 const READY_MS = 120_000;
 
@@ -92,7 +92,7 @@ function startMember(endpoint: string, args: readonly string[]): TestMember {
     async kill(signal) {
       child.kill(signal);
       if (signal === "SIGKILL" || signal === "SIGTERM") await exited;
-      // What is on its way to a processor still goes on for a moment.
+      // A signal in delivery still takes a moment.
       while (signal === "SIGSTOP" && !standsStill(child.pid ?? 0)) await sleep(1);
     },
   };

@@ -5,12 +5,12 @@ import { logIndex, term } from "@lattice/core";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { refuseAdd, refuseRemove } from "../../src/log/etcd/cluster.ts";
-import type { SnapshotDescriptor } from "../../src/log/etcd/facts.ts";
 import { keysUnder } from "../../src/log/etcd/keys.ts";
+import { decideMaintenance } from "../../src/log/etcd/maintenance.ts";
 import { beginningFlags, runningFlags } from "../../src/log/etcd/managed/command-line.ts";
+import type { SnapshotDescriptor } from "../../src/log/etcd/metadata.ts";
 import { decodeRecord, frameOf, inlineRecord, lastIndexOf, partsRecord } from "../../src/log/etcd/record.ts";
 import { choose } from "../../src/log/etcd/snapshots.ts";
-import { decideUpkeep } from "../../src/log/etcd/upkeep.ts";
 import { entries } from "./entries.ts";
 
 const members = (health: string) => [...health].map((letter, n) => ({ id: `${n}`, healthy: letter === "+" }));
@@ -45,7 +45,7 @@ describe("changes of membership", () => {
   });
 });
 
-describe("which snapshots stay", () => {
+describe("retained snapshots", () => {
   const snapshot = (index: number, bytes = 1): SnapshotDescriptor => ({
     index: logIndex(index),
     term: term(1),
@@ -58,7 +58,7 @@ describe("which snapshots stay", () => {
   const GIB = 1024 ** 3;
 
   test.each([
-    ["the newest so many", [9, 8, 7, 6].map((n) => snapshot(n)), ["9:1", "8:1", "7:1"]],
+    ["the newest ones up to the limit", [9, 8, 7, 6].map((n) => snapshot(n)), ["9:1", "8:1", "7:1"]],
     ["one per index", [snapshot(9, 2), snapshot(9, 1), snapshot(8)], ["9:2", "8:1"]],
     ["two, however heavy", [9, 8, 7].map((n) => snapshot(n, GIB)), [`9:${GIB}`, `8:${GIB}`]],
     ["none", [], []],
@@ -80,13 +80,13 @@ describe("when a member is defragmented", () => {
     ["leading", { fileBytes: 600 * MIB, usedBytes: 200 * MIB, full: false, leads: true }, HOUR, "nothing"],
     ["leading and full", { fileBytes: 600 * MIB, usedBytes: 500 * MIB, full: true, leads: true }, HOUR, "defragment"],
     ["full, a moment after", { fileBytes: 600 * MIB, usedBytes: 600 * MIB, full: true, leads: true }, 1_000, "nothing"],
-  ] as const)("%s", (_name, member, since, due) => expect(decideUpkeep(member, since)).toBe(due));
+  ] as const)("%s", (_name, member, since, due) => expect(decideMaintenance(member, since)).toBe(due));
 });
 
 describe("keys and records", () => {
   const keys = keysUnder("/lattice/main");
 
-  test("keys sort as their indexes do, and the watch covers the log and its facts alone", () => {
+  test("keys sort like their indexes, and the watch covers only the log and its metadata", () => {
     fc.assert(
       fc.property(fc.nat(), fc.nat(), (a, b) => {
         expect(Math.sign(Buffer.compare(keys.log(a), keys.log(b)))).toBe(Math.sign(a - b));
@@ -108,7 +108,7 @@ describe("keys and records", () => {
     expect(outside.map(watched)).toEqual(outside.map(() => false));
   });
 
-  test("a record that was changed anywhere is corrupt", () => {
+  test("a changed record is corrupt", () => {
     const record = inlineRecord(frameOf(entries(term(3), 7, "a", "bc")));
     expect(decodeRecord(7, record)).toEqual({ kind: "inline", entries: entries(term(3), 7, "a", "bc") });
     expect(lastIndexOf(7, decodeRecord(7, record))).toBe(8);

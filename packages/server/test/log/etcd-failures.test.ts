@@ -5,8 +5,8 @@ import { logIndex } from "@lattice/core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { put } from "../../src/log/etcd/append.ts";
 import { createEtcdClient, type EtcdClient } from "../../src/log/etcd/client/client.ts";
-import { createFacts } from "../../src/log/etcd/facts.ts";
 import { keysUnder } from "../../src/log/etcd/keys.ts";
+import { LogMetadata } from "../../src/log/etcd/metadata.ts";
 import { startTail } from "../../src/log/etcd/tail.ts";
 import { type Leadership, LogError, openEtcdLog, type ReplicatedLog } from "../../src/log/index.ts";
 import { startCutProxy } from "./cut-proxy.ts";
@@ -26,7 +26,7 @@ afterAll(() => Promise.all([cluster.stop(), small.stop()]));
 const open = (prefix: string, more: object = {}): Promise<ReplicatedLog> =>
   openEtcdLog({ endpoints: cluster.endpoints, prefix: `/lattice/${prefix}`, name: "one", leaseSeconds: 20, ...more });
 
-test("an append whose answer is lost is found to be durable", async () => {
+test("an append with a lost answer is found durable", async () => {
   const proxy = await startCutProxy(cluster.endpoints[0] ?? "");
   const log = await open("lost-answer", { endpoints: [proxy.endpoint, cluster.endpoints[1]], leaseSeconds: 20 });
   const leader = await lead(log);
@@ -41,7 +41,7 @@ test("an append whose answer is lost is found to be durable", async () => {
   await proxy.close();
 });
 
-test("an append that nobody answers is in doubt, and says so", async () => {
+test("an append without an answer is reported as in doubt", async () => {
   const proxy = await startCutProxy(cluster.endpoints[0] ?? "");
   const log = await open("doubt", { endpoints: [proxy.endpoint], leaseSeconds: 20, appendTimeoutMs: 300 });
   const leader = await lead(log);
@@ -90,7 +90,7 @@ test("kill -9 of etcd's leader during appends: nothing acknowledged is lost", as
   await Promise.all([log.close(), observer.close()]);
 });
 
-test("a member that is stopped does not stop readers and writers that use it", async () => {
+test("a suspended member does not stop its readers and writers", async () => {
   const log = await open("stopped-member", { leaseSeconds: 20 });
   const writer = await lead(log);
   await fill(log, writer, 1, 5);
@@ -109,7 +109,7 @@ test("a member that is stopped does not stop readers and writers that use it", a
   await Promise.all([log.close(), reader.close()]);
 });
 
-test("compaction under readers: they go on, far behind and at the end", async () => {
+test("readers continue during compaction, far behind and at the end", async () => {
   const proxy = await startCutProxy(cluster.endpoints[0] ?? "");
   const client = createEtcdClient({ endpoints: cluster.endpoints, tls: null });
   const log = await open("compacted");
@@ -135,10 +135,10 @@ test("compaction under readers: they go on, far behind and at the end", async ()
   await proxy.close();
 });
 
-test("a watch that would begin before a compaction reads everything again", async () => {
+test("a watch that starts before a compaction reads everything again", async () => {
   const client = createEtcdClient({ endpoints: cluster.endpoints, tls: null });
   const keys = keysUnder("/lattice/compacted-start");
-  const facts = createFacts(keys, () => undefined);
+  const metadata = new LogMetadata(keys, () => undefined);
   const { header } = await client.range({ key: keys.head });
   await client.compact(header?.revision ?? 0n);
   let reads = 0;
@@ -153,16 +153,16 @@ test("a watch that would begin before a compaction reads everything again", asyn
     },
   };
   const stop = new AbortController();
-  const tail = await startTail({ client: late, keys, facts, signal: stop.signal, onState: () => undefined });
+  const tail = await startTail({ client: late, keys, metadata, signal: stop.signal, onState: () => undefined });
   await expect.poll(() => reads).toBe(2);
   await client.txn({ success: [put(keys.head, Buffer.from("7"))] }, 5_000);
-  await expect.poll(() => facts.lastIndex()).toBe(7);
+  await expect.poll(() => metadata.lastIndex()).toBe(7);
   stop.abort();
   await tail.ended;
   client.close();
 });
 
-test("an entry of 3 MiB goes in parts and comes back whole, between small ones", async () => {
+test("an entry of 3 MiB is stored in parts and read back between small ones", async () => {
   const log = await open("large");
   const reader = await open("large", { name: "reader" });
   const leader = await lead(log);
@@ -211,7 +211,7 @@ test("the database stays bounded over rounds of appends, snapshots and truncatio
   await log.close();
 });
 
-test("a full database refuses appends, and takes them again once old revisions are dropped", async () => {
+test("a full database refuses appends until old revisions are dropped", async () => {
   const options = { endpoints: small.endpoints, compactGapMs: 1e9, leaseSeconds: 20, ownMember: true };
   const log = await open("full", options);
   const leader = await lead(log);
@@ -236,7 +236,7 @@ test("a full database refuses appends, and takes them again once old revisions a
   await log.close();
 });
 
-test("without a majority nothing is written, what is known is read, and it goes on afterwards", async () => {
+test("without a majority nothing is written, known entries are readable, and appends work again afterwards", async () => {
   const log = await open("minority", { leaseSeconds: 20, appendTimeoutMs: 500 });
   const leader = await lead(log);
   await fill(log, leader, 1, 5);
@@ -250,7 +250,7 @@ test("without a majority nothing is written, what is known is read, and it goes 
   } finally {
     await Promise.all(stopped.map((member) => member.kill("SIGCONT")));
   }
-  // In doubt: it may have been written after all. Either way the log has no gap and goes on.
+  // In doubt: it may have been written. Either way the log has no gap and continues.
   await expect.poll(() => log.status().unwritable).toBeNull();
   await expect.poll(() => log.head().catch(() => 0)).toBeGreaterThan(4);
   const again = leader.lost.aborted ? await lead(log) : leader;
@@ -262,7 +262,7 @@ test("without a majority nothing is written, what is known is read, and it goes 
   await log.close();
 });
 
-test("opening says why when etcd is not there", async () => {
+test("opening without etcd fails with the reason", async () => {
   const options = { endpoints: ["127.0.0.1:1"], openTimeoutMs: 300 };
   await expect(open("nowhere", options)).rejects.toMatchObject({
     code: "unavailable",

@@ -73,7 +73,7 @@ function startChild(prefix: string): Child {
   return { process: child, lines, said };
 }
 
-test("a leader that is stopped loses its place, and commits nothing when it wakes up", async () => {
+test("a suspended leader loses its leadership and commits nothing after it resumes", async () => {
   const prefix = "/lattice/paused";
   const child = startChild(prefix);
   const exited = new Promise((resolve) => child.process.once("close", resolve));
@@ -103,7 +103,7 @@ test("a leader that is stopped loses its place, and commits nothing when it wake
   await log.close();
 });
 
-test("an author that believes it leads is refused by etcd itself", async () => {
+test("etcd refuses an author that wrongly believes it leads", async () => {
   const prefix = "/lattice/stale";
   const keys = keysUnder(prefix);
   const log = await openEtcdLog({ endpoints: cluster.endpoints, prefix, name: "one", leaseSeconds: 30 });
@@ -127,7 +127,7 @@ test("an author that believes it leads is refused by etcd itself", async () => {
   await log.close();
 });
 
-test("a lease taken away ends the leadership at once, and the next candidate leads", async () => {
+test("a revoked lease ends the leadership at once, and the next candidate leads", async () => {
   const prefix = "/lattice/revoked";
   const options = { endpoints: cluster.endpoints, prefix, leaseSeconds: 30 };
   const log = await openEtcdLog({ ...options, name: "one" });
@@ -148,7 +148,7 @@ test("a lease taken away ends the leadership at once, and the next candidate lea
   await Promise.all([log.close(), rival.close()]);
 });
 
-test("a lease ends here before it ends in etcd, when etcd does not answer", async () => {
+test("a lease ends locally before it ends in etcd when etcd does not answer", async () => {
   const kept = await keepLease(client, 20);
   await sleep(6_000); // renewed once, at least
   expect(kept.holds()).toBe(true);
@@ -166,12 +166,12 @@ test("a lease ends here before it ends in etcd, when etcd does not answer", asyn
   await kept.end();
 });
 
-test("the favoured candidate leads next, and anyone does when it is not there to take it", async () => {
+test("the preferred candidate leads next, or any other when it is absent", async () => {
   const options = { endpoints: cluster.endpoints, prefix: "/lattice/favoured", leaseSeconds: 30 };
   const open = (name: string) => openEtcdLog({ ...options, name });
   const [one, two, three] = await Promise.all([open("one"), open("two"), open("three")]);
   let leading = await lead(one, "one");
-  // Often enough that chance would show: whoever was first in line is not always the one asked for.
+  // Often enough to exclude chance: the first in line is not always the preferred one.
   for (const [next, other, name] of [
     [three, two, "three"],
     [two, one, "two"],
@@ -188,7 +188,7 @@ test("the favoured candidate leads next, and anyone does when it is not there to
     stop.abort();
     expect(await othersTurn).toBeNull();
   }
-  await one.shared?.favour("nobody");
+  await one.shared?.favour("absent");
   const anyone = lead(two, "two");
   await leading.resign();
   expect((await anyone).term).toBe(leading.term + 1);

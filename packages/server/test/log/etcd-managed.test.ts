@@ -1,4 +1,4 @@
-// A member of etcd of our own: started, left running, adopted, started again when it dies, joined by
+// A member of etcd of our own: started, left running, adopted, restarted when it dies, joined by
 // others; and everything that keeps it from running is said in words.
 
 import { chmod, mkdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -66,7 +66,7 @@ const runs = (pid: number): boolean => {
 
 const founding = (at: Place): Begin => ({ kind: "bootstrap", members: [at] });
 
-test("a member outlives its server, is adopted with all it holds, and is started again when it dies", async () => {
+test("a member outlives its server, is adopted with its data, and is restarted when it dies", async () => {
   const at = await place("first");
   const log = await openManagedEtcdLog(
     { endpoints: [], prefix: "/lattice/m", name: "one", leaseSeconds: 30 },
@@ -112,7 +112,7 @@ test("a lost pid file does not lead to a second process", async () => {
   expect(second.pid()).toBe(first.pid());
 });
 
-test("other flags in the configuration: the member is started again with them", async () => {
+test("a member with other flags than configured is restarted", async () => {
   const at = await place("moved");
   const first = await start(at, founding(at));
   await first.release();
@@ -121,11 +121,11 @@ test("other flags in the configuration: the member is started again with them", 
   const second = await start({ ...at, clientListen: `${HOST}:${port}` }, { kind: "resume" }, warnings);
   expect(second.adopted).toBe(false);
   expect(second.pid()).not.toBe(first.pid());
-  expect(warnings.join()).toContain("other flags");
+  expect(warnings.join()).toContain("configured flags");
   await healthy([second.endpoint]);
 });
 
-test("a second member joins a cluster, and joining is refused when its data is gone", async () => {
+test("a second member joins a cluster, and joining again without its data is refused", async () => {
   const one = await place("one");
   const two = await place("two");
   const log = await openManagedEtcdLog(
@@ -160,7 +160,7 @@ test("a second member joins a cluster, and joining is refused when its data is g
   await log.close();
 });
 
-test("a member that is removed ends for good, and its data is not taken up again", async () => {
+test("a removed member ends for good, and its data is not used again", async () => {
   const one = await place("stays");
   const two = await place("goes");
   const log = await openManagedEtcdLog(
@@ -191,7 +191,7 @@ test("a member that is removed ends for good, and its data is not taken up again
   await log.close();
 });
 
-test("with certificates, whoever shows none is not let in", async () => {
+test("with TLS, a client without a certificate is refused", async () => {
   const pki = await issueCertificates(dir);
   const at = await place("secured");
   const tls = { files: pki, texts: await readTexts(pki) };
@@ -214,7 +214,7 @@ test("with certificates, whoever shows none is not let in", async () => {
   await log.close();
 });
 
-describe("what keeps it from running", () => {
+describe("failed starts", () => {
   const script = async (name: string, text: string): Promise<string> => {
     const path = join(dir, name, "etcd");
     await mkdir(join(dir, name), { recursive: true });
@@ -223,7 +223,7 @@ describe("what keeps it from running", () => {
     return path;
   };
 
-  test("no binary, on the path or where it should be", async () => {
+  test("a missing binary is reported", async () => {
     const advice = "install etcd 3.4 or newer (Debian: etcd-server) or name it in quorum.etcd.binary";
     await expect(findEtcd(null, join(dir, "empty"))).rejects.toMatchObject({
       code: "missing_binary",
@@ -236,14 +236,14 @@ describe("what keeps it from running", () => {
     });
   });
 
-  test("a version that is too old, and something else of that name", async () => {
+  test("an old version and a foreign program are refused", async () => {
     const old = await script("old", 'echo "etcd Version: 3.3.25"');
     await expect(findEtcd(null, join(dir, "old"))).rejects.toMatchObject({
       code: "too_old",
       message: expect.stringContaining(`${old} is etcd 3.3.25, at least 3.4 is needed`),
     });
     const other = await script("other", 'echo "hello"');
-    await expect(findEtcd(other, "")).rejects.toThrow("does not say that it is etcd");
+    await expect(findEtcd(other, "")).rejects.toThrow("is not etcd");
     const newer = await script("newer", 'echo "etcd Version: 3.10.1"');
     expect(await findEtcd(newer, "")).toEqual({ path: newer, version: "3.10.1" });
   });
@@ -256,7 +256,7 @@ describe("what keeps it from running", () => {
     });
   });
 
-  test("a process that ends at once is quoted", async () => {
+  test("the output of a process that ends at once is quoted", async () => {
     const at = await place("broken");
     const binary = await script(
       "dying",

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => cluster.stop());
 
-test("a log that begins behind a restored snapshot", async () => {
+test("a log starts after a restored snapshot", async () => {
   const options = { endpoints: cluster.endpoints, prefix: "/lattice/restored", name: "one", leaseSeconds: 30 };
   const at = { index: logIndex(500), term: term(7) };
   const info = await seedEtcdLog(options, at, ["one", "two"]);
@@ -40,7 +40,7 @@ test("a log that begins behind a restored snapshot", async () => {
   await log.close();
 });
 
-test("the client of etcd is what `npm run generate` makes", async () => {
+test("the etcd client equals the output of `npm run generate`", async () => {
   const dir = await temporaryDir();
   const template = readFileSync(join(ROOT, "buf.gen.etcd.yaml"), "utf8");
   const changed = join(dir, "buf.gen.yaml");

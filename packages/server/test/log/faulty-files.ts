@@ -5,7 +5,7 @@ import { diskFiles, type Files, type OpenFile } from "../../src/log/embedded/fil
 export interface Faults {
   /** Bytes the disk still takes; then ENOSPC. Undefined: no limit. */
   space?: number | undefined;
-  /** Writes take at most so many bytes at once. */
+  /** Most bytes per write. */
   shortWrites?: number | undefined;
   datasync?: string | undefined;
   truncate?: string | undefined;

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { createMemoryStore, LogError, openLog, openMemoryLog } from "../../src/log/index.ts";
 import { entries, lead, readThrough, textOf } from "./entries.ts";
 
-test("a fault before an append refuses it, and status tells until one works again", async () => {
+test("a fault before an append refuses it, and status reports it until one succeeds", async () => {
   let full = true;
   const log = openMemoryLog({
     faults: {
@@ -30,7 +30,7 @@ test("a fault after an append leaves the entry in the log", async () => {
   expect((await readThrough(log, 1, 1)).map(textOf)).toEqual(["a"]);
 });
 
-test("a leader deposed while its append is held up writes nothing", async () => {
+test("a leader deposed during a delayed append writes nothing", async () => {
   const store = createMemoryStore();
   let release: () => void = () => undefined;
   const held = new Promise<void>((resolve) => {
@@ -52,7 +52,7 @@ test("a leader deposed while its append is held up writes nothing", async () => 
   expect(await two.members()).toMatchObject([{ leader: false }, { leader: true }]);
 });
 
-test("closing the leader's handle lets the next candidate lead", async () => {
+test("after the leader's handle closes, the next candidate leads", async () => {
   const store = createMemoryStore();
   const one = openMemoryLog({ store });
   const two = openMemoryLog({ store });

@@ -8,11 +8,11 @@ import { credentials, Server, ServerCredentials } from "@grpc/grpc-js";
 import { type Applied, type AuditRecord, auditHash } from "@lattice/core";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type AuditArchive, openAuditArchive } from "../../src/audit/archive.ts";
-import { startAuditFill } from "../../src/audit/fill.ts";
-import { systemClock } from "../../src/clock.ts";
+import { systemClock } from "../../src/base/clock.ts";
 import { connectPeer, type PeerClient } from "../../src/peers/client.ts";
 import { type PeerServiceParts, peerService } from "../../src/peers/service.ts";
+import { AuditArchive } from "../../src/state/audit/archive.ts";
+import { startAuditFill } from "../../src/state/audit/fill.ts";
 
 const COUNT = 1_700;
 const logger = pino({ level: "silent" });
@@ -22,7 +22,7 @@ const clients: PeerClient[] = [];
 let there: AuditArchive;
 let address = "";
 
-const opened = (name: string) => openAuditArchive(join(dir, name), { retentionMs: 1e13, nowMs: 0, logger });
+const opened = (name: string) => AuditArchive.open(join(dir, name), { retentionMs: 1e13, nowMs: 0, logger });
 
 function line(token: string): PeerClient {
   const client = connectPeer({ id: "s1", address, token, entryVersion: 2 }, credentials.createInsecure());

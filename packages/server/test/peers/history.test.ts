@@ -7,13 +7,13 @@ import { credentials, Server, ServerCredentials } from "@grpc/grpc-js";
 import { type LogIndex, logIndex } from "@lattice/core";
 import { pino } from "pino";
 import { afterEach, expect, test } from "vitest";
-import { systemClock } from "../../src/clock.ts";
-import { startHistoryFill } from "../../src/history/fill.ts";
-import { type History, openHistory } from "../../src/history/index.ts";
+import { systemClock } from "../../src/base/clock.ts";
 import { connectPeer, type PeerClient } from "../../src/peers/client.ts";
 import { historySources, type Roster } from "../../src/peers/roster.ts";
 import { type PeerServiceParts, peerService } from "../../src/peers/service.ts";
-import { finished, idOf } from "../history/records.ts";
+import { startHistoryFill } from "../../src/state/history/fill.ts";
+import { type History, openHistory } from "../../src/state/history/index.ts";
+import { finished, idOf } from "../state/history/records.ts";
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
@@ -91,7 +91,8 @@ test("a server with a gap says so, and still gives what it has", async () => {
   gappy.applied(logIndex(101));
   const client = line(await served(gappy, "secret"), "secret");
   const pages = [];
-  for await (const page of client.history(logIndex(50), logIndex(101), AbortSignal.timeout(60_000))) pages.push(page);
+  for await (const page of client.readHistory(logIndex(50), logIndex(101), AbortSignal.timeout(60_000)))
+    pages.push(page);
   expect(pages.map(({ whole, records }) => [whole, records.length])).toEqual([
     [false, 0],
     [false, 1],
@@ -102,7 +103,7 @@ test("strangers and nonsense are refused; a stream that is stopped does not look
   const whole = await full(5);
   const address = await served(whole, "secret");
   const read = async (client: PeerClient, after: number, signal: AbortSignal) => {
-    for await (const _page of client.history(after as LogIndex, logIndex(5), signal));
+    for await (const _page of client.readHistory(after as LogIndex, logIndex(5), signal));
   };
   const good = AbortSignal.timeout(60_000);
   await expect(read(line(address, "guess"), 0, good)).rejects.toMatchObject({ problem: { code: "forbidden" } });

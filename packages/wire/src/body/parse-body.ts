@@ -25,7 +25,7 @@ const JSON_TYPE = /^(?:application\/(?:[\w.+-]+\+)?json|text\/json)$/;
 const YAML_TYPE = /^(?:application|text)\/(?:x-yaml|yaml|vnd\.yaml|[\w.+-]+\+yaml)$/;
 
 /** No content type means JSON. */
-export function bodyFormat(contentType: string | undefined): "json" | "yaml" {
+function bodyFormat(contentType: string | undefined): "json" | "yaml" {
   const type = (contentType ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
   if (type === "" || JSON_TYPE.test(type)) return "json";
   if (YAML_TYPE.test(type)) return "yaml";
@@ -42,7 +42,7 @@ function refuseLarge(body: string | Uint8Array, { maxBytes }: BodyLimits): void 
 }
 
 /** As UTF-8, without a byte order mark. */
-export function textOf(body: string | Uint8Array): string {
+function textOf(body: string | Uint8Array): string {
   if (typeof body === "string") return body.startsWith("\ufeff") ? body.slice(1) : body;
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(body);

@@ -70,7 +70,7 @@ export function allocationToProto(allocation: Allocation, extra: AllocationExtra
     suspensions: allocation.suspensions ?? 0,
     group: group === undefined ? undefined : groupStatus(group, group.counts),
     dagId: allocation.dag ?? "",
-    unmet: ended !== null ? [] : unmetOf(allocation),
+    unmetDependencies: ended !== null ? [] : unmetOf(allocation),
     pendingReasonCodes: [...(extra.reasonCodes ?? [])],
     scaling: scalingStatus(allocation) ?? undefined,
     network: allocation.network === undefined ? undefined : create(NetworkStatusSchema, allocation.network),

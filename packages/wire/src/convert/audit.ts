@@ -1,4 +1,4 @@
-// Records of the audit log, to the contract and back. Whoever has an export can put the records together again as
+// Converts audit records to the contract and back. The owner of an export can rebuild the records as
 // they were hashed, and see for themselves whether the chain holds.
 
 import { create } from "@bufbuild/protobuf";
@@ -39,8 +39,8 @@ export const auditToProto = (record: AuditRecord, signature: string): proto.Audi
     signature,
   });
 
-/** Without judging it: what makes no sense shows as a hash that does not fit. */
-export function auditFromProto(record: proto.AuditRecord): AuditRecord {
+/** Converts without validation: a wrong value shows up as a hash mismatch. */
+function auditFromProto(record: proto.AuditRecord): AuditRecord {
   const scope = (AUDIT_SCOPES as readonly string[]).includes(record.scope) ? (record.scope as AuditScope) : "work";
   return {
     n: Number(record.number),
@@ -59,7 +59,7 @@ export function auditFromProto(record: proto.AuditRecord): AuditRecord {
   };
 }
 
-/** Null: the records of an export, as JSON, are whole and in order. Throws a ProblemError for what is no record. */
+/** Returns the first break of the hash chain of an export, or `null` if it is complete. Throws a ProblemError for invalid records. */
 export function brokenExport(records: readonly Json[]): BrokenChain | null {
   const read = records.map((json) => auditFromProto(fromJson(AuditRecordSchema, json)));
   return brokenChain(read, read[0]?.n === 1 ? "" : null);

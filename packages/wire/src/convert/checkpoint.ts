@@ -63,12 +63,12 @@ export function checkpointStatus({ phase, spec, checkpoints }: Allocation): prot
   const current = currentOf(phase);
   return create(proto.CheckpointStatusSchema, {
     mode: spec.checkpoint?.mode ?? "",
-    asked,
-    taken,
+    requested: asked,
+    completed: taken,
     ...(last === undefined
       ? null
       : {
-          last: create(proto.TakenCheckpointSchema, {
+          last: create(proto.CompletedCheckpointSchema, {
             number: last.n,
             attempt: last.attempt,
             at: timestampFromMs(last.at),
@@ -97,7 +97,7 @@ function currentOf(phase: AllocationPhase): proto.RunningCheckpoint | null {
     number: n,
     since: timestampFromMs(phase.since),
     cause,
-    suspends: next === "suspend",
+    suspendAfter: next === "suspend",
     message,
     nodes: answers.length,
     nodesDone: answers.filter((bytes) => bytes !== null).length,

@@ -16,7 +16,7 @@ export interface MemberStanding {
   readonly group: TaskGroupStatus | undefined;
 }
 
-export type StandingOf = (member: DagNode, n: number) => MemberStanding;
+type StandingOf = (member: DagNode, n: number) => MemberStanding;
 
 /** Without `standingOf` the members are left out. */
 export function dagToProto(dag: Dag, logIndex: number, standingOf?: StandingOf): proto.Dag {
@@ -69,6 +69,6 @@ export function dagGraph(dag: Dag, standingOf: StandingOf): proto.DagGraph {
 export const dagStateToProto = (state: DagState): proto.DagState =>
   (enumNumber(proto.DagStateSchema, state) ?? 0) as proto.DagState;
 
-/** Null: unspecified, or a value of a newer version. */
+/** Returns `null` for an unspecified or unknown value. */
 export const dagStateFromProto = (state: proto.DagState): DagState | null =>
   (enumName(proto.DagStateSchema, state) as DagState | undefined) ?? null;

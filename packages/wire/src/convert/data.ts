@@ -7,7 +7,7 @@ import type * as proto from "../../gen/lattice/v1/allocations_pb.ts";
 import { DataSchema, MountSchema } from "../../gen/lattice/v1/allocations_pb.ts";
 import type { FieldList } from "../errors/field-list.ts";
 
-/** What was not asked for is absent: records of those that never asked look as they always did. */
+/** Omits unset fields, so that records without them keep their hash. */
 export function dataFromProto(
   data: proto.Data | undefined,
   problems: FieldList,
@@ -70,14 +70,14 @@ const UNITS: readonly (readonly [string, number])[] = [
 ];
 
 /** NaN: it is no amount. */
-export function parseSize(text: string): number {
+function parseSize(text: string): number {
   const match = /^(\d{1,15}(?:\.\d{1,6})?)\s*([KMGT]i?B)$/i.exec(text.trim());
   const unit = UNITS.find(([name]) => name.toLowerCase() === match?.[2]?.toLowerCase());
   return match === null || unit === undefined ? Number.NaN : Math.round(Number(match[1]) * unit[1]);
 }
 
-export function sizeText(bytes: number): string {
+function sizeText(bytes: number): string {
   const unit = UNITS.find(([, size]) => bytes % size === 0);
-  // Nobody asks for less than a kilobyte to the byte.
+  // Sizes below one kilobyte are rounded up.
   return unit === undefined ? `${Math.ceil(bytes / 1e3)}KB` : `${bytes / unit[1]}${unit[0]}`;
 }

@@ -6,12 +6,12 @@ import type * as proto from "../../gen/lattice/v1/allocations_pb.ts";
 import { EventSchema } from "../../gen/lattice/v1/allocations_pb.ts";
 import { timestampFromMs } from "../json/timestamp.ts";
 
-export interface CursorValue {
+interface CursorValue {
   readonly index: LogIndex;
   readonly n: number;
 }
 
-export interface EventRecord {
+interface EventRecord {
   readonly cursor: CursorValue;
   /** Milliseconds since 1970. */
   readonly at: number;
@@ -38,7 +38,7 @@ export const eventToProto = ({ cursor, at, event }: EventRecord): proto.Event =>
 
 export const formatCursor = ({ index, n }: CursorValue): string => `${index}:${n}`;
 
-/** Null: not a cursor. */
+/** Returns `null` for text that is not a cursor. */
 export function parseCursor(text: string): CursorValue | null {
   const match = /^(\d{1,15}):(\d{1,9})$/.exec(text);
   return match === null ? null : { index: logIndex(Number(match[1])), n: Number(match[2]) };

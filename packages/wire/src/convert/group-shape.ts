@@ -1,5 +1,5 @@
-// The elements of a task group, both ways. One range is told by its ends; several by a list, of which the
-// ends are the lowest and the highest index.
+// Converts the indexes of a task group in both directions. One range has start and end; several ranges are a list, whose
+// start and end are the lowest and the highest index.
 
 import { create } from "@bufbuild/protobuf";
 import { describeRange, type ElementRange, type GroupShape, parseIndexes, rangeOfRuns } from "@lattice/core";

@@ -1,4 +1,4 @@
-// How the elements of a task group stand, in figures.
+// Element counts of a task group, by state.
 
 import { create } from "@bufbuild/protobuf";
 import { type GroupCounts, type GroupShape, sizeOf } from "@lattice/core";
@@ -8,7 +8,7 @@ import { shapeToProto } from "./group-shape.ts";
 export interface ElementsNow {
   /** Elements in the queue. */
   readonly pending: number;
-  /** Suspended until somebody resumes them. */
+  /** Suspended until they are resumed. */
   readonly resting: number;
 }
 

@@ -2,7 +2,7 @@
 // of its elements.
 
 import { create } from "@bufbuild/protobuf";
-import { groupEnd, type HeldAs, hasGroupEnded, type TaskGroup } from "@lattice/core";
+import { groupEnd, type HoldKind, hasGroupEnded, type TaskGroup } from "@lattice/core";
 import type * as proto from "../../gen/lattice/v1/allocations_pb.ts";
 import { AllocationSchema } from "../../gen/lattice/v1/allocations_pb.ts";
 import { timestampFromMs } from "../json/timestamp.ts";
@@ -13,11 +13,11 @@ import { holdStatus } from "./hold.ts";
 import { specToProto } from "./spec-to-proto.ts";
 import { allocationStateToProto } from "./states.ts";
 
-export interface GroupExtra extends AllocationExtra, ElementsNow {
-  /** Elements that are not in the queue yet; absent: nobody asked. */
+interface GroupExtra extends AllocationExtra, ElementsNow {
+  /** Elements that are not queued yet; unset in lists. */
   readonly waitingIndexes?: string;
-  /** Of them, those that are held one by one, as whom. */
-  readonly heldIndexes?: Readonly<Record<HeldAs, string>>;
+  /** Elements held individually, by the kind of hold. */
+  readonly heldIndexes?: Readonly<Record<HoldKind, string>>;
 }
 
 export function groupToProto(group: TaskGroup, extra: GroupExtra): proto.Allocation {
@@ -37,11 +37,11 @@ export function groupToProto(group: TaskGroup, extra: GroupExtra): proto.Allocat
     group: {
       ...groupStatus(group, group.counts, extra),
       waitingIndexes: extra.waitingIndexes ?? "",
-      heldIndexes: extra.heldIndexes?.user ?? "",
-      adminHeldIndexes: extra.heldIndexes?.admin ?? "",
+      userHoldIndexes: extra.heldIndexes?.user ?? "",
+      adminHoldIndexes: extra.heldIndexes?.admin ?? "",
     },
     dagId: group.dag ?? "",
-    unmet: unmet.flatMap((n) => spec.dependsOn?.[n] ?? []).map(dependencyToProto),
+    unmetDependencies: unmet.flatMap((n) => spec.dependsOn?.[n] ?? []).map(dependencyToProto),
   });
   if (group.hold !== undefined && end === null) message.hold = holdStatus(group.hold);
   const startedAt = "startedAt" in phase ? phase.startedAt : null;

@@ -11,7 +11,7 @@ import { nodeStateToProto } from "./states.ts";
 import { insideFromProto, insideToProto } from "./topology.ts";
 
 /** What only the leader knows: heartbeats are not in the log. */
-export interface NodeLiveness {
+interface NodeLiveness {
   /** Milliseconds since 1970; null: not heard by this server. */
   readonly lastHeardAt: number | null;
   readonly connected: boolean;

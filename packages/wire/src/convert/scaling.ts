@@ -53,7 +53,7 @@ const TARGET = /^(\d{1,12}(?:\.\d{1,6})?)\s*(%|ms|s|m|h)?$/;
 const UNITS: Readonly<Record<string, number>> = { "": 1, "%": 0.01, ms: 0.001, s: 1, m: 60, h: 3_600 };
 
 /** In thousandths; null: not a target. */
-export function parseTarget(text: string): number | null {
+function parseTarget(text: string): number | null {
   const match = TARGET.exec(text.trim());
   if (match === null) return null;
   return Math.round(Number(match[1]) * (UNITS[match[2] ?? ""] ?? 1) * 1000);
@@ -86,7 +86,7 @@ export const scaleToProto = (scale: ScalePolicy): proto.ScalePolicy =>
     cooldownSeconds: scale.cooldown / 1000,
   });
 
-/** Null: it neither scales nor is being renewed. */
+/** Returns `null` for an allocation that neither scales nor is being updated. */
 export function scalingStatus(record: Allocation): proto.ScalingStatus | null {
   const { spec, phase, scaling, renewal } = record;
   const { scale } = spec.lifecycle;

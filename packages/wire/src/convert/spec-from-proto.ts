@@ -1,11 +1,11 @@
-// A submission in its full form to the core's complete spec: defaults filled in, ids parsed, features
-// that are not offered refused by name. It checks what the conversion itself needs; whether the
-// complete spec is acceptable is the core's to say.
+// Converts a submission in full form into the core's complete spec: fills in defaults, parses ids and rejects
+// unsupported features by name. It checks only what the conversion needs; the core validates the complete spec.
 
 import {
   type AllocationSpec,
   type Constraints,
   type Duration,
+  duration,
   type Environment,
   type Lifecycle,
   type MemoryPolicy,
@@ -34,23 +34,23 @@ import { serviceFromProto } from "./service.ts";
 import { telemetryFromProto } from "./telemetry.ts";
 import { unsupportedFields } from "./unsupported.ts";
 
-export const DEFAULT_PREEMPTION_CLASS = 5;
-export const DEFAULT_MAX_REQUEUE = 3;
+const DEFAULT_PREEMPTION_CLASS = 5;
+const DEFAULT_MAX_REQUEUE = 3;
 /** For a vCluster that names no default of its own. */
-export const DEFAULT_WALLTIME_MS = 3_600_000;
+const DEFAULT_WALLTIME_MS = 3_600_000;
 
-export interface SpecDefaults {
+interface SpecDefaults {
   /** Used when the submission names none. */
   readonly tenant: string;
   readonly vcluster: string;
-  /** Null: the vCluster is not known here; the log will refuse it. */
+  /** Returns `null` for an unknown vCluster; `apply` rejects it. */
   readonly defaultWalltimeMs: (vcluster: string) => number | null;
 }
 
 /** Throws a ProblemError that names every field. */
 export function specFromProto(spec: proto.AllocationSpec, defaults: SpecDefaults): AllocationSpec {
   const missing = new FieldList();
-  for (const path of unsupportedFields(spec)) missing.add(`allocation.${path}`, "is not offered by this version");
+  for (const path of unsupportedFields(spec)) missing.add(`allocation.${path}`, "is not supported by this version");
   missing.throwIfAny("unsupported_feature");
 
   const problems = new FieldList();
@@ -94,7 +94,7 @@ export function specFromProto(spec: proto.AllocationSpec, defaults: SpecDefaults
   };
 }
 
-/** What was not asked for is absent: records of those that never asked look as they always did. */
+/** Omits unset fields, so that records without them keep their hash. */
 export function environmentOf(e: proto.Environment | undefined): Environment {
   return {
     variables: e?.variables ?? {},
@@ -168,7 +168,7 @@ function constraintsOf(c: proto.Constraints | undefined, problems: FieldList): C
     topology: c?.topology === Topology.TIGHT ? "tight" : "any",
     requiredNodes: ids(c?.requiredNodes ?? [], "required_nodes"),
     excludedNodes: ids(c?.excludedNodes ?? [], "excluded_nodes"),
-    // Absent means no: records of those that never asked look as they always did.
+    // Omitted when false, so that records without it keep their hash.
     ...(c?.requireConformance ? { requireConformance: true } : null),
     ...(c?.requireUnifiedMemory ? { requireUnifiedMemory: true } : null),
     ...(c?.preferSameNuma ? { preferSameNuma: true } : null),
@@ -207,4 +207,4 @@ function lifecycleOf(l: proto.Lifecycle | undefined, fallback: Duration, problem
 }
 
 const walltimeFor = (vcluster: VClusterId, { defaultWalltimeMs }: SpecDefaults): Duration =>
-  (defaultWalltimeMs(vcluster) ?? DEFAULT_WALLTIME_MS) as Duration;
+  duration(defaultWalltimeMs(vcluster) ?? DEFAULT_WALLTIME_MS);

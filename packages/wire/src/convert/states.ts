@@ -13,7 +13,7 @@ import {
 import { type NodeState, NodeStateSchema } from "../../gen/lattice/v1/nodes_pb.ts";
 import { enumName, enumNumber } from "../json/enum-names.ts";
 
-/** Null: unspecified, or a value of a newer version. */
+/** Returns `null` for an unspecified or unknown value. */
 export const allocationStateFromProto = (state: AllocationState): PhaseKind | null =>
   word<PhaseKind>(AllocationStateSchema, state);
 export const allocationStateToProto = (state: PhaseKind): AllocationState =>

@@ -27,7 +27,7 @@ export function telemetryToProto({ telemetry }: Pick<AllocationSpec, "telemetry"
   return { telemetry: create(TelemetrySchema, { mode, ...(until === null ? {} : { until: timestampFromMs(until) }) }) };
 }
 
-/** Null: there is no such mode. */
+/** Returns `null` for an unknown mode. */
 export function telemetryMode(text: string): TelemetryMode | null {
   const word = text === "" ? "prod" : text.toLowerCase();
   return TELEMETRY_MODES.find((mode) => mode === word) ?? null;

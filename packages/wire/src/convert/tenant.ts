@@ -12,7 +12,7 @@ import { fractionToMilli, milliToFraction } from "./amounts.ts";
 /** Larger shares and allowances are surely mistakes. */
 const MAX_FRACTION = 1000;
 
-export interface TenantCounts {
+interface TenantCounts {
   readonly nodes: number;
   readonly running: number;
 }

@@ -32,7 +32,7 @@ export function insideToProto({ cxlMemoryBytes, powerWatts, gpuTopology, memoryT
   };
 }
 
-/** Absent where nothing was told: nodes that tell nothing look as they always did. */
+/** Omits what the node did not report, so that records without it keep their hash. */
 export function insideFromProto(c: proto.Capabilities, problems: FieldList): Inside {
   if (!isUsableGb(c.cxlMemoryGb)) problems.add("capabilities.cxl_memory_gb", "must be a number of GiB, 0 or more");
   const { gpuTopology, memoryTopology } = c;

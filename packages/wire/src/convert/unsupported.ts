@@ -3,7 +3,7 @@
 
 import type { AllocationSpec } from "../../gen/lattice/v1/allocations_pb.ts";
 
-/** Paths of the fields that ask for something not offered, in the order of the contract. */
+/** Returns the paths of unsupported fields, in the order of the contract. */
 export function unsupportedFields(spec: AllocationSpec): string[] {
   const asked: readonly (readonly [string, boolean])[] = [["sensitive", spec.sensitive]];
   return asked.filter(([, used]) => used).map(([path]) => path);

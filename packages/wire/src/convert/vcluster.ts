@@ -10,7 +10,7 @@ import { fractionToMilli, milliToFraction } from "./amounts.ts";
 import { sharingToProto } from "./sharing.ts";
 import { schedulerToProto } from "./states.ts";
 
-/** Only ratios matter, so nobody needs more. */
+/** Only ratios matter, so more digits are pointless. */
 const MAX_WEIGHT = 1000;
 
 type WeightField = Exclude<keyof proto.Weights, "$typeName" | "$unknown">;
@@ -27,7 +27,7 @@ const FIELDS: readonly (readonly [Factor, WeightField])[] = [
   ["conformance", "conformance"],
 ];
 
-export interface VClusterCounts {
+interface VClusterCounts {
   readonly pending: number;
   readonly running: number;
 }

@@ -1,5 +1,5 @@
-// Gathers what is wrong with the directives of one script, #LATTICE and #SBATCH alike, so that a user
-// corrects them all at once. Each problem says the line it stands in, and they are told in that order.
+// Collects the errors of all directives of a script, #LATTICE and #SBATCH, so that a user can correct them at once. Each
+// names its line, and they are reported in line order.
 
 import { FieldList } from "../errors/field-list.ts";
 import type { Option } from "./options.ts";

@@ -3,7 +3,7 @@
 /** More names than this in one list are a mistake. */
 const MAX_HOSTS = 10_000;
 
-/** Null: not a list of nodes. */
+/** Returns `null` for text that is not a node list. */
 export function expandHostlist(text: string): string[] | null {
   const out: string[] = [];
   for (const part of text.split(/,(?![^[]*\])/)) {

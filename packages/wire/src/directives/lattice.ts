@@ -4,7 +4,7 @@
 
 import type { Json, JsonObject } from "../json/value.ts";
 import { nearest } from "../text/nearest.ts";
-import { DirectiveProblems } from "./directive-problems.ts";
+import type { DirectiveProblems } from "./directive-problems.ts";
 import type { Option } from "./options.ts";
 import { checkpointOf, exposedOf, mountWithKeys, probeFrom } from "./short-values.ts";
 
@@ -72,15 +72,7 @@ export function latticeTakesValue(name: string): boolean {
   return kind !== "flag" && kind !== "unflag";
 }
 
-/** The options as a submission in short form. Throws a ProblemError that names every option. */
-export function submissionFromOptions(options: readonly Option[]): JsonObject {
-  const problems = new DirectiveProblems();
-  const out = readLatticeOptions(options, problems);
-  problems.throwIfAny();
-  return out;
-}
-
-/** What is wrong goes to `problems`, so that a script's other directives are told with it. */
+/** Adds errors to `problems`, so that all directives of a script are reported together. */
 export function readLatticeOptions(options: readonly Option[], problems: DirectiveProblems): JsonObject {
   const out: Record<string, Json> = {};
   for (const option of options) {

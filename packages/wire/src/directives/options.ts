@@ -4,7 +4,7 @@
 export interface Option {
   /** Without dashes; a short flag is one letter. */
   readonly name: string;
-  /** Null: none was given. */
+  /** `null` for an option without a value. */
   readonly value: string | null;
   /** As it was written, for messages. */
   readonly text: string;

@@ -20,12 +20,12 @@ export interface ParsedScript {
   readonly warnings: string[];
   /** The script has #SBATCH lines: it expects SLURM_* variables. */
   readonly slurm: boolean;
-  /** Slurm's options that count, of the script and of whoever submits, by their long names. */
+  /** Effective Slurm options of the script and the command line, by long name. */
   readonly options: readonly Option[];
 }
 
 /**
- * `over`: Slurm's own flags of whoever submits; each wins over the directive of its name.
+ * `over`: Slurm flags of the command line; each overrides the directive of the same name.
  * Throws a ProblemError that names every directive that cannot be taken, or `script`.
  */
 export function parseScript(text: string, mapping: SlurmMapping = {}, over: readonly Option[] = []): ParsedScript {
@@ -50,7 +50,7 @@ export function parseScript(text: string, mapping: SlurmMapping = {}, over: read
 }
 
 /** Refuses what no interpreter could run. */
-export function checkScript(text: string): void {
+function checkScript(text: string): void {
   const refuse = (detail: string, hint: string) => fieldError([{ field: "script", detail, hint }]);
   if (text.trim() === "") throw refuse("is empty", "Put the commands to run into the script.");
   const nul = text.indexOf("\0");
@@ -75,7 +75,7 @@ interface Directive {
 
 const DIRECTIVE = /^#(LATTICE|SBATCH)(?:[ \t]+(.*))?$/;
 
-/** Those that count, and those that stand after the first command. */
+/** Directives before the first command, which count, and directives after it, which do not. */
 function directivesOf(text: string): { directives: Directive[]; late: Directive[] } {
   const directives: Directive[] = [];
   const late: Directive[] = [];

@@ -3,11 +3,11 @@
 
 import type { JsonObject } from "../json/value.ts";
 
-/** A number where it is one; other text goes on as it is, and the server says what is wrong with it. */
+/** Returns a number if the text is one; other text passes unchanged, and the server reports the error. */
 export const numeric = (text: string): number | string => (/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text);
 
 /** `SOURCE:TARGET[:ro|rw]`: the target is after the last colon but for the access, because sources have colons of their own. */
-export function mountOf(text: string): { readonly source: string; readonly target: string; readonly access?: string } {
+function mountOf(text: string): { readonly source: string; readonly target: string; readonly access?: string } {
   const [, rest = text, access] = /^(.*):(ro|rw)$/.exec(text) ?? [];
   const at = rest.lastIndexOf(":");
   const parts = at <= 0 ? { source: rest, target: "" } : { source: rest.slice(0, at), target: rest.slice(at + 1) };

@@ -1,5 +1,5 @@
 // What each #SBATCH option means to Lattice. Options without an equivalent are ignored with a
-// warning that says why or what to use instead, so that existing scripts go on working; options
+// warning that says why or what to use instead, so that existing scripts keep working; options
 // whose loss would change what runs are refused.
 
 /** Short flags and the long options they stand for. */
@@ -78,7 +78,7 @@ export const SLURM_IGNORED: Readonly<Record<string, string>> = {
   gpus: "Lattice counts GPUs per node; use --gpus-per-node",
   oversubscribe: `${FULL_NODES}`,
   overcommit: `${FULL_NODES}`,
-  reservation: "reservations are not offered",
+  reservation: "reservations are not supported",
   "mem-bind": `${FULL_NODES}, memory is not constrainable`,
   "gpus-per-task": "Lattice counts GPUs per node; use --gpus-per-node",
   "gpus-per-socket": "Lattice counts GPUs per node; use --gpus-per-node",
@@ -109,17 +109,17 @@ export const SLURM_SILENT: ReadonlySet<string> = new Set([
 
 /** Refused: without it, something else would run. */
 export const SLURM_REFUSED: Readonly<Record<string, string>> = {
-  begin: "a start time is not offered; submit the job then, or let it depend on another",
-  deadline: "a deadline is not offered; leave it out",
+  begin: "a start time is not supported; submit the job then, or let it depend on another",
+  deadline: "a deadline is not supported; leave it out",
   input: "a job reads no standard input; redirect it in the script",
-  nodefile: "a file of nodes is not offered; name them with --nodelist",
-  bb: "burst buffers are not offered; use #LATTICE --data-mount",
-  bbf: "burst buffers are not offered; use #LATTICE --data-mount",
-  hetjob: "jobs of unlike parts are not offered; submit each part, with --dependency between them",
-  packjob: "jobs of unlike parts are not offered; submit each part, with --dependency between them",
-  "het-group": "jobs of unlike parts are not offered; submit each part, with --dependency between them",
-  uid: "a job runs as whoever submits it",
-  gid: "a job runs as whoever submits it",
+  nodefile: "a file of nodes is not supported; name them with --nodelist",
+  bb: "burst buffers are not supported; use #LATTICE --data-mount",
+  bbf: "burst buffers are not supported; use #LATTICE --data-mount",
+  hetjob: "heterogeneous jobs are not supported; submit each part, with --dependency between them",
+  packjob: "heterogeneous jobs are not supported; submit each part, with --dependency between them",
+  "het-group": "heterogeneous jobs are not supported; submit each part, with --dependency between them",
+  uid: "a job runs as the user who submits it",
+  gid: "a job runs as the user who submits it",
 };
 
 /** Kinds of `--dependency`, and the condition each stands for. */

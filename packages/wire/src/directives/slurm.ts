@@ -2,8 +2,8 @@
 
 import { ProblemError } from "../errors/problem.ts";
 import type { Json, JsonObject } from "../json/value.ts";
+import { parseSlurmTime } from "../json/walltime.ts";
 import { parseTaskGroup } from "../normalise/task-group.ts";
-import { parseSlurmTime } from "../normalise/walltime.ts";
 import { own } from "../text/own.ts";
 import { type DirectiveProblems, shownOption } from "./directive-problems.ts";
 import { expandHostlist } from "./hostlist.ts";
@@ -28,7 +28,7 @@ export interface SlurmMapping {
   readonly accounts?: Readonly<Record<string, string>>;
 }
 
-export interface SlurmSubmission {
+interface SlurmSubmission {
   readonly submission: JsonObject;
   readonly warnings: string[];
 }
@@ -37,7 +37,7 @@ export const slurmLongName = (name: string): string => own(SLURM_SHORT, name) ??
 
 export const slurmTakesValue = (name: string): boolean => !SLURM_FLAGS.has(slurmLongName(name));
 
-/** What cannot be honoured goes to `problems`, so that a script's other directives are told with it. */
+/** Adds unsupported options to `problems`, so that all directives of a script are reported together. */
 export function submissionFromSlurm(
   options: readonly Option[],
   mapping: SlurmMapping,
@@ -242,7 +242,7 @@ function dependencyRule(work: SlurmWork, value: string, option: Option): void {
     }
     const condition = own(SLURM_DEPENDENCIES, kind);
     if (condition === undefined || ids.length === 0 || ids.some((id) => !/^\d+(_\d+)?$/.test(id))) {
-      work.problems.unsupported(option, "offered are afterok, afternotok, afterany, aftercorr and singleton");
+      work.problems.unsupported(option, "supported types: afterok, afternotok, afterany, aftercorr, singleton");
       return;
     }
     edges.push(...ids.map((ref) => ({ ref, condition })));
@@ -269,7 +269,7 @@ function timeRule(work: SlurmWork, value: string, option: Option): void {
 
 /** Only "and": alternatives and counts per feature would place the job elsewhere than asked. */
 function constraintRule(work: SlurmWork, value: string, option: Option): void {
-  if (/[|[\]*()]/.test(value)) work.problems.unsupported(option, "only features joined by & are offered");
+  if (/[|[\]*()]/.test(value)) work.problems.unsupported(option, "only features joined by & are supported");
   else
     work.constrain(
       "features",

@@ -1,7 +1,7 @@
 // The words of a directive line, as Slurm splits them: blanks separate, quotes join, a backslash
 // takes the next character as it is, and a `#` after a blank starts a comment.
 
-/** Null: a quote is not closed. */
+/** Returns `null` for an unclosed quote. */
 export function tokens(line: string): string[] | null {
   const out: string[] = [];
   let word = "";

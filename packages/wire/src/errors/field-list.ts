@@ -6,7 +6,7 @@ import type { ErrorCode } from "./catalogue.ts";
 import { ProblemError } from "./problem.ts";
 
 /** A person corrects a few fields at a time; the rest is only counted. */
-export const MAX_FIELD_PROBLEMS = 20;
+const MAX_FIELD_PROBLEMS = 20;
 
 /** Named in the one-line detail; the whole list is beside it. */
 const MAX_NAMED = 5;

@@ -13,7 +13,7 @@ import { type Problem, problem } from "./problem.ts";
 /** Name of the trailer that holds `detailsBin`. */
 export const GRPC_DETAILS_TRAILER = "grpc-status-details-bin";
 
-export interface GrpcProblem {
+interface GrpcProblem {
   readonly code: number;
   readonly message: string;
   readonly detailsBin: Uint8Array;
@@ -29,7 +29,7 @@ export function problemToGrpc(p: Problem): GrpcProblem {
     hint: p.hint,
     retryable: p.retryable,
     fields: p.fields.map(({ field, detail, hint = "" }) => ({ field, detail, hint })),
-    figures: { ...p.figures },
+    values: { ...p.values },
     retryAfterSeconds: p.retryAfterSeconds ?? 0,
   });
   const details = [anyPack(ProblemSchema, detail), ...retryInfo(p)];
@@ -37,7 +37,7 @@ export function problemToGrpc(p: Problem): GrpcProblem {
   return { code, message: p.detail, detailsBin: toBinary(StatusSchema, status) };
 }
 
-/** What gRPC's own clients look at; whoever asks too much is always told when to come again. */
+/** Standard gRPC retry information. A rate-limited caller always receives a delay. */
 function retryInfo({ status, retryAfterSeconds = status === 429 ? 1 : undefined }: Problem): Any[] {
   if (retryAfterSeconds === undefined) return [];
   const retryDelay = { seconds: BigInt(retryAfterSeconds), nanos: 0 };
@@ -64,10 +64,10 @@ function detailOf(bytes: Uint8Array | undefined): Problem | null {
         detail,
         ...(hint === "" ? {} : { hint }),
       }));
-      const figures = Object.keys(found.figures).length === 0 ? {} : { figures: { ...found.figures } };
+      const values = Object.keys(found.values).length === 0 ? {} : { values: { ...found.values } };
       const after = found.retryAfterSeconds === 0 ? {} : { retryAfterSeconds: found.retryAfterSeconds };
       return {
-        ...problem(code, { detail: found.detail, hint: found.hint, fields, ...figures, ...after }),
+        ...problem(code, { detail: found.detail, hint: found.hint, fields, ...values, ...after }),
         retryable: found.retryable,
       };
     }

@@ -20,7 +20,7 @@ export function problemFromJson(body: unknown, status: number): Problem {
     detail: text(value.detail) ?? text(value.title) ?? `the server answered with status ${status}`,
     fields: Array.isArray(value.fields) ? value.fields.flatMap(fieldOf) : [],
     ...(text(value.hint) === undefined ? {} : { hint: text(value.hint) ?? "" }),
-    ...(isRecord(value.figures) ? { figures: numbersOf(value.figures) } : {}),
+    ...(isRecord(value.values) ? { values: numbersOf(value.values) } : {}),
     ...(typeof value.retry_after_seconds === "number" ? { retryAfterSeconds: value.retry_after_seconds } : {}),
   });
   return typeof value.retryable === "boolean" ? { ...base, retryable: value.retryable } : base;

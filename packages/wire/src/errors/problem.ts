@@ -15,16 +15,16 @@ export interface Problem {
   readonly fields: readonly FieldProblem[];
   readonly retryable: boolean;
   /** For programs: current, requested and limit of a quota. */
-  readonly figures?: Readonly<Record<string, number>>;
+  readonly values?: Readonly<Record<string, number>>;
   /** When the same call may be made again; absent: soon. */
   readonly retryAfterSeconds?: number;
 }
 
-export interface ProblemOptions {
+interface ProblemOptions {
   readonly detail?: string;
   readonly hint?: string;
   readonly fields?: readonly FieldProblem[];
-  readonly figures?: Readonly<Record<string, number>>;
+  readonly values?: Readonly<Record<string, number>>;
   readonly retryAfterSeconds?: number;
   readonly cause?: unknown;
 }
@@ -39,12 +39,13 @@ export function problem(code: ErrorCode, options: ProblemOptions = {}): Problem 
     hint: options.hint ?? hint,
     fields: options.fields ?? [],
     retryable,
-    ...(options.figures === undefined ? {} : { figures: options.figures }),
+    ...(options.values === undefined ? {} : { values: options.values }),
     ...(options.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: options.retryAfterSeconds }),
   };
 }
 
-export const problemFromRefusal = (refusal: Refusal): Problem => problem(refusal.code, refusal);
+export const problemFromRefusal = (refusal: Refusal): Problem =>
+  problem(refusal.code, refusal.figures === undefined ? refusal : { ...refusal, values: refusal.figures });
 
 export class ProblemError extends Error {
   readonly problem: Problem;

@@ -1,11 +1,11 @@
-// A problem as a person reads it in a terminal: what went wrong, the figures, the fields, and what
+// A problem as a person reads it in a terminal: what went wrong, the values, the fields, and what
 // to do about it. The CLI prints this to standard error.
 
 import type { Problem } from "./problem.ts";
 
 export function renderProblem(problem: Problem): string {
   const lines = [`Error: ${problem.detail === "" ? problem.title : problem.detail}`];
-  for (const [name, value] of Object.entries(problem.figures ?? {})) lines.push(`  ${capitalised(name)}: ${value}`);
+  for (const [name, value] of Object.entries(problem.values ?? {})) lines.push(`  ${capitalised(name)}: ${value}`);
   for (const { field, detail, hint } of problem.fields) {
     const line = `${field}: ${detail}`;
     // A single field's problem usually is the detail already.

@@ -5,7 +5,7 @@ import { type DescMessage, type DescService, fromBinary, type Message, toBinary 
 import { ProblemError } from "../errors/problem.ts";
 
 /** `Buffer` in a program that is compiled for Node, else `Uint8Array`. */
-export type OutBytes = typeof globalThis extends { Buffer: { alloc(size: number): infer B extends Uint8Array } }
+type OutBytes = typeof globalThis extends { Buffer: { alloc(size: number): infer B extends Uint8Array } }
   ? B
   : Uint8Array;
 

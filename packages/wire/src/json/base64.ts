@@ -7,7 +7,7 @@ const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 
 export const formatBytes = (bytes: Uint8Array): string => base64Encode(bytes);
 
-/** Null: not base64. The URL alphabet and missing padding are taken as well. */
+/** Returns `null` for text that is not base64. Accepts the URL alphabet and missing padding. */
 export function parseBytes(text: string): Uint8Array | null {
   if (!BASE64.test(text) || text.replace(/=+$/, "").length % 4 === 1) return null;
   return base64Decode(text);

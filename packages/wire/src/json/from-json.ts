@@ -6,13 +6,13 @@ import { create, type DescField, type DescMessage, type MessageShape } from "@bu
 import { TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { FieldList } from "../errors/field-list.ts";
 import { ProblemError } from "../errors/problem.ts";
-import { durationsOf } from "../normalise/durations.ts";
-import { parseWalltime } from "../normalise/walltime.ts";
 import { nearest } from "../text/nearest.ts";
+import { durationsOf } from "./durations.ts";
 import { enumNames, enumNumber } from "./enum-names.ts";
 import { type Read, readString, scalarReader } from "./scalars.ts";
 import { parseTimestamp } from "./timestamp.ts";
 import { isObject, kindOf } from "./value.ts";
+import { parseWalltime } from "./walltime.ts";
 
 /** Longer lists and maps are refused: no request of this API needs them. */
 export const MAX_ITEMS = 10_000;

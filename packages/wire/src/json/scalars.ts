@@ -5,12 +5,12 @@ import { ScalarType } from "@bufbuild/protobuf";
 import { parseBytes } from "./base64.ts";
 import { kindOf } from "./value.ts";
 
-export interface Wrong {
+interface Wrong {
   readonly wrong: string;
   readonly hint?: string;
 }
 export type Read<T> = { readonly value: T } | Wrong;
-export type ReadScalar = (value: unknown) => Read<unknown>;
+type ReadScalar = (value: unknown) => Read<unknown>;
 
 const LONE_SURROGATE = /\p{Cs}/u;
 
@@ -54,7 +54,7 @@ function readNumber(value: unknown): Read<number> {
   return { value };
 }
 
-export function readWhole(value: unknown, [least, most]: readonly [number, number]): Read<number> {
+function readWhole(value: unknown, [least, most]: readonly [number, number]): Read<number> {
   const bounds = `between ${least} and ${most}`;
   if (typeof value !== "number") {
     return { wrong: `must be a whole number ${bounds}, not ${kindOf(value)}`, ...unquoteHint(value) };

@@ -21,7 +21,7 @@ export const timestampToMs = (t: Timestamp): number => Number(t.seconds) * 1000 
 
 export const formatTimestamp = (t: Timestamp): string => new Date(clamp(timestampToMs(t))).toISOString();
 
-/** Null: neither an RFC 3339 instant nor a date, which is its first moment in UTC. */
+/** Parses an RFC 3339 instant, or a date as its first moment in UTC; returns `null` otherwise. */
 export function parseTimestamp(text: string): Timestamp | null {
   if (!RFC3339.test(text) && !DATE.test(text)) return null;
   const ms = Date.parse(text.toUpperCase());

@@ -14,7 +14,7 @@ type Fields = Readonly<Record<string, unknown>>;
 type FieldText = (message: Fields) => string;
 
 const compiled = new WeakMap<DescMessage, readonly FieldText[]>();
-/** Null: not written yet. */
+/** `null` until first written. */
 const kept = new WeakMap<object, string | null>();
 
 export function toJsonText<Desc extends DescMessage>(schema: Desc, message: MessageShape<Desc>): string {

@@ -10,7 +10,7 @@ import { normaliseSubmission } from "./submission.ts";
 
 const KNOWN: readonly string[] = ["name", "allocations", "request_id", "dag", "tenant", "vcluster"];
 
-export interface NormalisedDag {
+interface NormalisedDag {
   /** The JSON form of SubmitDagRequest. */
   readonly request: JsonObject;
   readonly warnings: string[];

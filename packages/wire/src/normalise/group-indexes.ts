@@ -11,7 +11,7 @@ export interface WrittenRange {
   readonly indexes?: string;
 }
 
-export interface GroupIndexes {
+interface GroupIndexes {
   readonly size: number;
   /** "0-99:2", "1,3,5-7". */
   readonly text: string;

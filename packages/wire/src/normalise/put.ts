@@ -1,16 +1,16 @@
 // Small pieces that tables of fields are made of: what one field of the user puts where in the full form.
 
 import { isObject, type Json, kindOf } from "../json/value.ts";
+import { hoursToSeconds, parseWalltime } from "../json/walltime.ts";
 import { own } from "../text/own.ts";
 import { type Draft, isFieldName } from "./draft.ts";
-import { hoursToSeconds, parseWalltime } from "./walltime.ts";
 
 /** `from` is the user's name for the field. */
 export type PutField = (draft: Draft, value: Json, from: string) => void;
 export type PutFields = Readonly<Record<string, PutField>>;
 
 /** Words for `priority`; 5 is the default class. */
-export const PRIORITY_CLASSES: Readonly<Record<string, number>> = { low: 2, normal: 5, high: 8 };
+const PRIORITY_CLASSES: Readonly<Record<string, number>> = { low: 2, normal: 5, high: 8 };
 
 export const at =
   (path: string): PutField =>

@@ -7,11 +7,11 @@ import { CreateTenantRequestSchema, QuotaSchema, UpdateTenantRequestSchema } fro
 import { UpdateAllocationRequestSchema } from "../../gen/lattice/v1/allocations_pb.ts";
 import { fieldError } from "../errors/field-list.ts";
 import { ProblemError } from "../errors/problem.ts";
+import { durationsOf } from "../json/durations.ts";
 import { fromJson, refuseUnknown } from "../json/from-json.ts";
 import type { JsonObject } from "../json/value.ts";
 import { own } from "../text/own.ts";
 import { Draft } from "./draft.ts";
-import { durationsOf } from "./durations.ts";
 import { at, duration, group, hours, inside, type PutFields, priority, word } from "./put.ts";
 
 const WALLTIME: PutFields = {

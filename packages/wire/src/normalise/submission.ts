@@ -14,7 +14,7 @@ import { Draft } from "./draft.ts";
 import { FIELDS, UNOFFERED_FIELDS } from "./fields.ts";
 import { unfoldTemplate } from "./task-group.ts";
 
-export interface Normalised {
+interface Normalised {
   /** The JSON form of SubmitRequest. */
   readonly request: JsonObject;
   readonly warnings: string[];
@@ -61,7 +61,7 @@ function read(input: unknown): ReadSubmission {
 function refuseBeside(draft: Draft, rest: JsonObject): void {
   refuseUnoffered(rest, "");
   for (const name of Object.keys(rest)) {
-    if (FIELDS.has(name)) draft.problems.add(name, "stands beside allocation", "Put it inside allocation.");
+    if (FIELDS.has(name)) draft.problems.add(name, "is outside allocation", "Put it inside allocation.");
     else refuseUnknown(draft.problems, { path: name, name, known: ["allocation", "request_id", "hold"] });
   }
 }
@@ -88,7 +88,7 @@ function refuseUnoffered(spec: JsonObject, prefix: string): void {
 const unofferedText = (name: string): Pick<FieldProblem, "detail" | "hint"> =>
   name === "dag" || name === "allocations"
     ? { detail: "makes this a DAG", hint: "Submit it to /api/v1/dags, or with: lattice dag submit FILE" }
-    : { detail: "is not offered by this version" };
+    : { detail: "is not supported by this version" };
 
 function requestOf(draft: Draft, beside: ReadSubmission["beside"]): JsonObject {
   const given = Object.entries(beside).filter(([, value]) => value !== undefined && value !== null);

@@ -6,15 +6,15 @@ import { LogChunkSchema, SubmitRequestSchema } from "../../gen/lattice/v1/alloca
 import { ProblemSchema } from "../../gen/lattice/v1/problem_pb.ts";
 import { ERRORS } from "../errors/catalogue.ts";
 import { PROBLEM_MEDIA_TYPE } from "../errors/problem-json.ts";
+import { durationName, durationsOf } from "../json/durations.ts";
 import type { Json, JsonObject } from "../json/value.ts";
-import { durationName, durationsOf } from "../normalise/durations.ts";
 import { isFlat } from "../routes/query.ts";
 import { type Route, routes } from "../routes/routes.ts";
 import { fieldSchema, messagesIn, refTo, schemasOf } from "./schemas.ts";
 import { DURATION, SHORT_REQUEST_PROPERTIES } from "./short-requests.ts";
 import { SHORT_SUBMISSION } from "./short-submission.ts";
 
-export interface OpenApiOptions {
+interface OpenApiOptions {
   /** Of the product. */
   readonly version?: string;
   readonly serverUrl?: string;
@@ -28,7 +28,7 @@ export interface OpenApiDocument extends JsonObject {
   readonly components: JsonObject;
 }
 
-export interface OpenApiOperation extends JsonObject {
+interface OpenApiOperation extends JsonObject {
   readonly operationId: string;
   readonly summary: string;
   readonly tags: readonly string[];

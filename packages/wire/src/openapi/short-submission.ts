@@ -67,7 +67,7 @@ export const SHORT_SUBMISSION: JsonObject = {
     view: text,
     image: text,
     tools_uenv: text,
-    read_only: says(flag, "Nobody writes to the root file system of the container."),
+    read_only: says(flag, "Mounts the root file system of the container read-only."),
     sign_required: says(flag, "Every image must carry a signature that the node trusts."),
     mounts: { type: "array", items: refTo("Mount") },
     output_to: says(text, "Where output goes: a path that every node sees, or s3://."),

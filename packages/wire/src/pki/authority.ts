@@ -1,6 +1,6 @@
 // A certificate authority for clusters that have none. Names are `{name}.{site}.lattice.internal`, with what the bearer
-// is as the unit, and a SPIFFE URI besides. Elliptic keys (P-256) keep handshakes cheap for ten thousand nodes. Where
-// keys and certificates are kept is for whoever asks.
+// is as the unit, and a SPIFFE URI besides. Elliptic keys (P-256) keep handshakes cheap for ten thousand nodes. The
+// caller stores keys and certificates.
 
 import { importSigningKey, keyToPem } from "./keys.ts";
 import { type Library, library } from "./library.ts";
@@ -14,7 +14,7 @@ export interface Pem {
   readonly key: string;
 }
 
-export interface Wanted {
+interface Wanted {
   readonly name: string;
   readonly kind: BearerKind;
   readonly site: string;
@@ -57,7 +57,7 @@ export async function issue(authority: Pem, wanted: Wanted): Promise<Pem> {
   return { cert: await certify(authority, wanted, spki), key: await keyToPem(keys.privateKey) };
 }
 
-/** Names the first of those that follow each other: who is called back by its number has none of them any more. */
+/** Names the first certificate of a chain of renewals, so that revoking its serial number revokes all of them. */
 const FIRST = "urn:lattice:first:";
 
 /** The number of the first certificate of the line that one belongs to, out of its alternative names; null: itself. */

@@ -9,7 +9,7 @@ const ALGORITHMS = [
   { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" },
 ] as const;
 
-export interface SigningKey {
+interface SigningKey {
   readonly key: CryptoKey;
   readonly algorithm: (typeof ALGORITHMS)[number];
 }

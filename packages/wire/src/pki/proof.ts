@@ -1,5 +1,5 @@
-// What an agent signs with a new key when it asks for its next certificate: it binds the key to the node's name, so
-// that nobody gets a certificate for a key that is another's.
+// The message that an agent signs with a new key when it requests a certificate. It binds the key to the node id, so that
+// an agent cannot obtain a certificate for a foreign key.
 
 const encoder = /* @__PURE__ */ new TextEncoder();
 

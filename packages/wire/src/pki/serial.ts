@@ -1,3 +1,3 @@
-// Serial numbers of certificates in one spelling, whoever writes them: hexadecimal digits without leading zeros.
+// Certificate serial numbers in one spelling: hexadecimal digits without leading zeros.
 
 export const serialDigits = (serial: string): string => serial.toLowerCase().replace(/^0+(?=.)/, "");

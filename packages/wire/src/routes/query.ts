@@ -3,13 +3,13 @@
 
 import { type DescField, ScalarType } from "@bufbuild/protobuf";
 import { FieldList } from "../errors/field-list.ts";
+import { durationName } from "../json/durations.ts";
 import { refuseUnknown } from "../json/from-json.ts";
 import type { Json } from "../json/value.ts";
-import { durationName } from "../normalise/durations.ts";
 import { own } from "../text/own.ts";
 
 /** Read by the server before any request is looked at; never a field. */
-export const RESERVED_QUERY: readonly string[] = ["consistent", "min_index"];
+const RESERVED_QUERY: readonly string[] = ["consistent", "min_index"];
 
 export type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
 

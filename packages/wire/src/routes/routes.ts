@@ -15,7 +15,7 @@ import { NodeService } from "../../gen/lattice/v1/nodes_pb.ts";
 import { TaskService } from "../../gen/lattice/v1/tasks_pb.ts";
 import { SessionService } from "../../gen/lattice/v1/terminal_pb.ts";
 
-export type HttpMethod = "GET" | "PUT" | "POST" | "DELETE" | "PATCH";
+type HttpMethod = "GET" | "PUT" | "POST" | "DELETE" | "PATCH";
 
 export interface Route {
   /** Short service name, for example "AllocationService". */

@@ -32,7 +32,7 @@ export interface LogOwner {
   readonly project: string;
 }
 
-export const logFolder = ({ tenant, project, allocationId }: LogOwner): string =>
+const logFolder = ({ tenant, project, allocationId }: LogOwner): string =>
   `${tenant}/${project === "" ? "default" : encodeURIComponent(project)}/${allocationId}/logs`;
 
 /** chunk_000 and so on; more digits when they are needed. */

@@ -1,5 +1,5 @@
-// What stands in plain output where bytes are no longer kept, so that nobody takes a log without its beginning for a whole
-// one. Whoever needs bytes alone reads pieces with their positions.
+// The line that replaces discarded bytes in plain output, so that a truncated log does not look complete. Clients that
+// need exact bytes read chunks with their offsets.
 
 export const skippedLine = ({ skipped, node }: { readonly skipped: string; readonly node: string }): string =>
   `[lattice: ${skipped} bytes of earlier output are no longer kept on ${node}]\n`;

@@ -22,7 +22,7 @@ export function nearest(name: string, known: Iterable<string>): string | null {
 const plain = (name: string): string => name.toLowerCase().replace(/[-_]/g, "");
 
 /** Levenshtein, one row at a time. */
-export function editDistance(a: string, b: string): number {
+function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {
     const next = [i];

@@ -1,6 +1,6 @@
 // Where output is written: the patterns of Slurm, filled in. Nodes and clients do it alike.
 
-export interface OutputFacts {
+interface OutputFacts {
   /** 44, or 46_3 for an element. */
   readonly id: string;
   readonly name: string;

@@ -6,7 +6,7 @@ export interface S3Place {
   readonly prefix: string;
 }
 
-/** Null: not that. */
+/** Returns `null` for text that is not an s3:// location. */
 export function parseS3(text: string): S3Place | null {
   const match = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(text);
   if (match === null) return null;

@@ -23,10 +23,10 @@ export function bearerOf({ subject, subjectaltname }: ShownCertificate): Bearer 
   return { names: [...common, ...uris(subjectaltname ?? "")], kind: typeof OU === "string" ? OU : "" };
 }
 
-/** Null: it may speak for the node. */
+/** Returns why the certificate does not belong to the node, or `null` if it does. */
 export function notTheNode({ names, kind }: Bearer, node: string): string | null {
-  if (kind !== "" && kind !== "agent") return `the certificate is that of a ${kind}, not of an agent`;
-  return names.includes(node) ? null : `the certificate is for ${names.join(", ") || "nobody"}, the hello for ${node}`;
+  if (kind !== "" && kind !== "agent") return `the certificate belongs to a ${kind}, not to an agent`;
+  return names.includes(node) ? null : `the certificate is for ${names.join(", ") || "no node"}, the hello for ${node}`;
 }
 
 function namesOf(common: string): readonly string[] {

@@ -1,14 +1,13 @@
-// A provider of certificates for gRPC channels: a renewed one is taken for the next connection, and those that are open
-// stay as they are. Agents and servers both dial so. Written against the shape that gRPC asks for, since the contract
-// itself needs no gRPC library; `B` is the buffer of whoever uses it.
+// A certificate provider for gRPC channels: the next connection uses a renewed certificate, open connections keep theirs.
+// Agents and servers share it. It implements the interface of gRPC without importing the library; `B` is its buffer type.
 
-export interface CertificateMaterial<B> {
+interface CertificateMaterial<B> {
   readonly ca: B;
   readonly cert: B;
   readonly key: B;
 }
 
-export interface RenewedMaterial<B> {
+interface RenewedMaterial<B> {
   current(): CertificateMaterial<B>;
   onChange(listener: () => void): void;
 }
@@ -16,7 +15,7 @@ export interface RenewedMaterial<B> {
 type CaListener<B> = (update: { readonly caCertificate: B } | null) => void;
 type IdentityListener<B> = (update: { readonly certificate: B; readonly privateKey: B } | null) => void;
 
-export interface CertificateProvider<B> {
+interface CertificateProvider<B> {
   addCaCertificateListener(listener: CaListener<B>): void;
   removeCaCertificateListener(listener: CaListener<B>): void;
   addIdentityCertificateListener(listener: IdentityListener<B>): void;

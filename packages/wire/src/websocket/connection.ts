@@ -1,10 +1,9 @@
-// One end of a WebSocket over a socket that the caller has: whole messages out of frames, pings
-// answered, the closing said once. It holds no timer; whoever wants signs of life sends pings and
-// looks at `heardAt`. The same code serves both ends, so that they cannot disagree.
+// One end of a WebSocket over an existing socket: assembles messages from frames, answers pings and sends one close
+// frame. It has no timers: a caller that needs liveness sends pings and reads `heardAt`. Client and server share it.
 
 import { CLOSE, encodeFrame, type Frame, FrameError, frameReader, type Opcode } from "./frames.ts";
 
-/** What is needed of a socket. */
+/** The part of a socket that a connection uses. */
 export interface ByteSocket {
   write(bytes: Uint8Array): boolean;
   end(): unknown;
@@ -19,7 +18,7 @@ export type SocketMessage =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "binary"; readonly bytes: Uint8Array };
 
-export interface WebSocketOptions {
+interface WebSocketOptions {
   readonly side: "client" | "server";
   readonly maxMessageBytes: number;
   /** Four unpredictable bytes for every frame of a client. */
@@ -27,134 +26,174 @@ export interface WebSocketOptions {
 }
 
 export interface WebSocketConnection {
-  /** Every message until the other side closes or is gone. One reader. */
+  /** Yields messages until the other side closes or disconnects. Supports one reader. */
   readonly messages: AsyncIterable<SocketMessage>;
-  /** Resolves when the socket has room for more. */
+  /** Resolves when the socket accepts more data. */
   sendText(text: string): Promise<void>;
   sendBinary(bytes: Uint8Array): Promise<void>;
   ping(): void;
-  /** When the other side was last heard, by the steady clock. */
+  /** Returns when the last frame arrived, by the monotonic clock. */
   heardAt(): number;
-  /** Says why and lets the socket go. */
+  /** Sends a close frame and ends the socket. */
   close(code: number, reason: string): void;
-  /** Resolves when the socket is gone, with the code and the reason the other side gave; code 0: none. */
+  /** Resolves when the socket is closed, with the close code and reason of the other side; code 0 if it sent none. */
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
 }
 
-/** Messages that nobody has taken; beyond, the socket is not read. */
+/** Unread messages above this number pause the socket. */
 const MAX_WAITING = 16;
 
-export function openConnection(socket: ByteSocket, options: WebSocketOptions): WebSocketConnection {
-  const { side, maxMessageBytes } = options;
-  const read = frameReader({ from: side === "client" ? "server" : "client", maxPayloadBytes: maxMessageBytes });
-  const waiting: SocketMessage[] = [];
-  let parts: { readonly opcode: Opcode; readonly pieces: Uint8Array[]; length: number } | null = null;
-  let wake: () => void = () => undefined;
-  let roomWaiters: (() => void)[] = [];
-  let over = false;
-  let closeSent = false;
-  let heard = performance.now();
-  let said = { code: 0, reason: "" };
-  let resolveClosed: (end: typeof said) => void = () => undefined;
-  const closed = new Promise<typeof said>((resolve) => {
-    resolveClosed = resolve;
-  });
+interface CloseFrame {
+  readonly code: number;
+  readonly reason: string;
+}
 
-  const write = (opcode: Opcode, payload: Uint8Array): boolean =>
-    over || socket.write(encodeFrame(opcode, payload, side === "client" ? options.mask() : null));
+/** Takes over an upgraded socket and returns its WebSocket connection. */
+export const openConnection = (socket: ByteSocket, options: WebSocketOptions): WebSocketConnection =>
+  new FramedConnection(socket, options);
 
-  function close(code: number, reason: string): void {
-    if (closeSent || over) return;
-    closeSent = true;
-    write("close", closePayload(code, reason));
-    socket.end();
-    wake();
+class FramedConnection implements WebSocketConnection {
+  readonly messages: AsyncIterable<SocketMessage>;
+  readonly closed: Promise<CloseFrame>;
+  readonly #socket: ByteSocket;
+  readonly #options: WebSocketOptions;
+  readonly #waiting: SocketMessage[] = [];
+  #parts: { readonly opcode: Opcode; readonly pieces: Uint8Array[]; length: number } | null = null;
+  #wakeReader: () => void = () => undefined;
+  #blockedWriters: (() => void)[] = [];
+  #isOver = false;
+  #closeSent = false;
+  #heardAt = performance.now();
+  #received: CloseFrame = { code: 0, reason: "" };
+  #resolveClosed: (frame: CloseFrame) => void = () => undefined;
+
+  constructor(socket: ByteSocket, options: WebSocketOptions) {
+    this.#socket = socket;
+    this.#options = options;
+    this.closed = new Promise((resolve) => {
+      this.#resolveClosed = resolve;
+    });
+    this.messages = this.#read();
+    this.#listen();
   }
 
-  function finish(): void {
-    if (over) return;
-    over = true;
-    wake();
-    giveRoom();
-    resolveClosed(said);
+  sendText(text: string): Promise<void> {
+    return this.#send("text", new TextEncoder().encode(text));
   }
 
-  function giveRoom(): void {
-    const all = roomWaiters;
-    roomWaiters = [];
-    for (const resolve of all) resolve();
+  sendBinary(bytes: Uint8Array): Promise<void> {
+    return this.#send("binary", bytes);
   }
 
-  function take({ opcode, final, payload }: Frame): void {
-    // Nobody waits for more than the other side's own end.
-    if (closeSent && opcode !== "close") return;
-    if (opcode === "ping") return void write("pong", payload);
+  ping(): void {
+    this.#write("ping", new Uint8Array(0));
+  }
+
+  heardAt(): number {
+    return this.#heardAt;
+  }
+
+  close(code: number, reason: string): void {
+    if (this.#closeSent || this.#isOver) return;
+    this.#closeSent = true;
+    this.#write("close", closePayload(code, reason));
+    this.#socket.end();
+    this.#wakeReader();
+  }
+
+  #listen(): void {
+    const { side, maxMessageBytes } = this.#options;
+    const read = frameReader({ from: side === "client" ? "server" : "client", maxPayloadBytes: maxMessageBytes });
+    this.#socket.on("data", (bytes) => {
+      // Bytes after our close frame do not count as a sign of life.
+      if (!this.#closeSent) this.#heardAt = performance.now();
+      try {
+        for (const frame of read(bytes)) this.#receive(frame);
+      } catch (error) {
+        const known = error instanceof FrameError ? error : new FrameError(CLOSE.protocol, "not a WebSocket frame");
+        this.close(known.code, known.message);
+        this.#socket.destroy();
+      }
+    });
+    this.#socket.on("drain", () => this.#releaseWriters());
+    this.#socket.on("end", () => {
+      this.#socket.end();
+      this.#finish();
+    });
+    this.#socket.on("error", () => this.#finish());
+    this.#socket.on("close", () => this.#finish());
+  }
+
+  #receive({ opcode, final, payload }: Frame): void {
+    // After our close frame only the close frame of the other side matters.
+    if (this.#closeSent && opcode !== "close") return;
+    if (opcode === "ping") return void this.#write("pong", payload);
     if (opcode === "pong") return;
     if (opcode === "close") {
-      said = readClose(payload);
-      close(said.code === 0 ? CLOSE.normal : said.code, "");
+      this.#received = readClose(payload);
+      this.close(this.#received.code === 0 ? CLOSE.normal : this.#received.code, "");
       return;
     }
-    if ((opcode === "continuation") !== (parts !== null)) throw new FrameError(CLOSE.protocol, "pieces out of order");
-    parts ??= { opcode, pieces: [], length: 0 };
-    parts.pieces.push(payload);
-    parts.length += payload.length;
-    if (parts.length > maxMessageBytes) throw new FrameError(CLOSE.tooBig, `a message over ${maxMessageBytes} bytes`);
-    if (!final) return;
-    waiting.push(messageOf(parts.opcode, parts.pieces));
-    parts = null;
-    if (waiting.length >= MAX_WAITING) socket.pause();
-    wake();
+    this.#assemble(opcode, final, payload);
   }
 
-  socket.on("data", (bytes) => {
-    // What comes after the end is no sign of life.
-    if (!closeSent) heard = performance.now();
-    try {
-      for (const frame of read(bytes)) take(frame);
-    } catch (error) {
-      const known = error instanceof FrameError ? error : new FrameError(CLOSE.protocol, "not a WebSocket frame");
-      close(known.code, known.message);
-      socket.destroy();
+  #assemble(opcode: Opcode, final: boolean, payload: Uint8Array): void {
+    const { maxMessageBytes } = this.#options;
+    if ((opcode === "continuation") !== (this.#parts !== null)) {
+      throw new FrameError(CLOSE.protocol, "fragments out of order");
     }
-  });
-  socket.on("drain", giveRoom);
-  socket.on("end", () => {
-    socket.end();
-    finish();
-  });
-  socket.on("error", finish);
-  socket.on("close", finish);
+    this.#parts ??= { opcode, pieces: [], length: 0 };
+    this.#parts.pieces.push(payload);
+    this.#parts.length += payload.length;
+    if (this.#parts.length > maxMessageBytes) {
+      throw new FrameError(CLOSE.tooBig, `a message over ${maxMessageBytes} bytes`);
+    }
+    if (!final) return;
+    this.#waiting.push(messageOf(this.#parts.opcode, this.#parts.pieces));
+    this.#parts = null;
+    if (this.#waiting.length >= MAX_WAITING) this.#socket.pause();
+    this.#wakeReader();
+  }
 
-  async function* messages(): AsyncGenerator<SocketMessage> {
+  async *#read(): AsyncGenerator<SocketMessage> {
     for (;;) {
-      const next = waiting.shift();
+      const next = this.#waiting.shift();
       if (next !== undefined) {
-        if (waiting.length === 0) socket.resume();
+        if (this.#waiting.length === 0) this.#socket.resume();
         yield next;
         continue;
       }
-      if (over || closeSent) return;
+      if (this.#isOver || this.#closeSent) return;
       await new Promise<void>((resolve) => {
-        wake = resolve;
+        this.#wakeReader = resolve;
       });
     }
   }
 
-  function send(opcode: Opcode, payload: Uint8Array): Promise<void> {
-    if (write(opcode, payload)) return Promise.resolve();
-    return new Promise((resolve) => roomWaiters.push(resolve));
+  #send(opcode: Opcode, payload: Uint8Array): Promise<void> {
+    if (this.#write(opcode, payload)) return Promise.resolve();
+    return new Promise((resolve) => this.#blockedWriters.push(resolve));
   }
 
-  return {
-    messages: messages(),
-    sendText: (text) => send("text", new TextEncoder().encode(text)),
-    sendBinary: (bytes) => send("binary", bytes),
-    ping: () => void write("ping", new Uint8Array(0)),
-    heardAt: () => heard,
-    close,
-    closed,
-  };
+  #write(opcode: Opcode, payload: Uint8Array): boolean {
+    if (this.#isOver) return true;
+    const { side, mask } = this.#options;
+    return this.#socket.write(encodeFrame(opcode, payload, side === "client" ? mask() : null));
+  }
+
+  #releaseWriters(): void {
+    const blocked = this.#blockedWriters;
+    this.#blockedWriters = [];
+    for (const resolve of blocked) resolve();
+  }
+
+  #finish(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#wakeReader();
+    this.#releaseWriters();
+    this.#resolveClosed(this.#received);
+  }
 }
 
 function messageOf(opcode: Opcode, pieces: readonly Uint8Array[]): SocketMessage {
@@ -163,7 +202,7 @@ function messageOf(opcode: Opcode, pieces: readonly Uint8Array[]): SocketMessage
   try {
     return { kind: "text", text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
   } catch {
-    throw new FrameError(1007, "a text that is not UTF-8");
+    throw new FrameError(1007, "text that is not UTF-8");
   }
 }
 

@@ -52,7 +52,7 @@ export function encodeFrame(opcode: Opcode, payload: Uint8Array, mask: Uint8Arra
   return frame;
 }
 
-export interface FrameReaderOptions {
+interface FrameReaderOptions {
   /** What the other side is: frames of a client are masked, those of a server are not. */
   readonly from: "client" | "server";
   readonly maxPayloadBytes: number;

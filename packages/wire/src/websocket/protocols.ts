@@ -1,7 +1,7 @@
-// The names of protocols in a WebSocket's opening. A page can say who it is in no other header, so a token may come as one of them, in
-// base64url because a name takes few characters; the server chooses the other one and never says the token back.
+// Subprotocol names of a WebSocket handshake. A page can set no other header, so a token may travel as a subprotocol, in
+// base64url because names allow few characters. The server selects the other subprotocol and never echoes the token.
 
-/** What terminals speak. */
+/** The subprotocol of terminals. */
 export const SOCKET_PROTOCOL = "lattice.v1";
 const BEARER = "lattice.bearer.";
 
@@ -15,7 +15,7 @@ export const offeredProtocols = (header: string | undefined): readonly string[] 
     .map((name) => name.trim())
     .filter((name) => name !== "");
 
-/** Null: there is none, or it is none. */
+/** Returns `null` without a valid token. */
 export function bearerFromProtocols(offered: readonly string[]): string | null {
   const text = offered.find((name) => name.startsWith(BEARER))?.slice(BEARER.length);
   if (text === undefined || !/^[A-Za-z0-9_-]+$/.test(text)) return null;

@@ -28,7 +28,7 @@ describe("a submission", () => {
       { strategy: "grpc", port: 9999, timeoutSeconds: 60, maxDeferralSeconds: 0 },
       { mode: "grpc", auto: true, port: 9999, timeout: 60_000, maxDeferral: 0 },
     ],
-  ])("says %s, and is given back", (_, init, expected) => {
+  ])("%s survives a round trip", (_, init, expected) => {
     const spec = make(init);
     expect(spec.checkpoint).toEqual(expected);
     if (spec.checkpoint === undefined) return;
@@ -80,7 +80,7 @@ test("an allocation shows its newest checkpoint, the one being taken, and what w
     checkpoint: {
       last: { number: 1, seconds: 2.5 },
       failure: { message: "the disk is full" },
-      current: { number: 3, suspends: true, nodes: 2, nodes_done: 1 },
+      current: { number: 3, suspend_after: true, nodes: 2, nodes_done: 1 },
     },
   });
 });

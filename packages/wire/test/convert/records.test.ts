@@ -120,7 +120,7 @@ describe("allocationToProto", () => {
     expect(shown({ kind: "suspended", since: 1 })).toMatchObject({ state: "suspended", nodes: [] });
   });
 
-  test("a spec is made into a message once, a changed one anew, an element's with its own index", () => {
+  test("a spec is converted once, a changed one again, and an element with its own index", () => {
     const waiting = allocation(phase({ kind: "pending", since: 1_000, cause: "submitted" }));
     const first = allocationToProto(waiting).spec;
     expect(allocationToProto({ ...waiting, requeues: 1 }).spec).toBe(first);

@@ -78,7 +78,7 @@ describe("the inside of a node", () => {
   const overTheWire = (c: Capabilities): Capabilities =>
     capabilitiesFromProto(fromBinary(pb.CapabilitiesSchema, toBinary(pb.CapabilitiesSchema, capabilitiesToProto(c))));
 
-  test("comes back as it was, and absent where nothing was told", () => {
+  test("a topology survives a round trip, and stays unset if unreported", () => {
     expect(overTheWire(plain)).toEqual(plain);
     const full: Capabilities = {
       ...plain,

@@ -1,7 +1,7 @@
 // Specs to the core and back: defaults, units, and features that are refused by name.
 
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import { checkSpec, duration, plainSpec, type VClusterId } from "@lattice/core";
+import { checkSpec, duration, minimalSpec, type VClusterId } from "@lattice/core";
 import { describe, expect, test } from "vitest";
 import { fromJson, normaliseSubmission, pb, specFromProto, specToProto } from "../../src/index.ts";
 import { fieldLines, refusal } from "../refusal.ts";
@@ -13,7 +13,7 @@ const make = (init: MessageInitShape<typeof pb.AllocationSpecSchema>) =>
 describe("specFromProto", () => {
   test("fills in every default", () => {
     const lifecycle = { walltime: duration(7_200_000), requeuePolicy: "on_node_failure", maxRequeue: 3 } as const;
-    expect(make({})).toEqual(plainSpec({ vcluster: "hpc-batch" as VClusterId, lifecycle }));
+    expect(make({})).toEqual(minimalSpec({ vcluster: "hpc-batch" as VClusterId, lifecycle }));
     expect(checkSpec(make({}))).toEqual([]);
   });
 
@@ -71,11 +71,11 @@ describe("specFromProto", () => {
   });
 
   test.each<[string, MessageInitShape<typeof pb.AllocationSpecSchema>]>([["sensitive", { sensitive: true }]])(
-    "refuses %s, which is not offered",
+    "rejects %s as unsupported",
     async (field, init) => {
       const problem = await refusal(() => make(init));
       expect(problem.code).toBe("unsupported_feature");
-      expect(fieldLines(problem)).toEqual([`allocation.${field}: is not offered by this version`]);
+      expect(fieldLines(problem)).toEqual([`allocation.${field}: is not supported by this version`]);
     },
   );
 

@@ -154,7 +154,7 @@ describe("parseScript", () => {
     expect(parseScript("#!/bin/sh\nprintf 'a\r\n'\n").warnings).toEqual([]);
   });
 
-  test("every bad directive is told at once, in the order of the lines", async () => {
+  test("all bad directives are reported together, in line order", async () => {
     const problem = await refusal(() =>
       parseScript(script("#LATTICE --nodse=2", "#SBATCH --array=1,3x", "#SBATCH --job-name='x", "#LATTICE --env=A")),
     );
@@ -191,7 +191,7 @@ describe("parseScript", () => {
   });
 
   test.each<[string, string, string[]]>([
-    ["#SBATCH --constraint=a|b", "unsupported_feature", ["--constraint=a|b: only features joined by & are offered"]],
+    ["#SBATCH --constraint=a|b", "unsupported_feature", ["--constraint=a|b: only features joined by & are supported"]],
     ["#SBATCH --nodes=0", "invalid_argument", ["--nodes=0: needs a count or a range such as 2-4"]],
     ["#SBATCH --nodes=-4", "invalid_argument", ["--nodes=-4: needs a count or a range such as 2-4"]],
     ["#SBATCH --nodes", "invalid_argument", ["--nodes: needs a value"]],

@@ -26,7 +26,7 @@ const quota = problemFromRefusal({
 });
 
 describe("problem", () => {
-  test("whoever asks too much is told over gRPC when to come again, whatever the limit", () => {
+  test("every gRPC rate limit carries a retry delay", () => {
     const delayOf = (made: ReturnType<typeof problem>) =>
       fromBinary(StatusSchema, problemToGrpc(made).detailsBin)
         .details.map((any) => anyUnpack(any, RetryInfoSchema)?.retryDelay?.seconds)
@@ -44,7 +44,7 @@ describe("problem", () => {
         { field: "a.b", detail: "is wrong", hint: "write c" },
         { field: "d", detail: "too" },
       ],
-      figures: { current: 1, limit: 2.5 },
+      values: { current: 1, limit: 2.5 },
     });
     const grpc = problemToGrpc(made);
     expect(grpc.code).toBe(ERRORS[code].grpc);
@@ -102,7 +102,7 @@ describe("problem", () => {
     );
   });
 
-  test("what to do is said once, where the detail says it already", () => {
+  test("a hint that the detail repeats is printed once", () => {
     const told = problem("forbidden", { detail: "Not for you. Ask an administrator.", hint: "ask an administrator." });
     expect(renderProblem(told)).toBe("Error: Not for you. Ask an administrator.");
     const owner = problem("not_owner", { detail: "Allocation 1 belongs to ada; only the owner may attach to it." });

@@ -169,7 +169,7 @@ allocation:
     [
       "a field beside allocation",
       { allocation: {}, nodes: 4 },
-      ["nodes: stands beside allocation | Put it inside allocation."],
+      ["nodes: is outside allocation | Put it inside allocation."],
     ],
     [
       "request_id misspelt",
@@ -270,7 +270,7 @@ allocation:
   test.each([
     ["dag", { dag: { allocations: [] } }, "dag"],
     ["allocations", { name: "p", allocations: [] }, "allocations"],
-  ])("says that %s is not offered", async (_what, input, field) => {
+  ])("reports %s as unsupported", async (_what, input, field) => {
     expect(await refusal(() => normaliseSubmission(input))).toMatchObject({
       code: "unsupported_feature",
       fields: [{ field }],

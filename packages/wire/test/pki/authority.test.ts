@@ -1,5 +1,5 @@
 // Certificates as an authority makes them: for a new key, for a key that stays with its bearer, never beyond the
-// authority's own end; and the list of those that were called back.
+// authority's own end; and the revocation list.
 
 import { generateKeyPairSync, X509Certificate } from "node:crypto";
 import { beforeAll, expect, test } from "vitest";
@@ -77,7 +77,7 @@ test("authorities with RSA keys sign as well; a key that is none is refused in w
   await expect(issue({ ...authority, key: authority.cert }, node)).rejects.toThrow(/must be in PEM/);
 });
 
-test("what was called back is read again; a list of another authority is not believed", async () => {
+test("a revocation list survives a round trip; one of another authority is rejected", async () => {
   const { serialNumber } = new X509Certificate((await issue(authority, node)).cert);
   const at = new Date(Math.floor(Date.now() / 1000) * 1000);
   const serial = serialDigits(serialNumber);

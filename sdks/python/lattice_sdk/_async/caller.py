@@ -1,6 +1,6 @@
-"""Performs calls over HTTP: headers, retries, and errors of the catalogue from whatever goes wrong. It remembers the
-newest log index that a change was answered with and sends it along, so that a client reads its own writes through any
-server. Of several servers the next is asked when one cannot be reached or cannot serve.
+"""Performs calls over HTTP: headers, retries and errors of the catalogue. It remembers the log index of its last change and
+sends it with every call, so that a client reads its own writes through any server. When a server is unreachable
+or cannot serve, it uses the next one.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Caller:
         transport: httpx.AsyncBaseTransport | None,
     ) -> None:
         self.url = url
-        """Of several servers of one cluster, separated by commas."""
+        """One or more servers of one cluster, separated by commas."""
         self.retry = retry
         self._servers = url.split(",")
         self._turn = 0
@@ -60,7 +60,7 @@ class Caller:
         self._least_index = 0
         self._verify = verify
         self._own_transport = transport is not None
-        # The environment could bring a proxy or, from netrc, another identity than the one stated.
+        # The environment could add a proxy, or another identity from netrc.
         self._http = httpx.AsyncClient(
             headers=dict(headers), verify=verify, transport=transport, trust_env=False
         )
@@ -81,7 +81,7 @@ class Caller:
 
     @asynccontextmanager
     async def open(self, call: Call[Any], *, read_timeout: float | None) -> AsyncIterator[httpx.Response]:
-        """The answer with its body unread. ``read_timeout`` None: it may be silent for ever."""
+        """Returns the response with its body unread. ``read_timeout`` None: no timeout."""
         response = await self._answer(call, read_timeout)
         try:
             yield response
@@ -89,7 +89,7 @@ class Caller:
             await response.aclose()
 
     async def chunks(self, response: httpx.Response) -> AsyncIterator[bytes]:
-        """A stream that breaks on the way fails with an error of the catalogue, as a call does."""
+        """Yields the body; an interrupted stream raises an error of the catalogue, as a call does."""
         try:
             async for chunk in response.aiter_bytes():
                 yield chunk
@@ -97,14 +97,14 @@ class Caller:
             raise self._from_transport(error) from error
 
     def learn(self, urls: Sequence[str]) -> None:
-        """Other servers of the cluster. What is told in secret is not passed on in the clear."""
+        """Adds servers of the same cluster. A server reached over TLS is not replaced by one without."""
         scheme = self._server().split(":")[0]
         for url in urls:
             if url.split(":")[0] == scheme and url not in self._servers:
                 self._servers.append(url)
 
     async def web_socket(self, call: Call[Any]) -> WebSocket:
-        """On a connection of its own, which httpx knows nothing of; a transport that was given cannot carry it."""
+        """Opens a WebSocket on its own connection, outside httpx; a custom transport cannot carry it."""
         if self._own_transport:
             detail = "a client with a transport of its own cannot open terminals"
             raise LatticeNotAvailableError(detail, code="unsupported_feature")
@@ -185,7 +185,7 @@ class Caller:
         return self._servers[self._turn % len(self._servers)]
 
     def _pass_on(self, failed: str, error: LatticeError) -> None:
-        """Of several calls that fail together at one server only the first moves on."""
+        """Moves to the next server, once for all calls that failed at the same one."""
         if isinstance(error, LatticeUnavailableError) and failed == self._server():
             self._turn += 1
 

@@ -1,5 +1,5 @@
-"""The client: every call of the services in one object. It holds open connections and the log index of its last change,
-and may be shared by many callers.
+"""The client: every call of the API in one object. It holds connections and the log index of its last change, and may be
+shared by several tasks.
 """
 
 from __future__ import annotations
@@ -12,12 +12,9 @@ import httpx
 from ..address import authority, identity_headers, server_url
 from ..retry import RetryPolicy
 from ..tokens import TokenSource, token_source
-from .access import AccessCalls
-from .admin import AdminCalls
-from .allocations import AllocationCalls
 from .caller import Caller
-from .cluster import ClusterCalls
-from .dags import DagCalls
+from .forms import FormCalls
+from .generated import GeneratedCalls
 from .happened import EventCalls
 from .monitoring import MonitoringCalls
 from .sessions import SessionCalls
@@ -27,9 +24,7 @@ __all__ = ["LatticeClient"]
 DEFAULT_TIMEOUT = 30.0
 
 
-class LatticeClient(
-    AllocationCalls, MonitoringCalls, EventCalls, DagCalls, SessionCalls, ClusterCalls, AdminCalls, AccessCalls
-):
+class LatticeClient(FormCalls, MonitoringCalls, EventCalls, SessionCalls, GeneratedCalls):
     """``host`` is a name, host:port or a whole URL, or several of one cluster, separated by commas; without one
     LATTICE_API_URL says where the server is.
     """

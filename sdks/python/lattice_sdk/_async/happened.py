@@ -1,4 +1,4 @@
-"""What has happened to one allocation, and why, from its submission on."""
+"""The event history of one allocation, as a stream that reconnects."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Any
 
-from ..call import Call, at, query, read
+from ..call import Call, at, query
 from ..decode import decode
 from ..errors import LatticeError, error_from_problem
-from ..models.monitoring import AllocationEvent
+from ..models.generated import AllocationEvent
 from ..retry import backoff
 from ..sse import EventParser
 from .caller import Caller
@@ -21,29 +21,19 @@ __all__ = ["EventCalls"]
 SILENCE_LIMIT = 60.0
 """The server sends a comment at least this often; silence beyond it means a dead connection."""
 MAX_RECONNECTS = 30
-"""In a row; a server that restarts or fails over is back well before."""
+"""Consecutive reconnects; a restart or failover takes fewer."""
 
-Told = AllocationEvent | None
+Received = AllocationEvent | None
 """None: the stream is open."""
 
 
 class EventCalls:
     _caller: Caller
 
-    async def allocation_events(
-        self, id: str, *, types: Sequence[str] | None = None, after: str | None = None
-    ) -> list[AllocationEvent]:
-        """Oldest first. ``types``: state, decision, failure, scaling, preemption; ``after``: behind this cursor."""
-        call: Call[dict[str, Any]] = read(at("allocations", id, "events"), types=types, cursor=after)
-        answer = await self._caller.send(call)
-        return [decode(AllocationEvent, one) for one in answer.get("events") or []]
-
     async def stream_allocation_events(
         self, id: str, *, types: Sequence[str] | None = None, after: str | None = None
     ) -> AsyncGenerator[AllocationEvent, None]:
-        """The same, and what happens from now on, until the allocation has ended. Goes on behind what has come when the
-        server is away for a while.
-        """
+        """Streams past and future events until the allocation ends; reconnects behind the last event."""
         opened, failures = False, 0
         while True:
             try:
@@ -63,7 +53,7 @@ class EventCalls:
 
     async def _open_happened(
         self, id: str, types: Sequence[str] | None, after: str | None
-    ) -> AsyncGenerator[Told, None]:
+    ) -> AsyncGenerator[Received, None]:
         call: Call[Any] = Call(
             method="GET",
             path=at("allocations", id, "events", "stream"),

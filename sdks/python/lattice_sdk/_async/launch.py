@@ -1,6 +1,6 @@
-"""A launch from its caller's side. What has come is told to the server now and then, so that nodes may forget it; when the
-server is lost, or leads no more, the launch is taken up again, there or at another server, behind what has come. One of
-which nothing was heard yet is not begun again: it may have run.
+"""Runs a launch from the client side. The client acknowledges output, so that nodes can discard it, and resumes the launch
+at any server when its own is lost, without losing or repeating output. A launch without any response is not retried: it
+may have run.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from ..call import Call, at
 from ..errors import LatticeConnectionError, LatticeError, connection_error
-from ..launching import PAUSE, PlacedEvent, Progress, may_go_on, placed_event
+from ..launching import PAUSE, PlacedEvent, Progress, can_resume, placed_event
 from ..models.tasks import LaunchEnd, LaunchEvent
 from ..sse import LineSplitter
 from .caller import Caller
@@ -31,7 +31,7 @@ async def launch_tasks(
     lost_at: float | None = None
     while True:
         try:
-            answers = _answers(caller, id, progress.request(first), progress.begun)
+            answers = _answers(caller, id, progress.request(first), progress.started)
             async with aclosing(answers):
                 async for placed in answers:
                     lost_at = None
@@ -40,14 +40,14 @@ async def launch_tasks(
                         yield placed.event
                     progress.took(placed)
                     if isinstance(placed.event, LaunchEnd):
-                        await _tell(caller, id, progress.launch_id, {"over": True})
+                        await _tell(caller, id, progress.launch_id, {"finished": True})
                         return
                     if progress.is_much():
-                        await _tell(caller, id, progress.launch_id, {"taken": progress.positions})
+                        await _tell(caller, id, progress.launch_id, {"acknowledged": progress.positions})
                         progress.told()
-            raise connection_error("the launch broke off without an end", sent=True)
+            raise connection_error("the server closed the launch stream before the tasks ended", sent=True)
         except LatticeError as error:
-            if not progress.begun or not may_go_on(error):
+            if not progress.started or not can_resume(error):
                 raise
             now = time.monotonic()
             lost_at = now if lost_at is None else lost_at
@@ -57,7 +57,7 @@ async def launch_tasks(
 
 
 async def _tell(caller: Caller, id: str, launch_id: str, what: Mapping[str, Any]) -> None:
-    """One that does not arrive is made up for by the next, or by the servers' own clocks."""
+    """A lost message is covered by the next one, or by the timeout of the servers."""
     body = json.dumps(what).encode()
     path = at("allocations", id, "launches", launch_id)
     call: Call[Any] = Call(

@@ -1,5 +1,5 @@
-"""Work as it goes on: state changes, output and measurements. Streams are taken up again where they broke, through
-restarts and failovers of the server; what cannot be taken up again ends with the server's own error.
+"""State changes, output and metrics of running work. Streams reconnect where they stopped, through restarts and failovers
+of the server; a stream that cannot be resumed ends with the error of the server.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import httpx
 from ..call import Call, at, read
 from ..errors import LatticeCursorGoneError, LatticeError, error_from_problem
 from ..log_lines import LogAssembler
-from ..models.allocations import Allocation
-from ..models.cluster import Health
+from ..models.generated import Allocation
+from ..models.health import Health
 from ..models.monitoring import LogLine, Metrics, WatchEvent, event_from_json, metrics_from_json
 from ..retry import backoff
 from ..sse import EventParser, LineSplitter
@@ -29,7 +29,7 @@ SILENCE_LIMIT = 60.0
 """The server sends a comment at least this often; silence beyond it means a dead connection."""
 
 MAX_RECONNECTS = 30
-"""In a row; a server that restarts or fails over is back well before."""
+"""Consecutive reconnects; a restart or failover takes fewer."""
 
 STATE_CHANGE = "allocation_changed"
 
@@ -38,8 +38,8 @@ class MonitoringCalls:
     _caller: Caller
 
     async def watch(self, id: str, *, after: str | None = None) -> AsyncGenerator[WatchEvent, None]:
-        """The state of one allocation now, then each change, until its last. ``after``: the cursor of the last event
-        seen; the present state is then left out.
+        """Yields the current state of one allocation, then each change until the last. ``after``: cursor of the last event
+        received; the current state is then omitted.
         """
         known = ""
         while True:
@@ -60,7 +60,7 @@ class MonitoringCalls:
                         if event.state.is_final and event.allocation_id == id:
                             return
             except LatticeCursorGoneError:
-                # What happened meanwhile is no longer told one by one, but where it led can be seen.
+                # The events in between are no longer stored; the current state shows their result.
                 after = None
                 await asyncio.sleep(backoff(self._caller.retry, 0))
 
@@ -74,15 +74,15 @@ class MonitoringCalls:
         kinds: Sequence[str] | None = None,
         after: str | None = None,
     ) -> AsyncGenerator[WatchEvent, None]:
-        """Everything that happens from now on, or behind the cursor ``after``, without an end."""
+        """Streams all events from now on, or after the cursor ``after``. It does not end by itself."""
         filters = {"allocation_id": allocation_id, "node": node, "tenant": tenant, "user": user, "kinds": kinds}
-        # A place to begin at, so that a connection that breaks before the first event leaves no gap.
-        # The index of the log is a cursor too.
+        # Start at a known position, so that a connection lost before the first event leaves no gap. A log index is a
+        # cursor too.
         cursor = after or (await self._caller.send(read("/healthz", Health))).log_index
         failures = 0
         while True:
             try:
-                # Closed at once when the caller leaves, rather than when memory is tidied up.
+                # Close immediately when the caller leaves, not at garbage collection.
                 async with aclosing(self._open_events(filters, cursor)) as events:
                     async for event in events:
                         failures = 0
@@ -101,13 +101,13 @@ class MonitoringCalls:
             async for chunk in self._caller.chunks(response):
                 for message in parser.feed(chunk):
                     data = json.loads(message.data)
-                    # The server's last words: it stops, or has dropped what comes next.
+                    # The last message: the server stops, or has dropped events.
                     if message.event == "problem":
                         raise error_from_problem(data)
                     yield event_from_json({**data, "cursor": message.id or data.get("cursor", "")})
 
     async def wait(self, id: str) -> Allocation:
-        """Until it has ended, or rests: suspended since its walltime is over, until somebody resumes it. Answers how."""
+        """Waits until the allocation ends, or is suspended at the end of its walltime, and returns it."""
         changes = self.watch(id)
         async with aclosing(changes):
             async for event in changes:
@@ -127,7 +127,7 @@ class MonitoringCalls:
         limit: int | None = None,
         attempt: int | None = None,
     ) -> list[LogLine]:
-        """What has been written so far. ``tail``: the last lines; ``limit``: bytes in all."""
+        """Returns the output captured so far. ``tail``: number of last lines; ``limit``: maximum number of bytes."""
         filters = {
             "stream": stream,
             "node": node,
@@ -152,7 +152,7 @@ class MonitoringCalls:
         tail: int | None = None,
         attempt: int | None = None,
     ) -> AsyncGenerator[LogLine, None]:
-        """What has been and is being written, line by line, until the allocation ends."""
+        """Streams past and new output line by line until the allocation ends."""
         filters: dict[str, Any] = {"stream": stream, "node": node, "tail": tail, "attempt": attempt}
         path = at("allocations", id, "logs", "stream")
         assembler = LogAssembler()
@@ -178,7 +178,7 @@ class MonitoringCalls:
             yield line
 
     async def _objects(self, response: httpx.Response) -> AsyncIterator[dict[str, Any]]:
-        """One JSON object per line; one that holds a problem is the server's last."""
+        """Yields one JSON object per line; an object with a problem ends the stream."""
         splitter = LineSplitter()
         async for chunk in self._caller.chunks(response):
             for line in splitter.feed(chunk):
@@ -195,7 +195,7 @@ class MonitoringCalls:
         metrics: Sequence[str] | None = None,
         duration_seconds: int | None = None,
     ) -> Metrics:
-        """The newest values; ``unavailable_reason`` says why where nothing is measured."""
+        """Returns the latest values; ``unavailable_reason`` explains missing ones."""
         call = read(
             at("allocations", id, "metrics"),
             parse=metrics_from_json,
@@ -211,17 +211,6 @@ class MonitoringCalls:
         async with self._caller.open(call, read_timeout=None) as response:
             async for snapshot in self._objects(response):
                 yield metrics_from_json(snapshot)
-
-    async def diagnostics(self, id: str, part: str | None = None) -> dict[str, Any]:
-        """``part``: ``network`` or ``storage``; absent: both."""
-        parts = [] if part is None else [part]
-        return await self._caller.send(read(at("allocations", id, "diagnostics", *parts)))
-
-    async def compare_metrics(
-        self, ids: Sequence[str], *, metrics: Sequence[str] | None = None, align: str | None = None
-    ) -> dict[str, Any]:
-        names = None if metrics is None else ",".join(metrics)
-        return await self._caller.send(read(at("compare"), ids=",".join(ids), metrics=names, align=align))
 
 
 def _stream(path: str, filters: dict[str, Any], headers: dict[str, str]) -> Call[Any]:

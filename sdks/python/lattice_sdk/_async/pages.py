@@ -1,4 +1,4 @@
-"""Walks a list page by page, fetching the next page only when it is asked for."""
+"""Walks a list page by page and fetches the next page only when it is needed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PAGE_SIZE = 200
 async def each_item(
     caller: Caller, path: str, name: str, kind: type[T], filters: Mapping[str, Any], limit: int | None = None
 ) -> AsyncIterator[T]:
-    """``name`` is the list's name in the answer."""
+    """``name`` is the field of the response that holds the list."""
     token: str | None = None
     given = 0
     while limit is None or given < limit:

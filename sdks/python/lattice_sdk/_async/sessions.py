@@ -1,5 +1,5 @@
-"""Sessions, terminals, and tasks inside a running allocation. A launch is one request whose answer lasts as long as the tasks do;
-breaking it off ends them. It is never begun twice by itself: tasks that have run may have changed something.
+"""Terminals and tasks inside a running allocation. A launch is one request whose response lasts as long as the tasks; closing
+it ends them. A launch that may have started is never started again.
 """
 
 from __future__ import annotations
@@ -9,15 +9,12 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 
-from ..call import Call, at, change, query, read
+from ..call import Call, at, change, query
 from ..launching import PATIENCE
-from ..models.submission import Submission, body_of
-from ..models.tasks import CreatedSession, LaunchEvent, Session
+from ..models.tasks import LaunchEvent
 from ..models.terminals import checked_side, checked_size
-from ..state import State
 from .caller import Caller
 from .launch import launch_tasks
-from .pages import listed
 from .terminal import Terminal, opened
 
 __all__ = ["SessionCalls"]
@@ -25,43 +22,6 @@ __all__ = ["SessionCalls"]
 
 class SessionCalls:
     _caller: Caller
-
-    async def create_session(
-        self,
-        submission: Submission | None = None,
-        *,
-        allocation_id: str | None = None,
-        request_id: str | None = None,
-    ) -> CreatedSession:
-        """A submission without anything to run, or a session on an allocation that runs."""
-        body = {"allocation_id": allocation_id} if allocation_id else body_of(submission or {})
-        return await self._caller.send(
-            change("POST", at("sessions"), body, kind=CreatedSession, request_id=request_id)
-        )
-
-    async def get_session(self, id: str) -> Session:
-        return await self._caller.send(read(at("sessions", id), Session))
-
-    async def list_sessions(
-        self, *, user: str | None = None, tenant: str | None = None, limit: int | None = None
-    ) -> list[Session]:
-        filters = {"user": user, "tenant": tenant}
-        return await listed(self._caller, at("sessions"), "sessions", Session, filters, limit)
-
-    async def end_session(
-        self, id: str, *, exit_code: int | None = None, request_id: str | None = None
-    ) -> State:
-        """Ends it, and with it the allocation that was made for it."""
-        body = {"exit_code": exit_code}
-        return await self._caller.send(
-            change(
-                "DELETE",
-                at("sessions", id),
-                body,
-                parse=lambda data: State(data.get("state") or ""),
-                request_id=request_id,
-            )
-        )
 
     async def attach(
         self,
@@ -72,9 +32,9 @@ class SessionCalls:
         size: tuple[int, int] | None = None,
         term: str | None = None,
     ) -> Terminal:
-        """A terminal in a running allocation, with the user's shell or a command line.
+        """Opens a terminal in a running allocation, with the user's shell or a command line.
 
-        ``node``: one of its nodes; the first otherwise. ``size``: rows and columns. ``term``: its kind, for TERM.
+        ``node``: one of its nodes (default: the first). ``size``: rows and columns. ``term``: terminal type (TERM).
         """
         rows, columns = (None, None) if size is None else checked_size(size)
         wanted = {"node": node, "command": command, "rows": rows, "cols": columns, "term": term}
@@ -102,9 +62,9 @@ class SessionCalls:
     ) -> AsyncGenerator[LaunchEvent, None]:
         """Starts tasks in a running allocation. Closing the iterator ends them.
 
-        ``pty``: the first task has a terminal of this size; ``send_input`` types into it, and changes its size.
-        ``fence_timeout_seconds``: how long ranks of an MPI program wait for each other. ``patience``: for how many
-        seconds a launch that has begun is tried to be taken up again when its server is lost.
+        ``pty``: the first task has a terminal of this size; ``send_input`` writes to it and resizes it.
+        ``fence_timeout_seconds``: how long MPI ranks wait for each other. ``patience``: for how many seconds the client
+        tries to resume a launch whose server is lost.
         """
         body: dict[str, Any] = {
             "command": list(command),
@@ -126,7 +86,7 @@ class SessionCalls:
                 yield event
 
     async def end_launch(self, id: str, launch_id: str) -> None:
-        """Ends the tasks of a launch, whoever reads it."""
+        """Ends the tasks of a launch, also one that another client started."""
         path = at("allocations", id, "launches", launch_id)
         await self._caller.send(change("POST", path, {"end": True}, request_id=False, repeatable=True))
 
@@ -140,10 +100,10 @@ class SessionCalls:
         size: tuple[int, int] | None = None,
         offset: int | None = None,
     ) -> None:
-        """For a launch with ``input`` or ``pty``. ``end``: nothing follows.
+        """Sends input to a launch with ``input`` or ``pty``. ``end``: end of input.
 
-        ``size``: rows and columns of the terminal from now on; it has them before it gets ``data``. ``offset``: how
-        many bytes were sent before: then it is sent again after a failure, and taken once.
+        ``size``: new rows and columns of the terminal, applied before ``data``. ``offset``: number of bytes sent before,
+        which makes retries safe.
         """
         path = at("allocations", id, "launches", launch_id, "input")
         body: dict[str, Any] = {"data": base64.b64encode(data).decode(), "end": end}

@@ -21,21 +21,21 @@ LOST = TerminalEnd(-1, "connection to the server lost")
 
 
 class Terminal:
-    """Iterate over it for what it shows, until it ends; then ``end`` and ``exit_code`` say how."""
+    """Iterating yields the output until the terminal ends; then ``end`` and ``exit_code`` are set."""
 
     def __init__(self, connection: WebSocket, node: str) -> None:
         self.node = node
         self.end: TerminalEnd | None = None
-        """None as long as there may be more to read."""
+        """None until all output is read."""
         self._connection = connection
 
     @property
     def exit_code(self) -> int | None:
-        """Of the shell or the command; -1: it did not end by itself. None as long as there may be more to read."""
+        """Exit code of the shell or command; -1 if the terminal was disconnected; None until all output is read."""
         return None if self.end is None else self.end.exit_code
 
     async def read(self) -> bytes:
-        """The next piece of what it shows; empty once it has ended."""
+        """Returns the next piece of output; empty at the end."""
         while self.end is None:
             message = await self._connection.receive()
             if isinstance(message, bytes) and message:
@@ -47,7 +47,7 @@ class Terminal:
         return b""
 
     async def wait(self) -> TerminalEnd:
-        """Reads whatever else it shows, and answers how it ended."""
+        """Reads the remaining output and returns how the terminal ended."""
         while await self.read():
             pass
         return self.end or LOST
@@ -63,11 +63,11 @@ class Terminal:
         await self._connection.send(json.dumps({"resize": {"rows": size[0], "cols": size[1]}}))
 
     async def signal(self, name: TerminalSignal) -> None:
-        """To whatever runs in the foreground, for example ``int``."""
+        """Signals the foreground process group, for example with ``int``."""
         await self._connection.send(json.dumps({"signal": checked_signal(name)}))
 
     async def close(self) -> None:
-        """Hangs up; what runs in it is told so by SIGHUP."""
+        """Hangs up; the programs in the terminal receive SIGHUP."""
         self.end = self.end or HUNG_UP
         await self._connection.aclose()
 
@@ -94,7 +94,7 @@ class Terminal:
 
 
 async def opened(connection: WebSocket) -> Terminal:
-    """Once the node has said that it is there."""
+    """Returns the terminal once the node has opened it."""
     first = await connection.receive()
     started = _object(first).get("started") if isinstance(first, str) else None
     return Terminal(connection, (started or {}).get("node") or "")

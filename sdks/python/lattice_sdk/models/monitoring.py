@@ -1,4 +1,4 @@
-"""What is seen of work while it goes on: output, events and measurements."""
+"""Output, events and metrics of running work."""
 
 from __future__ import annotations
 
@@ -7,24 +7,25 @@ from datetime import datetime
 from typing import Any
 
 from ..decode import decode
+from ..record import Record
 from ..state import State
 
-__all__ = ["AllocationEvent", "LogLine", "Metrics", "WatchEvent", "event_from_json", "metrics_from_json"]
+__all__ = ["LogLine", "Metrics", "WatchEvent", "event_from_json", "metrics_from_json"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class LogLine:
     message: str
-    """Without its end of line."""
+    """Without the line feed."""
     node: str = ""
     stream: str = "stdout"
     attempt: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class WatchEvent:
+class WatchEvent(Record):
     cursor: str = ""
-    """Where this event stands; hand it to ``after`` to go on behind it."""
+    """Position of this event; pass it as ``after`` to continue behind it."""
     at: datetime | None = None
     kind: str = ""
     """``allocation_changed`` and the like; ``current`` is the state found when the watch began."""
@@ -39,31 +40,11 @@ class WatchEvent:
     reason: str = ""
     message: str = ""
     dag_id: str = ""
-    extra: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
-class AllocationEvent:
-    """Something that has happened to an allocation, told for people as well."""
-
-    cursor: str = ""
-    """Where this event stands; hand it to ``after`` to go on behind it."""
-    at: datetime | None = None
-    type: str = ""
-    """``state``, ``decision``, ``failure``, ``scaling`` or ``preemption``."""
-    kind: str = ""
-    text: str = ""
-    attempt: int = 0
-    nodes: list[str] = field(default_factory=list)
-    scores: dict[str, Any] = field(default_factory=dict)
-    reason: str = ""
-    exit_code: int | None = None
-    extra: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Metrics:
-    """What was measured of an allocation. None: not measured. Further figures are in ``extra``."""
+class Metrics(Record):
+    """Metrics of an allocation; None for values that are not measured. All values are in ``values``."""
 
     allocation_id: str = ""
     at: datetime | None = None
@@ -76,17 +57,16 @@ class Metrics:
     gpu_memory_used: float | None = None
     """Bytes."""
     node: str = ""
-    """Of a stream: whose values these are."""
+    """Node of the values, in a stream."""
     values: dict[str, float] = field(default_factory=dict)
-    """Everything that was measured, by name."""
+    """All measured values by name."""
     telemetry_mode: str = ""
     unavailable_reason: str = ""
-    """Why nothing is measured; empty: something is."""
-    extra: dict[str, Any] = field(default_factory=dict)
+    """Why nothing is measured; empty otherwise."""
 
 
 def metrics_from_json(data: dict[str, Any]) -> Metrics:
-    """The newest point of every series, or the values of one moment."""
+    """Reads the latest point of every series, or the values of one event."""
     values: dict[str, float] = dict(data.get("values") or {})
     for series in data.get("series") or []:
         points = series.get("points") or []
@@ -98,6 +78,6 @@ def metrics_from_json(data: dict[str, Any]) -> Metrics:
 
 
 def event_from_json(data: dict[str, Any]) -> WatchEvent:
-    """``from`` is a word of Python, and ``to`` is what everybody calls the state."""
+    """Renames ``from``, a keyword of Python, to ``from_state`` and ``to`` to ``state``."""
     renamed = {"from": "from_state", "to": "state"}
     return decode(WatchEvent, {renamed.get(name, name): value for name, value in data.items()})

@@ -1,5 +1,5 @@
-"""What is asked for: a submission. ``AllocationSpec`` is the short form; what the server takes beyond it goes into
-``more`` under the server's own name, and is checked there.
+"""Submissions. ``AllocationSpec`` is the short form; ``more`` holds further fields under their API names. The server validates
+them.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class AllocationSpec:
     depends_on: Sequence[Mapping[str, str] | str] | None = None
     task_group: Mapping[str, int | str] | str | None = None
     output_file: str | None = None
-    """Written on the node as well; %j and its like are filled in."""
+    """File on the node that also receives the output; %j and similar patterns are expanded."""
     error_file: str | None = None
     checkpoint: str | None = None
     telemetry: str | None = None
@@ -53,12 +53,12 @@ class AllocationSpec:
     expose: Sequence[Mapping[str, Any]] | None = None
     sensitive: bool | None = None
     hold: bool | None = None
-    """It waits until it is released."""
+    """Submits the allocation held."""
     more: Mapping[str, Any] = field(default_factory=dict)
 
 
 Submission = Union[AllocationSpec, Mapping[str, Any]]
-"""A mapping is sent as it is, in any form that the server takes."""
+"""A mapping is sent unchanged."""
 
 
 def body_of(submission: Submission) -> dict[str, Any]:

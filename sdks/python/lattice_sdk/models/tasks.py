@@ -1,53 +1,19 @@
-"""Sessions, and tasks that are started inside an allocation."""
+"""Events of tasks launched inside an allocation."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any
 
-from ..state import State
+from ..record import Record
 
 __all__ = [
-    "CreatedSession",
     "LaunchEnd",
     "LaunchEvent",
     "LaunchStarted",
     "NodeTasks",
-    "Session",
     "TaskEnd",
     "TaskOutput",
 ]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Session:
-    id: str = ""
-    allocation_id: str = ""
-    user: str = ""
-    state: State = State("pending")
-    created_at: datetime | None = None
-    owns_allocation: bool = False
-    nodes: list[str] = field(default_factory=list)
-    pending_reasons: list[str] = field(default_factory=list)
-    estimated_start: datetime | None = None
-    reason: str = ""
-    message: str = ""
-    extra: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True)
-class CreatedSession:
-    session_id: str = ""
-    allocation_id: str = ""
-    state: State = State("pending")
-    warnings: list[str] = field(default_factory=list)
-    log_index: str = ""
-    extra: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def id(self) -> str:
-        return self.session_id
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,10 +24,9 @@ class NodeTasks:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LaunchStarted:
+class LaunchStarted(Record):
     launch_id: str = ""
     layout: list[NodeTasks] = field(default_factory=list)
-    extra: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,22 +37,20 @@ class TaskOutput:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TaskEnd:
+class TaskEnd(Record):
     rank: int = 0
     node: str = ""
     exit_code: int = 0
     signal: int = 0
     message: str = ""
-    extra: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
-class LaunchEnd:
-    """The last one. ``reason`` is empty when every task ended well."""
+class LaunchEnd(Record):
+    """The last event. ``reason`` is empty on success."""
 
     exit_code: int = 0
     reason: str = ""
-    extra: dict[str, Any] = field(default_factory=dict)
 
 
 LaunchEvent = LaunchStarted | TaskOutput | TaskEnd | LaunchEnd

@@ -1,5 +1,4 @@
-"""Terminals: their size, the signals they pass on, and how they end. What makes no sense is refused here, before
-anything is sent.
+"""Sizes, signals and ends of terminals. Invalid values are rejected before anything is sent.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ TerminalSignal = Literal["int", "tstp", "hup", "quit", "term", "kill", "cont", "
 
 @dataclass(frozen=True)
 class TerminalEnd:
-    """``exit_code`` -1: it did not end by itself, and ``reason`` says why."""
+    """``exit_code`` is -1 if the terminal was disconnected, with the ``reason``."""
 
     exit_code: int = 0
     reason: str = ""

@@ -1,5 +1,5 @@
-// Has a process of its own ask NVML, and believes nothing that it does not understand. Where there is no
-// such library nobody is started. A driver that does not answer in time is a fault of the node, not of the agent.
+// Runs a separate process that queries NVML, and validates its output. Without the library no process is started. A
+// driver that does not answer in time is a fault of the node, not of the agent.
 
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -7,12 +7,12 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type GpuInventory, NO_GPUS } from "./inventory.ts";
 
-export const NVML = "libnvidia-ml.so.1";
+const NVML = "libnvidia-ml.so.1";
 /** A node with eight GPUs and no persistence daemon takes some seconds. */
 const DEADLINE_MS = 30_000;
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
-/** Null: this node has no such library. */
+/** Returns null when this node has no such library. */
 export function askNvml(library: string, deadlineMs = DEADLINE_MS): Promise<GpuInventory | null> {
   const path = library === "" ? findNvml() : library;
   if (path === null || path === "none") return Promise.resolve(null);
@@ -30,7 +30,10 @@ export function askNvml(library: string, deadlineMs = DEADLINE_MS): Promise<GpuI
 /** How busy each GPU is is wanted again soon: an answer that is late is of no use. */
 const LOAD_DEADLINE_MS = 5_000;
 
-/** From 0 to 1, by GPU; null: not told. Null for all: this node has no such library, or it does not answer. */
+/**
+ * Utilization from 0 to 1 by GPU, with null where it is unknown. Returns null when the node has no such library, or it
+ * does not answer.
+ */
 export function askNvmlLoad(
   library: string,
   deadlineMs = LOAD_DEADLINE_MS,
@@ -62,7 +65,7 @@ export function parseInventory(text: string): GpuInventory {
       return { driver: String(driver), units, ties, coherentMBps: Number(coherentMBps), faults };
     }
   } catch {
-    // Told below.
+    // Reported below.
   }
   return { ...NO_GPUS, faults: ["NVML cannot be asked: its answer makes no sense"] };
 }
@@ -86,7 +89,7 @@ function findNvml(): string | null {
   return folder === undefined ? null : join(folder, NVML);
 }
 
-/** Beside the bundled agent; from sources it is the bundle of the last build. */
+/** The path next to the bundled agent; from sources, the bundle of the last build. */
 function probeProgram(): string {
   const here = dirname(fileURLToPath(import.meta.url));
   const beside = join(here, PROBE);

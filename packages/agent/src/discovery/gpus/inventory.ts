@@ -1,6 +1,5 @@
-// What is known of a node's GPUs, whoever made them. A slice of a partitioned GPU is a unit of its own, and the
-// GPU it is cut from is then none. Units are numbered from 0 in the order of the bus, slices in the order of
-// their GPU; that number is the one that allocations are given.
+// The GPUs of a node, of every vendor. A slice of a partitioned GPU is a unit, and the GPU it is cut from is then not.
+// Units are numbered from 0 in bus order, slices in the order of their GPU; allocations receive these numbers.
 
 export interface GpuUnit {
   readonly index: number;
@@ -11,20 +10,20 @@ export interface GpuUnit {
   readonly memoryBytes: number;
   /** As in /sys/bus/pci/devices: "0000:3b:00.0"; that of the whole GPU for a slice. */
   readonly pci: string;
-  /** Numbers of its device file, "195:0"; empty: not known. */
+  /** Major and minor number of its device file, "195:0"; empty when unknown. */
   readonly device: string;
   readonly partitioned: boolean;
   /** Which part of its GPU a slice is. */
   readonly slice?: GpuSlice;
-  /** CUDA's compute capability, or the architecture; empty: not told. */
+  /** CUDA's compute capability, or the architecture; empty when unknown. */
   readonly capability: string;
   readonly firmware: string;
   readonly temperatureC: number | null;
-  /** In words, why it must not be used; empty: it is sound. */
+  /** Why the unit must not be used; empty when it is healthy. */
   readonly fault: string;
 }
 
-export interface GpuSlice {
+interface GpuSlice {
   readonly gpuInstance: number;
   readonly computeInstance: number;
 }
@@ -33,7 +32,7 @@ export interface GpuTie {
   readonly a: number;
   readonly b: number;
   readonly kind: "nvlink" | "nvswitch" | "xgmi" | "pcie";
-  /** 0: not told, to be found from the bus. */
+  /** 0 when unknown; then derived from the bus. */
   readonly bandwidthMBps: number;
   /** The way between them leads over another socket. */
   readonly far: boolean;
@@ -43,7 +42,7 @@ export interface GpuInventory {
   readonly driver: string;
   readonly units: readonly GpuUnit[];
   readonly ties: readonly GpuTie[];
-  /** Megabytes a second between the CPU and the GPU of a superchip; 0: not told. */
+  /** Megabytes per second between the CPU and the GPU of a superchip; 0 when unknown. */
   readonly coherentMBps: number;
   /** Of the whole: a library that does not start, a GPU that is gone. */
   readonly faults: readonly string[];
@@ -51,7 +50,7 @@ export interface GpuInventory {
 
 export const NO_GPUS: GpuInventory = { driver: "", units: [], ties: [], coherentMBps: 0, faults: [] };
 
-/** "NVIDIA H100 80GB HBM3" and "NVIDIA H100 PCIe" are both an H100 to those who ask for one. */
+/** "NVIDIA H100 80GB HBM3" and "NVIDIA H100 PCIe" both satisfy a request for an H100. */
 export function modelName(product: string): string {
   const words = product
     .replace(/\((?:tm|r)\)/gi, " ")

@@ -1,10 +1,13 @@
-// How busy the GPUs of this node are, asked of NVML and of rocm-smi as discovery does. A driver that is slow or in trouble has no answer,
-// which is no fault here: the look at the hardware finds those.
+// The utilization of the node's GPUs, from NVML and rocm-smi. A driver in trouble has no answer, which is not reported
+// as a fault here: the hardware survey finds it.
 
 import { askNvmlLoad } from "./ask-nvml.ts";
 import { askRocmLoad } from "./rocm.ts";
 
-/** From 0 to 1, by GPU, in the order in which they are offered; null: not told. Null for all: there are none, or nobody answers. */
+/**
+ * Utilization from 0 to 1 by GPU, in the order of the inventory, with null where it is unknown. Returns null when
+ * there are no GPUs or no driver answers.
+ */
 export async function askLoad({
   nvml,
   rocm,

@@ -1,10 +1,10 @@
-// The program `lattice-gpu-probe`: asks NVML about the GPUs of this node and writes what it is told to the
-// standard output, as JSON. A process of its own, because a driver in trouble can hang or crash whoever
-// calls it, and because what the library takes up in memory is then gone with it.
+// The program `lattice-gpu-probe`: queries NVML about the GPUs of this node and writes the answer to standard output as
+// JSON. A separate process, because a faulty driver can hang or crash its caller, and because the library's memory is
+// freed with it.
 //
 //   lattice-gpu-probe LIBRARY [load]
 //
-// With `load` it tells nothing but how busy each GPU is.
+// With `load` it reports only the utilization of each GPU.
 
 import { NO_GPUS } from "./inventory.ts";
 import { openNvml } from "./nvml/library.ts";

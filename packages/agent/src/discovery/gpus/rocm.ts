@@ -1,8 +1,8 @@
-// AMD's GPUs, as rocm-smi describes them in JSON. Keys differ in case from release to release, and what is not
-// told is left out. Whether a GPU is still sound is asked of the kernel, which is quicker.
+// AMD's GPUs, from the JSON of rocm-smi. Keys differ in case between releases, and missing values are left out. The
+// kernel reports whether a GPU is healthy, which is faster.
 
 import { execFile } from "node:child_process";
-import { isExecutable } from "../../runtime/memory-policy.ts";
+import { isExecutable } from "../../base/executable.ts";
 import { type GpuInventory, type GpuTie, type GpuUnit, modelName, NO_GPUS, pciAddress } from "./inventory.ts";
 
 const PLACES = ["/opt/rocm/bin/rocm-smi", "/usr/bin/rocm-smi"];
@@ -20,7 +20,7 @@ const QUESTIONS = [
 const DEADLINE_MS = 30_000;
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
-/** `program`: empty: wherever it is installed; "none": not asked. Null: this node has no such program. */
+/** `program`: empty for the installed one, "none" to skip. Returns null when this node has no such program. */
 export function askRocm(program: string): Promise<GpuInventory | null> {
   const path = program === "" ? PLACES.find(isExecutable) : program;
   if (path === undefined || path === "none") return Promise.resolve(null);
@@ -37,7 +37,10 @@ export function askRocm(program: string): Promise<GpuInventory | null> {
 /** How busy each GPU is is wanted again soon: an answer that is late is of no use. */
 const LOAD_DEADLINE_MS = 5_000;
 
-/** From 0 to 1, by GPU; null: not told. Null for all: this node has no such program, or it does not answer. */
+/**
+ * Utilization from 0 to 1 by GPU, with null where it is unknown. Returns null when the node has no such program, or it
+ * does not answer.
+ */
 export function askRocmLoad(program: string): Promise<readonly (number | null)[] | null> {
   const path = program === "" ? PLACES.find(isExecutable) : program;
   if (path === undefined || path === "none") return Promise.resolve(null);

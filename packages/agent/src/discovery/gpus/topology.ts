@@ -1,5 +1,5 @@
-// The GPUs of a node as the scheduler and the prologue know them. Where nothing told how fast two GPUs talk, it
-// is the slower of their two places on the bus, and half of it over the link between sockets.
+// The GPU topology for the scheduler and the prologue. When the speed between two GPUs is unknown, it is that of the
+// slower bus slot, and half of it across sockets.
 
 import type { GpuTopology } from "@lattice/core";
 import type { Sysfs } from "../sysfs.ts";
@@ -38,7 +38,7 @@ const LANE_MBPS = new Map([
   ["64.0", 7_563],
 ]);
 
-/** What its slot can do, not what it does while it sleeps; 0: not told. */
+/** The speed of its slot, not its speed while idle; 0 when unknown. */
 function busSpeed(fs: Sysfs, pci: string): number {
   if (pci === "") return 0;
   const rate = fs.read(`sys/bus/pci/devices/${pci}/max_link_speed`).split(" ")[0] ?? "";

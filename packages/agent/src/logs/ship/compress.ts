@@ -1,37 +1,36 @@
-// zstd for a part of a file, by the `zstd` program, which is given that part by `dd`: what is printed never comes through
-// the agent, whose memory would grow with the garbage of it. Where the program is missing, Node does it itself when it
-// can (22.15 and later). Only what comes out is held.
+// Compresses a part of a file with zstd, by the `zstd` program with `dd` as its input: output never passes through the
+// agent's memory. Without the program, Node compresses itself where it can (22.15 and later).
 
 import { spawn, spawnSync } from "node:child_process";
 import { createReadStream } from "node:fs";
 import type { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import * as zlib from "node:zlib";
+import { failed, ok, type Result } from "@lattice/core";
 
-export interface Range {
+interface FileRange {
   readonly path: string;
   readonly start: number;
   /** Exclusive. */
   readonly end: number;
 }
 
-export type Compress = (range: Range) => Promise<Buffer>;
+export type Compress = (range: FileRange) => Promise<Buffer>;
 
 interface NewerZlib {
   readonly createZstdCompress?: () => Transform;
 }
 
-/** A text: what is missing. */
-export function findCompressor(): Compress | string {
-  if (spawnSync("zstd", ["--version"], { stdio: "ignore" }).status === 0) return byProgram;
+export function findCompressor(): Result<Compress> {
+  if (spawnSync("zstd", ["--version"], { stdio: "ignore" }).status === 0) return ok(byProgram);
   const { createZstdCompress } = zlib as NewerZlib;
-  if (createZstdCompress !== undefined) return byNode(createZstdCompress);
-  return "the program zstd is needed to keep logs in a store (Debian: zstd)";
+  if (createZstdCompress !== undefined) return ok(byNode(createZstdCompress));
+  return failed("the program zstd is needed to keep logs in a store (Debian: zstd)");
 }
 
 /** A pipe ends with the status of its last program, so that `dd` is heard by what it writes to stderr. */
 const SCRIPT = 'dd if="$1" bs=256K iflag=skip_bytes,count_bytes skip="$2" count="$3" status=none | zstd -q -3 -c';
-/** Of what went wrong, in words. */
+/** Longest error text. */
 const MAX_WORDS = 512;
 
 export const byProgram: Compress = ({ path, start, end }) =>

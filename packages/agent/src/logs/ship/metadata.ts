@@ -1,16 +1,16 @@
-// What an agent writes beside the chunks, so that a range can be found without reading them. The allocation's
-// own is written by its first node, and a node writes only its own, so that no two write the same.
+// The metadata that an agent writes next to the chunks, so that a range can be found without reading them. The first
+// node writes the allocation's metadata, and each node its own, so that no two nodes write the same object.
 
 import type { LogOwner, NodeMetadata } from "@lattice/wire";
 
-export interface Owner extends LogOwner {
+export interface LogOwnership extends LogOwner {
   readonly attempt: number;
   readonly user: string;
   readonly nodes: readonly string[];
   readonly nodeIndex: number;
 }
 
-export const allocationMetadata = (owner: Owner): object => ({
+export const allocationMetadata = (owner: LogOwnership): object => ({
   version: 1,
   allocation: owner.allocationId,
   tenant: owner.tenant,
@@ -21,7 +21,7 @@ export const allocationMetadata = (owner: Owner): object => ({
   ranges: Object.fromEntries(owner.nodes.map((node) => [node, `metadata/${node}.json`])),
 });
 
-export const emptyMetadata = (owner: Owner, node: string): NodeMetadata => ({
+export const emptyMetadata = (owner: LogOwnership, node: string): NodeMetadata => ({
   version: 1,
   allocation: owner.allocationId,
   node,

@@ -1,6 +1,6 @@
-// What to do next with one log whose output goes to a store: send a chunk, free what is both sent and
-// old, drop what is too much for the store. A store that takes what it is given is only slower than the job, so that
-// much more may wait for it than for one that is away. Pure; sizes and times come in.
+// Decides the next step for a log that goes to a store: send a chunk, free what is sent and old, drop what exceeds the
+// buffer. Much more may wait for a store that is merely slow than for one that is unavailable. Pure: sizes and times
+// are arguments.
 
 export interface StreamState {
   /** Below this the file holds nothing any more. */
@@ -14,11 +14,11 @@ export interface StreamState {
 }
 
 export interface ShipLimits {
-  /** Of the newest output that stays on the node, for live tails. */
+  /** Newest output that stays on the node, for live tails. */
   readonly ringBytes: number;
   /** Of output that waits for the store, beyond which the oldest is dropped. */
   readonly bufferBytes: number;
-  /** So many times as much may wait while the store takes it. */
+  /** Factor on `bufferBytes` while the store takes output. */
   readonly whileSent: number;
   readonly chunkBytes: number;
   readonly flushMs: number;
@@ -32,17 +32,17 @@ export const SHIP_LIMITS: ShipLimits = {
   flushMs: 10_000,
 };
 
-export interface Seen {
+interface LogSize {
   readonly size: number;
   /** More may be written. */
   readonly live: boolean;
   readonly nowMs: number;
 }
 
-/** The next chunk to send; null: nothing yet. The pause between small chunks grows with their number. */
+/** Returns the next chunk to send, or null. The pause between small chunks grows with their number. */
 export function nextChunk(
   state: StreamState,
-  { size, live, nowMs }: Seen,
+  { size, live, nowMs }: LogSize,
   limits: ShipLimits,
 ): { readonly start: number; readonly end: number } | null {
   const { shipped, flushedAtMs, chunk } = state;
@@ -71,7 +71,7 @@ export function trimmed(
 }
 
 /** Files are freed by whole blocks. */
-export const BLOCK_BYTES = 4096;
+const BLOCK_BYTES = 4096;
 
 export const freeable = (from: number, to: number): { readonly offset: number; readonly length: number } | null => {
   const offset = Math.floor(from / BLOCK_BYTES) * BLOCK_BYTES;

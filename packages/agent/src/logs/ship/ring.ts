@@ -1,16 +1,16 @@
-// Where no store is configured, the newest output of every log stays on the node and the rest is freed, so that no job
-// fills the disk by printing. It is held as if a store were away for ever, with a buffer as large as the ring: a
-// store that is configured later gets what is still there. What was freed is counted, and readers see the gap.
+// Without a configured store, the newest output of every log stays on the node and the rest is freed, so that no job
+// fills the disk. It behaves like a store that is never reachable, with a buffer as large as the ring: a store
+// configured later gets the rest. Freed bytes are counted, and readers see the gap.
 
 import { readdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type { Logger } from "pino";
 import type { LogStore } from "../store/log-store.ts";
 import type { ShipLimits } from "./plan.ts";
-import { newRecord, readRecord, type Shipment, type ShipmentRecord, shipment } from "./shipment.ts";
-import type { Shipper, ShipperHost } from "./shipper.ts";
+import { droppedOf, newRecord, readRecord, type Shipment, type ShipmentRecord, shipment } from "./shipment.ts";
+import { ownerOf, type Shipper, type ShipperHost, startOnDisk } from "./shipper.ts";
 
-export interface RingOptions {
+interface RingOptions {
   readonly node: string;
   readonly dataDir: string;
   readonly limits: ShipLimits;
@@ -42,14 +42,15 @@ export function logRing(options: RingOptions): Shipper {
   async function look(): Promise<void> {
     for (const [key, one] of [...held]) {
       if (closed) return;
-      // Asked before the look at the files: what was written while it lived is in them by then.
+      // Read before the sizes: output written while the attempt lived is in the files by then.
       const live = host?.live(key) === true;
-      const before = droppedIn(one);
+      const before = droppedOf(one.record());
       await one.hold().catch((error: Error) => {
-        if (!told.has(key)) log.error({ attempt: key, error: error.message }, "its old output cannot be freed");
+        if (!told.has(key))
+          log.error({ attempt: key, error: error.message }, "old output of an attempt cannot be freed");
         told.add(key);
       });
-      count(key, droppedIn(one) - before);
+      count(key, droppedOf(one.record()) - before);
       if (!live) forget(key);
     }
     schedule();
@@ -58,7 +59,7 @@ export function logRing(options: RingOptions): Shipper {
   function count(key: string, bytes: number): void {
     if (bytes <= 0) return;
     trimmed += bytes;
-    if (!told.has(key)) log.info({ attempt: key, ringBytes: limits.ringBytes }, "old output makes room for newer");
+    if (!told.has(key)) log.info({ attempt: key, ringBytes: limits.ringBytes }, "old output freed for newer output");
     told.add(key);
   }
 
@@ -84,17 +85,17 @@ export function logRing(options: RingOptions): Shipper {
       }
     },
     begin: schedule,
-    add(key, { allocationId, attempt, tenant, project, user, nodes, nodeIndex }) {
-      take(key, newRecord({ allocationId, attempt, tenant, project, user, nodes, nodeIndex }, now()));
-    },
+    add: (key, order) => take(key, newRecord(ownerOf(order), now())),
     async keep(key) {
       // What it printed last came after the last look. Only then is there something to note.
       const one = held.get(key);
-      const before = one === undefined ? 0 : droppedIn(one);
+      const before = one === undefined ? 0 : droppedOf(one.record());
       await one
         ?.hold()
-        .catch((error: Error) => log.error({ attempt: key, error: error.message }, "its old output cannot be freed"));
-      if (one !== undefined) count(key, droppedIn(one) - before);
+        .catch((error: Error) =>
+          log.error({ attempt: key, error: error.message }, "old output of an attempt cannot be freed"),
+        );
+      if (one !== undefined) count(key, droppedOf(one.record()) - before);
       forget(key);
     },
     removed: forget,
@@ -105,8 +106,7 @@ export function logRing(options: RingOptions): Shipper {
     async startOf(key, stream) {
       const known = held.get(key)?.record();
       if (known !== undefined) return known.streams[stream].start;
-      const path = (await host?.logFile(key, stream)) ?? null;
-      return path === null ? 0 : ((await readRecord(dirname(path)))?.streams[stream].start ?? 0);
+      return startOnDisk((await host?.logFile(key, stream)) ?? null, stream);
     },
     waitingBytes: () => 0,
     droppedBytes: () => 0,
@@ -129,8 +129,3 @@ const NOWHERE: LogStore = {
 const never = (): boolean => false;
 
 const nothing = (): Promise<Buffer> => Promise.reject(new Error("there is no store for output"));
-
-const droppedIn = (one: Shipment): number => {
-  const { stdout, stderr } = one.record().streams;
-  return stdout.dropped + stderr.dropped;
-};

@@ -1,6 +1,6 @@
-// The output of one attempt on its way to the store, both streams. How far it has come is in a file
-// beside the logs, written after every chunk and before the attempt is put away, so that a restarted agent
-// goes on where this one was; a chunk that was sent but not noted is sent again under the same number.
+// The output of one attempt on its way to the store, both streams. A file next to the logs records the progress after
+// every chunk and before the attempt is archived, so that a restarted agent continues there; a chunk that was sent but
+// not recorded is sent again under the same number.
 
 import { spawn } from "node:child_process";
 import { readFile, rename, stat, writeFile } from "node:fs/promises";
@@ -8,31 +8,31 @@ import { dirname, join } from "node:path";
 import { type ChunkEntry, chunkKey, metadataKey, type NodeMetadata, nodeMetadataKey } from "@lattice/wire";
 import type { LogStore } from "../store/log-store.ts";
 import type { Compress } from "./compress.ts";
-import { allocationMetadata, emptyMetadata, type Owner } from "./metadata.ts";
+import { allocationMetadata, emptyMetadata, type LogOwnership } from "./metadata.ts";
 import { freeable, nextChunk, type ShipLimits, type StreamState, trimmed } from "./plan.ts";
 
 export type StreamName = "stdout" | "stderr";
 export const STREAMS: readonly StreamName[] = ["stdout", "stderr"];
 
 /** In the attempt's folder. */
-export const RECORD = "shipped.json";
+const RECORD = "shipped.json";
 
 export interface ShipmentRecord {
-  readonly owner: Owner;
+  readonly owner: LogOwnership;
   readonly complete: boolean;
   readonly streams: Readonly<Record<StreamName, StreamState>>;
 }
 
-export interface ShipmentHost {
+interface ShipmentHost {
   readonly store: LogStore;
   readonly compress: Compress;
   readonly node: string;
   readonly limits: ShipLimits;
   readonly now: () => number;
-  /** Null: the log is gone. */
+  /** Returns null when the log is gone. */
   readonly path: (stream: StreamName) => Promise<string | null>;
   readonly live: () => boolean;
-  /** The store takes what it is sent, as far as is known. */
+  /** Returns whether the store takes output, as far as known. */
   readonly taken: () => boolean;
 }
 
@@ -40,66 +40,128 @@ export interface Shipment {
   record(): ShipmentRecord;
   /** Bytes that were not sent at the last look. */
   waiting(): number;
-  /** One look, and at most one chunk of each stream. True: there is more to send at once. Rejects when it cannot be sent. */
+  /**
+   * Sends at most one chunk of each stream. Returns true when there is more to send now. Rejects when sending fails.
+   */
   step(): Promise<boolean>;
   /** A look without the store: what is too much is dropped. */
   hold(): Promise<void>;
-  /** Writes down how far it has come, sent or not. */
+  /** Writes the record of progress. */
   save(): Promise<void>;
 }
 
 const NEW: StreamState = { start: 0, shipped: 0, chunk: 0, flushedAtMs: 0, dropped: 0 };
 
-export const newRecord = (owner: Owner, nowMs: number): ShipmentRecord => {
+export const newRecord = (owner: LogOwnership, nowMs: number): ShipmentRecord => {
   const fresh = { ...NEW, flushedAtMs: nowMs };
   return { owner, complete: false, streams: { stdout: fresh, stderr: fresh } };
 };
 
-export function shipment(host: ShipmentHost, found: ShipmentRecord): Shipment {
-  const { store, compress, node, limits, now } = host;
-  const { owner } = found;
-  let record = found;
-  let metadata: NodeMetadata | null = null;
-  let waiting = 0;
-  let saved: Promise<void> = Promise.resolve();
-  let holding: Promise<void> = Promise.resolve();
-  /** When output that waits was first seen. */
-  const seenAt: Record<StreamName, number | null> = { stdout: null, stderr: null };
+export const shipment = (host: ShipmentHost, record: ShipmentRecord): Shipment => new AttemptShipment(host, record);
 
-  /** What earlier attempts on this node have left there is gone on from. */
-  async function known(): Promise<NodeMetadata> {
-    if (metadata !== null) return metadata;
-    const bytes = await store.get(nodeMetadataKey(owner, node));
-    metadata = bytes === null ? emptyMetadata(owner, node) : (JSON.parse(bytes.toString()) as NodeMetadata);
-    if (owner.nodeIndex === 0) await putJson(metadataKey(owner), allocationMetadata(owner));
-    return metadata;
+interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+class AttemptShipment implements Shipment {
+  readonly #host: ShipmentHost;
+  #record: ShipmentRecord;
+  #metadata: NodeMetadata | null = null;
+  #waiting = 0;
+  #saved: Promise<void> = Promise.resolve();
+  #holding: Promise<void> = Promise.resolve();
+  /** When unsent output was first seen. */
+  readonly #seenAtMs: Record<StreamName, number | null> = { stdout: null, stderr: null };
+
+  constructor(host: ShipmentHost, record: ShipmentRecord) {
+    this.#host = host;
+    this.#record = record;
   }
 
-  const putJson = (key: string, value: object): Promise<void> =>
-    store.put(key, Buffer.from(JSON.stringify(value)), "application/json");
-
-  async function note(stream: StreamName, state: StreamState): Promise<void> {
-    record = { ...record, streams: { ...record.streams, [stream]: state } };
-    await save();
+  record(): ShipmentRecord {
+    return this.#record;
   }
 
-  /** One after the other: they share a name beside the file. */
-  function save(): Promise<void> {
-    saved = saved.then(write, write);
-    return saved;
+  waiting(): number {
+    return this.#waiting;
   }
 
-  async function write(): Promise<void> {
-    const path = await host.path("stdout");
+  hold(): Promise<void> {
+    // One look at a time: another look may have noted a part as freed that is not freed yet.
+    this.#holding = this.#holding.catch(() => undefined).then(() => this.#look());
+    return this.#holding;
+  }
+
+  async step(): Promise<boolean> {
+    const { live: isLive, limits, now, path: pathOf } = this.#host;
+    // Read before the sizes: output written while the attempt lived is in the files by then.
+    const live = isLive();
+    let more = false;
+    let rest = 0;
+    for (const stream of STREAMS) {
+      const path = await pathOf(stream);
+      if (path === null) continue;
+      const size = await sizeOf(path);
+      await this.#trim(stream, path, size);
+      this.#waiting = size - this.#state(stream).shipped;
+      if (this.#waiting > 0) this.#seenAtMs[stream] ??= now();
+      const next = nextChunk(this.#state(stream), { size, live, nowMs: now() }, limits);
+      if (next !== null) await this.#send(stream, path, next);
+      await this.#trim(stream, path, size);
+      const left = size - this.#state(stream).shipped;
+      rest += left;
+      more ||= left >= limits.chunkBytes || (!live && left > 0);
+    }
+    this.#waiting = rest;
+    if (!live && rest === 0 && !this.#record.complete) await this.#finish();
+    return more;
+  }
+
+  /** Writes one record after the other: they share a temporary name. */
+  save(): Promise<void> {
+    const write = (): Promise<void> => this.#write();
+    this.#saved = this.#saved.then(write, write);
+    return this.#saved;
+  }
+
+  #state(stream: StreamName): StreamState {
+    return this.#record.streams[stream];
+  }
+
+  async #write(): Promise<void> {
+    const path = await this.#host.path("stdout");
     if (path === null) return;
     const file = join(dirname(path), RECORD);
-    await writeFile(`${file}.tmp`, JSON.stringify(record));
+    await writeFile(`${file}.tmp`, JSON.stringify(this.#record));
     await rename(`${file}.tmp`, file);
   }
 
-  async function send(stream: StreamName, path: string, range: { start: number; end: number }): Promise<void> {
-    const before = await known();
-    const state = record.streams[stream];
+  /** Reads the node's metadata once; earlier attempts on this node may have written chunks. */
+  async #known(): Promise<NodeMetadata> {
+    if (this.#metadata !== null) return this.#metadata;
+    const { owner } = this.#record;
+    const { store, node } = this.#host;
+    const bytes = await store.get(nodeMetadataKey(owner, node));
+    this.#metadata = bytes === null ? emptyMetadata(owner, node) : (JSON.parse(bytes.toString()) as NodeMetadata);
+    if (owner.nodeIndex === 0) await this.#putJson(metadataKey(owner), allocationMetadata(owner));
+    return this.#metadata;
+  }
+
+  #putJson(key: string, value: object): Promise<void> {
+    return this.#host.store.put(key, Buffer.from(JSON.stringify(value)), "application/json");
+  }
+
+  async #note(stream: StreamName, state: StreamState): Promise<void> {
+    this.#record = { ...this.#record, streams: { ...this.#record.streams, [stream]: state } };
+    await this.save();
+  }
+
+  async #send(stream: StreamName, path: string, range: ByteRange): Promise<void> {
+    const { store, compress, node, now } = this.#host;
+    const { owner } = this.#record;
+    const before = await this.#known();
+    const state = this.#state(stream);
     const used = before.chunks.filter((entry) => entry.stream === stream && entry.attempt !== owner.attempt);
     const chunk = state.chunk + used.length;
     const entry: ChunkEntry = {
@@ -107,86 +169,53 @@ export function shipment(host: ShipmentHost, found: ShipmentRecord): Shipment {
       attempt: owner.attempt,
       chunk,
       ...range,
-      from_ms: seenAt[stream] ?? now(),
+      from_ms: this.#seenAtMs[stream] ?? now(),
       to_ms: now(),
     };
     await store.put(chunkKey(owner, node, entry), await compress({ path, ...range }), "application/zstd");
     const others = before.chunks.filter((other) => other.stream !== stream || other.chunk !== chunk);
-    const after: NodeMetadata = { ...before, chunks: [...others, entry], dropped: droppedOf(record) };
-    await putJson(nodeMetadataKey(owner, node), after);
-    metadata = after;
-    seenAt[stream] = null;
-    await note(stream, { ...state, shipped: range.end, chunk: state.chunk + 1, flushedAtMs: entry.to_ms });
+    const after: NodeMetadata = { ...before, chunks: [...others, entry], dropped: droppedOf(this.#record) };
+    await this.#putJson(nodeMetadataKey(owner, node), after);
+    this.#metadata = after;
+    this.#seenAtMs[stream] = null;
+    await this.#note(stream, { ...state, shipped: range.end, chunk: state.chunk + 1, flushedAtMs: entry.to_ms });
   }
 
-  async function trim(stream: StreamName, path: string, size: number): Promise<void> {
-    const state = record.streams[stream];
-    const next = trimmed(state, { size, taken: host.taken() }, limits);
+  async #trim(stream: StreamName, path: string, size: number): Promise<void> {
+    const state = this.#state(stream);
+    const next = trimmed(state, { size, taken: this.#host.taken() }, this.#host.limits);
     if (next === state) return;
     const hole = freeable(state.start, next.start);
-    await note(stream, next);
+    await this.#note(stream, next);
     if (hole !== null) await punch(path, hole);
   }
 
-  async function look(): Promise<void> {
+  async #look(): Promise<void> {
     let rest = 0;
     for (const stream of STREAMS) {
-      const path = await host.path(stream);
+      const path = await this.#host.path(stream);
       if (path === null) continue;
       const size = await sizeOf(path);
-      await trim(stream, path, size);
-      rest += size - record.streams[stream].shipped;
+      await this.#trim(stream, path, size);
+      rest += size - this.#state(stream).shipped;
     }
-    waiting = rest;
+    this.#waiting = rest;
   }
 
-  async function finish(): Promise<void> {
-    const { stdout, stderr } = record.streams;
-    const before = await known();
+  async #finish(): Promise<void> {
+    const { owner } = this.#record;
+    const { stdout, stderr } = this.#record.streams;
+    const before = await this.#known();
     const done = { attempt: owner.attempt, stdout: stdout.shipped, stderr: stderr.shipped };
     const complete = [...before.complete.filter((other) => other.attempt !== owner.attempt), done];
-    metadata = { ...before, complete, dropped: droppedOf(record) };
-    await putJson(nodeMetadataKey(owner, node), metadata);
-    record = { ...record, complete: true };
-    await save();
+    this.#metadata = { ...before, complete, dropped: droppedOf(this.#record) };
+    await this.#putJson(nodeMetadataKey(owner, this.#host.node), this.#metadata);
+    this.#record = { ...this.#record, complete: true };
+    await this.save();
   }
-
-  return {
-    record: () => record,
-    waiting: () => waiting,
-    save,
-    hold() {
-      // One look at a time: what another has noted as freed may not be freed yet, and the file may be moved after this.
-      holding = holding.catch(() => undefined).then(look);
-      return holding;
-    },
-    async step() {
-      // Asked before the look at the files: what was written while it lived is in them by then.
-      const live = host.live();
-      let more = false;
-      let rest = 0;
-      for (const stream of STREAMS) {
-        const path = await host.path(stream);
-        const size = path === null ? 0 : await sizeOf(path);
-        if (path === null) continue;
-        await trim(stream, path, size);
-        waiting = size - record.streams[stream].shipped;
-        if (waiting > 0) seenAt[stream] ??= now();
-        const next = nextChunk(record.streams[stream], { size, live, nowMs: now() }, limits);
-        if (next !== null) await send(stream, path, next);
-        await trim(stream, path, size);
-        const left = size - record.streams[stream].shipped;
-        rest += left;
-        more ||= left >= limits.chunkBytes || (!live && left > 0);
-      }
-      waiting = rest;
-      if (!live && rest === 0 && !record.complete) await finish();
-      return more;
-    },
-  };
 }
 
-const droppedOf = ({ streams }: ShipmentRecord): number => streams.stdout.dropped + streams.stderr.dropped;
+export const droppedOf = ({ streams }: ShipmentRecord): number => streams.stdout.dropped + streams.stderr.dropped;
 
 const sizeOf = (path: string): Promise<number> =>
   stat(path).then(

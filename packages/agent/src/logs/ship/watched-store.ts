@@ -1,5 +1,5 @@
-// A log store whose failures can be told from all others: an unreadable log is the trouble of one attempt, a store
-// that is away is that of all. Only what it takes shows that it is back: some answer questions while they are not.
+// A log store whose failures can be distinguished: an unreadable log concerns one attempt, an unavailable store all of
+// them. Only a successful write shows that the store is back.
 
 import type { LogStore } from "../store/log-store.ts";
 

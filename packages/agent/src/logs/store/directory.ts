@@ -1,4 +1,4 @@
-// Output kept in a folder. An object becomes visible by a rename, so that a reader never meets half.
+// A log store in a folder. Objects become visible by a rename, so that a reader never sees a partial one.
 
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";

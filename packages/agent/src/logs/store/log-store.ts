@@ -1,9 +1,8 @@
-// Where the output of allocations is kept for good. Objects are written whole and replaced whole;
-// nothing is ever listed from an agent.
+// The permanent store for output. Objects are written and replaced whole; agents never list them.
 
 export interface LogStore {
   readonly place: string;
   put(key: string, bytes: Uint8Array, type: string): Promise<void>;
-  /** Null: it is not there. */
+  /** Returns null when the object does not exist. */
   get(key: string): Promise<Buffer | null>;
 }

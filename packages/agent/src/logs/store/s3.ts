@@ -1,10 +1,10 @@
-// Output kept in an object store that speaks S3. A try that fails is the caller's to repeat.
+// A log store in an object store that speaks S3. The caller repeats failed writes.
 
 import type { S3Place } from "@lattice/wire";
 import { S3mini } from "s3mini";
 import type { LogStore } from "./log-store.ts";
 
-export interface S3Options {
+interface S3Options {
   readonly endpoint: string;
   readonly region: string;
   readonly accessKeyId: string;

@@ -1,4 +1,4 @@
-// Opens the store that an agent was told of: a folder, shared or not, or a place in an object store.
+// Opens the configured log store: a folder or a prefix in an object store.
 
 import { resolve } from "node:path";
 import { parseS3 } from "@lattice/wire";
@@ -6,10 +6,10 @@ import { directoryStore } from "./directory.ts";
 import type { LogStore } from "./log-store.ts";
 import { s3Store } from "./s3.ts";
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+type ProcessEnvironment = Readonly<Record<string, string | undefined>>;
 
-/** Throws when the place or what is needed to speak to it is not complete. */
-export function openLogStore(place: string, environment: Environment): LogStore {
+/** Throws when the place or its credentials are incomplete. */
+export function openLogStore(place: string, environment: ProcessEnvironment): LogStore {
   const s3 = parseS3(place);
   if (s3 === null) {
     if (place.startsWith("s3:")) throw new Error(`"${place}" is not a place in an object store: s3://bucket/prefix`);

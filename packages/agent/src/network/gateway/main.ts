@@ -1,11 +1,12 @@
-// The program `lattice-gateway`: passes connections over the border of a network domain, one address and port for each process. A helper
-// listens on the one side and hands over its socket; this process, on the other side, connects to whom it is for. There is no route:
-// nothing else gets across, whatever is tried. Gives up its rights once it listens, and ends when the file is gone that it is for.
+// The program `lattice-gateway`: passes connections over the border of a network domain, one address and port per process.
+// A helper listens on one side and hands over its socket; this process, on the other side, connects to the destination.
+// There is no route, so nothing else crosses the border. The process drops its privileges once it listens, and exits when
+// its file is removed.
 //
 //   lattice-gateway out /run/netns/NAME FILE ADDRESS:PORT   from inside, at the gateway's own address, to the gateway
 //   lattice-gateway in NAMESPACE FILE PORT                  from the node, at the port, to the same port inside
 //
-// Connections of TCP alone, over IPv4 and IPv6: a datagram has no end by which the way back could be closed again.
+// TCP only, over IPv4 and IPv6: a datagram has no end at which the return path could be closed.
 
 import { spawn } from "node:child_process";
 import { statSync } from "node:fs";
@@ -14,12 +15,12 @@ import { fileURLToPath } from "node:url";
 
 /** Over one border. */
 const MOST_CONNECTIONS = 1_024;
-/** How soon it notices that it is no longer wanted. */
+/** Interval of the check whether it is still needed. */
 const LOOK_MS = 500;
 /** For the port of an attempt that has just ended to be free. */
 const FREE_AFTER_MS = 3_000;
 const TRY_AGAIN_MS = 100;
-const NOBODY = 65_534;
+const UNPRIVILEGED = 65_534;
 /** Of both families, where the node has IPv6. */
 const EVERYWHERE = "[::]";
 
@@ -91,7 +92,7 @@ function pass(here: Socket, there: Socket): void {
   there.pipe(here);
 }
 
-/** In the helper: its socket outlives it. Shared: whoever has the place already does the same. */
+/** In the helper: its socket outlives it. Shared, so that a second helper for the same port also works. */
 function listen(at: Place, shared: boolean): void {
   const giveUpAt = Date.now() + FREE_AFTER_MS;
   const server = createServer({ allowHalfOpen: true, pauseOnConnect: true });
@@ -128,8 +129,8 @@ function inodeOf(path: string): number | null {
 function giveUpRights(): void {
   if (process.getuid?.() !== 0) return;
   process.setgroups?.([]);
-  process.setgid?.(NOBODY);
-  process.setuid?.(NOBODY);
+  process.setgid?.(UNPRIVILEGED);
+  process.setuid?.(UNPRIVILEGED);
 }
 
 function fail(why: string): never {

@@ -1,5 +1,5 @@
-// Which processes that pass things over a border are there, by their own words. They belong to no agent: an agent that was started again
-// finds those of the one before.
+// Lists the running gateway processes by their command lines. They belong to no agent: a restarted agent finds those
+// of the one before.
 
 import { readdir, readFile } from "node:fs/promises";
 

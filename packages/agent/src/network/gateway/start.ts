@@ -1,6 +1,6 @@
-// Starts the processes that pass on what a domain says to the data gateway, and what others say to a port inside. They belong to the
-// domain and the attempt, not to the agent: they go on when the agent is started again, and end when what they are for is gone. One that
-// is gone before is found missing, and started again.
+// Starts the gateway processes: from a domain to the data gateway, and from the node to a port inside. They belong to
+// the domain and the attempt, not to the agent: they survive a restart of the agent and end when they are no longer
+// needed. A missing one is detected and started again.
 
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runningGateways } from "./running.ts";
 
-/** A process and a helper of its own; what takes longer hangs. */
+/** Starting takes a process and a helper; a longer wait means that it hangs. */
 const LIMIT_MS = 10_000;
 const PROGRAM = "lattice-gateway.js";
 
@@ -20,8 +20,8 @@ export type Way =
   | { readonly kind: "in"; readonly namespace: string; readonly port: number; readonly mark: string };
 
 /**
- * Rejects where nothing would be passed on: the port is another's on this node, for example. Of those that go out the second one finds the
- * place taken, and goes.
+ * Rejects when connections would not be passed on, for example when another process has the port. A second outgoing
+ * gateway finds the place taken and exits.
  */
 export function openWay(way: Way): Promise<void> {
   if (way.kind === "out") return begin([], wordsOf(way), `the way to the data gateway ${way.gateway}`);
@@ -34,7 +34,7 @@ export async function missingWays(ways: readonly Way[]): Promise<readonly Way[]>
   const running = await runningGateways(PROGRAM);
   return ways.filter((way) => {
     const [kind, place, file, target] = wordsOf(way);
-    // Which agent's network it listens in is said by the number of that agent, who may be gone.
+    // The process id in its words names the agent's network namespace; that agent may be gone.
     return !running.some((words) => {
       const samePlace = way.kind === "in" || words[1] === place;
       return words[0] === kind && samePlace && words[2] === file && words[3] === target;

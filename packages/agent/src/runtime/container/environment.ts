@@ -1,10 +1,10 @@
-// What the environment says inside a container: that of the job, with search paths that mean something in there. The node's
-// own PATH does not: the image's takes its place unless the job names one. What the agent brings in is found behind. Pure.
+// The environment inside a container: the job's, with search paths that are valid there. The image's PATH replaces the
+// node's unless the job sets one; folders of the agent are appended. Pure.
 
 import { DRIVER_LIBRARIES, DRIVER_PROGRAMS } from "./devices/driver.ts";
 import { PROGRAMS_PATH } from "./programs.ts";
 
-export interface Inside {
+interface ContainerEnvironment {
   /** Of the job as it would be on the node. */
   readonly environment: Readonly<Record<string, string>>;
   /** What the submission itself chose. */
@@ -17,7 +17,7 @@ export interface Inside {
   readonly programs: boolean;
 }
 
-export function containerEnvironment(inside: Inside): Record<string, string> {
+export function containerEnvironment(inside: ContainerEnvironment): Record<string, string> {
   const { environment, chosen, image, driver, programs } = inside;
   const path = chosen.PATH ?? image.PATH ?? environment.PATH;
   const libraries = chosen.LD_LIBRARY_PATH ?? image.LD_LIBRARY_PATH;

@@ -1,14 +1,14 @@
-// The programs of Lattice inside containers, so that `srun` and `lattice` work in the script of any image: Node, the built
-// programs, and the loader and libraries that they were made for, since an image may have others or none. Libraries and the
-// scripts that start them by that loader are put together once, when the first container needs them; the rest is bound in.
+// The programs of Lattice inside containers, so that `srun` and `lattice` work with any image: Node, the built
+// programs, and their loader and libraries, since an image may have others or none. Libraries and start scripts are
+// assembled once, for the first container; the rest is bind-mounted.
 
 import { execFile } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
 import { copyFile, mkdir, realpath, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { HELPER_PATH } from "../user/way-in.ts";
+import { HELPER_PATH } from "../../base/executable.ts";
 
-export interface Bound {
+interface Bound {
   readonly from: string;
   readonly to: string;
 }
@@ -17,15 +17,15 @@ export interface Bound {
 export const PROGRAMS = "/opt/lattice";
 export const PROGRAMS_PATH = `${PROGRAMS}/bin`;
 
-export interface ProgramSources {
+interface ProgramSources {
   /** For what is put together. */
   readonly folder: string;
-  /** Where `lattice` is installed; "": it is not. */
+  /** Folder of `lattice`; "" when it is not installed. */
   readonly installed: string;
   readonly node: string;
 }
 
-/** Empty where there is nothing to be had: jobs in containers then go without. */
+/** Returns no binds when the programs are unavailable; containers then run without them. */
 export function containerPrograms(sources: ProgramSources): () => Promise<readonly Bound[]> {
   let made: Promise<readonly Bound[]> | null = null;
   return () => {

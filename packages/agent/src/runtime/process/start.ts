@@ -1,86 +1,64 @@
-// Tells a wrapper that waits what it is to run, in a file of the attempt's folder; from then on it needs the agent for
-// nothing. Starting is safe to repeat, since the wrapper claims the attempt before it does
-// anything else; the caller learns from `claimed_by_other` when an earlier wrapper was first.
+// How a command starts on the node itself: change of user, working directory, environment and memory policy as words
+// before the command. Mounts need root and a mount namespace, made by the enter script.
 
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Exit, Order } from "../../lifecycle/attempt.ts";
-import type { Prepared } from "../../prologue/parts.ts";
-import { COPY_FILE, writeCopy } from "./copy-file.ts";
-import { readExit, readPid } from "./files.ts";
-import { writeLaunch } from "./launch-file.ts";
-import { NOT_CLAIMED } from "./wrapper.ts";
+import { PrologueError } from "../../base/prologue-error.ts";
+import { enterWorkdir } from "../../host/user/enter-workdir.ts";
+import { splitEnvironment } from "../../host/user/safe-environment.ts";
+import { asUser } from "../../host/user/user.ts";
+import { applyPatches } from "../../images/views.ts";
+import { enterScript, enterWords } from "../attempt/enter-script.ts";
+import type { EngineAttempt, Prepared, PrologueParts } from "../engine.ts";
+import { noteHeld } from "../prologue/attempt-holdings.ts";
+import { defaultWorkdir } from "../prologue/folders.ts";
+import { checkTargets } from "../prologue/mounts.ts";
+import type { MountedUenvs } from "./prepare.ts";
 
-export interface Launch extends Prepared {
-  readonly dir: string;
-  readonly wrapper: string;
-  readonly joinBy: string;
-  readonly order: Order;
-  readonly umask: string;
+export async function start(parts: PrologueParts, attempt: EngineAttempt, uenvs: MountedUenvs): Promise<Prepared> {
+  const { order, dir, data, runAs, policy } = attempt;
+  const { mounts } = uenvs;
+  const environment = uenvs.applies
+    ? { ...applyPatches(attempt.environment, uenvs.patches), LATTICE_UENV: uenvs.listed }
+    : attempt.environment;
+  const reportsLaunchFailure = runAs !== null && order.workdir !== "";
+  const workdir = reportsLaunchFailure ? "/" : order.workdir || (await homeOf(attempt));
+  const { safe, later } = runAs === null ? { safe: environment, later: [] } : splitEnvironment(environment);
+  const before = [
+    ...policy,
+    ...(runAs === null ? [] : asUser(runAs, mounts.length + data.length > 0)),
+    ...(reportsLaunchFailure ? enterWorkdir(order.workdir, runAs.name) : []),
+    ...withVariables(later),
+    ...(policy.length > 0 && runAs === null ? PLAIN_EXEC : []),
+    ...attempt.checkpointer,
+  ];
+  const plan = {
+    reportsLaunchFailure,
+    environment: safe,
+    uid: runAs?.uid ?? null,
+    writer: runAs === null ? [] : asUser(runAs, true),
+    variables: environment,
+  };
+  if (mounts.length === 0 && data.length === 0) return { ...plan, before, workdir };
+  const script = join(dir, "enter");
+  await checkTargets([...mounts, ...data]);
+  if (!parts.isRoot)
+    throw new PrologueError(
+      mounts.length > 0 ? "uenv" : "mounts",
+      "the agent does not run as root and cannot mount anything",
+    );
+  await noteHeld(parts, attempt, null);
+  const text = enterScript({ dir, images: mounts, data, workdir, before, byEngine: false });
+  await writeFile(script, text, { mode: 0o600 });
+  return { ...plan, before: enterWords(script), workdir: "/" };
 }
 
-/** Answers why the kernel would not take it, or null. */
-export function prepareLaunch({
-  dir,
-  order,
-  environment,
-  before,
-  wrapper,
-  uid,
-  writer,
-  variables,
-  tells = false,
-  ...how
-}: Launch): string | null {
-  const command = [...before, ...commandOf(order, dir)];
-  const problem = tooLong([...command, ...Object.entries(environment).map(([name, value]) => `${name}=${value}`)]);
-  if (problem !== null) return problem;
-  const copy = writeCopy({ dir, order, workdir: how.workdir, writer }) ? join(dir, COPY_FILE) : "";
-  writeLaunch(dir, { ...how, copy, environment, command, tells, kept: { wrapper, uid, variables } });
-  return problem;
+async function homeOf({ data, runAs, dir, folders }: EngineAttempt): Promise<string> {
+  return data.find(({ at }) => at === runAs?.home)?.at ?? defaultWorkdir(runAs, dir, folders);
 }
 
-/** What Linux takes: for one word 32 pages, for all of them a quarter of an ordinary stack. */
-const WORD_BYTES = 128 * 1024;
-const ALL_BYTES = 2 * 1024 ** 2;
-const POINTER_BYTES = 8;
+/** env would take a command with "=" in its name for a variable; the shell's exec does not. */
+const PLAIN_EXEC = ["/bin/sh", "-c", 'exec "$@"', "sh"];
 
-function tooLong(words: readonly string[]): string | null {
-  const sizes = words.map((word) => Buffer.byteLength(word) + 1);
-  const all = sizes.reduce((sum, size) => sum + size + POINTER_BYTES, 0);
-  const tooMuch = all > ALL_BYTES || sizes.some((size) => size > WORD_BYTES);
-  return tooMuch ? "cannot start: command and environment are longer than the kernel takes (E2BIG)" : null;
-}
-
-function commandOf(order: Order, dir: string): readonly string[] {
-  if (order.script !== "") {
-    const script = join(dir, "script");
-    return order.script.startsWith("#!") ? [script, ...order.command] : ["/bin/sh", script, ...order.command];
-  }
-  if (order.entrypoint !== "") return ["/bin/sh", "-c", order.entrypoint];
-  return order.command;
-}
-
-export type ChildEnd =
-  | { readonly kind: "exited"; readonly exit: Exit }
-  /** Another wrapper has this attempt, under this number (0: it did not write it yet). */
-  | { readonly kind: "claimed_by_other"; readonly pid: number };
-
-/** What a shell says of a process that a signal ended: this much more than its number. */
-const BY_SIGNAL = 128;
-
-/** What the end of our own process means, read together with what it left on disk. */
-export function childEnd(dir: string, child: { readonly pid: number; readonly status: number }): ChildEnd {
-  if (child.status === NOT_CLAIMED) {
-    const owner = readPid(dir);
-    if (owner !== null && owner !== child.pid) return { kind: "claimed_by_other", pid: owner };
-  }
-  const exit = readExit(dir);
-  if (exit !== null) return { kind: "exited", exit };
-  if (child.status > BY_SIGNAL) {
-    return { kind: "exited", exit: { kind: "signal", number: child.status - BY_SIGNAL } };
-  }
-  if (readPid(dir) === null) {
-    return { kind: "exited", exit: { kind: "not_launched", message: `cannot write to the attempt's folder ${dir}` } };
-  }
-  return { kind: "exited", exit: { kind: "code", code: child.status, recorded: false } };
-}
+const withVariables = (later: readonly string[]): readonly string[] =>
+  later.length === 0 ? [] : ["/usr/bin/env", ...later, ...PLAIN_EXEC];

@@ -1,11 +1,10 @@
-// Ends the processes of an attempt. `terminate` asks each process once; `clear` does not return
-// before nothing is left, however long that takes: a node that still holds a process of a past
-// attempt must not be taken for free.
+// Ends the processes of an attempt. `terminate` signals each process once; `stop` returns only when nothing is left,
+// however long that takes: a node that still holds a process of a past attempt must not count as free.
 
-import type { Logger } from "pino";
-import { type AttemptPlace, type Isolation, signalEach } from "../isolation/isolation.ts";
+import { type AttemptPlace, type Isolation, signalEach } from "../../host/isolation/isolation.ts";
+import type { StopContext } from "../engine.ts";
 
-/** SIGTERM for every process but the wrapper that has not had it; answers those it has signalled. */
+/** Sends SIGTERM to every process but the wrapper that has not received it; returns the signalled processes. */
 export async function terminate(
   isolation: Isolation,
   place: AttemptPlace,
@@ -21,11 +20,7 @@ const FIRST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 500;
 const WARN_EVERY_MS = 10_000;
 
-export async function clear(
-  isolation: Isolation,
-  place: AttemptPlace,
-  { signal, log }: { readonly signal: AbortSignal; readonly log: Logger },
-): Promise<void> {
+export async function stop(place: AttemptPlace, { isolation, signal, log }: StopContext): Promise<void> {
   let pause = FIRST_PAUSE_MS;
   let waited = 0;
   let failure = "";
@@ -43,7 +38,7 @@ export async function clear(
       waited = 0;
       log.warn(
         { attempt: place.key, failure },
-        "processes of an ended attempt cannot be killed yet; its end is not reported",
+        "processes of an ended attempt survive SIGKILL; its end is not reported yet",
       );
     }
   }

@@ -1,12 +1,12 @@
-// How agents of one large launch reach each other: each listens for those below it and dials the one above. Who
-// belongs to a launch shows the key that the leader gave to its nodes and to nobody else, and, in a cluster with
-// certificates, the one of its node. A stream that breaks is opened again
-// until the launch is over; its ranks' own limit on waiting is what ends one that cannot be mended.
+// The connections between agents of one large launch: each listens for its children and dials its parent. A member
+// proves itself by the key that the leader gave to the nodes of the launch, and by its node certificate where the
+// cluster has certificates. A broken stream is reopened until the launch is over; the ranks' fence timeout ends a
+// launch that cannot recover.
 
 import { create } from "@bufbuild/protobuf";
 import { type ChannelCredentials, Client, type ClientDuplexStream, Server, status } from "@grpc/grpc-js";
 import { pb } from "@lattice/wire";
-import type { Entry } from "../name-types.ts";
+import type { PmiEntry } from "../name-types.ts";
 import { exchangeCall, type FenceStream } from "./service.ts";
 import { type FenceEffect, fenceTree } from "./tree.ts";
 import type { FenceTrust } from "./trust.ts";
@@ -14,13 +14,17 @@ import type { FenceTrust } from "./trust.ts";
 export interface FencePeers {
   /** host:port, for others. */
   readonly address: string;
-  join(launchId: string, place: pb.FencePlace, done: (number: number, entries: readonly Entry[]) => void): FenceMember;
+  join(
+    launchId: string,
+    place: pb.FencePlace,
+    done: (number: number, entries: readonly PmiEntry[]) => void,
+  ): FenceMember;
   close(): void;
 }
 
 export interface FenceMember {
-  /** All ranks of this node have come. */
-  bring(number: number, entries: readonly Entry[]): void;
+  /** All ranks of this node are in the fence. */
+  bring(number: number, entries: readonly PmiEntry[]): void;
   leave(): void;
 }
 
@@ -52,7 +56,7 @@ export async function fencePeers(listen: string, advertised: string, trust: Fenc
     stream.on("data", (message: pb.FenceMessage) => {
       const found = local.get(message.launchId);
       if (found !== undefined && found.key === message.key) found.took(stream, message);
-      // The order may not have come here yet; whoever asks does so again.
+      // The order may not have arrived here yet; the peer retries.
       else stream.emit("error", { code: status.NOT_FOUND, details: "there is no such launch here" });
     });
   }
@@ -63,7 +67,7 @@ export async function fencePeers(listen: string, advertised: string, trust: Fenc
       const tree = fenceTree(place.below, place.above === "");
       const streams = new Map<number, FenceStream>();
       const above = place.above === "" ? null : upwards(place, fromAbove, () => tree.pending());
-      const messageOf = (number: number, entries: readonly Entry[]): pb.FenceMessage =>
+      const messageOf = (number: number, entries: readonly PmiEntry[]): pb.FenceMessage =>
         create(pb.FenceMessageSchema, {
           launchId,
           key: place.key,
@@ -105,7 +109,7 @@ export async function fencePeers(listen: string, advertised: string, trust: Fenc
       function upwards(
         { above: address, aboveNode }: pb.FencePlace,
         took: (message: pb.FenceMessage) => void,
-        pending: () => { readonly number: number; readonly entries: readonly Entry[] } | null,
+        pending: () => { readonly number: number; readonly entries: readonly PmiEntry[] } | null,
       ) {
         return dialAbove({ address, how: trust.channel(aboveNode) }, took, () => {
           const unanswered = pending();
@@ -122,7 +126,7 @@ interface Above {
   close(): void;
 }
 
-/** Opened with the first thing to say, and again whenever it breaks while an answer is owed. */
+/** Opened with the first message, and reopened whenever it breaks while an answer is outstanding. */
 function dialAbove(
   { address, how }: { readonly address: string; readonly how: ChannelCredentials },
   took: (message: pb.FenceMessage) => void,
@@ -169,5 +173,5 @@ function dialAbove(
   };
 }
 
-const pairs = ({ entries }: pb.FenceMessage): readonly Entry[] =>
+const pairs = ({ entries }: pb.FenceMessage): readonly PmiEntry[] =>
   entries.map(({ key, value }) => [key, value] as const);

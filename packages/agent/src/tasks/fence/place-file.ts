@@ -1,5 +1,5 @@
-// What an agent that is started again has to know of a launch, kept beside it: where its node stands in the tree, and what the
-// next leader is told about it.
+// What a restarted agent must know of a launch, kept in its folder: the node's place in the fence tree, and the ticket
+// for the next leader.
 
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ export const keepPlace = (dir: string, place: pb.FencePlace): Promise<void> =>
 export const keepTicket = (dir: string, ticket: pb.LaunchTicket): Promise<void> =>
   keep(dir, TICKET, toBinary(pb.LaunchTicketSchema, ticket));
 
-/** Null: it stands in none. */
+/** Resolves to null when the launch has no tree. */
 export function readPlace(dir: string): Promise<pb.FencePlace | null> {
   return readFile(join(dir, PLACE)).then(
     (bytes) => fromBinary(pb.FencePlaceSchema, bytes),
@@ -23,7 +23,7 @@ export function readPlace(dir: string): Promise<pb.FencePlace | null> {
   );
 }
 
-/** Null: the launch ends with its leader. */
+/** Resolves to null when the launch ends with its leader. */
 export function readTicket(dir: string): Promise<pb.LaunchTicket | null> {
   return readFile(join(dir, TICKET)).then(
     (bytes) => fromBinary(pb.LaunchTicketSchema, bytes),

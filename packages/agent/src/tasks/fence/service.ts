@@ -1,4 +1,4 @@
-// The one call that agents make to each other. It is no part of what servers offer.
+// The one call that agents make to each other. It is not part of the servers' API.
 
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { ServerDuplexStream } from "@grpc/grpc-js";

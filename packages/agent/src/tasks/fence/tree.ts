@@ -1,40 +1,40 @@
-// One node's part in the exchanges of a launch that is too large for all nodes to go through the leader: it waits for
-// those below it, passes what they and its own ranks brought to the one above, and passes down what comes back.
-// Pure. What is lost on the way is said again by whoever comes back, and changes nothing when it had arrived.
+// One node's part in the fences of a large launch, which form a tree: it waits for its children, passes their entries
+// and its own to the parent, and passes the result down. Pure. A lost message is repeated by the peer that reconnects,
+// and a duplicate changes nothing.
 
-import type { Entry } from "../name-types.ts";
+import type { PmiEntry } from "../name-types.ts";
 
-export interface FenceResult {
+interface FenceEntries {
   readonly number: number;
-  readonly entries: readonly Entry[];
+  readonly entries: readonly PmiEntry[];
 }
 
 export type FenceEffect =
   /** For the one above. */
-  | ({ readonly kind: "up" } & FenceResult)
+  | ({ readonly kind: "up" } & FenceEntries)
   /** For these below. */
-  | ({ readonly kind: "down"; readonly to: readonly number[] } & FenceResult)
+  | ({ readonly kind: "down"; readonly to: readonly number[] } & FenceEntries)
   /** For the ranks of this node. */
-  | ({ readonly kind: "done" } & FenceResult);
+  | ({ readonly kind: "done" } & FenceEntries);
 
-export interface FenceTree {
-  own(number: number, entries: readonly Entry[]): readonly FenceEffect[];
-  fromBelow(node: number, number: number, entries: readonly Entry[]): readonly FenceEffect[];
-  fromAbove(number: number, entries: readonly Entry[]): readonly FenceEffect[];
-  /** What the one above has not answered yet; null: nothing. */
-  pending(): FenceResult | null;
+interface FenceTree {
+  own(number: number, entries: readonly PmiEntry[]): readonly FenceEffect[];
+  fromBelow(node: number, number: number, entries: readonly PmiEntry[]): readonly FenceEffect[];
+  fromAbove(number: number, entries: readonly PmiEntry[]): readonly FenceEffect[];
+  /** Returns what the parent has not answered yet, or null. */
+  pending(): FenceEntries | null;
 }
 
 const OWN = -1;
 
-/** `isTop`: nobody is above. */
+/** `isTop`: this node has no parent. */
 export function fenceTree(below: readonly number[], isTop: boolean): FenceTree {
-  let last: FenceResult = { number: 0, entries: [] };
-  let pending: FenceResult | null = null;
-  let arrived = new Map<number, readonly Entry[]>();
+  let last: FenceEntries = { number: 0, entries: [] };
+  let pending: FenceEntries | null = null;
+  let arrived = new Map<number, readonly PmiEntry[]>();
 
-  function arrive(from: number, number: number, entries: readonly Entry[]): readonly FenceEffect[] {
-    // Nobody can be beyond the next: an exchange ends for all before anybody begins another.
+  function arrive(from: number, number: number, entries: readonly PmiEntry[]): readonly FenceEffect[] {
+    // No node can be further ahead: a fence ends for all before the next begins.
     if (number !== last.number + 1) return [];
     arrived.set(from, entries);
     if (arrived.size <= below.length || pending !== null) return [];
@@ -44,7 +44,7 @@ export function fenceTree(below: readonly number[], isTop: boolean): FenceTree {
     return [{ kind: "up", ...pending }];
   }
 
-  function finish(number: number, entries: readonly Entry[]): readonly FenceEffect[] {
+  function finish(number: number, entries: readonly PmiEntry[]): readonly FenceEffect[] {
     last = { number, entries };
     pending = null;
     arrived = new Map();

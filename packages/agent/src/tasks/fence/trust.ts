@@ -1,13 +1,14 @@
-// Whom agents of one launch take for each other. In a cluster without certificates the key of the launch is all there is.
-// With certificates both ends show theirs, and each checks that the other's is that of the node that the leader named;
-// a renewed one is shown to whoever comes next.
+// How agents of one launch authenticate each other. Without certificates they have only the key of the launch. With
+// certificates both ends check that the other's certificate is that of the node that the leader named; a renewed
+// certificate is used for the next connection.
 
 import { X509Certificate } from "node:crypto";
 import { type ChannelCredentials, credentials, ServerCredentials } from "@grpc/grpc-js";
+import { failed, ok, type Result } from "@lattice/core";
 import { bearerOf, notTheNode, type ShownCertificate } from "@lattice/wire";
-import type { Identity, IdentitySource } from "../../identity/identity.ts";
+import type { IdentitySource, TlsIdentity } from "../../identity/identity.ts";
 
-export interface CallWithCertificate {
+interface CallWithCertificate {
   getAuthContext?(): { readonly sslPeerCertificate?: ShownCertificate | undefined };
 }
 
@@ -15,14 +16,19 @@ export interface FenceTrust {
   listener(): ServerCredentials;
   /** To the agent of this node. */
   channel(node: string): ChannelCredentials;
-  /** Why whoever calls may not speak for this node; null: it may. */
+  /** Returns why the caller may not act for this node, or null. */
   stranger(call: CallWithCertificate, node: string): string | null;
 }
 
-/** In words why agents may not speak to each other here. `secure`: servers are reached by TLS. */
-export function trustOf(source: IdentitySource | null, secure: boolean): FenceTrust | string {
-  if (source === null) return secure ? "this agent has no certificate to show to others" : inTheClear;
-  return servesToo(source.current()) ? byCertificates(source) : "this agent's certificate is not for serving";
+/**
+ * Returns why agents may not talk to each other here, or how they authenticate. `secure`: servers are reached over
+ * TLS.
+ */
+export function trustOf(source: IdentitySource | null, secure: boolean): Result<FenceTrust> {
+  if (source === null) return secure ? failed("this agent has no certificate to show to others") : ok(inTheClear);
+  return servesToo(source.current())
+    ? ok(byCertificates(source))
+    : failed("this agent's certificate is not for serving");
 }
 
 export const inTheClear: FenceTrust = {
@@ -36,7 +42,7 @@ export const byCertificates = (source: IdentitySource): FenceTrust => ({
   channel(node) {
     const { ca, key, cert } = source.current();
     return credentials.createSsl(ca, key, cert, {
-      // Where a node is reached changes more often than who it is: the name in the certificate counts.
+      // A node's address changes more often than its name, so the name in the certificate counts.
       checkServerIdentity: (_host, shown) => problemOf(shown as ShownCertificate, node),
     });
   },
@@ -64,8 +70,8 @@ class RenewedCredentials extends ServerCredentials {
 
 const SERVER_AUTH = "1.3.6.1.5.5.7.3.1";
 
-/** Clients refuse a server whose certificate is for clients alone. */
-function servesToo({ cert }: Identity): boolean {
+/** Clients refuse a server whose certificate allows only client authentication. */
+function servesToo({ cert }: TlsIdentity): boolean {
   const usages = new X509Certificate(cert).keyUsage as readonly string[] | undefined;
   return usages === undefined || usages.includes(SERVER_AUTH);
 }

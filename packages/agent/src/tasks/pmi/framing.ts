@@ -1,14 +1,14 @@
-// Cuts the bytes of one rank's connection into PMI messages. A connection begins with PMI-1 lines; a
-// rank that asks for version 2 in its first line sends length-prefixed messages from then on.
-// Bytes are latin-1: values are opaque here, and their length is counted in bytes.
+// Splits the bytes of one rank's connection into PMI messages. A connection starts with PMI-1 lines; a rank that
+// requests version 2 sends length-prefixed messages from then on. Bytes are latin-1: values are opaque, and lengths
+// count bytes.
 
 import { LENGTH_BYTES, type PmiMessage, parseLine, parsePairs } from "./words.ts";
 
-export type Framed =
+type Framed =
   | { readonly kind: "message"; readonly version: 1 | 2; readonly message: PmiMessage }
   | { readonly kind: "malformed"; readonly detail: string };
 
-export interface Framing {
+interface Framing {
   push(bytes: Uint8Array): readonly Framed[];
 }
 
@@ -39,7 +39,7 @@ export function framing(): Framing {
     return said;
   }
 
-  /** `mcmd=NAME`, lines of `key=value`, `endcmd`: as if they were one line. Null: it goes on. */
+  /** Joins `mcmd=NAME`, lines of `key=value` and `endcmd` into one line. Returns null until it is complete. */
   function whole(line: string): string | null {
     if (several.length === 0 && !line.startsWith("mcmd=")) return line;
     several.push(several.length === 0 ? line.slice(1) : line);

@@ -1,5 +1,5 @@
-// Which ranks share a node, as MPI libraries read it: `(vector,(first node,nodes,ranks per node),...)`,
-// one group for every run of nodes with the same number of ranks.
+// Which ranks share a node, in the format of MPI libraries: `(vector,(first node,nodes,ranks per node),...)`, one
+// group for every run of nodes with the same number of ranks.
 
 export function processMapping(tasksByNode: readonly number[]): string {
   const groups: { node: number; nodes: number; tasks: number }[] = [];

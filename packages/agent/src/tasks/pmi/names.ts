@@ -1,6 +1,6 @@
-// How ranks ask about published names in PMI-1 and PMI-2, and how they are answered.
+// Questions about published names in PMI-1 and PMI-2, and their answers.
 
-import type { NameAct, NameAnswer, NameEffect } from "../name-types.ts";
+import type { NameAct, NameEffect, NameReply } from "../name-types.ts";
 
 const ACTS: Readonly<Record<string, NameAct>> = {
   publish_name: "publish",
@@ -11,7 +11,7 @@ const ACTS: Readonly<Record<string, NameAct>> = {
   "name-unpublish": "unpublish",
 };
 
-/** Null: it is about something else. */
+/** Returns null when the command is not about names. */
 export function nameQuestion(
   rank: number,
   version: 1 | 2,
@@ -32,14 +32,14 @@ const WORDS: Readonly<Record<string, string>> = {
   full: "too_many_names",
 };
 
-export function nameAnswer1({ act }: NameEffect, { problem, found }: NameAnswer): Answer {
+export function nameAnswer1({ act }: NameEffect, { problem, found }: NameReply): Answer {
   const cmd = `${act}_result`;
   if (problem !== "") return [cmd, { info: "ok", rc: 1, msg: WORDS[problem] ?? problem }];
   const port = act === "lookup" ? { port: found[0]?.[1] ?? "" } : {};
   return [cmd, { info: "ok", rc: 0, msg: "success", ...port }];
 }
 
-export function nameAnswer2({ act }: NameEffect, { problem, found }: NameAnswer): Answer {
+export function nameAnswer2({ act }: NameEffect, { problem, found }: NameReply): Answer {
   const cmd = `name-${act}`;
   if (problem !== "") return [cmd, { rc: 1, errmsg: WORDS[problem] ?? problem }];
   const value = found[0]?.[1] ?? "";

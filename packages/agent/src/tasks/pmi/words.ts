@@ -1,7 +1,6 @@
-// The two spellings of a PMI message. PMI-1: `cmd=NAME key=value ...` on one line. PMI-2: six bytes
-// of length, then `cmd=NAME;key=value;...`, where a `;` inside a value is doubled. Clients are known
-// that announce six bytes too many and send them, as garbage, after the last `;`: whatever forms no
-// `key=value;` at the end is ignored.
+// The two encodings of a PMI message. PMI-1: `cmd=NAME key=value ...` on one line. PMI-2: six bytes of length, then
+// `cmd=NAME;key=value;...`, where a `;` inside a value is doubled. Some clients announce six bytes too many and send
+// garbage after the last `;`: a trailing part that is not `key=value;` is ignored.
 
 export interface PmiMessage {
   readonly cmd: string;

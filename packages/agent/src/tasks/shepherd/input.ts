@@ -1,9 +1,9 @@
-// How much of its input the first rank has, so that what is sent again is taken once. Pure.
+// Tracks how much input the first rank has, so that repeated input is delivered once. Pure.
 
-export interface InputPlace {
-  /** So many bytes came before those that are next. */
+interface InputPlace {
+  /** Sets the offset of the next input. */
   at(offset: number): void;
-  /** Of these, what has not come yet. */
+  /** Returns the part that has not been delivered yet. */
   fresh(data: Uint8Array): Uint8Array;
 }
 

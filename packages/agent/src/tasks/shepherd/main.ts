@@ -1,11 +1,10 @@
-// The program that stands between an agent and the ranks of one launch on one node. It holds their
-// PMI sockets and their output, so that they live and die with it and not with the agent: when the
-// agent goes away it waits, on a socket in the launch's folder, for the next one. Node's start is
-// part of every launch, so this loads nothing but what is needed.
+// The program between an agent and the ranks of one launch on one node. It holds their PMI sockets and their output, so that
+// they live and die with it and not with the agent: when the agent ends, it waits for the next one on a socket in the
+// launch's folder. Node's start is part of every launch, so this program loads only what it needs.
 //
-// Started with two arguments, the folder for launches of its attempt and the files by which it joins
-// the attempt's control groups, one on each line (or nothing). Descriptor 3 is the socket to the agent that started it; the
-// specification comes over it, at once or later: an agent may keep one of these ready.
+// Arguments: the folder for launches of its attempt, and the files by which it joins the attempt's control groups, one per
+// line (or nothing). Descriptor 3 is the socket to the agent that started it; the specification arrives over it, possibly
+// later: an agent may keep a shepherd ready.
 
 import { existsSync, mkdirSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, Socket } from "node:net";
@@ -30,7 +29,7 @@ let dir = folder;
 let forgotten = false;
 
 for (const name of ["SIGTERM", "SIGINT", "SIGHUP", "SIGUSR1", "SIGUSR2"] as const) {
-  // Meant for the ranks, which get it as well; their ends are still to be told.
+  // Meant for the ranks, which receive it too; their exits are still to be reported.
   process.on(name, () => undefined);
 }
 connect(new Socket({ fd: FIRST_AGENT_FD, readable: true, writable: true }));
@@ -85,7 +84,7 @@ function say(report: ShepherdReport): void {
   if (report.kind === "done") leaveLater();
 }
 
-/** An agent that is there says when nobody needs the end any more: other nodes of the launch may go on for days. */
+/** A connected agent states when the end is no longer needed: other nodes of the launch may run for days. */
 function leaveLater(): void {
   if (agent !== null || launch?.done() !== true) return;
   setTimeout(() => {
@@ -97,7 +96,7 @@ function repeat(): void {
   for (const numbered of unsaid.toRepeat()) agent?.write(encodeReport(numbered));
 }
 
-/** The folder may lie deeper than the address of a socket may be long, so it is named by a descriptor. */
+/** The folder's path may be too long for a socket address, so it is named by a descriptor. */
 function listen(): void {
   const server = createServer(connect);
   server.on("error", () => undefined);

@@ -1,33 +1,33 @@
-// Questions about published names, from the ranks of this node to the leading server: numbered, so that each answer finds
-// its question, and an answer that comes twice changes nothing. A server that leads anew is asked again what was not
-// answered, and told again what is published.
+// Questions about published names, from the ranks of this node to the leader: numbered, so that each answer finds its
+// question, and a duplicate answer changes nothing. A new leader receives the unanswered questions and the published
+// names again.
 
 import type { ShepherdReport } from "../frames.ts";
-import type { Entry, NameAct, NameAnswer, NameQuestion } from "../name-types.ts";
+import type { NameAct, NameReply, PmiEntry, PmiNameQuestion } from "../name-types.ts";
 
 export interface NameDesk {
-  ask(question: { act: NameAct; entries: readonly Entry[]; waitSeconds: number }, answered: Answered): void;
-  answer(id: number, answer: NameAnswer): void;
+  ask(question: { act: NameAct; entries: readonly PmiEntry[]; waitSeconds: number }, answered: Answered): void;
+  answer(id: number, answer: NameReply): void;
 }
 
-type Answered = (answer: NameAnswer) => void;
+type Answered = (answer: NameReply) => void;
 
 interface Open {
-  readonly question: NameQuestion;
+  readonly question: PmiNameQuestion;
   readonly answered: Answered;
 }
 
 /** Every rank may have a few; more is a program that asks without reading. */
 const MOST_OPEN = 4_096;
 
-/** `settled`: this question need not be said to anybody again. */
+/** `settled`: this question need not be repeated. */
 export function nameDesk(say: (report: ShepherdReport) => void, settled: (id: number) => void): NameDesk {
   const open = new Map<number, Open>();
   /** By the question that published them. */
   const published = new Map<number, Set<string>>();
   let last = 0;
 
-  function settle({ id, act, entries }: NameQuestion, { problem }: NameAnswer): void {
+  function settle({ id, act, entries }: PmiNameQuestion, { problem }: NameReply): void {
     if (act === "publish" && problem === "") {
       published.set(id, new Set(entries.map(([key]) => key)));
       return;
@@ -48,7 +48,7 @@ export function nameDesk(say: (report: ShepherdReport) => void, settled: (id: nu
     ask({ act, entries, waitSeconds }, answered) {
       if (open.size >= MOST_OPEN) return answered({ problem: "full", found: [] });
       last += 1;
-      const question: NameQuestion = { id: last, act, entries, waitSeconds };
+      const question: PmiNameQuestion = { id: last, act, entries, waitSeconds };
       open.set(last, { question, answered });
       say({ kind: "names", ...question });
     },

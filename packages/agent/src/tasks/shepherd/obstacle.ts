@@ -1,6 +1,5 @@
-// Why no rank could be started, found before trying: a program or a folder that is not there is then
-// named as such, with the exit code that a shell gives. What runs inside a container is not looked
-// for here.
+// Finds why no rank could start, before trying: a missing program or folder is named, with the exit code that a shell
+// gives. Programs inside a container are not checked.
 
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";

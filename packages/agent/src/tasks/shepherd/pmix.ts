@@ -1,23 +1,23 @@
-// The PMIx server of one node for one launch: a helper program of its own, as the job's user, with which the shepherd
-// speaks in lines. It says what the ranks need before they can be started; exchanges with other
-// nodes go through the shepherd as those of PMI do. It goes with its launch.
+// The PMIx server of one node for one launch: a helper program that runs as the job's user and talks to the shepherd
+// in lines. It provides the ranks' variables before they start; fences with other nodes go through the shepherd, as
+// for PMI. It ends with its launch.
 
 import { spawn } from "node:child_process";
 import { closeSync, openSync, rmSync } from "node:fs";
 import type { PmixSpec, ShepherdSpec } from "../frames.ts";
-import type { NameAct, NameAnswer, NameQuestion } from "../name-types.ts";
+import type { NameAct, NameReply, PmiNameQuestion } from "../name-types.ts";
 
-export interface PmixEvents {
+interface PmixEvents {
   /** The ranks may be started, each with these variables. */
   ready(variables: ReadonlyMap<number, Readonly<Record<string, string>>>): void;
   connected(rank: number): void;
   finalized(rank: number): void;
-  /** All ranks of this node have come to this exchange; in hexadecimal what they brought. */
+  /** All ranks of this node are in this fence; `brought` is in hexadecimal. */
   fence(number: number, brought: string): void;
   abort(rank: number, code: number, message: string): void;
   /** A rank wants more ranks; it was refused. */
   spawn(rank: number): void;
-  names(question: Omit<NameQuestion, "id">, answered: (answer: NameAnswer) => void): void;
+  names(question: Omit<PmiNameQuestion, "id">, answered: (answer: NameReply) => void): void;
   /** Nothing is served, or no longer. */
   failed(message: string): void;
 }
@@ -30,7 +30,7 @@ export interface PmixServer {
 /** Names of PMIx are in hexadecimal, and their values are for PMIx alone. */
 const PMIX_NAME = "pmix:";
 
-/** The helper, opened by the shepherd: the job's user may be unable to come to where it lies. */
+/** The helper is opened by the shepherd: the job's user may be unable to reach its path. */
 const HELPER_FD = 3;
 
 export function startPmix(spec: ShepherdSpec, pmix: PmixSpec, setpriv: string, events: PmixEvents): PmixServer {

@@ -1,5 +1,5 @@
-// What the environment of one rank says beyond what all ranks of the launch share: which one it is,
-// under the names of Lattice, of PMI, and of Slurm when the job asked for those.
+// The variables of one rank beyond those of the whole launch: its number, under the names of Lattice, of PMI, and on
+// request of Slurm.
 
 import type { ShepherdSpec } from "../frames.ts";
 

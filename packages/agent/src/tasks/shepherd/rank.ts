@@ -1,17 +1,16 @@
-// One rank as a child of the shepherd: its command with what it inherits, its output in pieces, and
-// its end once. The rank dies with the shepherd (the kernel sends it SIGKILL), and it leads a process
-// group of its own, so that whatever it started is signalled together with it.
+// One rank as a child of the shepherd: its command, its output and its end. The kernel kills the rank when the
+// shepherd dies, and it leads its own process group, so that its children are signalled with it.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
 import type { Duplex, Readable, Writable } from "node:stream";
-import { quotedAll } from "../../runtime/shell-text.ts";
-import { wayIn } from "../../runtime/user/way-in.ts";
+import { quotedAll } from "../../base/shell-text.ts";
+import { wayIn } from "../../host/user/way-in.ts";
 import type { ShepherdSpec } from "../frames.ts";
 import { PMI_FD, rankEnvironment } from "./rank-environment.ts";
 import { type Size, setSize } from "./terminal-size.ts";
 
-export interface RankEvents {
+interface RankEvents {
   output(stream: "stdout" | "stderr", data: Buffer): void;
   pmi(bytes: Buffer): void;
   ended(end: RankEnd): void;
@@ -24,7 +23,7 @@ export interface RankEnd {
 }
 
 export interface Rank {
-  /** Answers to PMI messages. */
+  /** Answers a PMI message. */
   answer(text: string): void;
   /** Sizes and input take effect in the order in which they came. */
   write(data: Uint8Array, end: boolean): void;
@@ -35,18 +34,18 @@ export interface Rank {
 }
 
 const NOT_EXECUTABLE = 126;
-/** A process that a rank left behind may hold its output open for ever: silence this long is its end. */
+/** A process that a rank left behind may keep its output open: silence this long counts as its end. */
 const OUTPUT_LINGER_MS = 500;
 
-export interface RankStart {
+interface RankStart {
   readonly localRank: number;
   /** Path of setpriv, or "". */
   readonly setpriv: string;
-  /** Beyond what it is given anyway. */
+  /** In addition to the variables of every rank. */
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** One after the other; what waits for nothing is done at once when nobody is before it. */
+/** Runs actions in sequence; one that waits for nothing runs immediately when the queue is empty. */
 function queue(): (act: () => Promise<void> | undefined | void) => void {
   let last: Promise<void> | null = null;
   return (act) => {
@@ -126,7 +125,8 @@ function commandOf(spec: ShepherdSpec, localRank: number, setpriv: string): read
   const guard = setpriv === "" ? [] : [setpriv, "--pdeathsig", "KILL", "--"];
   const terminal = spec.pty !== null && spec.firstRank + localRank === 0;
   const command = terminal ? inTerminal(spec.command, spec.pty) : spec.command;
-  // Becoming another user takes the guard off, so it comes last; a container need not have it, so it comes first as well.
+  // Changing the user clears the death signal, so the guard comes last; a container may lack setpriv, so it also comes
+  // first.
   return spec.ownFiles
     ? [...guard, ...spec.prefix, ...inFolder(spec, setpriv !== "", command)]
     : [...spec.prefix, ...guard, ...command];
@@ -149,7 +149,7 @@ function inTerminal(command: readonly string[], size: { rows: number; columns: n
   return ["script", "--quiet", "--return", "--flush", "--command", `${sized}exec ${quotedAll(command)}`, "/dev/null"];
 }
 
-/** Said once, when the rank is gone and its output is read. */
+/** Reported once, when the rank is gone and its output is read. */
 function watchEnd(child: ChildProcess, spec: ShepherdSpec, events: RankEvents, flow: Flow): void {
   let over = false;
   let look: NodeJS.Timeout | undefined;

@@ -1,29 +1,28 @@
-// What the shepherd has said and nobody has confirmed yet. It is kept until confirmed, so that neither
-// a restarted agent nor a broken stream loses output or an exit; it is bounded, because a
-// full spool stops the reading from the ranks. Beyond that, what a server that leads anew has to know of the launch is kept and
-// said again with the rest: how ranks ended, the exchange under way and the one before, and names that are published.
+// Reports that no server has confirmed. They are kept until confirmed, so that neither a restarted agent nor a broken
+// stream loses output or an exit. The spool is bounded: when it is full, the shepherd stops reading from the ranks.
+// What a new leader must know is kept longer: exits, the current and the previous fence, and published names.
 
 import type { NumberedReport, ShepherdReport } from "../frames.ts";
 
 /** Output that may be on its way; more makes ranks wait for their reader. */
-export const MAX_UNCONFIRMED_BYTES = 1024 * 1024;
+const MAX_UNCONFIRMED_BYTES = 1024 * 1024;
 
-export interface Spool {
+interface Spool {
   add(report: ShepherdReport): NumberedReport;
   /** Everything up to this number has arrived. */
   confirm(number: number): void;
-  /** This question about names is not to be asked again. */
+  /** This question about names is not repeated. */
   answered(id: number): void;
   /** All that the next server has to hear, in the order of its numbers. */
   toRepeat(): readonly NumberedReport[];
-  /** Whether all of it is confirmed. */
+  /** Returns whether everything is confirmed. */
   empty(): boolean;
   full(): boolean;
 }
 
 export function spool(): Spool {
   const kept = new Map<number, NumberedReport>();
-  /** Confirmed, and still to be told to whoever leads next. */
+  /** Confirmed, and still needed by the next leader. */
   const lasting = new Map<number, NumberedReport>();
   const asked = new Set<number>();
   let number = 0;

@@ -1,5 +1,5 @@
-// The size of a rank's terminal, changed from outside. `script` made the terminal; whatever runs on it is found below the rank's
-// own process, and the terminal by what that has open, whichever files it sees.
+// Changes the size of a rank's terminal from outside. `script` created the terminal; it is found by the open files of
+// the rank's descendants.
 
 import { spawn } from "node:child_process";
 import { readFileSync, readlinkSync } from "node:fs";
@@ -32,7 +32,7 @@ function stty(terminal: string, rows: number, columns: number): Promise<void> {
   });
 }
 
-/** As a name by which it can be opened; null: there is none yet. */
+/** Returns a path by which it can be opened, or null when there is none yet. */
 function terminalBelow(pid: number): string | null {
   const found = [pid];
   for (const one of found) {

@@ -1,12 +1,12 @@
-// `lattice admin backup`: writes a backup, lists those there are, and says whether one could be
-// restored. Without a word after it, it writes one. Backups lie with the server, not here.
+// `lattice admin backup`: creates, lists and verifies backups; `create` is the default. Backups are stored by the
+// server, not on this machine.
 
-import type { Backup, BackupVerification } from "@lattice/sdk";
+import type { Backup, VerifyBackupResponse } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
 import type { Command } from "commander";
 import { type Context, createContext } from "../../context.ts";
 import type { Printer } from "../../output/printer.ts";
-import { whileShown } from "../../output/progress.ts";
+import { withSpinner } from "../../output/progress.ts";
 import type { Column } from "../../output/table.ts";
 import { ABSENT } from "../../output/text.ts";
 import { localTime } from "../../output/time.ts";
@@ -14,7 +14,7 @@ import { showFields } from "./fields.ts";
 
 const DESTINATION = [
   "--destination <place>",
-  "a folder of the server or s3://bucket/prefix; default: as configured",
+  "directory on the server or s3://bucket/prefix (default: the configured one)",
 ] as const;
 
 interface Flags {
@@ -28,24 +28,24 @@ export function defineBackup(command: Command): void {
   create.action(async ({ destination }: Flags) => {
     const context = await createContext(create);
     const { client, print, settings } = context;
-    const backup = await whileShown(context, "Writing a backup", () => client.backups.create(destination));
+    const backup = await withSpinner(context, "Writing a backup", () => client.backups.create(destination));
     if (print.structured) return print.document(backup);
     if (settings.quiet) return print.line(backup.source);
     showBackup(print, backup);
   });
 
-  const list = command.command("list").description("Show the backups there are, newest first");
+  const list = command.command("list").description("List backups, newest first");
   list.option(...DESTINATION);
   list.action(async ({ destination }: Flags) => showList(await createContext(list), destination));
 
-  const verify = command.command("verify").description("Say whether a backup could be restored");
-  verify.argument("[source]", "a path on the server or s3://bucket/key; default: the newest");
-  verify.option("--source <source>", "the same");
+  const verify = command.command("verify").description("Check whether a backup can be restored");
+  verify.argument("[source]", "path on the server or s3://bucket/key (default: the newest)");
+  verify.option("--source <source>", "same as the argument");
   verify.action(async (word: string | undefined, flags: Flags) => {
     const context = await createContext(verify);
     const { client, print, settings } = context;
     const source = word ?? flags.source;
-    const found = await whileShown(context, `Reading ${source ?? "the newest backup"}`, () =>
+    const found = await withSpinner(context, `Reading ${source ?? "the newest backup"}`, () =>
       client.backups.verify(source),
     );
     if (print.structured) await print.document(found);
@@ -66,8 +66,8 @@ export function showBackup(print: Printer, backup: Backup): void {
     ["Size", size(backup.bytes)],
     ["Allocations", backup.allocations ?? 0],
     ["Nodes", backup.nodes ?? 0],
-    ["Records of history", backup.history_records ?? 0],
-    ["Records of audit", backup.audit_records ?? 0],
+    ["History records", backup.history_records ?? 0],
+    ["Audit records", backup.audit_records ?? 0],
     ["Server version", backup.server_version],
   ]);
 }
@@ -91,7 +91,7 @@ const columns: readonly Column<Backup>[] = [
 const size = (bytes = 0): string =>
   bytes < 1_048_576 ? `${Math.ceil(bytes / 1024)} kB` : `${Math.ceil(bytes / 1_048_576)} MB`;
 
-function showChecks(print: Printer, { backup, checks = [] }: BackupVerification): void {
+function showChecks(print: Printer, { backup, checks = [] }: VerifyBackupResponse): void {
   if (backup !== undefined) print.line(backup.source);
   print.table(
     [
@@ -103,10 +103,10 @@ function showChecks(print: Printer, { backup, checks = [] }: BackupVerification)
   );
 }
 
-function failure({ backup, checks = [] }: BackupVerification): ProblemError {
+function failure({ backup, checks = [] }: VerifyBackupResponse): ProblemError {
   const failed = checks.find((check) => check.ok !== true);
   return new ProblemError("backup_unusable", {
     detail: `${backup?.source ?? "The backup"} does not pass the check "${failed?.name}": ${failed?.detail}`,
-    hint: "Take another one: `lattice admin backup list` shows those there are.",
+    hint: "Choose another backup; list them with: lattice admin backup list",
   });
 }

@@ -1,4 +1,4 @@
-// `lattice admin config`: settings in force, changed for all servers while they run.
+// `lattice admin config`: shows the effective settings and changes them on all running servers.
 
 import { randomUUID } from "node:crypto";
 import type { Setting } from "@lattice/sdk";
@@ -11,16 +11,15 @@ import { localTime } from "../../output/time.ts";
 export function defineConfig(command: Command): void {
   const get = command.command("get").description("Show a setting, a section, or all of them");
   get
-    .argument(
-      "[key]",
-      "a key of the configuration file or a section of it, for example scheduling.max_dag_size or scheduling",
-    )
+    .argument("[key]", "key or section of the configuration file, for example scheduling.max_dag_size or scheduling")
     .action(async (key: string | undefined) => {
       const context = await createContext(get);
       show(context, key, (await context.client.config.get(key)).settings ?? []);
     });
 
-  const set = command.command("set").description("Change a setting on all servers, at once and for good");
+  const set = command
+    .command("set")
+    .description("Change a setting on all servers, effective at once and kept across restarts");
   set.argument("<pair...>", "key=value, or a key and a value").action(async (words: readonly string[]) => {
     const { key, value } = pairOf(words);
     const context = await createContext(set);
@@ -28,25 +27,25 @@ export function defineConfig(command: Command): void {
     show(context, undefined, settings);
   });
 
-  const reset = command.command("reset").description("Back to what each server's file says");
+  const reset = command.command("reset").description("Return to the value of each server's file");
   reset.argument("<key>", "setting").action(async (key: string) => {
     const context = await createContext(reset);
     show(context, undefined, (await context.client.config.reset(key, { requestId: randomUUID() })).settings ?? []);
   });
 }
 
-export function pairOf(words: readonly string[]): { readonly key: string; readonly value: string } {
+function pairOf(words: readonly string[]): { readonly key: string; readonly value: string } {
   const [first = "", second] = words;
   const at = first.indexOf("=");
   if (words.length === 1 && at > 0) return { key: first.slice(0, at), value: first.slice(at + 1) };
   if (words.length === 2 && second !== undefined && at < 0) return { key: first, value: second };
   throw new ProblemError("invalid_argument", {
-    detail: "no setting with a value is given",
+    detail: "a key and a value are required",
     hint: "For example: lattice admin config set scheduling.max_dag_size=500",
   });
 }
 
-/** One that was asked for by its whole name is answered with its value alone, for scripts. */
+/** Prints only the value of a setting requested by its full key, for scripts. */
 function show({ print, settings: { quiet } }: Context, key: string | undefined, settings: readonly Setting[]): void {
   const [only] = settings;
   if (print.structured) void print.document({ settings });
@@ -55,7 +54,7 @@ function show({ print, settings: { quiet } }: Context, key: string | undefined, 
   else print.table(columns, settings);
 }
 
-/** What is not set is nothing. */
+/** Returns an empty text for an unset value. */
 const plain = (value: string): string => {
   if (value === "null") return "";
   return value.startsWith('"') ? String(JSON.parse(value)) : value;

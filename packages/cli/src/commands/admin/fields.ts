@@ -1,4 +1,4 @@
-// `key: value` lines for one record.
+// Prints one record as aligned `key: value` lines.
 
 import type { Printer } from "../../output/printer.ts";
 import { clean, pad } from "../../output/text.ts";

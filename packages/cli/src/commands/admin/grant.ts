@@ -1,4 +1,4 @@
-// `lattice admin grant`: roles in tenants that the cluster keeps, apart from what tokens say.
+// `lattice admin grant`: roles of users in tenants that the cluster stores, in addition to the roles in tokens.
 
 import { randomUUID } from "node:crypto";
 import type { Grant } from "@lattice/sdk";
@@ -16,7 +16,7 @@ interface GrantFlags {
 const PAGE = 500;
 
 export function defineGrant(command: Command): void {
-  const add = named(command.command("add").description("Give a user a role in a tenant (--tenant names it)"));
+  const add = named(command.command("add").description("Grant a user a role in a tenant (--tenant)"));
   add.action(async (user: string, role: string) => {
     const { client, print, settings } = await createContext(add);
     const { grant } = await client.grants.add(
@@ -27,7 +27,7 @@ export function defineGrant(command: Command): void {
     print.done(grant.user, `${grant.user} is ${grant.role} of ${grant.tenant}`);
   });
 
-  const remove = named(command.command("remove").alias("rm").description("Take a role in a tenant away"));
+  const remove = named(command.command("remove").alias("rm").description("Revoke a role in a tenant"));
   remove.action(async (user: string, role: string) => {
     const { client, print, settings } = await createContext(remove);
     const { grant } = await client.grants.remove({
@@ -39,8 +39,8 @@ export function defineGrant(command: Command): void {
     print.done(grant.user, `${grant.user} is no longer ${grant.role} of ${grant.tenant}`);
   });
 
-  const list = command.command("list").description("Show who has which role in which tenant");
-  list.option("--user <name>", "of one user");
+  const list = command.command("list").description("List grants");
+  list.option("--user <name>", "only this user");
   list.action(async (flags: GrantFlags) => {
     const { client, print, settings } = await createContext(list);
     const rows: Grant[] = [];

@@ -1,10 +1,10 @@
-// `lattice admin job-key`: the key with which a cluster signs the tokens of its jobs where people's come from an identity provider.
+// `lattice admin job-key`: the key that signs job tokens in clusters whose user tokens come from an identity provider.
 
 import { randomUUID } from "node:crypto";
 import { parseWalltime } from "@lattice/wire";
 import type { Command } from "commander";
 import { createContext } from "../../context.ts";
-import { askFirst } from "../../output/ask-first.ts";
+import { requireConfirmation } from "../../output/confirm.ts";
 import { localTime } from "../../output/time.ts";
 
 interface RotateFlags {
@@ -13,25 +13,29 @@ interface RotateFlags {
 }
 
 export function defineJobKey(command: Command): void {
-  const rotate = command.command("rotate").description("Sign the tokens of jobs with another key from now on");
+  const rotate = command.command("rotate").description("Replace the key that signs job tokens");
   rotate
-    .option("--keep <time>", "how long tokens of the key before stay good (30d); 0: not at all", parseKeep)
-    .option("-y, --yes", "do not ask")
+    .option("--keep <time>", "how long tokens of the old key stay valid; 0 ends them at once (default: 30d)", parseKeep)
+    .option("-y, --yes", "do not ask for confirmation")
     .action(async (flags: RotateFlags) => {
       const { client, print } = await createContext(rotate);
       if (flags.keep === 0)
-        await askFirst(flags.yes, "Tokens of all jobs that run now end at once. Rotate?", "The key is not rotated");
+        await requireConfirmation(
+          flags.yes,
+          "This invalidates the tokens of all running jobs. Rotate?",
+          "job key not rotated",
+        );
       const answer = await client.jobKey.rotate({
         ...(flags.keep === undefined ? {} : { keep_seconds: flags.keep }),
         requestId: randomUUID(),
       });
       if (print.structured) return print.document(answer);
-      const [before] = answer.earlier ?? [];
+      const [before] = answer.previous_keys ?? [];
       const kept =
         before === undefined
-          ? "what earlier keys have signed is refused"
-          : `the one before counts until ${localTime(before.until)}`;
-      print.done("jobs", `jobs that start from now on have tokens of another key; ${kept}`);
+          ? "tokens of earlier keys are rejected"
+          : `tokens of the old key are valid until ${localTime(before.valid_until)}`;
+      print.done("jobs", `Rotated the job key: new jobs get tokens of the new key; ${kept}`);
     });
 }
 

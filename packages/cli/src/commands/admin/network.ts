@@ -1,4 +1,4 @@
-// `lattice admin network`: network domains, and how long they outlive their last member.
+// `lattice admin network`: network domains and their grace period after the last member has ended.
 
 import type { NetworkDomain } from "@lattice/sdk";
 import { type Command, InvalidArgumentError } from "commander";
@@ -8,8 +8,8 @@ import { ABSENT } from "../../output/text.ts";
 import { localTime } from "../../output/time.ts";
 
 export function defineNetwork(command: Command): void {
-  const list = command.command("list").description("Show network domains and the pool of their numbers");
-  list.option("--of <tenant>", "of this tenant").action(async (flags: { readonly of?: string }) => {
+  const list = command.command("list").description("List network domains and the use of the VNI pool");
+  list.option("--of <tenant>", "only this tenant").action(async (flags: { readonly of?: string }) => {
     const { client, print, settings } = await createContext(list);
     const answer = await client.networks.list(flags.of === undefined ? {} : { tenant: flags.of });
     if (print.structured) return print.document(answer);
@@ -17,13 +17,13 @@ export function defineNetwork(command: Command): void {
     if (settings.quiet) return print.lines(domains.map(({ tenant, name }) => `${tenant}/${name}`));
     print.table(columns, domains);
     const { vnis_used = 0, vni_pool_start = 0, vni_pool_end = 0 } = answer;
-    print.note(`${vnis_used} of ${vni_pool_end - vni_pool_start + 1} network numbers are in use.`);
+    print.note(`${vnis_used} of ${vni_pool_end - vni_pool_start + 1} VNIs are in use.`);
   });
-  const grace = command.command("set-grace").description("Set how long a domain outlives its last member");
+  const grace = command.command("set-grace").description("Set how long a domain is kept after its last member ends");
   grace
-    .requiredOption("--domain <name>", "domain")
-    .requiredOption("--grace <time>", "for example 15m", parseGrace)
-    .option("--of <tenant>", "of this tenant; your own when left out")
+    .requiredOption("--domain <name>", "network domain")
+    .requiredOption("--grace <time>", "grace period, for example 15m", parseGrace)
+    .option("--of <tenant>", "tenant of the domain (default: your own)")
     .action(async (flags: { readonly domain: string; readonly grace: number; readonly of?: string }) => {
       const { client, print } = await createContext(grace);
       const of = flags.of === undefined ? {} : { tenant: flags.of };
@@ -37,7 +37,7 @@ const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600 };
 
 function parseGrace(text: string): number {
   const match = /^(\d{1,7})([smh])$/.exec(text);
-  if (match === null) throw new InvalidArgumentError("Write it with a unit, for example 90s, 15m or 2h.");
+  if (match === null) throw new InvalidArgumentError("Write a number with a unit, for example 90s, 15m or 2h.");
   return Number(match[1]) * (UNITS[match[2] ?? "s"] ?? 1);
 }
 
@@ -73,7 +73,7 @@ function lineOf({
   fabric_problem: problem = "",
 }: NetworkDomain): string {
   const until = released_at === undefined ? "" : `, released ${localTime(released_at)}`;
-  const who = allocation_ids.length === 0 ? "nobody" : allocation_ids.join(", ");
+  const who = allocation_ids.length === 0 ? "no allocations" : allocation_ids.join(", ");
   const kept = fabric === undefined ? "" : `  fabric ${fabric}${problem === "" ? "" : ` (${problem})`}`;
   const alone = sensitive ? "  sensitive" : "";
   return `${tenant}/${name}  VNI ${vni}  ${state}${until}  grace ${grace_seconds} s${alone}${kept}  ${who}`;

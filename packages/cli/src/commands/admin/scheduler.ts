@@ -1,4 +1,4 @@
-// `lattice admin scheduler status`: whether the leader's scheduler is at work, vCluster by vCluster.
+// `lattice admin scheduler status`: the last scheduling cycles of the leader, per vCluster.
 
 import type { VClusterCycles } from "@lattice/sdk";
 import type { Command } from "commander";
@@ -10,7 +10,7 @@ import { localTime, shortTime } from "../../output/time.ts";
 import { showFields } from "./fields.ts";
 
 export function defineScheduler(command: Command): void {
-  const status = command.command("status").description("When it last looked, for how long, and with what result");
+  const status = command.command("status").description("Show the last scheduling cycle of each vCluster");
   status.action(async () => {
     const { client, print, settings } = await createContext(status);
     const answer = await client.scheduler.status(settings.named.vcluster);
@@ -68,7 +68,7 @@ function showOne(print: Printer, row: VClusterCycles, leader: string | undefined
     ["Last cycle", localTime(row.last_cycle)],
     ["Last cycle took", row.last_cycle === undefined ? undefined : ms(row.last_cycle_seconds)],
     ["Longest cycle", row.last_cycle === undefined ? undefined : ms(row.longest_cycle_seconds)],
-    ["Looked at", row.considered],
+    ["Considered", row.considered],
     ["Reservations", row.reservations],
     ["Placements", row.placements ?? 0],
     ["Placements refused", row.placements_refused ?? 0],

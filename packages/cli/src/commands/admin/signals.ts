@@ -1,4 +1,4 @@
-// `lattice admin signals`: what the scheduler is told of prices, power, storage and congestion, and telling it.
+// `lattice admin signals`: shows or sets the external signals of the scheduler: prices, power, storage, congestion.
 
 import type { Signals } from "@lattice/sdk";
 import type { Command } from "commander";
@@ -13,21 +13,21 @@ interface SignalFlags {
   readonly valid?: number;
 }
 
-/** As the server takes it. */
+/** The server's limit. */
 const MOST_SECONDS = 7 * 86_400;
 
 export function defineSignals(command: Command): void {
   command
-    .option("--file <file>", "set them from a YAML or JSON document (- reads standard input)")
-    .option("--valid <seconds>", "how long they are true", (text) => parseCount(text, 1, MOST_SECONDS))
+    .option("--file <file>", "set signals from a YAML or JSON document (- reads standard input)")
+    .option("--valid <seconds>", "validity of the signals", (text) => parseCount(text, 1, MOST_SECONDS))
     .action(async (flags: SignalFlags) => {
       const { client, print } = await createContext(command);
       const signals =
         flags.file === undefined
           ? await client.signals.get()
-          : await client.signals.set((await fromDocument(flags.file)) as Signals, { validSeconds: flags.valid });
+          : await client.signals.set((await fromDocument(flags.file)) as Signals, { valid_seconds: flags.valid });
       if (print.structured) return print.document(signals);
-      if (signals.valid_until === undefined) return print.line("No signals are known.");
+      if (signals.valid_until === undefined) return print.line("No signals are set.");
       showFields(print, [
         ["Energy price", signals.energy_price],
         ["Power", budget(signals.power, "W")],

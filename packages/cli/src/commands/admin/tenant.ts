@@ -1,21 +1,19 @@
-// `lattice admin tenant`: tenants and their quotas. The tenant is named as an argument or with
-// --name; both are in the documentation.
+// `lattice admin tenant`: tenants, their quotas and usage. The tenant is an argument or --name; both are documented.
 
 import { randomUUID } from "node:crypto";
-import type { Quota, Tenant } from "@lattice/sdk";
+import type { Quota, Tenant, Usage } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
 import { type Command, Option } from "commander";
 import { type Context, createContext } from "../../context.ts";
-import { askFirst } from "../../output/ask-first.ts";
+import { requireConfirmation } from "../../output/confirm.ts";
 import type { Column } from "../../output/table.ts";
 import { ABSENT } from "../../output/text.ts";
 import { localTime } from "../../output/time.ts";
 import { parseAmount } from "../../parse/amount.ts";
+import { collect } from "../../parse/collect.ts";
 import { parseCount } from "../../parse/count.ts";
 import { requireName } from "../../parse/name.ts";
-import { gather } from "../../parse/pairs.ts";
 import { showFields } from "./fields.ts";
-import { showQuotas } from "./tenant-quotas.ts";
 
 interface TenantFlags {
   readonly name?: string;
@@ -46,14 +44,14 @@ export function defineTenant(command: Command): void {
   });
 
   const update = addQuotaFlags(command.command("set-quota").alias("update").description("Change a tenant's limits"));
-  update.option("--unset <limit>", "remove a limit, for example max_nodes (repeatable)", gather);
+  update.option("--unset <limit>", "remove a limit, for example max_nodes (repeatable)", collect);
   update.action(async (word: string | undefined, flags: TenantFlags) => {
     const context = await createContext(update);
     const id = requireName("tenant", word, flags.name);
     const changes = { ...settingsOf(flags), ...(flags.unset === undefined ? {} : { unset: flags.unset }) };
     if (Object.keys(changes).length === 0) {
       throw new ProblemError("invalid_argument", {
-        detail: "no change is named",
+        detail: "no change is given",
         hint: "For example: lattice admin tenant set-quota physics --max-nodes=250",
       });
     }
@@ -65,7 +63,7 @@ export function defineTenant(command: Command): void {
   list.action(async () => showTenants(await createContext(list)));
 
   const show = command.command("show").alias("get").description("Show one tenant");
-  show.argument("[name]", "tenant").option("--name <name>", "tenant").option("--quotas", "its limits and what is used");
+  show.argument("[name]", "tenant").option("--name <name>", "tenant").option("--quotas", "limits and usage");
   show.action(async (word: string | undefined, flags: TenantFlags & { readonly quotas?: boolean }) => {
     const context = await createContext(show);
     const id = requireName("tenant", word, flags.name);
@@ -74,15 +72,15 @@ export function defineTenant(command: Command): void {
     await showQuotas(context, tenant, await context.client.usage.tenant(id));
   });
 
-  const remove = command.command("delete").description("Remove a tenant that has no work and no vClusters");
-  remove.argument("[name]", "tenant").option("--name <name>", "tenant").option("--yes", "do not ask");
+  const remove = command.command("delete").description("Delete a tenant without allocations and vClusters");
+  remove.argument("[name]", "tenant").option("--name <name>", "tenant").option("--yes", "do not ask for confirmation");
   remove.action(async (word: string | undefined, flags: TenantFlags & { readonly yes?: boolean }) => {
     const { client, print } = await createContext(remove);
     const id = requireName("tenant", word, flags.name);
-    await askFirst(flags.yes, `Delete the tenant ${id}?`, `tenant ${id} not deleted`);
+    await requireConfirmation(flags.yes, `Delete the tenant ${id}?`, `tenant ${id} not deleted`);
     const answer = await client.tenants.delete(id, { requestId: randomUUID() });
     if (print.structured) return print.document(answer);
-    print.done(id, `Deleted tenant ${id}`);
+    print.done(id, `DeleteResponse tenant ${id}`);
   });
 }
 
@@ -91,21 +89,23 @@ function addQuotaFlags(command: Command): Command {
   return command
     .argument("[name]", "tenant")
     .option("--name <name>", "tenant")
-    .option("--description <text>", "what it is")
-    .option("--max-nodes <count>", "most nodes in use at once", count)
-    .option("--max-allocations <count>", "most allocations running at once", count)
+    .option("--description <text>", "description")
+    .option("--max-nodes <count>", "maximum number of nodes in use", count)
+    .option("--max-allocations <count>", "maximum number of running allocations", count)
     .option("--fair-share <share>", "target share of the cluster, 0 to 1", parseAmount)
-    .option("--gpu-hours <hours>", "budget of GPU hours", parseAmount)
-    .option("--node-hours <hours>", "budget of node hours", parseAmount)
-    .option("--burst <factor>", "how far over its share it may go when nodes are idle", parseAmount)
-    .option("--max-network-domains <count>", "most named network domains at once", count)
-    .option("--max-preemption-class <class>", "highest class its users may ask for", (text) => parseCount(text, 0, 10))
+    .option("--gpu-hours <hours>", "GPU-hours budget", parseAmount)
+    .option("--node-hours <hours>", "node-hours budget", parseAmount)
+    .option("--burst <factor>", "factor by which it may exceed its share while nodes are idle", parseAmount)
+    .option("--max-network-domains <count>", "maximum number of named network domains", count)
+    .option("--max-preemption-class <class>", "highest preemption class of its users", (text) =>
+      parseCount(text, 0, 10),
+    )
     .addOption(alsoNamed("--max-concurrent-allocations <count>", count))
     .addOption(alsoNamed("--gpu-hours-budget <hours>", parseAmount))
     .addOption(alsoNamed("--node-hours-budget <hours>", parseAmount));
 }
 
-/** Under the name that the limit has in the API; the help shows the shorter one. */
+/** A hidden flag with the limit's name in the API; the help shows the shorter flag. */
 const alsoNamed = (flags: string, parse: (text: string) => number): Option =>
   new Option(flags).argParser(parse).hideHelp();
 
@@ -167,13 +167,13 @@ async function showTenant({ print, settings }: Context, tenant: Tenant): Promise
     ["Burst allowance", quota.burst_allowance],
     ["Network domains", quota.max_network_domains],
     ["Highest preemption class", tenant.max_preemption_class],
-    ["Set by the cluster", ceilingText(tenant)],
-    ["Made automatically", tenant.automatic === true ? true : undefined],
+    ["Cluster ceilings", ceilingText(tenant)],
+    ["Created automatically", tenant.automatic === true ? true : undefined],
     ["Created", localTime(tenant.created_at)],
   ]);
 }
 
-/** Of what the tenant's own administrators have lowered: how far it may be raised again. */
+/** Lists the cluster's ceilings for limits that the tenant's administrators have lowered. */
 function ceilingText({ quota = {}, max_preemption_class, ceiling }: Tenant): string | undefined {
   if (ceiling === undefined) return undefined;
   const above: Record<string, unknown> = { ...ceiling.quota, max_preemption_class: ceiling.max_preemption_class };
@@ -181,3 +181,43 @@ function ceilingText({ quota = {}, max_preemption_class, ceiling }: Tenant): str
   const names = Object.keys({ ...above, ...own }).filter((name) => above[name] !== own[name]);
   return names.map((name) => `${name} ${above[name] ?? "unlimited"}`).join(", ");
 }
+
+interface QuotaRow {
+  readonly name: string;
+  readonly used: number | undefined;
+  readonly limit: number | undefined;
+}
+
+async function showQuotas({ print }: Context, tenant: Tenant, usage: Usage): Promise<void> {
+  const rows = quotaRows(tenant, usage);
+  if (print.structured) return print.document({ tenant: tenant.id, quotas: rows });
+  print.table(quotaColumns, rows);
+}
+
+function quotaRows({ quota = {}, nodes_in_use, running_allocations }: Tenant, usage: Usage): readonly QuotaRow[] {
+  const spent = (kind: string, otherwise: number | undefined): number =>
+    usage.budgets?.find((budget) => budget.kind === kind)?.used_hours ?? otherwise ?? 0;
+  return [
+    { name: "max_nodes", used: nodes_in_use ?? 0, limit: quota.max_nodes },
+    { name: "max_concurrent_allocations", used: running_allocations ?? 0, limit: quota.max_concurrent_allocations },
+    { name: "gpu_hours_budget", used: spent("gpu_hours", usage.gpu_hours), limit: quota.gpu_hours_budget },
+    { name: "node_hours_budget", used: spent("node_hours", usage.node_hours), limit: quota.node_hours_budget },
+    { name: "fair_share_target", used: usage.share ?? 0, limit: quota.fair_share_target },
+    { name: "burst_allowance", used: undefined, limit: quota.burst_allowance },
+  ];
+}
+
+const figure = (value: number | undefined): string =>
+  value === undefined ? ABSENT : Number.isInteger(value) ? String(value) : value.toFixed(2);
+
+const quotaColumns: readonly Column<QuotaRow>[] = [
+  { header: "QUOTA", value: ({ name }) => name },
+  { header: "USED", value: ({ used }) => figure(used), align: "right" },
+  { header: "LIMIT", value: ({ limit }) => (limit === undefined ? "unlimited" : figure(limit)), align: "right" },
+  {
+    header: "LEFT",
+    value: ({ used, limit }) =>
+      used === undefined || limit === undefined ? ABSENT : figure(Math.max(0, limit - used)),
+    align: "right",
+  },
+];

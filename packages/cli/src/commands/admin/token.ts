@@ -1,6 +1,5 @@
-// `lattice admin token create`: a token made with the cluster's shared secret, for agents, for tests and
-// for the day when the identity provider is away. The secret is read from the environment or a file
-// and stays on this machine.
+// `lattice admin token create`: signs a token with the cluster's shared secret, for agents, tests, and outages of the
+// identity provider. The secret comes from the environment or a file and never leaves this machine.
 
 import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -22,17 +21,17 @@ const MAX_HOURS = 24 * 365;
 export function defineToken(command: Command): void {
   command
     .command("create")
-    .description("Make a token with the shared secret")
-    .requiredOption("--user <name>", "whom the token is for; for an agent, the node's name")
+    .description("Create a token signed with the shared secret")
+    .requiredOption("--user <name>", "user of the token; for an agent, the node name")
     .option(
       "--scope <name>",
       "admin, tenant:admin, operator, readonly, agent, agent:any (repeatable)",
       (one: string, all: string[]) => [...all, one],
       [],
     )
-    .option("--audience <name>", "the cluster's oidc_client_id, when it has one")
-    .option("--hours <n>", "how long it is good", "24")
-    .option("--secret-file <path>", `where the secret is (default: the variable ${SECRET_VARIABLE})`)
+    .option("--audience <name>", "the cluster's oidc_client_id, if it has one")
+    .option("--hours <n>", "validity in hours", "24")
+    .option("--secret-file <path>", `file with the secret (default: the variable ${SECRET_VARIABLE})`)
     .action(async (flags: TokenFlags, self: Command) => {
       const { settings, print } = await createContext(self);
       const hours = Number(flags.hours);

@@ -1,4 +1,4 @@
-// `lattice admin vcluster queue`: what waits, in the order in which the scheduler looks at it.
+// `lattice admin vcluster queue`: pending allocations in scheduling order.
 
 import type { QueueEntry } from "@lattice/sdk";
 import type { Context } from "../../context.ts";
@@ -25,7 +25,7 @@ export async function showQueue({ client, print, settings }: Context, id: string
   if (print.structured) return print.document({ vcluster: id, total, entries: rows });
   if (settings.quiet) return print.lines(rows.flatMap(({ allocation_id }) => allocation_id || []));
   print.table(columns, rows);
-  if (rows.length === 0) print.note(`Nothing waits in ${id}.`);
+  if (rows.length === 0) print.note(`The queue of ${id} is empty.`);
   if (rows.length < total) print.note(`Showing the first ${rows.length} of ${total}; use --limit to see more.`);
 }
 

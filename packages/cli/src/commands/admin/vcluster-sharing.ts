@@ -1,13 +1,12 @@
-// The flags by which a vCluster shares nodes with others: whether it has others stopped and may be
-// stopped, whether it borrows, and on what terms it lends.
+// The flags for sharing nodes between vClusters: preemption, borrowing, and the terms of lending.
 
-import type { Lending, VCluster, VClusterSettings } from "@lattice/sdk";
+import type { Lending, UpdateVClusterRequest, VCluster } from "@lattice/sdk";
 import { parseWalltime } from "@lattice/wire";
 import { type Command, InvalidArgumentError } from "commander";
 import { hoursMinutesSeconds } from "../../output/time.ts";
 import { parseCount } from "../../parse/count.ts";
 
-type Preemptible = NonNullable<VClusterSettings["preemptible"]>;
+type Preemptible = NonNullable<UpdateVClusterRequest["preemptible"]>;
 
 const PREEMPTIBLE: readonly Preemptible[] = ["always", "borrowed", "never"];
 const MAX_NODES = 1_000_000;
@@ -29,36 +28,42 @@ export interface SharingFlags {
 
 export function addSharingFlags(command: Command): void {
   command
-    .option("--preempts", "its waiting work may have work of lower classes stopped")
-    .option("--no-preempts", "it may not")
-    .option("--preemptible <which>", `which running work may be stopped: ${PREEMPTIBLE.join(", ")}`, parsePreemptible)
-    .option("--near-completion-threshold <time>", "work this near to its walltime is not stopped (5m)", (text) =>
-      parseThreshold(text),
+    .option("--preempts", "its pending allocations may preempt lower classes")
+    .option("--no-preempts", "never preempt")
+    .option(
+      "--preemptible <which>",
+      `which of its allocations may be preempted: ${PREEMPTIBLE.join(", ")}`,
+      parsePreemptible,
     )
-    .option("--max-victims <count>", "so many are stopped for one of its own at most (3)", (text) =>
+    .option(
+      "--near-completion-threshold <time>",
+      "never preempt allocations this close to their walltime (default: 5m)",
+      (text) => parseThreshold(text),
+    )
+    .option("--max-victims <count>", "maximum number of allocations preempted for one (default: 3)", (text) =>
       parseCount(text, 1, MOST_VICTIMS),
     )
     .option("--borrows", "use idle nodes of vClusters that lend theirs")
-    .option("--no-borrows", "use none")
-    .option("--share-nodes", "work that asks for less than a node shares one")
-    .option("--no-share-nodes", "all work has its nodes to itself")
+    .option("--no-borrows", "borrow no nodes")
+    .option("--share-nodes", "allocations that request less than a node share nodes")
+    .option("--no-share-nodes", "every allocation has its nodes to itself")
     .option("--lends", "lend idle home nodes to other vClusters")
-    .option("--no-lends", "lend none")
+    .option("--no-lends", "lend no nodes")
     .option("--keep-nodes <count>", "home nodes that are never lent", (text) => parseCount(text, 0, MAX_NODES))
-    .option("--lend-max-class <class>", "the highest class that may borrow", (text) => parseCount(text, 0, 10))
-    .option("--lend-max-time <time>", "the longest walltime that may borrow", (text) =>
+    .option("--lend-max-class <class>", "highest preemption class that may borrow", (text) => parseCount(text, 0, 10))
+    .option("--lend-max-time <time>", "longest walltime that may borrow", (text) =>
       parseWalltime(text, "--lend-max-time"),
     )
-    .option("--lend-return-grace <seconds>", "time to end when a node is taken back", (text) =>
+    .option("--lend-return-grace <seconds>", "grace period when a lent node is reclaimed", (text) =>
       parseCount(text, 1, 3600),
     );
 }
 
-/** Only what was asked for. */
+/** Returns only the settings whose flags were given. */
 export function sharingOf(
   flags: SharingFlags,
 ): Pick<
-  VClusterSettings,
+  UpdateVClusterRequest,
   | "preempts"
   | "preemptible"
   | "borrows"
@@ -99,22 +104,22 @@ const fieldsOf = (
   near: number,
 ) =>
   [
-    ["Stops others", preempts === true ? `lower classes, ${most ?? 3} at most for one` : "never"],
+    ["Preempts", preempts === true ? `lower classes, at most ${most ?? 3} for one` : "never"],
     [
-      "May be stopped",
-      near === 0 ? preemptible : `${preemptible}, but not within ${hoursMinutesSeconds(near)} of its end`,
+      "Preemptible",
+      near === 0 ? preemptible : `${preemptible}, but not within ${hoursMinutesSeconds(near)} of the walltime`,
     ],
     ["Borrows nodes", borrows === true ? "yes" : "no"],
-    ["Shares nodes", shares === true ? "among its own work" : "no"],
+    ["Shares nodes", shares === true ? "among its own allocations" : "no"],
     ["Lends nodes", lending === undefined ? "no" : lendingText(lending)],
   ] as const;
 
 function lendingText({ keep_nodes = 0, max_class = 0, max_duration_seconds = 0, return_grace_seconds = 0 }: Lending) {
   const longest = max_duration_seconds === 0 ? "" : `, up to ${hoursMinutesSeconds(max_duration_seconds)}`;
-  return `class ${max_class} and below${longest}; keeps ${keep_nodes}, back within ${return_grace_seconds} s`;
+  return `class ${max_class} and below${longest}; keeps ${keep_nodes}, reclaims within ${return_grace_seconds} s`;
 }
 
-/** None at all is a threshold too. */
+/** 0 disables the threshold. */
 const parseThreshold = (text: string): number =>
   text === "0" ? 0 : parseWalltime(text, "--near-completion-threshold");
 

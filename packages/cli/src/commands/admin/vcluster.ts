@@ -1,20 +1,20 @@
-// `lattice admin vcluster`: queues, each with its own scheduler.
+// `lattice admin vcluster`: vClusters, each a queue with its own scheduler.
 
 import { randomUUID } from "node:crypto";
-import type { SchedulerType, VCluster, VClusterSettings } from "@lattice/sdk";
+import type { SchedulerType, UpdateVClusterRequest, VCluster } from "@lattice/sdk";
 import { ProblemError, parseWalltime } from "@lattice/wire";
 import { type Command, Option } from "commander";
 import { type Context, createContext } from "../../context.ts";
-import { askFirst } from "../../output/ask-first.ts";
+import { requireConfirmation } from "../../output/confirm.ts";
 import type { Column } from "../../output/table.ts";
 import { ABSENT } from "../../output/text.ts";
 import { hoursMinutesSeconds, localTime } from "../../output/time.ts";
 import { parseAmount } from "../../parse/amount.ts";
 import { parseCount } from "../../parse/count.ts";
+import { parseDuration } from "../../parse/duration.ts";
 import { expandHosts } from "../../parse/hosts.ts";
 import { requireName } from "../../parse/name.ts";
 import { dashed, parseScheduler, SCHEDULERS } from "../../parse/scheduler.ts";
-import { parseSpan } from "../../parse/span.ts";
 import { forEachId } from "../for-each-id.ts";
 import { showFields } from "./fields.ts";
 import { showQueue } from "./vcluster-queue.ts";
@@ -56,13 +56,14 @@ export function defineVCluster(command: Command): void {
     .addOption(
       new Option("--scheduler <kind>", `scheduler: ${SCHEDULERS.map(dashed).join(", ")}`).argParser(parseScheduler),
     )
-    .addOption(new Option("--scheduler-type <kind>", "the same as --scheduler").argParser(parseScheduler).hideHelp());
+    .addOption(new Option("--scheduler-type <kind>", "same as --scheduler").argParser(parseScheduler).hideHelp());
   create.action(async (word: string | undefined, flags: VClusterFlags) => {
     const context = await createContext(create);
     const scheduler = flags.scheduler ?? flags.schedulerType;
     const { tenant } = context.settings;
+    const id = requireName("vCluster", word, flags.name);
     const vcluster = {
-      id: requireName("vCluster", word, flags.name),
+      id,
       ...(scheduler === undefined ? {} : { scheduler }),
       ...(tenant === undefined ? {} : { tenant }),
       ...settingsOf(flags),
@@ -70,7 +71,7 @@ export function defineVCluster(command: Command): void {
     const nodes = namedNodes(flags);
     const answer = await context.client.vclusters.create(vcluster, { requestId: randomUUID() });
     warn(context, answer.warnings);
-    await assignNodes(context, vcluster.id, nodes);
+    await assignNodes(context, id, nodes);
     await showVCluster(context, answer.vcluster);
   });
 
@@ -104,7 +105,7 @@ export function defineVCluster(command: Command): void {
     await showVCluster(context, await context.client.vclusters.get(requireName("vCluster", word, flags.name)));
   });
 
-  const queue = command.command("queue").description("Show what waits there, in order");
+  const queue = command.command("queue").description("Show pending allocations in scheduling order");
   queue
     .argument("[name]", "vCluster")
     .option("--name <name>", "vCluster")
@@ -113,15 +114,18 @@ export function defineVCluster(command: Command): void {
       showQueue(await createContext(queue), requireName("vCluster", word, flags.name), flags.limit),
     );
 
-  const remove = command.command("delete").description("Remove a vCluster that has no work and no nodes");
-  remove.argument("[name]", "vCluster").option("--name <name>", "vCluster").option("--yes", "do not ask");
+  const remove = command.command("delete").description("Delete a vCluster without allocations and nodes");
+  remove
+    .argument("[name]", "vCluster")
+    .option("--name <name>", "vCluster")
+    .option("--yes", "do not ask for confirmation");
   remove.action(async (word: string | undefined, flags: VClusterFlags & { readonly yes?: boolean }) => {
     const { client, print } = await createContext(remove);
     const id = requireName("vCluster", word, flags.name);
-    await askFirst(flags.yes, `Delete the vCluster ${id}?`, `vCluster ${id} not deleted`);
+    await requireConfirmation(flags.yes, `Delete the vCluster ${id}?`, `vCluster ${id} not deleted`);
     const answer = await client.vclusters.delete(id, { requestId: randomUUID() });
     if (print.structured) return print.document(answer);
-    print.done(id, `Deleted vCluster ${id}`);
+    print.done(id, `DeleteResponse vCluster ${id}`);
   });
 }
 
@@ -131,7 +135,7 @@ async function assignNodes({ client, print }: Context, vcluster: string, nodes: 
   const { done, finish } = await forEachId(nodes, (id) =>
     client.nodes.assign(id, vcluster, { requestId: randomUUID() }),
   );
-  if (done.length > 0) print.note(`${done.length} nodes are at home in ${vcluster}.`);
+  if (done.length > 0) print.note(`Assigned ${done.length} nodes to ${vcluster}.`);
   finish();
 }
 
@@ -141,7 +145,7 @@ function warn({ print }: Context, warnings: readonly string[] = []): void {
 
 const nothingNamed = (command: string): ProblemError =>
   new ProblemError("invalid_argument", {
-    detail: "no change is named",
+    detail: "no change is given",
     hint: `For example: lattice admin vcluster ${command} hpc-batch ${command === "set-weights" ? "--priority=0.2" : "--max-walltime=24h"}`,
   });
 
@@ -149,17 +153,21 @@ function addSettingFlags(command: Command): Command {
   command
     .argument("[name]", "vCluster")
     .option("--name <name>", "vCluster")
-    .option("--description <text>", "what it is for")
-    .option("--nodes <names>", "nodes that are at home there, such as n[0-199]")
-    .option("--cycle-interval <time>", "time between scheduling cycles, such as 15s", parseSpan)
-    .addOption(new Option("--interval <seconds>", "the same").argParser((text) => parseCount(text, 1, 3600)).hideHelp())
-    .option("--backfill-depth <count>", "how many waiting allocations get a reservation", (text) =>
+    .option("--description <text>", "description")
+    .option("--nodes <names>", "home nodes, such as n[0-199]")
+    .option("--cycle-interval <time>", "time between scheduling cycles, such as 15s", parseDuration)
+    .addOption(
+      new Option("--interval <seconds>", "same as --cycle-interval")
+        .argParser((text) => parseCount(text, 1, 3600))
+        .hideHelp(),
+    )
+    .option("--backfill-depth <count>", "number of pending allocations with a reservation", (text) =>
       parseCount(text, 0, 10_000),
     )
-    .option("--default-walltime <time>", "for allocations that name none", (text) =>
+    .option("--default-walltime <time>", "walltime of allocations without one", (text) =>
       parseWalltime(text, "--default-walltime"),
     )
-    .option("--max-walltime <time>", "the longest allowed", (text) => parseWalltime(text, "--max-walltime"));
+    .option("--max-walltime <time>", "longest allowed walltime", (text) => parseWalltime(text, "--max-walltime"));
   addSharingFlags(command);
   for (const factor of Object.values(WEIGHTS)) {
     command.option(`--${dashed(factor)} <weight>`, `weight of ${factor.replaceAll("_", " ")}`, parseAmount);
@@ -167,7 +175,7 @@ function addSettingFlags(command: Command): Command {
   return command;
 }
 
-function settingsOf(flags: VClusterFlags): VClusterSettings {
+function settingsOf(flags: VClusterFlags): UpdateVClusterRequest {
   const interval = flags.cycleInterval ?? flags.interval;
   const weights = Object.entries(WEIGHTS).flatMap(([flag, name]) => {
     const value = flags[flag as keyof typeof WEIGHTS];

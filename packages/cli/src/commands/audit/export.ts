@@ -1,19 +1,18 @@
-// Writing the audit log to a file, and checking such a file: that no record was changed, left out or moved, and,
-// with the cluster's public key, that the cluster signed each.
+// Writes the audit log to a file, and verifies such a file: no record was changed, removed or moved and, with the
+// cluster's public key, every record is signed by the cluster.
 
 import { createPublicKey, type KeyObject, verify } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
-import type { AuditRecord, AuditVerdict } from "@lattice/sdk";
+import type { AuditRecord, VerifyAuditResponse } from "@lattice/sdk";
 import { brokenExport, type Json, ProblemError, parseJsonText } from "@lattice/wire";
-import type { RecordPage } from "./page.ts";
 
 interface Targets {
   readonly file?: string | undefined;
   readonly keyFile?: string | undefined;
 }
 
-/** Answers how many were written. */
+/** Returns the number of written records. */
 export async function exportTo(pages: AsyncIterable<RecordPage>, { file, keyFile }: Targets): Promise<number> {
   const handle = file === undefined ? null : await open(file, "w", 0o600);
   let written = 0;
@@ -34,21 +33,22 @@ export async function exportTo(pages: AsyncIterable<RecordPage>, { file, keyFile
   return written;
 }
 
-export async function verifyFile(file: string, keyFile: string | undefined): Promise<AuditVerdict> {
+export async function verifyFile(file: string, keyFile: string | undefined): Promise<VerifyAuditResponse> {
   const lines = read(file)
     .split("\n")
     .filter((line) => line.trim() !== "");
   const records = lines.map((line, i) => recordOf(line, i + 1));
   const broken = brokenExport(records) ?? (keyFile === undefined ? null : unsigned(records, keyOf(keyFile)));
-  if (broken === null) return { ok: true, records: records.length };
-  return { ok: false, records: records.length, number: String(broken.n), problem: broken.problem };
+  const answer = { ok: false, records: records.length, number: "", problem: "", public_key: "" };
+  if (broken === null) return { ...answer, ok: true };
+  return { ...answer, number: String(broken.n), problem: broken.problem };
 }
 
 function recordOf(line: string, at: number): Json {
   try {
     return parseJsonText(line);
   } catch {
-    throw bad(`line ${at} is not a record`);
+    throw bad(`line ${at} is not an audit record`);
   }
 }
 
@@ -78,3 +78,9 @@ function read(path: string): string {
 }
 
 const bad = (detail: string): ProblemError => new ProblemError("invalid_argument", { detail });
+
+export interface RecordPage {
+  readonly records: readonly AuditRecord[];
+  /** PEM. */
+  readonly publicKey: string;
+}

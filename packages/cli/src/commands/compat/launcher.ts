@@ -1,6 +1,6 @@
-// The text of one launcher: /bin/sh gives way to Node with the program and the command's name. The
-// folder is passed on, so that jobs find the commands where their submitter did. `srun`, which a job may call a
-// thousand times, begins as the small program where there was a compiler for it.
+// The shell script of one Slurm command: it replaces itself by Node with the program and the command's name. The
+// directory is exported, so that jobs find the commands where their submitter did. `srun`, which a job may call a
+// thousand times, starts as the native launcher if that was built.
 
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -19,10 +19,10 @@ export const SLURM_COMMANDS = [
   "sshare",
 ] as const;
 
-/** Beside the bundle of `lattice` itself. */
+/** The program is next to the bundle of `lattice`. */
 export const slurmProgram = (): string => fileURLToPath(new URL("./lattice-slurm.js", import.meta.url));
 
-export interface Launcher {
+interface Launcher {
   readonly name: string;
   readonly folder: string;
   readonly program: string;
@@ -31,14 +31,14 @@ export interface Launcher {
 
 export function launcherText({ name, folder, program, mark }: Launcher): string {
   const node = quote(process.execPath);
-  const whole = `${quote(program)} ${name} "$@"`;
-  const small = quote(join(dirname(program), "lattice-launch"));
+  const nodeArgs = `${quote(program)} ${name} "$@"`;
+  const native = quote(join(dirname(program), "lattice-launch"));
   return [
     "#!/bin/sh",
     mark,
     `export LATTICE_COMPAT_BIN=${quote(folder)}`,
-    ...(name === "srun" ? [`[ -x ${small} ] && LATTICE_LAUNCH_NODE=${node} exec ${small} ${whole}`] : []),
-    `exec ${node} ${whole}`,
+    ...(name === "srun" ? [`[ -x ${native} ] && LATTICE_LAUNCH_NODE=${node} exec ${native} ${nodeArgs}`] : []),
+    `exec ${node} ${nodeArgs}`,
     "",
   ].join("\n");
 }

@@ -1,6 +1,6 @@
-// The completion script for bash: finds the command words on the line, then offers what is known
-// below them: words, what the server names, and file names where nothing is. bash breaks words at `=` and `:`, so they
-// are put together again, and of what is offered only what follows the last of them is given back.
+// The completion script for bash. It finds the command on the line, then suggests subcommands, flags, values from the
+// server, or else file names. bash splits words at `=` and `:`; the script joins them again and returns only the part
+// after the last separator.
 
 import { type CompletionTree, eachCommand, flagChoices, flagKinds, valuedFlags } from "./tree.ts";
 

@@ -1,5 +1,5 @@
-// The completion script for fish: one line per word, each with the command under which it is offered. Where on the line
-// that is, is found as in the other shells, since the same word may be a command at several places.
+// The completion script for fish: one line per suggestion, with the command it belongs to. The script finds the current
+// command itself, because the same word may be a command at several levels.
 
 import { type CompletionTree, eachCommand, valuedFlags } from "./tree.ts";
 
@@ -29,7 +29,7 @@ function __lattice_is
     set -l at (__lattice_at)
     test "$at" = "$argv"
 end
-# Of a list that is being typed all but the last stays as it is.
+# Keeps the finished elements of a comma-separated list.
 function __lattice_list
     set -l typed (string replace -r -- '^--[^=]*=' '' (commandline -ct))
     set -l done (string match -r -- '^.*,' $typed)

@@ -1,24 +1,24 @@
-// What is offered behind a flag: words that are known here, or what the server names. The same flag means different
-// things in some commands, such as --nodes, so a row says where it holds; the first that fits counts.
+// The completion of flag values: a fixed list, or values from the server. The meaning of a flag may depend on the
+// command (--nodes), so rows name their commands; the first matching row wins.
 
 import { METRICS } from "@lattice/wire";
 import { dashed, SCHEDULERS } from "../../parse/scheduler.ts";
 import { ALLOCATION_STATES, DAG_STATES, ENDED_STATES, NODE_STATES } from "../../parse/states.ts";
 import type { ValueKind } from "./kinds.ts";
 
-export type Offer =
+type FlagValues =
   | { readonly kind: ValueKind; readonly words?: undefined }
   | { readonly words: readonly string[]; readonly kind?: undefined };
 
 interface Row {
   readonly flags: readonly string[];
-  /** These commands, and all below them; absent: all. */
+  /** These commands and their subcommands. Default: all. */
   readonly at?: readonly string[];
-  readonly offer: Offer | null;
+  readonly values: FlagValues | null;
 }
 
-const asked = (kind: ValueKind): Offer => ({ kind });
-const known = (...words: readonly string[]): Offer => ({ words });
+const asked = (kind: ValueKind): FlagValues => ({ kind });
+const known = (...words: readonly string[]): FlagValues => ({ words });
 
 const SUBMITTING = ["submit", "plan", "session"];
 const CLASSES = known("0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10");
@@ -33,69 +33,69 @@ const LIMITS = known(
 );
 
 const ROWS: readonly Row[] = [
-  { flags: ["--alloc", "--allocation", "--depends-on"], offer: asked("allocations") },
-  { flags: ["--node"], offer: asked("nodes") },
-  { flags: ["--nodes"], at: ["cache", "uenv", "admin vcluster"], offer: asked("nodes") },
-  { flags: ["--group"], offer: asked("groups") },
-  { flags: ["--vcluster"], offer: asked("vclusters") },
-  { flags: ["--tenant", "--of"], offer: asked("tenants") },
-  { flags: ["--name"], at: ["admin tenant create", "admin vcluster create"], offer: null },
-  { flags: ["--name"], at: ["admin tenant"], offer: asked("tenants") },
-  { flags: ["--name"], at: ["admin vcluster"], offer: asked("vclusters") },
-  { flags: ["--name"], at: ["status"], offer: asked("names") },
-  { flags: ["--user"], offer: asked("users") },
-  { flags: ["--project"], offer: asked("projects") },
-  { flags: ["--tag"], offer: asked("tags") },
-  { flags: ["--remove-tag"], offer: asked("tag-names") },
-  { flags: ["--reason"], at: ["status"], offer: asked("reasons") },
-  { flags: ["--constraint"], offer: asked("features") },
-  { flags: ["--uenv", "--tools-uenv"], offer: asked("images") },
-  { flags: ["--image"], at: ["cache warm"], offer: asked("images") },
-  { flags: ["--image"], at: ["cache"], offer: asked("cached-images") },
-  { flags: ["--image"], offer: asked("containers") },
-  { flags: ["--view"], offer: asked("views") },
-  { flags: ["--network-domain", "--domain"], offer: asked("domains") },
-  { flags: ["--source"], offer: asked("backups") },
-  { flags: ["--event-type"], offer: asked("audit-events") },
-  { flags: ["--url", "--server"], offer: asked("servers") },
-  { flags: ["--state"], at: ["status", "cancel"], offer: known(...ALLOCATION_STATES) },
-  { flags: ["--state"], at: ["history"], offer: known(...ENDED_STATES) },
-  { flags: ["--state"], at: ["nodes", "node list"], offer: known(...NODE_STATES) },
-  { flags: ["--state"], at: ["dag list"], offer: known(...DAG_STATES) },
-  { flags: ["--metric", "--metrics"], offer: known(...METRICS) },
-  { flags: ["--scale-metric"], offer: known("cpu_utilization", "gpu_utilization") },
-  { flags: ["--align"], offer: known("relative", "absolute") },
-  { flags: ["--scheduler"], offer: known(...SCHEDULERS.map(dashed)) },
-  { flags: ["--topology"], at: SUBMITTING, offer: known("any", "tight") },
-  { flags: ["--priority"], at: SUBMITTING, offer: known("low", "normal", "high") },
+  { flags: ["--alloc", "--allocation", "--depends-on"], values: asked("allocations") },
+  { flags: ["--node"], values: asked("nodes") },
+  { flags: ["--nodes"], at: ["cache", "uenv", "admin vcluster"], values: asked("nodes") },
+  { flags: ["--group"], values: asked("groups") },
+  { flags: ["--vcluster"], values: asked("vclusters") },
+  { flags: ["--tenant", "--of"], values: asked("tenants") },
+  { flags: ["--name"], at: ["admin tenant create", "admin vcluster create"], values: null },
+  { flags: ["--name"], at: ["admin tenant"], values: asked("tenants") },
+  { flags: ["--name"], at: ["admin vcluster"], values: asked("vclusters") },
+  { flags: ["--name"], at: ["status"], values: asked("names") },
+  { flags: ["--user"], values: asked("users") },
+  { flags: ["--project"], values: asked("projects") },
+  { flags: ["--tag"], values: asked("tags") },
+  { flags: ["--remove-tag"], values: asked("tag-names") },
+  { flags: ["--reason"], at: ["status"], values: asked("reasons") },
+  { flags: ["--constraint"], values: asked("features") },
+  { flags: ["--uenv", "--tools-uenv"], values: asked("images") },
+  { flags: ["--image"], at: ["cache warm"], values: asked("images") },
+  { flags: ["--image"], at: ["cache"], values: asked("cached-images") },
+  { flags: ["--image"], values: asked("containers") },
+  { flags: ["--view"], values: asked("views") },
+  { flags: ["--network-domain", "--domain"], values: asked("domains") },
+  { flags: ["--source"], values: asked("backups") },
+  { flags: ["--event-type"], values: asked("audit-events") },
+  { flags: ["--url", "--server"], values: asked("servers") },
+  { flags: ["--state"], at: ["status", "cancel"], values: known(...ALLOCATION_STATES) },
+  { flags: ["--state"], at: ["history"], values: known(...ENDED_STATES) },
+  { flags: ["--state"], at: ["nodes", "node list"], values: known(...NODE_STATES) },
+  { flags: ["--state"], at: ["dag list"], values: known(...DAG_STATES) },
+  { flags: ["--metric", "--metrics"], values: known(...METRICS) },
+  { flags: ["--scale-metric"], values: known("cpu_utilization", "gpu_utilization") },
+  { flags: ["--align"], values: known("relative", "absolute") },
+  { flags: ["--scheduler"], values: known(...SCHEDULERS.map(dashed)) },
+  { flags: ["--topology"], at: SUBMITTING, values: known("any", "tight") },
+  { flags: ["--priority"], at: SUBMITTING, values: known("low", "normal", "high") },
   {
     flags: ["--checkpoint"],
     at: SUBMITTING,
-    offer: known("auto", "manual", "none", "signal", "shmem", "grpc", "dmtcp"),
+    values: known("auto", "manual", "none", "signal", "shmem", "grpc", "dmtcp"),
   },
-  { flags: ["--intent"], offer: known("train", "serve", "interactive", "batch") },
-  { flags: ["--telemetry"], offer: known("prod", "debug", "audit") },
-  { flags: ["--memory-policy"], offer: known("local", "interleave", "preferred", "bind") },
-  { flags: ["--preemption-class", "--class", "--max-preemption-class", "--lend-max-class"], offer: CLASSES },
-  { flags: ["--preemptible"], offer: known("always", "borrowed", "never") },
-  { flags: ["--unset"], offer: LIMITS },
-  { flags: ["--kind"], at: ["admin pki"], offer: known("server", "agent", "client") },
+  { flags: ["--intent"], values: known("train", "serve", "interactive", "batch") },
+  { flags: ["--telemetry"], values: known("prod", "debug", "audit") },
+  { flags: ["--memory-policy"], values: known("local", "interleave", "preferred", "bind") },
+  { flags: ["--preemption-class", "--class", "--max-preemption-class", "--lend-max-class"], values: CLASSES },
+  { flags: ["--preemptible"], values: known("always", "borrowed", "never") },
+  { flags: ["--unset"], values: LIMITS },
+  { flags: ["--kind"], at: ["admin pki"], values: known("server", "agent", "client") },
   {
     flags: ["--scope"],
     at: ["admin token"],
-    offer: known("admin", "tenant:admin", "operator", "readonly", "agent", "agent:any"),
+    values: known("admin", "tenant:admin", "operator", "readonly", "agent", "agent:any"),
   },
   {
     flags: ["--scope"],
     at: ["audit"],
-    offer: known("access", "tenants", "nodes", "work", "cluster", "sensitive"),
+    values: known("access", "tenants", "nodes", "work", "cluster", "sensitive"),
   },
 ];
 
-/** Null: anything, or a file. */
-export function flagOffer(path: readonly string[], flag: string): Offer | null {
+/** Returns null for free text or a file name. */
+export function flagValues(path: readonly string[], flag: string): FlagValues | null {
   const words = path.join(" ");
   const isAt = (place: string): boolean => words === place || words.startsWith(`${place} `);
   const row = ROWS.find(({ flags, at }) => flags.includes(flag) && (at === undefined || at.some(isAt)));
-  return row?.offer ?? null;
+  return row?.values ?? null;
 }

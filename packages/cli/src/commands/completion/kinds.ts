@@ -1,4 +1,4 @@
-// Which arguments name things that the server knows, and of what kind.
+// The kind of value of each command's arguments, for completion.
 
 export const VALUE_KINDS = [
   "allocations",
@@ -31,7 +31,7 @@ export const VALUE_KINDS = [
 ] as const;
 export type ValueKind = (typeof VALUE_KINDS)[number];
 
-/** Words of a command, or its beginning: all commands below it. */
+/** By command, or by the parent of all commands that share the kind. */
 const ARGUMENTS: Readonly<Record<string, ValueKind>> = {
   status: "allocations",
   why: "allocations",
@@ -71,7 +71,7 @@ const ARGUMENTS: Readonly<Record<string, ValueKind>> = {
   "uenv test": "images",
 };
 
-/** Of files, or of nothing that is there yet, or without any. */
+/** Commands whose argument is a file, a new name, or absent. */
 const WITHOUT: readonly string[] = [
   "dag submit",
   "dag list",

@@ -1,4 +1,4 @@
-// What completion knows about a command, apart from any shell.
+// The completion data of a command, independent of the shell.
 
 import type { ValueKind } from "./kinds.ts";
 
@@ -6,15 +6,15 @@ export interface CompletionTree {
   readonly name: string;
   readonly summary: string;
   readonly flags: readonly string[];
-  /** Those of its flags that take a value. */
+  /** The flags that take a value. */
   readonly valued: readonly string[];
-  /** Flags whose values are few and known without a server. */
+  /** Flags with a fixed list of values. */
   readonly choices: readonly FlagChoices[];
-  /** Flags whose values are to be asked of the server. */
+  /** Flags whose values come from the server. */
   readonly kinds: readonly FlagKind[];
-  /** What its argument may be, where that is known without a server. */
+  /** Fixed values of the argument. */
   readonly words: readonly string[];
-  /** What its arguments name, to be asked of the server; null: files, or nothing. */
+  /** Kind of the arguments, from the server; `null` for files or no argument. */
   readonly values: ValueKind | null;
   readonly commands: readonly CompletionTree[];
 }
@@ -29,18 +29,18 @@ export interface FlagKind {
   readonly kind: ValueKind;
 }
 
-/** Flags that take a value in every command that has them: the word behind one is no command. */
+/** Returns the flags that take a value in every command: the next word is no command. */
 export function valuedFlags(tree: CompletionTree): readonly string[] {
   const all = eachCommand(tree).map(([, command]) => command);
   const switches = new Set(all.flatMap(({ flags, valued }) => flags.filter((flag) => !valued.includes(flag))));
   return [...new Set(all.flatMap(({ valued }) => valued))].filter((flag) => !switches.has(flag));
 }
 
-/** The words of flags by command, alike ones together: as "status --state", and for every command as "--output". */
+/** Groups flags with the same values, as "status --state", or "--output" for every command. */
 export const flagChoices = (tree: CompletionTree): Grouped =>
   grouped(tree, ({ choices }) => choices.map(({ flags, words }) => ({ flags, value: words.join(" ") })));
 
-/** The same of the kinds that flags name. */
+/** Groups flags with the same kind. */
 export const flagKinds = (tree: CompletionTree): Grouped =>
   grouped(tree, ({ kinds }) => kinds.map(({ flags, kind }) => ({ flags, value: kind })));
 
@@ -61,7 +61,7 @@ function grouped(
   return [...found];
 }
 
-/** Every command with the words that lead to it, the program itself first with none. */
+/** Returns every command with its path; the program itself comes first with an empty path. */
 export function eachCommand(tree: CompletionTree): readonly (readonly [readonly string[], CompletionTree])[] {
   const walk = (node: CompletionTree, path: readonly string[]): (readonly [readonly string[], CompletionTree])[] => [
     [path, node],

@@ -1,4 +1,4 @@
-// The completion script for zsh, with the summaries of the commands beside their names.
+// The completion script for zsh, which shows the summaries of commands.
 
 import { type CompletionTree, eachCommand, flagChoices, flagKinds, valuedFlags } from "./tree.ts";
 
@@ -63,7 +63,7 @@ ${choices.join("\n")}
     _files
   fi
 }
-# As a file of fpath this text is the function; sourced, it has to be announced.
+# Loaded from fpath, this text is the function itself; sourced, it must be registered.
 if [[ "\${funcstack[1]}" == "_lattice" ]]; then
   _lattice "$@"
 else

@@ -1,9 +1,9 @@
-// A workflow document as it is sent: members start where the user stands unless they say otherwise, and
-// the tenant and vCluster of the command line are those of every member that names none.
+// Completes a workflow document: members without a working directory get the current one, and members without a tenant
+// or vCluster get those of the settings.
 
 import { resolve } from "node:path";
 
-export interface DagSettings {
+interface DagSettings {
   readonly tenant?: string | undefined;
   readonly vcluster?: string | undefined;
   readonly name?: string | undefined;
@@ -21,7 +21,7 @@ export function dagBody(document: Document, { tenant, vcluster, name, cwd }: Dag
     ...(tenant === undefined ? {} : { tenant }),
     ...(vcluster === undefined ? {} : { vcluster }),
     ...(name === undefined ? {} : { name }),
-    // Anything but a list is the server's to refuse.
+    // The server rejects anything but a list.
     ...(Array.isArray(allocations) ? { allocations: allocations.map((member) => placed(member, cwd)) } : {}),
   };
 }

@@ -1,6 +1,5 @@
-// A DAG drawn in the terminal: from left to right, each member once, its first dependent behind it and
-// the others below. One that is too wide is told as a list, in an order in which nobody comes before
-// those it waits for.
+// Draws a DAG in the terminal from left to right: each member once, its first dependent on the same line and the others
+// below. A graph that is too wide becomes a list in dependency order.
 //
 //   preprocess [Completed] → train [Running] → evaluate [Pending]
 //                                            ↘ notify-failure [Pending] (failure)
@@ -21,9 +20,9 @@ interface Row {
 
 interface Piece {
   readonly member: DagMember;
-  /** Null: it waits for nothing. */
+  /** `null` for a member without dependencies. */
   readonly condition: string | null;
-  /** Columns to the left of it. */
+  /** Indentation in columns. */
   readonly at: number;
   readonly arrow: string;
 }
@@ -31,7 +30,7 @@ interface Piece {
 function drawRows(members: readonly DagMember[], paint: Paint): readonly Row[] {
   const dependents = new Map<string, { readonly member: DagMember; readonly condition: string }[]>();
   for (const member of members) {
-    for (const { ref, condition = "success" } of waitsFor(member)) {
+    for (const { ref = "", condition = "success" } of waitsFor(member)) {
       dependents.set(ref, [...(dependents.get(ref) ?? []), { member, condition }]);
     }
   }
@@ -66,7 +65,7 @@ const waitsFor = ({ depends_on = [] }: DagMember) => depends_on.filter(({ condit
 const nameOf = ({ name, group }: DagMember): string =>
   group === undefined ? clean(name) : `${clean(name)}×${group.size ?? 0}`;
 
-/** One that is drawn already is only named. */
+/** A member that is drawn again shows only its name. */
 function labelOf({ member, condition }: Piece, seen: boolean): string {
   const why = condition === null || condition === "success" ? "" : ` (${condition})`;
   return seen ? `${nameOf(member)}${why}` : `${nameOf(member)} [${capitalise(member.state)}]${why}`;
@@ -77,7 +76,7 @@ const painted = ({ member }: Piece, label: string, paint: Paint): string =>
 
 function drawList(members: readonly DagMember[], paint: Paint): readonly string[] {
   return members.map((member) => {
-    const edges = waitsFor(member).map(({ ref, condition = "success" }) =>
+    const edges = waitsFor(member).map(({ ref = "", condition = "success" }) =>
       condition === "success" ? clean(ref) : `${clean(ref)} (${condition})`,
     );
     const state = paintState(paint, member.state, `[${capitalise(member.state)}]`);

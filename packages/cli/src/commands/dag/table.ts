@@ -1,4 +1,4 @@
-// The columns of DAGs and of their members.
+// The columns of the DAG table and the member table.
 
 import type { Dag, DagMember } from "@lattice/sdk";
 import { type Paint, paintState } from "../../output/paint.ts";
@@ -32,13 +32,13 @@ export const memberColumns = (paint: Paint): readonly Column<DagMember>[] => [
   { header: "REASON", value: reasonText },
 ];
 
-/** Of a group also how its elements stand: some may have ended otherwise than the whole. */
+/** Adds the element counts of a group, because elements may have ended differently from the group. */
 function reasonText({ reason = "", group }: DagMember): string {
   const elements = group === undefined ? "" : groupText(group);
   if (reason === "" || elements === "") return reason || elements || ABSENT;
   return `${reason}: ${elements}`;
 }
 
-/** "preprocess:success, lock:mutex" */
+/** Returns "preprocess:success, lock:mutex". */
 const afterText = ({ depends_on = [] }: DagMember): string =>
   depends_on.map(({ ref, condition = "success" }) => `${ref}:${condition}`).join(", ") || ABSENT;

@@ -1,23 +1,23 @@
-// Waits until a DAG has ended, or nothing of it goes on before somebody resumes a member, by looking now and then: its members are
-// many, and one line per change is what `lattice watch` is for.
+// Waits until a DAG has ended or cannot continue before a member is resumed. It polls, because a DAG has many members;
+// `lattice watch` follows single changes.
 
 import { type Dag, type DagMember, type LatticeClient, sleep } from "@lattice/sdk";
-import { isAtRest } from "../../wait/until-final.ts";
+import { needsResume } from "../../wait/until-ended.ts";
 
-const LOOK_AGAIN_MS = 500;
+const POLL_MS = 500;
 
-/** `onLook` is told how it stands at every look. */
-export async function untilDagEnds(client: LatticeClient, id: string, onLook: (dag: Dag) => void): Promise<Dag> {
+/** Calls `onPoll` with the DAG at every poll. */
+export async function waitForDag(client: LatticeClient, id: string, onPoll: (dag: Dag) => void): Promise<Dag> {
   for (;;) {
     const dag = await client.dags.get(id);
-    if (dag.state !== "running" || restingMembers(dag).length > 0) return dag;
-    onLook(dag);
-    await sleep(LOOK_AGAIN_MS);
+    if (dag.state !== "running" || membersToResume(dag).length > 0) return dag;
+    onPoll(dag);
+    await sleep(POLL_MS);
   }
 }
 
-/** How many of its members have ended, and which run. */
-export function standing({ members = [] }: Pick<Dag, "members">): string {
+/** Returns the number of ended members and the names of running ones. */
+export function progressText({ members = [] }: Pick<Dag, "members">): string {
   const ended = members.filter(hasEnded).length;
   const running = members.filter(({ state }) => state === "running").map(({ name }) => name);
   return `${ended} of ${members.length} ended${running.length === 0 ? "" : `, ${running.join(", ")} running`}`;
@@ -26,12 +26,12 @@ export function standing({ members = [] }: Pick<Dag, "members">): string {
 const hasEnded = ({ state }: DagMember): boolean =>
   state === "completed" || state === "failed" || state === "cancelled";
 
-/** Those that must be resumed before anything of the DAG goes on; none while something does by itself. */
-export function restingMembers({ members = [] }: Pick<Dag, "members">): readonly DagMember[] {
+/** Returns the members to resume before the DAG can continue; empty while any member can proceed. */
+export function membersToResume({ members = [] }: Pick<Dag, "members">): readonly DagMember[] {
   const open = members.filter((member) => !hasEnded(member));
   const names = new Set(open.map(({ name }) => name));
   const waits = ({ state, group, depends_on = [] }: DagMember): boolean =>
     (group === undefined ? state === "pending" : (group.pending ?? 0) + (group.running ?? 0) === 0) &&
-    depends_on.some(({ ref }) => names.has(ref));
-  return open.every((member) => isAtRest(member) || waits(member)) ? open.filter(isAtRest) : [];
+    depends_on.some(({ ref = "" }) => names.has(ref));
+  return open.every((member) => needsResume(member) || waits(member)) ? open.filter(needsResume) : [];
 }

@@ -1,4 +1,4 @@
-// What the agents of nodes find of them: faults first, then what the fingerprint is made of, then devices.
+// Shows the condition of nodes as found by their agents: faults, the components of the fingerprint, and devices.
 
 import type { GpuCondition, NodeCondition } from "@lattice/sdk";
 import type { Context } from "../../context.ts";

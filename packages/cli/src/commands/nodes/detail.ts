@@ -1,4 +1,4 @@
-// One node in full, as `key: value` lines.
+// Shows one node as `key: value` lines.
 
 import type { Node } from "@lattice/sdk";
 import { paintState } from "../../output/paint.ts";
@@ -8,7 +8,7 @@ import { localTime } from "../../output/time.ts";
 import { allocationsText, gpuText, memoryText, stateText } from "./table.ts";
 
 export function showNode(print: Printer, node: Node): void {
-  const { capabilities = {} } = node;
+  const { capabilities } = node;
   const lines: (readonly [string, string | undefined])[] = [
     ["Node", node.id],
     ["State", stateText(node)],
@@ -20,16 +20,16 @@ export function showNode(print: Printer, node: Node): void {
     ["Conformance", node.conformance],
     ["Warning", node.hardware_warning],
     ["Allocations", allocationsText(node)],
-    ["CPU cores", String(capabilities.cpu_cores ?? 0)],
+    ["CPU cores", String(capabilities?.cpu_cores ?? 0)],
     ["Memory", memoryText(node)],
     ["GPUs", gpuText(node)],
     ["GPU memory", clearedText(node)],
-    ["Features", (capabilities.features ?? []).join(", ")],
-    ["Host", capabilities.hostname],
-    ["Kernel", capabilities.kernel],
-    ["Isolation", capabilities.isolation],
-    ["Offers", (capabilities.runtimes ?? []).join(", ")],
-    ["Simulated", capabilities.hollow === true ? "yes" : undefined],
+    ["Features", (capabilities?.features ?? []).join(", ")],
+    ["Host", capabilities?.hostname],
+    ["Kernel", capabilities?.kernel],
+    ["Isolation", capabilities?.isolation],
+    ["Runtimes", (capabilities?.runtimes ?? []).join(", ")],
+    ["Simulated", capabilities?.hollow === true ? "yes" : undefined],
     ["Agent", node.agent_version],
     ["Connected", node.connected === true ? "yes" : "no"],
     ["Last heartbeat", localTime(node.last_heartbeat)],
@@ -43,10 +43,10 @@ export function showNode(print: Printer, node: Node): void {
   }
 }
 
-/** Agents that can clear GPUs say so; undefined: there are none. */
-function clearedText({ capabilities = {} }: Node): string | undefined {
-  if ((capabilities.gpu_count ?? 0) === 0 || capabilities.hollow === true) return undefined;
-  const clears = (capabilities.runtimes ?? []).find((name) => name.startsWith("gpu-clear:"));
+/** Whether GPU memory is cleared between users; `undefined` for a node without GPUs. */
+function clearedText({ capabilities }: Node): string | undefined {
+  if (capabilities === undefined || capabilities.gpu_count === 0 || capabilities.hollow) return undefined;
+  const clears = capabilities.runtimes.find((name) => name.startsWith("gpu-clear:"));
   if (clears === undefined) return "not cleared between users";
   return `cleared between users (${clears.slice("gpu-clear:".length)})`;
 }

@@ -1,4 +1,4 @@
-// The columns of the node table.
+// The columns of the node table, and texts shared with the node details.
 
 import type { Node } from "@lattice/sdk";
 import { type Paint, paintState } from "../../output/paint.ts";
@@ -42,7 +42,7 @@ export function nodeColumns(paint: Paint, wide: boolean): readonly Column<Node>[
   ];
 }
 
-/** Down says its cause, since only some of them heal by themselves. */
+/** Adds the cause of `down`, because some causes recover without an administrator. */
 export const stateText = ({ state, cause }: Node): string =>
   cause === undefined || cause === "" ? capitalise(state) : `${capitalise(state)} (${cause})`;
 
@@ -58,10 +58,10 @@ export function memoryText({ capabilities }: Node): string {
 
 export const allocationsText = ({ claims = [] }: Node): string =>
   claims
-    .map(({ allocation_id, releasing }) => `${allocation_id || "another's"}${releasing === true ? " (ending)" : ""}`)
+    .map(({ allocation_id, releasing }) => `${allocation_id || "(hidden)"}${releasing === true ? " (ending)" : ""}`)
     .join(",") || ABSENT;
 
-/** What its claims say, else its home. */
+/** Joins the distinct values of the claims, or returns the fallback. */
 function distinct(values: readonly (string | undefined)[] | undefined, fallback: string | undefined): string {
   const known = [...new Set((values ?? []).filter((value) => value !== undefined && value !== ""))];
   return known.length > 0 ? known.join(",") : fallback || ABSENT;

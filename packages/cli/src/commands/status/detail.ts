@@ -1,5 +1,4 @@
-// One allocation in full, as `key: value` lines: what it is, how it stands, and why it waits or
-// how it ended.
+// Shows one allocation as `key: value` lines: its request, its state, and why it is pending or how it ended.
 
 import type { Allocation } from "@lattice/sdk";
 import { paintState } from "../../output/paint.ts";
@@ -19,7 +18,7 @@ export function showDetail(print: Printer, allocation: Allocation, now: number):
   }
 }
 
-export function detailLines(allocation: Allocation, now: number): readonly (readonly [string, string])[] {
+function detailLines(allocation: Allocation, now: number): readonly (readonly [string, string])[] {
   const { spec = {}, nodes = [] } = allocation;
   const reasons = allocation.pending_reasons ?? [];
   const exit = allocation.exit_code;
@@ -46,7 +45,7 @@ export function detailLines(allocation: Allocation, now: number): readonly (read
     ["Tools", spec.environment?.tools_uenv],
     ["Image", spec.environment?.image],
     ["Working directory", spec.environment?.workdir],
-    ["Nodes", nodes.length === 0 ? `${nodeCount(allocation)} asked for` : `${nodes.length}: ${nodes.join(", ")}`],
+    ["Nodes", nodes.length === 0 ? `${nodeCount(allocation)} requested` : `${nodes.length}: ${nodes.join(", ")}`],
     ["Scaling", scalingText(allocation)],
     [
       "Network",
@@ -71,29 +70,29 @@ export function detailLines(allocation: Allocation, now: number): readonly (read
   return lines.flatMap(([key, value]) => (value === undefined || value === "" ? [] : [[key, value] as const]));
 }
 
-/** A promise is told from a guess. */
+/** Distinguishes a reserved start from an estimate. */
 function startText({ estimated_start, start_reserved }: Allocation): string | undefined {
   if (estimated_start === undefined) return undefined;
   return `${localTime(estimated_start)} (${start_reserved === true ? "reserved" : "not reserved, may move"})`;
 }
 
-/** Nodes that joined a service have numbers among its attempts, but nothing was begun again for them. */
+/** Nodes that join a service get attempt numbers too, although nothing was restarted. */
 function attemptText({ attempt = 0, nodes_joined: joined = 0, group }: Allocation): string | undefined {
-  // The elements of a group have attempts, each its own.
+  // Attempts belong to the elements of a group.
   if (group !== undefined) return undefined;
   if (joined === 0) return String(attempt);
   return `${attempt}, ${joined} of them ${joined === 1 ? "a node" : "nodes"} that joined while it ran`;
 }
 
-/** "1 to 5 nodes by cpu_utilization, target 0.8; 2 nodes run what was there before" */
+/** Returns "1 to 5 nodes by cpu_utilization, target 0.8; 2 run the version before the update". */
 function scalingText({ scaling }: Allocation): string | undefined {
   if (scaling === undefined) return undefined;
   const { min = 0, max = 0, metric = "", target = "", outdated_nodes = 0 } = scaling;
   const bounds = metric === "" ? `${min} nodes` : `${min} to ${max} nodes by ${metric}, target ${target}`;
-  return outdated_nodes === 0 ? bounds : `${bounds}; ${outdated_nodes} run what was there before an update`;
+  return outdated_nodes === 0 ? bounds : `${bounds}; ${outdated_nodes} run the version before the update`;
 }
 
-/** The newest that is complete, what is being taken, and what went wrong since. */
+/** Describes the last complete checkpoint, the current one, and the last failure. */
 function checkpointText({ checkpoint }: Allocation): string | undefined {
   if (checkpoint === undefined) return undefined;
   const { last, failure, current } = checkpoint;
@@ -105,7 +104,7 @@ function checkpointText({ checkpoint }: Allocation): string | undefined {
   return parts.filter((part) => part !== "").join("; ");
 }
 
-/** "12:success, lock:mutex" */
+/** Returns "12:success, lock:mutex". */
 const after = ({ spec }: Allocation): string | undefined =>
   spec?.depends_on?.map(({ ref, condition = "success" }) => `${ref}:${condition}`).join(", ");
 
@@ -118,13 +117,13 @@ function commandText({ spec }: Allocation): string | undefined {
   return undefined;
 }
 
-/** Per node only where the nodes differ or something is to be said. */
+/** Lists nodes only when one of them has a message or a non-zero exit code. */
 function nodeProgress({ progress = [] }: Allocation): (readonly [string, string])[] {
-  const telling = progress.filter(({ message, exit_code }) => (message ?? "") !== "" || (exit_code ?? 0) !== 0);
-  if (telling.length === 0) return [];
+  const notable = progress.filter(({ message, exit_code }) => (message ?? "") !== "" || (exit_code ?? 0) !== 0);
+  if (notable.length === 0) return [];
   return progress.map(({ node, state, exit_code, message }, i) => {
     const exit = exit_code === undefined ? "" : `, exit code ${exit_code}`;
-    const said = message === undefined || message === "" ? "" : `, ${message}`;
-    return [i === 0 ? "Per node" : "", `${node}: ${state ?? "unknown"}${exit}${said}`] as const;
+    const detail = message === undefined || message === "" ? "" : `, ${message}`;
+    return [i === 0 ? "Per node" : "", `${node}: ${state ?? "unknown"}${exit}${detail}`] as const;
   });
 }

@@ -1,11 +1,11 @@
-// The elements of a task group, in a few words.
+// Summarizes the elements of a task group.
 
 import type { TaskGroupStatus } from "@lattice/sdk";
 import { groupIndexes } from "@lattice/wire";
 
 const KINDS = ["running", "pending", "waiting", "suspended", "completed", "failed", "cancelled"] as const;
 
-/** "3 running, 2 waiting, 15 completed" */
+/** Returns "3 running, 2 waiting, 15 completed". */
 export function groupText(group: TaskGroupStatus): string {
   const parts = KINDS.flatMap((kind) => {
     const count = group[kind] ?? 0;
@@ -14,7 +14,7 @@ export function groupText(group: TaskGroupStatus): string {
   return parts.join(", ");
 }
 
-/** "20 (0-19), at most 3 at a time: 3 running, 17 waiting" */
+/** Returns "20 (0-19), at most 3 at a time: 3 running, 17 waiting". */
 export function groupLine(group: TaskGroupStatus): string {
   const { concurrency } = group.range ?? {};
   const range = groupIndexes(group.range ?? {}).text;

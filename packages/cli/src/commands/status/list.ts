@@ -1,8 +1,8 @@
-// The list of `lattice status`: which allocations are asked for, and how they are shown.
+// The list of `lattice status`: the filter, paging, and output.
 
-import type { Allocation, AllocationFilter, AllocationState } from "@lattice/sdk";
+import type { Allocation, AllocationState, ListAllocationsRequest } from "@lattice/sdk";
 import type { Context } from "../../context.ts";
-import { noneText } from "../../output/none.ts";
+import { emptyListText } from "../../output/empty-list.ts";
 import { statusColumns } from "./table.ts";
 
 export interface ListFlags {
@@ -22,12 +22,12 @@ export interface ListFlags {
   readonly expand?: boolean;
 }
 
-/** One page of the server; more are fetched page by page. */
+/** Allocations per request. */
 const PAGE_SIZE = 200;
 const COUNT_PAGE_SIZE = 1_000;
 const ENDED: readonly AllocationState[] = ["completed", "failed", "cancelled"];
 
-/** With `group`: its elements. */
+/** With `group`, lists its elements. */
 export async function showList(context: Context, flags: ListFlags, group?: string): Promise<void> {
   const { client, print, settings } = context;
   const filter = filterOf(context, flags, group);
@@ -47,19 +47,19 @@ export async function showList(context: Context, flags: ListFlags, group?: strin
   } while (token !== undefined && rows.length < flags.limit);
   if (print.structured) {
     const found = { allocations: rows, ...(token === undefined ? {} : { next_page_token: token }) };
-    // Each round of a watch is a line of its own.
+    // Each round of --watch is one line.
     return flags.watch === true ? print.streamed(found) : print.document(found);
   }
   if (settings.quiet) return print.lines(rows.map(({ id }) => id));
   print.table(statusColumns(print.paint, settings.output === "wide", Date.now()), rows);
-  if (rows.length === 0) print.note(noneText("allocations", { ...filter, self: settings.user }));
+  if (rows.length === 0) print.note(emptyListText("allocations", { ...filter, self: settings.user }));
   if (token !== undefined) {
     const of = total === undefined || total <= rows.length ? "" : ` of ${total}`;
     print.note(`Showing the newest ${rows.length}${of}; use --limit to see more.`);
   }
 }
 
-function filterOf({ settings }: Context, flags: ListFlags, group: string | undefined): AllocationFilter {
+function filterOf({ settings }: Context, flags: ListFlags, group: string | undefined): ListAllocationsRequest {
   const user = flags.all === true || group !== undefined ? undefined : (flags.user ?? settings.user);
   const { state, tag, project, name, node, reason, since, until } = flags;
   return {
@@ -78,8 +78,8 @@ function filterOf({ settings }: Context, flags: ListFlags, group: string | undef
   };
 }
 
-/** The server counts what is live; what has ended lies in the history and is counted page by page. */
-async function showCount({ client, print }: Context, filter: AllocationFilter): Promise<void> {
+/** The server counts live allocations; ended ones are in the history and counted page by page. */
+async function showCount({ client, print }: Context, filter: ListAllocationsRequest): Promise<void> {
   let count = 0;
   if (filter.state?.some((state) => ENDED.includes(state)) === true) {
     for await (const _ of client.listAll(filter, { pageSize: COUNT_PAGE_SIZE })) count += 1;

@@ -1,4 +1,4 @@
-// The columns of the status table. Wide adds who, where, why and when.
+// The columns of the status table. Wide output adds owner, place, reason and times.
 
 import type { Allocation } from "@lattice/sdk";
 import { type Paint, paintState } from "../../output/paint.ts";
@@ -41,14 +41,14 @@ export function statusColumns(paint: Paint, wide: boolean, now: number): readonl
   ];
 }
 
-/** What it has, or what it asks for: "4", "2-8" for a range that has not started, "1×20" for a task group. */
+/** Returns the allocated or requested nodes: "4", "2-8" for a range before the start, "1×20" for a task group. */
 export function nodeCount({ nodes, spec, group }: Allocation): string {
-  if (group !== undefined) return `${asked(spec)}×${group.size ?? 0}`;
+  if (group !== undefined) return `${requestedNodes(spec)}×${group.size ?? 0}`;
   if (nodes !== undefined && nodes.length > 0) return String(nodes.length);
-  return asked(spec);
+  return requestedNodes(spec);
 }
 
-function asked(spec: Allocation["spec"]): string {
+function requestedNodes(spec: Allocation["spec"]): string {
   const count = spec?.resources?.nodes;
   if (count === undefined) return "1";
   if (typeof count === "number") return String(count);

@@ -1,9 +1,9 @@
-// Problems of a submission in the words of the command line: the field that the server names, as the
-// flag that sets it. Only for people; a program that asks for JSON gets the server's names.
+// Rewrites the field names in a problem to the flags that set them. For people only: JSON output keeps the server's
+// names.
 
 import type { Problem } from "@lattice/wire";
 
-/** Paths without `allocation.`; what lies below a path belongs to the same flag. */
+/** By path without `allocation.`; a path covers the paths below it. */
 const FLAGS: Readonly<Record<string, string>> = {
   name: "--name",
   tenant: "--tenant",
@@ -87,10 +87,10 @@ const FLAGS: Readonly<Record<string, string>> = {
   sensitive: "--sensitive",
 };
 
-/** Names in running text that cannot be taken for plain words. */
+/** Field names to replace inside sentences: they cannot be confused with plain words. */
 const IN_TEXT = ["preemption_class", "max_requeue", "tasks_per_node"] as const;
 
-/** `isTaken`: whether the command has this flag. */
+/** `isTaken` tells whether the command has a flag. */
 export function inFlagNames(problem: Problem, isTaken: (flag: string) => boolean = () => true): Problem {
   const shown = (field: string): string => {
     const flag = flagOf(field);
@@ -101,13 +101,13 @@ export function inFlagNames(problem: Problem, isTaken: (flag: string) => boolean
     detail,
     ...(hint === undefined ? {} : { hint: withFlags(hint) }),
   }));
-  // The one-line detail names the fields too; the longest first, since one may begin with another.
+  // The detail names the fields too. Replace the longest first, because one may be a prefix of another.
   const names = problem.fields.map(({ field }) => field).toSorted((a, b) => b.length - a.length);
   const detail = names.reduce((text, name) => text.replaceAll(name, shown(name)), problem.detail);
   return { ...problem, detail, hint: withFlags(problem.hint), fields };
 }
 
-/** Null: no flag sets it. */
+/** Returns null when no flag sets the field. */
 export function flagOf(field: string): string | null {
   let path = field.replace(/^(allocation|service)\./, "").replace(/^lifecycle\.(?=scale_policy)/, "");
   for (;;) {

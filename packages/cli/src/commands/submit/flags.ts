@@ -1,11 +1,10 @@
-// The flags of `submit`, and the submission in short form that they mean. Values are passed on as
-// they were written: the server reads durations, ranges and constraints, and refuses by name what
-// this version does not offer, so that every client gets the same answer.
+// The flags of `submit`, and the short-form submission they produce. Values are passed on as written: the server parses
+// durations, ranges and constraints and rejects unsupported ones, so that every client gets the same answer.
 
 import type { LivenessProbe } from "@lattice/sdk";
 import { checkpointOf, exposedOf, mountWithKeys, numeric } from "@lattice/wire";
 import { type Command, Option } from "commander";
-import { gather, gatherPair } from "../../parse/pairs.ts";
+import { collect, collectPair } from "../../parse/collect.ts";
 import { parseProbe } from "../../parse/probe.ts";
 
 export interface SubmitFlags {
@@ -61,8 +60,8 @@ export interface SubmitFlags {
 
 export type ShortForm = Readonly<Record<string, unknown>>;
 
-/** What a session has no use for: nothing is run in it, it ends with its walltime, and it writes no output. */
-const NOT_OF_SESSIONS = new Set([
+/** Flags without meaning for a session: it runs no command, is bounded by its walltime and writes no output. */
+const NOT_FOR_SESSIONS = new Set([
   "--task-group",
   "--output-file",
   "--error-file",
@@ -78,7 +77,7 @@ const NOT_OF_SESSIONS = new Set([
 ]);
 
 export function addSessionFlags(command: Command): Command {
-  return addFlags(command, ({ long }) => !NOT_OF_SESSIONS.has(long ?? ""));
+  return addFlags(command, ({ long }) => !NOT_FOR_SESSIONS.has(long ?? ""));
 }
 
 export function addSubmitFlags(command: Command): Command {
@@ -87,71 +86,70 @@ export function addSubmitFlags(command: Command): Command {
 
 function addFlags(command: Command, isTaken: (option: Option) => boolean): Command {
   const options = [
-    new Option("-N, --nodes <count>", "how many nodes, or a range such as 2-8"),
+    new Option("-N, --nodes <count>", "number of nodes, or a range such as 2-8"),
     new Option("--walltime <time>", "longest run time: 72h, 90m, HH:MM:SS, D-HH:MM:SS"),
-    new Option("--name <name>", "name to show (default: the script or the first word)"),
-    new Option("--constraint <terms>", "what nodes must have: gpu_type=GH200, memory_gb>=512, a feature").argParser(
-      gather,
-    ),
-    new Option("--topology <kind>", "any or tight"),
+    new Option("--name <name>", "name (default: the script or the command)"),
+    new Option("--constraint <terms>", "node constraint: gpu_type=GH200, memory_gb>=512, a feature").argParser(collect),
+    new Option("--topology <kind>", "topology: any or tight"),
     new Option("--tasks-per-node <count>", "tasks on each node, for launchers"),
     new Option("--preemption-class <class>", "0 (preempted first) to 10 (never)"),
-    new Option("--class <class>", "the same").conflicts("preemptionClass"),
+    new Option("--class <class>", "same as --preemption-class").conflicts("preemptionClass"),
     new Option("--priority <word>", "low, normal or high, or a class"),
-    new Option("--env <pair>", "variable for the job, K=V (repeatable)").argParser(gatherPair),
-    new Option("--workdir <dir>", "where the job starts (default: here)"),
-    new Option("--tag <pair>", "tag, k=v (repeatable)").argParser(gatherPair),
+    new Option("--env <pair>", "variable for the job, K=V (repeatable)").argParser(collectPair),
+    new Option("--workdir <dir>", "working directory (default: the current one)"),
+    new Option("--tag <pair>", "tag, k=v (repeatable)").argParser(collectPair),
     new Option("--project <name>", "project, for accounting"),
-    new Option("--intent <word>", "what it is (train, serve, interactive, ...): chooses a vCluster when none is named"),
-    new Option("--telemetry <mode>", "how closely it is measured: prod, debug or audit"),
-    new Option("--requeue", "start again when a node fails"),
-    new Option("--no-requeue", "never start again"),
-    new Option("--requeue-policy <policy>", "when to start again")
+    new Option("--intent <word>", "train, serve, interactive or batch; selects a vCluster if none is named"),
+    new Option("--telemetry <mode>", "telemetry mode: prod, debug or audit"),
+    new Option("--requeue", "requeue after a node failure"),
+    new Option("--no-requeue", "never requeue"),
+    new Option("--requeue-policy <policy>", "when to requeue")
       .choices(["never", "on_node_failure", "always"])
       .conflicts("requeue"),
-    new Option("--max-requeue <count>", "how often it may start again"),
-    new Option("--task-group <range>", "one for each index: 0-99, 0-99:2, 1,3,5-7, 0-99%20 (at most 20 at a time)"),
-    new Option("--output-file <path>", "write the output there as well, on the node; %j %A %a %x %N %u are filled in"),
-    new Option("--error-file <path>", "with --output-file: standard error into a file of its own"),
-    new Option("--depends-on <edges>", "start after others: 12345:success, name:mutex (repeatable)").argParser(gather),
+    new Option("--max-requeue <count>", "maximum number of requeues"),
+    new Option("--task-group <range>", "one element per index: 0-99, 0-99:2, 1,3,5-7, 0-99%20 (at most 20 at a time)"),
+    new Option("--output-file <path>", "also write the output to this file on the node; expands %j %A %a %x %N %u"),
+    new Option("--error-file <path>", "with --output-file: separate file for standard error"),
+    new Option("--depends-on <edges>", "dependencies: 12345:success, name:mutex (repeatable)").argParser(collect),
     new Option("--service", "run without a time limit"),
-    new Option("--no-preempt", "never stop it for others"),
-    new Option("--uenv <images>", "software images to mount: name/version:tag[:/mount], with commas between"),
+    new Option("--no-preempt", "never preempt it"),
+    new Option("--uenv <images>", "software images to mount: name/version:tag[:/mount], separated by commas"),
     new Option("--view <names>", "views of the images, applied in this order"),
-    new Option("--tools-uenv <image>", "tools to mount beside them"),
+    new Option("--tools-uenv <image>", "tools image to mount in addition"),
     new Option("--image <image>", "container image, instead of a uenv"),
-    new Option("--read-only", "nobody writes to the root file system of the container"),
+    new Option("--read-only", "mount the root file system of the container read-only"),
     new Option("--sign-required", "only signed images"),
     new Option("--data-mount <mount>", "SOURCE:TARGET[:ro|rw], source a path, nfs:// or s3:// (repeatable)").argParser(
-      gather,
+      collect,
     ),
-    new Option("--data-credentials <file>", "file on the node with the keys of s3:// mounts (default: ~/.passwd-s3fs)"),
-    new Option("--output-to <place>", "where its output goes: a path, or s3://bucket/prefix"),
-    new Option("--scratch <size>", "scratch that must be free on each node, such as 500GB"),
-    new Option("--data-defaults", "home, scratch, output and checkpoint folders must be there"),
-    new Option("--memory-policy <policy>", "local, interleave, preferred or bind"),
-    new Option("--probe <probe>", "whether a service lives: tcp:8080, http:8080/path[,period=5,...]").argParser(
-      parseProbe,
+    new Option(
+      "--data-credentials <file>",
+      "file on the node with credentials of s3:// mounts (default: ~/.passwd-s3fs)",
     ),
-    new Option("--expose <port>", "port of a service: 8080, name:8080, name:8080/http (repeatable)").argParser(gather),
+    new Option("--output-to <place>", "destination of output data: a path, or s3://bucket/prefix"),
+    new Option("--scratch <size>", "free scratch space required on each node, such as 500GB"),
+    new Option("--data-defaults", "require the home, scratch, output and checkpoint directories"),
+    new Option("--memory-policy <policy>", "NUMA policy: local, interleave, preferred or bind"),
+    new Option("--probe <probe>", "liveness probe: tcp:8080, http:8080/path[,period=5,...]").argParser(parseProbe),
+    new Option("--expose <port>", "port of a service: 8080, name:8080, name:8080/http (repeatable)").argParser(collect),
     new Option("--network-domain <name>", "network shared with other allocations of the tenant"),
-    new Option("--reactive", "a service on as many nodes as a metric asks for"),
-    new Option("--min-nodes <count>", "with --reactive: least nodes"),
-    new Option("--max-nodes <count>", "with --reactive: most nodes"),
-    new Option("--scale-metric <name>", "with --reactive: the metric"),
-    new Option("--scale-target <value>", "with --reactive: its target, as 100, 80% or 250ms"),
+    new Option("--reactive", "a service that scales with a metric"),
+    new Option("--min-nodes <count>", "with --reactive: minimum number of nodes"),
+    new Option("--max-nodes <count>", "with --reactive: maximum number of nodes"),
+    new Option("--scale-metric <name>", "with --reactive: metric to scale by"),
+    new Option("--scale-target <value>", "with --reactive: target of the metric, such as 100, 80% or 250ms"),
     new Option("--checkpoint <strategy>", "signal, shmem, grpc or dmtcp; auto, manual or none"),
-    new Option("--checkpoint-port <port>", "with --checkpoint=grpc: where the program listens"),
-    new Option("--checkpoint-timeout <seconds>", "how long a checkpoint may take; 600 unless said"),
+    new Option("--checkpoint-port <port>", "with --checkpoint=grpc: port of the program"),
+    new Option("--checkpoint-timeout <seconds>", "time limit of a checkpoint (default: 600)"),
   ];
-  // Refused by the server by name; whoever has them in a script learns so, and nobody is led to them.
-  const notOffered = [new Option("--sensitive", "on nodes of its own, audited")];
+  // Accepted but hidden: the server rejects it with an explanation.
+  const unsupported = [new Option("--sensitive", "dedicated nodes, audited")];
   for (const option of options.filter(isTaken)) command.addOption(option);
-  for (const option of notOffered) command.addOption(option.hideHelp());
+  for (const option of unsupported) command.addOption(option.hideHelp());
   return command;
 }
 
-/** Only what was asked for: absent flags leave room for directives and the server's defaults. */
+/** Returns only the fields whose flags were given, so that directives and server defaults apply to the rest. */
 export function flagsToShortForm(flags: SubmitFlags, source: (flag: string) => boolean): ShortForm {
   const { priority } = flags;
   const isClass = priority !== undefined && /^\d+$/.test(priority);

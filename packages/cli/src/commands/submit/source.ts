@@ -1,24 +1,24 @@
-// What is to be run: words after `--`, a script with arguments, or a document. Reading it is all
-// that happens here; which wins over what is decided by the caller.
+// Reads the work to submit: a command after `--`, a script with arguments, or a document. The caller merges it with
+// flags and defaults.
 
 import { readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import { MAX_SCRIPT_BYTES, ProblemError, parseScript, type SlurmMapping } from "@lattice/wire";
 import type { ShortForm } from "./flags.ts";
 
-export interface Source {
+export interface SubmissionSource {
   readonly form: ShortForm;
   readonly defaultName: string;
   readonly warnings: readonly string[];
 }
 
-export function fromWords(words: readonly string[]): Source {
+export function fromWords(words: readonly string[]): SubmissionSource {
   refuseNul(words.join(" "), "the command");
   return { form: { command: words }, defaultName: basename(words[0] ?? ""), warnings: [] };
 }
 
-/** Arguments of the script become its positional parameters; `mapping` is the site's, for #SBATCH lines. */
-export function fromScript(path: string, args: readonly string[], mapping: SlurmMapping = {}): Source {
+/** Arguments become the script's positional parameters; `mapping` is the site's, for #SBATCH lines. */
+export function fromScript(path: string, args: readonly string[], mapping: SlurmMapping = {}): SubmissionSource {
   const text = readText(path, () => scriptHint(path, args));
   refuseNul(args.join(" "), "an argument of the script");
   const { submission, warnings } = parseScript(text, mapping);
@@ -26,11 +26,11 @@ export function fromScript(path: string, args: readonly string[], mapping: Slurm
   return { form: { ...submission, script }, defaultName: basename(path), warnings };
 }
 
-/** A document of either form, in YAML or JSON, as it is. */
+/** Reads a YAML or JSON document, in short or full form, unchanged. */
 export async function fromDocument(path: string, hint = "Check the path after --file."): Promise<ShortForm> {
   const text = path === "-" ? readFileSync(0, "utf8") : readText(path, () => hint, "file");
   refuseNul(text, path);
-  const { parseYaml: parse } = await import("../../output/yaml.ts");
+  const { parseYaml: parse } = await import("../../parse/yaml.ts");
   let document: unknown;
   try {
     document = parse(text);
@@ -45,15 +45,15 @@ export async function fromDocument(path: string, hint = "Check the path after --
 }
 
 /**
- * The contract has no field for arguments, so a line below the interpreter line sets them. Only
- * shells know `set --`, and only they are started with arguments like this.
+ * The API has no field for script arguments, so a `set --` line below the interpreter line sets them. Only shells
+ * understand it.
  */
 function withArguments(text: string, args: readonly string[]): string {
   const [first = "", ...rest] = text.split("\n");
   const hasInterpreter = first.startsWith("#!");
   if (hasInterpreter && !/\b(ba|da|k|z|a)?sh\b/.test(first)) {
     throw new ProblemError("invalid_argument", {
-      detail: `arguments can be given to shell scripts only, and this one runs by "${first.slice(2).trim()}"`,
+      detail: `only shell scripts take arguments; the interpreter of this one is "${first.slice(2).trim()}"`,
       hint: "Run it as a command instead: lattice submit [flags] -- ./script ARGS",
     });
   }
@@ -63,7 +63,7 @@ function withArguments(text: string, args: readonly string[]): string {
 
 const quote = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
 
-/** `lattice submit hostname` forgot the dashes; a path to a script has a mistake in it. */
+/** Suggests `--` for a plain word, and a check of the path for anything that looks like one. */
 function scriptHint(path: string, args: readonly string[]): string {
   if (path.includes("/") || /\.\w+$/.test(path)) {
     return "Check the path of the script; a command goes after --: lattice submit -- COMMAND";
@@ -77,7 +77,7 @@ function readText(path: string, hint: () => string, what: "script" | "file" = "s
     if (statSync(path).size > MAX_SCRIPT_BYTES) {
       throw new ProblemError("invalid_argument", {
         detail: `${path} is larger than ${MAX_SCRIPT_BYTES / 1024 / 1024} MB`,
-        hint: "Put large input into a file of its own and name it in the script.",
+        hint: "Put large input into a separate file and read it in the script.",
       });
     }
     return readFileSync(path, "utf8");
@@ -97,7 +97,7 @@ function refuseNul(text: string, what: string): void {
   if (at < 0) return;
   const line = text.slice(0, at).split("\n").length;
   throw new ProblemError("invalid_argument", {
-    detail: `${what} holds a NUL byte (line ${line}); it is not text`,
-    hint: "Submit a script, and let it start the program.",
+    detail: `${what} contains a NUL byte (line ${line}), so it is not text`,
+    hint: "Submit a script that starts the program.",
   });
 }

@@ -1,4 +1,4 @@
-// A measured value and its unit as people read them: bytes in the largest unit that leaves a number above one.
+// Formats a measured value and its unit; bytes in the largest unit that gives a number above one.
 
 import { ABSENT } from "../../output/text.ts";
 

@@ -1,4 +1,4 @@
-// Measured values as they come: a line for each, or JSON line by line.
+// Follows the metrics of an allocation: one line, or one JSON object, per event.
 
 import type { MetricsEvent } from "@lattice/sdk";
 import type { Context } from "../../context.ts";
@@ -6,7 +6,7 @@ import { clean } from "../../output/text.ts";
 import { localTime } from "../../output/time.ts";
 import { amountText } from "./amount.ts";
 
-/** Streamed values come without theirs. */
+/** Streamed values carry no unit. */
 const UNITS: Readonly<Record<string, string>> = {
   gpu_utilization: "percent",
   gpu_memory_used: "bytes",
@@ -20,13 +20,13 @@ const UNITS: Readonly<Record<string, string>> = {
   io_latency_p99: "microseconds",
 };
 
-export interface Following {
+interface FollowOptions {
   readonly metrics: readonly string[];
   readonly alertsOnly?: boolean;
   readonly signal?: AbortSignal;
 }
 
-export async function followMetrics({ client, print }: Context, id: string, following: Following): Promise<void> {
+export async function followMetrics({ client, print }: Context, id: string, following: FollowOptions): Promise<void> {
   const { metrics, alertsOnly = false, signal } = following;
   const query = { ...(metrics.length === 0 ? {} : { metrics }), ...(alertsOnly ? { alerts_only: true } : {}) };
   for await (const event of client.streamMetrics(id, query, { signal })) {

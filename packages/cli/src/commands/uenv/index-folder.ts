@@ -1,6 +1,5 @@
-// Makes the index of a registry that is a folder: every `NAME_VERSION_TAG.squashfs` in it, with its digest,
-// its size, what the image says of itself, and a signature when a key is given. Images that were not changed
-// are not read again.
+// Writes the index of a directory registry: digest, size, metadata and optional signature of every
+// `NAME_VERSION_TAG.squashfs`. Unchanged images are not read again.
 
 import { execFile } from "node:child_process";
 import { createHash, createPrivateKey, type KeyObject, sign } from "node:crypto";
@@ -47,13 +46,13 @@ async function entryOf(folder: string, file: string, key: KeyObject | null, befo
   return { name: nameOf(file), digest, size, file, mount, views, description, signature, changed };
 }
 
-/** prgenv-gnu_24.11_v1.squashfs is prgenv-gnu/24.11:v1 */
+/** Converts prgenv-gnu_24.11_v1.squashfs to prgenv-gnu/24.11:v1. */
 function nameOf(file: string): string {
   const [name, version, tag, ...rest] = file.slice(0, -SUFFIX.length).split("_");
   if (!name || !version || !tag || rest.length > 0) {
     throw new ProblemError("invalid_argument", {
       detail: `${file} is not named NAME_VERSION_TAG${SUFFIX}`,
-      hint: "For example prgenv-gnu_24.11_v1.squashfs for prgenv-gnu/24.11:v1.",
+      hint: "Rename it, for example to prgenv-gnu_24.11_v1.squashfs for prgenv-gnu/24.11:v1.",
     });
   }
   return `${name}/${version}:${tag}`;
@@ -68,7 +67,7 @@ async function digestOf(path: string): Promise<string> {
 type Meta = Pick<Entry, "mount" | "views" | "description">;
 const NO_META: Meta = { mount: "", views: [], description: "" };
 
-/** Where unsquashfs is not installed, nodes find out when they have the image. */
+/** Returns empty metadata without unsquashfs; nodes read it from the image later. */
 async function metaOf(path: string): Promise<Meta> {
   const text = await new Promise<string>((resolve) => {
     execFile("unsquashfs", ["-cat", path, "meta/env.json"], { maxBuffer: 8 << 20 }, (error, stdout) =>

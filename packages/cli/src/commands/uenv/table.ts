@@ -1,4 +1,4 @@
-// How images are shown.
+// The columns of the image table, and sizes in bytes.
 
 import type { Image } from "@lattice/sdk";
 import type { Column } from "../../output/table.ts";

@@ -1,14 +1,14 @@
-// One program of the local cluster, kept running: started in its own process group, so that Ctrl-C
-// reaches only us and we decide the order of stopping; its output goes to a file, so that it never
-// depends on our life. A program that ends by itself is started again, after a pause that doubles.
+// Supervises one program of the local cluster. It runs in its own process group, so that Ctrl-C reaches only `up`, which
+// decides the order of stopping, and writes to a log file, so that it does not depend on `up`. A program that ends
+// unexpectedly is restarted with exponential backoff.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, statSync } from "node:fs";
 
-export interface ChildSpec {
+interface ChildSpec {
   readonly name: string;
   readonly program: string;
-  /** Asked at each start, because a restarted server must take the ports it had. */
+  /** Evaluated at each start, because a restarted server must take the ports it had. */
   readonly args: () => readonly string[];
   readonly logFile: string;
   readonly note: (text: string) => void;
@@ -18,18 +18,18 @@ export interface ChildSpec {
 export interface Child {
   readonly name: string;
   readonly logFile: string;
-  /** Where the output of the present process begins in the log file. */
+  /** Offset of the current process's output in the log file. */
   logOffset(): number;
   running(): boolean;
-  /** How the process ended last, or null while it has not. */
+  /** Returns how the process last ended, or null. */
   lastEnd(): string | null;
-  /** SIGTERM, then SIGKILL when it has not ended after the deadline. */
+  /** Sends SIGTERM, then SIGKILL after the deadline. */
   stop(deadlineMs: number): Promise<void>;
 }
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
-/** Having run this long, it counts as healthy and the pauses start over. */
+/** A process that ran this long is healthy, and the backoff starts over. */
 const HEALTHY_MS = 60_000;
 
 export function keepRunning(spec: ChildSpec): Child {
@@ -51,9 +51,7 @@ export function keepRunning(spec: ChildSpec): Child {
       end = how;
       if (stopping) return;
       if (Date.now() - startedAt > HEALTHY_MS) pauseMs = FIRST_PAUSE_MS;
-      spec.note(
-        `${spec.name} ended unexpectedly (${how}); starting it again in ${pauseMs / 1000} s. Log: ${spec.logFile}`,
-      );
+      spec.note(`${spec.name} ended unexpectedly (${how}); restarting in ${pauseMs / 1000} s. Log: ${spec.logFile}`);
       timer = setTimeout(start, pauseMs);
       pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2);
     };

@@ -1,5 +1,5 @@
-// Starts, supervises and stops the processes of a local cluster: the server first, then the agents,
-// and in the other order at the end, so that agents can still report how their workloads ended.
+// Starts and stops the processes of a local cluster: first the server, then the agents, and in reverse order at the end,
+// so that agents can report how their allocations ended.
 
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -7,16 +7,16 @@ import { createClient, type LatticeClient, sleep } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
 import { startSpinner } from "../../output/spinner.ts";
 import { type Child, keepRunning } from "./child.ts";
-import { type ClusterDescription, takeOver, writeClusterFile } from "./cluster-file.ts";
+import { type ClusterDescription, claimDataDir, writeClusterFile } from "./cluster-file.ts";
 import { startGuard } from "./guard.ts";
-import { groupOf, type Layout, nodeNames, prepareLayout, programPath } from "./layout.ts";
-import { makeFolders } from "./make-folders.ts";
+import { type DataDirLayout, groupOf, nodeNames, prepareLayout, programPath } from "./layout.ts";
+import { makeDirectories } from "./make-directories.ts";
 import { chooseNodeCount } from "./node-count.ts";
 import { requireFreePorts } from "./ports.ts";
 import { type Addresses, readyLine } from "./ready-line.ts";
 
-export interface ClusterOptions {
-  /** Absent: as many as the data directory had, or the usual number. */
+interface ClusterOptions {
+  /** Default: as many as the data directory had, or DEFAULT_NODES. */
   readonly nodes?: number | undefined;
   readonly dataDir?: string | undefined;
   readonly port: number;
@@ -30,7 +30,7 @@ export interface Cluster {
   readonly url: string;
   readonly client: LatticeClient;
   readonly description: ClusterDescription;
-  /** Resolves with the data directory when it is kept. */
+  /** Resolves with the data directory, or null when it was temporary. */
   stop(): Promise<string | null>;
 }
 
@@ -38,13 +38,13 @@ const SERVER_READY_MS = 30_000;
 const NODES_READY_MS = 30_000;
 const AGENT_STOP_MS = 15_000;
 const SERVER_STOP_MS = 10_000;
-const LOOK_EVERY_MS = 25;
+const POLL_MS = 25;
 
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const serverProgram = programPath("lattice-server");
   const agentProgram = programPath("lattice-agent");
   const layout = prepareLayout(options.dataDir);
-  const release = await takeOver(layout, options.note);
+  const release = await claimDataDir(layout, options.note);
   let dismissGuard = async () => {};
   const children: Child[] = [];
   const stop = async () => {
@@ -54,7 +54,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     return kept;
   };
   try {
-    // After taking over: what an earlier cluster left behind may have held them.
+    // After claiming the directory, because orphans of an earlier cluster may have held the ports.
     await requireFreePorts(options);
     if (layout.temporary) dismissGuard = startGuard(layout.dataDir);
     return await bringUp(options, layout, { serverProgram, agentProgram, children, stop });
@@ -67,12 +67,12 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 interface Parts {
   readonly serverProgram: string;
   readonly agentProgram: string;
-  /** The server first. */
+  /** The server comes first. */
   readonly children: Child[];
   readonly stop: () => Promise<string | null>;
 }
 
-async function bringUp(options: ClusterOptions, layout: Layout, parts: Parts): Promise<Cluster> {
+async function bringUp(options: ClusterOptions, layout: DataDirLayout, parts: Parts): Promise<Cluster> {
   const { note, signal } = options;
   const names = nodeNames(chooseNodeCount(layout, options.nodes));
   const pids: Record<string, number> = {};
@@ -104,13 +104,13 @@ async function bringUp(options: ClusterOptions, layout: Layout, parts: Parts): P
     ]);
     addresses = await readyLine(server, SERVER_READY_MS, signal);
     names.forEach((name, position) => {
-      makeFolders(layout.nodeDir(name));
+      makeDirectories(layout.nodeDir(name));
       start(name, parts.agentProgram, () => [
         ...["--node-id", name, "--server", addresses.grpc, "--data-dir", layout.nodeDir(name)],
-        // Several of them share this machine, and its ports.
+        // All agents share the ports of this machine.
         ...["--metrics-listen", "none"],
         ...["--group", groupOf(position), "--output-dir", layout.outputDir],
-        // A cluster on one's own machine runs everything as oneself.
+        // A local cluster runs all allocations as the current user.
         ...["--user-mapping", "none"],
         ...(layout.temporary ? ["--kill-workloads-on-exit"] : []),
       ]);
@@ -120,7 +120,7 @@ async function bringUp(options: ClusterOptions, layout: Layout, parts: Parts): P
     const { url, grpc } = describe();
     spinner.stop();
     note(`Lattice is up: ${url} (gRPC ${grpc}), ${nodesText(names)}, data in ${layout.dataDir}`);
-    if (layout.temporary) note("The data is temporary and is removed at the end; --data-dir DIR keeps it.");
+    if (layout.temporary) note("The data is temporary and removed at the end; keep it with --data-dir DIR.");
     return { url, client, description: describe(), stop: parts.stop };
   } finally {
     spinner.stop();
@@ -133,20 +133,20 @@ async function nodesReady(client: LatticeClient, names: readonly string[], signa
   const startedAt = Date.now();
   for (;;) {
     const { nodes = [] } = await client.nodes.list({ page_size: 1000 }, { signal });
-    // A drained or disabled node of an earlier run is connected and stays as it was left.
+    // Connected, not ready: a node that was drained in an earlier run stays drained.
     const missing = names.filter((name) => !nodes.some((node) => node.id === name && node.connected === true));
     if (missing.length === 0) return;
     if (Date.now() - startedAt > NODES_READY_MS) {
       throw new ProblemError("deadline_exceeded", {
         detail: `not connected after ${NODES_READY_MS / 1000} s: ${missing.join(", ")}`,
-        hint: "Look at their logs in the data directory; give one with --data-dir to keep them.",
+        hint: "Check the logs of the agents; start with --data-dir DIR to keep them.",
       });
     }
-    await sleep(LOOK_EVERY_MS, signal);
+    await sleep(POLL_MS, signal);
   }
 }
 
-async function stopChildren(children: readonly Child[], layout: Layout): Promise<string | null> {
+async function stopChildren(children: readonly Child[], layout: DataDirLayout): Promise<string | null> {
   const [server, ...agents] = children;
   await Promise.all(agents.map((agent) => agent.stop(AGENT_STOP_MS)));
   await server?.stop(SERVER_STOP_MS);

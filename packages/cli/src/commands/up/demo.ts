@@ -1,24 +1,23 @@
-// The sample job of the quick start: a real job on real nodes, submitted, waited for and shown as a
-// user would do it.
+// The sample job of the quick start, submitted, awaited and shown with the commands a user would type.
 
 import { randomUUID } from "node:crypto";
 import type { Printer } from "../../output/printer.ts";
 import { capitalise } from "../../output/text.ts";
 import { writeBytes } from "../../output/write-bytes.ts";
-import { untilFinal } from "../../wait/until-final.ts";
+import { waitUntilEnded } from "../../wait/until-ended.ts";
 import { reasonOf } from "../status/table.ts";
 import type { Cluster } from "./cluster.ts";
 
 const LINE = 'echo "Hello from $LATTICE_NODE, one of $LATTICE_NNODES nodes of allocation $LATTICE_ALLOC_ID"';
 const DEMO_NODES = 2;
 
-export interface DemoOptions {
+interface DemoOptions {
   readonly print: Printer;
   readonly say: (text: string) => void;
   readonly signal: AbortSignal;
 }
 
-/** Whether the sample ended well. */
+/** Returns whether the sample completed. */
 export async function runDemo(cluster: Cluster, { print, say, signal }: DemoOptions): Promise<boolean> {
   const { client } = cluster;
   const nodes = Math.min(DEMO_NODES, cluster.description.nodes.length);
@@ -33,10 +32,10 @@ export async function runDemo(cluster: Cluster, { print, say, signal }: DemoOpti
   };
   const { id } = await client.submit(submission, { requestId: randomUUID(), signal });
   say(`Submitted allocation ${id}`);
-  const ended = await untilFinal(client, id, { signal });
+  const ended = await waitUntilEnded(client, id, { signal });
   say(`\n$ lattice logs ${id}`);
   if (!print.structured) await writeBytes(client.logs(id, { stream: "stdout" }, { signal }));
   if (ended.state === "completed") return true;
-  say(`The sample ended as ${capitalise(ended.state)}: ${reasonOf(ended)}`);
+  say(`The sample job ended as ${capitalise(ended.state)}: ${reasonOf(ended)}`);
   return false;
 }

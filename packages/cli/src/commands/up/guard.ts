@@ -1,29 +1,28 @@
-// Cleans up after a temporary cluster whose `up` was killed. A process of its own holds the reading
-// end of a pipe that closes with `up`, however that dies; it then stops the programs of the cluster
-// and removes its files. After an orderly stop it finds nothing to do. A cluster with a data directory
-// needs none: the next `up` on it clears away what was left.
+// Cleans up after a temporary cluster whose `up` was killed. The guard is a process that reads a pipe from `up`; when
+// the pipe closes, it stops the programs of the cluster and removes its files. After an orderly stop nothing is left to
+// do. A cluster with a data directory needs no guard: the next `up` stops the orphans.
 
 import { spawn } from "node:child_process";
 import { rmSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { stopLeftBehind } from "./cluster-file.ts";
+import { stopOrphans } from "./cluster-file.ts";
 import { clusterFileIn } from "./layout.ts";
 
-/** Long enough for a guard that only has to see that nothing is left. */
+/** Enough for a guard that finds nothing to clean up. */
 const GUARD_END_MS = 5_000;
 
-/** Answers how to dismiss it. */
+/** Returns the function that ends the guard. */
 export function startGuard(dataDir: string): () => Promise<void> {
   const program = fileURLToPath(new URL("../../cli/dist/lattice.js", import.meta.url));
   const guard = spawn(process.execPath, [program, "up", "--guard", dataDir], {
-    // A session of its own, so that neither Ctrl-C nor a closed terminal reaches it.
+    // In its own session neither Ctrl-C nor a closed terminal reaches it.
     detached: true,
     stdio: ["pipe", "ignore", "ignore"],
   });
   const ended = new Promise<void>((resolve) => {
     guard.once("exit", () => resolve());
-    // Without a guard the cluster runs as well; only a killed `up` would leave something behind.
+    // The cluster works without a guard; only a killed `up` would leave processes behind.
     guard.once("error", () => resolve());
   });
   guard.stdin?.on("error", () => {});
@@ -36,11 +35,11 @@ export function startGuard(dataDir: string): () => Promise<void> {
   };
 }
 
-/** The guard's own life: wait for the end of `up`, then clear away. */
-export async function watchOver(dataDir: string, alive: Readable): Promise<void> {
+/** The guard process: waits for the end of `up`, then cleans up. */
+export async function runGuard(dataDir: string, alive: Readable): Promise<void> {
   await new Promise<void>((resolve) => {
     alive.once("end", resolve).once("close", resolve).once("error", resolve).resume();
   });
-  await stopLeftBehind({ dataDir, clusterFile: clusterFileIn(dataDir) }, () => {});
+  await stopOrphans({ dataDir, clusterFile: clusterFileIn(dataDir) }, () => {});
   rmSync(dataDir, { recursive: true, force: true });
 }

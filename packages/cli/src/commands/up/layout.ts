@@ -1,30 +1,30 @@
-// Where the programs of a local cluster are, and where its files go.
+// The paths of a local cluster: its programs and its data directory.
 
 import { existsSync, mkdtempSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ProblemError } from "@lattice/wire";
-import { makeFolders } from "./make-folders.ts";
+import { makeDirectories } from "./make-directories.ts";
 
-export interface Layout {
-  /** Without symbolic links, so that one directory has one name. */
+export interface DataDirLayout {
+  /** Without symbolic links, so that a directory has exactly one name. */
   readonly dataDir: string;
   /** Removed when the cluster stops. */
   readonly temporary: boolean;
   readonly serverDir: string;
   readonly logsDir: string;
-  /** Output and checkpoints of allocations, which all nodes share. */
+  /** Output and checkpoints of allocations, shared by all nodes. */
   readonly outputDir: string;
   readonly clusterFile: string;
-  /** What the next `up` uses unless told otherwise. */
+  /** Defaults of the next `up`. */
   readonly settingsFile: string;
   nodeDir(node: string): string;
 }
 
-export function prepareLayout(given: string | undefined): Layout {
+export function prepareLayout(given: string | undefined): DataDirLayout {
   const temporary = given === undefined;
-  const dataDir = usable(temporary ? mkdtempSync(join(tmpdir(), "lattice-")) : resolve(given));
+  const dataDir = createDataDir(temporary ? mkdtempSync(join(tmpdir(), "lattice-")) : resolve(given));
   return {
     dataDir,
     temporary,
@@ -39,9 +39,9 @@ export function prepareLayout(given: string | undefined): Layout {
 
 export const clusterFileIn = (dataDir: string): string => join(dataDir, "cluster.json");
 
-function usable(dataDir: string): string {
+function createDataDir(dataDir: string): string {
   try {
-    for (const name of ["server", "logs"]) makeFolders(join(dataDir, name));
+    for (const name of ["server", "logs"]) makeDirectories(join(dataDir, name));
     return realpathSync(dataDir);
   } catch (error) {
     throw new ProblemError("invalid_argument", {
@@ -51,7 +51,7 @@ function usable(dataDir: string): string {
   }
 }
 
-/** The built programs lie beside ours: packages/cli/dist/lattice.js, packages/server/dist/... */
+/** Finds a built program relative to this bundle: packages/cli/dist/lattice.js, packages/server/dist/... */
 export function programPath(name: "lattice-server" | "lattice-agent"): string {
   const folder = name === "lattice-server" ? "server" : "agent";
   const path = fileURLToPath(new URL(`../../${folder}/dist/${name}.js`, import.meta.url));

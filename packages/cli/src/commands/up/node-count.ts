@@ -1,20 +1,20 @@
-// How many nodes a local cluster has: as asked for, else as many as its data directory had the last
-// time, since allocations may still run on them.
+// The number of nodes of a local cluster: as requested, else as in the last run of the data directory, because
+// allocations may still run on those nodes.
 
 import { readFileSync, writeFileSync } from "node:fs";
-import type { Layout } from "./layout.ts";
+import type { DataDirLayout } from "./layout.ts";
 
-/** Each node is a process of its own; more belong on more machines, or in `lattice-agent --hollow`. */
+/** Each node is a process. Use more machines, or `lattice-agent --hollow`, for more. */
 export const MOST_NODES = 64;
-export const USUAL_NODES = 4;
+export const DEFAULT_NODES = 4;
 
-export function chooseNodeCount({ settingsFile, temporary }: Layout, asked: number | undefined): number {
-  const count = asked ?? remembered(settingsFile) ?? USUAL_NODES;
+export function chooseNodeCount({ settingsFile, temporary }: DataDirLayout, requested: number | undefined): number {
+  const count = requested ?? remembered(settingsFile) ?? DEFAULT_NODES;
   if (!temporary) writeFileSync(settingsFile, `${JSON.stringify({ nodes: count })}\n`);
   return count;
 }
 
-/** A file that is absent or damaged remembers nothing. */
+/** Returns null for a missing or damaged file. */
 function remembered(path: string): number | null {
   try {
     const { nodes } = JSON.parse(readFileSync(path, "utf8")) as { readonly nodes?: unknown };

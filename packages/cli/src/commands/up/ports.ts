@@ -1,12 +1,12 @@
-// Whether the ports of a local cluster are free. Asked before anything starts, so that the answer
-// names the ports and the flags rather than a program's log, and says so when it is Lattice already.
+// Checks that the ports of a local cluster are free, before anything starts: the error can then name the flags, and a
+// Lattice cluster that already uses the port.
 
 import { createServer } from "node:net";
 import { createClient } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
-import { startedBy } from "./started-by.ts";
+import { startCommand } from "./messages.ts";
 
-export interface Ports {
+interface Ports {
   readonly port: number;
   readonly grpcPort: number;
 }
@@ -17,8 +17,8 @@ interface Taken {
   readonly code: string;
 }
 
-/** Who holds a port answers at once, if it speaks HTTP at all. */
-const ASK_MS = 1_000;
+/** A local HTTP server responds well within this. */
+const PROBE_TIMEOUT_MS = 1_000;
 
 export async function requireFreePorts({ port, grpcPort }: Ports): Promise<void> {
   const tried = await Promise.all([tryPort(port, "--port"), tryPort(grpcPort, "--grpc-port")]);
@@ -26,7 +26,7 @@ export async function requireFreePorts({ port, grpcPort }: Ports): Promise<void>
   const forbidden = taken.find(({ code }) => code === "EACCES");
   if (forbidden !== undefined) {
     throw new ProblemError("invalid_argument", {
-      detail: `port ${forbidden.port} may not be used by this user`,
+      detail: `port ${forbidden.port} needs more privileges`,
       hint: `Choose one above 1023 with ${forbidden.flag}.`,
     });
   }
@@ -38,7 +38,7 @@ async function inUse(taken: readonly Taken[]): Promise<ProblemError> {
   const server = rest === undefined ? null : await latticeAt(rest.port);
   const ports = taken.map(({ port }) => port).join(" and ");
   const named = taken.length === 1 ? `port ${ports} is in use` : `ports ${ports} are in use`;
-  const others = `${startedBy()} ${taken.map(({ flag }) => `${flag} PORT`).join(" ")}`;
+  const others = `${startCommand()} ${taken.map(({ flag }) => `${flag} PORT`).join(" ")}`;
   const choose = `choose another: ${others} (0 takes any free one)`;
   if (rest === undefined || server === null) {
     return new ProblemError("conflict", {
@@ -52,11 +52,15 @@ async function inUse(taken: readonly Taken[]): Promise<ProblemError> {
   });
 }
 
-/** The name of the Lattice server there, or null for anything else. */
+/** Returns the name of the Lattice server on the port, or null. */
 async function latticeAt(port: number): Promise<string | null> {
   try {
-    const client = createClient({ url: `http://127.0.0.1:${port}`, timeoutMs: ASK_MS, retry: { retries: 0 } });
-    const { status, server } = await client.health({ signal: AbortSignal.timeout(ASK_MS) });
+    const client = createClient({
+      url: `http://127.0.0.1:${port}`,
+      timeoutMs: PROBE_TIMEOUT_MS,
+      retry: { retries: 0 },
+    });
+    const { status, server } = await client.health({ signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) });
     return status === "ok" && typeof server === "string" ? server : null;
   } catch {
     return null;

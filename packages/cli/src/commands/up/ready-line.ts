@@ -1,5 +1,4 @@
-// Waits for the line with which a server says that it is ready and on which addresses. It is the
-// only line of the server's log that a program reads.
+// Waits for the log line in which a server reports its addresses when it is ready. No other line of the log is parsed.
 
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { sleep } from "@lattice/sdk";
@@ -11,7 +10,7 @@ export interface Addresses {
   readonly grpc: string;
 }
 
-const LOOK_EVERY_MS = 15;
+const POLL_MS = 15;
 const MOST_LOG_BYTES = 1024 * 1024;
 const TAIL_LINES = 15;
 
@@ -29,10 +28,10 @@ export async function readyLine(child: Child, deadlineMs: number, signal: AbortS
       const why = ended === null ? `is not ready after ${deadlineMs / 1000} s` : `ended (${ended})`;
       throw new ProblemError("internal", {
         detail: [`${child.name} ${why}. The end of its log:`, ...tail(text)].join("\n"),
-        hint: `The whole log is ${child.logFile}`,
+        hint: `Read the whole log: ${child.logFile}`,
       });
     }
-    await sleep(LOOK_EVERY_MS, signal);
+    await sleep(POLL_MS, signal);
   }
 }
 

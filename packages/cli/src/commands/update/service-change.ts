@@ -1,7 +1,7 @@
-// What `lattice update` changes of a service: its program, its variables, its probe, and how it scales. What is not named
-// stays as it is; the server takes variables and policies as a whole, so they are read first where a part is to change.
+// The service part of `lattice update`: program, variables, probe and scaling. The server replaces variables and
+// policies as a whole, so they are read first and merged with the flags.
 
-import type { Allocation, AllocationUpdate, LivenessProbe, ScalePolicy } from "@lattice/sdk";
+import type { Allocation, LivenessProbe, ScalePolicy, UpdateAllocationRequest } from "@lattice/sdk";
 
 export interface ServiceFlags {
   readonly entrypoint?: string;
@@ -14,26 +14,26 @@ export interface ServiceFlags {
   readonly scaleTarget?: string;
 }
 
-type ServiceChange = NonNullable<AllocationUpdate["service"]>;
+type ServiceChange = NonNullable<UpdateAllocationRequest["service"]>;
 
-const renamesEnvironment = ({ image, env }: ServiceFlags): boolean => image !== undefined || env !== undefined;
+const changesEnvironment = ({ image, env }: ServiceFlags): boolean => image !== undefined || env !== undefined;
 
 export const rescales = ({ minNodes, maxNodes, scaleMetric, scaleTarget }: ServiceFlags): boolean =>
   [minNodes, maxNodes, scaleMetric, scaleTarget].some((flag) => flag !== undefined);
 
 /** Whether the nodes of a running service would be replaced. */
 export const replacesNodes = (flags: ServiceFlags): boolean =>
-  renamesEnvironment(flags) || flags.entrypoint !== undefined || flags.probe !== undefined;
+  changesEnvironment(flags) || flags.entrypoint !== undefined || flags.probe !== undefined;
 
-/** Whether what it is now has to be known. */
-export const changesPart = (flags: ServiceFlags): boolean => renamesEnvironment(flags) || rescales(flags);
+/** Whether the current values must be read first. */
+export const changesPart = (flags: ServiceFlags): boolean => changesEnvironment(flags) || rescales(flags);
 
-/** Null: nothing of the service is named. */
+/** Returns null when no service flag is given. */
 export function serviceChange(flags: ServiceFlags, now: Allocation["spec"]): ServiceChange | null {
   if (!replacesNodes(flags) && !rescales(flags)) return null;
   return {
     ...(flags.entrypoint === undefined ? {} : { entrypoint: flags.entrypoint }),
-    ...(renamesEnvironment(flags) ? { environment: environmentOf(flags, now?.environment ?? {}) } : {}),
+    ...(changesEnvironment(flags) ? { environment: environmentOf(flags, now?.environment ?? {}) } : {}),
     ...(rescales(flags) ? { scale_policy: policyOf(flags, now?.lifecycle?.scale_policy ?? {}) } : {}),
     ...probeOf(flags.probe),
   };

@@ -1,17 +1,17 @@
-// Small pictures made of block characters.
+// Bars and sparklines of block characters.
 
 const BAR_WIDTH = 24;
 const EIGHTHS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 const LEVELS = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
 
-/** Full at 1 and beyond. */
+/** Returns a bar that is full at 1 and above. */
 export function bar(fraction: number): string {
   const eighths = Math.round(Math.min(1, Math.max(0, fraction)) * BAR_WIDTH * 8);
   const filled = "█".repeat(Math.floor(eighths / 8)) + (EIGHTHS[eighths % 8] ?? "");
   return filled + "░".repeat(BAR_WIDTH - filled.length);
 }
 
-/** Days without any use are dots, so that a little is told from nothing. */
+/** Days without usage are dots, to distinguish them from a little usage. */
 export function sparkline(values: readonly number[]): string {
   const most = Math.max(...values, 0);
   return values

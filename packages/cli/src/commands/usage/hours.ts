@@ -1,5 +1,4 @@
-// Hours as people read them: whole ones when there are many, and enough digits that a job of a second
-// does not read as nothing.
+// Formats hours: whole numbers when large, and enough digits that a job of one second does not show as 0.
 
 export function hoursText(hours: number | undefined): string {
   const value = hours ?? 0;

@@ -1,7 +1,7 @@
-// Usage as a page: a bar per budget and a line of days where there is a terminal, the figures in
-// sentences, and a table of who used how much.
+// The usage report: figures in sentences, a bar per budget and a sparkline of days on a terminal, and a table by user
+// or tenant.
 
-import type { Budget, Hours, RunningUsage, Usage } from "@lattice/sdk";
+import type { Budget, DayUsage, RunningUsage, Usage } from "@lattice/sdk";
 import type { Paint } from "../../output/paint.ts";
 import type { Printer } from "../../output/printer.ts";
 import type { Column } from "../../output/table.ts";
@@ -10,7 +10,7 @@ import { bar, sparkline } from "./draw.ts";
 import { hoursText } from "./hours.ts";
 import { sentencesOf } from "./sentences.ts";
 
-export interface Look {
+interface UsageStyle {
   /** Bars and sparklines, for a terminal. */
   readonly graphic: boolean;
   readonly wide: boolean;
@@ -18,7 +18,7 @@ export interface Look {
 
 const LABEL_WIDTH = 13;
 
-export function showUsage(print: Printer, usage: Usage, { graphic, wide }: Look): void {
+export function showUsage(print: Printer, usage: Usage, { graphic, wide }: UsageStyle): void {
   for (const sentence of sentencesOf(usage)) print.line(clean(sentence));
   if (graphic) print.lines(["", ...drawn(print.paint, usage)]);
   const rows = breakdown(usage);
@@ -36,9 +36,9 @@ function drawn(paint: Paint, { budgets = [], by_day = [] }: Usage): string[] {
   const bars = budgets.map((budget) => label(nameOf(budget)) + painted(paint, budget));
   const gpus = by_day.some((day) => (day.gpu_hours ?? 0) > 0);
   const values = by_day.map((day) => (gpus ? day.gpu_hours : day.node_hours) ?? 0);
-  // The newest days, as many as the line has room for.
-  const room = (process.stdout.columns ?? 80) - LABEL_WIDTH;
-  return [...bars, label(gpus ? "GPUs by day" : "Nodes by day") + paint("cyan", sparkline(values.slice(-room)))];
+  // The newest days that fit on the line.
+  const width = (process.stdout.columns ?? 80) - LABEL_WIDTH;
+  return [...bars, label(gpus ? "GPUs by day" : "Nodes by day") + paint("cyan", sparkline(values.slice(-width)))];
 }
 
 function painted(paint: Paint, { percent, hours }: Budget): string {
@@ -48,13 +48,13 @@ function painted(paint: Paint, { percent, hours }: Budget): string {
 
 const nameOf = ({ kind }: Budget): string => (kind === "gpu_hours" ? "GPU-hours" : "Node-hours");
 
-interface Row extends Hours {
+interface Row extends Omit<DayUsage, "day"> {
   readonly label: "USER" | "TENANT";
   readonly name: string;
   readonly running?: RunningUsage | undefined;
 }
 
-/** Of one tenant by user, of several by tenant; one line alone says nothing new. */
+/** One tenant is broken down by user, several by tenant; a single row would repeat the total. */
 function breakdown({ tenant = "", user = "", by_user = [], by_tenant = [] }: Usage): Row[] {
   if (tenant !== "" && user === "") return by_user.map((one) => ({ label: "USER", name: one.user, ...one }));
   if (by_tenant.length < 2) return [];
@@ -68,7 +68,7 @@ const columns = (label: string): readonly Column<Row>[] => [
   { header: "RUNNING", value: (row) => String(row.running?.allocations ?? 0), align: "right" },
 ];
 
-const DAY_COLUMNS: readonly Column<Hours & { readonly day: string }>[] = [
+const DAY_COLUMNS: readonly Column<DayUsage & { readonly day: string }>[] = [
   { header: "DAY", value: (row) => row.day },
   { header: "NODE-HOURS", value: (row) => hoursText(row.node_hours), align: "right" },
   { header: "GPU-HOURS", value: (row) => hoursText(row.gpu_hours), align: "right" },

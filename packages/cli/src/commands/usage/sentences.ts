@@ -1,4 +1,4 @@
-// Usage in sentences, with the figures, and where the last week leads if it goes on like that.
+// Describes usage in sentences, with a forecast from the rate of the last week.
 
 import type { Budget, Usage } from "@lattice/sdk";
 import { hoursText } from "./hours.ts";
@@ -15,8 +15,8 @@ function usedText(usage: Usage): string {
   return `${who(usage)} used ${hoursText(node_hours)} node-hours and ${hoursText(gpu_hours)} GPU-hours ${when}.`;
 }
 
-function runningText({ running = {} }: Usage): string {
-  const { allocations = 0, nodes = 0, gpus = 0 } = running;
+function runningText({ running }: Usage): string {
+  const { allocations = 0, nodes = 0, gpus = 0 } = running ?? {};
   if (allocations === 0) return "Nothing is running now.";
   const where = `${counted(nodes, "node")}${gpus === 0 ? "" : ` with ${counted(gpus, "GPU")}`}`;
   return `${counted(allocations, "allocation")} ${allocations === 1 ? "is" : "are"} running now, on ${where}.`;
@@ -39,18 +39,19 @@ function budgetTexts(usage: Usage): string[] {
   });
 }
 
-/** Days whose use stands for what is to come. */
+/** The forecast assumes the rate of these days. */
 const RECENT_DAYS = 7;
 
-/** The window rolls: a steady use below budget / period never meets the budget. */
+/** The budget window rolls, so a steady rate below budget / period never exhausts it. */
 function outlook(usage: Usage, { kind, hours, remaining_hours, period_days }: Budget): string {
-  if (remaining_hours <= 0) return "the budget is used up, and its work waits behind that of others";
-  // The days tell of the tenant's rate only where they are all of its work, up to today.
+  if (remaining_hours <= 0) return "the budget is used up, so its allocations queue behind others";
+  // The days give the tenant's rate only when they cover all of its users up to today.
   const recent = (usage.by_day ?? []).slice(-RECENT_DAYS);
   if ((usage.user ?? "") !== "" || !isLatest(usage) || recent.length < RECENT_DAYS) {
     return `${hoursText(remaining_hours)} are left`;
   }
-  const rate = recent.reduce((sum, day) => sum + (day[kind] ?? 0), 0) / RECENT_DAYS;
+  const rate =
+    recent.reduce((sum, day) => sum + (kind === "gpu_hours" ? day.gpu_hours : day.node_hours), 0) / RECENT_DAYS;
   if (rate * period_days <= hours) return "at the rate of the last week it will not be used up";
   const left = Math.ceil(remaining_hours / rate);
   return `at the rate of the last week it will be used up in ${counted(left, "day")}`;
@@ -61,6 +62,7 @@ function who({ tenant = "", user = "" }: Usage): string {
   return tenant === "" ? user : `${user} in ${tenant}`;
 }
 
-const isLatest = ({ as_of, until }: Usage): boolean => as_of === undefined || as_of.startsWith(until);
+const isLatest = ({ calculated_at, until }: Usage): boolean =>
+  calculated_at === undefined || calculated_at.startsWith(until);
 const lastDays = (days: number): string => (days === 1 ? "today" : `in the last ${days} days`);
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;

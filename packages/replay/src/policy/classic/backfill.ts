@@ -1,13 +1,13 @@
-// One pass behind the head of the queue: start J if it fits now and either ends by the shadow time or
-// needs no more than the extra nodes, which it then uses up. After a pass the shadow stays true until
-// something ends or the head starts: what ends by the shadow time is back by then, and what does not
-// has been taken off the extra nodes. Until then only new submissions can start, so only they are tried.
+// One backfill pass behind the head of the queue: a job starts if it fits now and either ends by the shadow time or
+// needs no more than the extra nodes, which it then uses up. The shadow stays valid until a job ends or the head
+// starts: jobs that end by the shadow time are gone by then, and the others have been subtracted from the extra nodes.
+// Until then only new submissions can start, so only they are tried.
 
-import { type Machine, start } from "./machine.ts";
+import { type ClassicMachine, start } from "./machine.ts";
 import { findShadow } from "./releases.ts";
 import { moveTail, put } from "./waiting.ts";
 
-export function backfillAll(machine: Machine, now: number): void {
+export function backfillAll(machine: ClassicMachine, now: number): void {
   const { waiting, head, isStarted, shadow } = machine;
   const { rows, sizes, requests, length } = waiting;
   findShadow(machine.releases, machine.trace.size[head] as number, machine.free, shadow);
@@ -28,8 +28,8 @@ export function backfillAll(machine: Machine, now: number): void {
   waiting.length -= place - kept;
 }
 
-/** Tries the rows from `first` on, all of them submitted at this instant. */
-export function backfillNew(machine: Machine, first: number, now: number): void {
+/** Tries the rows from `first` on, all submitted at this instant. */
+export function backfillNew(machine: ClassicMachine, first: number, now: number): void {
   const { trace, submitted } = machine;
   const order = machine.backfill === "shortest first" && submitted - first > 1 ? byRequest(machine, first) : null;
   for (let i = 0; i < submitted - first; i += 1) {
@@ -39,7 +39,7 @@ export function backfillNew(machine: Machine, first: number, now: number): void 
   }
 }
 
-function tryStart(machine: Machine, row: number, size: number, endsBy: number, now: number): boolean {
+function tryStart(machine: ClassicMachine, row: number, size: number, endsBy: number, now: number): boolean {
   const { shadow } = machine;
   if (endsBy > shadow.time) {
     if (size > shadow.extra) return false;
@@ -50,7 +50,7 @@ function tryStart(machine: Machine, row: number, size: number, endsBy: number, n
   return true;
 }
 
-function byRequest({ trace, submitted }: Machine, first: number): readonly number[] {
+function byRequest({ trace, submitted }: ClassicMachine, first: number): readonly number[] {
   const rows = Array.from({ length: submitted - first }, (_, i) => first + i);
   return rows.sort((a, b) => (trace.request[a] as number) - (trace.request[b] as number) || a - b);
 }

@@ -1,45 +1,44 @@
-// The classic policies on a machine of equal nodes, by their textbook definitions, so that published
-// results can be compared. At each instant all ends, then all submissions, then one pass over the
-// queue. `fcfs` starts the head while it fits. `easy` goes on: it gives the head a shadow time (the
-// earliest instant at which it fits by requested times) and starts a later job only if that ends by
-// then, or needs no more than the nodes that are spare even then. Rows are in queue order, so the head
-// is the lowest row that has not started.
+// The classic policies on a machine of equal nodes, by their textbook definitions, so that published results can be
+// compared. At each instant: all ends, all submissions, one pass over the queue. `fcfs` starts the head while it fits.
+// `easy` continues: it computes the shadow time of the head (the earliest instant at which it fits by requested times)
+// and starts a later job only if it ends by then, or needs no more than the nodes that are spare even then. Rows are in
+// queue order, so the head is the lowest row that has not started.
 
 import type { Trace } from "../../trace/trace.ts";
-import type { OnProgress, Outcomes, Policy } from "../policy.ts";
+import type { OnProgress, Outcomes, ReplayPolicy } from "../policy.ts";
 import { backfillAll, backfillNew } from "./backfill.ts";
 import { nextEnd, takeEnd } from "./ends.ts";
-import { type Backfill, createMachine, type Machine, NOBODY, start } from "./machine.ts";
+import { type Backfill, type ClassicMachine, createMachine, NO_HEAD, start } from "./machine.ts";
 import { removeRelease } from "./releases.ts";
 import { addByRequest, addLast } from "./waiting.ts";
 
-export const fcfs: Policy = (trace, onProgress) => replay(trace, "none", onProgress);
+export const fcfs: ReplayPolicy = (trace, onProgress) => replay(trace, "none", onProgress);
 
-export const easy: Policy = (trace, onProgress) => replay(trace, "queue order", onProgress);
+export const easy: ReplayPolicy = (trace, onProgress) => replay(trace, "queue order", onProgress);
 
-export const easySjbf: Policy = (trace, onProgress) => replay(trace, "shortest first", onProgress);
+export const easySjbf: ReplayPolicy = (trace, onProgress) => replay(trace, "shortest first", onProgress);
 
 function replay(trace: Trace, backfill: Backfill, onProgress: OnProgress): Outcomes {
   const machine = createMachine(trace, backfill, onProgress);
   while (machine.started < trace.count) {
     const now = Math.min(nextEnd(machine.ends), nextSubmission(machine));
     const first = machine.submitted;
-    if (takeEnds(machine, now)) machine.shadowOf = NOBODY;
+    if (takeEnds(machine, now)) machine.shadowOf = NO_HEAD;
     takeSubmissions(machine, now);
     startHeads(machine, now);
     if (backfill === "none" || machine.free === 0 || machine.submitted - machine.head <= 1) continue;
-    // With the head blocked as before and nothing come back, whoever could not start then cannot now.
+    // The head is blocked as before and no node was released: a job that could not start then cannot start now.
     if (machine.shadowOf === machine.head) backfillNew(machine, first, now);
     else backfillAll(machine, now);
   }
   return machine.outcomes;
 }
 
-function nextSubmission({ trace, submitted }: Machine): number {
+function nextSubmission({ trace, submitted }: ClassicMachine): number {
   return submitted < trace.count ? (trace.submit[submitted] as number) : Number.POSITIVE_INFINITY;
 }
 
-function takeEnds(machine: Machine, now: number): boolean {
+function takeEnds(machine: ClassicMachine, now: number): boolean {
   const { trace, ends, outcomes } = machine;
   if (nextEnd(ends) > now) return false;
   while (nextEnd(ends) <= now) {
@@ -52,7 +51,7 @@ function takeEnds(machine: Machine, now: number): boolean {
   return true;
 }
 
-function takeSubmissions(machine: Machine, now: number): void {
+function takeSubmissions(machine: ClassicMachine, now: number): void {
   const { trace, waiting, backfill } = machine;
   for (; nextSubmission(machine) <= now; machine.submitted += 1) {
     const row = machine.submitted;
@@ -63,7 +62,7 @@ function takeSubmissions(machine: Machine, now: number): void {
   }
 }
 
-function startHeads(machine: Machine, now: number): void {
+function startHeads(machine: ClassicMachine, now: number): void {
   const { isStarted, trace } = machine;
   for (; machine.head < machine.submitted; machine.head += 1) {
     const row = machine.head;

@@ -1,8 +1,8 @@
-// When running jobs end: a binary heap of rows in a typed array, ordered by their end times. The order
-// among equal times does not matter here, since all ends of an instant are taken before anything is
-// decided. Plain functions over one record: they are compiled once, however many replays run.
+// The ends of running jobs: a binary heap of rows in a typed array, ordered by end time. The order among equal times
+// does not matter, since all ends of an instant are taken before any decision. Plain functions over one record: they
+// are compiled once, however many replays run.
 
-export interface Ends {
+interface Ends {
   /** End times by row, written before the row is added. */
   readonly end: Float64Array;
   readonly rows: Int32Array;
@@ -15,7 +15,7 @@ export const createEnds = (end: Float64Array, capacity: number): Ends => ({
   size: 0,
 });
 
-/** Infinity when nothing runs. */
+/** Returns Infinity when nothing runs. */
 export function nextEnd({ end, rows, size }: Ends): number {
   return size === 0 ? Number.POSITIVE_INFINITY : (end[rows[0] as number] as number);
 }
@@ -35,7 +35,7 @@ export function addEnd(ends: Ends, row: number): void {
   rows[hole] = row;
 }
 
-/** Takes the row that ends first; only when something runs. */
+/** Removes and returns the row that ends first; the heap must not be empty. */
 export function takeEnd(ends: Ends): number {
   const { end, rows } = ends;
   const taken = rows[0] as number;

@@ -1,5 +1,4 @@
-// A machine of equal nodes while a classic policy runs on it: what is free, who runs until when, who
-// waits, and where the replay stands in the trace.
+// A machine of equal nodes under a classic policy: free nodes, running and waiting jobs, and the position in the trace.
 
 import type { Trace } from "../../trace/trace.ts";
 import { createOutcomes, type OnProgress } from "../policy.ts";
@@ -9,9 +8,9 @@ import { createWaiting } from "./waiting.ts";
 
 export type Backfill = "none" | "queue order" | "shortest first";
 
-export const NOBODY = -1;
+export const NO_HEAD = -1;
 
-export type Machine = ReturnType<typeof createMachine>;
+export type ClassicMachine = ReturnType<typeof createMachine>;
 
 export function createMachine(trace: Trace, backfill: Backfill, onProgress: OnProgress) {
   const outcomes = createOutcomes(trace.count);
@@ -27,8 +26,8 @@ export function createMachine(trace: Trace, backfill: Backfill, onProgress: OnPr
     releases: createReleases(atOnce),
     waiting: createWaiting(),
     shadow,
-    /** The head whose shadow stands, as of its last pass and still true now. */
-    shadowOf: NOBODY,
+    /** The head whose shadow is still valid. */
+    shadowOf: NO_HEAD,
     free: trace.nodes,
     /** The lowest row that has not started. */
     head: 0,
@@ -38,10 +37,10 @@ export function createMachine(trace: Trace, backfill: Backfill, onProgress: OnPr
   };
 }
 
-/** Progress is told once per so many starts. */
+/** Progress is reported once per this many starts. */
 const PROGRESS_STEP = 1024;
 
-export function start(machine: Machine, row: number, now: number): void {
+export function start(machine: ClassicMachine, row: number, now: number): void {
   const { trace, outcomes } = machine;
   const size = trace.size[row] as number;
   machine.isStarted[row] = 1;

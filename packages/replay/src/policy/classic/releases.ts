@@ -1,18 +1,17 @@
-// When nodes come back by requested times: (time, nodes) pairs in order of time, latest first, because
-// those that leave are mostly the earliest and a removal then moves little. Two entries of the same time
-// and size are the same to everyone, so no job is named.
+// Expected releases by requested times: (time, nodes) pairs, latest first, because most removals are of the earliest
+// and then move little. Entries of equal time and size are interchangeable, so no job is named.
 
-export interface Releases {
+interface Releases {
   readonly times: Float64Array;
   readonly sizes: Int32Array;
   size: number;
 }
 
-/** What the head of the queue is promised. */
+/** The reservation of the head of the queue. */
 export interface Shadow {
   /** The earliest instant at which the head fits by requested times. */
   time: number;
-  /** Free then beyond its need, with all releases up to and including that instant. */
+  /** Nodes free then beyond its need, with all releases up to and including that instant. */
   extra: number;
 }
 
@@ -46,7 +45,7 @@ export function removeRelease(releases: Releases, time: number, nodes: number): 
   releases.size -= 1;
 }
 
-/** Writes the shadow of a need of so many nodes into `shadow`. */
+/** Writes the shadow of a request for this many nodes into `shadow`. */
 export function findShadow({ times, sizes, size }: Releases, need: number, free: number, shadow: Shadow): void {
   let coming = free;
   let place = size - 1;

@@ -1,8 +1,8 @@
-// The waiting jobs in the order in which backfill goes through them: by queue order, or by requested
-// time and then queue order. Size and request stand beside each row, so that a walk reads memory in
-// order. A job that has started stays in the list until the next walk drops it.
+// The waiting jobs in backfill order: by queue order, or by requested time and then queue order. Size and request are
+// stored next to each row, so that a pass reads memory in order. A started job stays in the list until the next pass
+// drops it.
 
-export interface Waiting {
+interface Waiting {
   rows: Int32Array;
   sizes: Int32Array;
   requests: Float64Array;
@@ -24,7 +24,7 @@ export function addLast(waiting: Waiting, row: number, size: number, request: nu
   waiting.length += 1;
 }
 
-/** Rows are added in queue order, so a row goes behind all that asked for no more. */
+/** Rows are added in queue order, so a row goes behind all rows with the same request or a smaller one. */
 export function addByRequest(waiting: Waiting, row: number, size: number, request: number): void {
   if (waiting.length === waiting.rows.length) grow(waiting);
   const place = placeAfter(waiting, request);
@@ -33,7 +33,7 @@ export function addByRequest(waiting: Waiting, row: number, size: number, reques
   waiting.length += 1;
 }
 
-/** Moves what begins at `from` to begin at `to`; the length is the caller's to set. */
+/** Moves the rows from `from` on to start at `to`; the caller sets the length. */
 export function moveTail({ rows, sizes, requests, length }: Waiting, from: number, to: number): void {
   rows.copyWithin(to, from, length);
   sizes.copyWithin(to, from, length);

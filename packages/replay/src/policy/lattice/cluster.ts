@@ -1,5 +1,5 @@
-// The replayed cluster: a real state that only `applyEntry` changes. In a replay nothing may be refused:
-// a refusal is a fault of this program, not of the trace.
+// The replayed cluster: a real state that only `applyEntry` changes. A refusal in a replay is a bug of this program,
+// not of the trace.
 
 import {
   type AllocationId,
@@ -46,13 +46,13 @@ export function commit(state: State, seconds: number, commands: readonly Command
 
 export const atInstant = (seconds: number): Instant => instant(Math.round(seconds * 1000));
 
-export interface Attempted {
+interface Attempted {
   readonly allocation: AllocationId;
   readonly attempt: Attempt;
   readonly nodes: readonly NodeId[];
 }
 
-/** What every node of an attempt reports, in the order of its nodes, in which `apply` takes them together. */
+/** Adds the report of every node of an attempt, in the order of its nodes, which `apply` folds together. */
 export function addReports(into: Command[], attempted: Attempted, told: "running" | "completed" | "stopped"): void {
   const { allocation, attempt, nodes } = attempted;
   const exitCode = told === "completed" ? 0 : null;

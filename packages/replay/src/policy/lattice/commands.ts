@@ -1,14 +1,14 @@
-// The commands that set up a replayed cluster and submit a trace's jobs: nodes as the inventory says, a
-// vCluster per weight profile, the tenants of the trace with their quotas.
+// The commands that set up a replayed cluster and submit the jobs of a trace: nodes of the inventory, a vCluster per
+// weight profile, tenants with their quotas.
 
 import {
-  ANYTHING,
   type Command,
   duration,
   MAX_PREEMPTION_CLASS,
+  minimalSpec,
+  NO_CONSTRAINTS,
   type Origin,
   parseTenantId,
-  plainSpec,
   present,
   seconds,
   type TenantId,
@@ -24,16 +24,16 @@ export function machineCommands({ inventory, profiles }: LatticeSetup): Command[
   return [
     ...profiles.map((profile, i) => createVCluster(profile, i === 0)),
     ...inventory.nodes.map(register),
-    // Nobody asks a replay for its finished records, and keeping them would only cost memory.
+    // A replay does not read finished records, and keeping them would cost memory.
     { kind: "retention.set", maxFinished: 0, maxFinishedAge: duration(0) },
   ];
 }
 
-/** By their names where those can name a tenant, else by a number. */
+/** Returns the names where they are valid tenant names, else numbers. */
 export const tenantsOf = ({ tenants }: Pick<Trace, "tenants">): readonly TenantId[] =>
   tenants.map((name, i) => parseTenantId(`tenant-${name}`) ?? (`unnamed.${i + 1}` as TenantId));
 
-/** Those that the trace lists; the others are made by their first submission, as on a cluster. */
+/** Tenants of the trace; others are created by their first submission, as on a cluster. */
 export function tenantCommands(trace: Pick<Trace, "tenants" | "limits">, unit: number): Command[] {
   const ids = tenantsOf(trace);
   return trace.limits.map(({ name, quota }) => ({
@@ -42,12 +42,12 @@ export function tenantCommands(trace: Pick<Trace, "tenants" | "limits">, unit: n
     tenant: present(ids[trace.tenants.indexOf(name)], "a tenant with limits is a tenant"),
     description: "",
     quota: { ...quota, maxNodes: quota.maxNodes === null ? null : Math.floor(quota.maxNodes / unit) },
-    // Whatever class was asked for had been granted.
+    // Every class in the trace had been granted.
     maxPreemptionClass: MAX_PREEMPTION_CLASS,
   }));
 }
 
-export interface Submission {
+interface Submission {
   readonly row: number;
   readonly tenant: TenantId;
   readonly nodes: number;
@@ -56,12 +56,12 @@ export interface Submission {
 
 export function submitCommand(trace: Trace, { row, tenant, nodes, vcluster }: Submission): Command {
   const request = trace.request[row] as number;
-  const ask = trace.asks?.[row] ?? null;
+  const ask = trace.requests?.[row] ?? null;
   return {
     kind: "allocation.submit",
     origin: originOf(userOf(trace, row)),
     createTenant: true,
-    spec: plainSpec({
+    spec: minimalSpec({
       tenant,
       vcluster,
       name: `trace-${idOf(trace, row)}`.slice(0, 64),
@@ -69,7 +69,7 @@ export function submitCommand(trace: Trace, { row, tenant, nodes, vcluster }: Su
       resources: {
         minNodes: nodes,
         maxNodes: Math.max(nodes, ask?.maxNodes ?? 0),
-        constraints: ask?.constraints ?? ANYTHING,
+        constraints: ask?.constraints ?? NO_CONSTRAINTS,
       },
       lifecycle: {
         walltime: duration(Math.max(1, Math.round(request * 1000))),
@@ -106,12 +106,12 @@ function createVCluster(
 }
 
 function register(node: InventoryNode): Command {
-  const { cpuCores, memoryBytes, gpuType, gpuCount, features, beyond } = node;
+  const { cpuCores, memoryBytes, gpuType, gpuCount, features, topology } = node;
   const unknown = { hostname: node.id, kernel: "", isolation: "", hollow: true };
   return {
     kind: "node.register",
     node: node.id,
-    capabilities: { cpuCores, memoryBytes, gpuType, gpuCount, features, ...unknown, ...beyond },
+    capabilities: { cpuCores, memoryBytes, gpuType, gpuCount, features, ...unknown, ...topology },
     group: node.group,
     conformance: node.conformance,
     homeVCluster: node.homeVCluster,

@@ -1,12 +1,11 @@
-// Future events by time: a binary heap of (time, number). Equal times come out by number, so that the
-// order is total.
+// Future events by time: a binary heap of (time, number). Equal times come out by number, so the order is total.
 
-export interface EventTimes {
+interface EventTimes {
   readonly size: number;
-  /** Infinity when empty. */
+  /** Returns Infinity when empty. */
   nextTime(): number;
   add(time: number, number: number): void;
-  /** The numbers of all events up to and including this time, in order. */
+  /** Removes and returns the numbers of all events up to and including this time, in order. */
   takeUntil(time: number): number[];
 }
 

@@ -1,7 +1,6 @@
-// The real thing in virtual time: the trace's jobs become commands, `applyEntry` folds them into a real
-// state, and the real scheduling cycle plans over its view. At each instant all ends, then all
-// submissions in one entry; then one cycle per vCluster, each committed in another, so that no two plans
-// collide.
+// The real scheduler in virtual time: jobs become commands, `applyEntry` folds them into a real state, and real cycles
+// plan over its view. At each instant: all ends and all submissions in one entry, then one cycle per vCluster, each
+// committed in an entry of its own, so that no two plans collide.
 
 import {
   type AllocationId,
@@ -14,17 +13,18 @@ import {
   type VCluster,
 } from "@lattice/core";
 import {
-  createReuse,
+  type CycleCache,
+  createCycleCache,
   cycle,
+  type ExternalInputs,
   type ForeignReservation,
-  nothingToDo,
+  hasNothingToDo,
   type Reservation,
-  type Reuse,
   snapshotFor,
   type Victim,
 } from "@lattice/scheduler";
 import type { Trace } from "../../trace/trace.ts";
-import { createOutcomes, type OnProgress, type Outcomes, type Policy } from "../policy.ts";
+import { createOutcomes, type OnProgress, type Outcomes, type ReplayPolicy } from "../policy.ts";
 import { addReports, atInstant, commit, createCluster } from "./cluster.ts";
 import { submitCommand, tenantsOf } from "./commands.ts";
 import { createEventTimes } from "./event-times.ts";
@@ -32,24 +32,24 @@ import type { LatticeSetup } from "./setup.ts";
 import { createWaitingSizes, type WaitingSizes } from "./waiting-sizes.ts";
 
 export const latticeOn =
-  (setup: LatticeSetup): Policy =>
+  (setup: LatticeSetup): ReplayPolicy =>
   (trace, onProgress) =>
     replay(trace, setup, onProgress);
 
-/** A replay on its way. */
+/** A replay in progress. */
 interface Replay {
   readonly trace: Trace;
   readonly state: State;
   readonly vclusters: readonly VCluster[];
-  /** What the cycle before promised, per vCluster. */
-  readonly promised: Map<string, readonly Reservation[]>;
-  readonly reuses: ReadonlyMap<string, Reuse>;
+  /** The reservations of the previous cycle, by vCluster. */
+  readonly reservations: Map<string, readonly Reservation[]>;
+  readonly caches: ReadonlyMap<string, CycleCache>;
   readonly rowOf: Map<AllocationId, number>;
   readonly running: Map<number, Placement>;
   readonly sizes: WaitingSizes;
-  /** Nodes that a row needs. */
+  /** The nodes that a row needs. */
   readonly needOf: (row: number) => number;
-  /** With jobs of several classes a cycle may have something to do even when nothing fits. */
+  /** With jobs of several classes a cycle may preempt even when nothing fits. */
   readonly isOneClass: boolean;
 }
 
@@ -61,8 +61,8 @@ function replay(trace: Trace, setup: LatticeSetup, onProgress: OnProgress): Outc
     trace,
     state,
     vclusters,
-    promised: new Map(),
-    reuses: new Map(vclusters.map(({ id }) => [id, createReuse()])),
+    reservations: new Map(),
+    caches: new Map(vclusters.map(({ id }) => [id, createCycleCache()])),
     rowOf: new Map(),
     running: new Map(),
     sizes: createWaitingSizes(setup.inventory.nodes.length),
@@ -80,12 +80,12 @@ function replay(trace: Trace, setup: LatticeSetup, onProgress: OnProgress): Outc
     if (now === Number.POSITIVE_INFINITY) throw new Error(`${trace.count - started} jobs never started`);
     const first = submitted;
     while (submitted < trace.count && nextSubmit() <= now) submitted += 1;
-    // An end that was due is none where the job was stopped meanwhile.
+    // A due end is void when the job was stopped meanwhile.
     const due = new Set(ends.takeUntil(now));
     const ended = [...due].filter((row) => run.running.has(row) && (outcomes.end[row] as number) <= now);
-    news(run, now, { ended, first, submitted, submit });
+    dueCommands(run, now, { ended, first, submitted, submit });
     plans(run, now, {
-      begun(placement) {
+      started(placement) {
         const row = present(run.rowOf.get(placement.allocation), `placed unknown ${placement.allocation}`);
         const end = now + (trace.run[row] as number);
         run.rowOf.delete(placement.allocation);
@@ -118,9 +118,9 @@ function rowRunning({ running }: Replay, allocation: AllocationId): number {
   throw new Error(`${allocation} was stopped but did not run`);
 }
 
-/** What a plan means for the jobs: told in the order in which it happens. */
-interface Happenings {
-  begun(placement: Placement): void;
+/** The effects of a plan on the jobs, in the order in which they happen. */
+interface PlanEffects {
+  started(placement: Placement): void;
   stopped(allocation: AllocationId): void;
 }
 
@@ -132,8 +132,8 @@ interface News {
   readonly submit: (row: number) => Command;
 }
 
-/** What has happened by this instant, as one entry. */
-function news(run: Replay, now: number, { ended, first, submitted, submit }: News): void {
+/** Returns the ends and submissions of this instant as one entry. */
+function dueCommands(run: Replay, now: number, { ended, first, submitted, submit }: News): void {
   const { state, rowOf, running, sizes, needOf } = run;
   const commands: Command[] = [];
   for (const row of ended) {
@@ -163,38 +163,42 @@ function submitter(trace: Trace, { profiles }: LatticeSetup, needOf: Replay["nee
       row,
       tenant: present(tenants[trace.tenant[row] as number], `row ${row} has no tenant`),
       nodes: needOf(row),
-      vcluster: (trace.asks?.[row]?.vcluster ?? standard) as VCluster["id"],
+      vcluster: (trace.requests?.[row]?.vcluster ?? standard) as VCluster["id"],
     });
 }
 
-/** Rounds of stopping and starting at one instant: each stops lower classes only, so few are ever needed. */
-const MOST_ROUNDS = 64;
+/** Rounds of preemption at one instant: each stops lower classes only, so few are needed. */
+const ROUND_LIMIT = 64;
 
-function plans(run: Replay, now: number, tell: Happenings): void {
+function plans(run: Replay, now: number, effects: PlanEffects): void {
   const { state, vclusters } = run;
   if (run.isOneClass && state.freeNodeCount < run.sizes.least()) return;
   for (const vcluster of vclusters) {
-    // Nodes are free as soon as their work is told to stop, so whom it was for starts at once.
-    for (let round = 0; round < MOST_ROUNDS && planOne(run, now, vcluster, tell); round += 1);
+    // A victim's nodes are free at once, so the preemptor starts in the next round.
+    for (let round = 0; round < ROUND_LIMIT && runCycle(run, now, vcluster, effects); round += 1);
   }
 }
 
-/** One cycle; what it starts runs at once on every node. True when others were stopped, and it should be asked again. */
-function planOne(run: Replay, now: number, vcluster: VCluster, tell: Happenings): boolean {
-  const { state, promised } = run;
-  if (nothingToDo(state, vcluster)) return false;
-  const previous = promised.get(vcluster.id) ?? [];
-  const foreign = foreignTo(vcluster.id, run, now);
-  const reuse = present(run.reuses.get(vcluster.id), "a vCluster has nothing to reuse");
-  const beyond = { previous, foreign, reuse, report: "none" as const };
-  const decided = cycle(snapshotFor(state, vcluster, atInstant(now), undefined, beyond));
-  promised.set(vcluster.id, decided.reservations);
-  const { basis, placements, preemptions } = decided;
+/** Runs one cycle and starts its placements. Returns true after a preemption, which needs another round. */
+function runCycle(run: Replay, now: number, vcluster: VCluster, effects: PlanEffects): boolean {
+  const { state, reservations } = run;
+  if (hasNothingToDo(state, vcluster)) return false;
+  const previous = reservations.get(vcluster.id) ?? [];
+  const foreign = foreignReservations(vcluster.id, run, now);
+  const external: ExternalInputs = {
+    previousReservations: previous,
+    foreignReservations: foreign,
+    cache: present(run.caches.get(vcluster.id), "a vCluster without a cache"),
+    report: "none",
+  };
+  const result = cycle(snapshotFor(state, vcluster, atInstant(now), undefined, external));
+  reservations.set(vcluster.id, result.reservations);
+  const { basis, placements, preemptions } = result;
   if (placements.length > 0) {
     const commands: Command[] = [{ kind: "plan.commit", vcluster: vcluster.id, basis, placements }];
     for (const placement of placements) addReports(commands, placement, "running");
     commit(state, now, commands);
-    for (const placement of placements) tell.begun(placement);
+    for (const placement of placements) effects.started(placement);
   }
   for (const { allocation, victims, nodes } of preemptions) {
     const commands: Command[] = [{ kind: "allocation.preempt", allocation, basis, victims: victims.map(refOf), nodes }];
@@ -202,15 +206,19 @@ function planOne(run: Replay, now: number, vcluster: VCluster, tell: Happenings)
       addReports(commands, present(run.running.get(rowRunning(run, victim.allocation)), "it runs"), "stopped");
     }
     commit(state, now, commands);
-    for (const victim of victims) tell.stopped(victim.allocation);
+    for (const victim of victims) effects.stopped(victim.allocation);
   }
   return preemptions.length > 0;
 }
 
 const refOf = ({ allocation, attempt }: Victim): AttemptRef => ({ allocation, attempt });
 
-/** What others have promised to those that still wait, on nodes they share with this one. */
-function foreignTo(own: string, { promised, rowOf }: Replay, now: number): readonly ForeignReservation[] {
+/** Reservations of other vClusters whose owners still wait, on shared nodes. */
+function foreignReservations(
+  own: string,
+  { reservations: promised, rowOf }: Replay,
+  now: number,
+): readonly ForeignReservation[] {
   const foreign: ForeignReservation[] = [];
   for (const [vcluster, reservations] of promised) {
     if (vcluster === own) continue;

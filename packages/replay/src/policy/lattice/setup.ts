@@ -1,5 +1,5 @@
-// What the lattice policy replays on: the machine, its vClusters with their weights, and how many of the
-// trace's processors make one node.
+// The setup of the lattice policy: the machine, its vClusters with their weights, and how many processors of the trace
+// make one node.
 
 import { type VClusterId, WEIGHT_PROFILES } from "@lattice/core";
 import type { Inventory } from "../../inventory/inventory.ts";
@@ -11,22 +11,22 @@ export interface LatticeSetup {
   readonly inventory: Inventory;
   /** The first is the default vCluster. */
   readonly profiles: readonly Profile[];
-  /** Processors of the trace per node of the machine; 1 where the trace counts nodes. */
+  /** Processors of the trace per node; 1 when the trace counts nodes. */
   readonly unit: number;
 }
 
 export interface SetupOptions {
-  /** Null: as the trace lists them, or equal nodes, as many as it says. */
+  /** `null`: the nodes of the trace, or as many equal nodes as it states. */
   readonly inventory: Inventory | null;
-  /** Null: as the trace lists them, or one vCluster with the weights of HPC batch. */
+  /** `null`: the vClusters of the trace, or one with the weights of HPC batch. */
   readonly profiles: Profiles | null;
-  /** Null: as `bestUnit` finds. */
+  /** `null`: computed by `bestUnit`. */
   readonly unit: number | null;
 }
 
 export function latticeSetup(trace: Trace, { inventory, profiles, unit }: SetupOptions): LatticeSetup {
   const known = inventory ?? tracedInventory(trace);
-  // Quotas count nodes: so does a trace that has any.
+  // Quotas count nodes, and so does a trace with quotas.
   const chosen = unit ?? (known === null && trace.limits.length === 0 ? bestUnit(trace) : 1);
   const traced = trace.vclusters.length > 0 ? trace.vclusters : DEFAULT_PROFILES.profiles;
   return {
@@ -36,18 +36,18 @@ export function latticeSetup(trace: Trace, { inventory, profiles, unit }: SetupO
   };
 }
 
-/** Null where the trace does not list its nodes, or the machine was given another size. */
+/** Returns `null` when the trace does not list its nodes, or the machine was given another size. */
 export function tracedInventory({ machine, nodes }: Trace): Inventory | null {
   if (machine.length === 0 || machine.length !== nodes) return null;
   return { nodes: [...machine].sort((a, b) => (a.id < b.id ? -1 : 1)) };
 }
 
-/** Rounding up to whole nodes may add this much work, and no more. */
+/** Rounding up to whole nodes may add at most this part of the work. */
 const ALLOWED_ROUNDING = 0.005;
 
 /**
- * Traces of large machines count processors, but what is handed out is nodes. The largest power of two
- * that divides the machine and hardly adds work when jobs are rounded up to it.
+ * Returns how many processors make one node. Traces of large machines count processors, but the scheduler assigns
+ * nodes: the largest power of two that divides the machine and adds little work by rounding.
  */
 export function bestUnit(trace: Trace): number {
   let best = 1;
@@ -55,7 +55,7 @@ export function bestUnit(trace: Trace): number {
   return best;
 }
 
-/** How much work rounding up to whole nodes adds, as a part of all work. */
+/** Returns the work that rounding up to whole nodes adds, as a part of all work. */
 export function roundingOf({ count, size, run }: Trace, unit: number): number {
   let exact = 0;
   let added = 0;
@@ -68,11 +68,11 @@ export function roundingOf({ count, size, run }: Trace, unit: number): number {
 }
 
 /** A vCluster that only the trace names gets the weights of HPC batch. */
-function withNamedInTrace(profiles: readonly Profile[], { asks }: Trace): readonly Profile[] {
+function withNamedInTrace(profiles: readonly Profile[], { requests }: Trace): readonly Profile[] {
   const known = new Set<string>(profiles.map((profile) => profile.vcluster));
   const added: Profile[] = [];
-  for (const ask of asks ?? []) {
-    const name = ask?.vcluster ?? null;
+  for (const request of requests ?? []) {
+    const name = request?.vcluster ?? null;
     if (name === null || known.has(name)) continue;
     known.add(name);
     added.push({

@@ -1,16 +1,16 @@
-// How many nodes the waiting jobs need: the least of them tells, without a cycle, that nothing can start.
+// The sizes of waiting jobs: the smallest one shows, without a cycle, that nothing can start.
 
 export interface WaitingSizes {
   add(nodes: number): void;
   remove(nodes: number): void;
-  /** Infinity when nobody waits. */
+  /** Returns Infinity when no job waits. */
   least(): number;
 }
 
 export function createWaitingSizes(most: number): WaitingSizes {
   const counts = new Int32Array(most + 1);
   let waiting = 0;
-  /** Nobody waits for fewer than this. */
+  /** No waiting job is smaller than this. */
   let from = most;
   return {
     add(nodes) {

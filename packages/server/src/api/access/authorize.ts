@@ -3,11 +3,11 @@
 
 import type { TenantId, UserName } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
-import type { Principal } from "../auth/principal.ts";
+import type { Principal } from "../../base/auth/principal.ts";
 import { type Reach, type Row, RULES, type Rule, type RuleName } from "./rules.ts";
 import { narrowing, permitted } from "./scopes.ts";
 
-/** Whose the thing is. Null: nobody's in particular, which only `all` reaches. */
+/** The owner of the object. `null` when it has none; only `all` reaches such an object. */
 export interface Target {
   readonly tenant: TenantId | null;
   readonly user: UserName | null;
@@ -57,7 +57,7 @@ function rowOf(rpc: RuleName, sensitive: boolean): Row {
   return sensitive ? (rule.sensitive ?? rule.reach) : rule.reach;
 }
 
-/** Whether nothing within reach can be anybody's but the caller's: a list then looks at that alone. */
+/** Whether the caller reaches only its own work; a list then searches that alone. */
 export function reachesOwnAlone(principal: Principal, rpc: RuleName): boolean {
   const { reach } = RULES[rpc];
   const reaches = [reachOf(principal, rpc), ...(principal.grants ?? []).map(({ role }) => reach[role])];
@@ -92,7 +92,7 @@ function forbidden(principal: Principal, rpc: RuleName, target: Target = NOBODYS
   return new ProblemError("forbidden", hint === null ? { detail } : { detail, hint });
 }
 
-/** Null: a role is all that is missing, and a tenant's administrators can give it. */
+/** Returns `null` when only a role is missing, which an administrator of the tenant can grant. */
 function hintAbout({ user, tenant }: Principal, rpc: RuleName, target: Target): string | null {
   const rule: Rule = RULES[rpc];
   if (target.sensitive === true && rule.sensitive !== undefined) return sensitiveHint(rule.sensitive);
@@ -105,6 +105,6 @@ function hintAbout({ user, tenant }: Principal, rpc: RuleName, target: Target): 
 const sensitiveHint = ({ TenantAdmin }: Row): string =>
   TenantAdmin === "tenant"
     ? "It is sensitive work: its content is shown to the user who submitted it and to administrators of that tenant alone."
-    : "It is sensitive work: whoever administers the cluster, this is for the user who submitted it alone.";
+    : "It is sensitive work, which only the user who submitted it may access; administrators may not.";
 
 const isClusters = ({ reach }: Rule): boolean => reach.TenantAdmin === "none" && reach.ClaimingUser === "none";

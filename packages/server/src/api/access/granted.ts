@@ -1,9 +1,9 @@
 // Adds to a principal the roles that the state grants it. Tokens that were made to do less (read-only ones, those
-// of jobs and of agents, those with narrow scopes) stay as they are: whoever hands one out relies on that. A job's is
+// of jobs and of agents, those with narrow scopes) are unchanged: their issuer relies on that. A job's is
 // good while the job is.
 
 import type { GrantRole, View } from "@lattice/core";
-import type { Principal, Role } from "../auth/principal.ts";
+import type { Principal, Role } from "../../base/auth/principal.ts";
 import { checkJobAlive } from "./job-alive.ts";
 import { narrowing } from "./scopes.ts";
 

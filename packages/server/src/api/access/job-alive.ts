@@ -3,7 +3,7 @@
 
 import { isFinal, parseAllocationId, type View } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
-import type { Principal } from "../auth/principal.ts";
+import type { Principal } from "../../base/auth/principal.ts";
 
 const SCOPE = "job:";
 

@@ -7,10 +7,10 @@
 //   own     what the principal submitted itself in its tenant
 //   none    nothing
 //
-// Logs are the content of a user's work, so they reach less far than its state. The content of sensitive work is its owner's, whoever
+// Logs are the content of a user's work, so they reach less far than its state. The content of sensitive work is its owner's, no matter who
 // administers the cluster: calls that show it, or run something in it, have a second row for that.
 
-import type { Role } from "../auth/principal.ts";
+import type { Role } from "../../base/auth/principal.ts";
 import type { RpcName } from "../rpc.ts";
 
 export type Verb = "read" | "change" | "attach" | "use";
@@ -54,23 +54,23 @@ const row = (...reach: Six): Row => ({
 
 const rule = (verb: Verb, resource: Resource, ...reach: Six): Rule => ({ verb, resource, reach: row(...reach) });
 
-/** Whoever claimed its nodes is whose it is. */
+/** Sensitive work belongs to the user who claimed its nodes. */
 const CLAIMANTS = row("mine", "own", "own", "own", "none", "own");
 /** The administrators of a tenant review what is written there. */
 const REVIEWED = row("mine", "tenant", "own", "own", "none", "own");
 
-/** Figures of the machine rather than content; those who watch over it need them. */
+/** Measurements rather than content: operators need them. */
 const seeMetrics = { ...rule("read", "output", "all", "tenant", "all", "own", "all", "own"), sensitive: CLAIMANTS };
-/** Whoever has nobody to look after sees its own. */
+/** A role without oversight sees its own work. */
 const seeWork = rule("read", "work", "all", "tenant", "all", "own", "all", "own");
 const changeWork = rule("change", "work", "all", "tenant", "own", "own", "none", "own");
 const readOutput = { ...rule("read", "output", "all", "tenant", "own", "own", "none", "own"), sensitive: REVIEWED };
 /** What is started inside it could read whatever it has. */
 const runInside = { ...changeWork, sensitive: CLAIMANTS };
-/** A terminal is the owner's alone, whoever administers the rest. */
+/** A terminal is the owner's alone; administrators are no exception. */
 const openTerminal = rule("attach", "terminal", "mine", "own", "own", "own", "none", "own");
 const openSession = rule("change", "work", "mine", "own", "own", "own", "none", "own");
-/** What a request does is known to the service alone, so whoever may only look may not speak to one. */
+/** Only the service knows what a request changes, so read-only roles may not send any. */
 const useServices = {
   ...rule("use", "services", "all", "tenant", "tenant", "tenant", "none", "tenant"),
   sensitive: CLAIMANTS,
@@ -87,7 +87,7 @@ const seeUsage = rule("read", "tenants", "all", "tenant", "all", "own", "all", "
 /** Who administers a tenant is decided by the cluster's administrators; the handler asks for that besides. */
 const changeGrants = rule("change", "grants", "all", "tenant", "none", "none", "none", "none");
 const seeGrants = rule("read", "grants", "all", "tenant", "all", "own", "all", "own");
-/** Whoever claims sensitive nodes answers for them, and sees what is written of it. */
+/** A user who claims sensitive nodes is accountable for them, and reads their audit records. */
 const readAudit = rule("read", "audit", "all", "tenant", "none", "own", "none", "none");
 const checkAudit = rule("read", "audit", "all", "none", "none", "none", "none", "none");
 
@@ -132,11 +132,11 @@ export const RULES = {
   "NodeService.ReportHealth": disableNodes,
   "TaskService.LaunchTasks": runInside,
   "TaskService.SendTaskInput": runInside,
-  "TaskService.TellLaunch": runInside,
+  "TaskService.ControlLaunch": runInside,
   "AdminService.CreateTenant": administer,
   "AdminService.GetTenant": seeTenant,
   "AdminService.ListTenants": seeTenant,
-  // Its own administrator moves its limits under those that the cluster's have set; the handler says who it is.
+  // An administrator of the tenant may lower its limits below those of the cluster; the handler checks that.
   "AdminService.UpdateTenant": changeTenant,
   "AdminService.DeleteTenant": administer,
   "AdminService.CreateVCluster": changeTenant,

@@ -2,7 +2,8 @@
 // the verbs and resources named here, and one that is not named permits nothing. A token with the scope of a role of its own is not
 // narrowed by them.
 
-import type { Principal } from "../auth/principal.ts";
+import { isNarrowing } from "../../base/auth/claims.ts";
+import type { Principal } from "../../base/auth/principal.ts";
 import type { Resource, Rule, Verb } from "./rules.ts";
 
 type Permit = readonly [verb: Verb, resource: Resource];
@@ -12,7 +13,7 @@ const NARROW: Readonly<Record<string, readonly Permit[]>> = {
     ["read", "work"],
     ["read", "output"],
   ],
-  // Whoever attaches must be able to find what to attach to.
+  // A user who attaches must be able to find the allocation.
   "allocations:attach": [
     ["read", "work"],
     ["attach", "terminal"],
@@ -22,11 +23,8 @@ const NARROW: Readonly<Record<string, readonly Permit[]>> = {
 /** The scopes that narrow this principal; empty: none does. */
 export function narrowing({ roles, scopes }: Principal): readonly string[] {
   const plain = roles.length === 1 && roles[0] === "User";
-  return plain ? scopes.filter(narrows) : [];
+  return plain ? scopes.filter(isNarrowing) : [];
 }
-
-/** Whether it takes something away, known or not. */
-export const narrows = (scope: string): boolean => scope.startsWith("allocations:");
 
 export function permitted(principal: Principal, { verb, resource }: Rule): boolean {
   const scopes = narrowing(principal);

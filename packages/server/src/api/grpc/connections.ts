@@ -1,5 +1,5 @@
 // What one connection, and all of them together, may take. The library lets a server be bounded by streams; for the number of
-// connections, and for those that are opened and never speak the protocol, its own listeners are looked for.
+// connections, nor one for connections that never speak the protocol, so its own listeners are found here.
 
 import type { Http2Server, Http2Session } from "node:http2";
 import type { Server } from "@grpc/grpc-js";
@@ -28,7 +28,7 @@ export function boundConnections(server: Server, greetWithinMs: number): Connect
   };
 }
 
-/** Whoever speaks the protocol sends its settings first. */
+/** An HTTP/2 client sends its settings first. */
 function expectGreeting(session: Http2Session, withinMs: number): void {
   const timer = setTimeout(() => session.destroy(), withinMs);
   timer.unref();

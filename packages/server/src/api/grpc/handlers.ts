@@ -18,11 +18,12 @@ import {
   type ServiceDefinition,
   serviceDefinition,
 } from "@lattice/wire";
-import type { From } from "../../observe/access-log.ts";
-import { type CertifiedCall, certificateOf } from "../../tls/shown.ts";
+import type { GrpcService } from "../../base/grpc/service.ts";
+import { statusOf } from "../../base/grpc/status.ts";
+import type { From } from "../../base/observe/access-log.ts";
+import { type CertifiedCall, certificateOf } from "../../base/tls/shown.ts";
 import {
-  type Arrival,
-  type Door,
+  type ApiContext,
   type Item,
   indexOf,
   invokeStream,
@@ -30,6 +31,7 @@ import {
   LOG_INDEX_HEADER,
   MIN_INDEX_HEADER,
   messagesOf,
+  type RequestMeta,
   STALE_HEADER,
   streamStalled,
 } from "../invoke.ts";
@@ -37,17 +39,11 @@ import { refusedEarly } from "../refused-early.ts";
 import type { RpcName } from "../rpc.ts";
 import { drained } from "../streams/drained.ts";
 import { beyondBounds } from "./message-bounds.ts";
-import { statusOf } from "./status.ts";
 
 /** What the decoder yields: a message, or why there is none. */
 type Decoded = Message | ProblemError;
 
-export interface GrpcService {
-  readonly definition: ServiceDefinition;
-  readonly implementation: UntypedServiceImplementation;
-}
-
-export function serviceOf(door: Door, service: DescService): GrpcService {
+export function serviceOf(door: ApiContext, service: DescService): GrpcService {
   const implementation: UntypedServiceImplementation = {};
   for (const method of service.methods) {
     const rpc = `${service.name}.${method.name}` as RpcName;
@@ -56,7 +52,7 @@ export function serviceOf(door: Door, service: DescService): GrpcService {
   return { definition: withLateRefusal(serviceDefinition(service)), implementation };
 }
 
-function implementationOf(door: Door, rpc: RpcName, kind: DescMethod["methodKind"]) {
+function implementationOf(door: ApiContext, rpc: RpcName, kind: DescMethod["methodKind"]) {
   if (kind === "unary") return unary(door, rpc);
   return kind === "bidi_streaming" ? bothWays(door, rpc) : streaming(door, rpc);
 }
@@ -79,7 +75,7 @@ function withLateRefusal(definition: ServiceDefinition): ServiceDefinition {
 }
 
 const unary =
-  (door: Door, rpc: RpcName): handleUnaryCall<Decoded, Message> =>
+  (door: ApiContext, rpc: RpcName): handleUnaryCall<Decoded, Message> =>
   (call, callback) => {
     answer(door, rpc, call.request, arrivalOf(call)).then(
       (message) => {
@@ -93,13 +89,13 @@ const unary =
     );
   };
 
-async function answer(door: Door, rpc: RpcName, request: Decoded, arrival: Came): Promise<Message> {
+async function answer(door: ApiContext, rpc: RpcName, request: Decoded, arrival: Came): Promise<Message> {
   if (request instanceof ProblemError) throw unreadable(door, rpc, request, arrival);
   return invokeUnary(door, rpc, request, arrival);
 }
 
 const streaming =
-  (door: Door, rpc: RpcName): handleServerStreamingCall<Decoded, Message> =>
+  (door: ApiContext, rpc: RpcName): handleServerStreamingCall<Decoded, Message> =>
   (call) => {
     const { request } = call;
     if (request instanceof ProblemError)
@@ -115,7 +111,7 @@ const streaming =
   };
 
 const bothWays =
-  (door: Door, rpc: RpcName): handleBidiStreamingCall<Decoded, Message> =>
+  (door: ApiContext, rpc: RpcName): handleBidiStreamingCall<Decoded, Message> =>
   (call) => {
     const gone = new AbortController();
     call.on("cancelled", () => gone.abort());
@@ -124,8 +120,10 @@ const bothWays =
     void pump({ door, rpc, gone: gone.signal }, call, source);
   };
 
-async function* requestsOf(call: AsyncIterable<Decoded>): AsyncGenerator<Message> {
-  for await (const request of call) {
+async function* requestsOf(call: ServerDuplexStream<Decoded, Message>): AsyncGenerator<Message> {
+  // The default iterator destroys the stream at the end of the input, and with it the answer.
+  const requests: AsyncIterable<Decoded> = call.iterator({ destroyOnReturn: false });
+  for await (const request of requests) {
     if (request instanceof ProblemError) throw request;
     yield request;
   }
@@ -135,7 +133,7 @@ type Outlet = ServerWritableStream<Decoded, Message> | ServerDuplexStream<Decode
 
 /** At the client's pace: the source is not asked for more until the last message was taken. */
 async function pump(
-  { door, rpc, gone }: { readonly door: Door; readonly rpc: RpcName; readonly gone: AbortSignal },
+  { door, rpc, gone }: { readonly door: ApiContext; readonly rpc: RpcName; readonly gone: AbortSignal },
   call: Outlet,
   source: AsyncGenerator<Item>,
 ): Promise<void> {
@@ -160,12 +158,12 @@ const asError = (error: unknown): Error => {
 };
 
 /** The error itself, written down. */
-function unreadable(door: Door, rpc: RpcName, error: ProblemError, { headers, from }: Came): ProblemError {
+function unreadable(door: ApiContext, rpc: RpcName, error: ProblemError, { headers, from }: Came): ProblemError {
   void refusedEarly(door, { error, code: error.problem.code, from, headers, rpc });
   return error;
 }
 
-type Came = Arrival & { readonly from: From };
+type Came = RequestMeta & { readonly from: From };
 
 function arrivalOf(call: CertifiedCall & { readonly metadata: Metadata; getPeer(): string }): Came {
   const { metadata } = call;

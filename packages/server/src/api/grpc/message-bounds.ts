@@ -5,7 +5,7 @@ import type { Message } from "@bufbuild/protobuf";
 import type { FieldProblem } from "@lattice/core";
 import { fieldError, MAX_DEPTH, MAX_ITEMS, type ProblemError } from "@lattice/wire";
 
-/** Null: it is within bounds; else the first thing that is not, as REST would say it. */
+/** Returns `null` within the limits, else the first violation in the words of REST. */
 export function beyondBounds(message: Message): ProblemError | null {
   const problem = look(message as unknown as Fields, "", 0);
   return problem === null ? null : fieldError([problem]);

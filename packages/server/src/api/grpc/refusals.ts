@@ -5,14 +5,18 @@
 import { constants, type Http2Stream } from "node:http2";
 import { type ServerInterceptingCall, type ServerInterceptor, status } from "@grpc/grpc-js";
 import { type Problem, problem } from "@lattice/wire";
-import type { Door } from "../invoke.ts";
+import { statusOf } from "../../base/grpc/status.ts";
+import type { ApiContext } from "../invoke.ts";
 import { MAX_BODY_BYTES } from "../limits/limits.ts";
 import { refusedEarly } from "../refused-early.ts";
 import type { SlowCalls } from "./slow-calls.ts";
-import { statusOf } from "./status.ts";
 
 /** `timed`: whether a call of this path has to send its first message in time. */
-export function explainRefusals(door: Door, slow: SlowCalls, timed: (path: string) => boolean): ServerInterceptor {
+export function explainRefusals(
+  door: ApiContext,
+  slow: SlowCalls,
+  timed: (path: string) => boolean,
+): ServerInterceptor {
   return ({ path }, call) => {
     const send = call.sendStatus.bind(call);
     const refuse = (what: Problem): void => {
@@ -33,7 +37,7 @@ export function explainRefusals(door: Door, slow: SlowCalls, timed: (path: strin
   };
 }
 
-/** The caller may go on sending for as long as it likes; nobody listens any more. */
+/** The caller may continue to send; the messages are discarded. */
 function letGo(call: Call): void {
   const { stream } = call as unknown as { readonly stream?: Pick<Http2Stream, "close"> };
   stream?.close(constants.NGHTTP2_NO_ERROR);

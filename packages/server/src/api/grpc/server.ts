@@ -2,14 +2,15 @@
 // (the agents' service shares the port).
 
 import { Server } from "@grpc/grpc-js";
-import { formatListen, type ListenAddress } from "../../config/listen.ts";
-import { listenerCredentials } from "../../tls/grpc.ts";
-import type { TlsSource } from "../../tls/source.ts";
-import type { Door } from "../invoke.ts";
+import { formatListen, type ListenAddress } from "../../base/config/index.ts";
+import type { GrpcService } from "../../base/grpc/service.ts";
+import { listenerCredentials } from "../../base/tls/grpc.ts";
+import type { TlsSource } from "../../base/tls/source.ts";
+import type { ApiContext } from "../invoke.ts";
 import { MAX_BODY_BYTES, MAX_STREAMS_PER_CONNECTION } from "../limits/limits.ts";
 import { SERVICES } from "../rpc.ts";
 import { boundConnections, type Connections, listenersOf } from "./connections.ts";
-import { type GrpcService, serviceOf } from "./handlers.ts";
+import { serviceOf } from "./handlers.ts";
 import { explainRefusals } from "./refusals.ts";
 import { type AcceptHttp1, sharePort } from "./shared-port.ts";
 import { createSlowCalls } from "./slow-calls.ts";
@@ -36,7 +37,7 @@ interface Place {
   readonly acceptHttp1: AcceptHttp1;
 }
 
-export async function startGrpc(door: Door, place: Place, extra: readonly GrpcService[]): Promise<Listener> {
+export async function startGrpc(door: ApiContext, place: Place, extra: readonly GrpcService[]): Promise<Listener> {
   const { requestTimeout, headersTimeout } = door.config.api;
   const slow = createSlowCalls(requestTimeout);
   const server = new Server({
@@ -44,7 +45,7 @@ export async function startGrpc(door: Door, place: Place, extra: readonly GrpcSe
     "grpc.max_concurrent_streams": MAX_STREAMS_PER_CONNECTION,
     "grpc.max_receive_message_length": MAX_BODY_BYTES,
     "grpc.max_send_message_length": -1,
-    // Its bookkeeping costs a call about a tenth of its time, and nobody reads it: /metrics has the figures.
+    // Channelz costs about a tenth of each call and has no reader; /metrics has the figures.
     "grpc.enable_channelz": 0,
     interceptors: [explainRefusals(door, slow, isOurs)],
   });

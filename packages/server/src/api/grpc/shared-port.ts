@@ -1,4 +1,4 @@
-// REST on the gRPC port: whoever speaks HTTP/1.1 there is handed to the REST listener, whole and untouched, so that one
+// REST on the gRPC port: an HTTP/1.1 connection is handed to the REST listener, whole and untouched, so that one
 // address serves both. In the clear the first bytes tell, since HTTP/2 begins with a line of its own; with TLS the
 // two sides have agreed on a protocol in the handshake.
 
@@ -14,7 +14,7 @@ const PREFACE = Buffer.from("PRI * HTTP/2");
 
 interface Share {
   readonly secure: boolean;
-  /** Whoever says nothing for so long is sent away. */
+  /** A connection that stays silent for this long is closed. */
   readonly greetWithinMs: number;
   readonly accept: AcceptHttp1;
 }

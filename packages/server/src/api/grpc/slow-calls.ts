@@ -14,7 +14,7 @@ interface Waiting {
   readonly refuse: () => void;
 }
 
-/** Looked at so many times in the time that is given: nothing waits for much longer. */
+/** Checks per timeout, so that no call exceeds the timeout by much. */
 const LOOKS = 4;
 
 export function createSlowCalls(withinMs: number, now: () => number = () => performance.now()): SlowCalls {

@@ -14,11 +14,11 @@ import {
   type View,
 } from "@lattice/core";
 import { pb, timestampFromMs, timestampToMs } from "@lattice/wire";
+import { invalid } from "../../base/problems.ts";
 import { authorizeList, reacher } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { FINISHED, listAllocations } from "./allocation-list.ts";
 import { pageSize, readToken, tokenAfter } from "./page.ts";
-import { invalid } from "./refuse.ts";
 import { whoseToList } from "./visible.ts";
 import { isGroup, ownerOf, type Work } from "./work.ts";
 

@@ -1,9 +1,9 @@
 // The filters of a list that come with a request, read: tags as text, bounds in time, reasons for which work waits.
 
 import { type pb, timestampToMs } from "@lattice/wire";
+import { invalid } from "../../base/problems.ts";
 import type { Call } from "../call.ts";
 import type { AllocationQuery, Tag } from "./allocation-list.ts";
-import { invalid } from "./refuse.ts";
 import { isGroup, type Work } from "./work.ts";
 
 /** More than an allocation may have. */

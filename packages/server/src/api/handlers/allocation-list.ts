@@ -12,7 +12,7 @@ import {
   type UserName,
   type View,
 } from "@lattice/core";
-import type { RowQuery } from "../../history/index.ts";
+import type { RowQuery } from "../../state/history/index.ts";
 import type { ControlPlane } from "../control-plane.ts";
 import { MAX_ARCHIVE_ROUNDS } from "../limits/limits.ts";
 import { recentTotal } from "./recent-total.ts";
@@ -21,7 +21,7 @@ import { isGroup, type Work } from "./work.ts";
 export interface AllocationQuery {
   /** Empty: all. */
   readonly states: ReadonlySet<PhaseKind>;
-  /** "": anybody's. Null: somebody's whose work is out of sight, so there is none. */
+  /** "" for any user. `null` for a user whose work the caller may not see: the list is empty. */
   readonly user: string | null;
   readonly tenant: string;
   readonly vcluster: string;

@@ -17,6 +17,7 @@ import {
   serviceChangeFromProto,
   telemetryMode,
 } from "@lattice/wire";
+import { checkText, invalid } from "../../base/problems.ts";
 import { authorize, authorizeList, reacher, reaches } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { MAX_REASON_LENGTH } from "../limits/limits.ts";
@@ -26,7 +27,6 @@ import { commit, originOf } from "./commit.ts";
 import { choiceOf, completeSpec, shapeOf } from "./complete-spec.ts";
 import { refuseDelay } from "./extension.ts";
 import { pageSize, readToken, tokenAfter } from "./page.ts";
-import { checkText, invalid } from "./refuse.ts";
 import { unofferedFeatures } from "./unoffered.ts";
 import { whoseToList } from "./visible.ts";
 import { findWork, ownerOf, severalElements, shown, type Work } from "./work.ts";

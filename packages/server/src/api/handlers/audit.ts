@@ -1,22 +1,22 @@
 // The log of who did what. Records are read from the archive and from the state, in order of their numbers, beginning where
-// the page before ended; however many there are, one file of them is in memory. Each leaves with its signature. Whoever may read it sees the records of tenants that are within reach.
+// the page before ended; however many there are, one file of them is in memory. Each leaves with its signature. A reader sees the records of the tenants within its reach.
 
 import { create } from "@bufbuild/protobuf";
 import {
   AUDIT_SCOPES,
+  type AuditAction,
   type AuditRecord,
   type BrokenChain,
   chainOf,
-  type Deed,
   type LogIndex,
   type Origin,
 } from "@lattice/core";
 import { auditToProto, ProblemError, pb, timestampToMs } from "@lattice/wire";
-import type { ReadFrom } from "../../audit/archive.ts";
+import { invalid } from "../../base/problems.ts";
+import type { ReadFrom } from "../../state/audit/archive.ts";
 import { authorize, authorizeList, NOBODYS, reaches } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { pageSize, readToken, tokenAfter } from "./page.ts";
-import { invalid } from "./refuse.ts";
 
 export async function queryAudit(call: Call, request: pb.QueryAuditRequest): Promise<pb.QueryAuditResponse> {
   authorizeList(call.principal, "AccessService.QueryAudit");
@@ -65,17 +65,17 @@ export async function verifyAudit(call: Call, _request: pb.VerifyAuditRequest): 
 }
 
 /**
- * Writes down what no command says. A cluster in the middle of an upgrade cannot, and goes on without. With a request's
- * origin what the caller is told is kept for when it asks again; where that cannot be, the line is written all the same.
+ * Records an action that has no command. A cluster in the middle of an upgrade continues without the record. With a request's
+ * origin, the answer is kept for a repeated request; where that is impossible, the record is written without it.
  */
 export async function writeDown(
   call: Call,
   action: string,
-  deed: Omit<Deed, "action">,
+  details: Omit<AuditAction, "action">,
   origin: Origin = { user: call.principal.user, requestId: null, bodyHash: "" },
   answer?: string,
 ): Promise<LogIndex | null> {
-  const said = { kind: "audit.record", deed: { ...deed, action } } as const;
+  const said = { kind: "audit.record", action: { ...details, action } } as const;
   try {
     const kept = await call.plane.propose({ ...said, origin, ...(answer === undefined ? {} : { answer }) });
     if (kept.outcome.kind === "accepted") return kept.index;

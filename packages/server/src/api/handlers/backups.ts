@@ -4,14 +4,14 @@
 import { create } from "@bufbuild/protobuf";
 import { type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { ProblemError, pb, problemFromRefusal } from "@lattice/wire";
-import { BackupError, type BackupErrorCode } from "../../backup/backup-error.ts";
-import type { BackupRecord } from "../../backup/backups.ts";
-import { PlaceError } from "../../backup/places.ts";
+import { checkText, invalid } from "../../base/problems.ts";
+import { BackupError, type BackupErrorCode } from "../../state/backup/backup-error.ts";
+import type { BackupRecord } from "../../state/backup/backups.ts";
+import { PlaceError } from "../../state/backup/places.ts";
 import { authorize, NOBODYS } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { originOf } from "./commit.ts";
 import { once } from "./once.ts";
-import { checkText, invalid } from "./refuse.ts";
 
 /** Longer than any path. */
 const MAX_SOURCE_LENGTH = 4_096;
@@ -65,7 +65,7 @@ export async function restoreBackup(call: Call, request: pb.RestoreBackupRequest
   return explained("source", async () => {
     const { plane } = call;
     const { restored, ...record } = await plane.backups.restore(source, plane, {
-      // Named by the backup: one that stopped halfway goes on, which a kept answer would prevent.
+      // The name is that of the backup, so that a restore that stopped halfway continues; a stored answer would prevent that.
       origin: { user: call.principal.user, requestId: null, bodyHash: "" },
       signal: call.signal,
       refused: ({ refusal }) => ProblemError.of(problemFromRefusal(refusal)),

@@ -1,4 +1,4 @@
-// Asking for checkpoints, looking at them, and going on after a walltime that was over.
+// Requests checkpoints, shows them, and resumes allocations that were suspended at their walltime.
 
 import { create } from "@bufbuild/protobuf";
 import type { Allocation } from "@lattice/core";
@@ -32,17 +32,17 @@ const modeOf = ({ spec }: Work): string => spec.checkpoint?.mode ?? "none";
 /** A program that is asked stops its work for something that cannot succeed. */
 export async function refuseWhileAway(call: Call, { id, spec }: Allocation): Promise<void> {
   if (spec.checkpoint === undefined) return;
-  const { storageError } = await call.plane.consult({ kind: "checkpoint", id });
+  const { storageError } = await call.plane.askScheduler({ kind: "checkpoint", id });
   if (storageError === "") return;
   const detail = `Checkpoints of allocation ${id} cannot be written: ${storageError}.`;
-  throw new ProblemError("checkpoint_storage_away", { detail });
+  throw new ProblemError("checkpoint_storage_unavailable", { detail });
 }
 
 export async function getCheckpoint(call: Call, request: pb.GetCheckpointRequest): Promise<pb.CheckpointStatus> {
   const record = await find(call, request.id);
   authorize(call.principal, "AllocationService.GetCheckpoint", ownerOf(record));
   const status = statusOf(call, record);
-  const { judgement, progress } = await call.plane.consult({ kind: "checkpoint", id: record.id });
+  const { judgement, progress } = await call.plane.askScheduler({ kind: "checkpoint", id: record.id });
   if (status.current !== undefined && progress !== null) {
     if (progress.percent !== null) status.current.percent = progress.percent;
     if (progress.estimatedSeconds !== null) status.current.estimatedSeconds = progress.estimatedSeconds;
@@ -50,7 +50,7 @@ export async function getCheckpoint(call: Call, request: pb.GetCheckpointRequest
   }
   if (judgement !== null) {
     const { judgedAt, ...figures } = judgement;
-    status.judgement = create(pb.CheckpointJudgementSchema, { ...figures, judgedAt: timestampFromMs(judgedAt) });
+    status.decision = create(pb.CheckpointDecisionSchema, { ...figures, evaluatedAt: timestampFromMs(judgedAt) });
   }
   return status;
 }

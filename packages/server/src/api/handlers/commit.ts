@@ -5,8 +5,8 @@ import { createHash } from "node:crypto";
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { type Command, type LogIndex, MAX_REQUEST_ID_LENGTH, type Origin } from "@lattice/core";
 import { ProblemError, problemFromRefusal, toJson } from "@lattice/wire";
+import { invalid } from "../../base/problems.ts";
 import type { Call } from "../call.ts";
-import { invalid } from "./refuse.ts";
 
 export interface Committed {
   /** Of the record the command made or touched. */

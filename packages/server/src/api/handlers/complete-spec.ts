@@ -1,5 +1,5 @@
 // A submission made complete with the defaults of the caller, the vCluster and the configuration, and
-// checked by itself, so that what is wrong is told before anything is written.
+// checked by itself, so that problems are reported before anything is written.
 
 import {
   type AllocationSpec,
@@ -30,7 +30,7 @@ export function completeSpec(call: Call, written: pb.AllocationSpec, otherwise =
   return spec;
 }
 
-/** Null: one allocation. */
+/** `null` for a single allocation. */
 export function shapeOf(written: pb.AllocationSpec): GroupShape | null {
   if (written.taskGroup === undefined) return null;
   const shape = shapeFromProto(written.taskGroup);

@@ -1,41 +1,43 @@
-// Settings, asked for and changed while the servers run. A change is checked as the configuration file would be, goes
-// through the log, and holds on every server from that entry on.
+// Reads and changes settings while servers run. A change is checked like the configuration file, goes through the log, and applies on
+// every server from that entry on.
 
 import { create } from "@bufbuild/protobuf";
 import { nearest, pb, timestampFromMs } from "@lattice/wire";
-import { tryValue } from "../../config/live.ts";
-import { elsewhere, firstName } from "../../config/names.ts";
-import { type KnownSetting, type SettingValue, settingNamed, settings, shownValue } from "../../config/settings.ts";
+import { objectionTo, type SettingValue, withSetting } from "../../base/config/live.ts";
+import { hintFor, mainName } from "../../base/config/names.ts";
+import { shownValue } from "../../base/config/shown.ts";
+import { SETTINGS } from "../../base/config/table/index.ts";
+import { checkText, invalid } from "../../base/problems.ts";
 import { authorize, NOBODYS } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { MAX_SETTING_LENGTH } from "../limits/limits.ts";
 import { commit, originOf } from "./commit.ts";
-import { checkText, invalid } from "./refuse.ts";
 
 export async function getConfig(call: Call, request: pb.GetConfigRequest): Promise<pb.ConfigResponse> {
   authorize(call.principal, "AdminService.GetConfig", NOBODYS);
-  const key = firstName(request.key);
-  const found = settings().filter((known) => key === "" || known.key === key || known.key.startsWith(`${key}.`));
+  const key = mainName(request.key);
+  const found = [...SETTINGS.keys()].filter((known) => key === "" || known === key || known.startsWith(`${key}.`));
   if (found.length === 0) throw unknownSetting(request.key);
   return answer(call, found, call.plane.view().index);
 }
 
 export async function setConfig(call: Call, request: pb.SetConfigRequest): Promise<pb.ConfigResponse> {
   authorize(call.principal, "AdminService.SetConfig", NOBODYS);
-  const setting = settingNamed(request.key);
-  if (setting === undefined) throw unknownSetting(request.key);
+  const key = mainName(request.key);
+  const row = SETTINGS.get(key);
+  if (row === undefined) throw unknownSetting(request.key);
   if (request.reset && request.value !== "") throw invalid("value", "does not go with reset");
-  if (setting.write === undefined) throw notWhileRunning(call, setting, request.value);
-  const value = request.reset ? null : JSON.stringify(checkedValue(call, setting, request.value));
+  if (!row.live) throw notWhileRunning(call, key, request.value);
+  const value = request.reset ? null : JSON.stringify(checkedValue(call, key, request.value));
   const { index } = await commit(call, {
     kind: "config.set",
     origin: originOf(call, pb.SetConfigRequestSchema, request),
-    key: setting.key,
+    key,
     value,
   });
   await keepAsLong(call);
   await limitAsMuch(call);
-  return answer(call, [setting], index);
+  return answer(call, [key], index);
 }
 
 /** The rule by which finished records leave is in the state itself. Should this be lost, the next leader does it. */
@@ -53,19 +55,19 @@ async function limitAsMuch(call: Call): Promise<void> {
   await commit(call, { kind: "limits.set", limits: { sensitivePoolSize } });
 }
 
-function checkedValue(call: Call, { key }: KnownSetting, text: string): SettingValue {
+function checkedValue(call: Call, key: string, text: string): SettingValue {
   checkText("value", text, MAX_SETTING_LENGTH);
   const value = writtenValue(text);
-  const tried = tryValue(call.config, key, value);
-  if ("problem" in tried) throw invalid("value", `${key} ${tried.problem}`);
+  const changed = withSetting(call.config, key, value);
+  if (!changed.ok) throw invalid("value", `${key} ${changed.error}`);
   return value;
 }
 
-/** What nobody can have is said before how to get it. */
-function notWhileRunning(call: Call, { key, check }: KnownSetting, text: string) {
+/** A value that no server accepts is reported first, before the advice to restart. */
+function notWhileRunning(call: Call, key: string, text: string) {
   checkText("value", text, MAX_SETTING_LENGTH);
-  const never = check?.(call.config, writtenValue(text)) ?? null;
-  if (never !== null) return invalid("value", `${key} ${never}`);
+  const objection = objectionTo(call.config, key, writtenValue(text));
+  if (objection !== null) return invalid("value", `${key} ${objection}`);
   const step = `Write ${key} into the configuration file of every server, then restart them one after the other.`;
   return invalid("key", `${key} cannot be changed while servers run`, step);
 }
@@ -80,16 +82,15 @@ function writtenValue(text: string): SettingValue {
   }
 }
 
-function answer(call: Call, asked: readonly KnownSetting[], logIndex: number): pb.ConfigResponse {
+function answer(call: Call, keys: readonly string[], logIndex: number): pb.ConfigResponse {
   const changed = new Map(Array.from(call.plane.view().settings(), (setting) => [setting.key, setting]));
   return create(pb.ConfigResponseSchema, {
-    settings: asked.map((setting) => {
-      const { key, write } = setting;
+    settings: keys.map((key) => {
       const set = changed.get(key);
       return {
         key,
-        value: shownValue(call.config, setting),
-        live: write !== undefined,
+        value: shownValue(call.config, key),
+        live: SETTINGS.get(key)?.live === true,
         source: set === undefined ? (call.config.stated[key]?.source ?? "default") : "cluster",
         ...(set === undefined ? {} : { setAt: timestampFromMs(set.setAt), setBy: set.setBy }),
       };
@@ -99,17 +100,11 @@ function answer(call: Call, asked: readonly KnownSetting[], logIndex: number): p
 }
 
 function unknownSetting(name: string) {
-  const key = firstName(name);
-  const instead = elsewhere(key);
+  const key = mainName(name);
+  const hint = hintFor(key);
   const shown = JSON.stringify(name.slice(0, 80));
-  if (instead !== null) return invalid("key", `there is no setting ${shown}: it ${instead}`);
-  const near = nearest(
-    key,
-    settings().map((known) => known.key),
-  );
-  return invalid(
-    "key",
-    `there is no setting ${shown}`,
-    near === null ? "Run: lattice admin config get" : `Did you mean ${near}?`,
-  );
+  if (hint !== null) return invalid("key", `there is no setting ${shown}: it ${hint}`);
+  const near = nearest(key, [...SETTINGS.keys()]);
+  const step = near === null ? "Run: lattice admin config get" : `Did you mean ${near}?`;
+  return invalid("key", `there is no setting ${shown}`, step);
 }

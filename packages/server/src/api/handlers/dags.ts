@@ -24,18 +24,18 @@ import {
   ProblemError,
   pb,
 } from "@lattice/wire";
+import { checkText, invalid, unknownDag } from "../../base/problems.ts";
 import { authorize, authorizeList, reaches, type Target } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { MAX_REASON_LENGTH } from "../limits/limits.ts";
 import { commit, originOf } from "./commit.ts";
 import { choiceOf, completeSpec, shapeOf } from "./complete-spec.ts";
 import { pageOf } from "./page.ts";
-import { checkText, invalid, unknownDag } from "./refuse.ts";
 import { elementsNow } from "./work.ts";
 
 export async function submitDag(call: Call, request: pb.SubmitDagRequest): Promise<pb.SubmitDagResponse> {
   const { maxDagSize } = call.config.scheduling;
-  // Before each of them is looked at: a thousand faults are told as one.
+  // Checked before the members, so that a thousand equal problems are reported as one.
   if (request.allocations.length > maxDagSize) throw tooLarge(request.allocations.length, maxDagSize);
   const members = request.allocations.map((written, n) => memberOf(call, written, n));
   for (const tenant of new Set(members.map(({ spec }) => spec.tenant))) {
@@ -54,7 +54,7 @@ export async function submitDag(call: Call, request: pb.SubmitDagRequest): Promi
     id: dag.id,
     state: dagStateToProto(dagState(dag)),
     members: membersToProto(dag, standings(call, dag)),
-    // Members that go to one queue for one reason say so once.
+    // Members routed to one queue for one reason share one warning.
     warnings: [
       ...new Set([...call.warnings, ...request.allocations.flatMap((written, n) => chosenFor(written, members[n]))]),
     ],

@@ -5,10 +5,10 @@
 import { create } from "@bufbuild/protobuf";
 import type { Allocation, Node, NodeId } from "@lattice/core";
 import { pb, timestampFromMs } from "@lattice/wire";
-import type { SignalsRecord } from "../../insight/question.ts";
+import { invalid } from "../../base/problems.ts";
+import type { SignalsRecord } from "../../lead/insight/question.ts";
 import type { Call } from "../call.ts";
 import { enterContent } from "./content.ts";
-import { invalid } from "./refuse.ts";
 import { find } from "./work.ts";
 
 const SECTIONS = ["network", "storage", "gpus", "nodes"] as const;
@@ -33,7 +33,7 @@ export async function getDiagnostics(call: Call, request: pb.DiagnosticsRequest)
   const record = await find(call, request.id);
   await enterContent(call, "AllocationService.GetDiagnostics", record);
   const asked = sectionsOf(request.section);
-  const signals = await call.plane.consult({ kind: "signals" });
+  const signals = await call.plane.askScheduler({ kind: "signals" });
   const nodes = nodesOf(call, record);
   const has = (section: Section): boolean => asked.includes(section);
   return create(pb.DiagnosticsSchema, {
@@ -45,12 +45,12 @@ export async function getDiagnostics(call: Call, request: pb.DiagnosticsRequest)
     nodes: has("nodes") ? nodes.map((node) => nodeOf(call, record, node)) : [],
     unmeasured: asked
       .flatMap((section) => UNMEASURED_OF[section])
-      .map((what) => create(pb.UnmeasuredSchema, { what, reason: reasonFor(call, what) })),
+      .map((metric) => create(pb.UnmeasuredSchema, { metric, reason: reasonFor(call, metric) })),
   });
 }
 
-const reasonFor = ({ config }: Call, what: string): string =>
-  WITH_THE_METRICS[what] ?? (config.telemetry.storeUrl === null ? NO_STORE : IN_THE_STORE_PERHAPS);
+const reasonFor = ({ config }: Call, metric: string): string =>
+  WITH_THE_METRICS[metric] ?? (config.telemetry.storeUrl === null ? NO_STORE : IN_THE_STORE_PERHAPS);
 
 function sectionsOf(text: string): readonly Section[] {
   if (text === "") return SECTIONS;

@@ -1,10 +1,11 @@
-// The stream of what has happened to one allocation: what is kept, and, for those who stay, what happens until it
+// The events of one allocation: the stored ones, and for a stream also the further ones until it
 // has ended. The stream is read off the record again after every entry that touches it, so nothing is
 // missed, whichever server is asked and whatever restarts in between.
 
 import { create } from "@bufbuild/protobuf";
 import { type Allocation, isFinal, type NoteType } from "@lattice/core";
 import { ProblemError, pb, timestampFromMs } from "@lattice/wire";
+import { invalid } from "../../base/problems.ts";
 import {
   type AllocationEvent,
   type EventCursor,
@@ -13,15 +14,14 @@ import {
   isAfter,
   leftOutOf,
   parseEventCursor,
-} from "../../events/events-of.ts";
+} from "../../state/events/events-of.ts";
 import { authorize } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
-import { invalid } from "./refuse.ts";
 import { endOf } from "./watch.ts";
 import { find, ownerOf } from "./work.ts";
 
 const TYPES: readonly NoteType[] = ["state", "decision", "failure", "scaling", "preemption"];
-/** Whoever begins is told what is left out, and has missed nothing. */
+/** A new reader learns how many events were left out and misses none of the rest. */
 const BEGINNING: EventCursor = { index: -1, n: 0 };
 
 export async function listEvents(call: Call, request: pb.ListEventsRequest): Promise<pb.ListEventsResponse> {
@@ -32,7 +32,7 @@ export async function listEvents(call: Call, request: pb.ListEventsRequest): Pro
   return create(pb.ListEventsResponseSchema, {
     id: record.id,
     events: eventsOf(record).filter(wanted).map(toProto),
-    leftOut: leftOutOf(record),
+    omitted: leftOutOf(record),
     logIndex: String(call.plane.view().index),
   });
 }

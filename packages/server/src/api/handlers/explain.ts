@@ -1,10 +1,10 @@
 // Why an allocation waits, from the leader's scheduler; why one that has started is where it is, from its record.
 
-import { create } from "@bufbuild/protobuf";
-import { type Allocation, type Hold, heldReason, isFinal, isPlaced, isQueued, waitReasons } from "@lattice/core";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { type Allocation, type Hold, holdReason, isFinal, isPlaced, isQueued, waitReasons } from "@lattice/core";
 import { durationText, type PendingReason } from "@lattice/scheduler";
 import { pb, timestampFromMs } from "@lattice/wire";
-import type { Explained } from "../../insight/index.ts";
+import type { ExplainedAllocation } from "../../lead/insight/index.ts";
 import { authorize } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { roomShown, withRoom } from "./making-room.ts";
@@ -17,7 +17,8 @@ export async function explain(call: Call, request: pb.ExplainRequest): Promise<p
   const record = await find(call, request.id);
   authorize(call.principal, "AllocationService.Explain", ownerOf(record));
   if (record.phase.kind === "pending" && !isQueued(record)) return ofUnmet(call, record);
-  const waiting = record.phase.kind === "pending" ? await call.plane.consult({ kind: "explain", id: record.id }) : null;
+  const waiting =
+    record.phase.kind === "pending" ? await call.plane.askScheduler({ kind: "explain", id: record.id }) : null;
   // It may have started while the leader was asked.
   if (waiting === null) return ofRecord(call, call.plane.view().allocation(record.id) ?? record);
   const room = roomShown(call, record);
@@ -25,14 +26,14 @@ export async function explain(call: Call, request: pb.ExplainRequest): Promise<p
   return create(pb.ExplanationSchema, {
     ...headOf(call, record),
     summary: waitingSummary(waiting, causes),
-    asOf: timestampFromMs(waiting.explanation.at),
+    evaluatedAt: timestampFromMs(waiting.explanation.at),
     causes: causes.map(({ code, text }) => ({ code, text })),
-    makingRoom: [...room],
+    victims: room.map(({ how, ...shown }) => ({ ...shown, stage: how })),
     startReserved: waiting.explanation.queue.reservation !== null,
     nodes: nodesOf(call, waiting),
     queue: queueOf(call, waiting),
-    tenantState: [...waiting.explanation.tenant],
-    sooner: waiting.sooner.map(suggestionToProto),
+    tenantLimits: [...waiting.explanation.tenant],
+    suggestions: waiting.sooner.map(suggestionToProto),
     ...(waiting.expected === null ? {} : { estimatedStart: timestampFromMs(waiting.expected) }),
     ...(waiting.errorMs === null ? {} : { estimateErrorSeconds: waiting.errorMs / 1000 }),
   });
@@ -44,7 +45,7 @@ function ofUnmet(call: Call, record: Allocation): pb.Explanation {
   return create(pb.ExplanationSchema, {
     ...headOf(call, record),
     summary: record.hold === undefined ? unmetSummary(causes[0]?.text) : heldSummary(record.id, record.hold),
-    asOf: timestampFromMs(call.plane.now()),
+    evaluatedAt: timestampFromMs(call.plane.now()),
     causes: causes.map(({ code, text }) => ({ code, text })),
   });
 }
@@ -53,7 +54,7 @@ const unmetSummary = (first = "waits"): string => `It ${first}. When that will b
 
 function heldSummary(id: string, hold: Hold): string {
   const how = hold.as === "user" ? `\`lattice release ${id}\` queues it` : "an administrator releases it";
-  return `It is ${heldReason(hold).text}: ${how}.`;
+  return `It is ${holdReason(hold).text}: ${how}.`;
 }
 
 const headOf = (call: Call, { id, phase, spec, user }: Allocation) => ({
@@ -69,7 +70,7 @@ const headOf = (call: Call, { id, phase, spec, user }: Allocation) => ({
 const featuresNobodyHas = ({ plane }: Call, { spec }: Allocation): readonly PendingReason[] =>
   unofferedFeatures(plane.view(), spec).map((text) => ({ code: "no_matching_nodes", text: `N${text.slice(1)}.` }));
 
-function waitingSummary({ explanation, expected }: Explained, causes: readonly PendingReason[]): string {
+function waitingSummary({ explanation, expected }: ExplainedAllocation, causes: readonly PendingReason[]): string {
   const { at, startsNow } = explanation;
   if (startsNow) return "It is about to start.";
   const [first] = causes;
@@ -78,20 +79,23 @@ function waitingSummary({ explanation, expected }: Explained, causes: readonly P
   return `${why} Expected to start in ${durationText(expected - at)}.`;
 }
 
-function nodesOf(call: Call, { explanation: { nodes } }: Explained) {
+function nodesOf(
+  call: Call,
+  { explanation: { nodes } }: ExplainedAllocation,
+): MessageInitShape<typeof pb.NodeCountsSchema> {
   return {
     total: nodes.total,
     needed: nodes.needed,
     matching: nodes.matching,
     free: nodes.free,
-    failing: nodes.failing.map(({ what, nodes: count }) => ({ what, nodes: count })),
-    busy: nodes.busy.map(({ allocation, nodes: count, until }) => ({
+    failedConstraints: nodes.failing.map(({ what, nodes: count }) => ({ constraint: what, nodes: count })),
+    inUse: nodes.busy.map(({ allocation, nodes: count, until }) => ({
       ...shownTo(call, allocation),
       nodes: count,
       ...(until === null ? {} : { until: timestampFromMs(until) }),
     })),
-    busyWithOthers: nodes.busyWithOthers,
-    held: nodes.held.map(({ allocation, vcluster, nodes: count, startsAt }) => ({
+    otherInUse: nodes.busyWithOthers,
+    reserved: nodes.reserved.map(({ allocation, vcluster, nodes: count, startsAt }) => ({
       allocationId: shownTo(call, allocation).allocationId,
       vcluster: vcluster ?? "",
       nodes: count,
@@ -100,7 +104,10 @@ function nodesOf(call: Call, { explanation: { nodes } }: Explained) {
   };
 }
 
-function queueOf(call: Call, { explanation: { queue } }: Explained) {
+function queueOf(
+  call: Call,
+  { explanation: { queue } }: ExplainedAllocation,
+): MessageInitShape<typeof pb.QueuePositionSchema> {
   return {
     position: queue.position,
     length: queue.length,
@@ -126,7 +133,7 @@ function ofRecord(call: Call, record: Allocation): pb.Explanation {
   const from = startedAt ?? placedAt;
   const answer = create(pb.ExplanationSchema, { ...headOf(call, record), summary: recordSummary(record, from) });
   if (from === null) return answer;
-  answer.placed = create(pb.PlacedFactsSchema, {
+  answer.placement = create(pb.PlacementSummarySchema, {
     nodes: [...nodes],
     ...(placedAt === null ? {} : { placedAt: timestampFromMs(placedAt) }),
     ...(startedAt === null ? {} : { startedAt: timestampFromMs(startedAt) }),
@@ -151,7 +158,7 @@ function recordSummary(record: Allocation, from: number | null): string {
   const where = count === 1 ? "1 node" : `${count} nodes`;
   const waited = durationText(from - submittedAt);
   const how = backfilled
-    ? "by backfill: its nodes were free, and it delays nobody who waits for more"
+    ? "by backfill: its nodes were free, and it delays no reservation"
     : "as it was the first in the queue whose nodes were free";
   const score = scores.total === undefined ? "" : `, with a score of ${(scores.total / 1000).toFixed(3)}`;
   return `It started on ${where} ${waited} after its submission, ${how}${score}.`;

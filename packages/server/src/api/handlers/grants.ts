@@ -1,5 +1,5 @@
 // Roles in tenants, kept in the state. Administrators of the cluster name those of a tenant; those in turn name
-// who may claim its sensitive nodes. Nobody gets further by a grant than whoever gave it.
+// who may claim its sensitive nodes. A grant never exceeds the rights of its grantor.
 
 import { create } from "@bufbuild/protobuf";
 import {
@@ -14,11 +14,11 @@ import {
   type UserName,
 } from "@lattice/core";
 import { ProblemError, pb, timestampFromMs } from "@lattice/wire";
+import { invalid, unknownTenant } from "../../base/problems.ts";
 import { authorize, authorizeList, reaches, reachOf } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { commit, originOf } from "./commit.ts";
 import { inOrder, pageOf } from "./page.ts";
-import { invalid, unknownTenant } from "./refuse.ts";
 
 interface Named {
   readonly tenant: TenantId;

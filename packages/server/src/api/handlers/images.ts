@@ -5,10 +5,10 @@
 import { create } from "@bufbuild/protobuf";
 import { type NodeId, parseNodeId } from "@lattice/core";
 import { ProblemError, pb } from "@lattice/wire";
-import type { ImageAsk } from "../../agents/images.ts";
+import { checkText, invalid, unknownNode } from "../../base/problems.ts";
+import type { ImageAsk } from "../../nodes/agents/images.ts";
 import { authorize, NOBODYS } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
-import { checkText, invalid, unknownNode } from "./refuse.ts";
 
 const MAX_IMAGE_TEXT = 512;
 
@@ -114,7 +114,7 @@ function connectedNodes(call: Call, group: string): NodeId[] {
   return found;
 }
 
-/** Whoever asked for the list, or has no registry, is not helped by being told to list its images. */
+/** The usual hint, to list the images, does not help when the list itself failed or no registry is configured. */
 function noImage(detail: string, ask: ImageAsk): ProblemError {
   const isCircular = ask.case === "list" || detail.startsWith("no registry is configured");
   const hint = "Ask an administrator: agents find images where their --registry says.";

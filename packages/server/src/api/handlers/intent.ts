@@ -1,6 +1,6 @@
 // The vCluster of a submission that names none: chosen by what the work is said to be. A word that is the name of a
 // vCluster means that one; a known kind of work goes to a vCluster whose scheduler is made for it, the tenant's own
-// before one that is open to all. What nobody knows goes to the default.
+// before one that is open to all. An unknown name goes to the default.
 
 import type { SchedulerKind, VCluster, View } from "@lattice/core";
 

@@ -1,16 +1,15 @@
-// The key of the jobs' tokens is followed by another. Which one is made here, by chance, and kept by the log like the first; nobody is
-// told its value.
+// Rotates the key that signs job tokens. The new key is random, stored in the log, and never shown.
 
 import { randomBytes } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import { seconds } from "@lattice/core";
 import { ProblemError, pb, timestampFromMs } from "@lattice/wire";
-import { JOB_TOKEN_SECONDS } from "../../agents/job-token.ts";
-import { SECRET_BYTES } from "../../leader/bootstrap.ts";
+import { invalid } from "../../base/problems.ts";
+import { SECRET_BYTES } from "../../lead/leader/bootstrap.ts";
+import { JOB_TOKEN_SECONDS } from "../../nodes/agents/job-token.ts";
 import { authorize, NOBODYS } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { commit, originOf } from "./commit.ts";
-import { invalid } from "./refuse.ts";
 
 export async function rotateJobKey(call: Call, request: pb.RotateJobKeyRequest): Promise<pb.RotateJobKeyResponse> {
   authorize(call.principal, "AccessService.RotateJobKey", NOBODYS);
@@ -33,7 +32,7 @@ export async function rotateJobKey(call: Call, request: pb.RotateJobKeyRequest):
     .earlierSecrets("jobs")
     .filter(({ until }) => until > now);
   return create(pb.RotateJobKeyResponseSchema, {
-    earlier: earlier.map(({ until }) => ({ until: timestampFromMs(until) })),
+    previousKeys: earlier.map(({ until }) => ({ validUntil: timestampFromMs(until) })),
     logIndex: String(index),
   });
 }

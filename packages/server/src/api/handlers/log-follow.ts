@@ -1,12 +1,12 @@
 // Reading or following one log of one node through the node's absences. When its agent goes away while the
 // attempt is still under way, the log is asked for again, and what was passed on already is skipped
-// by its offset. When the attempt is over meanwhile: if the allocation went on elsewhere, the next attempt is
-// what matters to a follower; if it ended, what broke off is asked for again for a while, and then the caller is told.
+// by its offset. When the attempt has ended meanwhile: if the allocation runs elsewhere, a follower
+// moves to the next attempt; if it has ended, the output is requested again for a while before the stream fails.
 
 import { type AllocationId, type Attempt, attemptOn, isPlaced, type NodeId } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
+import type { LogsQuery } from "../../nodes/output/query.ts";
 import type { Call } from "../call.ts";
-import type { LogsQuery } from "../control-plane.ts";
 import { LOG_RETRY_MS, LOG_TRIES_AFTER_END } from "../limits/limits.ts";
 import { pause } from "../streams/pause.ts";
 

@@ -1,8 +1,8 @@
 // Where bytes of a log are missing between what was asked for and what came: the node has freed them for newer output, or
-// they could not be stored. Seen by the positions alone, whoever brought the bytes. What was asked for by lines or by time
+// they could not be stored. Detected by offsets alone, for output from nodes and from the archive. What was asked for by lines or by time
 // begins wherever its first bytes are.
 
-import type { LogsQuery } from "../control-plane.ts";
+import type { LogsQuery } from "../../nodes/output/query.ts";
 
 export interface Chunk {
   readonly data: Uint8Array;

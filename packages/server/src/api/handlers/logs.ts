@@ -1,17 +1,17 @@
 // The output of an allocation, from the nodes that ran it. GetLogs reads what is there, one node
 // after another, stdout before stderr. StreamLogs follows all of them at once, waits for a start
-// that is still to come, and goes on into the next attempt when one is requeued.
+// that is still to come, and continues into the next attempt after a requeue.
 
 import { create } from "@bufbuild/protobuf";
 import { type Allocation, type Attempt, attempt, attemptOn, isFinal, type NodeId, parseNodeId } from "@lattice/core";
 import { logStreamToProto, pb, timestampToMs } from "@lattice/wire";
+import { invalid, unknownNode } from "../../base/problems.ts";
+import type { LogsQuery } from "../../nodes/output/query.ts";
 import type { Call } from "../call.ts";
-import type { LogsQuery } from "../control-plane.ts";
 import { merge } from "../streams/merge.ts";
 import { enterContent } from "./content.ts";
 import { type LogSource, readThrough } from "./log-follow.ts";
 import { type Chunk, withGaps } from "./log-gaps.ts";
-import { invalid, unknownNode } from "./refuse.ts";
 import { endOf } from "./watch.ts";
 import { find } from "./work.ts";
 
@@ -47,7 +47,7 @@ export async function* streamLogs(call: Call, request: pb.LogsRequest): AsyncGen
   const range = rangeOf(request);
   const seen = resumeOf(request);
   const tail = seen.positions.size > 0 ? 0 : request.tail;
-  // What is taken up again goes on in the attempt that was seen last.
+  // A resumed stream continues in the attempt that was seen last.
   let followed = attempt(Math.max(0, seen.attempt - 1));
   let first = true;
   while (!call.signal.aborted) {
@@ -103,7 +103,7 @@ function resumeOf(request: pb.LogsRequest): Seen {
 
 const positionKey = ({ attempt: number, node, stream }: LogSource): string => `${number}:${node}:${stream}`;
 
-/** Null: it was never placed, so there is nothing yet. */
+/** Returns `null` when the allocation was never placed. */
 function attemptOf(record: Allocation, asked: number): Attempt | null {
   if (asked > record.attempt) throw noSuchAttempt(record);
   const wanted = asked === 0 ? record.attempt : attempt(asked);

@@ -1,5 +1,5 @@
 // Who makes room for an allocation that others are stopped for, as far as the caller may know. Read from the nodes that
-// are held for it: whoever still has one of them and was told to end, or saves its work before it goes.
+// are held for it: the allocations that still hold one of them and are stopping or saving a checkpoint.
 
 import type { Allocation, AllocationId, Claim, View } from "@lattice/core";
 import type { PendingReason } from "@lattice/scheduler";
@@ -14,9 +14,9 @@ export interface MakingRoom {
 
 /** In the order of the nodes that are held; none when the last has gone. */
 export function makingRoom(view: View, { phase }: Allocation): readonly MakingRoom[] {
-  if (phase.kind !== "pending" || phase.awaits === undefined) return [];
+  if (phase.kind !== "pending" || phase.preemptedNodes === undefined) return [];
   const found = new Map<AllocationId, MakingRoom>();
-  for (const name of phase.awaits.nodes) {
+  for (const name of phase.preemptedNodes.nodes) {
     for (const claim of view.node(name)?.claims ?? []) {
       const how = howItGoes(view, claim);
       if (how === null) continue;
@@ -27,7 +27,7 @@ export function makingRoom(view: View, { phase }: Allocation): readonly MakingRo
   return [...found.values()];
 }
 
-/** Null: it stays. */
+/** Returns `null` when the allocation keeps its nodes. */
 function howItGoes(view: View, { allocation, releasing }: Claim): MakingRoom["how"] | null {
   if (releasing) return "stopping";
   const phase = view.allocation(allocation)?.phase;
@@ -43,7 +43,7 @@ export const roomShown = (call: Call, record: Allocation): readonly ShownRoom[] 
     how,
   }));
 
-/** In place of what the cycle said when it decided so, which named nobody. */
+/** Replaces the reason of the cycle, which names no allocation. */
 export function withRoom(causes: readonly PendingReason[], rooms: readonly ShownRoom[]): readonly PendingReason[] {
   if (rooms.length === 0) return causes;
   const count = rooms.reduce((sum, { nodes }) => sum + nodes, 0);

@@ -2,17 +2,17 @@
 
 import { create } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
-import { parseListen } from "../../config/listen.ts";
+import { parseListen } from "../../base/config/index.ts";
+import { invalid } from "../../base/problems.ts";
 import { authorize, NOBODYS } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { writeDown } from "./audit.ts";
 import { originOf } from "./commit.ts";
 import { once } from "./once.ts";
-import { invalid } from "./refuse.ts";
 
 /** As server.id in the configuration. */
 const SERVER_ID = /^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/i;
-/** A member that nobody claims goes by its address. */
+/** A member without a server is named by its address. */
 const MAX_MEMBER_NAME = 300;
 
 export async function addMember(call: Call, request: pb.AddMemberRequest): Promise<pb.MembershipResponse> {
@@ -23,7 +23,7 @@ export async function addMember(call: Call, request: pb.AddMemberRequest): Promi
   if (peer === null || peer.port === 0)
     throw invalid("peer_address", "is not an address", "Write host:port, for example lattice-04:9000.");
   const members = await call.plane.membership.add({ id, peer: peerAddress });
-  // One of two members cannot write: whoever asks starts the other one, so it must have its answer first. Where nothing
+  // One of two members cannot write until the other one starts, so the answer must not wait for a write. Where nothing
   // comes to be written even then, the access log has the request.
   writeDown(call, "member.add", { scope: "cluster", detail: `${id} at ${peerAddress}` }).catch(() => null);
   return create(pb.MembershipResponseSchema, { members: [...members] });

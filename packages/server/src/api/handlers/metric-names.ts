@@ -1,7 +1,7 @@
 // What can be measured of an allocation, also by other names, by which guides call the same things.
 
 import { METRICS } from "@lattice/wire";
-import { invalid } from "./refuse.ts";
+import { invalid } from "../../base/problems.ts";
 
 const ALSO: Readonly<Record<string, (typeof METRICS)[number]>> = {
   gpu_util: "gpu_utilization",

@@ -3,7 +3,7 @@
 
 import { create } from "@bufbuild/protobuf";
 import { pb, timestampFromMs } from "@lattice/wire";
-import type { Sample } from "../../telemetry/samples.ts";
+import type { Sample } from "../../lead/telemetry/samples.ts";
 
 /** What agents tell, in which unit it is shown, and how that of several nodes becomes one. */
 export const MEASURED = {

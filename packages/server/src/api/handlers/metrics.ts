@@ -1,11 +1,12 @@
-// Measured values of allocations: what their agents have told of late, which the leader remembers for an hour. What no agent
+// Measurements of allocations as reported by their agents; the leader keeps them for an hour. What no agent
 // measures, and what is not remembered any more, is left out, and the answer says why. What the state itself knows
 // of allocations that are compared is shown.
 
 import { create } from "@bufbuild/protobuf";
 import { type Allocation, isFinal, telemetryOf } from "@lattice/core";
 import { pb, timestampFromMs } from "@lattice/wire";
-import type { Sample } from "../../telemetry/samples.ts";
+import { invalid } from "../../base/problems.ts";
+import type { Sample } from "../../lead/telemetry/samples.ts";
 import type { Call } from "../call.ts";
 import type { RpcName } from "../rpc.ts";
 import { pause } from "../streams/pause.ts";
@@ -13,7 +14,6 @@ import { alignedSeries, type MeasuredLife } from "./aligned-series.ts";
 import { enterContent, isSensitiveWork } from "./content.ts";
 import { metricNames } from "./metric-names.ts";
 import { MEASURED, seriesOf, shownValue } from "./metric-series.ts";
-import { invalid } from "./refuse.ts";
 import { find } from "./work.ts";
 
 const GPUS_UNMEASURED = "Agents measure processors, memory and storage; GPUs are not measured.";
@@ -52,9 +52,9 @@ export async function queryMetrics(call: Call, request: pb.MetricsRequest): Prom
   });
 }
 
-/** The leader alone is told by agents. */
+/** Agents report to the leader only. */
 const samplesOf = (call: Call, { id }: Allocation, after: number): Promise<readonly Sample[]> =>
-  call.plane.consult({ kind: "samples", id, after });
+  call.plane.askScheduler({ kind: "samples", id, after });
 
 export async function* streamMetrics(
   call: Call,

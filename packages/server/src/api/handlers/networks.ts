@@ -13,10 +13,10 @@ import {
   type View,
 } from "@lattice/core";
 import { ProblemError, pb, timestampFromMs } from "@lattice/wire";
+import { invalid } from "../../base/problems.ts";
 import { authorize, authorizeList, reaches, type Target } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { commit, originOf } from "./commit.ts";
-import { invalid } from "./refuse.ts";
 
 export async function listDomains(call: Call, request: pb.ListDomainsRequest): Promise<pb.ListDomainsResponse> {
   authorizeList(call.principal, "NetworkService.ListDomains");

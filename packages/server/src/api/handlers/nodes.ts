@@ -12,13 +12,13 @@ import {
   parseVClusterId,
 } from "@lattice/core";
 import { nodeStateFromProto, nodeToProto, ProblemError, pb } from "@lattice/wire";
+import { checkText, invalid, unknownNode, unknownVCluster } from "../../base/problems.ts";
 import { authorize, NOBODYS, type Target } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { MAX_REASON_LENGTH } from "../limits/limits.ts";
 import { refuseWhileAway } from "./checkpoints.ts";
 import { commit, originOf } from "./commit.ts";
 import { pageOf } from "./page.ts";
-import { checkText, invalid, unknownNode, unknownVCluster } from "./refuse.ts";
 import { isOfTenant } from "./visible.ts";
 
 export async function listNodes(call: Call, request: pb.ListNodesRequest): Promise<pb.ListNodesResponse> {

@@ -1,4 +1,4 @@
-// Notices to whoever asks: about the caller's own work, to the administrators of a tenant, to those of the cluster.
+// Notices for the caller: about its own work, for administrators of its tenant, for administrators of the cluster.
 
 import { create } from "@bufbuild/protobuf";
 import type { Notice } from "@lattice/core";
@@ -11,7 +11,7 @@ const DEFAULT_LIMIT = 100;
 export async function listNotices(call: Call, request: pb.ListNoticesRequest): Promise<pb.ListNoticesResponse> {
   authorizeList(call.principal, "EventService.ListNotices");
   const view = call.plane.view();
-  // Those about nobody in particular are for the administrators of the tenant, or of the cluster.
+  // Notices without a user are for the administrators of the tenant, or of the cluster.
   const sees = reacher(call.principal, "EventService.ListNotices");
   const shown = [...view.notices()]
     .filter((notice) => (request.all || notice.clearedAt === undefined) && sees(notice))

@@ -1,9 +1,9 @@
-// What is done outside of the log, such as writing a backup, and must not be done twice because somebody asks twice. When it is done, the line that
-// goes into the audit log carries the request's id with what the caller was told; whoever asks again with that id, of any server, is told the same.
+// Actions outside the log, such as writing a backup, that a repeated request must not repeat. The audit record of the
+// action carries the request id and the answer; a repeated request gets the same answer from any server.
 // Two that ask this server at the same time share what comes out. What has failed is not kept: asking again tries again.
 
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
-import type { Deed, Origin } from "@lattice/core";
+import type { AuditAction, Origin } from "@lattice/core";
 import { fromJson, type Json, ProblemError, toJson, withDeadline } from "@lattice/wire";
 import type { Call } from "../call.ts";
 import type { ControlPlane } from "../control-plane.ts";
@@ -14,14 +14,14 @@ export interface Once<D extends DescMessage> {
   readonly origin: Origin;
   readonly schema: D;
   readonly act: (write: Write<D>) => Promise<MessageShape<D>>;
-  /** Instead of what the caller was told then, where that is not kept. */
+  /** The answer to a repeated request whose first answer was not stored. */
   readonly again?: () => Promise<MessageShape<D>>;
 }
 
 /** Into the audit log, with the answer where it is kept. */
 export type Write<D extends DescMessage> = (
   action: string,
-  deed: Omit<Deed, "action">,
+  details: Omit<AuditAction, "action">,
   answer?: MessageShape<D>,
 ) => Promise<unknown>;
 
@@ -36,8 +36,8 @@ const CATCH_UP_MS = 3_000;
 const underWay = new WeakMap<ControlPlane, Map<string, UnderWay>>();
 
 export async function once<D extends DescMessage>(call: Call, { origin, schema, act, again }: Once<D>) {
-  const write: Write<D> = (action, deed, answer) =>
-    writeDown(call, action, deed, origin, answer === undefined ? undefined : JSON.stringify(toJson(schema, answer)));
+  const write: Write<D> = (action, details, answer) =>
+    writeDown(call, action, details, origin, answer === undefined ? undefined : JSON.stringify(toJson(schema, answer)));
   const { user, requestId, bodyHash } = origin;
   if (requestId === null) return act(write);
   // What another server has answered must be known here. One that cannot find out does what it is asked to.

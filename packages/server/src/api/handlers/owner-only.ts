@@ -1,5 +1,5 @@
-// What is its owner's alone, whatever else somebody may do: terminals. Whoever may see the allocation is told whose it is;
-// everybody else hears no more than from any other refusal.
+// Access for the owner alone, whatever other rights a caller has: terminals. The refusal names the owner only to callers
+// who may see the allocation.
 
 import type { Allocation } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";

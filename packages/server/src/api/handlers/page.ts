@@ -1,8 +1,8 @@
 // Pages of a list. A token is opaque to clients; inside it is the last id shown, which stays valid
 // when records come and go in between.
 
+import { invalid } from "../../base/problems.ts";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "../limits/limits.ts";
-import { invalid } from "./refuse.ts";
 
 const PREFIX = "1."; // version of the token
 

@@ -18,7 +18,7 @@ export async function plan(call: Call, request: pb.SubmitRequest): Promise<pb.Pl
   // Refuses a request id that a submission would refuse.
   originOf(call, pb.SubmitRequestSchema, request);
   const newTenant = call.plane.view().tenant(spec.tenant) === undefined;
-  const planned = await call.plane.consult({ kind: "plan", spec, user: call.principal.user });
+  const planned = await call.plane.askScheduler({ kind: "plan", spec, user: call.principal.user });
   return create(pb.PlanResponseSchema, {
     startsNow: planned.startsNow,
     ...(planned.expected === null ? {} : { estimatedStart: timestampFromMs(planned.expected) }),
@@ -33,7 +33,7 @@ export async function plan(call: Call, request: pb.SubmitRequest): Promise<pb.Pl
       const preemptionClass = record?.spec.lifecycle.preemptionClass ?? 0;
       return { ...shownTo(call, id), nodes, preemptionClass };
     }),
-    sooner: planned.sooner.map(suggestionToProto),
+    suggestions: planned.sooner.map(suggestionToProto),
     warnings: [
       ...call.warnings,
       ...choiceOf(written, spec),

@@ -1,14 +1,14 @@
-// What waits in a vCluster, in the order in which the scheduler looks at it. Who somebody else is stays hidden from
-// those who may not see that work; that it waits there is no secret.
+// The queue of a vCluster in scheduling order. Other users' work is listed without its owner unless the caller may see
+// it.
 
 import { create } from "@bufbuild/protobuf";
 import { parseVClusterId } from "@lattice/core";
 import { pb, timestampFromMs } from "@lattice/wire";
-import type { Waiting } from "../../insight/question.ts";
+import { invalid, unknownVCluster } from "../../base/problems.ts";
+import type { QueueEntry } from "../../lead/insight/question.ts";
 import { authorize, NOBODYS } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { pageSize, readToken, tokenAfter } from "./page.ts";
-import { invalid, unknownVCluster } from "./refuse.ts";
 import { isKnown, shownTo } from "./visible.ts";
 
 export async function getQueue(call: Call, request: pb.GetQueueRequest): Promise<pb.Queue> {
@@ -19,20 +19,20 @@ export async function getQueue(call: Call, request: pb.GetQueueRequest): Promise
   if (!/^\d{1,9}$/.test(token)) throw invalid("page_token", "is not a token of this list");
   const from = Number(token);
   const limit = pageSize(request.pageSize);
-  const look = await call.plane.consult({ kind: "queue", vcluster, from, limit });
+  const look = await call.plane.askScheduler({ kind: "queue", vcluster, from, limit });
   if (look === null) throw unknownVCluster(request.id);
   return create(pb.QueueSchema, {
     vcluster,
     entries: look.waiting.flatMap((waiting, i) => entryOf(call, waiting, from + i + 1)),
     nextPageToken: from + limit < look.total ? tokenAfter(String(from + limit)) : "",
     total: look.total,
-    ...(look.asOf === null ? {} : { asOf: timestampFromMs(look.asOf) }),
+    ...(look.asOf === null ? {} : { evaluatedAt: timestampFromMs(look.asOf) }),
     logIndex: String(call.plane.view().index),
   });
 }
 
 /** None: it has started since, as this server sees it. */
-function entryOf(call: Call, waiting: Waiting, position: number): pb.QueueEntry[] {
+function entryOf(call: Call, waiting: QueueEntry, position: number): pb.QueueEntry[] {
   const record = call.plane.view().allocation(waiting.id);
   if (record === undefined) return [];
   const { spec } = record;

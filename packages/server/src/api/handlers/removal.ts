@@ -3,10 +3,10 @@
 import { create } from "@bufbuild/protobuf";
 import { parseTenantId, parseVClusterId } from "@lattice/core";
 import { pb } from "@lattice/wire";
+import { unknownTenant, unknownVCluster } from "../../base/problems.ts";
 import { authorize } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { commit, originOf } from "./commit.ts";
-import { unknownTenant, unknownVCluster } from "./refuse.ts";
 
 export async function deleteTenant(call: Call, request: pb.DeleteTenantRequest): Promise<pb.DeleteResponse> {
   const tenant = parseTenantId(request.id);

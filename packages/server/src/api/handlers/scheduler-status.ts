@@ -3,11 +3,11 @@
 import { create } from "@bufbuild/protobuf";
 import { parseVClusterId, type VCluster } from "@lattice/core";
 import { pb, timestampFromMs } from "@lattice/wire";
-import type { CycleFigures } from "../../insight/question.ts";
+import { unknownVCluster } from "../../base/problems.ts";
+import type { CycleFigures } from "../../lead/insight/question.ts";
 import { authorize, NOBODYS } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { inOrder } from "./page.ts";
-import { unknownVCluster } from "./refuse.ts";
 
 export async function getSchedulerStatus(
   call: Call,
@@ -18,7 +18,7 @@ export async function getSchedulerStatus(
   const view = call.plane.view();
   const vclusters = inOrder(view.vclusters()).filter(({ id }) => request.vcluster === "" || id === wanted);
   if (vclusters.length === 0 && request.vcluster !== "") throw unknownVCluster(request.vcluster);
-  const figures = new Map((await call.plane.consult({ kind: "scheduler" })).map((one) => [one.vcluster, one]));
+  const figures = new Map((await call.plane.askScheduler({ kind: "scheduler" })).map((one) => [one.vcluster, one]));
   const running = new Map<string, number>();
   for (const { spec } of view.placed()) running.set(spec.vcluster, (running.get(spec.vcluster) ?? 0) + 1);
   return create(pb.SchedulerStatusSchema, {

@@ -1,13 +1,13 @@
-// What a server counts, by part of it, now and as it remembers it. The scheduler works on the leader alone, so that its
-// figures are the leader's, whichever server is asked; all others are of the server itself.
+// Metrics of a server by component, current and recorded. The scheduler runs on the leader alone, so its metrics are the
+// leader's on every server; all others are those of the answering server.
 
 import { create } from "@bufbuild/protobuf";
-import { pb, timestampFromMs } from "@lattice/wire";
-import { COMPONENTS, type MetricsComponent } from "../../observe/components.ts";
-import type { Recorded, RecordedSeries } from "../../observe/recorder.ts";
+import { ProblemError, pb, timestampFromMs } from "@lattice/wire";
+import { COMPONENTS, type MetricsComponent } from "../../base/observe/components.ts";
+import type { Recorded, RecordedSeries } from "../../base/observe/recorder.ts";
+import { invalid } from "../../base/problems.ts";
 import { authorize, NOBODYS } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
-import { invalid } from "./refuse.ts";
 
 /** More than a server remembers; the answer says how far it goes. */
 const MOST_SECONDS = 7 * 86_400;
@@ -21,11 +21,9 @@ export async function getServerMetrics(call: Call, request: pb.GetServerMetricsR
   if (durationSeconds > MOST_SECONDS) throw invalid("duration_seconds", `must be at most ${MOST_SECONDS}`);
   const wanted = component === "" ? null : component;
   const after = durationSeconds === 0 ? null : call.plane.now() - durationSeconds * 1000;
-  const found =
-    wanted === "scheduler" && !call.plane.logStatus().isLeader
-      ? await call.plane.consult({ kind: "recorded", component: wanted, after })
-      : await call.plane.recorded(wanted, after);
-  return toProto(component, found);
+  if (wanted === "scheduler" && !call.plane.logStatus().isLeader)
+    throw new ProblemError("not_leader", { detail: "No server leads at the moment, so the scheduler has no metrics." });
+  return toProto(component, await call.plane.recorded(wanted, after));
 }
 
 const isComponent = (text: string): text is MetricsComponent => Object.hasOwn(COMPONENTS, text);

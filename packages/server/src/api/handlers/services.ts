@@ -1,4 +1,4 @@
-// The service registry for those who look for a service. Whoever does not reach further sees the services of its own tenant
+// The service registry. By default a caller sees the services of its own tenant
 // alone, whatever it asks for.
 
 import { create } from "@bufbuild/protobuf";

@@ -16,13 +16,13 @@ import {
   type View,
 } from "@lattice/core";
 import { allocationStateToProto, fieldError, ProblemError, pb, timestampFromMs } from "@lattice/wire";
+import { invalid, unknownAllocation } from "../../base/problems.ts";
 import { authorize, authorizeList, reaches } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { commit, originOf } from "./commit.ts";
 import { choiceOf, completeSpec } from "./complete-spec.ts";
 import { ownerOnly } from "./owner-only.ts";
 import { pageOf } from "./page.ts";
-import { invalid, unknownAllocation } from "./refuse.ts";
 import { find, ownerOf } from "./work.ts";
 
 /** Holds the nodes until the session ends or its walltime does. */
@@ -122,7 +122,7 @@ export async function deleteSession(call: Call, request: pb.DeleteSessionRequest
     allocation: record.id,
     n: session.n,
     exitCode: request.exitCode,
-    ...(request.exitCounts ? { exitCounts: true } : null),
+    ...(request.failOnNonzeroExit ? { exitCounts: true } : null),
   });
   return deleted(call, request.id, call.plane.view().allocation(record.id) ?? record, index);
 }

@@ -1,13 +1,13 @@
-// Signals from whoever measures prices, power, storage, congestion and the like. Checked here, kept by the leader.
+// External signals: prices, power, storage, congestion. Checked here, kept in the leader's memory.
 
 import { create } from "@bufbuild/protobuf";
 import { pb, timestampFromMs } from "@lattice/wire";
-import type { SignalsRecord, SignalValues } from "../../insight/index.ts";
+import { invalid } from "../../base/problems.ts";
+import type { SignalsRecord, SignalValues } from "../../lead/insight/index.ts";
 import { authorize, NOBODYS } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
-import { invalid } from "./refuse.ts";
 
-/** What nobody renews is forgotten. */
+/** Signals expire unless they are renewed. */
 const DEFAULT_VALID_SECONDS = 3_600;
 const MOST_VALID_SECONDS = 7 * 86_400;
 /** Of each kind: more than any machine has groups, or a queue allocations worth telling of. */
@@ -21,13 +21,13 @@ export async function setSignals(call: Call, request: pb.SetSignalsRequest): Pro
   if (validSeconds > MOST_VALID_SECONDS) throw invalid("valid_seconds", `must be at most ${MOST_VALID_SECONDS}`);
   if (signals.validUntil !== undefined) throw invalid("signals.valid_until", "is for answers", "Set valid_seconds.");
   const validMs = (validSeconds === 0 ? DEFAULT_VALID_SECONDS : validSeconds) * 1000;
-  const record = await call.plane.consult({ kind: "set_signals", signals: valuesOf(signals), validMs });
+  const record = await call.plane.askScheduler({ kind: "set_signals", signals: valuesOf(signals), validMs });
   return toProto(record);
 }
 
 export async function getSignals(call: Call, _request: pb.GetSignalsRequest): Promise<pb.Signals> {
   authorize(call.principal, "AdminService.GetSignals", NOBODYS);
-  const record = await call.plane.consult({ kind: "signals" });
+  const record = await call.plane.askScheduler({ kind: "signals" });
   return record === null ? create(pb.SignalsSchema) : toProto(record);
 }
 

@@ -1,14 +1,14 @@
-// Tasks in a running allocation. Whoever may change the allocation may start tasks in it. A launch
+// Tasks in a running allocation. A caller who may change the allocation may start tasks in it. A launch
 // that comes while the allocation is about to run waits for that: a job's own script may be
 // faster than the report that it runs.
 
 import { create } from "@bufbuild/protobuf";
 import { type Allocation, isPlaced } from "@lattice/core";
 import { pb, withDeadline } from "@lattice/wire";
+import { invalid } from "../../base/problems.ts";
 import type { Call } from "../call.ts";
 import { LAUNCH_WAIT_MS } from "../limits/limits.ts";
 import { enterContent } from "./content.ts";
-import { invalid } from "./refuse.ts";
 import { endOf } from "./watch.ts";
 import { find } from "./work.ts";
 
@@ -27,15 +27,15 @@ export async function sendTaskInput(call: Call, request: pb.SendTaskInputRequest
   await enterContent(call, "TaskService.SendTaskInput", record);
   for (const name of ["rows", "columns"] as const)
     if (request[name] > MOST_CELLS) throw invalid(name, `must be from 1 to ${MOST_CELLS}`);
-  await call.plane.tasks.input(request);
+  call.plane.tasks.input(request);
   return create(pb.SendTaskInputResponseSchema);
 }
 
-export async function tellLaunch(call: Call, request: pb.TellLaunchRequest): Promise<pb.TellLaunchResponse> {
+export async function controlLaunch(call: Call, request: pb.ControlLaunchRequest): Promise<pb.ControlLaunchResponse> {
   const record = await find(call, request.allocationId);
-  await enterContent(call, "TaskService.TellLaunch", record);
-  await call.plane.tasks.tell(request);
-  return create(pb.TellLaunchResponseSchema);
+  await enterContent(call, "TaskService.ControlLaunch", record);
+  call.plane.tasks.control(request);
+  return create(pb.ControlLaunchResponseSchema);
 }
 
 /** Placed, but not all of its nodes have said that they run it. */

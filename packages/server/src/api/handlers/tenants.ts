@@ -3,12 +3,12 @@
 import { create } from "@bufbuild/protobuf";
 import { MAX_PREEMPTION_CLASS, parseTenantId, type Tenant, UNLIMITED, type UpdateTenantCommand } from "@lattice/core";
 import { pb, quotaFromProto, tenantToProto } from "@lattice/wire";
+import { checkText, invalid, unknownTenant } from "../../base/problems.ts";
 import { authorize, authorizeList, reaches, type Target } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { MAX_DESCRIPTION_LENGTH } from "../limits/limits.ts";
 import { commit, originOf } from "./commit.ts";
 import { inOrder, pageOf } from "./page.ts";
-import { checkText, invalid, unknownTenant } from "./refuse.ts";
 
 export async function createTenant(call: Call, request: pb.CreateTenantRequest): Promise<pb.TenantResponse> {
   const tenant = parseTenantId(request.id);

@@ -1,15 +1,15 @@
 // A terminal in a running allocation. Everything that can be refused is refused before anything is
-// opened: what is not running, a node that is none of its own, and everybody but its owner.
+// opened: an allocation that is not running, a node of another allocation, and every caller but the owner.
 
-import { type Allocation, attemptOn, goesOn, type NodeId } from "@lattice/core";
+import { type Allocation, attemptOn, isActive, type NodeId } from "@lattice/core";
 import { ProblemError, type pb } from "@lattice/wire";
+import { checkText, invalid } from "../../base/problems.ts";
+import type { TerminalQuery } from "../../nodes/terminals/relay.ts";
 import type { Call } from "../call.ts";
-import type { TerminalQuery } from "../control-plane.ts";
 import { MAX_COMMAND_LENGTH, MAX_TERM_LENGTH, MAX_TERMINAL_SIDE } from "../limits/limits.ts";
 import { writeDown } from "./audit.ts";
 import { isSensitiveWork } from "./content.ts";
 import { ownerOnly } from "./owner-only.ts";
-import { checkText, invalid } from "./refuse.ts";
 import { find } from "./work.ts";
 
 export async function* attach(
@@ -62,11 +62,11 @@ function checkSize({ rows, cols }: { readonly rows: number; readonly cols: numbe
 
 function nodeOf(record: Allocation, named: string): NodeId {
   const { id, phase } = record;
-  if (phase.kind === "checkpointing" && !goesOn(phase)) {
+  if (phase.kind === "checkpointing" && !isActive(phase)) {
     const detail = `Allocation ${id} is being checkpointed; attach is unavailable until it is rescheduled.`;
     throw new ProblemError("not_running", { detail });
   }
-  if (!goesOn(phase)) {
+  if (!isActive(phase)) {
     throw new ProblemError("not_running", {
       detail: `Allocation ${id} is ${phase.kind}, so there is nothing to attach to.`,
     });

@@ -5,8 +5,8 @@ import { create } from "@bufbuild/protobuf";
 import type { Allocation } from "@lattice/core";
 import { durationText } from "@lattice/scheduler";
 import { ProblemError, pb, timestampFromMs } from "@lattice/wire";
-import { eventsOf, leftOutOf } from "../../events/events-of.ts";
-import type { ReservationMoment } from "../../insight/index.ts";
+import type { ReservationMoment } from "../../lead/insight/index.ts";
+import { eventsOf, leftOutOf } from "../../state/events/events-of.ts";
 import { authorize } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { find, ownerOf } from "./work.ts";
@@ -25,7 +25,7 @@ export async function getTimeline(call: Call, request: pb.TimelineRequest): Prom
       scores: scores ?? {},
       ...(startsAt === undefined ? {} : { startsAt: timestampFromMs(startsAt) }),
     })),
-    leftOut: leftOutOf(record),
+    omitted: leftOutOf(record),
     logIndex: String(call.plane.view().index),
   });
 }
@@ -33,7 +33,7 @@ export async function getTimeline(call: Call, request: pb.TimelineRequest): Prom
 /** Without a leader to ask, the rest is still true. */
 async function reservationsOf(call: Call, { id }: Allocation): Promise<readonly ReservationMoment[]> {
   try {
-    return await call.plane.consult({ kind: "reservations", id });
+    return await call.plane.askScheduler({ kind: "reservations", id });
   } catch (error) {
     if (error instanceof ProblemError && error.problem.code === "not_leader") return [];
     throw error;

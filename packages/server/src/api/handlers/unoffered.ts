@@ -1,5 +1,5 @@
 // Features that work asks for and no node of the cluster has. Such work is accepted, since a node that has it may come, and
-// would wait for ever where the name is mistyped: so it is said which it is, and what nodes have that comes near.
+// would wait without limit if the name is mistyped: the warning names the value and the nearest one that nodes offer.
 
 import type { AllocationSpec, View } from "@lattice/core";
 import { nearest } from "@lattice/wire";

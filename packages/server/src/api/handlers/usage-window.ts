@@ -1,9 +1,9 @@
-// Which days a question about usage means: the last so many, or from one day to another. Days are UTC,
+// The days of a usage query: the last N, or a range. Days are UTC,
 // as in the ledger, and whole: an instant stands for its day.
 
 import { beginOf, type Day, dayOf, firstKeptDay, type Instant, instant, LEDGER_DAYS, type Window } from "@lattice/core";
 import { parseTimestamp, timestampToMs } from "@lattice/wire";
-import { invalid } from "./refuse.ts";
+import { invalid } from "../../base/problems.ts";
 
 interface Asked {
   readonly days?: number | undefined;

@@ -7,7 +7,7 @@ import {
   type Ledger,
   lastDays,
   MS_PER_HOUR,
-  NOTHING,
+  NO_USE,
   OTHER_USERS,
   parseTenantId,
   parseUserName,
@@ -20,10 +20,10 @@ import {
   type Window,
 } from "@lattice/core";
 import { milliToFraction, pb, timestampFromMs } from "@lattice/wire";
+import { invalid, unknownTenant } from "../../base/problems.ts";
 import { authorize, authorizeList, reacher, reaches } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { MAX_USERS_SHOWN } from "../limits/limits.ts";
-import { invalid, unknownTenant } from "./refuse.ts";
 import { formatDay, windowOf } from "./usage-window.ts";
 
 export async function getTenantUsage(call: Call, request: pb.GetTenantUsageRequest): Promise<pb.Usage> {
@@ -54,7 +54,7 @@ function usageOf(call: Call, window: Window, { tenants, user }: Whose): pb.Usage
   const view = call.plane.view();
   const { ledger } = view;
   const holders = tenants.map((tenant): Holder => (user === undefined ? { tenant } : { tenant, user }));
-  const spent = holders.map((holder) => ledger.spent(holder, window)).reduce(plus, NOTHING);
+  const spent = holders.map((holder) => ledger.spent(holder, window)).reduce(plus, NO_USE);
   const only = tenants.length === 1 ? view.tenant(tenants[0] ?? ("" as TenantId)) : undefined;
   const users = only === undefined ? [] : usersOf(call, window, only.id, user);
   return create(pb.UsageSchema, {
@@ -63,7 +63,7 @@ function usageOf(call: Call, window: Window, { tenants, user }: Whose): pb.Usage
     since: formatDay(window.from),
     until: formatDay(window.to),
     days: window.to - window.from + 1,
-    asOf: timestampFromMs(window.now),
+    calculatedAt: timestampFromMs(window.now),
     ...hoursOf(spent),
     running: wholeNodes(holders.map((holder) => ledger.running(holder)).reduce(together, NONE)),
     budgets: only === undefined ? [] : budgetsOf(call, only, window),
@@ -121,9 +121,9 @@ function usersOf(call: Call, window: Window, tenant: TenantId, only: UserName | 
 }
 
 function daysOf(ledger: Ledger, window: Window, holders: readonly Holder[]) {
-  const sums: Amount[] = Array.from({ length: window.to - window.from + 1 }, () => NOTHING);
+  const sums: Amount[] = Array.from({ length: window.to - window.from + 1 }, () => NO_USE);
   for (const holder of holders) {
-    for (const [n, amount] of ledger.days(holder, window).entries()) sums[n] = plus(sums[n] ?? NOTHING, amount);
+    for (const [n, amount] of ledger.days(holder, window).entries()) sums[n] = plus(sums[n] ?? NO_USE, amount);
   }
   return sums.map((amount, n) => ({ day: formatDay(window.from + n), ...hoursOf(amount) }));
 }

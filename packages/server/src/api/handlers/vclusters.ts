@@ -15,17 +15,17 @@ import {
   WEIGHT_PROFILES,
 } from "@lattice/core";
 import { pb, schedulerFromProto, sharingFromProto, vclusterToProto, weightsFromProto } from "@lattice/wire";
+import { checkText, invalid, unknownTenant, unknownVCluster } from "../../base/problems.ts";
 import { authorize, NOBODYS } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { MAX_DESCRIPTION_LENGTH } from "../limits/limits.ts";
 import { commit, originOf } from "./commit.ts";
 import { inOrder, pageOf } from "./page.ts";
-import { checkText, invalid, unknownTenant, unknownVCluster } from "./refuse.ts";
 import { normalised } from "./weights.ts";
 
 const DEFAULT_WALLTIME = duration(24 * 3_600_000);
 
-/** Between 5 and 30 s: people wait at interactive queues, nobody at a batch queue. */
+/** Between 5 and 30 s: interactive queues need short cycles, batch queues do not. */
 const CYCLE_SECONDS: Readonly<Record<SchedulerKind, number>> = {
   hpc_backfill: 15,
   hpc_proportional: 15,

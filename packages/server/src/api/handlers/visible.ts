@@ -1,5 +1,5 @@
-// What of somebody else's work the caller may know. That it is there is no secret. Those of the same tenant, who share its
-// limits, are told its id; whose it is and what it is called only those who may see it.
+// What a caller may know of another user's work. Its existence is public. Members of the same tenant, who share its
+// limits, see its id; only callers who may see the work see its owner and name.
 
 import type { Allocation, AllocationId, TenantId } from "@lattice/core";
 import { reaches, reachesOwnAlone } from "../access/authorize.ts";
@@ -13,11 +13,11 @@ export interface Shown {
   readonly user: string;
 }
 
-const SOMEBODY: Shown = { allocationId: "", tenant: "", user: "" };
+const HIDDEN: Shown = { allocationId: "", tenant: "", user: "" };
 
 export function shownTo(call: Call, id: AllocationId | null): Shown {
   const record = id === null ? undefined : call.plane.view().allocation(id);
-  if (record === undefined || !isOfTenant(call, record.spec.tenant)) return SOMEBODY;
+  if (record === undefined || !isOfTenant(call, record.spec.tenant)) return HIDDEN;
   const user = isKnown(call, record) ? record.user : "";
   return { allocationId: record.id, tenant: record.spec.tenant, user };
 }
@@ -29,7 +29,7 @@ export const isKnown = ({ principal }: Call, record: Allocation): boolean =>
 export const isOfTenant = ({ principal }: Call, tenant: TenantId): boolean =>
   reaches(principal, "AdminService.GetTenant", { tenant, user: null });
 
-/** The user whose work a list looks at, as `AllocationQuery` has it: of those who see their own alone it is they. */
+/** The user of a list query; always the caller for roles that see only their own work. */
 export function whoseToList({ principal }: Call, rpc: RuleName, asked: string): string | null {
   if (!reachesOwnAlone(principal, rpc)) return asked;
   return asked === "" || asked === principal.user ? principal.user : null;

@@ -3,10 +3,10 @@
 
 import { type Event, type LogIndex, logIndex } from "@lattice/core";
 import { eventToProto, parseCursor, type pb } from "@lattice/wire";
+import { invalid } from "../../base/problems.ts";
+import type { Cursor, NumberedEvent } from "../../state/events/cursor.ts";
 import { authorize, authorizeList, reaches, reachOf, type Target } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
-import type { Cursor, NumberedEvent } from "../control-plane.ts";
-import { invalid } from "./refuse.ts";
 import { findWork, ownerOf } from "./work.ts";
 
 const KINDS: readonly Event["kind"][] = [
@@ -72,7 +72,7 @@ async function filterOf(call: Call, request: pb.WatchRequest): Promise<(event: E
     (seesAll || visible(call, event));
 }
 
-/** What concerns nobody's work may be seen by all. */
+/** Events that concern no user's work are visible to all. */
 const PUBLIC: ReadonlySet<Event["kind"]> = new Set(["node_changed", "vcluster_changed", "cluster_restored"]);
 
 function visible(call: Call, event: Event): boolean {
@@ -81,7 +81,7 @@ function visible(call: Call, event: Event): boolean {
   const target = { tenant: event.tenant ?? null, user: event.user ?? null };
   if (event.kind !== "tenant_changed")
     return reaches(principal, "AllocationService.Watch", ownerIn(call, event) ?? target);
-  // Whoever gave a role, or changed a limit, is not whom it is about.
+  // The user of such an event is the administrator who made the change, not its subject.
   if (GRANTED.has(event.to ?? "")) return reaches(principal, "AccessService.ListGrants", target);
   return reaches(principal, "AdminService.GetTenant", { ...target, user: null });
 }

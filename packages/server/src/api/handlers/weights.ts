@@ -1,5 +1,5 @@
 // The weights of a vCluster as they are kept: thousandths that sum to one thousand, so that thresholds of the scheduler mean the same
-// in every vCluster. Whoever asks for others is told what became of them. All zero stays so: the queue is then one by submission.
+// in every vCluster. A warning says how requested weights were changed. All zero is kept: the queue is then in submission order.
 
 import type { Factor, Weights } from "@lattice/core";
 
@@ -7,7 +7,7 @@ const WHOLE = 1000;
 
 export interface Weighed {
   readonly weights: Weights;
-  /** Null: they were as they should be. */
+  /** `null` when the weights needed no change. */
   readonly warning: string | null;
 }
 
@@ -21,7 +21,7 @@ export function normalised(weights: Weights): Weighed {
     const exact = (weight * WHOLE) / sum;
     return { factor, least: Math.floor(exact), rest: exact - Math.floor(exact) };
   });
-  // What rounding leaves over goes to those that lost most of it; among equals in the order of the factors.
+  // The rounding remainder goes to the weights that lost most; ties in the order of the factors.
   let left = WHOLE - shares.reduce((total, { least }) => total + least, 0);
   const order = [...shares].sort((a, b) => b.rest - a.rest || shares.indexOf(a) - shares.indexOf(b));
   const kept = { ...weights };

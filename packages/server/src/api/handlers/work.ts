@@ -1,6 +1,6 @@
 // What an id may stand for: an allocation, in the live state or in the history, a task group, or an
 // element of one that has not been made or never will be. Callers that need a record of one allocation
-// ask `find`; those that can show either ask `findWork`.
+// use `find`; handlers that can show either use `findWork`.
 
 import {
   type Allocation,
@@ -22,9 +22,9 @@ import {
   waitReasons,
 } from "@lattice/core";
 import { allocationToProto, type ElementsNow, groupToProto, type pb } from "@lattice/wire";
+import { invalid, unknownAllocation } from "../../base/problems.ts";
 import type { Target } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
-import { invalid, unknownAllocation } from "./refuse.ts";
 
 export type Work = Allocation | TaskGroup;
 

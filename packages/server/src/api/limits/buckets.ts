@@ -34,7 +34,7 @@ export function createBuckets(most = MAX_BUCKETS): Buckets {
 
   function forget(nowMs: number): void {
     for (const [name, { atMs, fullAfterMs }] of buckets) if (nowMs - atMs >= fullAfterMs) buckets.delete(name);
-    // All of them are in use: the one that came first begins anew, which errs on the caller's side.
+    // All buckets are in use: the oldest is reset, in the caller's favour.
     if (buckets.size >= most) buckets.delete(buckets.keys().next().value ?? "");
   }
 

@@ -3,8 +3,8 @@
 // refused work is what a flood wants.
 
 import { ProblemError } from "@lattice/wire";
-import type { RateLimits } from "../../config/rate-limits.ts";
-import type { Principal } from "../auth/principal.ts";
+import type { Principal } from "../../base/auth/principal.ts";
+import type { Config } from "../../base/config/index.ts";
 import { createBuckets, type Rate } from "./buckets.ts";
 import { type RpcLimit, streamLimitOf, unaryLimitOf } from "./rpc-limits.ts";
 
@@ -19,7 +19,7 @@ export interface Gate {
 
 export interface GateOptions {
   /** As they are now: they may be changed while the server runs. */
-  readonly limits: () => RateLimits;
+  readonly limits: () => Config["rateLimits"];
   /** Whether callers have identities; without, the general limits would only bound the one user there is. */
   readonly identified: boolean;
   readonly now?: () => number;
@@ -27,7 +27,7 @@ export interface GateOptions {
   readonly refused?: (option: string) => void;
 }
 
-/** So many seconds' worth may come at once. */
+/** Burst size, in seconds of the rate. */
 const BURST_S = 2;
 
 export function createGate({ limits: current, identified, now = () => performance.now(), refused }: GateOptions): Gate {
@@ -93,7 +93,7 @@ export function createGate({ limits: current, identified, now = () => performanc
 }
 
 /** A tenant may have any name, such as that of a property that every object has. */
-const tenantFigure = ({ tenants, tenantRequestsPerSecond }: RateLimits, tenant: string): number =>
+const tenantFigure = ({ tenants, tenantRequestsPerSecond }: Config["rateLimits"], tenant: string): number =>
   (Object.hasOwn(tenants, tenant) ? tenants[tenant] : undefined) ?? tenantRequestsPerSecond;
 
 const perSecond = (figure: number): Rate => ({ burst: figure * BURST_S, perSecond: figure });
@@ -101,7 +101,7 @@ const perSecond = (figure: number): Rate => ({ burst: figure * BURST_S, perSecon
 const tooOften = (figure: string, option: string, waitMs: number): ProblemError =>
   new ProblemError("rate_limited", {
     detail: `More than ${figure}.`,
-    hint: `Wait, then go on more slowly; an administrator can raise rate_limits.${option}.`,
+    hint: `Wait, then send fewer requests; an administrator can raise rate_limits.${option}.`,
     retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000)),
   });
 

@@ -29,11 +29,13 @@ export const MAX_COMMAND_LENGTH = 128 * 1024 - 1;
 export const MAX_TERM_LENGTH = 64;
 /** Rows or columns; the kernel's own limit is 65,535. */
 export const MAX_TERMINAL_SIDE = 4_096;
-/** A paste into a terminal comes in pieces; no one of them needs to be larger. */
+/** A paste into a terminal arrives in pieces of at most this size. */
 export const MAX_TERMINAL_FRAME_BYTES = 1024 * 1024;
 /** How often a person's end of a terminal is asked for a sign of life before it is taken for gone. */
 export const TERMINAL_PINGS = 3;
 
+/** How long a follower waits for its replica to apply a write that the leader made for its caller. */
+export const FORWARD_CATCH_UP_MS = 5_000;
 /** How long a read waits for the index it must see. */
 export const READ_WAIT_MS = 10_000;
 
@@ -52,8 +54,6 @@ export const MAX_HEADER_BYTES = 16 * 1024;
 export const MAX_CONNECTIONS = 20_000;
 /** Over gRPC. A server passes the streams of all agents that it serves on over one connection to the leader. */
 export const MAX_STREAMS_PER_CONNECTION = 20_000;
-/** For a TLS handshake. */
-export const HANDSHAKE_TIMEOUT_MS = 10_000;
 
 /** How long a stop waits for requests under way. */
 export const CLOSE_DEADLINE_MS = 5_000;

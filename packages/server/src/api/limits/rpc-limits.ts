@@ -1,7 +1,7 @@
 // Which calls have a limit of their own, as data: by the name of the method, whatever service it is in. All
 // calls share the general limits besides. Terminals are counted where they all pass, on the leader.
 
-import type { RateLimits } from "../../config/rate-limits.ts";
+import type { Config } from "../../base/config/index.ts";
 
 /** Keys of `rate_limits` that bound how often. */
 type RateKey = "queryMetricsPerMinute" | "diagnosticsPerMinute" | "comparePerMinute";
@@ -33,12 +33,12 @@ const BY_METHOD: Readonly<Record<string, RpcLimit>> = {
 
 const OTHER_STREAMS = concurrent("watchMaxConcurrent", "watch_max_concurrent");
 
-/** Null: the general limits alone. */
+/** Returns `null` when only the general limits apply. */
 export const unaryLimitOf = (rpc: string): RpcLimit | null => BY_METHOD[methodOf(rpc)] ?? null;
 export const streamLimitOf = (rpc: string): RpcLimit => BY_METHOD[methodOf(rpc)] ?? OTHER_STREAMS;
 
 /** For the page that lists every RPC. */
-export function describeLimit(rpc: string, streams: boolean, limits: RateLimits): string {
+export function describeLimit(rpc: string, streams: boolean, limits: Config["rateLimits"]): string {
   if (methodOf(rpc) === "Attach") return `${limits.attachMaxConcurrent} at once`;
   const limit = streams ? streamLimitOf(rpc) : unaryLimitOf(rpc);
   if (limit === null) return "general";

@@ -12,7 +12,7 @@ export async function readBody(contentType: string | undefined, bytes: Buffer): 
     return await parseBody("application/json", bytes);
   } catch (error) {
     if (!(error instanceof ProblemError) || error.problem.code !== "malformed_body") throw error;
-    // A text that means to be JSON is told what is wrong with it as JSON.
+    // A body that looks like JSON gets the errors of the JSON parser.
     return parseBody("application/yaml", bytes).catch((asYaml: unknown) => {
       throw looksLikeJson(bytes) ? error : asYaml;
     });

@@ -1,5 +1,5 @@
-// The end of a connection that was told its last word. This side has ended it; the other may keep its half open, and go on sending, for
-// as long as it likes, so it is given a moment to hang up and is then cut off.
+// Closes a connection after its final response. A client may keep its half open and continue to send, so it is
+// disconnected after a short time.
 
 import type { Duplex } from "node:stream";
 

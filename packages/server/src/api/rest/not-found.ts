@@ -3,7 +3,7 @@
 
 import { type Problem, problem, routes } from "@lattice/wire";
 import type { FastifyInstance } from "fastify";
-import type { Door } from "../invoke.ts";
+import type { ApiContext } from "../invoke.ts";
 import { refusedEarly } from "../refused-early.ts";
 import { fromOf, headersOf } from "./from.ts";
 import { sendProblem } from "./problems.ts";
@@ -14,7 +14,7 @@ export interface PlainRoute {
   readonly path: string;
 }
 
-export function addNotFound(app: FastifyInstance, door: Door, pages: readonly PlainRoute[]): void {
+export function addNotFound(app: FastifyInstance, door: ApiContext, pages: readonly PlainRoute[]): void {
   const known = [...routes().map((route) => ({ method: route.httpMethod as string, path: route.path })), ...pages].map(
     ({ method, path }) => ({ method, pattern: new RegExp(`^${path.replace(/:[a-z_]+/g, "[^/]+")}/?$`) }),
   );

@@ -8,12 +8,12 @@ import { isIP } from "node:net";
 import { hostname } from "node:os";
 import { ProblemError } from "@lattice/wire";
 import type { FastifyInstance } from "fastify";
-import type { Config } from "../../config/config.ts";
-import { isLoopback } from "../../config/listen.ts";
-import type { Door } from "../invoke.ts";
+import type { Config } from "../../base/config/index.ts";
+import { isLoopback } from "../../base/config/index.ts";
+import type { ApiContext } from "../invoke.ts";
 import { allowOrigin, answerPreflight } from "./cross-origin.ts";
 
-export function addOriginCheck(app: FastifyInstance, { config }: Door): void {
+export function addOriginCheck(app: FastifyInstance, { config }: ApiContext): void {
   const { allowedOrigins } = config.api;
   // Nearly every request names the same host.
   let known = "";
@@ -32,7 +32,7 @@ export function addOriginCheck(app: FastifyInstance, { config }: Door): void {
 
 type OriginRules = Pick<Config["api"], "allowedOrigins" | "restListen" | "auth">;
 
-/** Null: the request comes from here, or from where it may. Also asked for WebSockets, which no hook sees. */
+/** Returns `null` for an allowed origin. Also used for WebSockets, which bypass the hooks. */
 export function foreignOf(headers: IncomingHttpHeaders, api: OriginRules): ProblemError | null {
   const { origin, host = "" } = headers;
   if (origin !== undefined && !sameHost(origin, host) && !api.allowedOrigins.includes(origin)) {

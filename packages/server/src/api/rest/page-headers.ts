@@ -3,8 +3,8 @@
 
 import type { IncomingMessage } from "node:http";
 import { bearerFromProtocols, offeredProtocols } from "@lattice/wire";
-import type { Headers } from "../auth/principal.ts";
-import { USER_HEADER } from "../auth/stated.ts";
+import type { Headers } from "../../base/auth/principal.ts";
+import { USER_HEADER } from "../../base/auth/stated.ts";
 import { headersOf } from "./from.ts";
 
 /** Headers come first where there are any. */

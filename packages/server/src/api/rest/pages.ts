@@ -1,10 +1,10 @@
-// What is served beside the RPCs, to everybody: health, readiness, metrics, the description of the
+// Public pages besides the RPCs: health, readiness, metrics, the description of the
 // API, and whether and how to log in.
 
 import { openapi } from "@lattice/wire";
 import type { FastifyInstance } from "fastify";
-import type { Config } from "../../config/config.ts";
-import type { Door } from "../invoke.ts";
+import type { Config } from "../../base/config/index.ts";
+import type { ApiContext } from "../invoke.ts";
 import { docsPage } from "./docs-page.ts";
 import type { PlainRoute } from "./not-found.ts";
 
@@ -13,7 +13,7 @@ interface Page extends PlainRoute {
   readonly answer: () => Answer | Promise<Answer>;
 }
 
-export function addPages(app: FastifyInstance, door: Door): readonly PlainRoute[] {
+export function addPages(app: FastifyInstance, door: ApiContext): readonly PlainRoute[] {
   const pages = pagesOf(door);
   for (const { method, path, answer } of pages) {
     app.route({
@@ -43,8 +43,8 @@ function once(make: () => string): () => string {
   };
 }
 
-function pagesOf(door: Door): readonly Page[] {
-  // Made once: nobody has to say who they are to ask for them.
+function pagesOf(door: ApiContext): readonly Page[] {
+  // Rendered once: the pages are public, so requests must be cheap.
   const described = once(() => JSON.stringify(openapi()));
   const documented = once(() => docsPage(openapi()));
   const get = (path: string, answer: Page["answer"]): Page => ({ method: "GET", path, answer });
@@ -69,10 +69,10 @@ function pagesOf(door: Door): readonly Page[] {
 }
 
 /** What a client needs to log in. */
-function discoveryOf({ auth, loginScopes }: Config["api"]): Readonly<Record<string, string>> {
+function discoveryOf({ auth, oidcScopes }: Config["api"]): Readonly<Record<string, string>> {
   if (auth.kind === "oidc") {
     const provider = { idp_url: auth.issuer, issuer: auth.issuer, client_id: auth.clientId };
-    const scopes = loginScopes.length === 0 ? {} : { scopes: loginScopes.join(" ") };
+    const scopes = oidcScopes.length === 0 ? {} : { scopes: oidcScopes.join(" ") };
     return { authentication: "oidc", ...provider, ...scopes };
   }
   if (auth.kind === "hmac")
@@ -82,7 +82,7 @@ function discoveryOf({ auth, loginScopes }: Config["api"]): Readonly<Record<stri
 }
 
 /** The process is alive and answers; whether it can do its work is `readyz`. */
-function healthOf({ plane }: Door): Answer {
+function healthOf({ plane }: ApiContext): Answer {
   const status = plane.logStatus();
   return json({
     status: "ok",
@@ -94,7 +94,7 @@ function healthOf({ plane }: Door): Answer {
   });
 }
 
-function readinessOf({ plane, closing }: Door): Answer {
+function readinessOf({ plane, closing }: ApiContext): Answer {
   if (closing.aborted) return json({ ready: false, reason: "stopping" }, 503);
   const { ok, reason } = plane.ready();
   return ok ? json({ ready: true }) : json({ ready: false, reason }, 503);

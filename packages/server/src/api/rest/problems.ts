@@ -1,11 +1,11 @@
-// Errors as application/problem+json: those of handlers, those that Fastify finds before a handler
+// Errors as application/problem+json: errors of handlers, errors that Fastify finds before a handler
 // runs, and those of Node's HTTP parser, so that a client never meets another shape.
 
 import type { Socket } from "node:net";
 import { PROBLEM_MEDIA_TYPE, type Problem, ProblemError, problem, problemToJson } from "@lattice/wire";
 import type { FastifyReply } from "fastify";
-import type { Logger } from "../../observe/index.ts";
-import type { Door } from "../invoke.ts";
+import type { Logger } from "../../base/observe/index.ts";
+import type { ApiContext } from "../invoke.ts";
 import { MAX_BODY_BYTES, MAX_HEADER_BYTES } from "../limits/limits.ts";
 import { refusedEarly } from "../refused-early.ts";
 import { lingerAtMost } from "./linger.ts";
@@ -13,7 +13,7 @@ import { lingerAtMost } from "./linger.ts";
 /** Seconds after which a client that was asked to slow down may try again. */
 const RETRY_AFTER_S = 1;
 
-/** For every door: whoever is to come again is told when. Null: it need not be said. */
+/** Returns the Retry-After header, or `null` when the problem has none. */
 export const retryAfterOf = ({ status, retryAfterSeconds }: Problem): number | null =>
   retryAfterSeconds ?? (status === 429 || status === 503 ? RETRY_AFTER_S : null);
 
@@ -65,7 +65,7 @@ function unreadable(code: string): Problem {
 }
 
 /** For connections on which no request could be read at all. */
-export function answerUnreadable(door: Door, error: NodeJS.ErrnoException, socket: Socket): void {
+export function answerUnreadable(door: ApiContext, error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
   const what = unreadable(error.code ?? "");
   const from = { door: "rest", remote: socket.remoteAddress ?? "" } as const;

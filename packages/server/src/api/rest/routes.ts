@@ -5,14 +5,15 @@ import type { Message } from "@bufbuild/protobuf";
 import { pb, type Query, type Route, requestFromHttp, routes } from "@lattice/wire";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import {
-  type Arrival,
-  type Door,
+  type ApiContext,
   indexOf,
   invokeStream,
   invokeUnary,
   LOG_INDEX_HEADER,
   MIN_INDEX_HEADER,
+  type RequestMeta,
   STALE_HEADER,
+  type StreamMeta,
   streamStalled,
 } from "../invoke.ts";
 import type { RpcName } from "../rpc.ts";
@@ -21,7 +22,7 @@ import { fromOf, headersOf } from "./from.ts";
 import { sendStream } from "./stream.ts";
 import { chooseFormat } from "./stream-format.ts";
 
-export function addRoutes(app: FastifyInstance, door: Door): void {
+export function addRoutes(app: FastifyInstance, door: ApiContext): void {
   for (const route of routes()) {
     const rpc = `${route.service}.${route.method}` as RpcName;
     app.route({
@@ -32,7 +33,7 @@ export function addRoutes(app: FastifyInstance, door: Door): void {
   }
 }
 
-function unary(door: Door, ownRoute: Route, ownRpc: RpcName) {
+function unary(door: ApiContext, ownRoute: Route, ownRpc: RpcName) {
   const submits = ownRpc === "AllocationService.Submit";
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const warnings: string[] = [];
@@ -60,7 +61,7 @@ function dagRoute(): Route {
   return found;
 }
 
-function stream(door: Door, route: Route, rpc: RpcName) {
+function stream(door: ApiContext, route: Route, rpc: RpcName) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { format: asked, ...query } = request.query as Query;
     const format = chooseFormat(route, request.headers.accept, typeof asked === "string" ? asked : undefined);
@@ -68,15 +69,15 @@ function stream(door: Door, route: Route, rpc: RpcName) {
     resume(message, request.headers["last-event-id"]);
     const gone = new AbortController();
     let enter: () => void = () => undefined;
-    const entered = new Promise<void>((resolve) => {
+    const admitted = new Promise<void>((resolve) => {
       enter = resolve;
     });
-    const arrival = { ...arrivalOf(request, query, []), signal: gone.signal, entered: enter };
-    const source = invokeStream(door, rpc, message, arrival);
+    const meta: StreamMeta = { ...arrivalOf(request, query, []), signal: gone.signal, onAdmitted: enter };
+    const source = invokeStream(door, rpc, message, meta);
     const headers = { [LOG_INDEX_HEADER]: String(door.plane.view().index) };
     const patienceMs = door.config.rateLimits.stalledStreamTimeout;
     const stalled = () => streamStalled(door, rpc);
-    await sendStream(reply, { source, entered, format, headers, gone, patienceMs, stalled });
+    await sendStream(reply, { source, admitted, format, headers, gone, patienceMs, stalled });
   };
 }
 
@@ -93,7 +94,7 @@ const inputOf = (request: FastifyRequest, query: Query) => ({
   body: request.body,
 });
 
-function arrivalOf(request: FastifyRequest, query: Query, warnings: readonly string[]): Arrival {
+function arrivalOf(request: FastifyRequest, query: Query, warnings: readonly string[]): RequestMeta {
   const { headers } = request;
   const minIndex = query.min_index ?? headers[MIN_INDEX_HEADER];
   return {

@@ -4,12 +4,12 @@
 import type { Server as SecureServer } from "node:https";
 import type { Socket } from "node:net";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
-import type { ListenAddress } from "../../config/listen.ts";
-import type { TlsSource } from "../../tls/source.ts";
-import type { Door } from "../invoke.ts";
+import type { ListenAddress } from "../../base/config/index.ts";
+import { HANDSHAKE_TIMEOUT_MS } from "../../base/tls/grpc.ts";
+import type { TlsSource } from "../../base/tls/source.ts";
+import type { ApiContext } from "../invoke.ts";
 import {
   CONNECTIONS_CHECK_MS,
-  HANDSHAKE_TIMEOUT_MS,
   KEEP_ALIVE_MS,
   MAX_BODY_BYTES,
   MAX_CONNECTIONS,
@@ -38,7 +38,11 @@ export interface RestListener extends Listener {
   accept(socket: Socket): void;
 }
 
-export async function startRest(door: Door, address: ListenAddress, tls: TlsSource | null): Promise<RestListener> {
+export async function startRest(
+  door: ApiContext,
+  address: ListenAddress,
+  tls: TlsSource | null,
+): Promise<RestListener> {
   const app = createApp(door, tls);
   await app.listen({ host: address.host, port: address.port });
   app.server.headersTimeout = door.config.api.headersTimeout;
@@ -60,7 +64,7 @@ export async function startRest(door: Door, address: ListenAddress, tls: TlsSour
   };
 }
 
-export function createApp(door: Door, tls: TlsSource | null = null): FastifyInstance {
+export function createApp(door: ApiContext, tls: TlsSource | null = null): FastifyInstance {
   const { headersTimeout, requestTimeout } = door.config.api;
   const limits = {
     connectionsCheckingInterval: Math.min(CONNECTIONS_CHECK_MS, headersTimeout / 2, requestTimeout / 2),
@@ -95,7 +99,7 @@ export function createApp(door: Door, tls: TlsSource | null = null): FastifyInst
   return app;
 }
 
-function refuse(door: Door, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function refuse(door: ApiContext, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const what = problemOfError(error, door.logger);
   void refusedEarly(door, { error, code: what.code, from: fromOf(request), headers: headersOf(request.raw) });
   return sendProblem(reply, what);

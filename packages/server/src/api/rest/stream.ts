@@ -14,7 +14,7 @@ import { written } from "./written.ts";
 export interface StreamJob {
   readonly source: AsyncIterator<Item>;
   /** Resolves when the caller is let in, however long that takes. */
-  readonly entered: Promise<void>;
+  readonly admitted: Promise<void>;
   readonly format: StreamFormat;
   readonly headers: Readonly<Record<string, string>>;
   /** Aborted when the client has gone. */
@@ -29,7 +29,7 @@ export async function sendStream(reply: FastifyReply, job: StreamJob): Promise<v
   const { raw } = reply;
   raw.once("close", () => job.gone.abort());
   const first = job.source.next();
-  await Promise.race([first, job.entered.then(patience)]);
+  await Promise.race([first, job.admitted.then(patience)]);
   reply.hijack();
   raw.writeHead(200, {
     ...job.headers,

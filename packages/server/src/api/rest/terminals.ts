@@ -23,7 +23,7 @@ import {
   toJson,
   type WebSocketConnection,
 } from "@lattice/wire";
-import { type Door, invokeStream, messagesOf } from "../invoke.ts";
+import { type ApiContext, invokeStream, messagesOf } from "../invoke.ts";
 import { MAX_TERMINAL_FRAME_BYTES, TERMINAL_PINGS } from "../limits/limits.ts";
 import { refusedEarly } from "../refused-early.ts";
 import { fromUpgrade, headersOf } from "./from.ts";
@@ -40,7 +40,7 @@ const SESSION = /^(?:\/api)?\/v1\/sessions\/([^/]{1,200})\/terminal$/;
 /** Whether there is a WebSocket, and nothing else. */
 export const isTerminal = (path: string): boolean => ALLOCATION.test(path) || SESSION.test(path);
 
-export function serveTerminals(server: Server, door: Door): { close(): void } {
+export function serveTerminals(server: Server, door: ApiContext): { close(): void } {
   const open = new Set<Duplex>();
   server.on("upgrade", (request, socket, head) => {
     open.add(socket);
@@ -61,7 +61,7 @@ export function serveTerminals(server: Server, door: Door): { close(): void } {
   };
 }
 
-async function serve(door: Door, request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+async function serve(door: ApiContext, request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
   const foreign = foreignOf(request.headers, door.config.api);
   if (foreign !== null) throw foreign;
   const url = new URL(request.url ?? "/", "http://localhost");
@@ -183,7 +183,7 @@ async function listen(connection: WebSocketConnection, inbox: Inbox, caller: Ren
 const tokenIn = (json: unknown): string | null =>
   typeof json === "object" && json !== null && "token" in json && typeof json.token === "string" ? json.token : null;
 
-/** Asks for signs of life; a person whose machine has gone without a word is let go. */
+/** Pings the client and closes the terminal of a client that no longer answers. */
 function watchOver(connection: WebSocketConnection, socket: Duplex, silenceMs: number): () => void {
   const timer = setInterval(() => {
     if (performance.now() - connection.heardAt() > silenceMs) socket.destroy();
@@ -199,7 +199,7 @@ interface Inbox {
   end(): void;
 }
 
-/** Hands one message at a time to whoever carries it on. */
+/** Delivers one message at a time to its consumer. */
 function createInbox(first: pb.AttachRequest): Inbox {
   let ended = false;
   const waiting: { readonly message: pb.AttachRequest; readonly taken: () => void }[] = [];

@@ -41,7 +41,7 @@ export async function* merge<T>(sources: readonly AsyncIterable<T>[]): AsyncGene
       ask(next.i);
     }
   } finally {
-    // Some may be in the middle of a wait that only an abort ends; they are told, not awaited.
+    // A source may be in a wait that only an abort ends, so it is not awaited.
     for (const iterator of iterators) iterator.return?.().catch(() => undefined);
   }
 }

@@ -1,33 +1,31 @@
-// Puts frames at the end of the last segment: one write and one fdatasync per append, then the
-// memory of the segment moves on. When any step fails, the file is cut back to the last good
-// place before anything else is written, so that a refused append is never read, not even after a
-// crash; while even the cutting fails, its header is blotted out and every append tries again.
-//
-// The write that passes the reserved end of the file carries zeros behind it: the appends that
-// follow stay inside the file's size, and their fdatasync need not write the inode.
+// Appends frames to the last segment: one write and one fdatasync per append, then the in-memory index advances. When
+// a step fails, the file is truncated to its last good frame before anything else is written, so that a refused
+// append is never read, not even after a crash. While truncation fails too, the frame's header is overwritten and
+// every append tries again. A write beyond the preallocated end of the file also writes zeros behind it: later
+// appends stay within the file's size, and their fdatasync need not write the inode.
 
 import { LogError, type StoredEntry } from "../replicated-log.ts";
 import { asLogError, type Files, type OpenFile, writeFully } from "./files.ts";
 import { bodyBytesOf, encodeFrame, FRAME_HEADER_BYTES, MAX_BODY_BYTES } from "./frame.ts";
 import { createSegment, noteFrame, SEGMENT_HEADER_BYTES, type Segment } from "./segment.ts";
 
-/** Zeros written ahead at a time: rare enough to cost nothing, small enough for a small disk. */
+/** Zeros written ahead at a time: rare enough to be cheap, small enough for a small disk. */
 const RESERVE_BYTES = 1024 * 1024;
 
-export interface AppenderOptions {
+interface AppenderOptions {
   readonly files: Files;
   readonly dir: string;
   readonly segmentBytes: number;
-  /** In order, the last one is written to; new ones are added here. */
+  /** In order; appends go to the last one, and new segments are added here. */
   readonly segments: Segment[];
-  /** For an empty log: the index the first entry will have. */
+  /** Index of the first entry of an empty log. */
   readonly firstIndex: number;
 }
 
 export interface Appender {
-  /** All durable, or none ever readable. Never called while a call is under way. */
+  /** Makes all entries durable, or none readable. Calls must not overlap. */
   append(entries: readonly StoredEntry[]): Promise<void>;
-  /** Undoes what a failed append left behind; does nothing when there is nothing. */
+  /** Removes the remains of a failed append, if any. */
   repair(): Promise<void>;
   close(): Promise<void>;
 }
@@ -49,7 +47,7 @@ export async function openAppender({
     segment = last;
     file = await files.open(segment.path, "change");
   }
-  /** Recovery cuts the file at its last frame, so nothing is reserved yet. */
+  /** Recovery truncates the file after its last frame, so nothing is preallocated yet. */
   let reservedEnd = segment.end;
   let dirty = false;
 
@@ -73,7 +71,7 @@ export async function openAppender({
     segment = next.segment;
     file = next.file;
     reservedEnd = segment.end;
-    // Only hands back what was reserved; recovery takes zeros there for what they are.
+    // Only releases preallocated space; recovery ignores zeros there.
     await before.file.truncate(before.end).catch(() => undefined);
     await before.file.close().catch(() => undefined);
   };

@@ -1,6 +1,6 @@
-// Reads entries back from the segments, a bounded number of bytes at a time. Each reader of the
-// log has one of these and with it at most one open file, which it keeps while it reads on in the same
-// segment; a segment that is deleted meanwhile stays readable to the end.
+// Reads entries from the segments, a bounded number of bytes at a time. Each reader of the log has its own disk
+// reader with at most one open file, which it keeps while it stays in the segment; a deleted segment stays readable
+// until then.
 
 import { LogError, type StoredEntry } from "../replicated-log.ts";
 import { asLogError, errorCode, type Files, type OpenFile } from "./files.ts";
@@ -8,11 +8,11 @@ import { decodeEntries } from "./frame.ts";
 import { type FrameReader, readFrames } from "./frame-reader.ts";
 import { offsetBefore, type Segment } from "./segment.ts";
 
-/** Handed out at once, so that a reader far behind takes little memory. */
+/** Bytes per batch, so that a reader far behind takes little memory. */
 const BATCH_BYTES = 1024 * 1024;
 
-export interface DiskReader {
-  /** Entries from this index on, at least one; it must be durable and in a segment. */
+interface DiskReader {
+  /** Returns at least one entry, from this index on; it must be durable and in a segment. */
   fetch(index: number): Promise<readonly StoredEntry[]>;
   close(): Promise<void>;
 }
@@ -34,7 +34,7 @@ export function createDiskReader(files: Files, segmentOf: (index: number) => Seg
     await file?.close();
   };
 
-  /** Stands at or before the entry. What is durable now is the end; later entries need a new place. */
+  /** Positioned at or before the entry. Reads up to the current durable end; later entries need a new position. */
   const goTo = async (index: number): Promise<Place> => {
     if (place !== null && nextIndex === index && place.frames.offset() < place.end) return place;
     await leave();

@@ -1,6 +1,6 @@
-// The file operations the engine needs, and nothing else, so that a test can put a disk under it
-// that is full, that writes half, or that fails to sync. What may wait for the disk is asynchronous;
-// a small write only goes to the page cache, and handing it to another thread costs more than it.
+// The file operations that the engine needs, as an interface, so that tests can simulate a disk that is full, writes
+// partially or fails to sync. Operations that may wait for the disk are asynchronous; a small write only reaches the
+// page cache and is cheaper than a switch to another thread.
 
 import { constants, writeSync } from "node:fs";
 import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
@@ -18,14 +18,14 @@ export interface OpenFile {
 }
 
 export interface Files {
-  /** "create" makes the file, empty, whether or not it was there. */
+  /** "create" truncates an existing file. */
   open(path: string, how: "read" | "change" | "create"): Promise<OpenFile>;
   rename(from: string, to: string): Promise<void>;
-  /** No error when it is not there. */
+  /** Succeeds when the file does not exist. */
   remove(path: string): Promise<void>;
   list(dir: string): Promise<readonly string[]>;
   makeDir(path: string): Promise<void>;
-  /** Makes names created, renamed or removed in it durable. */
+  /** Makes created, renamed and removed names in the directory durable. */
   syncDir(path: string): Promise<void>;
 }
 
@@ -69,17 +69,17 @@ export const diskFiles: Files = {
   },
 };
 
-/** Writes all of it, going on after short writes; a disk that takes nothing is an error. */
+/** Writes all bytes, continuing after short writes; a write of zero bytes is an error. */
 export async function writeFully(file: OpenFile, bytes: Uint8Array, position: number): Promise<void> {
   let done = 0;
   while (done < bytes.byteLength) {
     const wrote = await file.write(done === 0 ? bytes : bytes.subarray(done), position + done);
-    if (wrote <= 0) throw Object.assign(new Error("the disk took no bytes"), { code: "EIO" });
+    if (wrote <= 0) throw Object.assign(new Error("the disk accepted no bytes"), { code: "EIO" });
     done += wrote;
   }
 }
 
-/** Reads until `into` is full or the file ends; returns how many bytes. */
+/** Reads until `into` is full or the file ends; returns the number of bytes. */
 export async function readFully(file: OpenFile, into: Uint8Array, position: number): Promise<number> {
   let done = 0;
   while (done < into.byteLength) {
@@ -90,7 +90,7 @@ export async function readFully(file: OpenFile, into: Uint8Array, position: numb
   return done;
 }
 
-/** A small file that is either the old one or the new one, whatever crashes. */
+/** Replaces a small file atomically: after a crash it has either the old or the new content. */
 export async function replaceFile(files: Files, dir: string, name: string, content: Uint8Array): Promise<void> {
   const temporary = `${dir}/${name}.tmp`;
   const file = await files.open(temporary, "create");
@@ -106,7 +106,7 @@ export async function replaceFile(files: Files, dir: string, name: string, conte
 
 const FULL: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 
-/** What a failed file operation means to the users of the log. */
+/** Maps a failed file operation to an error of the log. */
 export function asLogError(cause: unknown, doing: string): LogError {
   if (cause instanceof LogError) return cause;
   const code = errorCode(cause);

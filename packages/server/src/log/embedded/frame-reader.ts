@@ -1,13 +1,13 @@
-// Reads the frames of one segment in order, in chunks of bounded size, and checks each. Recovery
-// and readers both go through here; what a bad frame means is theirs to say.
+// Reads the frames of one segment in order, in chunks of bounded size, and verifies each. Recovery and readers both
+// use it and decide for themselves what a bad frame means.
 
 import { type OpenFile, readFully } from "./files.ts";
 import { decodeHeader, FRAME_HEADER_BYTES, type FrameHeader, frameMatches } from "./frame.ts";
 
-/** Read at once; a larger frame is read whole. */
+/** Bytes per read; a larger frame is read as a whole. */
 const CHUNK_BYTES = 1024 * 1024;
 
-export interface FrameAt {
+interface FrameAt {
   readonly offset: number;
   readonly header: FrameHeader;
   /** Valid until the next call. */
@@ -15,9 +15,9 @@ export interface FrameAt {
 }
 
 export interface FrameReader {
-  /** The frame at the current place; null when none that matches is there before `end`. */
+  /** Returns the frame at the current offset; `null` when no valid frame is there before `end`. */
   next(): Promise<FrameAt | null>;
-  /** Where the next frame would begin. */
+  /** Offset of the next frame. */
   offset(): number;
 }
 
@@ -26,7 +26,7 @@ export function readFrames(file: OpenFile, salt: number, from: number, end: numb
   let chunkAt = from;
   let offset = from;
 
-  /** Makes `bytes` at the current offset available, where the file has them. */
+  /** Buffers `bytes` at the current offset, as far as the file has them. */
   const fill = async (bytes: number): Promise<Buffer> => {
     const have = chunkAt + chunk.length - offset;
     if (have < bytes && offset + have < end) {

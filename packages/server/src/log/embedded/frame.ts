@@ -13,9 +13,9 @@ import type { LogIndex, Term } from "@lattice/core";
 import type { StoredEntry } from "../replicated-log.ts";
 
 export const FRAME_HEADER_BYTES = 28;
-/** Largest body. A length above it is damage, and never leads to a large allocation. */
+/** Largest body. A greater length is damage, and must not lead to a large allocation. */
 export const MAX_BODY_BYTES = 64 * 1024 * 1024;
-/** Not valid UTF-8 and not zeros, so that it is rare in what we store. */
+/** Neither valid UTF-8 nor zeros, so that it is rare in stored data. */
 export const FRAME_MAGIC = Buffer.from([0xf5, 0x4c, 0xfa, 0xc3]);
 const MAGIC = FRAME_MAGIC.readUInt32LE(0);
 
@@ -30,7 +30,7 @@ export interface FrameHeader {
 export const bodyBytesOf = (entries: readonly StoredEntry[]): number =>
   entries.reduce((sum, entry) => sum + 4 + entry.bytes.byteLength, 0);
 
-/** Writes the frame at the start of `into`, which has room for it. */
+/** Writes the frame at the start of `into`, which must be large enough. */
 export function encodeFrame(into: Buffer, entries: readonly StoredEntry[], salt: number): void {
   const first = entries[0];
   if (first === undefined) throw new RangeError("a frame holds at least one entry");
@@ -48,7 +48,7 @@ export function encodeFrame(into: Buffer, entries: readonly StoredEntry[], salt:
   into.writeUInt32LE(checksumOf(into.subarray(0, at), salt), 8);
 }
 
-/** Null when there is no frame header at this place. */
+/** Returns `null` when there is no frame header at this offset. */
 export function decodeHeader(from: Buffer, at: number): FrameHeader | null {
   if (from.length - at < FRAME_HEADER_BYTES || from.readUInt32LE(at) !== MAGIC) return null;
   const bodyBytes = from.readUInt32LE(at + 4);
@@ -63,11 +63,11 @@ export function decodeHeader(from: Buffer, at: number): FrameHeader | null {
   };
 }
 
-/** Whether the whole frame, header and body, is as it was written. */
+/** Returns whether the frame, header and body, matches its checksum. */
 export const frameMatches = (frame: Buffer, header: FrameHeader, salt: number): boolean =>
   frame.length === FRAME_HEADER_BYTES + header.bodyBytes && checksumOf(frame, salt) === header.checksum;
 
-/** The entries of a frame that matches. They are copies: the buffer may be used again. */
+/** Returns the entries of a valid frame as copies: the buffer may be reused. */
 export function decodeEntries(frame: Buffer, header: FrameHeader): readonly StoredEntry[] {
   const entries: StoredEntry[] = [];
   let at = FRAME_HEADER_BYTES;

@@ -1,8 +1,6 @@
-// One process per directory. The lock is the kernel's (flock), so it ends with the process however
-// that ends, and a number that another process has taken over means nothing to it. Node has no flock of
-// its own; the `flock` program sets it on a descriptor that we share with it and that stays ours.
-// Not a file with a process id in it: that one is stale after kill -9, wrong in containers, and
-// cannot be taken over without a race.
+// Allows one process per directory. The lock is the kernel's (flock), so it ends with the process in every case. Node
+// has no flock; the `flock` program sets it on a descriptor that it shares with this process. A file with a process
+// id was rejected: it is stale after kill -9, wrong in containers, and cannot be taken over without a race.
 
 import { spawn } from "node:child_process";
 import { type FileHandle, open } from "node:fs/promises";
@@ -10,11 +8,11 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { LogError } from "../replicated-log.ts";
 
-/** A process that was just killed may take a moment to let go. */
+/** A killed process may take a moment to release the lock. */
 const TRIES = 4;
 const PAUSE_MS = 150;
 
-export interface DirectoryLock {
+interface DirectoryLock {
   release(): Promise<void>;
 }
 

@@ -1,21 +1,29 @@
-// The log on the local disk: the default engine, one server, no set-up. Checksummed segments, one
-// write and one fdatasync per append, snapshots beside them. It survives kill -9 and a torn last
-// write, and a full disk costs nothing but the appends refused meanwhile. It does not replicate: the
-// only candidates are those of this process.
+// The log on the local disk: the default engine, for one server, without setup. It keeps checksummed segments and snapshots, with one
+// write and one fdatasync per append. It survives kill -9 and a torn last write; a full disk costs only the appends refused
+// meanwhile. It does not replicate: all candidates are in this process.
 
 import { join } from "node:path";
-import type { LogIndex, Term } from "@lattice/core";
-import { createBell } from "../bell.ts";
+import { type LogIndex, logIndex, type Term, term } from "@lattice/core";
 import { checkAppend } from "../check-append.ts";
-import { createElection } from "../election.ts";
+import { createElection, type Election } from "../election.ts";
 import { follow } from "../follow.ts";
-import { createInTurn } from "../in-turn.ts";
-import { type Leadership, LogError, type ReplicatedLog, type StoredEntry } from "../replicated-log.ts";
+import { createNotifier } from "../notifier.ts";
+import {
+  type Leadership,
+  LogError,
+  type LogMember,
+  type LogServer,
+  type LogStatus,
+  type ReplicatedLog,
+  type SnapshotInfo,
+  type StoredEntry,
+} from "../replicated-log.ts";
+import { createSerialQueue } from "../serial-queue.ts";
 import { type Appender, openAppender } from "./appender.ts";
 import { createDiskReader } from "./disk-reader.ts";
 import { asLogError, diskFiles, type Files } from "./files.ts";
 import { lockDirectory } from "./lock.ts";
-import { createProbe } from "./probe.ts";
+import { createProbe, type Probe } from "./probe.ts";
 import { createRecent } from "./recent.ts";
 import { recoverSegments } from "./recover.ts";
 import type { Segment } from "./segment.ts";
@@ -26,19 +34,19 @@ const SEGMENT_BYTES = 64 * 1024 * 1024;
 const KEEP_SNAPSHOTS = 5;
 const MAX_ENTRY_BYTES = 4 * 1024 * 1024;
 
-export interface EmbeddedLogOptions {
+interface EmbeddedLogOptions {
   readonly dir: string;
   readonly segmentBytes?: number;
   readonly keepSnapshots?: number;
   readonly maxEntryBytes?: number;
   /** File operations, for tests of a failing disk. */
   readonly fs?: Files;
-  /** Damage that was healed or passed over, in words. */
+  /** Receives a description of damage that was repaired or skipped. */
   readonly onWarning?: (text: string) => void;
   readonly nowMs?: () => number;
 }
 
-/** What lies in the directory, open and checked. */
+/** The files of the directory, open and verified. */
 interface Store {
   readonly files: Files;
   readonly dir: string;
@@ -51,7 +59,7 @@ interface Store {
 
 export async function openEmbeddedLog(options: EmbeddedLogOptions): Promise<ReplicatedLog> {
   const store = await openStore(options);
-  return serve(store, options.maxEntryBytes ?? MAX_ENTRY_BYTES, options.onWarning ?? ignore);
+  return new EmbeddedLog(store, options.maxEntryBytes ?? MAX_ENTRY_BYTES, options.onWarning ?? ignore);
 }
 
 async function openStore(options: EmbeddedLogOptions): Promise<Store> {
@@ -69,7 +77,7 @@ async function openStore(options: EmbeddedLogOptions): Promise<Store> {
     });
     const { segments, lastTerm } = await recoverSegments(files, dir, onWarning);
     const newest = snapshots.newest();
-    await beginAfterSnapshot(files, dir, segments, newest?.index ?? 0, onWarning);
+    await startAfterSnapshot(files, dir, segments, newest?.index ?? 0, onWarning);
     const term = Math.max(await readTerm(files, dir), lastTerm, newest?.term ?? 0);
     const appender = await openAppender({
       files,
@@ -85,8 +93,8 @@ async function openStore(options: EmbeddedLogOptions): Promise<Store> {
   }
 }
 
-/** A snapshot put there by a restore, ahead of the entries: the log goes on after it. */
-async function beginAfterSnapshot(
+/** A restore puts a snapshot ahead of the entries: the log continues after it. */
+async function startAfterSnapshot(
   files: Files,
   dir: string,
   segments: Segment[],
@@ -95,152 +103,194 @@ async function beginAfterSnapshot(
 ): Promise<void> {
   const last = segments.at(-1);
   if (last === undefined || last.lastIndex >= snapshotIndex) return;
-  onWarning(`${dir}: the entries end at ${last.lastIndex}, before the snapshot at ${snapshotIndex}; they are dropped`);
-  // From the oldest on, so that what a crash leaves has no gap.
+  onWarning(`${dir}: dropping the entries up to ${last.lastIndex}: the snapshot at ${snapshotIndex} is newer`);
+  // Oldest first, so that a crash leaves no gap.
   for (const segment of segments.splice(0)) await files.remove(segment.path);
   await files.syncDir(dir);
 }
 
-function serve(store: Store, maxEntryBytes: number, onWarning: (text: string) => void): ReplicatedLog {
-  const { files, dir, segments, snapshots, appender } = store;
-  const handle = {};
-  const writes = createInTurn();
-  const bell = createBell();
-  const recent = createRecent();
-  let term = store.term;
-  let closed = false;
-  let closing: Promise<void> | null = null;
-  let unwritable: string | null = null;
+class EmbeddedLog implements ReplicatedLog {
+  readonly maxEntryBytes: number;
+  readonly #store: Store;
+  readonly #writes = createSerialQueue();
+  readonly #changes = createNotifier();
+  readonly #recent = createRecent();
+  readonly #election: Election;
+  readonly #probe: Probe;
+  /** Owner of campaigns by this handle. */
+  readonly #owner = {};
+  #term: number;
+  #isClosed = false;
+  #closing: Promise<void> | null = null;
+  #unwritable: string | null = null;
 
-  const firstIndex = (): number => segments[0]?.firstIndex ?? 1;
-  const lastIndex = (): number => segments.at(-1)?.lastIndex ?? 0;
-  const refuseClosed = (): void => {
-    if (closed) throw new LogError("closed", "the log is closed");
-  };
-  const segmentOf = (index: number): Segment | null =>
-    segments.findLast((segment) => segment.firstIndex <= index && index <= segment.lastIndex) ?? null;
-
-  const election = createElection({
-    settled: () => writes.idle(),
-    nextTerm: async () => {
-      try {
-        await writeTerm(files, dir, term + 1);
-      } catch (cause) {
-        onWarning(asLogError(cause, `writing term ${term + 1}`).message);
-        throw cause;
-      }
-      term += 1;
-      return term as Term;
-    },
-  });
-
-  const probe = createProbe(files, dir, (write) =>
-    writes(async () => {
-      if (closed || unwritable === null) return true;
-      await appender.repair();
-      await write();
-      unwritable = null;
-      return true;
-    }),
-  );
-
-  const write = async (leadership: Leadership, entries: readonly StoredEntry[]): Promise<void> => {
-    checkAppend(leadership, entries, {
-      closed,
-      leads: election.holds(leadership),
-      lastIndex: lastIndex(),
-      maxEntryBytes,
+  constructor(store: Store, maxEntryBytes: number, onWarning: (text: string) => void) {
+    this.maxEntryBytes = maxEntryBytes;
+    this.#store = store;
+    this.#term = store.term;
+    this.#election = createElection({
+      settled: () => this.#writes.idle(),
+      nextTerm: () => this.#nextTerm(onWarning),
     });
+    this.#probe = createProbe(store.files, store.dir, (write) => this.#writes(() => this.#repair(write)));
+  }
+
+  async campaign(candidate: string, signal: AbortSignal): Promise<Leadership> {
+    this.#refuseClosed();
+    return this.#election.campaign(this.#owner, candidate, signal);
+  }
+
+  append(leadership: Leadership, entries: readonly StoredEntry[]): Promise<void> {
+    return this.#writes(() => this.#write(leadership, entries));
+  }
+
+  async *read(from: LogIndex, signal: AbortSignal): AsyncGenerator<readonly StoredEntry[], void, undefined> {
+    const disk = createDiskReader(this.#store.files, (index) => this.#segmentOf(index));
+    try {
+      yield* follow(
+        {
+          changes: this.#changes,
+          closed: () => this.#isClosed,
+          firstIndex: () => this.#firstIndex,
+          lastIndex: () => this.#lastIndex,
+          fetch: async (index) => this.#recent.from(index) ?? (await disk.fetch(index)),
+        },
+        from,
+        signal,
+      );
+    } finally {
+      await disk.close();
+    }
+  }
+
+  async head(): Promise<LogIndex> {
+    this.#refuseClosed();
+    return logIndex(this.#lastIndex);
+  }
+
+  async saveSnapshot(at: Parameters<ReplicatedLog["saveSnapshot"]>[0], lines: Iterable<string>): Promise<SnapshotInfo> {
+    this.#refuseClosed();
+    if (at.index > this.#lastIndex) {
+      throw new LogError("wrong_index", `a snapshot at ${at.index}, but the log ends at ${this.#lastIndex}`);
+    }
+    return this.#store.snapshots.save(at, lines);
+  }
+
+  async loadSnapshot(): ReturnType<ReplicatedLog["loadSnapshot"]> {
+    this.#refuseClosed();
+    return this.#store.snapshots.load();
+  }
+
+  async truncate(through: LogIndex): Promise<void> {
+    this.#refuseClosed();
+    const { files, dir, segments, snapshots } = this.#store;
+    const upTo = Math.min(through, await snapshots.oldestIndex());
+    await this.#writes(async () => {
+      // The last segment stays: it is the one being written.
+      while (segments.length > 1 && (segments[0]?.lastIndex ?? upTo) <= upTo) {
+        const oldest = segments.shift();
+        if (oldest !== undefined) await files.remove(oldest.path);
+      }
+      await files.syncDir(dir);
+    });
+  }
+
+  status(): LogStatus {
+    const { segments, snapshots } = this.#store;
+    return {
+      engine: "embedded",
+      term: term(this.#term),
+      firstIndex: logIndex(this.#firstIndex),
+      lastIndex: logIndex(this.#lastIndex),
+      snapshot: snapshots.newest(),
+      bytes: segments.reduce((sum, segment) => sum + segment.end, 0),
+      leader: this.#election.leader()?.candidate ?? null,
+      unwritable: this.#isClosed ? "the log is closed" : this.#unwritable,
+    };
+  }
+
+  present(): readonly LogServer[] {
+    return [];
+  }
+
+  async members(): Promise<readonly LogMember[]> {
+    this.#refuseClosed();
+    const leader = this.#election.leader();
+    const healthy = this.#unwritable === null;
+    return [{ id: leader?.candidate ?? "local", name: this.#store.dir, leader: leader !== null, healthy }];
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#shut();
+    return this.#closing;
+  }
+
+  get #firstIndex(): number {
+    return this.#store.segments[0]?.firstIndex ?? 1;
+  }
+
+  get #lastIndex(): number {
+    return this.#store.segments.at(-1)?.lastIndex ?? 0;
+  }
+
+  #refuseClosed(): void {
+    if (this.#isClosed) throw new LogError("closed", "the log is closed");
+  }
+
+  #segmentOf(index: number): Segment | null {
+    const holds = (segment: Segment) => segment.firstIndex <= index && index <= segment.lastIndex;
+    return this.#store.segments.findLast(holds) ?? null;
+  }
+
+  async #nextTerm(onWarning: (text: string) => void): Promise<Term> {
+    const next = this.#term + 1;
+    try {
+      await writeTerm(this.#store.files, this.#store.dir, next);
+    } catch (cause) {
+      onWarning(asLogError(cause, `writing term ${next}`).message);
+      throw cause;
+    }
+    this.#term = next;
+    return term(next);
+  }
+
+  async #write(leadership: Leadership, entries: readonly StoredEntry[]): Promise<void> {
+    const leads = this.#election.holds(leadership);
+    const { maxEntryBytes } = this;
+    checkAppend(leadership, entries, { closed: this.#isClosed, leads, lastIndex: this.#lastIndex, maxEntryBytes });
     if (entries.length === 0) return;
     try {
-      await appender.append(entries);
+      await this.#store.appender.append(entries);
     } catch (cause) {
       if (cause instanceof LogError && cause.code !== "too_large") {
-        unwritable = cause.message;
-        probe.start();
+        this.#unwritable = cause.message;
+        this.#probe.start();
       }
       throw cause;
     }
-    unwritable = null;
-    recent.add(entries);
-    bell.ring();
-  };
+    this.#unwritable = null;
+    this.#recent.add(entries);
+    this.#changes.notify();
+  }
 
-  const shut = async (): Promise<void> => {
-    closed = true;
-    probe.stop();
-    election.withdraw(handle);
-    bell.ring();
-    await writes.idle();
-    await appender.close();
-    await store.release();
-  };
+  /** Runs a test write; the log is writable again when it succeeds. */
+  async #repair(write: () => Promise<void>): Promise<boolean> {
+    if (this.#isClosed || this.#unwritable === null) return true;
+    await this.#store.appender.repair();
+    await write();
+    this.#unwritable = null;
+    return true;
+  }
 
-  return {
-    maxEntryBytes,
-    async campaign(candidate, signal) {
-      refuseClosed();
-      return election.campaign(handle, candidate, signal);
-    },
-    append: (leadership, entries) => writes(() => write(leadership, entries)),
-    async *read(from, signal) {
-      const disk = createDiskReader(files, segmentOf);
-      try {
-        const fetch = async (index: LogIndex): Promise<readonly StoredEntry[]> =>
-          recent.from(index) ?? (await disk.fetch(index));
-        yield* follow({ bell, closed: () => closed, firstIndex, lastIndex, fetch }, from, signal);
-      } finally {
-        await disk.close();
-      }
-    },
-    async head() {
-      refuseClosed();
-      return lastIndex() as LogIndex;
-    },
-    async saveSnapshot(at, lines) {
-      refuseClosed();
-      if (at.index > lastIndex()) {
-        throw new LogError("wrong_index", `a snapshot at ${at.index}, but the log ends at ${lastIndex()}`);
-      }
-      return snapshots.save(at, lines);
-    },
-    async loadSnapshot() {
-      refuseClosed();
-      return snapshots.load();
-    },
-    async truncate(through) {
-      refuseClosed();
-      const upTo = Math.min(through, await snapshots.oldestIndex());
-      await writes(async () => {
-        // The last segment stays: it is the one being written.
-        while (segments.length > 1 && (segments[0]?.lastIndex ?? upTo) <= upTo) {
-          const oldest = segments.shift();
-          if (oldest !== undefined) await files.remove(oldest.path);
-        }
-        await files.syncDir(dir);
-      });
-    },
-    status: () => ({
-      engine: "embedded",
-      term: term as Term,
-      firstIndex: firstIndex() as LogIndex,
-      lastIndex: lastIndex() as LogIndex,
-      snapshot: snapshots.newest(),
-      bytes: segments.reduce((sum, segment) => sum + segment.end, 0),
-      leader: election.leader()?.candidate ?? null,
-      unwritable: closed ? "the log is closed" : unwritable,
-    }),
-    present: () => [],
-    async members() {
-      refuseClosed();
-      const leader = election.leader();
-      return [{ id: leader?.candidate ?? "local", name: dir, leader: leader !== null, healthy: unwritable === null }];
-    },
-    close() {
-      closing ??= shut();
-      return closing;
-    },
-  };
+  async #shut(): Promise<void> {
+    this.#isClosed = true;
+    this.#probe.stop();
+    this.#election.withdraw(this.#owner);
+    this.#changes.notify();
+    await this.#writes.idle();
+    await this.#store.appender.close();
+    await this.#store.release();
+  }
 }
 
 const ignore = (): void => undefined;

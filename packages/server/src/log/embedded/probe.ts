@@ -1,12 +1,11 @@
-// Finds out that a disk takes writes again. A server that answers 503 while its log cannot be
-// written may never append again by itself, so somebody has to look: this writes and syncs a small
-// file at intervals until that works.
+// Detects that a disk accepts writes again. A server that answers 503 while its log is not writable would never
+// append again by itself, so the probe writes and syncs a small file at intervals until that succeeds.
 
 import { join } from "node:path";
 import { type Files, writeFully } from "./files.ts";
 
 const EVERY_MS = 1000;
-/** As much as a usual batch, so that a disk with a few bytes left does not pass. */
+/** The size of a usual batch, so that a disk with a few free bytes does not pass. */
 const PROBE_BYTES = 128 * 1024;
 
 export interface Probe {

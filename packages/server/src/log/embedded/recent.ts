@@ -1,5 +1,5 @@
-// The newest entries, kept in memory so that readers at the end of the log never touch the disk.
-// Bounded in bytes and number; whoever is further behind reads the segments.
+// Keeps the newest entries in memory, so that readers at the end of the log do not touch the disk. Bounded in bytes
+// and number; slower readers use the segments.
 
 import type { StoredEntry } from "../replicated-log.ts";
 
@@ -8,9 +8,9 @@ const MAX_ENTRIES = 16_384;
 /** Dropped in steps, so that the array is not moved at every append. */
 const SLACK_BYTES = 1024 * 1024;
 
-export interface Recent {
+interface Recent {
   add(entries: readonly StoredEntry[]): void;
-  /** Entries from this index on, or null when it is not kept here. */
+  /** Returns the entries from this index on; `null` when it is no longer kept here. */
   from(index: number): readonly StoredEntry[] | null;
 }
 

@@ -1,6 +1,6 @@
-// What is on disk when the log opens. Every frame of every segment is checked. The last segment may
-// end in a write that a crash tore: that tail was never acknowledged and is cut off. Anything
-// else that does not match was acknowledged once, and opening is refused with its place.
+// Verifies every frame of every segment when the log opens. The last segment may end in a write that a crash tore:
+// that tail was never acknowledged and is truncated. Any other damage concerns acknowledged entries, so opening is
+// refused with its position.
 
 import { join } from "node:path";
 import { LogError } from "../replicated-log.ts";
@@ -9,7 +9,7 @@ import { decodeHeader, FRAME_HEADER_BYTES, FRAME_MAGIC, frameMatches } from "./f
 import { readFrames } from "./frame-reader.ts";
 import { noteFrame, openSegment, parseSegmentName, type Segment } from "./segment.ts";
 
-export interface Recovered {
+interface Recovered {
   /** In order; empty for a new log. */
   readonly segments: Segment[];
   /** Term of the last entry, 0 when there is none. */
@@ -68,7 +68,8 @@ async function scan(
     const blank = rest.every((byte) => byte === 0); // reserved, never written
     if (!isLast && !blank) throw damaged(segment, "does not match its checksum");
     if (holdsFrame(rest, segment)) throw damaged(segment, "does not match its checksum, and whole entries follow it");
-    if (!blank) onWarning(`${segment.path}: cut an incomplete write of ${rest.length} bytes at offset ${segment.end}`);
+    if (!blank)
+      onWarning(`${segment.path}: truncated an incomplete write of ${rest.length} bytes at offset ${segment.end}`);
     if (isLast) {
       await file.truncate(segment.end);
       await file.datasync();
@@ -84,7 +85,7 @@ async function readRest(file: OpenFile, from: number, size: number): Promise<Buf
   return rest.subarray(0, await readFully(file, rest, from));
 }
 
-/** Each append is durable before the next begins: a later frame proves that this place was whole once. */
+/** Each append is durable before the next starts: a later frame proves that this one was complete. */
 function holdsFrame(rest: Buffer, segment: Segment): boolean {
   for (let at = rest.indexOf(FRAME_MAGIC, 1); at >= 0; at = rest.indexOf(FRAME_MAGIC, at + 1)) {
     const header = decodeHeader(rest, at);

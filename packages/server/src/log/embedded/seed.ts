@@ -1,5 +1,5 @@
-// Puts a snapshot into a folder that holds no log yet, so that a log begins right behind it: how a
-// backup is restored on one server. A log that is there is never touched.
+// Writes a snapshot into a directory without a log, so that a log starts right after it: how a backup is restored on
+// one server. An existing log is never touched.
 
 import { join } from "node:path";
 import type { LogIndex, Term } from "@lattice/core";
@@ -22,7 +22,7 @@ export async function seedEmbeddedLog(
     const lock = await lockDirectory(dir);
     try {
       await refuseEmbeddedLog(dir, files);
-      // The term first: until the snapshot is there, there is no log.
+      // The term comes first: without the snapshot there is no log yet.
       await writeTerm(files, dir, at.term);
       return await writeSnapshot(files, snapshotDir, { ...at, takenAtMs: nowMs() }, lines);
     } finally {
@@ -39,7 +39,7 @@ interface SeedOptions {
   readonly nowMs?: () => number;
 }
 
-/** Throws when there is a log. A term alone is what a seed that did not come through leaves behind. */
+/** Throws when there is a log. A term file alone is the remains of a failed seed. */
 export async function refuseEmbeddedLog(dir: string, files: Files = diskFiles): Promise<void> {
   const segments = (await list(files, dir)).some((name) => parseSegmentName(name) !== null);
   const snapshots = (await list(files, join(dir, "snapshots"))).some((name) => parseSnapshotName(name) !== null);

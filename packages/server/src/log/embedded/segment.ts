@@ -12,7 +12,7 @@ import { type Files, type OpenFile, readFully, writeFully } from "./files.ts";
 export const SEGMENT_HEADER_BYTES = 32;
 const MAGIC = Buffer.from("LATLOG1\n");
 const NAME = /^([0-9]{16})\.seg$/;
-/** One remembered place per so many bytes: a reader starts at most this far before its entry. */
+/** Distance between two index positions: a reader starts at most this far before its entry. */
 const MARK_BYTES = 256 * 1024;
 
 export interface Segment {
@@ -21,13 +21,13 @@ export interface Segment {
   readonly salt: number;
   /** Last durable entry; firstIndex - 1 when empty. */
   lastIndex: number;
-  /** Where the durable frames end. */
+  /** Offset behind the last durable frame. */
   end: number;
-  /** Frames at known places, in order: a sparse index. */
+  /** A sparse index: some frames with their offsets, in order. */
   readonly marks: { readonly index: number; readonly offset: number }[];
 }
 
-export const segmentName = (firstIndex: number): string => `${String(firstIndex).padStart(16, "0")}.seg`;
+const segmentName = (firstIndex: number): string => `${String(firstIndex).padStart(16, "0")}.seg`;
 
 export function parseSegmentName(name: string): number | null {
   const digits = NAME.exec(name)?.[1];
@@ -51,7 +51,7 @@ export async function createSegment(
     await files.syncDir(dir);
   } catch (cause) {
     await file.close().catch(() => undefined);
-    // Whichever name it got to: it holds nothing, and its index will be used again.
+    // Under either name the file is empty, and its index will be used again.
     await files.remove(temporary).catch(() => undefined);
     await files.remove(path).catch(() => undefined);
     throw cause;
@@ -77,7 +77,7 @@ export async function openSegment(files: Files, path: string, firstIndex: number
   }
 }
 
-/** Takes a frame that has become durable into account. */
+/** Records a frame that has become durable. */
 export function noteFrame(
   segment: Segment,
   frame: { readonly firstIndex: number; readonly count: number },
@@ -91,7 +91,7 @@ export function noteFrame(
   segment.end += bytes;
 }
 
-/** Offset of the last known frame that begins at or before the entry. */
+/** Returns the offset of the last indexed frame at or before the entry. */
 export function offsetBefore(segment: Segment, index: number): number {
   let low = 0;
   let high = segment.marks.length;

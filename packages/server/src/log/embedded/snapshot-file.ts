@@ -1,6 +1,6 @@
-// One snapshot on disk: its lines, then one line with their number, their checksum and what they
-// are a snapshot of. Written aside and renamed, so it is visible only when whole; read only
-// after the whole of it has been checked.
+// One snapshot on disk: its lines, then a footer with their number, their checksum and the position of the snapshot.
+// It is written to a temporary file and renamed, so that it is visible only when complete; it is read only after it
+// has been verified as a whole.
 
 import { createHash } from "node:crypto";
 import { join } from "node:path";
@@ -8,10 +8,10 @@ import type { LogIndex, Term } from "@lattice/core";
 import type { SnapshotInfo } from "../replicated-log.ts";
 import { type Files, type OpenFile, readFully, writeFully } from "./files.ts";
 
-/** Work done between two turns of the event loop, so that the server answers meanwhile. */
+/** Bytes per slice of work, so that the event loop runs in between. */
 const SLICE_MS = 2;
 const SLICE_BYTES = 256 * 1024;
-/** Looking at the clock costs more than a short line. */
+/** Lines between two looks at the clock, which costs more than a short line. */
 const LINES_PER_LOOK = 16;
 const READ_BYTES = 256 * 1024;
 const FOOTER_MARK = "#lattice-snapshot ";
@@ -65,7 +65,7 @@ export async function writeSnapshot(
   }
 }
 
-/** Joins lines until a slice has taken its time or its bytes; the caller lets others run in between. */
+/** Joins lines until a slice has used its time or its bytes; the caller yields in between. */
 function* slices(lines: Iterable<string>): Generator<{ readonly text: string; readonly count: number }> {
   let text = "";
   let count = 0;
@@ -87,11 +87,11 @@ function* slices(lines: Iterable<string>): Generator<{ readonly text: string; re
 
 export interface VerifiedSnapshot {
   readonly info: SnapshotInfo;
-  /** Bytes of lines, before the footer. */
+  /** Size of the lines, without the footer. */
   readonly bodyBytes: number;
 }
 
-/** Reads all of it. Throws with the reason when it does not verify. */
+/** Reads the file as a whole. Throws with the reason when it does not verify. */
 export async function verifySnapshot(file: OpenFile, name: SnapshotName): Promise<VerifiedSnapshot> {
   const size = await file.size();
   const tail = Buffer.alloc(Math.min(size, MAX_FOOTER_BYTES));

@@ -1,10 +1,10 @@
-// The snapshots of one log: the newest few are kept, the newest that verifies is handed out, and
-// the oldest that verifies says how much of the log may go.
+// The snapshots of one log. The newest few are kept, the newest valid one is loaded, and the oldest valid one limits
+// truncation.
 
 import { join } from "node:path";
 import type { LogIndex, Term } from "@lattice/core";
-import { createInTurn } from "../in-turn.ts";
 import type { SnapshotInfo } from "../replicated-log.ts";
+import { createSerialQueue } from "../serial-queue.ts";
 import { asLogError, type Files, type OpenFile } from "./files.ts";
 import {
   parseSnapshotName,
@@ -19,12 +19,12 @@ import {
 export interface Snapshots {
   save(at: { readonly index: LogIndex; readonly term: Term }, lines: Iterable<string>): Promise<SnapshotInfo>;
   load(): Promise<{ readonly info: SnapshotInfo; readonly lines: AsyncIterable<string> } | null>;
-  /** Index of the oldest one that verifies; 0 when there is none. */
+  /** Returns the index of the oldest snapshot that verifies; 0 when there is none. */
   oldestIndex(): Promise<number>;
   newest(): SnapshotInfo | null;
 }
 
-export interface SnapshotsOptions {
+interface SnapshotsOptions {
   readonly files: Files;
   readonly dir: string;
   readonly keep: number;
@@ -33,8 +33,8 @@ export interface SnapshotsOptions {
 }
 
 export async function openSnapshots({ files, dir, keep, nowMs, onWarning }: SnapshotsOptions): Promise<Snapshots> {
-  const inTurn = createInTurn();
-  /** Names known to verify, by this process having written or read them. */
+  const inTurn = createSerialQueue();
+  /** Names known to verify, because this process wrote or read them. */
   const good = new Set<string>();
   let newest: SnapshotInfo | null = null;
 
@@ -106,7 +106,7 @@ export async function openSnapshots({ files, dir, keep, nowMs, onWarning }: Snap
   };
 }
 
-/** Opened by whoever reads the first line, so that a snapshot looked at and left holds no file. */
+/** Opens the file at the first line, so that an unused snapshot keeps no file open. */
 async function* linesOf(files: Files, path: string, bodyBytes: number): AsyncGenerator<string, void, undefined> {
   const file = await files.open(path, "read");
   try {

@@ -1,5 +1,5 @@
-// The term, in a small file of its own: it must be durable before anyone leads in it, or two
-// leaders could write under one number.
+// The term, in a file of its own: it must be durable before a candidate leads in it, or two leaders could write under
+// one term.
 
 import { join } from "node:path";
 import { LogError } from "../replicated-log.ts";

@@ -1,7 +1,6 @@
-// One append, as one transaction that commits only while its author still holds the election and
-// only at the end of the log. When no answer comes, the same transaction is sent again: it cannot
-// take effect twice, and when it is refused the answer shows what is there. So an append ends in
-// doubt only when nobody answered in time.
+// Appends entries in one transaction that commits only while the author holds the election and only at the end of the
+// log. Without an answer the same transaction is sent again: it cannot take effect twice, and a refusal shows what is
+// stored. So the outcome is unknown only when etcd did not answer in time.
 
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -22,15 +21,15 @@ import { frameOf, inlineRecord, PIECE_BYTES, partsRecord, piecesOf } from "./rec
 const ATTEMPT_MS = 2_000;
 const RETRY_MS = 50;
 
-export type Compare = MessageInitShape<typeof CompareSchema>;
+type Compare = MessageInitShape<typeof CompareSchema>;
 export type Op = MessageInitShape<typeof RequestOpSchema>;
 
-export interface Append {
+interface Append {
   readonly client: EtcdClient;
   readonly keys: Keys;
-  /** Of the election key: another leadership has another. */
+  /** Create revision of the election key; every leadership has another. */
   readonly createRevision: bigint;
-  /** Where the log ends, as the author knows it. */
+  /** The end of the log as the author knows it. */
   readonly lastIndex: number;
   readonly entries: readonly StoredEntry[];
   readonly timeoutMs: number;
@@ -66,7 +65,7 @@ export async function appendToEtcd(append: Append): Promise<AppendResult> {
   return answer.value.succeeded ? { kind: "durable" } : explain(answer.value, append, value);
 }
 
-/** Fenced too, so that a leader of the past leaves nothing behind. */
+/** Fenced too, so that a former leader leaves nothing behind. */
 async function writeParts(
   append: Append,
   id: string,
@@ -77,7 +76,7 @@ async function writeParts(
   for (const [n, piece] of pieces.entries()) {
     const request = { compare: [leads(append)], success: [put(keys.part(append.lastIndex + 1, id, n), piece)] };
     const answer = await untilAnswered((timeoutMs) => client.txn(request, timeoutMs), until);
-    // Parts that nobody lists are never read: here an answer that did not come leaves no doubt.
+    // Unlisted parts are never read, so a lost answer does not matter here.
     if (answer.kind !== "answer") return answer;
     if (!answer.value.succeeded) return { kind: "lost_leadership" };
   }
@@ -104,7 +103,7 @@ async function untilAnswered<T>(send: (timeoutMs: number) => Promise<T>, until: 
   }
 }
 
-/** Refused: because an earlier try of ours is there, or because we may not. */
+/** Refused: either an earlier try was stored, or the author may not append. */
 function explain(answer: TxnResponse, { createRevision, keys }: Append, value: Buffer): AppendResult {
   const found = answer.responses.map(({ response }) =>
     response.case === "responseRange" ? response.value.kvs[0] : undefined,

@@ -1,4 +1,4 @@
-// What etcd could not do, in the words of the log's contract.
+// Maps a failure of etcd to an error of the log's contract.
 
 import { LogError } from "../replicated-log.ts";
 import { EtcdError } from "./client/etcd-error.ts";

@@ -1,9 +1,8 @@
-// Becoming the leader: one key, bound to a lease, that only one candidate can create. The same
-// transaction raises the term, so a term has one leader. The key's create revision is what every append
-// is compared with. A candidate waits until the key is gone; it learns that from the watch, and looks
-// for itself now and then in case the watch is late. Its lease is in hand by then, and what the watch says
-// is enough to try on: a leader that resigns is followed one write later. While another is favoured,
-// which is for seconds, it holds back; the favoured one takes the favour away with its claim.
+// Becomes the leader: one key, bound to a lease, that only one candidate can create. The same transaction raises the
+// term, so a term has one leader. Every append is compared with the key's create revision. A candidate waits until
+// the watch reports that the key is gone, and polls in case the watch is late. It holds its lease by then, so a
+// resigning leader is followed one write later. While another server is preferred, for a few seconds, it waits; the
+// preferred one removes the preference with its claim.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
@@ -11,25 +10,25 @@ import { type KeyValue, KeyValueSchema, type TxnResponse } from "../../../gen/et
 import { absent, get, holds, put, remove } from "./append.ts";
 import type { EtcdClient } from "./client/client.ts";
 import { EtcdError } from "./client/etcd-error.ts";
-import { type Facts, leaderValue } from "./facts.ts";
-import { hasten, type UntilGone } from "./hasten.ts";
 import type { Keys } from "./keys.ts";
 import { type KeptLease, keepLease } from "./lease.ts";
-import { ringWithin } from "./ring-within.ts";
+import { type LogMetadata, leaderValue } from "./metadata.ts";
+import { revokeDeadLeaders, type UntilGone } from "./revoke-dead-leader.ts";
+import { waitWithin } from "./wait-within.ts";
 
 const CLAIM_TIMEOUT_MS = 2_000;
 const LOOK_EVERY_MS = 1_000;
 const RETRY_MS = 50;
 
-export interface CampaignOptions {
+interface CampaignOptions {
   readonly client: EtcdClient;
   readonly keys: Keys;
-  readonly facts: Facts;
+  readonly metadata: LogMetadata;
   readonly candidate: string;
   /** Name of the handle that campaigns. */
   readonly server: string;
   readonly leaseSeconds: number;
-  /** Known to whoever knows the candidates by name; without it, a dead leader leads until its lease ends. */
+  /** Reports that a candidate is surely gone; `null`: a dead leader leads until its lease ends. */
   readonly untilGone: UntilGone | null;
   readonly signal: AbortSignal;
 }
@@ -38,23 +37,23 @@ export interface Won {
   readonly term: number;
   readonly createRevision: bigint;
   readonly lease: KeptLease;
-  /** The last entry, as of the claim. */
+  /** The last entry at the time of the claim. */
   readonly lastIndex: number;
 }
 
 /** Rejects with the signal's reason when aborted, and leaves no lease behind. */
 export async function campaign(options: CampaignOptions): Promise<Won> {
-  const { client, facts, candidate, untilGone, signal } = options;
+  const { client, metadata, candidate, untilGone, signal } = options;
   const held: { lease: KeptLease | null } = { lease: null };
   const over = new AbortController();
   const ended = AbortSignal.any([signal, over.signal]);
-  if (untilGone !== null) void hasten({ client, facts, candidate, untilGone, signal: ended });
+  if (untilGone !== null) void revokeDeadLeaders({ client, metadata, candidate, untilGone, signal: ended });
   try {
     for (;;) {
       signal.throwIfAborted();
       try {
         if (held.lease?.holds() !== true) held.lease = await keepLease(client, options.leaseSeconds);
-        const known = facts.leader() === null ? vacancyKnown(facts) : null;
+        const known = metadata.leader() === null ? vacancyKnown(metadata) : null;
         const won = known === null ? null : await claim(options, held.lease, known);
         if (won !== null) return won;
         const seen = await look(options);
@@ -87,24 +86,24 @@ interface Seen {
 }
 
 async function look({ client, keys }: CampaignOptions): Promise<Seen> {
-  const facts = [get(keys.leader), get(keys.term), get(keys.head), get(keys.favoured)];
-  const answer = await client.txn({ success: facts }, CLAIM_TIMEOUT_MS);
+  const metadata = [get(keys.leader), get(keys.term), get(keys.head), get(keys.favoured)];
+  const answer = await client.txn({ success: metadata }, CLAIM_TIMEOUT_MS);
   return { leader: valueAt(answer, 0), term: valueAt(answer, 1), favoured: valueAt(answer, 3), answer };
 }
 
 const mayClaim = ({ favoured }: Seen, server: string): boolean =>
   favoured === undefined || Buffer.from(favoured.value).toString("utf8") === server;
 
-/** What the claim rests on: it fails if any of it is otherwise. */
+/** Preconditions of the claim; it fails when any of them has changed. */
 interface Vacancy {
-  /** As it is stored; null: there was none. */
+  /** As stored; `null` when there was none. */
   readonly term: Buffer | null;
   readonly favoured: boolean;
 }
 
-/** From the watch: perhaps late, and whether somebody is favoured is not in it. */
-const vacancyKnown = (facts: Facts): Vacancy => ({
-  term: facts.term() === 0 ? null : Buffer.from(String(facts.term())),
+/** From the watch: perhaps late, and without the preferred server. */
+const vacancyKnown = (metadata: LogMetadata): Vacancy => ({
+  term: metadata.term() === 0 ? null : Buffer.from(String(metadata.term())),
   favoured: false,
 });
 
@@ -130,7 +129,7 @@ async function claim(options: CampaignOptions, lease: KeptLease, seen: Vacancy):
       compare: [
         absent(keys.leader),
         seen.term === null ? absent(keys.term) : holds(keys.term, seen.term),
-        // Nobody else has been favoured since we looked.
+        // No other server has been preferred since the read.
         seen.favoured ? holds(keys.favoured, Buffer.from(server)) : absent(keys.favoured),
       ],
       success: [
@@ -146,11 +145,11 @@ async function claim(options: CampaignOptions, lease: KeptLease, seen: Vacancy):
   return accept(options, { term, createRevision: answer.header?.revision ?? 0n, lease }, answer);
 }
 
-/** Before anyone is told, the facts say who leads and where the log ends. */
-function accept({ facts, keys, candidate, server }: CampaignOptions, won: Claimed, answer: TxnResponse): Won {
+/** The metadata must show the leader and the end of the log before the claim is announced. */
+function accept({ metadata, keys, candidate, server }: CampaignOptions, won: Claimed, answer: TxnResponse): Won {
   const head = valueAt(answer, 2);
-  if (head !== undefined) facts.put(head);
-  facts.put(
+  if (head !== undefined) metadata.put(head);
+  metadata.put(
     create(KeyValueSchema, {
       key: keys.leader,
       value: leaderValue({ candidate, server, term: won.term }),
@@ -159,17 +158,17 @@ function accept({ facts, keys, candidate, server }: CampaignOptions, won: Claime
       lease: won.lease.id,
     }),
   );
-  return { ...won, lastIndex: facts.lastIndex() };
+  return { ...won, lastIndex: metadata.lastIndex() };
 }
 
-async function untilVacant({ facts, signal }: CampaignOptions): Promise<void> {
+async function untilVacant({ metadata, signal }: CampaignOptions): Promise<void> {
   const until = performance.now() + LOOK_EVERY_MS;
-  // What was seen a moment ago may be newer than the facts: do not ask again in a loop.
-  await ringWithin(facts.bell, RETRY_MS, signal);
-  while (facts.leader() !== null && !signal.aborted) {
+  // A read may be newer than the metadata: do not poll in a tight loop.
+  await waitWithin(metadata.changes, RETRY_MS, signal);
+  while (metadata.leader() !== null && !signal.aborted) {
     const leftMs = until - performance.now();
     if (leftMs <= 0) return;
-    await ringWithin(facts.bell, leftMs, signal);
+    await waitWithin(metadata.changes, leftMs, signal);
   }
 }
 

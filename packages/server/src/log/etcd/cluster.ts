@@ -1,5 +1,5 @@
-// etcd's own members, and changing who they are. Each change is safe: it is refused when it could
-// leave the cluster without a majority of members that answer. One change at a time.
+// Lists and changes the members of etcd itself, one change at a time. A change is refused when it could leave the
+// cluster without a majority of answering members.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Member, StatusResponse } from "../../../gen/etcdserverpb/rpc_pb.ts";
@@ -9,10 +9,10 @@ import { createEtcdClient, type EtcdClient } from "./client/client.ts";
 import { EtcdError } from "./client/etcd-error.ts";
 import { answersPeers, peersKnownBy } from "./probe.ts";
 
-/** Together below two seconds, which is as long as whoever asks for the members waits. */
+/** Together below two seconds, the timeout of callers that list the members. */
 const LIST_TIMEOUT_MS = 800;
 const STATUS_TIMEOUT_MS = 1_000;
-/** Before a change one that is merely slow is given more time. */
+/** A slow member gets more time before a change. */
 const PATIENT_TIMEOUT_MS = 4_000;
 /** etcd changes nothing before its members have been connected for five seconds. */
 const CHANGE_TIMEOUT_MS = 10_000;
@@ -23,13 +23,13 @@ const GONE_LOOK_MS = 100;
 export type { EtcdMember } from "../shared-log.ts";
 
 export interface EtcdCluster {
-  /** While etcd does not answer: those that it named last. */
+  /** While etcd does not answer: the members it listed last. */
   members(patienceMs?: number): Promise<readonly EtcdMember[]>;
   /** The member at this endpoint; null when it does not answer. */
   memberAt(endpoint: string): Promise<EtcdMember | null>;
-  /** Tells the cluster of a member that will be started at this peer address. */
+  /** Announces a member that will start at this peer address. */
   add(peerUrl: string): Promise<readonly EtcdMember[]>;
-  /** Refused when what is left would not have a majority that answers. */
+  /** Refused when the remaining members would have no answering majority. */
   remove(id: string): Promise<readonly EtcdMember[]>;
   /** Makes a member lead etcd. */
   moveLeader(id: string): Promise<void>;
@@ -50,7 +50,7 @@ export function createCluster(client: EtcdClient, tls: EtcdTls | null): EtcdClus
     named = await client.memberList();
     return named;
   };
-  /** Members on several hosts may all say that they serve clients on loopback: what answers there is our own. */
+  /** Members on several hosts may all advertise loopback to clients: the one that answers there is our own. */
   const statusOf = async (member: Member, patienceMs: number): Promise<StatusResponse | null> => {
     const status = await at(member, (own) => own.status(patienceMs)).catch(() => null);
     return status?.header?.memberId === member.id ? status : null;
@@ -69,7 +69,7 @@ export function createCluster(client: EtcdClient, tls: EtcdTls | null): EtcdClus
     late.abort();
     return Promise.all((answered ?? named).map((member) => look(member, patienceMs)));
   };
-  // Known from the beginning, in case there is no majority when somebody asks.
+  // Read at the start, in case there is no majority when the list is needed.
   void list().catch(() => undefined);
   const find = async (id: string): Promise<Member> => {
     const member = (await client.memberList()).find((one) => hex(one.id) === id);
@@ -98,7 +98,7 @@ export function createCluster(client: EtcdClient, tls: EtcdTls | null): EtcdClus
       if (known.some((member) => member.peerUrls.includes(peerUrl))) return known;
       const refusal = refuseAdd(known);
       if (refusal !== null) throw new EtcdError("refused", refusal);
-      // Not looked at again: until it is started the new member may be missing for a majority.
+      // Not verified: until it starts, the new member may be missing for a majority.
       await whenSteady(async () => {
         named = (await client.memberAdd(peerUrl)).members;
       });
@@ -112,7 +112,7 @@ export function createCluster(client: EtcdClient, tls: EtcdTls | null): EtcdClus
       await whenSteady(async () => {
         named = await client.memberRemove(member.id);
       }).catch(async (cause: unknown) => {
-        // A member that is told of its own removal may stop before it says so; the others know.
+        // A member that removes itself may stop before it answers; the others know.
         if (!(await goesSoon(() => isGone(member, before, tls)))) throw cause;
         named = named.filter((one) => one.id !== member.id);
       });
@@ -128,7 +128,7 @@ export function createCluster(client: EtcdClient, tls: EtcdTls | null): EtcdClus
   };
 }
 
-/** The others learn of what they have agreed upon with the next sign of their leader. */
+/** The others learn of the change with the next heartbeat of their leader. */
 async function goesSoon(isGone: () => Promise<boolean>): Promise<boolean> {
   const until = performance.now() + GONE_WITHIN_MS;
   while (!(await isGone())) {
@@ -147,7 +147,7 @@ async function isGone(member: Member, known: readonly EtcdMember[], tls: EtcdTls
   return heard.length > 0 && heard.every((list) => !member.peerUrls.some((url) => list.includes(url)));
 }
 
-/** Refused so, nothing has been changed. */
+/** With this refusal nothing has changed. */
 async function whenSteady(change: () => Promise<unknown>): Promise<void> {
   const until = performance.now() + CHANGE_TIMEOUT_MS;
   for (;;) {
@@ -162,7 +162,7 @@ async function whenSteady(change: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** One more member raises the majority before it helps to form one. Null: it may be added. */
+/** A new member raises the majority before it contributes to one. Returns `null` when it may be added. */
 export function refuseAdd(members: readonly Pick<EtcdMember, "healthy">[]): string | null {
   const healthy = members.filter((member) => member.healthy).length;
   const needed = majority(members.length + 1);
@@ -170,7 +170,7 @@ export function refuseAdd(members: readonly Pick<EtcdMember, "healthy">[]): stri
   return `with one more member ${needed} of ${members.length + 1} must answer, and ${healthy} do; repair or remove a member first`;
 }
 
-/** Null: it may be removed. */
+/** Returns why the member must not be removed; `null` when it may. */
 export function refuseRemove(members: readonly Pick<EtcdMember, "id" | "healthy">[], id: string): string | null {
   const left = members.filter((member) => member.id !== id);
   if (left.length === 0) return "it is the last member";

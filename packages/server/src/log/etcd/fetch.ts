@@ -1,5 +1,5 @@
-// Reads entries that are no longer among the newest, in pages of a few megabytes. An index in the
-// middle of an append is found by looking for the append it belongs to.
+// Reads entries that are no longer among the newest, in pages of a few megabytes. An index in the middle of an append
+// is found through the append that contains it.
 
 import {
   type KeyValue,
@@ -12,7 +12,7 @@ import type { EtcdClient } from "./client/client.ts";
 import type { Keys } from "./keys.ts";
 import { decodeFrame, decodeRecord, type LogRecord, lastIndexOf } from "./record.ts";
 
-/** What a page should weigh; how many keys that is, is learnt from the page before. */
+/** Target size of a page; the number of keys follows from the page before. */
 const PAGE_BYTES = 4 * 1024 * 1024;
 const MAX_PAGE_KEYS = 1024;
 const FIRST_PAGE_KEYS = 64;
@@ -96,7 +96,7 @@ export function createFetcher(client: EtcdClient, keys: Keys): Fetcher {
     },
   };
 
-  /** Stops at a gap: what lies behind it is fetched, or found missing, when the reader gets there. */
+  /** Stops at a gap: the entries behind it are fetched, or found missing, when the reader gets there. */
   async function consecutive(
     kvs: readonly KeyValue[],
     from: number,

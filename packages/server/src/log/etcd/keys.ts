@@ -1,10 +1,10 @@
 // Where everything lies in etcd, below one prefix per cluster. Names sort so that the log and the
-// small facts about it are neighbours: one watch covers both, and leaves out the large pieces.
+// small metadata about it are neighbours: one watch covers both, and leaves out the large pieces.
 //
 //   log/<first index>             the entries of one append, or the list of its parts
 //   meta/first                    index of the first entry kept        meta/head  index of the last
 //   meta/leader                   who leads, bound to its lease        meta/term  the last term given
-//   meta/favoured                 the one that may begin to lead, bound to a lease nobody keeps
+//   meta/favoured                 the preferred next leader, bound to an expiring lease
 //   meta/member/<name>            a server that belongs to the cluster, and where its member speaks
 //   meta/saving/<id>              a snapshot being written, bound to its author's lease
 //   meta/server/<name>            a server that is there, bound to its lease
@@ -36,17 +36,17 @@ export interface Keys {
   snapshotDataOf(id: string): Range;
   readonly allSnapshotData: Range;
   readonly meta: Range;
-  /** The log and the facts about it. */
+  /** The log and the metadata about it. */
   readonly watched: Range;
   parse(key: Uint8Array): ParsedKey;
 }
 
-export interface Range {
+interface Range {
   readonly key: Buffer;
   readonly rangeEnd: Buffer;
 }
 
-export type ParsedKey =
+type ParsedKey =
   | { readonly kind: "log"; readonly index: number }
   | { readonly kind: "head" | "first" | "leader" | "term" | "other" }
   | { readonly kind: "member" | "server"; readonly name: string }

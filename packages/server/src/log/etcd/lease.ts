@@ -1,26 +1,26 @@
-// A lease that is kept alive, and counted as over before etcd can count it so: its end is reckoned
-// by our monotonic clock from the moment the last answered renewal was SENT, less a margin. etcd counts
-// from a later moment. A process that was stopped sees that it is too late as soon as it runs again.
+// Keeps a lease alive and considers it over before etcd can: its end is computed by the monotonic clock from the
+// moment the last answered renewal was SENT, less a margin. etcd counts from a later moment. A suspended process
+// notices as soon as it runs again.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EtcdClient } from "./client/client.ts";
 import { EtcdError } from "./client/etcd-error.ts";
 
-/** Share of its life by which we end early, for clocks that run at different speeds and late timers. */
+/** Margin as a share of its lifetime, for clock drift and late timers. */
 const MARGIN = 0.1;
-/** Renewals per life: several may fail before it ends. */
+/** Renewals per lifetime: several may fail before it ends. */
 const RENEWALS = 4;
 const RETRY_MS = 50;
-/** A lease that could not be revoked ends by itself. */
+/** A lease that could not be revoked expires. */
 const REVOKE_TRIES = 3;
 
 export interface KeptLease {
   readonly id: bigint;
-  /** Aborts when it can no longer be relied on. */
+  /** Aborts when the lease is no longer certain. */
   readonly over: AbortSignal;
-  /** Whether it can be relied on at this moment. */
+  /** Returns whether the lease is certain at this moment. */
   holds(): boolean;
-  /** Ends it, here at once and in etcd as soon as it answers. */
+  /** Ends it, here at once and in etcd as soon as etcd answers. */
   end(): Promise<void>;
 }
 
@@ -46,7 +46,7 @@ export async function keepLease(client: EtcdClient, seconds: number): Promise<Ke
     timer = setTimeout(() => void (holds() && arm()), Math.max(1, endsAt - performance.now()));
   };
 
-  /** An answer that comes late is as good as one that comes at once: it counts from when it was asked for. */
+  /** A late answer is as good as an early one: it counts from when the renewal was sent. */
   const ask = async (patienceMs: number, slowMs: number): Promise<"renewed" | "failed"> => {
     const sentAt = performance.now();
     try {
@@ -59,7 +59,7 @@ export async function keepLease(client: EtcdClient, seconds: number): Promise<Ke
       return "failed";
     }
   };
-  /** The next question does not wait for the last answer: on a busy machine both may be slow. */
+  /** The next renewal does not wait for the last answer: on a busy machine both may be slow. */
   const renew = async (): Promise<void> => {
     const everyMs = (ttlSeconds * 1000) / RENEWALS;
     const pause = (ms: number) => sleep(Math.max(0, ms), undefined, { signal: over.signal });

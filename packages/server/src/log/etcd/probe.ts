@@ -1,6 +1,6 @@
-// What a member of etcd tells other members, and whether it answers clients. A member that serves clients
-// on loopback only can be asked for its status by its own server alone; that it runs, and whom it takes
-// for members, can be seen by everybody that reaches its peer address.
+// Reads the member list from a member's peer address, and checks whether a member answers clients. A member that
+// serves clients on loopback only can be asked for its status by its own server alone; its peer address shows that it
+// runs and which members it knows.
 
 import { request as requestPlain } from "node:http";
 import { request as requestSecured } from "node:https";
@@ -13,7 +13,7 @@ const MAX_ANSWER_CHARS = 1_000_000;
 export const answersPeers = async (peerUrl: string, tls: EtcdTls | null, timeoutMs: number): Promise<boolean> =>
   (await ask(peerUrl, "/version", tls, timeoutMs)) !== null;
 
-/** The peer addresses of all members, as this one knows them; null when it does not answer. */
+/** Returns the peer addresses of all members, as this one knows them; `null` when it does not answer. */
 export async function peersKnownBy(
   peerUrl: string,
   tls: EtcdTls | null,
@@ -58,7 +58,7 @@ function ask(peerUrl: string, path: string, tls: EtcdTls | null, timeoutMs: numb
       call.once("error", () => resolve(null));
       call.end();
     } catch {
-      // What it advertises is not an address.
+      // The advertised URL is not an address.
       resolve(null);
     }
   });

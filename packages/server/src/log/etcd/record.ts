@@ -1,6 +1,5 @@
-// What lies under one key of the log: the entries of one append as a checksummed frame, or, when
-// that is too large for one request, a list of the parts it was cut into. The parts are written first,
-// so whoever sees the list can read them all.
+// The value of one key of the log: the entries of one append as a checksummed frame, or, when that is too large for
+// one request, a list of its parts. The parts are written first, so every reader of the list can read them all.
 
 import {
   bodyBytesOf,
@@ -13,12 +12,12 @@ import {
 import type { StoredEntry } from "../replicated-log.ts";
 import { LogError } from "../replicated-log.ts";
 
-/** etcd takes 1.5 MiB per request unless told otherwise; the rest is room for keys and compares. */
+/** etcd accepts 1.5 MiB per request by default; the rest is room for keys and compares. */
 export const PIECE_BYTES = 1024 * 1024;
 
 const INLINE = 1;
 const IN_PARTS = 2;
-/** The checksum starts from it; any fixed number will do where keys say what a value is. */
+/** Salt of the checksum; any fixed number will do, because the key identifies the value. */
 const SALT = 0x6c617474;
 
 export type LogRecord =
@@ -47,7 +46,7 @@ export const piecesOf = (bytes: Buffer): readonly Buffer[] =>
     bytes.subarray(n * PIECE_BYTES, (n + 1) * PIECE_BYTES),
   );
 
-/** Throws `corrupt` when the value is not what was written at this index. */
+/** Throws `corrupt` when the value is not a record of this index. */
 export function decodeRecord(index: number, value: Uint8Array): LogRecord {
   const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
   if (bytes[0] === INLINE) return { kind: "inline", entries: decodeFrame(index, bytes.subarray(1)) };

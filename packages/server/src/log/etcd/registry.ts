@@ -1,5 +1,5 @@
-// Says in etcd that this server is there, under a lease that ends with it, and lists those that are.
-// The same lease marks snapshots being written, so that what a dead server left half done is known.
+// Registers this server in etcd under a lease. The same lease marks snapshots being written, so that the incomplete
+// ones of a dead server can be recognized.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { put } from "./append.ts";
@@ -7,13 +7,13 @@ import type { EtcdClient } from "./client/client.ts";
 import type { Keys } from "./keys.ts";
 import { type KeptLease, keepLease } from "./lease.ts";
 
-/** How long a server that died is still listed. Not the lease of leadership, which is shorter. */
+/** How long a dead server is still listed. Separate from the shorter lease of leadership. */
 const SESSION_SECONDS = 10;
 const TIMEOUT_MS = 2_000;
 const RETRY_MS = 500;
 
 export interface Registry {
-  /** The lease of this server; null while etcd cannot be reached. */
+  /** The lease of this server; `null` while etcd cannot be reached. */
   lease(): bigint | null;
   close(): Promise<void>;
 }
@@ -33,7 +33,7 @@ export async function startRegistry(
         {
           success: [
             put(keys.server(server.name), Buffer.from(server.announcement), kept.id),
-            // Not bound to the lease: whoever looks for a server that is away finds it here.
+            // Not bound to the lease, so that servers that are down are listed too.
             ...(typeof server.peer === "string" ? [put(keys.member(server.name), Buffer.from(server.peer))] : []),
           ],
         },

@@ -1,5 +1,5 @@
-// Puts a snapshot into an etcd that has no log yet, so that a log begins right behind it: how a
-// backup is restored into a new cluster. A log that is there is never touched.
+// Writes a snapshot into an etcd without a log, so that a log starts right after it: how a backup is restored into a
+// new cluster. An existing log is never touched.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LogIndex, Term } from "@lattice/core";
@@ -7,18 +7,18 @@ import { LogError, type SnapshotInfo } from "../replicated-log.ts";
 import { absent, put } from "./append.ts";
 import { asLogError } from "./as-log-error.ts";
 import { createEtcdClient } from "./client/client.ts";
-import { createFacts } from "./facts.ts";
 import { type Keys, keysUnder } from "./keys.ts";
-import type { EtcdLogOptions } from "./open.ts";
+import { LogMetadata } from "./metadata.ts";
+import type { EtcdLogOptions } from "./options.ts";
 import { startRegistry } from "./registry.ts";
-import { createSnapshots } from "./snapshots.ts";
+import { Snapshots } from "./snapshots.ts";
 
 const TIMEOUT_MS = 10_000;
 const RETRY_MS = 200;
 
 type Place = Pick<EtcdLogOptions, "endpoints" | "tls" | "prefix" | "name">;
 
-/** Throws `wrong_index` when there is a log. Waits for an etcd that has just been started. */
+/** Throws `wrong_index` when there is a log. Waits for an etcd that is still starting. */
 export async function refuseEtcdLog(options: Place): Promise<void> {
   const client = createEtcdClient({ endpoints: options.endpoints, tls: options.tls ?? null });
   const keys = keysUnder(options.prefix);
@@ -50,15 +50,15 @@ export async function seedEtcdLog(
 ): Promise<SnapshotInfo> {
   const client = createEtcdClient({ endpoints: options.endpoints, tls: options.tls ?? null });
   const keys = keysUnder(options.prefix);
-  const facts = createFacts(keys, () => undefined);
+  const metadata = new LogMetadata(keys, () => undefined);
   try {
     if ((await client.range({ key: keys.head })).kvs.length > 0) throw notEmpty(keys);
     const registry = await startRegistry(client, keys, { name: `${options.name}-restore`, announcement: "" });
     try {
       const { lease } = registry;
       const quiet = { nowMs: Date.now, onWarning: () => undefined };
-      const info = await createSnapshots({ client, keys, facts, keep: 1, lease, ...quiet }).save(at, lines);
-      // The last step: until here there is no log, only a snapshot that nobody has begun from.
+      const info = await new Snapshots({ client, keys, metadata, keep: 1, lease, ...quiet }).save(at, lines);
+      // The last step: before it there is no log, only an unused snapshot.
       const request = {
         compare: [absent(keys.head), absent(keys.term), absent(keys.leader)],
         success: [

@@ -1,5 +1,5 @@
-// The bytes of one snapshot: its lines, compressed, in pieces of a size that etcd takes, with one
-// checksum over all of them. Nothing is handed out before the whole has been checked.
+// The bytes of one snapshot: its lines, compressed, in pieces that etcd accepts, with one checksum over all of them.
+// Nothing is returned before the whole has been verified.
 
 import { createHash } from "node:crypto";
 import { once } from "node:events";
@@ -7,21 +7,21 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { createGunzip, createGzip } from "node:zlib";
 import { PIECE_BYTES } from "./record.ts";
 
-/** Work done between two turns of the event loop, so that the server answers meanwhile. */
+/** Bytes per slice of work, so that the event loop runs in between. */
 const SLICE_MS = 2;
 const SLICE_CHARS = 256 * 1024;
-/** Looking at the clock costs more than a short line. */
+/** Lines between two looks at the clock, which costs more than a short line. */
 const LINES_PER_LOOK = 16;
-/** JSON lines shrink to about a tenth even so; more effort costs time the leader does not have. */
+/** JSON lines shrink to about a tenth at this level; a higher one costs the leader too much time. */
 const LEVEL = 1;
 
-export interface PackedSnapshot {
+interface PackedSnapshot {
   readonly bytes: number;
   readonly pieces: number;
   readonly sha256: string;
 }
 
-/** Calls `write` for each piece in order. Rejects with the lines' own error when they fail. */
+/** Calls `write` for each piece in order. Rejects with the error of `lines` when they fail. */
 export async function packLines(
   lines: Iterable<string>,
   write: (n: number, piece: Buffer) => Promise<void>,
@@ -82,7 +82,7 @@ async function feed(lines: Iterable<string>, gzip: ReturnType<typeof createGzip>
   gzip.end(text);
 }
 
-/** Whether the pieces are what was written. */
+/** Returns whether the pieces match the checksum. */
 export function verifies(pieces: readonly Uint8Array[], sha256: string): boolean {
   const hash = createHash("sha256");
   for (const piece of pieces) hash.update(piece);

@@ -1,29 +1,28 @@
-// Keeps the facts up to date: reads all that is small, then watches the log and the facts about it
-// from the next revision on. Whatever ends the watch (a member that stops, a compaction, a network
-// that is cut) leads to reading and watching again, on another member if need be. Nothing can be
-// missed: entries are found by their keys, the watch only says that there are more.
+// Keeps the metadata current: reads it, then watches the log and the metadata from the next revision on. Whatever
+// ends the watch (a stopped member, a compaction, a broken network) leads to another read and watch, on another
+// member if necessary. Nothing can be missed: entries are found by their keys, and the watch only announces them.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { Event_EventType, type WatchResponse } from "../../../gen/etcdserverpb/rpc_pb.ts";
 import type { EtcdClient } from "./client/client.ts";
-import type { Facts } from "./facts.ts";
 import type { Keys } from "./keys.ts";
+import type { LogMetadata } from "./metadata.ts";
 
-/** A watch that is silent is asked for a sign this often, and given up after so long without one. */
+/** Interval of progress requests on a silent watch, and the time after which it is given up. */
 const ASK_MS = 1_000;
 const SILENT_MS = 3_000;
 const RETRY_MS = 100;
 
-export interface TailOptions {
+interface TailOptions {
   readonly client: EtcdClient;
   readonly keys: Keys;
-  readonly facts: Facts;
+  readonly metadata: LogMetadata;
   readonly signal: AbortSignal;
-  /** Null: connected. Otherwise why not, in words. */
+  /** `null` while connected; otherwise the reason. */
   onState(problem: string | null): void;
 }
 
-/** Resolves when the facts are complete for the first time; the rest goes on until aborted. */
+/** Resolves when the metadata is complete for the first time; the watch continues until aborted. */
 export async function startTail(options: TailOptions): Promise<{ readonly ended: Promise<void> }> {
   const revision = await readFacts(options);
   options.onState(null);
@@ -47,21 +46,21 @@ async function follow(options: TailOptions, from: bigint): Promise<void> {
   }
 }
 
-async function readFacts({ client, keys, facts, signal }: TailOptions): Promise<bigint> {
+async function readFacts({ client, keys, metadata, signal }: TailOptions): Promise<bigint> {
   const { kvs, header } = await client.range({ ...keys.meta }, signal);
   const revision = header?.revision ?? 0n;
-  facts.replace(kvs, revision);
+  metadata.replace(kvs, revision);
   return revision;
 }
 
 /** Ends normally when the revision is compacted, with an error when the member stops answering. */
-function watch({ client, keys, facts, signal }: TailOptions, startRevision: bigint): Promise<void> {
+function watch({ client, keys, metadata, signal }: TailOptions, startRevision: bigint): Promise<void> {
   const { stream, endpoint, blame } = client.watch();
   return new Promise((resolve, reject) => {
     let heardAt = performance.now();
     let ended = false;
     const end = (cause: Error | null): void => {
-      // Cancelling is answered by an error, which is not the member's fault.
+      // Cancelling causes an error, which is not the member's fault.
       if (ended) return;
       ended = true;
       clearInterval(timer);
@@ -89,7 +88,7 @@ function watch({ client, keys, facts, signal }: TailOptions, startRevision: bigi
         const compacted = answer.compactRevision > 0n;
         return end(compacted ? null : new Error(`etcd at ${endpoint}: watch cancelled: ${answer.cancelReason}`));
       }
-      take(facts, answer);
+      take(metadata, answer);
     });
     stream.write({
       request: { case: "createRequest", value: { ...keys.watched, startRevision, fragment: true } },
@@ -98,10 +97,10 @@ function watch({ client, keys, facts, signal }: TailOptions, startRevision: bigi
   });
 }
 
-function take(facts: Facts, answer: WatchResponse): void {
+function take(metadata: LogMetadata, answer: WatchResponse): void {
   for (const { type, kv } of answer.events) {
     if (kv === undefined) continue;
-    if (type === Event_EventType.DELETE) facts.removed(kv.key, kv.modRevision);
-    else facts.put(kv);
+    if (type === Event_EventType.DELETE) metadata.removed(kv.key, kv.modRevision);
+    else metadata.put(kv);
   }
 }

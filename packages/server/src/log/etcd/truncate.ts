@@ -1,6 +1,6 @@
-// Drops the entries before an index. First the new beginning is written, so that nobody begins to
-// read what is about to go; then the keys are deleted, some at a time, so that etcd answers others
-// meanwhile. What a crash leaves behind goes with the next truncation.
+// Drops the entries before an index. The new first index is written first, so that no reader starts on entries about
+// to be deleted; then the keys are deleted in batches, so that etcd stays responsive. The remains of a crash are
+// deleted by the next truncation.
 
 import {
   RangeRequest_SortOrder as Order,
@@ -15,7 +15,7 @@ const TIMEOUT_MS = 10_000;
 /** Keys deleted by one request. */
 const SLICE = 1_000n;
 
-/** The index the log begins at afterwards. Whole appends go; one that reaches beyond `upTo` stays. */
+/** Returns the first index afterwards. Whole appends are dropped; one that reaches beyond `upTo` stays. */
 export async function truncateInEtcd(client: EtcdClient, keys: Keys, upTo: number): Promise<number> {
   const [current, wanted] = await Promise.all([firstKept(client, keys), beginAfter(client, keys, upTo)]);
   const first = Math.max(current ?? 1, wanted);
@@ -23,7 +23,7 @@ export async function truncateInEtcd(client: EtcdClient, keys: Keys, upTo: numbe
     const before = current === null ? absent(keys.first) : holds(keys.first, Buffer.from(String(current)));
     const request = { compare: [before], success: [put(keys.first, Buffer.from(String(first)))] };
     const answer = await client.txn(request, TIMEOUT_MS);
-    // Another server truncates at this moment; it does what is left to do.
+    // Another server truncates at this moment and does the rest.
     if (!answer.succeeded) return (await firstKept(client, keys)) ?? 1;
   }
   await removeBefore(client, keys, first);
@@ -35,7 +35,7 @@ async function firstKept(client: EtcdClient, keys: Keys): Promise<number | null>
   return kv === undefined ? null : Number(Buffer.from(kv.value).toString("utf8"));
 }
 
-/** Where a log begins that has lost all appends that end at or before `upTo`. */
+/** Returns the first index of a log without the appends that end at or before `upTo`. */
 async function beginAfter(client: EtcdClient, keys: Keys, upTo: number): Promise<number> {
   const { kvs } = await client.range({
     key: keys.log(0),

@@ -6,13 +6,12 @@ import { type AllocationId, duration, type UserName } from "@lattice/core";
 import { type Route, routes, serviceDefinition } from "@lattice/wire";
 import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createAuthenticator } from "../../../src/api/auth/authenticator.ts";
 import { createGate } from "../../../src/api/limits/gate.ts";
 import { createApp } from "../../../src/api/rest/server.ts";
 import { SERVICES } from "../../../src/api/rpc.ts";
-import { createLiveConfig, loadConfig } from "../../../src/config/index.ts";
-import type { RateLimits } from "../../../src/config/rate-limits.ts";
-import { createLogger, createMetrics } from "../../../src/observe/index.ts";
+import { createAuthenticator } from "../../../src/base/auth/authenticator.ts";
+import { type Config, createLiveConfig, loadConfig } from "../../../src/base/config/index.ts";
+import { createLogger, createMetrics } from "../../../src/base/observe/index.ts";
 import { callGrpc, callHttp, type Running, startTestApi } from "../clients.ts";
 import { type MemoryPlane, memoryPlane } from "../memory-plane.ts";
 import { heapUsed } from "./heap.ts";
@@ -33,7 +32,7 @@ const STREAMS_AT_ONCE = 40;
 /** Some times what caches take after the first quarter of the requests; one to six kilobytes for each of the rest. */
 const MOST_GROWTH_BYTES = 12 * 1024 * 1024;
 
-const UNLIMITED: RateLimits = {
+const UNLIMITED: Config["rateLimits"] = {
   ...loadConfig(null).rateLimits,
   queryMetricsPerMinute: 0,
   diagnosticsPerMinute: 0,
@@ -60,6 +59,7 @@ beforeAll(() => {
     // What a limit refuses is not tried.
     gate: createGate({ limits: () => UNLIMITED, identified: false }),
     closing: signal,
+    leader: () => null,
   });
 });
 afterAll(() => app.close());

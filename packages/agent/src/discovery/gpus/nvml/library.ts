@@ -1,24 +1,24 @@
-// NVIDIA's management library by foreign function calls: which of its functions are used, with their types.
-// It is opened by name at run time, so nothing of it is needed to build or install. A function that
-// an older driver lacks answers "not there", and what it would have told is left out.
+// NVIDIA's management library by foreign function calls: the functions used, with their types. It is opened by name at
+// run time, so the build and the installation do not need it. A function that an older driver lacks returns "absent",
+// and its field is left out.
 
 import type * as koffiModule from "koffi";
 
-export type Koffi = Pick<typeof koffiModule, "load">;
+type Koffi = Pick<typeof koffiModule, "load">;
 type IKoffiLib = koffiModule.LibraryHandle;
 
-/** What NVML answers to every call; 0 is success. */
-export type Code = number;
+/** The return code of every NVML call; 0 is success. */
+type Code = number;
 
 export const OK: Code = 0;
 /** Of our own: the function is not in this library. */
-export const ABSENT: Code = -1;
+const ABSENT: Code = -1;
 /** The GPU has fallen off the bus, or needs a reset. */
 export const LOST: readonly Code[] = [15, 16];
 
 export interface Nvml {
   call(name: FunctionName, ...args: readonly unknown[]): Code;
-  /** Text that NVML writes into a buffer of so many bytes; null where it has none. */
+  /** Reads a text that NVML writes into a buffer of this many bytes; null when there is none. */
   text(name: FunctionName, bytes: number, ...before: readonly unknown[]): string | null;
   /** A number that NVML writes behind a pointer; null where it has none. */
   number(name: FunctionName, ...before: readonly unknown[]): number | null;
@@ -58,9 +58,9 @@ const SIGNATURES = {
   nvmlDeviceGetFieldValues: ["void *", "int", "void *"],
 } as const satisfies Record<string, readonly string[]>;
 
-export type FunctionName = keyof typeof SIGNATURES;
+type FunctionName = keyof typeof SIGNATURES;
 
-/** Throws, in words, when there is no such library or it is not NVML. */
+/** Throws when the library is missing or is not NVML. */
 export function openNvml(koffi: Koffi, path: string): Nvml {
   const library = koffi.load(path);
   const functions = new Map<FunctionName, (...args: unknown[]) => Code>();

@@ -1,12 +1,11 @@
-// How the NVIDIA GPUs of a node are linked: NVLink from one to another, NVLink to a switch that joins all, or
-// the bus. Speeds are what the driver says of each link, and for a link whose speed it does not tell, that of
-// its generation.
+// How the NVIDIA GPUs of a node are linked: NVLink between two GPUs, NVLink to a switch that joins all, or the bus.
+// Speeds come from the driver; a link without a reported speed has that of its generation.
 
 import type { GpuTie, GpuUnit } from "../inventory.ts";
 import { type Nvml, OK } from "./library.ts";
 import { pciOf } from "./pci.ts";
 
-export interface Seen {
+export interface SeenLinks {
   readonly handle: unknown;
   readonly unit: GpuUnit;
 }
@@ -23,7 +22,7 @@ const C2C_SPEED = 172;
 /** Megabytes a second and direction of one NVLink, by generation. */
 const BY_GENERATION = [0, 20_000, 25_000, 25_000, 25_000, 50_000];
 
-export function tiesOf(nvml: Nvml, seen: readonly Seen[]): GpuTie[] {
+export function tiesOf(nvml: Nvml, seen: readonly SeenLinks[]): GpuTie[] {
   const links = seen.map((one) => linksOf(nvml, one));
   const ties: GpuTie[] = [];
   for (const [i, one] of seen.entries()) {
@@ -43,7 +42,11 @@ interface Links {
 
 type Way = Pick<GpuTie, "kind" | "bandwidthMBps" | "far">;
 
-function between(nvml: Nvml, [one, other]: readonly [Seen, Seen], links: readonly (Links | undefined)[]): Way {
+function between(
+  nvml: Nvml,
+  [one, other]: readonly [SeenLinks, SeenLinks],
+  links: readonly (Links | undefined)[],
+): Way {
   const direct = links[0]?.direct.get(other.unit.pci) ?? links[1]?.direct.get(one.unit.pci) ?? 0;
   if (direct > 0) return { kind: "nvlink", bandwidthMBps: direct, far: false };
   const switched = Math.min(links[0]?.switched ?? 0, links[1]?.switched ?? 0);
@@ -52,7 +55,7 @@ function between(nvml: Nvml, [one, other]: readonly [Seen, Seen], links: readonl
   return { kind: "pcie", bandwidthMBps: 0, far: level >= OVER_SOCKETS };
 }
 
-function linksOf(nvml: Nvml, { handle }: Seen): Links {
+function linksOf(nvml: Nvml, { handle }: SeenLinks): Links {
   const direct = new Map<string, number>();
   let switched = 0;
   for (let link = 0; link < MAX_LINKS; link += 1) {
@@ -79,7 +82,7 @@ function speedOf(nvml: Nvml, handle: unknown, link: number): number {
 }
 
 /** Of the first superchip: those of one node are alike. */
-export function coherentSpeed(nvml: Nvml, [first]: readonly Seen[]): number {
+export function coherentSpeed(nvml: Nvml, [first]: readonly SeenLinks[]): number {
   if (first === undefined) return 0;
   return field(nvml, first.handle, C2C_COUNT, 0) * field(nvml, first.handle, C2C_SPEED, 0);
 }
@@ -96,6 +99,6 @@ function field(nvml: Nvml, handle: unknown, id: number, scope: number): number {
   value.writeUInt32LE(scope, 4);
   if (nvml.call("nvmlDeviceGetFieldValues", handle, 1, value) !== OK) return 0;
   if (value.readInt32LE(ANSWER_AT) !== OK) return 0;
-  // Counts and speeds are unsigned and small, whatever their type is called.
+  // Counts and speeds are small unsigned numbers in every field type.
   return value.readUInt32LE(VALUE_AT);
 }

@@ -1,5 +1,5 @@
-// How busy each GPU is, as NVML has it: the share of the last moment in which anything ran on it. Of a GPU that is cut into slices it tells
-// nothing, and neither does this.
+// The utilization of each GPU, from NVML: the part of the last interval in which any kernel ran. NVML reports none for
+// a partitioned GPU.
 
 import { type Nvml, OK } from "./library.ts";
 
@@ -8,7 +8,7 @@ const MAX_GPUS = 256;
 /** nvmlUtilization_t: of the processors and of the memory, in percent. */
 const UTILIZATION_BYTES = 8;
 
-/** From 0 to 1, by GPU; null: not told. */
+/** From 0 to 1 by GPU; null when unknown. */
 export function readLoad(nvml: Nvml): readonly (number | null)[] {
   if (nvml.call("nvmlInit_v2") !== OK) return [];
   try {

@@ -1,4 +1,4 @@
-// The address on the bus of a GPU, or of what is at the other end of one of its links.
+// The bus address of a GPU, or of the other end of one of its links.
 
 import { pciAddress } from "../inventory.ts";
 import { cText, type Nvml, OK } from "./library.ts";
@@ -7,7 +7,7 @@ const INFO_BYTES = 68;
 /** Of the address with a long domain, the last field of nvmlPciInfo_t. */
 const ADDRESS_AT = 36;
 
-/** Empty where it is not told. */
+/** Empty when NVML does not report it. */
 export function pciOf(
   nvml: Nvml,
   name: "nvmlDeviceGetPciInfo_v3" | "nvmlDeviceGetNvLinkRemotePciInfo_v2",

@@ -1,9 +1,9 @@
-// Asks NVML for everything a node tells of its GPUs. A question that this driver or this GPU does not answer
-// leaves its field empty; only a library that does not start, and a GPU that does not answer at all, are faults.
+// Reads everything that a node reports about its GPUs from NVML. An unsupported query leaves its field empty; only a
+// library that does not start and a GPU that does not answer at all are faults.
 
 import { type GpuInventory, type GpuUnit, modelName, NO_GPUS } from "../inventory.ts";
 import { LOST, type Nvml, OK } from "./library.ts";
-import { coherentSpeed, type Seen, tiesOf } from "./links.ts";
+import { coherentSpeed, type SeenLinks, tiesOf } from "./links.ts";
 import { pciOf } from "./pci.ts";
 
 /** Beyond any node. */
@@ -17,8 +17,8 @@ const UNCORRECTED = 1;
 const VOLATILE = 0;
 
 export function readNvml(nvml: Nvml): GpuInventory {
-  const begun = nvml.call("nvmlInit_v2");
-  if (begun !== OK) return { ...NO_GPUS, faults: [`NVML does not start: ${nvml.explain(begun)}`] };
+  const started = nvml.call("nvmlInit_v2");
+  if (started !== OK) return { ...NO_GPUS, faults: [`NVML does not start: ${nvml.explain(started)}`] };
   try {
     return readAll(nvml);
   } finally {
@@ -30,7 +30,7 @@ function readAll(nvml: Nvml): GpuInventory {
   const driver = nvml.text("nvmlSystemGetDriverVersion", TEXT_BYTES) ?? "";
   const count = Math.min(nvml.number("nvmlDeviceGetCount_v2") ?? 0, MAX_GPUS);
   const units: GpuUnit[] = [];
-  const seen: Seen[] = [];
+  const seen: SeenLinks[] = [];
   const faults: string[] = [];
   for (let number = 0; number < count; number += 1) {
     const out: unknown[] = [null];

@@ -1,9 +1,9 @@
-// The devices that this node's CDI specifications describe: by what name an engine is asked for each, and the device files
-// that come with it. Read here only to find the names; what else a specification brings into a container is the
-// engine's business. Specifications are JSON, or YAML as their generators write it: block style, one key to a line.
+// The devices in this node's CDI specifications: the name by which an engine requests each, and its device files. Only
+// the names are used here; the engine handles the rest of a specification. Specifications are JSON, or YAML in block
+// style with one key per line.
 
 export interface CdiDevice {
-  /** As an engine is asked for it: "nvidia.com/gpu=0". */
+  /** As requested from an engine: "nvidia.com/gpu=0". */
   readonly name: string;
   readonly paths: readonly string[];
 }

@@ -1,6 +1,5 @@
-// What of NVIDIA's driver a container needs beside its devices, where no CDI specification says so: libraries that must be
-// those of the running kernel module, so that no image can bring them, and the program to look at GPUs with. Images made
-// for CUDA look for them where they are put here.
+// The files of NVIDIA's driver that a container needs when no CDI specification provides them: libraries that must
+// match the running kernel module, and nvidia-smi. CUDA images search for them at these paths.
 
 import { basename } from "node:path";
 
@@ -16,7 +15,10 @@ export const DRIVER_PROGRAMS = "/usr/local/nvidia/bin";
 const WANTED =
   /^lib(?:cuda|cudadebugger|nvidia-(?:ml|cfg|nvvm|opencl|compiler|gpucomp|ptxjitcompiler|fatbinaryloader|allocator|pkcs11(?:-openssl3)?|tileiras))\.so(?:\.[\d.]+)?$/;
 
-/** `listing`: what `ldconfig -p` says; the first of a name is the one that the loader takes. `machine`: as in its brackets. */
+/**
+ * `listing`: the output of `ldconfig -p`; the loader uses the first of each name. `machine`: the architecture in
+ * brackets.
+ */
 export function driverLibraries(listing: string, machine: string): readonly DriverFile[] {
   const found = new Map<string, string>();
   for (const line of listing.split("\n")) {

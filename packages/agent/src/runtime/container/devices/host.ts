@@ -1,16 +1,15 @@
-// The node itself, for those who decide what of it a container is given: its device files, its CDI specifications, and the
-// driver's libraries as the loader knows them. Looked at for each container: drivers are renewed while an agent runs.
+// The node's device files, CDI specifications and driver libraries, read for each container: drivers are upgraded
+// while an agent runs.
 
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isExecutable } from "../../memory-policy.ts";
-import { HELPER_PATH } from "../../user/way-in.ts";
+import { HELPER_PATH, isExecutable } from "../../../base/executable.ts";
 import { cdiDevices } from "./cdi.ts";
 import { driverLibraries, driverPrograms, loaderMachine } from "./driver.ts";
 import type { DeviceHost } from "./passed.ts";
 
-export interface HostPlaces {
+interface HostPlaces {
   /** Where specifications are; those of the later folder count for more, as engines have it. */
   readonly cdi: readonly string[];
   readonly ldconfig: string;
@@ -60,7 +59,7 @@ function read(path: string): string | null {
   }
 }
 
-/** Without an answer there are no libraries, and CUDA says so in the container. */
+/** Without an answer there are no libraries, and CUDA fails inside the container. */
 function loaderList(ldconfig: string): Promise<string> {
   const how = { timeout: DEADLINE_MS, maxBuffer: MAX_LISTING_BYTES, env: { PATH: HELPER_PATH } };
   return new Promise((resolve) => {

@@ -1,16 +1,16 @@
-// Which of the node's devices an attempt's container is given: its own GPUs and no other, by name where a CDI specification
-// describes all of them, else as device files together with the driver's libraries; and those of the fabric that
-// parallel programs are told to use. Decides only: how the node looks comes in as an argument.
+// Decides which devices of the node a container gets: its own GPUs, by name where CDI specifications describe all of
+// them, else as device files with the driver's libraries; and the fabric devices for parallel programs. Pure: the node
+// is an argument.
 
 import type { GpuUnit } from "../../../discovery/gpus/inventory.ts";
-import type { Inside, Room } from "../../isolation/node-shares.ts";
+import type { NodeInventory, NodePart } from "../../../host/isolation/node-shares.ts";
 import type { CdiDevice } from "./cdi.ts";
 import type { DriverFile } from "./driver.ts";
 
 export interface DeviceHost {
   /** Names in a folder; none where there is no such folder. */
   list(folder: string): readonly string[];
-  /** Null: there is no such file. */
+  /** Returns null when the file does not exist. */
   read(path: string): string | null;
   cdi(): readonly CdiDevice[];
   /** Of NVIDIA's driver. */
@@ -27,7 +27,7 @@ export interface Passed {
   readonly driver: readonly DriverFile[];
 }
 
-export async function passedDevices(host: DeviceHost, inside: Inside, room: Room | null): Promise<Passed> {
+export async function passedDevices(host: DeviceHost, inside: NodeInventory, room: NodePart | null): Promise<Passed> {
   const fabric = fabricFiles(host);
   const units = inside.units.filter(({ index }) => room === null || room.gpus.includes(index));
   if (inside.units.length === 0) {
@@ -41,7 +41,7 @@ export async function passedDevices(host: DeviceHost, inside: Inside, room: Room
   return { named: [], files: [...new Set([...files, ...fabric])], driver: nvidia ? await host.driver() : [] };
 }
 
-/** Null: at least one of them is not described. */
+/** Returns null when at least one unit is not described. */
 function namesOf(host: DeviceHost, units: readonly GpuUnit[]): readonly string[] | null {
   const described = units.length === 0 ? [] : host.cdi();
   const names = units.map((unit) => nameOf(host, unit, described));
@@ -52,7 +52,7 @@ function nameOf(host: DeviceHost, unit: GpuUnit, described: readonly CdiDevice[]
   const kind = unit.vendor === "nvidia" ? "nvidia.com/gpu=" : "amd.com/gpu=";
   const own = described.filter(({ name }) => name.startsWith(kind) && name !== `${kind}all`);
   const byId = unit.uuid === "" ? undefined : own.find(({ name }) => name === `${kind}${unit.uuid}`);
-  // The files of a slice are those of its GPU: only its own name tells it apart.
+  // The files of a slice are those of its GPU, so only its own name identifies it.
   if (byId !== undefined || unit.partitioned) return byId?.name ?? null;
   const path = gpuFile(host, unit);
   return own.find(({ paths }) => paths.filter((each) => GPU_FILE.test(each)).join() === path)?.name ?? null;
@@ -60,7 +60,7 @@ function nameOf(host: DeviceHost, unit: GpuUnit, described: readonly CdiDevice[]
 
 const GPU_FILE = /^\/dev\/(?:nvidia\d+|dri\/renderD\d+)$/;
 
-/** Empty: not known. */
+/** Returns "" when unknown. */
 function gpuFile(host: DeviceHost, unit: GpuUnit): string {
   if (unit.vendor === "nvidia") return /^195:\d+$/.test(unit.device) ? `/dev/nvidia${unit.device.slice(4)}` : "";
   const render = host.list(`/sys/bus/pci/devices/${unit.pci}/drm`).find((name) => /^renderD\d+$/.test(name));
@@ -91,8 +91,8 @@ function sliceFiles(host: DeviceHost, { slice, device }: GpuUnit): readonly stri
   });
 }
 
-/** Where a flag alone says that there are GPUs they are NVIDIA's, by their numbers. */
-function plainGpus(host: DeviceHost, room: Room | null): readonly string[] {
+/** When only a flag states that there are GPUs, they are NVIDIA's, by number. */
+function plainGpus(host: DeviceHost, room: NodePart | null): readonly string[] {
   const gpus = host
     .list("/dev")
     .filter((name) => /^nvidia\d+$/.test(name))

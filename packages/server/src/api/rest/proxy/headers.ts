@@ -1,5 +1,5 @@
 // Headers on their way through the server. The caller's token and what it states of itself stay here: a workload that
-// is spoken to must not be able to act as whoever speaks to it. Answers are put into a sandbox of their own, since
+// is spoken to must not be able to act as its caller. Answers are put into a sandbox of their own, since
 // they come from the server's address and could otherwise call the API as the page's reader.
 
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";

@@ -1,24 +1,24 @@
 // Services over HTTP: /api/v1/services/NAME/proxy/anything goes to one of the service's endpoints, with its body in
 // both directions as it comes. A request without a body whose endpoint cannot be reached is tried on the next. An answer
-// that goes on for long ends when the caller may no longer have it.
+// that lasts ends when the caller loses its access.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
 import type { ServiceEndpoint } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { watchToken } from "../../../base/auth/watch-token.ts";
 import { PROXY_NAME } from "../../access/rules.ts";
-import { watchToken } from "../../auth/watch-token.ts";
-import type { Door } from "../../invoke.ts";
+import type { ApiContext } from "../../invoke.ts";
 import { PROXY_ENDPOINT_TRIES } from "../../limits/limits.ts";
-import { beginVisit, type Visit } from "../../visit.ts";
+import { type RequestLog, startRequestLog } from "../../request-log.ts";
 import { fromOf, headersOf } from "../from.ts";
 import { ask } from "./ask.ts";
 import { type Passing, towardsCaller } from "./headers.ts";
 import { type Place, placeOf } from "./place.ts";
 import { openTarget, type Target } from "./target.ts";
 
-export function addProxy(app: FastifyInstance, door: Door): void {
+export function addProxy(app: FastifyInstance, door: ApiContext): void {
   // A scope of its own: bodies pass through unread here.
   void app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
@@ -31,14 +31,14 @@ export function addProxy(app: FastifyInstance, door: Door): void {
   });
 }
 
-async function serve(door: Door, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+async function serve(door: ApiContext, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const place = placeOf(request.url);
-  const visit = beginVisit(PROXY_NAME, { from: { ...fromOf(request), door: "proxy" } }, place?.name ?? "");
+  const visit = startRequestLog(PROXY_NAME, { from: { ...fromOf(request), door: "proxy" } }, place?.name ?? "");
   try {
     if (place === null) throw new ProblemError("not_found", { detail: "The path is not well formed." });
     await pass(door, place, visit, request, reply);
   } catch (error) {
-    visit.refused(error);
+    visit.recordError(error);
     if (!reply.raw.headersSent) throw error;
     reply.raw.destroy();
   } finally {
@@ -47,9 +47,9 @@ async function serve(door: Door, request: FastifyRequest, reply: FastifyReply): 
 }
 
 async function pass(
-  door: Door,
+  door: ApiContext,
   place: Place,
-  visit: Visit,
+  visit: RequestLog,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
@@ -57,7 +57,7 @@ async function pass(
   const target = await openTarget(door, headers, place.name, visit);
   const stop = new AbortController();
   const end = (): void => stop.abort();
-  // Whoever asked has gone, or may not any more: the service need not go on.
+  // The caller disconnected or lost its access: the service may stop.
   request.raw.socket.once("close", end);
   const watch = watchToken(door, headers, end, target.same);
   try {
@@ -79,7 +79,7 @@ interface Answered {
 }
 
 async function askEach(
-  { config }: Door,
+  { config }: ApiContext,
   place: Place,
   { user, endpoints }: Target,
   request: FastifyRequest,

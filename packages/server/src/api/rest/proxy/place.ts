@@ -10,7 +10,7 @@ export interface Place {
 
 const PROXY = /^((?:\/api)?\/v1\/services\/([^/?]{1,200})\/proxy)(\/[^?]*)?(\?.*)?$/;
 
-/** Null: it is not one. */
+/** Returns `null` for any other path. */
 export function placeOf(url: string): Place | null {
   const match = PROXY.exec(url);
   if (match === null) return null;

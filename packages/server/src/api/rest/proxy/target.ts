@@ -1,17 +1,17 @@
-// Where a request for a service goes: the endpoints of that name which the caller may speak to. Somebody else's
-// service is as unknown as one that is not there. Whoever is let in takes a place until it leaves.
+// Finds the endpoints of a service that the caller may use. A service of another tenant is as unknown as one that does
+// not exist. Each admitted request counts against the limit of concurrent ones until it ends.
 
 import { hostname } from "node:os";
 import { type ServiceEndpoint, serviceEndpoints, type TenantId, type View } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
+import type { Headers, Principal } from "../../../base/auth/principal.ts";
+import { statedTenant, TENANT_HEADER } from "../../../base/auth/stated.ts";
 import { type Target as Owner, reacher } from "../../access/authorize.ts";
 import { withGrants } from "../../access/granted.ts";
 import { PROXY_NAME } from "../../access/rules.ts";
-import type { Headers, Principal } from "../../auth/principal.ts";
-import { statedTenant, TENANT_HEADER } from "../../auth/stated.ts";
 import { contentOf } from "../../handlers/content.ts";
-import type { Door } from "../../invoke.ts";
-import type { Visit } from "../../visit.ts";
+import type { ApiContext } from "../../invoke.ts";
+import type { RequestLog } from "../../request-log.ts";
 
 export interface Target {
   readonly user: string;
@@ -26,7 +26,7 @@ export interface Target {
 let turn = 0;
 
 /** Throws `unauthenticated`, `too_many_streams`, `unknown_service`, or `conflict` when several tenants have one of that name. */
-export async function openTarget(door: Door, headers: Headers, name: string, visit: Visit): Promise<Target> {
+export async function openTarget(door: ApiContext, headers: Headers, name: string, visit: RequestLog): Promise<Target> {
   const known = await door.authenticator.authenticate(headers);
   visit.principal = known;
   const principal = withGrants(known, door.plane.view());
@@ -43,7 +43,7 @@ export async function openTarget(door: Door, headers: Headers, name: string, vis
 }
 
 /** `narrowed` narrows what may be seen, and never widens it. */
-function find({ plane }: Door, principal: Principal, name: string, narrowed: TenantId | null) {
+function find({ plane }: ApiContext, principal: Principal, name: string, narrowed: TenantId | null) {
   const may = reacher(principal, PROXY_NAME);
   const view = plane.view();
   const found = [...serviceEndpoints(view)].filter(

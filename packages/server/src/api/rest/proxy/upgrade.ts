@@ -5,11 +5,11 @@ import { type IncomingMessage, request as openRequest } from "node:http";
 import type { Duplex } from "node:stream";
 import type { ServiceEndpoint } from "@lattice/core";
 import { offeredProtocols, ProblemError, SOCKET_PROTOCOL, withoutBearer } from "@lattice/wire";
+import { watchToken } from "../../../base/auth/watch-token.ts";
 import { PROXY_NAME } from "../../access/rules.ts";
-import { watchToken } from "../../auth/watch-token.ts";
-import type { Door } from "../../invoke.ts";
+import type { ApiContext } from "../../invoke.ts";
 import { PROXY_CONNECT_MS, PROXY_ENDPOINT_TRIES } from "../../limits/limits.ts";
-import { beginVisit, type Visit } from "../../visit.ts";
+import { type RequestLog, startRequestLog } from "../../request-log.ts";
 import { fromUpgrade } from "../from.ts";
 import { type Passing, towardsService } from "./headers.ts";
 import { unreachable } from "./http.ts";
@@ -25,12 +25,12 @@ export interface Upgrade {
 }
 
 /** Throws the problem, with nothing written, when the service cannot be asked. */
-export async function passUpgrade(door: Door, place: Place, upgrade: Upgrade): Promise<void> {
-  const visit = beginVisit(PROXY_NAME, { from: fromUpgrade(upgrade.request, "proxy") }, place.name);
+export async function passUpgrade(door: ApiContext, place: Place, upgrade: Upgrade): Promise<void> {
+  const visit = startRequestLog(PROXY_NAME, { from: fromUpgrade(upgrade.request, "proxy") }, place.name);
   try {
     await join(door, place, upgrade, visit);
   } catch (error) {
-    visit.refused(error);
+    visit.recordError(error);
     visit.end(door);
     throw error;
   }
@@ -38,10 +38,10 @@ export async function passUpgrade(door: Door, place: Place, upgrade: Upgrade): P
 
 /** Written down when the connection has ended, with how long it lasted. */
 async function join(
-  door: Door,
+  door: ApiContext,
   place: Place,
   { request, socket, head, headers }: Upgrade,
-  visit: Visit,
+  visit: RequestLog,
 ): Promise<void> {
   const target = await openTarget(door, headers, place.name, visit);
   const about = {
@@ -69,7 +69,7 @@ async function join(
     upstream.destroy();
     socket.destroy();
     const lapsed = watch.lapsed();
-    if (lapsed !== null) visit.refused(lapsed);
+    if (lapsed !== null) visit.recordError(lapsed);
     visit.end(door);
   };
   for (const side of [socket, upstream]) side.once("close", end).once("error", end);
@@ -123,7 +123,7 @@ function ask(request: IncomingMessage, path: string, passing: Passing): Promise<
       upstream.setTimeout(0);
       resolve({ answer, upstream, rest });
     });
-    // It has another answer than a connection; nobody could read it here.
+    // The service answered without upgrading, so the body cannot be relayed.
     outgoing.once("response", (answer) => {
       outgoing.destroy();
       reject(new Error(`it answered ${answer.statusCode}`));

@@ -1,6 +1,6 @@
-// Connections to the members of an etcd cluster. One member is used at a time; when it does not
-// answer, the next one is. Every call has a deadline. Reads are tried again elsewhere until theirs has
-// passed; a write is sent once, since only its author knows what sending it twice would do.
+// Connections to the members of an etcd cluster. One member is used at a time; when it does not answer, the next one
+// is. Every call has a deadline. Reads are retried on other members until their deadline; a write is sent once,
+// because only its author knows whether repeating it is safe.
 
 import {
   create,
@@ -15,13 +15,13 @@ import {
 import { Client, type ClientDuplexStream, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { EtcdError, etcdError } from "./etcd-error.ts";
 
-/** Largest answer taken. A page of the log is far below it; a snapshot comes in pieces. */
+/** Largest accepted answer. A page of the log is far smaller; a snapshot comes in pieces. */
 const MAX_RECEIVE_BYTES = 64 * 1024 * 1024;
 const RECONNECT_MS = { "grpc.initial_reconnect_backoff_ms": 100, "grpc.max_reconnect_backoff_ms": 1000 } as const;
-/** Pause between two tries of a read, so that a cluster that is down is not asked in a loop. */
+/** Pause between two tries of a read, so that an unavailable cluster is not polled in a tight loop. */
 const RETRY_PAUSE_MS = 50;
 
-/** PEM texts. `cert` and `key` are ours, shown to etcd; null where it does not ask for them. */
+/** PEM texts. `cert` and `key` authenticate this server; `null` when etcd does not ask for them. */
 export interface EtcdTls {
   readonly ca: string;
   readonly cert: string | null;
@@ -34,10 +34,10 @@ export interface ChannelOptions {
   readonly tls: EtcdTls | null;
 }
 
-export interface CallOptions {
+interface CallOptions {
   /** For the call as a whole. */
   readonly timeoutMs: number;
-  /** Try again, on other members too, until the time is up. Only for what may happen twice. */
+  /** Retry, on other members too, until the deadline. Only for idempotent calls. */
   readonly retry?: { readonly attemptMs: number };
   readonly signal?: AbortSignal;
 }
@@ -49,7 +49,7 @@ export interface Duplex<I extends DescMessage, O extends DescMessage> {
   blame(): void;
 }
 
-export interface Channel {
+interface Channel {
   unary<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
     request: MessageInitShape<I>,
@@ -145,7 +145,7 @@ function connect(endpoint: string, tls: EtcdTls | null): Client {
   return new Client(address, secure ? secured(tls) : credentials.createInsecure(), {
     "grpc.max_receive_message_length": MAX_RECEIVE_BYTES,
     "grpc.max_send_message_length": MAX_RECEIVE_BYTES,
-    // A handle of its own connections: closing one log must not touch another.
+    // Connections of its own: closing one log must not affect another.
     "grpc.use_local_subchannel_pool": 1,
     ...RECONNECT_MS,
   });
@@ -156,7 +156,7 @@ const secured = (tls: EtcdTls | null) =>
 
 const bufferOf = (pem: string | undefined): Buffer | null => (pem === undefined ? null : Buffer.from(pem));
 
-/** A member cut off from the rest refuses at once instead of leaving us to wait for it. */
+/** A member without a majority refuses at once instead of letting the call time out. */
 function needsLeader(): Metadata {
   const metadata = new Metadata();
   metadata.set("hasleader", "true");

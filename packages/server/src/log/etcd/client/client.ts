@@ -1,5 +1,4 @@
-// The calls to etcd that the engine makes, as functions, each with its deadline. Nothing here knows
-// what the keys mean.
+// The calls to etcd that the engine makes, as functions with deadlines. Nothing here knows the meaning of keys.
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import {
@@ -22,7 +21,7 @@ import {
 import { type ChannelOptions, type Duplex, openChannel } from "./channel.ts";
 import { EtcdError } from "./etcd-error.ts";
 
-/** As a whole, and for one member: long enough for a busy one, short enough to try the others. */
+/** Deadlines of a call and of one member: long enough for a busy member, short enough to try the others. */
 const READ_TIMEOUT_MS = 10_000;
 const READ_ATTEMPT_MS = 2_000;
 const LEASE_TIMEOUT_MS = 2_000;
@@ -31,15 +30,15 @@ const ADMIN_TIMEOUT_MS = 10_000;
 const DEFRAGMENT_TIMEOUT_MS = 120_000;
 
 export interface EtcdClient {
-  /** Tried again on other members. Linearizable unless the request says otherwise. */
+  /** Retried on other members. Linearizable unless the request says otherwise. */
   range(request: MessageInitShape<typeof RangeRequestSchema>, signal?: AbortSignal): Promise<RangeResponse>;
   /** Sent once. */
   txn(request: MessageInitShape<typeof TxnRequestSchema>, timeoutMs: number): Promise<TxnResponse>;
-  /** `physical`: answered only when the old revisions are gone from the database. */
+  /** `physical`: answers only when the old revisions are deleted from the database. */
   compact(revision: bigint, physical?: boolean): Promise<void>;
   watch(): Duplex<typeof WatchRequestSchema, typeof WatchResponseSchema>;
   leaseGrant(ttlSeconds: number): Promise<{ readonly id: bigint; readonly ttlSeconds: number }>;
-  /** Seconds it will live from now; 0 when it is gone. After `slowMs` the next call goes to another member. */
+  /** Returns the remaining seconds; 0 when the lease is gone. After `slowMs` the next call uses another member. */
   leaseKeepAlive(id: bigint, timeoutMs: number, slowMs?: number): Promise<number>;
   leaseRevoke(id: bigint): Promise<void>;
   memberList(): Promise<readonly Member[]>;
@@ -48,7 +47,7 @@ export interface EtcdClient {
   /** Of the member used at the moment. */
   status(timeoutMs?: number): Promise<StatusResponse>;
   defragment(): Promise<void>;
-  /** Must be asked of etcd's own leader. */
+  /** Only etcd's own leader accepts this. */
   moveLeader(target: bigint): Promise<void>;
   disarmNoSpace(memberId: bigint): Promise<void>;
   endpoint(): string;

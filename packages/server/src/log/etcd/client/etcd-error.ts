@@ -1,10 +1,9 @@
-// What can go wrong when asking etcd, sorted by what a caller can do about it. Everything that a
-// network, a stopped member or a change of etcd's leader may cause is `unavailable`, and says nothing
-// about whether the request took effect.
+// Errors of etcd, classified by what a caller can do about them. `unavailable` covers everything that a network, a
+// stopped member or a change of etcd's leader may cause; the request may or may not have taken effect.
 
 import { type ServiceError, status } from "@grpc/grpc-js";
 
-export type EtcdErrorKind =
+type EtcdErrorKind =
   | "unavailable" // no answer; a write may or may not have happened
   | "no_space" // the database is at its quota; nothing was written
   | "too_large" // the request, or the answer, is over a limit

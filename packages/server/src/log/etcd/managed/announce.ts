@@ -1,5 +1,5 @@
-// Telling a cluster of a member that is about to begin, by one of etcd's own client endpoints. Told
-// twice, the cluster knows one member.
+// Announces a member that is about to start, through a client endpoint of etcd. A repeated announcement changes
+// nothing.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EtcdTls } from "../client/channel.ts";
@@ -7,7 +7,7 @@ import { createEtcdClient } from "../client/client.ts";
 import { type MemberPlace, type MemberTls, peerUrl } from "./command-line.ts";
 import { ManagedError } from "./managed-error.ts";
 
-/** etcd takes no new member while the last one has not been in touch for a few seconds. */
+/** etcd accepts no new member until the last one has been connected for a few seconds. */
 const JOIN_WITHIN_MS = 60_000;
 const JOIN_PAUSE_MS = 500;
 
@@ -15,7 +15,7 @@ interface Announced extends MemberPlace {
   readonly tls: { readonly files: MemberTls; readonly texts: EtcdTls } | null;
 }
 
-/** Tells the cluster of this member, unless it was told before. */
+/** Announces this member, unless it is known already. */
 export async function announce(options: Announced, endpoints: readonly string[]): Promise<readonly MemberPlace[]> {
   const client = createEtcdClient({ endpoints, tls: options.tls?.texts ?? null });
   const url = peerUrl(options.peer, options.tls?.files ?? null);
@@ -35,8 +35,8 @@ export async function announce(options: Announced, endpoints: readonly string[])
 }
 
 /**
- * For the list that a new member begins with: etcd wants a name of its own for each, those that were
- * never started have none, and only the addresses are compared.
+ * Returns the initial list of a new member. etcd needs a distinct name for each; members that were never started have
+ * none, and only the addresses are compared.
  */
 export const namedPlaces = (own: MemberPlace, members: readonly MemberPlace[]): readonly MemberPlace[] =>
   members.map(({ name, peer }, n) => {

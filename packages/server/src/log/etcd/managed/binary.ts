@@ -1,4 +1,4 @@
-// Finds the etcd program and makes sure that it is one we can use.
+// Finds the etcd program and checks its version.
 
 import { execFile } from "node:child_process";
 import { access, constants } from "node:fs/promises";
@@ -6,17 +6,17 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { ManagedError } from "./managed-error.ts";
 
-/** Watch fragments and progress requests, which the engine uses, came with it. */
+/** The first version with watch fragments and progress requests, which the engine uses. */
 const LEAST = [3, 4] as const;
 const VERSION_TIMEOUT_MS = 10_000;
 const WHERE_FROM = "install etcd 3.4 or newer (Debian: etcd-server) or name it in quorum.etcd.binary";
 
-export interface EtcdBinary {
+interface EtcdBinary {
   readonly path: string;
   readonly version: string;
 }
 
-/** `configured` null: the first `etcd` among the folders of `searchPath`. */
+/** `configured` is `null` for the first `etcd` in `searchPath`. */
 export async function findEtcd(configured: string | null, searchPath: string): Promise<EtcdBinary> {
   const path = configured ?? (await onPath(searchPath));
   if (path === null) throw new ManagedError("missing_binary", `there is no etcd on the PATH; ${WHERE_FROM}`);
@@ -52,8 +52,7 @@ async function versionOf(path: string): Promise<string> {
     throw new ManagedError("missing_binary", `${path} cannot be run: ${why}; ${WHERE_FROM}`, { cause });
   });
   const version = /etcd version:\s*([0-9]+\.[0-9]+[0-9A-Za-z.+-]*)/i.exec(stdout)?.[1];
-  if (version === undefined)
-    throw new ManagedError("missing_binary", `${path} does not say that it is etcd; ${WHERE_FROM}`);
+  if (version === undefined) throw new ManagedError("missing_binary", `${path} is not etcd; ${WHERE_FROM}`);
   return version;
 }
 

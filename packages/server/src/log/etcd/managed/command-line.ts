@@ -1,15 +1,15 @@
-// The command line of a member of etcd. Flags that only matter when a member begins are apart from
-// those that describe how it runs: a member that runs with other flags than the configuration says is
-// started again, whatever it once began with.
+// The command line of an etcd member. Flags that only matter at the first start are kept apart from the flags that
+// describe how it runs: a member whose running flags differ from the configuration is restarted, whatever its initial
+// flags were.
 
 import { isIP } from "node:net";
 
-/** Entries etcd keeps in memory before it writes its own snapshot. Its default of 100,000 costs much. */
+/** Entries that etcd keeps in memory before its own snapshot. Its default of 100,000 costs too much memory. */
 const SNAPSHOT_COUNT = "10000";
-/** Room for the log, and for snapshots while new ones replace old ones. */
+/** Room for the log, and for old snapshots while new ones replace them. */
 const QUOTA_BYTES = String(8 * 1024 * 1024 * 1024);
 
-/** Paths of PEM files, for clients and peers alike. */
+/** Paths of PEM files, for clients and peers. */
 export interface MemberTls {
   readonly ca: string;
   readonly cert: string;
@@ -22,8 +22,8 @@ export interface MemberPlace {
   readonly peer: string;
 }
 
-export interface CommandLine extends MemberPlace {
-  /** IP:port; null: the port of `peer`, on the host's address where `peer` names one, else everywhere. */
+interface CommandLine extends MemberPlace {
+  /** IP:port. `null` uses the port of `peer`, on its address where it is one, else on all addresses. */
   readonly peerListen: string | null;
   /** IP:port. */
   readonly clientListen: string;
@@ -39,7 +39,7 @@ export function runningFlags(line: CommandLine): readonly string[] {
     ...["--listen-peer-urls", peerUrl(line.peerListen ?? listenFor(line.peer), line.tls)],
     ...["--initial-advertise-peer-urls", peer],
     ...["--listen-client-urls", client, "--advertise-client-urls", client],
-    // A member that was cut off and comes back must not force an election on those that were not.
+    // A member that reconnects must not force an election on the others.
     "--pre-vote",
     ...["--snapshot-count", SNAPSHOT_COUNT, "--quota-backend-bytes", QUOTA_BYTES],
     ...["--logger", "zap", "--log-outputs", "stderr"],
@@ -63,7 +63,7 @@ export const clientUrl = (address: string, tls: MemberTls | null): string => `${
 
 const scheme = (tls: MemberTls | null): string => (tls === null ? "http" : "https");
 
-/** etcd binds to addresses only, not to names. */
+/** etcd binds to addresses, not to names. */
 function listenFor(peer: string): string {
   const at = peer.lastIndexOf(":");
   const host = peer.slice(0, at).replace(/^\[|\]$/g, "");

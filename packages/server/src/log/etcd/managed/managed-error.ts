@@ -1,6 +1,6 @@
-// What keeps a member of etcd of our own from running, in words that say what to do.
+// Why a managed etcd member cannot run, with what to do.
 
-export type ManagedErrorCode =
+type ManagedErrorCode =
   | "missing_binary"
   | "too_old"
   | "no_data" // nothing to resume, and neither bootstrap nor join was asked for

@@ -1,6 +1,5 @@
-// A member of etcd of our own: adopted when it runs, started when it does not, and started again when
-// it ends. It outlives this process: a server that is killed or upgraded finds it where it left it.
-// It is stopped only when asked to.
+// A managed etcd member: adopted when it runs, started when it does not, and restarted when it ends. It outlives this
+// process, so that a restarted or upgraded server finds it. It is stopped only on request.
 
 import { mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,48 +9,48 @@ import { createEtcdClient } from "../client/client.ts";
 import { announce } from "./announce.ts";
 import { findEtcd } from "./binary.ts";
 import { beginningFlags, clientUrl, type MemberPlace, type MemberTls, runningFlags } from "./command-line.ts";
-import { lastWords, markRemoved, refuseRemoved, saysRemoved, startAfresh } from "./farewell.ts";
 import { ManagedError } from "./managed-error.ts";
 import { findRunning, isAlive, type KnownProcess, startDetached, stopProcess } from "./process.ts";
+import { lastOutput, markRemoved, refuseRemoved, rotateOutput, wasRemoved } from "./removed-member.ts";
 
-/** A member that does not answer by then may be waiting for the others; one that ended by then is broken. */
+/** A member that has not answered by then may wait for the others; one that has ended by then is broken. */
 const SETTLE_MS = 3_000;
 const WATCH_MS = 500;
 const BACKOFF_MS = { least: 500, most: 10_000 } as const;
-/** A member that ran this long ended for a new reason: the next start waits the least again. */
+/** After a run of this length the restart backoff starts again from its minimum. */
 const STEADY_MS = 60_000;
 
-/** How a member that has no data yet begins. One that has data goes on from there. */
+/** How a member without data starts. A member with data continues from it. */
 export type Begin =
   | { readonly kind: "resume" }
-  /** A new cluster of these members, this one among them. All of them begin with the same list. */
+  /** A new cluster of these members, including this one. All of them start with the same list. */
   | { readonly kind: "bootstrap"; readonly members: readonly MemberPlace[] }
   /** An existing cluster that answers at these endpoints. */
   | { readonly kind: "join"; readonly endpoints: readonly string[] }
-  /** An existing cluster that has been told of this member; all its members, this one among them. */
+  /** An existing cluster that knows this member; all its members, including this one. */
   | { readonly kind: "joined"; readonly members: readonly MemberPlace[] }
-  /** Found out by asking, once it is clear that there is no data. */
+  /** Asked for when the member is known to have no data. */
   | { readonly kind: "ask"; readonly ask: () => Promise<Begin> };
 
 export interface ManagedMemberOptions extends MemberPlace {
   readonly peerListen: string | null;
   readonly clientListen: string;
-  /** For this member alone; everything it keeps is below it. */
+  /** Directory of this member alone; all its files are below it. */
   readonly dir: string;
-  /** Null: found on the PATH. */
+  /** `null` for the first etcd on the PATH. */
   readonly binary: string | null;
-  /** Files for etcd, and what they say for our own calls. */
+  /** The files for etcd, and their contents for our own calls. */
   readonly tls: { readonly files: MemberTls; readonly texts: EtcdTls } | null;
   readonly begin: Begin;
   readonly onWarning: (text: string) => void;
-  /** The cluster has let it go: it has ended, and will not be started again. */
+  /** The cluster has removed the member: it has ended and is not restarted. */
   readonly onRemoved?: (error: ManagedError) => void;
 }
 
 export interface ManagedMember {
   readonly endpoint: string;
   readonly version: string;
-  /** Whether it ran already. */
+  /** Whether it was running before. */
   readonly adopted: boolean;
   pid(): number;
   /** Ends the supervision and leaves the member running. */
@@ -73,7 +72,7 @@ export async function startManagedMember(options: ManagedMemberOptions): Promise
 
   let running = await findRunning(files.pidFile, dataDir);
   if (running !== null && !flags.every((flag) => running?.args.includes(flag) === true)) {
-    onWarning(`etcd (pid ${running.pid}) runs with other flags than the configuration says; it is started again`);
+    onWarning(`etcd (pid ${running.pid}) does not run with the configured flags; restarting it`);
     await stopProcess(running);
     running = null;
   }
@@ -91,18 +90,18 @@ export async function startManagedMember(options: ManagedMemberOptions): Promise
     while (!stop.signal.aborted) {
       await sleep(WATCH_MS, undefined, { signal: stop.signal }).catch(() => undefined);
       if (stop.signal.aborted || (await isAlive(current))) continue;
-      if (await saysRemoved(files.logFile)) {
+      if (await wasRemoved(files.logFile)) {
         options.onRemoved?.(await markRemoved(dir, files.logFile));
         return;
       }
-      onWarning(`etcd (pid ${current.pid}) ended; it is started again in ${backoffMs} ms`);
+      onWarning(`etcd (pid ${current.pid}) ended; restarting it in ${backoffMs} ms`);
       await sleep(backoffMs, undefined, { signal: stop.signal }).catch(() => undefined);
       if (stop.signal.aborted) return;
       backoffMs =
         performance.now() - startedAt > STEADY_MS ? BACKOFF_MS.least : Math.min(backoffMs * 2, BACKOFF_MS.most);
       startedAt = performance.now();
       current = await launch([]).catch((cause: Error) => {
-        onWarning(`etcd could not be started: ${cause.message}`);
+        onWarning(`etcd not started: ${cause.message}`);
         return current;
       });
     }
@@ -125,11 +124,11 @@ export async function startManagedMember(options: ManagedMemberOptions): Promise
   };
 }
 
-/** A member with data ignores how it began. */
+/** A member with data ignores the initial flags. */
 async function firstFlags(options: ManagedMemberOptions, dataDir: string, logFile: string): Promise<readonly string[]> {
   if (await holdsData(dataDir)) return [];
   const flags = await flagsFor(options, options.begin, dataDir);
-  await startAfresh(logFile);
+  await rotateOutput(logFile);
   return flags;
 }
 
@@ -158,7 +157,7 @@ async function flagsFor(options: ManagedMemberOptions, begin: Begin, dataDir: st
   }
 }
 
-/** Resolves when it answers, or when it has not ended so far; throws with its last words when it has. */
+/** Resolves when the member answers, or has not ended yet; throws with its last output when it has ended. */
 async function settle(
   started: KnownProcess,
   endpoint: string,
@@ -170,8 +169,8 @@ async function settle(
   try {
     while (performance.now() < until) {
       if (!(await isAlive(started))) {
-        if (await saysRemoved(logFile)) throw await markRemoved(dir, logFile);
-        throw new ManagedError("did_not_start", `etcd ended at once; its last words:\n${await lastWords(logFile)}`);
+        if (await wasRemoved(logFile)) throw await markRemoved(dir, logFile);
+        throw new ManagedError("did_not_start", `etcd ended at once; its last output:\n${await lastOutput(logFile)}`);
       }
       if (
         await client.status(WATCH_MS).then(

@@ -1,10 +1,11 @@
-// The log on a member of etcd that this server runs itself: the member first, then the log on it.
-// Closing the log leaves the member running.
+// Opens the log on a managed etcd member: the member first, then the log. Closing the log leaves the member running.
 
-import { type EtcdLog, type EtcdLogOptions, openEtcdLog } from "../open.ts";
+import type { EtcdLog } from "../handle.ts";
+import { openEtcdLog } from "../open.ts";
+import type { EtcdLogOptions } from "../options.ts";
 import { type ManagedMember, type ManagedMemberOptions, startManagedMember } from "./member.ts";
 
-export interface ManagedEtcdLog extends EtcdLog {
+interface ManagedEtcdLog extends EtcdLog {
   readonly member: ManagedMember;
 }
 
@@ -14,14 +15,15 @@ export async function openManagedEtcdLog(
 ): Promise<ManagedEtcdLog> {
   const member = await startManagedMember(managed);
   try {
-    // Our own member first; the others, where they are named, when it is down.
+    // Our own member first; the other endpoints when it is down.
     const endpoints = [member.endpoint, ...options.endpoints.filter((endpoint) => endpoint !== member.endpoint)];
     const log = await openEtcdLog({ ...options, endpoints, ownMember: true, peer: managed.peer });
+    const closeLog = log.close.bind(log);
     const close = async (): Promise<void> => {
-      await log.close();
+      await closeLog();
       await member.release();
     };
-    return { ...log, member, close };
+    return Object.assign(log, { member, close });
   } catch (cause) {
     await member.release();
     throw cause;

@@ -1,25 +1,24 @@
-// A process that outlives us: started in its own session with its output in a file, written down in
-// a pid file, and recognised again by its start time and its command line, so that a number that was
-// given to another process meanwhile is never taken for it.
+// A process that outlives this one: it runs in its own session with its output in a file, is recorded in a pid file,
+// and is recognized by its start time and its command line, so that a reused pid is never mistaken for it.
 
 import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** The output begins anew in another file when it has grown to this. */
+/** Size at which the output continues in a new file. */
 const MAX_LOG_BYTES = 64 * 1024 * 1024;
 const STOP_MS = 10_000;
 const POLL_MS = 50;
 
 export interface KnownProcess {
   readonly pid: number;
-  /** Clock ticks since boot, as the kernel says. */
+  /** Clock ticks since boot, as the kernel reports them. */
   readonly startedAt: string;
   readonly args: readonly string[];
 }
 
-export interface StartOptions {
+interface StartOptions {
   readonly binary: string;
   readonly args: readonly string[];
   readonly pidFile: string;
@@ -48,7 +47,7 @@ export async function startDetached({ binary, args, pidFile, logFile }: StartOpt
   }
 }
 
-/** On a full disk it stays unwritten: the process runs all the same, and is found by its arguments. */
+/** On a full disk it is not written: the process still runs and is found by its arguments. */
 async function writeDown(pidFile: string, known: KnownProcess): Promise<void> {
   try {
     await writeFile(`${pidFile}.tmp`, JSON.stringify(known), { mode: 0o600 });
@@ -58,7 +57,7 @@ async function writeDown(pidFile: string, known: KnownProcess): Promise<void> {
   }
 }
 
-/** The process of the pid file, if it still is that one; else any that has this argument. */
+/** Returns the process of the pid file if it is still the same; else any process with this argument. */
 export async function findRunning(pidFile: string, argument: string): Promise<KnownProcess | null> {
   const known = await readKnown(pidFile);
   if (known !== null && (await isAlive(known))) return known;
@@ -77,7 +76,7 @@ export async function isAlive(known: KnownProcess): Promise<boolean> {
   return (await startTimeOf(known.pid)) === known.startedAt;
 }
 
-/** SIGTERM, and SIGKILL when that does not help. */
+/** Sends SIGTERM, then SIGKILL if the process is still there. */
 export async function stopProcess(known: KnownProcess): Promise<void> {
   for (const signal of ["SIGTERM", "SIGKILL"] as const) {
     if (!(await isAlive(known))) return;
@@ -101,11 +100,11 @@ async function readKnown(pidFile: string): Promise<KnownProcess | null> {
   }
 }
 
-/** Null when there is no such process, or only what is left of one that ended. */
+/** Returns `null` when there is no such process, or only a zombie. */
 async function startTimeOf(pid: number): Promise<string | null> {
   const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => null);
   if (text === null) return null;
-  // The name, in brackets, may contain anything; what follows it is split by spaces.
+  // The name, in brackets, may contain anything; the rest is separated by spaces.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   return fields[0] === "Z" || fields[0] === "X" ? null : (fields[19] ?? null);
 }
@@ -115,10 +114,10 @@ async function argumentsOf(pid: number): Promise<readonly string[] | null> {
   return text === null ? null : text.split("\0").slice(0, -1);
 }
 
-/** Nothing of ours: etcd takes every ETCD_ variable for a setting. */
+/** Without our environment: etcd reads every ETCD_ variable as a setting. */
 function environment(): NodeJS.ProcessEnv {
   const { PATH, HOME } = process.env;
-  // etcd 3.4 asks for this on machines it was not released for.
+  // etcd 3.4 requires this on architectures it was not released for.
   const unsupported = process.arch === "arm64" ? { ETCD_UNSUPPORTED_ARCH: "arm64" } : {};
   return { ...(PATH === undefined ? {} : { PATH }), ...(HOME === undefined ? {} : { HOME }), ...unsupported };
 }

@@ -1,0 +1,183 @@
+// Assembles an agent from its options: a real node with its data folder, or hollow nodes. Tests and local clusters use it to
+// run an agent inside their own process.
+
+import { dirname } from "node:path";
+import { create } from "@bufbuild/protobuf";
+import { pb } from "@lattice/wire";
+import type { Logger } from "pino";
+import { systemAfter } from "../base/after.ts";
+import { createClearings } from "../checkpoint/clearings.ts";
+import { type Condition, watchCondition } from "../condition/condition.ts";
+import { rememberExpected } from "../condition/expected.ts";
+import { askLoad } from "../discovery/gpus/load.ts";
+import { lookForFaults } from "../discovery/look.ts";
+import { type Survey, surveyNode } from "../discovery/survey.ts";
+import { heartbeatTimer } from "../link/heartbeat-timer.ts";
+import type { NodeIdentity } from "../link/messages.ts";
+import { findCompressor } from "../logs/ship/compress.ts";
+import { logRing } from "../logs/ship/ring.ts";
+import { logShipper, type Shipper } from "../logs/ship/shipper.ts";
+import { openLogStore } from "../logs/store/store.ts";
+import { metricsPage } from "../metrics/page.ts";
+import { serveMetrics } from "../metrics/serve.ts";
+import { createTally } from "../metrics/tally.ts";
+import { startNode } from "../node/node.ts";
+import type { AgentNode } from "../node/node-handle.ts";
+import type { NodeOptions } from "../node/node-options.ts";
+import type { AgentOptions } from "../options/options.ts";
+import { processRuntime } from "../runtime/process-runtime.ts";
+import { straysIn } from "../state/strays.ts";
+import { withStateFile } from "../state/with-state-file.ts";
+import { offeredTo } from "../tasks/offered.ts";
+import { gpuLoad } from "../telemetry/gpu-load.ts";
+import { describeNode, vitals } from "./describe.ts";
+import type { Agent, AgentContext } from "./handle.ts";
+import { startHollow } from "./hollow-agent.ts";
+import { type AgentClosers, type AgentMachine, openMachine } from "./machine.ts";
+import { openSecurity } from "./security.ts";
+
+export function startAgent(options: AgentOptions, around: AgentContext): Promise<Agent> {
+  return options.hollow === null ? startReal(options, around) : startHollow(options, options.hollow, around);
+}
+
+/** Workloads that end with the agent get this long to end on their own. */
+const EXIT_GRACE_MS = 2_000;
+const EXIT_DEADLINE_MS = 5_000;
+
+async function startReal(options: AgentOptions, context: AgentContext): Promise<Agent> {
+  const { log, version } = context;
+  const closing: AgentClosers = [];
+  const machine = await openMachine(options, context, closing);
+  const { dataDir, bootId, isolation, software } = machine;
+  const runtimes = [...software.runtimes, ...machine.facilities.capabilities];
+  log.info({ isolation: isolation.kind, runtimes, servers: options.servers }, "agent starting");
+  const security = await openSecurity(options, dataDir, log, closing);
+  const beats = heartbeatTimer(Math.random);
+  closing.push(() => beats.close());
+  let page = (): string => "";
+  const tally = options.metrics === null ? null : createTally(() => performance.now());
+  const metrics = options.metrics === null ? null : await serveMetrics(options.metrics, () => page(), log);
+  const facts = { version, bootId, isolation: isolation.kind, hollow: false, runtimes };
+  const identity = ({ hardware, conformance }: Survey): NodeIdentity =>
+    describeNode(options, hardware, { ...facts, conformance, peerAddress: security.peers?.address ?? "" });
+  const clearings = createClearings({
+    dataDir,
+    outputRoot: options.software.outputDir,
+    ownerOf: (user) => software.prologue.users.find(software.prologue.mapping, user),
+    now: Date.now,
+    after: systemAfter,
+    log,
+  });
+  let apiUrl = "";
+  let condition: Condition | null = null;
+  const node: AgentNode = await startNode({
+    ...machineOptions(options, machine, log, () => apiUrl),
+    identity: identity(machine.first),
+    renewed: () => (condition === null ? {} : identity(machine.latest())),
+    examine: async (fresh) => {
+      if (condition === null) throw new Error("the agent is starting");
+      return condition.describe(fresh);
+    },
+    dialer: security.dialer,
+    heartbeatTimer: beats,
+    vitals: () => ({ ...vitals(), certificateEndsMs: security.certificateEnd() }),
+    ...(tally === null ? {} : { tally }),
+    peers: security.peers,
+    clear: clearings.add,
+    welcomed: (welcome) => {
+      apiUrl = welcome.apiUrl;
+      if (condition !== null && machine.latest().faults.length > 0) node.tell(reportOf(machine.latest(), identity));
+    },
+  });
+  if (tally !== null)
+    page = () =>
+      metricsPage({
+        ...{ nodeId: options.nodeId, version, tally, vitals, certificateEndsMs: security.certificateEnd },
+        node: () => node.counts(),
+        connected: () => node.connected(),
+        hellos: () => node.hellos(),
+        cache: () => software.images.cache.status(),
+        faults: () => machine.latest().faults.length,
+      });
+  condition = watchMachine(options, machine, log, (found) => node.tell(reportOf(found, identity)));
+  machine.watch(condition);
+  const renewal = security.startRenewal();
+  return {
+    connected: () => Number(node.connected()),
+    live: () => node.live(),
+    async close() {
+      metrics?.close();
+      renewal?.close();
+      await condition?.close();
+      clearings.close();
+      if (options.killWorkloadsOnExit) await node.stopAll("the agent stops", EXIT_GRACE_MS, EXIT_DEADLINE_MS);
+      await node.close();
+      await software.prologue.gpus?.close();
+      for (const close of closing.toReversed()) await close();
+    },
+  };
+}
+
+/** The options of a node that depend on the machine alone. */
+function machineOptions(options: AgentOptions, machine: AgentMachine, log: Logger, apiUrl: () => string) {
+  const { dataDir, bootId, isolation, limits, software, stateFile, facilities, sources } = machine;
+  const { nodeId } = options;
+  const ca = options.identity.files?.ca ?? options.identity.authority ?? undefined;
+  const node = dirname(process.execPath);
+  const runtime: NodeOptions["runtime"] = async (listener) => {
+    const place = { nodeId, bootId, dataDir, isolation, limits };
+    const offered = () => offeredTo({ apiUrl: apiUrl(), programs: facilities.programs, node, ca });
+    const made = await processRuntime({ ...place, prologue: software.prologue, log, listener, offered });
+    return withStateFile(made, stateFile, straysIn(stateFile.before, place), log);
+  };
+  const hasGpus = machine.first.hardware.gpuCount > 0;
+  return {
+    ...(hasGpus ? { gpus: gpuLoad({ ask: () => askLoad(sources), now: Date.now }) } : {}),
+    ...{ images: software.images, member: 0, random: Math.random, now: Date.now, log, keepTimes: true },
+    shipper: shipperOf(options.logs, { node: nodeId, dataDir, log }),
+    ...{ runtime, facilities, checkpointDir: options.software.outputDir },
+  };
+}
+
+function watchMachine(
+  options: AgentOptions,
+  { first, expected, sources, dataDir, bootId }: AgentMachine,
+  log: Logger,
+  tell: (found: Survey) => void,
+): Condition {
+  return watchCondition({
+    first,
+    expected,
+    units: options.hardware.gpuCount ?? 0,
+    survey: (known) => surveyNode(options.hardware, sources, known),
+    look: (last, known) => lookForFaults(sources, last, known),
+    remember: (known) => rememberExpected(dataDir, bootId, known),
+    tell,
+    fingerprintEveryMs: options.discovery.fingerprintEveryMs,
+    lookEveryMs: options.discovery.lookEveryMs,
+    now: Date.now,
+    after: systemAfter,
+    log,
+  });
+}
+
+function reportOf(found: Survey, identity: (found: Survey) => NodeIdentity): pb.ConditionReport {
+  const { conformance, capabilities } = identity(found);
+  return create(pb.ConditionReportSchema, {
+    conformance,
+    faults: [...found.faults],
+    ...(capabilities === undefined ? null : { capabilities }),
+  });
+}
+
+/** Throws when the store cannot be used: a site must not rely on it in vain. */
+function shipperOf(
+  { store: place, limits }: AgentOptions["logs"],
+  of: { readonly node: string; readonly dataDir: string; readonly log: Logger },
+): Shipper {
+  if (place === null) return logRing({ ...of, limits, now: Date.now });
+  const compress = findCompressor();
+  if (!compress.ok) throw new Error(compress.error);
+  const store = openLogStore(place, process.env);
+  return logShipper({ ...of, store, compress: compress.value, limits, now: Date.now });
+}

@@ -1,0 +1,20 @@
+// A started agent as its owner holds it, and what its owner provides.
+
+import type { Logger } from "pino";
+import type { Isolation } from "../host/isolation/isolation.ts";
+
+export interface Agent {
+  /** Returns how many of its nodes are connected. */
+  connected(): number;
+  /** Returns how many attempts are not over. */
+  live(): number;
+  /** Leaves workloads running, unless the options say that they end with the agent. */
+  close(): Promise<void>;
+}
+
+export interface AgentContext {
+  readonly log: Logger;
+  readonly version: string;
+  /** For tests. Default: the best isolation that the machine has. */
+  readonly isolation?: Isolation["kind"];
+}

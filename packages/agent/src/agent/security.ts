@@ -1,0 +1,91 @@
+// How an agent proves its identity and reaches servers and other agents: certificate or token, channel credentials, the
+// renewal of its certificate, and the listener for other agents of a large launch.
+
+import { hostname } from "node:os";
+import type { Logger } from "pino";
+import { systemAfter } from "../base/after.ts";
+import { askServers } from "../identity/ask.ts";
+import { askForFirst } from "../identity/ask-first.ts";
+import { credentialsOf } from "../identity/credentials.ts";
+import { endOf } from "../identity/end.ts";
+import type { IdentityFiles } from "../identity/files.ts";
+import { findIdentity, type IdentityOptions } from "../identity/find.ts";
+import { firstIdentity } from "../identity/first.ts";
+import { keptIn } from "../identity/kept.ts";
+import { type AskedCertificate, keepRenewed } from "../identity/renew.ts";
+import { type Dialer, dialer, parseServer } from "../link/dial.ts";
+import type { AgentOptions } from "../options/options.ts";
+import { type FencePeers, fencePeers } from "../tasks/fence/peers.ts";
+import { trustOf } from "../tasks/fence/trust.ts";
+import type { AgentClosers } from "./machine.ts";
+
+interface AgentSecurity {
+  readonly dialer: Dialer;
+  /** `null` when other agents cannot reach this one. */
+  readonly peers: FencePeers | null;
+  /** Returns when the certificate ends, in milliseconds; 0 without a certificate. */
+  certificateEnd(): number;
+  /** Renews the certificate until closed; returns null when the agent has none of its own. */
+  startRenewal(): { close(): void } | null;
+}
+
+export async function openSecurity(
+  options: AgentOptions,
+  dataDir: string,
+  log: Logger,
+  closing: AgentClosers,
+): Promise<AgentSecurity> {
+  const { servers, token, secure, peerListen, nodeId } = options;
+  const found = await findIdentity(keepingIn(options.identity, keptIn(dataDir)), log, {
+    first: () => firstFor(options, dataDir, log),
+    token: token !== undefined,
+  });
+  const source = found?.source ?? null;
+  if (source !== null) closing.push(() => source.close());
+  const dial = dialer({ servers, token, credentials: credentialsOf(source, secure, options.identity.authority) });
+  closing.push(() => dial.close());
+  const trust = trustOf(source, secure);
+  if (peerListen !== "" && !trust.ok)
+    log.warn({ problem: trust.error }, "large launches exchange addresses through the servers instead of among agents");
+  const peers = peerListen !== "" && trust.ok ? await fencePeers(peerListen, peerHost(peerListen), trust.value) : null;
+  if (peers !== null) closing.push(() => peers.close());
+  return {
+    dialer: dial,
+    peers,
+    certificateEnd: endOf(source),
+    startRenewal: () =>
+      found === null || found.files === null
+        ? null
+        : keepRenewed({
+            nodeId,
+            identity: found.files,
+            ask: (shown, asked) => askServers(dial.servers, shown, asked),
+            log,
+            now: Date.now,
+            after: systemAfter,
+            random: Math.random,
+          }),
+  };
+}
+
+/** Asks the servers for a first certificate; needs a token to show and an authority to check them by. */
+async function firstFor(
+  { nodeId, servers, token, identity: { authority } }: AgentOptions,
+  dataDir: string,
+  log: Logger,
+): Promise<IdentityFiles | null> {
+  if (token === undefined || authority === null) return null;
+  const question = { servers: servers.map(parseServer), token, authority };
+  const ask = (asked: AskedCertificate) => askForFirst(question, asked);
+  const files = await firstIdentity({ nodeId, dataDir, authority, ask, log, now: Date.now, after: systemAfter });
+  return files === null ? null : { ...files, kept: keptIn(dataDir) };
+}
+
+const keepingIn = (identity: IdentityOptions, kept: string): IdentityOptions =>
+  identity.files === null ? identity : { ...identity, files: { ...identity.files, kept } };
+
+/** A listener on every address is reached by the name of the node. */
+function peerHost(listen: string): string {
+  const host = listen.slice(0, listen.lastIndexOf(":"));
+  return host === "0.0.0.0" || host === "[::]" ? hostname() : host;
+}

@@ -1,0 +1,206 @@
+// Limits of memory, CPU and devices for one attempt: by the controllers of cgroup v2 where they are enabled, by the
+// hierarchies of v1 otherwise. Every attempt joins a memory group, limited or not, since only that counts OOM kills.
+// In v1 such a group costs milliseconds, so exclusive attempts share one.
+
+import { existsSync, readFileSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import type { pb } from "@lattice/wire";
+import { keysOf, makeGroup, removeBelow, removeEmpty } from "./group-folder.ts";
+import { memoryBytesOf } from "./node-shares.ts";
+
+export interface LimitGroups {
+  /** For the node's capabilities: "memory", "cpu", "devices", "cpuset". */
+  readonly controllers: readonly string[];
+  /** Returns the files by which the wrapper joins. */
+  prepare(key: string, share: pb.RunLimits | null): Promise<readonly string[]>;
+  /** Denies these devices ("195:0") to the attempt, where the kernel supports it. */
+  withoutDevices(key: string, devices: readonly string[]): Promise<void>;
+  /** Keeps the attempt to these cores, and to the memory of these NUMA nodes unless null. */
+  pin(key: string, cpus: readonly number[], memory: readonly number[] | null): Promise<void>;
+  /** Returns how often the kernel killed a process of the attempt for lack of memory. */
+  oomKills(key: string): Promise<number>;
+  remove(key: string): Promise<void>;
+  keys(): Promise<readonly string[]>;
+  /** Returns the path of its groups below each hierarchy, for an engine that creates groups itself. */
+  parentOf(key: string): string;
+  /** Leaves nothing behind when nothing runs. */
+  close(): Promise<void>;
+}
+
+export interface Hierarchies {
+  /** The folder of this agent's groups in v2, when its groups have the memory controller. */
+  readonly v2: string | null;
+  /** They can be kept to some of the cores as well. */
+  readonly v2Cpuset?: boolean;
+  /** Path of the parent group below the mount. Default: the root. */
+  readonly v2Base?: string;
+  /** Mount points of v1 by controller. */
+  readonly v1: ReadonlyMap<string, string>;
+  /** Keeps devices from an attempt by its group of v2; absent where that cannot be done, or v1 does it. */
+  readonly denyDevices?: (key: string, devices: readonly string[]) => Promise<void>;
+}
+
+const CPU_PERIOD_US = 100_000;
+/** In the place of an attempt's name. */
+const WHOLE_NODE = "whole";
+const WANTED = ["memory", "cpu", "devices", "cpuset"] as const;
+
+/** `name`: what the folders of this agent's groups begin with. */
+export function limitGroups(
+  { v2, v2Base = "", v1, v2Cpuset = false, denyDevices }: Hierarchies,
+  name: string,
+): LimitGroups {
+  const own = WANTED.filter((controller) => v1.has(controller));
+  const folder = (controller: string, key: string): string =>
+    join(v1.get(controller) ?? "", "lattice", `${name}${key}`);
+  const all = [...new Set(v1.values())];
+
+  /** Synchronous: the kernel answers from memory. */
+  const killsIn = (file: string): number => {
+    try {
+      return Number(/^oom_kill (\d+)$/m.exec(readFileSync(file, "utf8"))?.[1] ?? 0);
+    } catch {
+      return 0;
+    }
+  };
+
+  /** A group with a kill in it goes with the attempt that was killed, so that its count is always that of one. */
+  const whole = folder("memory", WHOLE_NODE);
+  const killsInWhole = (): number => killsIn(join(whole, "memory.oom_control"));
+
+  async function joinWhole(): Promise<readonly string[]> {
+    if (!own.includes("memory")) return [];
+    // Left by an attempt of which something was still going when it was cleared.
+    if (killsInWhole() > 0) await removeBelow(whole);
+    if (!existsSync(whole)) makeGroup(whole);
+    return [join(whole, "tasks")];
+  }
+
+  async function limitV1(key: string, share: pb.RunLimits): Promise<readonly string[]> {
+    const joins: string[] = [];
+    for (const controller of own) {
+      const group = folder(controller, key);
+      makeGroup(group);
+      if (controller === "cpuset") await inheritCores(group);
+      await writeLimit(controller, group, share);
+      // Through `tasks` the single thread of the wrapper moves itself, without a wait in the kernel.
+      joins.push(join(group, "tasks"));
+    }
+    return joins;
+  }
+
+  const limited: readonly string[] = v2 === null ? own : ["memory", "cpu", ...(v2Cpuset ? ["cpuset"] : [])];
+  const controllers = denyDevices === undefined ? limited : [...limited, "devices"];
+  return {
+    controllers,
+    async prepare(key, share) {
+      if (v2 === null) return share === null ? joinWhole() : limitV1(key, share);
+      const group = `${v2}${key}`;
+      await mkdir(group, { recursive: true });
+      if (share !== null && memoryBytesOf(share) > 0) await put(group, "memory.max", memoryBytesOf(share));
+      if (share !== null && share.cpuCores > 0) {
+        await put(group, "cpu.max", `${share.cpuCores * CPU_PERIOD_US} ${CPU_PERIOD_US}`);
+      }
+      // The wrapper joins this group in any case: it holds the process tree together.
+      return [];
+    },
+    async withoutDevices(key, devices) {
+      if (denyDevices !== undefined && devices.length > 0) await denyDevices(key, devices);
+      if (!own.includes("devices") || v2 !== null) return;
+      for (const device of devices) await put(folder("devices", key), "devices.deny", `c ${device} rwm`);
+    },
+    async pin(key, cpus, memory) {
+      if (!controllers.includes("cpuset")) return;
+      const group = v2 === null ? folder("cpuset", key) : `${v2}${key}`;
+      await put(group, "cpuset.cpus", cpus.join(","));
+      if (memory !== null) await put(group, "cpuset.mems", memory.join(","));
+    },
+    async oomKills(key) {
+      if (v2 !== null) return killsIn(`${v2}${key}/memory.events`);
+      const group = folder("memory", key);
+      return existsSync(group) ? killsIn(join(group, "memory.oom_control")) : killsInWhole();
+    },
+    async remove(key) {
+      if (killsInWhole() > 0) await removeBelow(whole);
+      for (const mount of all) {
+        const group = join(mount, "lattice", `${name}${key}`);
+        if (existsSync(group)) await removeBelow(group);
+      }
+    },
+    async keys() {
+      const found = new Set<string>();
+      for (const mount of all) for (const key of await keysOf(join(mount, "lattice", name))) found.add(key);
+      found.delete(WHOLE_NODE);
+      return [...found];
+    },
+    parentOf: (key) => `${v2 === null ? "" : v2Base}/lattice/${name}${key}`,
+    close: async () => removeEmpty(whole),
+  };
+}
+
+async function writeLimit(controller: string, group: string, share: pb.RunLimits): Promise<void> {
+  if (controller === "memory" && memoryBytesOf(share) > 0)
+    await put(group, "memory.limit_in_bytes", memoryBytesOf(share));
+  if (controller === "cpu" && share.cpuCores > 0) {
+    await put(group, "cpu.cfs_period_us", CPU_PERIOD_US);
+    await put(group, "cpu.cfs_quota_us", share.cpuCores * CPU_PERIOD_US);
+  }
+}
+
+/** A new v1 group has no cores and no memory, so no process could join it. A group that is pinned stays pinned. */
+async function inheritCores(group: string): Promise<void> {
+  const parent = dirname(group);
+  for (const file of ["cpuset.cpus", "cpuset.mems"]) {
+    const above = (await readFile(join(dirname(parent), file), "utf8")).trim();
+    if ((await readFile(join(parent, file), "utf8")).trim() === "") await put(parent, file, above);
+    if ((await readFile(join(group, file), "utf8")).trim() !== "") continue;
+    await put(group, file, (await readFile(join(parent, file), "utf8")).trim());
+  }
+}
+
+async function put(group: string, file: string, value: number | string): Promise<void> {
+  await writeFile(join(group, file), String(value), { flag: "r+" });
+}
+
+const CONTROLLERS: readonly string[] = ["memory", "cpu", "cpuset"];
+
+/** Enables controllers for the groups below `prefix`; returns the enabled ones. */
+export async function enableControllers(prefix: string, wanted = CONTROLLERS): Promise<readonly string[]> {
+  const parent = dirname(prefix);
+  await mkdir(parent, { recursive: true });
+  for (const dir of [dirname(parent), parent]) {
+    if (!(await enabledIn(dir, wanted))) continue;
+    await makeRoomIn(dir);
+    await enabledIn(dir, wanted);
+  }
+  const enabled = await readFile(join(parent, "cgroup.subtree_control"), "utf8").catch(() => "");
+  return basename(parent) === "lattice" ? enabled.split(/\s+/).filter((name) => name !== "") : [];
+}
+
+/** Returns true when the group has processes: such a group cannot give controllers to its children. */
+async function enabledIn(dir: string, controllers: readonly string[]): Promise<boolean> {
+  let busy = false;
+  // One write per controller: a missing one must not cost the others.
+  for (const controller of controllers) {
+    await writeFile(join(dir, "cgroup.subtree_control"), `+${controller}`, { flag: "r+" }).catch(
+      ({ code }: NodeJS.ErrnoException) => {
+        busy ||= code === "EBUSY";
+      },
+    );
+  }
+  return busy;
+}
+
+/** When the agent runs in a delegated group, it moves itself into this child. */
+const OWN_GROUP = "agent";
+
+async function makeRoomIn(dir: string): Promise<void> {
+  const own = join(dir, OWN_GROUP);
+  await mkdir(own, { recursive: true }).catch(() => undefined);
+  const pids = await readFile(join(dir, "cgroup.procs"), "utf8").catch(() => "");
+  for (const pid of pids.split("\n").filter((line) => line !== "")) {
+    // One that has ended meanwhile, or that is not the agent's to move, does not stop the others.
+    await writeFile(join(own, "cgroup.procs"), pid, { flag: "r+" }).catch(() => undefined);
+  }
+}

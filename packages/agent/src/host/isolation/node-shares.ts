@@ -1,0 +1,158 @@
+// Chooses the part of a shared node that an attempt gets: cores, memory and GPUs of one memory domain where it has
+// enough, else GPUs by their links, else the lowest numbers. The attempt's environment names the part, and the kernel
+// enforces it where it can. An exclusive attempt gets the whole node.
+
+import { chooseGpus, colocate, type GpuTopology, type MemoryTopology, type Spot } from "@lattice/core";
+import type { pb } from "@lattice/wire";
+import { PrologueError } from "../../base/prologue-error.ts";
+import type { GpuUnit } from "../../discovery/gpus/inventory.ts";
+
+/** What is to be given out. */
+export interface NodeInventory {
+  readonly gpuCount: number;
+  /** Empty when only a flag states the number of GPUs. */
+  readonly units: readonly GpuUnit[];
+  readonly gpuTopology?: GpuTopology;
+  readonly memoryTopology?: MemoryTopology;
+}
+
+export interface NodePart {
+  readonly gpus: readonly number[];
+  /** `null` for any core. */
+  readonly cpus: readonly number[] | null;
+  /** Numbers of NUMA nodes; `null` for any. */
+  readonly memory: readonly number[] | null;
+}
+
+export interface NodeShares {
+  /** Throws when there is not as much left: the server believed otherwise. */
+  take(key: string, share: pb.RunLimits): NodePart;
+  /** An attempt of an earlier life of the agent still has this. */
+  keep(key: string, room: NodePart): void;
+  release(key: string): void;
+}
+
+/** `inside` is called each time: GPUs can be partitioned while the agent runs. */
+export function nodeShares(inside: () => NodeInventory): NodeShares {
+  const held = new Map<string, NodePart>();
+  const others = (key: string): NodePart[] => [...held].flatMap(([other, room]) => (other === key ? [] : [room]));
+  return {
+    take(key, share) {
+      const taken = others(key);
+      const room = roomFor(inside(), share, {
+        gpus: new Set(taken.flatMap((room) => room.gpus)),
+        cpus: new Set(taken.flatMap((room) => room.cpus ?? [])),
+      });
+      held.set(key, room);
+      return room;
+    },
+    keep: (key, room) => void held.set(key, room),
+    release: (key) => void held.delete(key),
+  };
+}
+
+interface Taken {
+  readonly gpus: ReadonlySet<number>;
+  readonly cpus: ReadonlySet<number>;
+}
+
+function roomFor(inside: NodeInventory, share: pb.RunLimits, taken: Taken): NodePart {
+  const { gpuCount: wanted, cpuCores } = share;
+  const all = Array.from({ length: inside.gpuCount }, (_, gpu) => gpu);
+  const free = new Set(all.filter((gpu) => !taken.gpus.has(gpu)));
+  if (free.size < wanted) {
+    const detail = `${wanted} GPUs are asked for and ${free.size} of ${inside.gpuCount} are free`;
+    throw new PrologueError("devices", detail);
+  }
+  const spots = spotsFor(inside, share, free, taken.cpus);
+  const [only] = spots ?? [];
+  const beside = spots?.length === 1 && only !== undefined ? new Set(domainGpus(inside, only, free)) : free;
+  const numas = (spots ?? []).flatMap(({ domain }) => numaOf(inside, domain));
+  return {
+    gpus: bestOf(inside, wanted, beside.size >= wanted ? beside : free),
+    cpus: spots === null || cpuCores === 0 ? null : spots.flatMap((spot) => spot.cpus).sort((a, b) => a - b),
+    memory: spots === null || !fitsInto(inside, spots, share) ? null : numas.sort((a, b) => a - b),
+  };
+}
+
+/** Returns null with one domain or none: then there is nothing to choose. */
+function spotsFor(
+  { memoryTopology, gpuTopology }: NodeInventory,
+  { cpuCores, gpuCount }: pb.RunLimits,
+  gpus: ReadonlySet<number>,
+  takenCpus: ReadonlySet<number>,
+): readonly Spot[] | null {
+  if (memoryTopology === undefined || memoryTopology.domains.length < 2 || cpuCores + gpuCount === 0) return null;
+  const cpus = new Set(memoryTopology.domains.flatMap((domain) => domain.cpus).filter((cpu) => !takenCpus.has(cpu)));
+  const nicOf = (gpu: number): string | undefined => gpuTopology?.nicAffinity[String(gpu)];
+  return colocate(memoryTopology, { cpuCores, gpuCount }, { cpus, gpus }, nicOf);
+}
+
+const domainGpus = (
+  { memoryTopology }: NodeInventory,
+  { domain }: Spot,
+  free: ReadonlySet<number>,
+): readonly number[] =>
+  (memoryTopology?.domains.find(({ id }) => id === domain)?.gpus ?? []).filter((gpu) => free.has(gpu));
+
+const numaOf = ({ memoryTopology }: NodeInventory, domain: number): number[] => {
+  const numa = memoryTopology?.domains.find(({ id }) => id === domain)?.numaNode ?? null;
+  return numa === null ? [] : [numa];
+};
+
+/** Memory is restricted to the domains of the cores only where it certainly suffices. */
+function fitsInto({ memoryTopology }: NodeInventory, spots: readonly Spot[], limits: pb.RunLimits): boolean {
+  const memoryBytes = memoryBytesOf(limits);
+  if (memoryBytes === 0) return false;
+  const chosen = new Set(spots.map(({ domain }) => domain));
+  const capacity = (memoryTopology?.domains ?? [])
+    .filter(({ id }) => chosen.has(id))
+    .reduce((sum, { capacityBytes }) => sum + capacityBytes, 0);
+  return memoryBytes <= capacity;
+}
+
+function bestOf(
+  { gpuTopology, gpuCount }: NodeInventory,
+  wanted: number,
+  free: ReadonlySet<number>,
+): readonly number[] {
+  if (wanted === 0) return [];
+  const known = gpuTopology !== undefined && gpuTopology.gpus.length === gpuCount;
+  const chosen = known ? chooseGpus(gpuTopology, wanted, free) : null;
+  return chosen?.gpus ?? [...free].sort((a, b) => a - b).slice(0, wanted);
+}
+
+/** An empty list hides all of them from CUDA and ROCm. Slices of a GPU are known by name alone. */
+export function gpuVariables({ units }: Pick<NodeInventory, "units">, gpus: readonly number[]): Record<string, string> {
+  const list = gpus.join(",");
+  const chosen = units.filter(({ index }) => gpus.includes(index));
+  const sliced = chosen.some(({ partitioned }) => partitioned);
+  return {
+    CUDA_VISIBLE_DEVICES: sliced ? chosen.map(({ uuid }) => uuid).join(",") : list,
+    // The numbers are those of the bus.
+    CUDA_DEVICE_ORDER: "PCI_BUS_ID",
+    ROCR_VISIBLE_DEVICES: list,
+    LATTICE_GPUS: list,
+  };
+}
+
+/**
+ * Returns the device files of all other GPUs; a partitioned GPU stays visible to the attempts that have a slice of it.
+ */
+export function otherDevices({ units, gpuCount }: NodeInventory, gpus: readonly number[]): readonly string[] {
+  const mine = new Set(gpus);
+  if (units.length === 0) {
+    const rest = Array.from({ length: gpuCount }, (_, gpu) => gpu).filter((gpu) => !mine.has(gpu));
+    return rest.map((gpu) => `${NVIDIA_MAJOR}:${gpu}`);
+  }
+  const own = new Set(units.filter(({ index }) => mine.has(index)).map(({ device }) => device));
+  return [...new Set(units.map(({ device }) => device).filter((device) => device !== "" && !own.has(device)))];
+}
+
+/** Of their device files; the other number is that of the GPU. */
+const NVIDIA_MAJOR = 195;
+
+const BYTES_PER_GB = 1024 ** 3;
+
+export const memoryBytesOf = ({ memoryGb }: Pick<pb.RunLimits, "memoryGb">): number =>
+  Math.floor(memoryGb * BYTES_PER_GB);

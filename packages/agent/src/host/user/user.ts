@@ -1,0 +1,105 @@
+// Resolves the user that a workload runs as. Without a mapping it runs as the agent's user; with one, the submitting
+// user's name must exist on the node. An unknown name is a failure, never a fallback to root.
+
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { PrologueError } from "../../base/prologue-error.ts";
+
+export interface RunAs {
+  readonly name: string;
+  readonly uid: number;
+  readonly gid: number;
+  /** All groups, the first included. */
+  readonly groups: readonly number[];
+  readonly home: string;
+  readonly shell: string;
+}
+
+export type UserMapping =
+  | { readonly kind: "none" }
+  /** The node's own accounts, from any source. */
+  | { readonly kind: "passwd" }
+  /** Lines of `name uid gid [gid...]`. */
+  | { readonly kind: "file"; readonly path: string };
+
+/** Returns null when the text is not a mapping. */
+export function parseUserMapping(text: string): UserMapping | null {
+  if (text === "none" || text === "passwd") return { kind: text };
+  return text.startsWith("file:/") ? { kind: "file", path: text.slice("file:".length) } : null;
+}
+
+/** Returns null for the agent's own user. */
+export async function resolveUser(mapping: UserMapping, name: string): Promise<RunAs | null> {
+  if (mapping.kind === "none") return null;
+  // Looked up by name: what is no name must not become an option of the program that looks.
+  if (!/^[A-Za-z0-9_][\w.@-]{0,255}\$?$/.test(name)) throw missing(name);
+  const found = mapping.kind === "passwd" ? await fromAccounts(name) : await fromFile(mapping.path, name);
+  if (found === null) throw missing(name);
+  return found;
+}
+
+const missing = (name: string): PrologueError =>
+  new PrologueError("user", `there is no user ${JSON.stringify(name.slice(0, 64))} on this node (missing uid)`);
+
+const LOOK_UP_TIMEOUT_MS = 10_000;
+
+/** By getent and id, so that every source of accounts that the node has counts. */
+async function fromAccounts(name: string): Promise<RunAs | null> {
+  const [entry, groups] = await Promise.all([say("getent", ["passwd", name]), say("id", ["-G", name])]);
+  if (entry === null || groups === null) return null;
+  const [known, , uid, gid, , home, shell] = entry.trim().split(":");
+  if (known === undefined || uid === undefined || gid === undefined) return null;
+  return {
+    name: known,
+    uid: Number(uid),
+    gid: Number(gid),
+    groups: groups.trim().split(" ").map(Number),
+    home: home ?? "/",
+    shell: shell === undefined || shell === "" ? "/bin/sh" : shell,
+  };
+}
+
+async function fromFile(path: string, name: string): Promise<RunAs | null> {
+  const text = await readFile(path, "utf8").catch((error: Error) => {
+    throw new PrologueError("user", `the user mapping cannot be read: ${error.message}`);
+  });
+  const line = text.split("\n").find((each) => each.split(/\s+/)[0] === name);
+  if (line === undefined) return null;
+  const [uid, gid, ...more] = line.trim().split(/\s+/).slice(1).map(Number);
+  if (uid === undefined || gid === undefined || ![uid, gid, ...more].every(Number.isInteger)) {
+    throw new PrologueError("user", `the user mapping has no uid and gid for ${name}`);
+  }
+  return { name, uid, gid, groups: [gid, ...more], home: `/home/${name}`, shell: "/bin/sh" };
+}
+
+function say(program: string, args: readonly string[]): Promise<string | null> {
+  return new Promise((resolve, reject) => {
+    execFile(program, [...args], { timeout: LOOK_UP_TIMEOUT_MS }, (error, stdout) => {
+      if (error === null) return resolve(stdout);
+      if (typeof error.code === "number") return resolve(null);
+      reject(new PrologueError("user", `cannot look up users: ${error.message}`));
+    });
+  });
+}
+
+/**
+ * Returns the words that run a command as that user; the caller is root. `confined`: nothing it starts can gain
+ * privileges, which is required when the user chose the mounts that a setuid program would read.
+ */
+export function asUser({ uid, gid, groups }: RunAs, confined: boolean): readonly string[] {
+  const change = [`--reuid=${uid}`, `--regid=${gid}`, `--groups=${groups.join(",")}`];
+  return ["/usr/bin/setpriv", ...change, ...(confined ? ["--no-new-privs"] : []), "--"];
+}
+
+/**
+ * Returns whether the user may enter and read a folder. Tested as that user, so that every file system rule applies.
+ */
+export function mayRead(user: RunAs, path: string): Promise<boolean> {
+  const [program = "", ...words] = asUser(user, true);
+  return new Promise((resolve) => {
+    const test = ["/usr/bin/test", "-r", path, "-a", "-x", path];
+    execFile(program, [...words, ...test], { timeout: LOOK_UP_TIMEOUT_MS, env: {} }, (error) =>
+      resolve(error === null),
+    );
+  });
+}

@@ -1,0 +1,133 @@
+// The flags for the users of workloads, and for their software and folders.
+
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { parseUserMapping, type UserMapping } from "../host/user/user.ts";
+import { FULL_PAUSES_MS } from "../images/images.ts";
+import { ENGINE_CHOICES } from "../runtime/engines.ts";
+import { type DataOptions, dataOptions, withData } from "./data.ts";
+import { bytes, positive, umask } from "./values.ts";
+
+export interface SoftwareOptions extends DataOptions {
+  readonly userMapping: UserMapping;
+  readonly umask: string;
+  /** A folder, http(s):// or oci://; empty for none. */
+  readonly registry: string;
+  readonly insecureRegistries: readonly string[];
+  readonly containerRuntime: string;
+  /** PEM files. */
+  readonly trustedKeys: readonly string[];
+  readonly requireSigned: boolean;
+  /** Empty for a folder below the data folder. */
+  readonly cacheDir: string;
+  /** `null` for four fifths of the file system. */
+  readonly cacheSizeBytes: number | null;
+  readonly cacheMinFreeBytes: number | null;
+  readonly cacheFullPausesMs: readonly number[];
+  /** Empty for a folder below the data folder. */
+  readonly scratchDir: string;
+  /** Empty when allocations get no output folder. */
+  readonly outputDir: string;
+  readonly unifiedMemory: boolean;
+  /** The library that clears GPUs: a path, "none", or empty to search for it. */
+  readonly cudaLibrary: string;
+  /** How attempts are kept in their network domains. */
+  readonly network: "none" | "linux";
+  /** The device over which domains reach other nodes; empty when they do not. */
+  readonly networkUplink: string;
+}
+
+export interface SoftwareFlags extends DataOptions {
+  userMapping: UserMapping;
+  umask: string;
+  registry: string;
+  insecureRegistry: string[];
+  containerRuntime: string;
+  trustedKey: string[];
+  requireSigned: boolean;
+  cacheDir: string;
+  cacheSize?: number;
+  cacheMinFree?: number;
+  cacheFullWait: number;
+  scratchDir: string;
+  outputDir: string;
+  unifiedMemory: boolean;
+  cudaLibrary: string;
+  network: string;
+  networkUplink: string;
+}
+
+export const softwareOptions = (flags: SoftwareFlags): SoftwareOptions => ({
+  userMapping: flags.userMapping,
+  umask: flags.umask,
+  registry: flags.registry,
+  insecureRegistries: flags.insecureRegistry,
+  containerRuntime: flags.containerRuntime,
+  trustedKeys: flags.trustedKey,
+  requireSigned: flags.requireSigned,
+  cacheDir: flags.cacheDir,
+  cacheSizeBytes: flags.cacheSize ?? null,
+  cacheMinFreeBytes: flags.cacheMinFree ?? null,
+  cacheFullPausesMs: fullPauses(flags.cacheFullWait),
+  scratchDir: flags.scratchDir,
+  outputDir: flags.outputDir,
+  ...dataOptions(flags),
+  unifiedMemory: flags.unifiedMemory,
+  cudaLibrary: flags.cudaLibrary,
+  network: flags.network === "linux" ? "linux" : "none",
+  networkUplink: flags.networkUplink,
+});
+
+/** `userMapping` comes from the environment. */
+export function withSoftware(command: Command, userMapping: string | undefined): Command {
+  const usual = userMapping === undefined ? defaultMapping() : mapping(userMapping);
+  return withData(command)
+    .option("--user-mapping <how>", "run as the submitting user: none, passwd or file:/PATH", mapping, usual)
+    .option("--umask <mode>", "of workloads", umask, "0022")
+    .option("--registry <where>", "of uenv images: a folder, http(s)://... or oci://...", "")
+    .option("--insecure-registry <host:port>", "a container registry without TLS (repeatable)", listed, [])
+    .addOption(
+      new Option("--container-runtime <name>", "what runs containers: podman with crun or runc, or Sarus")
+        .choices([...ENGINE_CHOICES])
+        .default("auto"),
+    )
+    .option("--trusted-key <file>", "public key (PEM) that verifies image signatures (repeatable)", listed, [])
+    .option("--require-signed", "run signed images only", false)
+    .option("--cache-dir <path>", "where images are kept (default: below the data directory)", "")
+    .option("--cache-size <size>", "most that images may take, such as 200GB", bytes)
+    .option("--cache-min-free <size>", "always left free on the cache's file system", bytes)
+    .option("--cache-full-wait <seconds>", "how long an attempt waits for room in a full cache", positive, 300)
+    .option(
+      "--scratch-dir <path>",
+      "where allocations have their scratch folders (default: below the data directory)",
+      "",
+    )
+    .option("--output-dir <path>", "where allocations get folders for output and checkpoints", "")
+    .option("--unified-memory", "CPUs and GPUs share their memory: memory policies have no effect", false)
+    .option("--cuda-library <path>", "clears the memory of GPUs on release, or none (default: wherever it is)", "")
+    .addOption(
+      new Option("--network <driver>", "how network domains are kept apart: by the fabric, or by this machine")
+        .choices(["none", "linux"])
+        .default("none"),
+    )
+    .option("--network-uplink <device>", "with --network=linux: over which domains reach other nodes", "");
+}
+
+/** Jobs must not run as root by default. */
+const defaultMapping = (): UserMapping => ({ kind: process.getuid?.() === 0 ? "passwd" : "none" });
+
+function mapping(text: string): UserMapping {
+  const parsed = parseUserMapping(text);
+  if (parsed === null) throw new InvalidArgumentError("must be none, passwd or file:/PATH.");
+  if (parsed.kind !== "none" && process.getuid?.() !== 0) {
+    throw new InvalidArgumentError("only an agent that runs as root can run workloads as other users.");
+  }
+  return parsed;
+}
+
+/** The same steps, stretched over the requested time. */
+function fullPauses(seconds: number): readonly number[] {
+  const usual = FULL_PAUSES_MS.reduce((sum, ms) => sum + ms, 0);
+  return FULL_PAUSES_MS.map((ms) => Math.round((ms * seconds * 1000) / usual));
+}
+
+const listed = (text: string, list: string[]): string[] => [...list, text];

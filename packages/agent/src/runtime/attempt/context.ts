@@ -1,0 +1,54 @@
+// What the functions of the process runtime share: the node's means, the folders of attempts, and the processes that
+// this agent knows. Only the functions of the runtime change it.
+
+import { join } from "node:path";
+import type { Logger } from "pino";
+import type { AttemptPlace, Isolation } from "../../host/isolation/isolation.ts";
+import type { LimitGroups } from "../../host/isolation/limit-groups.ts";
+import type { PrologueParts } from "../engine.ts";
+import type { RuntimeListener } from "../runtime.ts";
+import type { Watch } from "./reattach.ts";
+import type { LogRetention } from "./retention.ts";
+import type { WarmPool } from "./warm.ts";
+
+interface AttemptProcess {
+  /** Process id of the wrapper; `null` when the wrapper is gone or its id belongs to another process. */
+  readonly leader: number | null;
+  /** Name of the wrapper and of its control group. */
+  readonly group: string;
+  /** Processes that have received SIGTERM. */
+  readonly signalled: Set<number>;
+}
+
+export interface RuntimeContext {
+  readonly nodeId: string;
+  readonly bootId: string;
+  readonly isolation: Isolation;
+  readonly limits: LimitGroups;
+  readonly prologue: PrologueParts;
+  readonly log: Logger;
+  readonly listener: RuntimeListener;
+  /** Variables that every job gets unless it sets them itself. */
+  readonly offered: () => Readonly<Record<string, string>>;
+  readonly attemptsDir: string;
+  readonly endedDir: string;
+  readonly processes: Map<string, AttemptProcess>;
+  /** Attempts whose prologue runs now. */
+  readonly preparing: Map<string, AbortController>;
+  readonly closing: AbortController;
+  readonly retention: LogRetention;
+  readonly watch: Watch;
+  readonly warm: WarmPool;
+}
+
+export const dirOf = ({ attemptsDir }: Pick<RuntimeContext, "attemptsDir">, key: string): string =>
+  join(attemptsDir, key);
+
+export const groupOf = ({ processes }: Pick<RuntimeContext, "processes">, key: string): string =>
+  processes.get(key)?.group ?? key;
+
+export const placeOf = (context: Pick<RuntimeContext, "attemptsDir" | "processes">, key: string): AttemptPlace => ({
+  key: groupOf(context, key),
+  dir: dirOf(context, key),
+  leader: context.processes.get(key)?.leader ?? null,
+});

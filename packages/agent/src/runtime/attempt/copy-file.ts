@@ -1,0 +1,99 @@
+// The file by which the agent makes a wrapper copy a job's output to files of the job's user. The output itself goes
+// to the attempt's folder; the copy is made by a process of that user, with that user's rights only. It follows the
+// output while the job runs; the wrapper waits for it, so the copy is complete when the job has ended. The first
+// second is copied at the end, which spares short jobs the follower.
+
+import { rmSync, writeFileSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
+import { fillOutputPath, isPerNode, type pb } from "@lattice/wire";
+import { quoted, quotedAll } from "../../base/shell-text.ts";
+
+interface CopyPlan {
+  readonly dir: string;
+  readonly order: pb.RunOrder;
+  /** Where relative paths begin. */
+  readonly workdir: string;
+  /** The words that change from the agent's user to the job's; empty when they are the same. */
+  readonly writer: readonly string[];
+}
+
+/** Whether there is something to copy on this node. */
+export function writeCopy({ dir, order, workdir, writer }: CopyPlan): boolean {
+  const file = join(dir, COPY_FILE);
+  const { output } = order;
+  const wanted = output === undefined ? [] : wantedFiles(output, order);
+  if (output === undefined || wanted.length === 0) {
+    rmSync(file, { force: true });
+    return false;
+  }
+  const base = order.workdir === "" ? workdir : order.workdir;
+  const placed = wanted.map(({ fd, path }) => ({ fd, path: isAbsolute(path) ? path : join(base, path) }));
+  writeFileSync(file, copyText(placed, output, writer), { mode: 0o600 });
+  return true;
+}
+
+/** In the attempt's folder. */
+export const COPY_FILE = "copy";
+/** Process ids of the copiers, so that they are not taken for the job's processes. */
+export const COPIERS_FILE = "copiers";
+
+interface Wanted {
+  /** Where the wrapper has the output open for reading. */
+  readonly fd: 7 | 8;
+  readonly path: string;
+}
+
+/** Several nodes would overwrite each other: only the first node writes, unless the path differs by node. */
+function wantedFiles({ file, errorFile }: pb.OutputFiles, order: pb.RunOrder): readonly Wanted[] {
+  const { allocationId: id, name, user, nodes, nodeIndex } = order;
+  const facts = { id, name, user, node: nodes[nodeIndex] ?? "", nodeIndex };
+  const asked: readonly Wanted[] = [
+    { fd: 7, path: file },
+    ...(errorFile === "" ? [] : [{ fd: 8, path: errorFile } as const]),
+  ];
+  return asked
+    .filter(({ path }) => nodeIndex === 0 || isPerNode(path))
+    .map(({ fd, path }) => ({ fd, path: fillOutputPath(path, facts) }));
+}
+
+/** Truncated once, as the owner of the files; the shell's message states why it failed. */
+const OPEN = 'mode=$1; shift; for f; do if [ "$mode" = append ]; then true >>"$f"; else true >"$f"; fi || exit 1; done';
+/** A signal for the whole job ends it in its first second, which has copied nothing yet; later none does. */
+const FOLLOW = `sleep 1; trap "" TERM INT HUP USR1 USR2; exec tail -c +1 -f -s 0.2 --pid="$1" >>"$2"`;
+const REST = 'exec cat >>"$1"';
+
+function copyText(
+  files: readonly Wanted[],
+  { errorFile, append, ifPossible }: pb.OutputFiles,
+  writer: readonly string[],
+): string {
+  const sh = (script: string, words: readonly string[]): string =>
+    `${quotedAll([...writer, "/bin/sh", "-c", script, "sh"])} ${words.join(" ")}`;
+  const paths = files.map(({ path }) => quoted(path));
+  return `exec 7<"$dir/stdout" 8<"$dir/stderr"
+go_without() {
+  copied= merged=
+  printf '%s\\n' "lattice: the output is not written: \${said#*: *: }" >&2
+}
+give_up() {
+  printf '%s\\n' "prologue output the output file: \${said#*: *: }" >"$dir/exit"
+  exit 1
+}
+copied=yes merged=${errorFile === "" ? "yes" : ""}
+said=$(${sh(OPEN, [append ? "append" : "truncate", ...paths])} 2>&1 7<&- 8<&-) || ${ifPossible ? "go_without" : "give_up"}
+follow() {
+  (trap '' TERM INT HUP USR1 USR2; exec sleep 2147483647 7<&- 8<&-) &
+  sentinel=$! copiers=
+${files.map(({ fd, path }) => `  ${sh(FOLLOW, ['"$sentinel"', quoted(path)])} <&${fd} 7<&- 8<&- & copiers="$copiers $!"`).join("\n")}
+  echo "$sentinel$copiers" >"$dir/${COPIERS_FILE}"
+}
+finish() {
+  kill -TERM $copiers
+  kill -KILL "$sentinel"
+  for copier in "$sentinel" $copiers; do
+    while kill -0 "$copier"; do wait "$copier"; done
+  done 2>/dev/null
+${files.map(({ fd, path }) => `  ${sh(REST, [quoted(path)])} <&${fd} 7<&- 8<&-`).join("\n")}
+}
+`;
+}

@@ -1,0 +1,79 @@
+// Where terminals, probes, tasks and checkpoints enter a running attempt.
+
+import { join } from "node:path";
+import type { pb } from "@lattice/wire";
+import { checkpointTarget } from "../../checkpoint/target.ts";
+import type { CheckpointTarget } from "../../checkpoint/types.ts";
+import type { FirstProcess } from "../../host/first-process.ts";
+import type { NetworkPlace } from "../../network/driver.ts";
+import type { AttemptRoom } from "../../tasks/room.ts";
+import { denyLate, hasBegun, isUsersOwn } from "../prologue/attempt-holdings.ts";
+import { checkpointPlace } from "../prologue/checkpoint-place.ts";
+import { dirOf, groupOf, placeOf, type RuntimeContext } from "./context.ts";
+import { readAttempt, readCopiers, readInitPid } from "./files.ts";
+import { readLaunch } from "./launch-file.ts";
+import { childOf } from "./reattach.ts";
+import { limitFiles } from "./starting.ts";
+
+export async function firstProcess(context: RuntimeContext, key: string): Promise<FirstProcess | null> {
+  const dir = dirOf(context, key);
+  const leader = context.processes.get(key)?.leader ?? null;
+  const launched = readLaunch(dir);
+  if (leader === null || launched === null) return null;
+  const init = readInitPid(dir);
+  const { order } = readAttempt(dir);
+  const inContainer = Boolean(order?.environment?.image);
+  // Before its container exists, only the engine runs, outside of it.
+  if (init === null && inContainer) return null;
+  // A user must not enter a process that is still root's: the wrapper, and its child for a moment. The wrapper is not
+  // in the network domain of the job either.
+  const plain = launched.uid === null && order?.network === undefined;
+  const pid = init ?? (plain ? leader : childOf(leader, readCopiers(dir)));
+  if (pid === null || !(await isUsersOwn(launched.uid, pid))) return null;
+  if (inContainer && !(await hasBegun(pid))) return null;
+  return {
+    pid,
+    variables: init === null ? launched.variables : null,
+    filters: join(dir, "filters"),
+    joinBy:
+      order === null ? await context.isolation.prepare(placeOf(context, key)) : await joinFiles(context, key, order),
+  };
+}
+
+async function joinFiles(context: RuntimeContext, key: string, order: pb.RunOrder): Promise<string> {
+  const { isolation, prologue } = context;
+  const files = [await isolation.prepare(placeOf(context, key)), ...(await limitFiles(context, key, order))];
+  const dir = dirOf(context, key);
+  if (readInitPid(dir) !== null) await denyLate(prologue, { group: groupOf(context, key), dir, order });
+  return files.filter((file) => file !== "").join("\n");
+}
+
+export async function taskRoom(context: RuntimeContext, key: string): Promise<AttemptRoom | null> {
+  const dir = dirOf(context, key);
+  const { order } = readAttempt(dir);
+  return order === null ? null : { dir, order, joinBy: await joinFiles(context, key, order) };
+}
+
+export async function checkpointsOf(context: RuntimeContext, key: string): Promise<CheckpointTarget | null> {
+  const dir = dirOf(context, key);
+  const { order } = readAttempt(dir);
+  const place = order === null ? null : checkpointPlace(context.prologue, dir, order);
+  if (place === null) return null;
+  const members = async (): Promise<readonly number[]> => {
+    const all = await context.isolation.members(placeOf(context, key));
+    return all.filter((pid) => pid !== context.processes.get(key)?.leader);
+  };
+  const first = async (): Promise<number | null> => (await firstProcess(context, key))?.pid ?? null;
+  return checkpointTarget({ ...place, members, first, now: Date.now });
+}
+
+/** Returns the network domains of started attempts; before its start an attempt's prologue opens them. */
+export function networksOf(context: RuntimeContext): readonly NetworkPlace[] {
+  return [...context.processes.keys()].flatMap((key) => {
+    const dir = dirOf(context, key);
+    const { network, nodes = [] } = readAttempt(dir).order ?? {};
+    return network === undefined || placeOf(context, key).leader === null || readLaunch(dir) === null
+      ? []
+      : [{ key, network, nodes }];
+  });
+}

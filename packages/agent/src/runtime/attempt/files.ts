@@ -1,0 +1,148 @@
+// The files in the folder of one attempt. The agent writes `order.json`, `stop` and `end.json`; the wrapper writes
+// `pid`, `exit`, `stdout` and `stderr`. Nothing is synced: the boot id in the order reveals what a power cut has lost.
+// Each file is small, so synchronous calls cost less than another thread.
+
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fromJson, type JsonValue, toJson } from "@bufbuild/protobuf";
+import { pb } from "@lattice/wire";
+import type { End, Exit, ReceivedOrder, Stop } from "../../lifecycle/attempt.ts";
+import { COPIERS_FILE } from "./copy-file.ts";
+
+interface AttemptFiles {
+  readonly order: pb.RunOrder | null;
+  readonly arrivedAtMs: number;
+  readonly bootId: string;
+  /** `null` when not claimed; 0 when claimed before the wrapper wrote its process id. */
+  readonly pid: number | null;
+  readonly claimedAtMs: number;
+  readonly exit: Exit | null;
+  readonly exitedAtMs: number;
+  readonly stop: Stop | null;
+  readonly end: End | null;
+}
+
+export function readAttempt(dir: string): AttemptFiles {
+  const stored = readOrder(dir);
+  return {
+    order: stored?.order ?? null,
+    arrivedAtMs: stored?.arrivedAtMs ?? 0,
+    bootId: stored?.bootId ?? "",
+    pid: readPid(dir),
+    claimedAtMs: changedAt(join(dir, "pid")),
+    exit: readExit(dir),
+    exitedAtMs: changedAt(join(dir, "exit")),
+    stop: readJson<Stop>(join(dir, "stop")),
+    end: readJson<End>(join(dir, "end.json")),
+  };
+}
+
+interface StoredOrder {
+  readonly bootId: string;
+  readonly arrivedAtMs: number;
+  /** The message in its canonical JSON form. */
+  readonly order: JsonValue;
+}
+
+/** Returns null when the order is missing or was cut short. A newer agent may have written fields that this one ignores. */
+function readOrder(dir: string): (ReceivedOrder & { readonly bootId: string }) | null {
+  const stored = readJson<StoredOrder>(join(dir, "order.json"));
+  if (stored === null) return null;
+  try {
+    const order = fromJson(pb.RunOrderSchema, stored.order, { ignoreUnknownFields: true });
+    return { bootId: stored.bootId, arrivedAtMs: stored.arrivedAtMs, order };
+  } catch {
+    return null;
+  }
+}
+
+/** Writes the folder, the order, and the executable script if there is one. */
+export function writeOrder(dir: string, received: ReceivedOrder, bootId: string): void {
+  const { order } = received;
+  rewriteOrder(dir, received, bootId);
+  if (order.script !== "") writeFileSync(join(dir, "script"), order.script, { mode: 0o700 });
+}
+
+/** For an order that waits, or that changed while its attempt runs. Never leaves a partial file. */
+export function rewriteOrder(dir: string, { order, arrivedAtMs }: ReceivedOrder, bootId: string): void {
+  // Not to be listed, but to be passed through: the job's user reaches what belongs to it.
+  mkdirSync(dir, { recursive: true, mode: 0o711 });
+  const stored: StoredOrder = { bootId, arrivedAtMs, order: toJson(pb.RunOrderSchema, order) };
+  writeWhole(join(dir, "order.json"), stored);
+}
+
+export function writeStop(dir: string, stop: Stop): void {
+  writeWhole(join(dir, "stop"), stop);
+}
+
+export function writeEnd(dir: string, end: End): void {
+  mkdirSync(dir, { recursive: true });
+  writeWhole(join(dir, "end.json"), end);
+}
+
+/** Returns null until the wrapper has written the whole line. */
+export function readExit(dir: string): Exit | null {
+  const text = readText(join(dir, "exit"));
+  if (text === null || !text.endsWith("\n")) return null;
+  const line = text.slice(0, -1);
+  if (line.startsWith("launch ")) return { kind: "not_launched", message: line.slice("launch ".length) };
+  if (line.startsWith("prologue ")) return prologueFailure(line.slice("prologue ".length));
+  const code = Number.parseInt(line, 10);
+  return Number.isNaN(code) ? null : { kind: "code", code, recorded: true };
+}
+
+/** The stage and its message. */
+function prologueFailure(text: string): Exit {
+  const [stage = ""] = text.split(" ");
+  return { kind: "not_launched", stage, message: text.slice(stage.length).trim() };
+}
+
+export function readPid(dir: string): number | null {
+  const text = readText(join(dir, "pid"));
+  if (text === null) return null;
+  const pid = Number.parseInt(text, 10);
+  return Number.isNaN(pid) ? 0 : pid;
+}
+
+/** Returns the name of the wrapper's group, or null when the attempt is not claimed. */
+export function readGroup(dir: string): string | null {
+  return /^\d+ (\S+)\n$/.exec(readText(join(dir, "pid")) ?? "")?.[1] ?? null;
+}
+
+/** Processes that copy the output: none of the job's own. */
+export const readCopiers = (dir: string): ReadonlySet<number> =>
+  new Set((readText(join(dir, COPIERS_FILE)) ?? "").split(/\s+/).map(Number));
+
+/** The first process inside the attempt's namespaces, by its process id on the node. */
+export function readInitPid(dir: string): number | null {
+  const pid = Number.parseInt(readText(join(dir, "init.pid")) ?? "", 10);
+  return pid > 0 ? pid : null;
+}
+
+function changedAt(path: string): number {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found === undefined ? 0 : Math.round(found.mtimeMs);
+}
+
+function writeWhole(path: string, value: object): void {
+  writeFileSync(`${path}.tmp`, JSON.stringify(value), { mode: 0o600 });
+  renameSync(`${path}.tmp`, path);
+}
+
+function readJson<T>(path: string): T | null {
+  const text = readText(path);
+  if (text === null) return null;
+  try {
+    return JSON.parse(text) as T;
+  } catch {
+    return null;
+  }
+}
+
+function readText(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,78 @@
+// The file by which the agent instructs a wrapper. The wrapper reads it twice: with arguments, for its own settings;
+// without, in the process that becomes the command, which gets its environment only there. The first line is for the
+// agent, possibly a later one: the user and the variables of the command.
+
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { quoted, quotedAll } from "../../base/shell-text.ts";
+import { TOLD_FD } from "../../host/user/enter-workdir.ts";
+
+interface LaunchWords {
+  /** Files by which the wrapper joins further control groups, one per line. */
+  readonly joinBy: string;
+  readonly workdir: string;
+  readonly umask: string;
+  /** The file that controls the copy of its output; "" for none. */
+  readonly copy: string;
+  /** What the words begin with. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly command: readonly string[];
+  /** The words before the command report why they could not start it. */
+  readonly reportsLaunchFailure: boolean;
+  readonly kept: KeptLaunch;
+}
+
+interface KeptLaunch {
+  /** The instructed wrapper; another may have claimed the attempt first. */
+  readonly wrapper: string;
+  /** The uid it changes to; `null` when it keeps the agent's. */
+  readonly uid: number | null;
+  /** The job's whole environment, for terminals and tasks. */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+export function writeLaunch(
+  dir: string,
+  { joinBy, workdir, umask, copy, environment, command, reportsLaunchFailure, kept }: LaunchWords,
+): void {
+  const text = [
+    `# ${JSON.stringify(kept)}`,
+    "case $# in",
+    `2) set -- ${quotedAll([joinBy, workdir, umask, copy])} ;;`,
+    "0)",
+    ...(reportsLaunchFailure ? [`exec ${TOLD_FD}>"$dir/unlaunched"`] : []),
+    becoming(environment, command),
+    ";;",
+    "esac",
+    "",
+  ].join("\n");
+  // Whole at any time: the wrapper of an earlier life may be reading it.
+  writeFileSync(join(dir, "launch.tmp"), text, { mode: 0o600 });
+  renameSync(join(dir, "launch.tmp"), join(dir, "launch"));
+}
+
+/** Returns null when the file is missing or malformed. */
+export function readLaunch(dir: string): KeptLaunch | null {
+  try {
+    const [first = ""] = readFileSync(join(dir, "launch"), "utf8").split("\n", 1);
+    return JSON.parse(first.slice("# ".length)) as KeptLaunch;
+  } catch {
+    return null;
+  }
+}
+
+function becoming(environment: Readonly<Record<string, string>>, command: readonly string[]): string {
+  const variables = Object.entries(environment);
+  if (variables.every(([name]) => isPlain(name))) {
+    const exports = variables.map(([name, value]) => `export ${name}=${quoted(value)}\n`);
+    return `${exports.join("")}exec ${quotedAll(command)}`;
+  }
+  // Two programs more, for names that mean something to the shell or that it cannot have.
+  const words = variables.map(([name, value]) => `${name}=${value}`);
+  return `exec /usr/bin/env -i ${quotedAll(words)} /bin/sh -c 'exec "$@"' sh ${quotedAll(command)}`;
+}
+
+/** Names that some shells reserve. */
+const SPECIAL = new Set(["BASHOPTS", "BASH_VERSINFO", "EUID", "IFS", "LINENO", "OPTIND", "PPID", "SHELLOPTS", "UID"]);
+
+const isPlain = (name: string): boolean => /^[A-Za-z_]\w*$/.test(name) && !SPECIAL.has(name);

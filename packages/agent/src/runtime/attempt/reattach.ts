@@ -1,0 +1,65 @@
+// Watches processes of an earlier agent. They are not children of this process, so their end is found by polling; own
+// children are never in this watch. A process id may be reused, so the command line must carry the wrapper's name.
+
+import { readFileSync } from "node:fs";
+import type { AttemptPlace } from "../../host/isolation/isolation.ts";
+import { isWrapper } from "../../host/isolation/wrapper-process.ts";
+import type { Exit } from "../../lifecycle/attempt.ts";
+import { readExit } from "./files.ts";
+
+/** Returns the wrapper's child that became the command, skipping the processes that copy its output. */
+export function childOf(pid: number, but: ReadonlySet<number>): number | null {
+  try {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").map(Number);
+    return children.find((child) => child > 0 && !but.has(child)) ?? null;
+  } catch {
+    return null;
+  }
+}
+
+export interface Watch {
+  add(key: string, place: AttemptPlace): void;
+  close(): void;
+}
+
+/** Polling interval for reattached processes; the end of own children is seen immediately. */
+const LOOK_EVERY_MS = 250;
+
+export function watchAdopted(exited: (key: string, exit: Exit) => void): Watch {
+  const adopted = new Map<string, AttemptPlace>();
+  let timer: NodeJS.Timeout | null = null;
+  let looking = false;
+
+  async function look(): Promise<void> {
+    for (const [key, place] of adopted) {
+      if (place.leader !== null && (await isWrapper(place.key, place.leader))) continue;
+      // Read after the look at the process: an exit written in between is not missed.
+      const exit = readExit(place.dir);
+      if (!adopted.delete(key)) continue;
+      exited(key, exit ?? { kind: "unseen", message: "its process vanished without leaving an exit status" });
+    }
+    if (adopted.size === 0) stop();
+  }
+
+  function stop(): void {
+    if (timer !== null) clearInterval(timer);
+    timer = null;
+  }
+
+  return {
+    add(key, place) {
+      adopted.set(key, place);
+      timer ??= setInterval(() => {
+        if (looking) return;
+        looking = true;
+        void look().finally(() => {
+          looking = false;
+        });
+      }, LOOK_EVERY_MS);
+    },
+    close() {
+      adopted.clear();
+      stop();
+    },
+  };
+}

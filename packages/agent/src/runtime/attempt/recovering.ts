@@ -1,0 +1,50 @@
+// Recovers the attempts of an earlier agent, and removes what belongs to none of them.
+
+import { readdir } from "node:fs/promises";
+import { findWrapper, isWrapper } from "../../host/isolation/wrapper-process.ts";
+import type { RecoveredFacts } from "../../lifecycle/recover.ts";
+import { stop } from "../process/stop.ts";
+import { readHeld, readRoom } from "../prologue/attempt-holdings.ts";
+import { sweepLeftovers } from "../prologue/epilogue.ts";
+import { dirOf, groupOf, type RuntimeContext } from "./context.ts";
+import { withMemory } from "./exits.ts";
+import { readAttempt, readGroup, readPid } from "./files.ts";
+import { readLaunch } from "./launch-file.ts";
+
+export async function recoverAttempts(context: RuntimeContext): Promise<ReadonlyMap<string, RecoveredFacts>> {
+  await context.retention.load();
+  const keys = await readdir(context.attemptsDir);
+  return new Map(await Promise.all(keys.map(async (key) => [key, await factsOf(context, key)] as const)));
+}
+
+async function factsOf(context: RuntimeContext, key: string): Promise<RecoveredFacts> {
+  const { processes, prologue, bootId } = context;
+  const dir = dirOf(context, key);
+  const claimed = readPid(dir);
+  const group = readGroup(dir) ?? readLaunch(dir)?.wrapper ?? key;
+  const leader = claimed === 0 ? await findWrapper(group) : claimed;
+  const alive = leader !== null && (await isWrapper(group, leader));
+  // Read after the look at the process, so that an exit written in between is seen.
+  const files = readAttempt(dir);
+  const rebooted = files.order !== null && files.bootId !== bootId;
+  // The id of a wrapper that is gone may belong to another process by now, whose session must not be ended.
+  const own = alive && !rebooted ? leader : null;
+  processes.set(key, { leader: own, group, signalled: new Set() });
+  const exit = files.exit === null ? null : await withMemory(context, key, files.exit);
+  prologue.images.cache.pin(key, readHeld(dir).images);
+  const room = await readRoom(dir);
+  if (room !== null) prologue.shares.keep(key, room);
+  return { ...files, exit, claimed: claimed !== null, alive, rebooted };
+}
+
+export async function sweepAttempts(context: RuntimeContext, known: ReadonlySet<string>): Promise<void> {
+  const { isolation, limits, warm, prologue, closing, log } = context;
+  const groups = new Set([...known].map((key) => groupOf(context, key)));
+  for (const key of await isolation.groups()) {
+    if (groups.has(key) || warm.has(key)) continue;
+    log.warn({ group: key }, "removing the control group of an unknown attempt");
+    await stop({ key, dir: dirOf(context, key), leader: null }, { isolation, signal: closing.signal, log });
+  }
+  for (const key of await limits.keys()) if (!groups.has(key) && !warm.has(key)) await limits.remove(key);
+  await sweepLeftovers(prologue, known, log);
+}

@@ -1,0 +1,94 @@
+// Starts an attempt: its limits, its prologue, and then a warm process that becomes its wrapper.
+
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { pb } from "@lattice/wire";
+import { PrologueError } from "../../base/prologue-error.ts";
+import type { ReceivedOrder } from "../../lifecycle/attempt.ts";
+import { hostFile } from "../../tasks/offered.ts";
+import type { Prepared } from "../engine.ts";
+import { runPrologue } from "../prologue/prologue.ts";
+import type { StartResult } from "../runtime.ts";
+import { dirOf, groupOf, type RuntimeContext } from "./context.ts";
+import { environment, HOST_FILE } from "./environment.ts";
+import { onChildEnd } from "./exits.ts";
+import { writeOrder } from "./files.ts";
+import { prepareLaunch } from "./launch.ts";
+import type { Warm } from "./warm.ts";
+
+type NotLaunched = Extract<StartResult, { readonly kind: "not_launched" }>;
+
+export async function startAttempt(
+  context: RuntimeContext,
+  key: string,
+  received: ReceivedOrder,
+): Promise<StartResult> {
+  // Acknowledged in an earlier life of this agent: it must not run a second time.
+  if (context.retention.has(key))
+    return { kind: "not_launched", message: "this attempt has ended on this node before" };
+  const { order } = received;
+  const dir = dirOf(context, key);
+  writeOrder(dir, received, context.bootId);
+  writeFileSync(join(dir, HOST_FILE), hostFile(order.nodes, order.tasksPerNode));
+  const warm = await context.warm.take();
+  context.processes.set(key, { leader: warm.pid, group: warm.group, signalled: new Set() });
+  const refusal = await prepareWarm(context, warm, key, received).catch((error: Error) => {
+    warm.dismiss();
+    throw error;
+  });
+  if (refusal !== null) {
+    warm.dismiss();
+    return refusal;
+  }
+  warm.become(dir, (status) => onChildEnd(context, key, warm.pid, status));
+  return { kind: "started", atMs: Date.now() };
+}
+
+/** Returns why the attempt cannot start, or null when everything is ready for the wrapper. */
+async function prepareWarm(
+  context: RuntimeContext,
+  { group }: Warm,
+  key: string,
+  received: ReceivedOrder,
+): Promise<NotLaunched | null> {
+  const { order } = received;
+  const limited = await limitFiles(context, key, order);
+  const ready = await prepareNode(context, key, received);
+  if ("kind" in ready) return ready;
+  const { umask } = context.prologue;
+  const launch = { dir: dirOf(context, key), wrapper: group, joinBy: limited.join("\n"), order, umask, ...ready };
+  const problem = prepareLaunch(launch);
+  return problem === null ? null : { kind: "not_launched", message: problem };
+}
+
+/** Returns the files by which a process joins the limits of the attempt, beyond its own group. */
+export function limitFiles(context: RuntimeContext, key: string, order: pb.RunOrder): Promise<readonly string[]> {
+  return context.limits.prepare(groupOf(context, key), order.limits ?? null).catch((error: Error) => {
+    // Limits that cannot be set must not be exceeded; without limits only the count of OOM kills is lost.
+    if (order.limits !== undefined) throw error;
+    return [];
+  });
+}
+
+async function prepareNode(
+  context: RuntimeContext,
+  key: string,
+  received: ReceivedOrder,
+): Promise<Prepared | NotLaunched> {
+  const { nodeId, prologue, preparing, closing, offered } = context;
+  const abort = new AbortController();
+  preparing.set(key, abort);
+  const signal = AbortSignal.any([abort.signal, closing.signal]);
+  const dir = dirOf(context, key);
+  try {
+    const base = environment(received, { nodeId, attemptDir: dir, base: process.env, offered: offered() });
+    const target = { key, group: groupOf(context, key), dir, order: received.order, environment: base };
+    return await runPrologue(prologue, target, signal);
+  } catch (error) {
+    const { message } = error as Error;
+    if (signal.aborted) return { kind: "not_launched", message: "it was stopped before it began" };
+    return { kind: "not_launched", message, ...(error instanceof PrologueError ? { stage: error.stage } : null) };
+  } finally {
+    preparing.delete(key);
+  }
+}

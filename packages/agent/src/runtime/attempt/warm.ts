@@ -1,0 +1,213 @@
+// Warm processes that wait for attempts. Forking the agent costs milliseconds per start, and joining a control group
+// as much again; small reusable shells do both in advance. One process waits at any time; when it is taken, the next
+// is prepared. There is one shell per concurrent attempt, plus one.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { standby } from "./warm-script.ts";
+
+export interface Warm {
+  readonly pid: number;
+  /** The name of its control group. */
+  readonly group: string;
+  /**
+   * Becomes the wrapper of that attempt. `ended` receives the exit status, or null when its shell is gone and the
+   * status is unknown.
+   */
+  become(dir: string, ended: (status: number | null) => void): void;
+  /** Not needed after all. */
+  dismiss(): void;
+}
+
+export interface WarmPool {
+  take(): Promise<Warm>;
+  /** Whether a group of this name belongs to a process that waits. */
+  has(group: string): boolean;
+  /** Ends the waiting processes; running ones continue. */
+  close(): Promise<void>;
+}
+
+interface WarmOptions {
+  /** The script that a waiting process becomes. */
+  readonly wrapper: string;
+  /** Creates a group; returns the file to join it by, or "". */
+  readonly prepare: (group: string) => Promise<string>;
+  /** Removes an unused group. */
+  readonly remove: (group: string) => Promise<void>;
+  /** Begins the names of groups: never those of another life of this agent. */
+  readonly prefix: string;
+}
+
+/** Leaves the first moments of an attempt to the attempt. */
+const REFILL_AFTER_MS = 20;
+/** A burst leaves more shells; the surplus is closed. */
+const MAX_IDLE_SHELLS = 4;
+/** A shell that dies before use may have been killed; several in a row were not. */
+const TRIES = 3;
+const CLOSE_WAIT_MS = 500;
+
+interface Shell {
+  readonly child: ChildProcess;
+  /** Handler for its output; `null` while the shell is idle. */
+  heard: ((word: string, number: number) => void) | null;
+  gone: () => void;
+}
+
+export const warmPool = (options: WarmOptions): WarmPool => new ShellPool(options);
+
+class ShellPool implements WarmPool {
+  readonly #options: WarmOptions;
+  readonly #command: [string, ...string[]];
+  readonly #idle: Shell[] = [];
+  /** Processes that wait for an attempt, or will in a moment. */
+  readonly #waiting: Promise<Warm>[] = [];
+  readonly #unused = new Map<string, Shell>();
+  /** Groups that are being removed. */
+  readonly #removals = new Set<Promise<void>>();
+  #made = 0;
+  #closed = false;
+  #refill: NodeJS.Timeout | null = null;
+
+  constructor(options: WarmOptions) {
+    this.#options = options;
+    this.#command = standby(options.wrapper);
+    this.#wait();
+  }
+
+  async take(): Promise<Warm> {
+    for (let tries = 1; tries < TRIES; tries += 1) {
+      const found = await this.#next().catch(() => null);
+      // It may have been killed while it waited.
+      if (found !== null && this.#unused.has(found.group)) return found;
+    }
+    return this.#next();
+  }
+
+  has(group: string): boolean {
+    return group.startsWith(this.#options.prefix);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#refill !== null) clearTimeout(this.#refill);
+    await Promise.race([Promise.allSettled(this.#waiting), pause()]);
+    for (const shell of this.#unused.values()) say(shell, "-");
+    for (const { child } of this.#idle) child.stdin?.end();
+    for (let waited = 0; this.#unused.size > 0 && waited < CLOSE_WAIT_MS; waited += LOOK_MS) await pause(LOOK_MS);
+    await Promise.race([Promise.all(this.#removals), pause()]);
+  }
+
+  #next(): Promise<Warm> {
+    const found = this.#waiting.shift() ?? this.#make();
+    this.#refill ??= setTimeout(() => {
+      this.#refill = null;
+      if (!this.#closed && this.#waiting.length === 0) this.#wait();
+    }, REFILL_AFTER_MS).unref();
+    return found;
+  }
+
+  #wait(): void {
+    const next = this.#make();
+    next.catch(() => undefined);
+    this.#waiting.push(next);
+  }
+
+  async #make(): Promise<Warm> {
+    const shell = this.#idle.pop() ?? this.#startShell();
+    const group = `${this.#options.prefix}${this.#made++}`;
+    const file = await this.#options.prepare(group);
+    return new Promise((resolve, reject) => {
+      shell.gone = () => reject(new Error("the shell of the warm process has ended"));
+      if (shell.child.exitCode !== null || shell.child.pid === undefined) return shell.gone();
+      shell.heard = (word, pid) => {
+        if (word === "ended") {
+          this.#rest(shell);
+          reject(new Error(`the warm process ended with ${pid}`));
+        }
+        if (word !== "ready") return;
+        this.#unused.set(group, shell);
+        resolve(this.#warm(shell, group, pid));
+      };
+      say(shell, `+ ${group} ${file}`);
+    });
+  }
+
+  #warm(shell: Shell, group: string, pid: number): Warm {
+    const onEnd = (ended: (status: number | null) => void): void => {
+      shell.gone = () => ended(null);
+      shell.heard = (word, status) => {
+        if (word !== "ended") return;
+        this.#rest(shell);
+        ended(status);
+      };
+    };
+    onEnd(() => this.#removeUnused(group));
+    return {
+      pid,
+      group,
+      become: (dir, ended) => {
+        this.#unused.delete(group);
+        onEnd(ended);
+        say(shell, `= ${dir}`);
+      },
+      dismiss: () => {
+        this.#unused.delete(group);
+        say(shell, "-");
+      },
+    };
+  }
+
+  #removeUnused(group: string): void {
+    if (!this.#unused.delete(group)) return;
+    const removed = this.#options.remove(group).finally(() => this.#removals.delete(removed));
+    this.#removals.add(removed);
+  }
+
+  #startShell(): Shell {
+    const [program, ...words] = this.#command;
+    const child = spawn(program, words, { cwd: "/", detached: true, env: {}, stdio: ["pipe", "pipe", "ignore"] });
+    const shell: Shell = { child, heard: null, gone: () => undefined };
+    const over = (): void => {
+      const at = this.#idle.indexOf(shell);
+      if (at >= 0) this.#idle.splice(at, 1);
+      shell.gone();
+    };
+    child.once("error", over);
+    child.once("exit", over);
+    child.stdin?.on("error", () => undefined);
+    onLines(child, (line) => {
+      const [word = "", number] = line.split(" ");
+      shell.heard?.(word, Number(number));
+    });
+    unrefAll(child);
+    return shell;
+  }
+
+  #rest(shell: Shell): void {
+    shell.heard = null;
+    shell.gone = () => undefined;
+    if (this.#closed || this.#idle.length >= MAX_IDLE_SHELLS) shell.child.stdin?.end();
+    else this.#idle.push(shell);
+  }
+}
+
+const LOOK_MS = 5;
+const pause = (ms = CLOSE_WAIT_MS): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref());
+
+const say = ({ child }: Shell, line: string): void => void child.stdin?.write(`${line}\n`);
+
+function onLines({ stdout }: ChildProcess, take: (line: string) => void): void {
+  let rest = "";
+  stdout?.on("data", (bytes: Buffer) => {
+    const lines = (rest + bytes.toString()).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) take(line);
+  });
+}
+
+/** A warm process must not keep the agent from ending. */
+function unrefAll(child: ChildProcess): void {
+  child.unref();
+  for (const stream of [child.stdin, child.stdout]) {
+    if (stream !== null && "unref" in stream && typeof stream.unref === "function") stream.unref();
+  }
+}

@@ -1,0 +1,15 @@
+// Removes the container that podman leaves behind when it is killed itself, its count of kills, and the image's pin.
+
+import type { PrologueParts, PrologueTarget } from "../engine.ts";
+import { nameOf } from "../prologue/attempt-holdings.ts";
+import { type ContainerStore, removeContainer } from "./podman.ts";
+import { forgetKills } from "./runtime-script.ts";
+
+export async function clean(
+  store: ContainerStore,
+  { groupParent, images }: PrologueParts,
+  { key, group }: Pick<PrologueTarget, "key" | "group">,
+): Promise<void> {
+  images.cache.release(key);
+  await removeContainer(store, nameOf(key)).finally(() => forgetKills(store.folder, groupParent(group)));
+}

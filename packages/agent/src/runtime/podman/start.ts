@@ -1,0 +1,145 @@
+// The words that run a container by podman. A container shares the node's network, processes and memory, as parallel
+// programs need it. It gets no root, no capabilities, no new privileges, and no root file system but its own.
+
+import { readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { HELPER_PATH } from "../../base/executable.ts";
+import { asUser } from "../../host/user/user.ts";
+import type { ContainerImage } from "../../images/images.ts";
+import { enterScript, enterWords } from "../attempt/enter-script.ts";
+import { containerBinds } from "../container/binds.ts";
+import { type Passed, passedDevices } from "../container/devices/passed.ts";
+import { containerEnvironment } from "../container/environment.ts";
+import { PROGRAMS } from "../container/programs.ts";
+import type { ContainerBind, EngineAttempt, Prepared, PrologueParts } from "../engine.ts";
+import { nameOf, readRoom } from "../prologue/attempt-holdings.ts";
+import { baseWords, type ContainerStore } from "./podman.ts";
+
+export interface ContainerPlan {
+  readonly name: string;
+  readonly image: string;
+  readonly uid: number;
+  readonly gid: number;
+  readonly groups: readonly number[];
+  /** Empty for the image's own. */
+  readonly workdir: string;
+  readonly readOnly: boolean;
+  readonly environmentFile: string;
+  /** Variables that a file of lines cannot hold. */
+  readonly variables: readonly string[];
+  readonly binds: readonly ContainerBind[];
+  readonly devices: Passed;
+  readonly pidFile: string;
+  readonly groupParent: string;
+  readonly umask: string;
+}
+
+/** Where runc may still set it without the right to raise limits. */
+const MOST_PROCESSES = 32_768;
+const MOST_FILES = 65_536;
+const LABEL = "lattice.agent";
+
+export async function start(
+  store: ContainerStore,
+  parts: PrologueParts,
+  attempt: EngineAttempt,
+  image: ContainerImage,
+): Promise<Prepared> {
+  const { key, group, dir, order, runAs, data, policy } = attempt;
+  const binds = containerBinds(attempt, await parts.offered());
+  const devices = await passedDevices(parts.devices, parts.inside(), await readRoom(dir));
+  const environment = containerEnvironment({
+    environment: attempt.environment,
+    chosen: order.variables,
+    image: image.variables,
+    driver: devices.driver.length > 0,
+    programs: binds.some(({ to }) => to === PROGRAMS),
+  });
+  const { lines, rest } = splitLines(environment);
+  const environmentFile = join(dir, "environment");
+  await writeFile(environmentFile, lines.join("\n"), { mode: 0o600 });
+  const { uid, gid, groups } = runAs ?? { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0, groups: [] };
+  const words = runWords(store, {
+    name: nameOf(key),
+    image: image.id,
+    ...{ uid, gid, groups: groups.filter((each) => each !== gid), umask: parts.umask },
+    workdir: order.workdir,
+    readOnly: order.environment?.readOnly === true,
+    environmentFile,
+    variables: rest,
+    binds,
+    devices,
+    pidFile: join(dir, "init.pid"),
+    groupParent: parts.groupParent(group),
+  });
+  const script = join(dir, "enter");
+  const plan = { dir, images: [], data, workdir: "", before: [...policy, ...words], byEngine: PODMAN_FAILED };
+  await writeFile(script, enterScript(plan), { mode: 0o600 });
+  return {
+    before: enterWords(script),
+    environment: PODMAN_ENVIRONMENT,
+    reportsLaunchFailure: false,
+    workdir: "/",
+    uid: runAs?.uid ?? null,
+    writer: runAs === null ? [] : asUser(runAs, true),
+    variables: environment,
+  };
+}
+
+/** podman's own exit code for its failures. */
+const PODMAN_FAILED = 125;
+
+/** podman runs as root, so it receives no variable of the job. */
+const PODMAN_ENVIRONMENT = { PATH: HELPER_PATH, HOME: "/root" };
+
+function splitLines(environment: Readonly<Record<string, string>>): { lines: string[]; rest: string[] } {
+  const lines: string[] = [];
+  const rest: string[] = [];
+  for (const [name, value] of Object.entries(environment)) {
+    const plain = /^[A-Za-z_]\w*$/.test(name) && !/[\r\n]/.test(value);
+    (plain ? lines : rest).push(`${name}=${value}`);
+  }
+  return { lines, rest };
+}
+
+export function runWords(store: ContainerStore, plan: ContainerPlan): readonly string[] {
+  const { files, processes } = ownLimits();
+  // Below the attempt's group, where its limits apply. conmon stays in that group, since in v2 a group with
+  // controllers has no processes next to its children; podman's own limit of processes would need a controller.
+  const groups = ["--cgroups=no-conmon", "--pids-limit=-1", "--cgroup-parent", plan.groupParent];
+  return [
+    store.podman,
+    ...baseWords(store),
+    ...["run", "--rm", "--name", plan.name, "--label", `${LABEL}=${plan.groupParent}`, "--pidfile", plan.pidFile],
+    ...["--network=host", "--pid=host", "--ipc=host", "--uts=host", ...groups],
+    ...["--user", `${plan.uid}:${plan.gid}`, ...plan.groups.flatMap((group) => ["--group-add", String(group)])],
+    ...["--cap-drop=all", "--security-opt=no-new-privileges", "--log-driver=none", "--umask", plan.umask],
+    ...["--ulimit", `nofile=${files}:${files}`, "--ulimit", `nproc=${processes}:${processes}`],
+    ...(plan.readOnly ? ["--read-only"] : []),
+    ...(plan.workdir === "" ? [] : ["--workdir", plan.workdir]),
+    ...plan.binds.flatMap(({ at, to = at, readOnly }) => [
+      "--volume",
+      `${at}:${to}:${readOnly ? "ro" : "rw"},nosuid,nodev`,
+    ]),
+    ...deviceWords(plan.devices),
+    ...["--env-file", plan.environmentFile, ...plan.variables.flatMap((variable) => ["--env", variable])],
+    ...["--pull=never", "--entrypoint", "", plan.image],
+  ];
+}
+
+/** The agent's own limits: an engine cannot raise them, and fails late if asked to. */
+function ownLimits(): { readonly files: number; readonly processes: number } {
+  const text = readFileSync("/proc/self/limits", "utf8");
+  const hard = (name: string, most: number): number => {
+    const value = Number(new RegExp(`^${name} +\\S+ +(\\d+)`, "m").exec(text)?.[1] ?? most);
+    return Math.min(value, most);
+  };
+  return { files: hard("Max open files", MOST_FILES), processes: hard("Max processes", MOST_PROCESSES) };
+}
+
+/** Of the share alone. Nothing of the driver can be changed from inside. */
+const deviceWords = ({ named, files, driver }: Passed): readonly string[] => [
+  ...[...named, ...files].flatMap((device) => ["--device", device]),
+  ...driver.flatMap(({ from, to }) => ["--volume", `${from}:${to}:ro,nosuid,nodev`]),
+];

@@ -1,0 +1,156 @@
+// Runs attempts as real processes of this machine: their folders, control groups and wrappers, and the watch over
+// processes of an earlier agent. The lifecycle decides what an attempt does next; this file performs it.
+
+import { existsSync, renameSync } from "node:fs";
+import { access, mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { systemAfter } from "../base/after.ts";
+import { cpuMsOf } from "../host/cpu-time.ts";
+import { usageOf } from "../host/usage.ts";
+import { keepNetworks } from "../network/keep.ts";
+import { dirOf, groupOf, placeOf, type RuntimeContext } from "./attempt/context.ts";
+import { checkpointsOf, firstProcess, networksOf, taskRoom } from "./attempt/entering.ts";
+import { reportExit } from "./attempt/exits.ts";
+import { rewriteOrder, writeEnd, writeStop } from "./attempt/files.ts";
+import { watchAdopted } from "./attempt/reattach.ts";
+import { recoverAttempts, sweepAttempts } from "./attempt/recovering.ts";
+import { RETENTION, type RetentionLimits, retention } from "./attempt/retention.ts";
+import { startAttempt } from "./attempt/starting.ts";
+import { warmPool } from "./attempt/warm.ts";
+import { writeWrapper } from "./attempt/wrapper.ts";
+import { terminate } from "./process/stop.ts";
+import { readHeld } from "./prologue/attempt-holdings.ts";
+import { engineOf, runEpilogue } from "./prologue/epilogue.ts";
+import { metricsFile } from "./prologue/folders.ts";
+import type { Runtime, StateEntry } from "./runtime.ts";
+
+type Given = "nodeId" | "bootId" | "isolation" | "limits" | "prologue" | "log" | "listener" | "offered";
+
+interface ProcessRuntimeOptions extends Pick<RuntimeContext, Given> {
+  readonly dataDir: string;
+  /** Default: RETENTION. */
+  readonly retention?: RetentionLimits;
+}
+
+export async function processRuntime(options: ProcessRuntimeOptions): Promise<Runtime> {
+  const context = await openContext(options);
+  const { isolation, limits, prologue, log, bootId, processes, closing } = context;
+  const members = (key: string): Promise<readonly number[]> => isolation.members(placeOf(context, key));
+  const stopKeeping = keepNetworks({
+    driver: prologue.network,
+    places: () => networksOf(context),
+    after: systemAfter,
+    log,
+  });
+  return {
+    isolation: isolation.kind,
+    recover: () => recoverAttempts(context),
+    sweep: (known) => sweepAttempts(context, known),
+    adopt(key) {
+      if (placeOf(context, key).leader !== null) context.watch.add(key, placeOf(context, key));
+    },
+    start: (key, received) => startAttempt(context, key, received),
+    interrupt: (key) => context.preparing.get(key)?.abort(),
+    async terminate(key) {
+      const signalled = processes.get(key)?.signalled ?? new Set();
+      for (const pid of await terminate(isolation, placeOf(context, key), signalled)) signalled.add(pid);
+    },
+    kill: (key) => isolation.kill(placeOf(context, key)),
+    clear: (key) => clearAttempt(context, key),
+    // Without the script: it may be running, and the start writes it.
+    rememberOrder: async (key, received) => rewriteOrder(dirOf(context, key), received, bootId),
+    rememberStop: async (key, stop) => writeStop(dirOf(context, key), stop),
+    rememberEnd: async (key, end) => writeEnd(dirOf(context, key), end),
+    archive: (key) => archiveAttempt(context, key),
+    async discard(key) {
+      processes.delete(key);
+      await rm(dirOf(context, key), { recursive: true, force: true });
+    },
+    logFile: (key, stream) => logFile(context, key, stream),
+    firstProcess: (key) => firstProcess(context, key),
+    room: (key) => taskRoom(context, key),
+    members: async (key) => (processes.has(key) ? members(key) : []),
+    cpuMs: async (key) => (processes.has(key) ? cpuMsOf(await members(key)) : null),
+    usage: async (key) => (processes.has(key) ? usageOf(await members(key)) : null),
+    metricsFile: (key) => metricsFile(prologue.scratch.pathOf(key)),
+    checkpoints: (key) => checkpointsOf(context, key),
+    describe: async (key) => describeAttempt(context, key),
+    async close() {
+      closing.abort();
+      stopKeeping();
+      context.watch.close();
+      await context.warm.close();
+      await isolation.close();
+      await limits.close();
+    },
+  };
+}
+
+async function openContext(options: ProcessRuntimeOptions): Promise<RuntimeContext> {
+  const { dataDir, prologue, isolation, listener } = options;
+  const attemptsDir = join(dataDir, "attempts");
+  const endedDir = join(dataDir, "ended");
+  await mkdir(attemptsDir, { recursive: true, mode: 0o711 });
+  await mkdir(endedDir, { recursive: true, mode: 0o700 });
+  await mkdir(prologue.scratch.root, { recursive: true, mode: 0o711 });
+  const context: RuntimeContext = {
+    ...options,
+    attemptsDir,
+    endedDir,
+    processes: new Map(),
+    preparing: new Map(),
+    closing: new AbortController(),
+    retention: retention(endedDir, options.retention ?? RETENTION, (key) => listener.dropped(key)),
+    watch: watchAdopted((key, exit) => void reportExit(context, key, exit)),
+    warm: warmPool({
+      wrapper: await writeWrapper(dataDir),
+      prefix: `w${Date.now().toString(36)}-`,
+      prepare: (group) => isolation.prepare({ key: group, dir: "", leader: null }),
+      remove: async (group) => void (await isolation.remove({ key: group, dir: "", leader: null })),
+    }),
+  };
+  return context;
+}
+
+async function clearAttempt(context: RuntimeContext, key: string): Promise<void> {
+  const { prologue, isolation, limits, closing, log } = context;
+  const dir = dirOf(context, key);
+  await engineOf(prologue, dir).stop(placeOf(context, key), { isolation, signal: closing.signal, log });
+  if (closing.signal.aborted) return;
+  const group = groupOf(context, key);
+  await limits.remove(group);
+  await runEpilogue(prologue, { key, group, dir }, log);
+}
+
+async function archiveAttempt(context: RuntimeContext, key: string): Promise<void> {
+  context.processes.delete(key);
+  const dir = dirOf(context, key);
+  try {
+    renameSync(dir, join(context.endedDir, key));
+  } catch {
+    // Archived before: the archived folder has the logs, the newer one has none.
+    await rm(dir, { recursive: true, force: true });
+  }
+  context.retention.added(key);
+}
+
+async function logFile(context: RuntimeContext, key: string, stream: "stdout" | "stderr"): Promise<string | null> {
+  for (const dir of [dirOf(context, key), join(context.endedDir, key)]) {
+    const found = await access(dir).then(
+      () => true,
+      () => false,
+    );
+    if (found) return join(dir, stream);
+  }
+  return null;
+}
+
+function describeAttempt(context: RuntimeContext, key: string): StateEntry | null {
+  const dir = dirOf(context, key);
+  const known = context.processes.get(key);
+  if (known === undefined || !existsSync(dir)) return null;
+  const { images, container } = readHeld(dir);
+  const runtime = container !== null ? "container" : images.length > 0 ? "uenv" : "process";
+  const cgroup = context.isolation.folderOf(known.group);
+  return { attempt: key, pid: known.leader, wrapper: known.group, cgroup, dir, runtime, mounts: images, container };
+}

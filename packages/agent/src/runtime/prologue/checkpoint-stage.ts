@@ -1,0 +1,52 @@
+// The checkpoint stage of the prologue: the control folder, the variables that name the folders for writing and
+// resuming, and for DMTCP the words before the command.
+
+import { join } from "node:path";
+import type { pb } from "@lattice/wire";
+import { PrologueError } from "../../base/prologue-error.ts";
+import { controlFolder, type FileOwner, makeControl } from "../../checkpoint/control.ts";
+import { dmtcpWords, missingDmtcp } from "../../checkpoint/dmtcp.ts";
+import { makeFlag } from "../../checkpoint/shared-flag.ts";
+
+interface CheckpointStage {
+  readonly variables: Record<string, string>;
+  /** Put before the command itself. */
+  readonly before: readonly string[];
+}
+
+const NONE: CheckpointStage = { variables: {}, before: [] };
+
+interface StageInput {
+  readonly plan: pb.CheckpointPlan | undefined;
+  readonly dir: string;
+  /** Where checkpoints go; undefined: this node has no such folder. */
+  readonly checkpoints: string | undefined;
+  readonly owner: FileOwner | null;
+  readonly path: string;
+  /** It runs in a container. */
+  readonly contained: boolean;
+}
+
+export function prepareCheckpoints({ plan, dir, checkpoints, owner, path, contained }: StageInput): CheckpointStage {
+  if (plan === undefined) return NONE;
+  if (checkpoints === undefined) {
+    const why = "this node has no folder for checkpoints: its agent was started without --output-dir";
+    throw new PrologueError("checkpoint", why);
+  }
+  const { mode, resumeFrom } = plan;
+  if (mode === "dmtcp" && contained) throw new PrologueError("checkpoint", "dmtcp does not reach into a container");
+  const missing = mode === "dmtcp" ? missingDmtcp(path) : null;
+  if (missing !== null) throw new PrologueError("checkpoint", missing);
+  const from = resumeFrom > 0 ? join(checkpoints, String(resumeFrom)) : "";
+  const control = controlFolder(dir);
+  return {
+    variables: {
+      LATTICE_CHECKPOINT_MODE: mode,
+      ...makeControl(dir, owner),
+      ...(mode === "shmem" ? makeFlag(control, owner) : {}),
+      ...(mode === "grpc" ? { LATTICE_CHECKPOINT_ENDPOINT: join(control, "endpoint") } : {}),
+      ...(from === "" ? {} : { LATTICE_RESUME_CHECKPOINT: String(resumeFrom), LATTICE_RESUME_FROM: from }),
+    },
+    before: mode === "dmtcp" ? dmtcpWords({ control, checkpoints, from }) : [],
+  };
+}

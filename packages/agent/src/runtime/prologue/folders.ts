@@ -1,0 +1,60 @@
+// The folders of an attempt: scratch, which is removed with it, and output and checkpoints, which stay. They belong to
+// the user it runs as.
+
+import { chmodSync, chownSync } from "node:fs";
+import { chown, mkdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { PrologueError } from "../../base/prologue-error.ts";
+import { outputFolders } from "../../checkpoint/output-folders.ts";
+import type { RunAs } from "../../host/user/user.ts";
+import type { PrologueParts, PrologueTarget } from "../engine.ts";
+import { checkDefaults, checkScratch, ownOutput } from "./requested-folders.ts";
+
+/** Returns the variables that name them. */
+export async function makeFolders(
+  parts: PrologueParts,
+  target: PrologueTarget,
+  runAs: RunAs | null,
+): Promise<Record<string, string>> {
+  await checkDefaults(parts, target.order, runAs);
+  await checkScratch(parts, target);
+  return { ...(await siteFolders(parts, target, runAs)), ...(await ownOutput(target.order, runAs)) };
+}
+
+async function siteFolders(
+  { scratch: folders, outputRoot }: PrologueParts,
+  { key, order }: PrologueTarget,
+  runAs: RunAs | null,
+): Promise<Record<string, string>> {
+  try {
+    const scratch = folders.make(key, runAs);
+    const said: Record<string, string> = order.measured === true ? { LATTICE_METRICS_FILE: metricsFile(scratch) } : {};
+    if (outputRoot === "") return { LATTICE_SCRATCH: scratch, ...said };
+    const { output, checkpoints } = outputFolders(outputRoot, order);
+    await mkdir(checkpoints, { recursive: true });
+    if (runAs !== null) for (const path of [output, checkpoints]) await chown(path, runAs.uid, runAs.gid);
+    const kept = { LATTICE_OUTPUT: output, LATTICE_OUTPUT_DIR: output, LATTICE_CHECKPOINT_DIR: checkpoints };
+    return { LATTICE_SCRATCH: scratch, ...kept, ...said };
+  } catch (error) {
+    throw new PrologueError("scratch", (error as Error).message);
+  }
+}
+
+/** File in which a service's programs report their metrics. */
+export const metricsFile = (scratch: string): string => join(scratch, "metrics");
+
+export function giveScript(path: string, { uid, gid }: RunAs): void {
+  chmodSync(path, 0o500);
+  chownSync(path, uid, gid);
+}
+
+/** The attempt's own folder belongs to root; a user stands at home, or in the scratch folder. */
+export async function defaultWorkdir(
+  runAs: RunAs | null,
+  dir: string,
+  folders: Record<string, string>,
+): Promise<string> {
+  if (runAs === null) return dir;
+  const home = await stat(runAs.home).catch(() => null);
+  return home?.isDirectory() === true ? runAs.home : (folders.LATTICE_SCRATCH ?? "/");
+}

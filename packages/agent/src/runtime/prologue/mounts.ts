@@ -1,0 +1,85 @@
+// Plans the data mounts of an order: fills placeholders, determines the kind of source, and checks everything that can
+// be checked before anything is mounted.
+
+import { lstat, stat } from "node:fs/promises";
+import { firstOverlap } from "@lattice/core";
+import type { pb } from "@lattice/wire";
+import { PrologueError } from "../../base/prologue-error.ts";
+import { mayRead, type RunAs } from "../../host/user/user.ts";
+import type { DataMount } from "../attempt/enter-script.ts";
+import type { PrologueParts, PrologueTarget } from "../engine.ts";
+import { fillIn } from "./fill-in.ts";
+import { checkAllowed, type ForWhom, isRemote, nfsMount, type RemoteSources, s3Mount } from "./remote-sources.ts";
+import { homeMount } from "./requested-folders.ts";
+
+/** `user`: the user it runs as, or null for the agent's. */
+export async function dataMounts(
+  { homeSource, sources }: Pick<PrologueParts, "homeSource" | "sources">,
+  { order, dir }: Pick<PrologueTarget, "order" | "dir">,
+  user: RunAs | null,
+): Promise<readonly DataMount[]> {
+  const asked = order.mounts.map((mount) => filledIn(mount, order));
+  // Home sources are set by the site, so they need no check.
+  for (const { source } of asked) if (isRemote(source)) checkAllowed(sources, source, order);
+  const planned: DataMount[] = [];
+  for (const mount of [...homeMount(homeSource, order, user).map((home) => filledIn(home, order)), ...asked])
+    planned.push(await plan(sources, mount, { dir, user, number: planned.length }));
+  return planned;
+}
+
+async function plan(sources: RemoteSources, mount: pb.Mount, whom: ForWhom): Promise<DataMount> {
+  const { source, target, access } = mount;
+  const { user } = whom;
+  const readOnly = access !== "read-write";
+  if (source.startsWith("nfs://")) return nfsMount(sources, mount);
+  if (source.startsWith("s3://")) return s3Mount(sources, mount, whom);
+  const path = source.replace(/^file:\/\//, "");
+  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    const why = error.code === "ENOENT" ? "does not exist on this node" : error.message;
+    throw new PrologueError("mounts", `the source ${path} of ${target} ${why}`);
+  });
+  if (!found.isDirectory()) throw new PrologueError("mounts", `the source ${path} of ${target} is not a folder`);
+  // The agent mounts it as root, and so would pass by the folders above it that keep the user out.
+  if (user !== null && !(await mayRead(user, path))) {
+    throw new PrologueError("mounts", `${user.name} may not read the source ${path} of ${target}`);
+  }
+  return { kind: "bind", source: path, at: target, readOnly };
+}
+
+function filledIn(mount: pb.Mount, order: pb.RunOrder): pb.Mount {
+  const { source, target, credentials } = mount;
+  const filled = {
+    ...mount,
+    source: fillIn(source, order),
+    target: fillIn(target, order),
+    credentials: fillIn(credentials, order),
+  };
+  // A name must not lead out of where the path was allowed.
+  if ([filled.source, filled.target].some((path) => path.split("/").includes(".."))) {
+    throw new PrologueError("mounts", `the mount at ${mount.target} would contain ..`);
+  }
+  return filled;
+}
+
+/** Mounts that would hide each other, or lead elsewhere. */
+export async function checkTargets(mounts: readonly { readonly at: string }[]): Promise<void> {
+  refuseOverlap(mounts);
+  for (const { at } of mounts) await refuseLinks(at);
+}
+
+function refuseOverlap(mounts: readonly { readonly at: string }[]): void {
+  const overlap = firstOverlap(mounts.map(({ at }) => at));
+  if (overlap !== null) throw new PrologueError("mounts", `the mount at ${mounts[overlap]?.at} overlaps with another`);
+}
+
+/** A link on the way would lead out of where the target was allowed. */
+async function refuseLinks(at: string): Promise<void> {
+  let path = "";
+  for (const part of at.slice(1).split("/")) {
+    path = `${path}/${part}`;
+    const found = await lstat(path).catch(() => null);
+    if (found === null) return;
+    if (!found.isDirectory())
+      throw new PrologueError("mounts", `${path} on the way to the mount at ${at} is not a folder`);
+  }
+}

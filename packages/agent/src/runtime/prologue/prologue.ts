@@ -1,0 +1,91 @@
+// Prepares a node for one attempt, in stages: user, folders, share, checkpoints, mounts, memory policy, and then the
+// engine. It returns how the command is started; nothing of the attempt runs yet. A failed stage names itself, and the
+// epilogue releases what was taken before.
+
+import { join } from "node:path";
+import { PrologueError } from "../../base/prologue-error.ts";
+import { memoryPolicyWords } from "../../host/memory-policy.ts";
+import type { RunAs } from "../../host/user/user.ts";
+import type { Prepared, PrologueParts, PrologueTarget } from "../engine.ts";
+import { readRoom, takeShare } from "./attempt-holdings.ts";
+import { prepareCheckpoints } from "./checkpoint-stage.ts";
+import { giveScript, makeFolders } from "./folders.ts";
+import { checkTargets, dataMounts } from "./mounts.ts";
+
+/** A container that would run as root runs as the user "nobody" instead. */
+const UNPRIVILEGED: RunAs = { name: "nobody", uid: 65534, gid: 65534, groups: [65534], home: "/", shell: "/bin/sh" };
+
+export async function runPrologue(
+  parts: PrologueParts,
+  target: PrologueTarget,
+  signal: AbortSignal,
+): Promise<Prepared> {
+  const { key, order } = target;
+  if (order.network === undefined) return prepare(parts, target, signal);
+  const place = { key, network: order.network, nodes: order.nodes };
+  const inside = await parts.network.join(place).catch((error: Error) => {
+    throw new PrologueError("network", error.message);
+  });
+  const environment = { ...target.environment, ...inside.variables };
+  const ready = await prepare(parts, { ...target, environment }, signal);
+  // First, while the process still has the agent's user.
+  return { ...ready, before: [...inside.before, ...ready.before] };
+}
+
+async function prepare(parts: PrologueParts, target: PrologueTarget, signal: AbortSignal): Promise<Prepared> {
+  const { order, dir } = target;
+  const inContainer = Boolean(order.environment?.image);
+  const mapped = await parts.users.find(parts.mapping, order.user);
+  const runAs = inContainer ? (mapped ?? (parts.isRoot ? UNPRIVILEGED : null)) : mapped;
+  const folders = await makeFolders(parts, target, runAs);
+  if (runAs !== null && order.script !== "") giveScript(join(dir, "script"), runAs);
+  const share = await takeShare(parts, target, signal);
+  const checkpoints = prepareCheckpoints({
+    plan: order.checkpoint,
+    dir,
+    checkpoints: folders.LATTICE_CHECKPOINT_DIR,
+    owner: runAs,
+    path: target.environment.PATH ?? "",
+    contained: inContainer,
+  });
+  const own = { ...folders, ...checkpoints.variables, ...share, ...(runAs === null ? {} : userNames(runAs)) };
+  const environment = { ...target.environment, ...own };
+  const data = await dataMounts(parts, target, mapped);
+  const policy = await memoryWords(parts, target);
+  const attempt = { ...target, environment, runAs, folders, data, policy, checkpointer: checkpoints.before };
+  if (inContainer) {
+    checkSignature(parts, attempt);
+    await checkTargets(data);
+  }
+  const engine = inContainer ? parts.engines.container : parts.engines.process;
+  return engine.start(parts, attempt, await engine.prepare(parts, attempt, signal));
+}
+
+/** No engine can check the signature of a container image. */
+export function checkSignature(
+  { images }: Pick<PrologueParts, "images">,
+  { order }: Pick<PrologueTarget, "order">,
+): void {
+  if (!images.signedOnly && order.environment?.signRequired !== true) return;
+  const why = images.signedOnly ? ", and only signed images may be used here (--require-signed)" : "";
+  throw new PrologueError("image", `signatures of container images cannot be checked on this node${why}`);
+}
+
+/** In the part of the node that it has. */
+async function memoryWords({ memory }: PrologueParts, { dir, order }: PrologueTarget): Promise<readonly string[]> {
+  const { memoryPolicy, limits, cxlMemory } = order;
+  if (memoryPolicy === "") return [];
+  const room = limits === undefined ? null : await readRoom(dir);
+  return memoryPolicyWords(memoryPolicy, memory, {
+    cpus: room?.cpus ?? null,
+    memory: room?.memory ?? null,
+    cxl: cxlMemory,
+  });
+}
+
+const userNames = ({ name, home, shell }: RunAs): Record<string, string> => ({
+  USER: name,
+  LOGNAME: name,
+  HOME: home,
+  SHELL: shell,
+});

@@ -1,0 +1,102 @@
+// Data from servers, which the agent mounts as root: only sources that the site allows, and buckets with the user's
+// keys, never root's. Keys come from a file that the user can read on the node, and are copied into the attempt's
+// folder while mounting. Without a file a bucket is mounted anonymously.
+
+import { execFile } from "node:child_process";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { pb } from "@lattice/wire";
+import { isExecutable } from "../../base/executable.ts";
+import { PrologueError } from "../../base/prologue-error.ts";
+import { asUser, type RunAs } from "../../host/user/user.ts";
+import type { DataMount } from "../attempt/enter-script.ts";
+import { fillIn, type Whose } from "./fill-in.ts";
+
+export interface RemoteSources {
+  /** What sources may begin with, with placeholders. */
+  readonly allowed: readonly string[];
+  /** The object store; empty for the mounter's default. */
+  readonly s3Url: string;
+  readonly s3Mounter: string;
+  readonly nfsMounter: string;
+}
+
+/** In the attempt's folder, which is the agent's alone; removed with what the attempt had. */
+export const SECRETS = "secrets";
+
+export const isRemote = (source: string): boolean => /^(nfs|s3):\/\//.test(source);
+
+/** A source is allowed with everything below it, not with what merely begins alike. */
+export function checkAllowed({ allowed }: RemoteSources, source: string, whose: Whose): void {
+  const known = allowed.map((prefix) => fillIn(prefix, whose).replace(/\/+$/, ""));
+  if (known.some((prefix) => source === prefix || source.startsWith(`${prefix}/`))) return;
+  throw new PrologueError("mounts", `${source} is not among the sources that this node allows (--mount-allow)`);
+}
+
+/** nfs://server/export */
+export function nfsMount({ nfsMounter }: RemoteSources, { source, target, access }: pb.Mount): DataMount {
+  if (!isExecutable(nfsMounter)) throw new PrologueError("mounts", `${source} needs mount.nfs, which is not installed`);
+  const [host = "", ...path] = source.slice("nfs://".length).split("/");
+  return { kind: "nfs", source: `${host}:/${path.join("/")}`, at: target, readOnly: access !== "read-write" };
+}
+
+export interface ForWhom {
+  /** The attempt's folder. */
+  readonly dir: string;
+  /** `null` for the agent's own user, with its own keys. */
+  readonly user: RunAs | null;
+  /** Of the mount among its siblings. */
+  readonly number: number;
+}
+
+export async function s3Mount(
+  { s3Mounter, s3Url }: RemoteSources,
+  { source, target: at, access, credentials }: pb.Mount,
+  whom: ForWhom,
+): Promise<DataMount> {
+  if (!isExecutable(s3Mounter)) throw new PrologueError("mounts", `${source} needs s3fs, which is not installed`);
+  const [bucket = "", ...path] = source.slice("s3://".length).replace(/\/+$/, "").split("/");
+  const secret = await takeKeys(source, credentials, whom);
+  const { user } = whom;
+  const options = [
+    ...(access === "read-write" ? [] : ["ro"]),
+    ...["nosuid", "nodev", "allow_other"],
+    ...(user === null ? [] : [`uid=${user.uid}`, `gid=${user.gid}`, "umask=0077"]),
+    ...(s3Url === "" ? [] : [`url=${s3Url}`, "use_path_request_style"]),
+    ...(secret === null ? (user === null ? [] : ["public_bucket=1"]) : [`passwd_file=${secret}`]),
+  ].join(",");
+  const from = path.length === 0 ? bucket : `${bucket}:/${path.join("/")}`;
+  return { kind: "fuse", words: [s3Mounter, from, at, "-o", options], at, ...(secret === null ? null : { secret }) };
+}
+
+/** The user's own file of keys, where s3fs looks for it as well. */
+const USUAL = ".passwd-s3fs";
+
+/** Returns null when there are no keys. */
+async function takeKeys(source: string, named: string, { dir, user, number }: ForWhom): Promise<string | null> {
+  if (named === "" && user === null) return null;
+  const path = named === "" ? join(user?.home ?? "", USUAL) : named;
+  const keys = await readAs(user, path);
+  if (keys === null && named === "") return null;
+  if (keys === null)
+    throw new PrologueError("mounts", `${user?.name ?? "the agent"} may not read the keys ${path} for ${source}`);
+  const lines = keys.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("#"));
+  if (lines.length === 0 || !lines.every((line) => /^([^:\s]+:){1,2}\S+$/.test(line.trim())))
+    throw new PrologueError("mounts", `the keys ${path} for ${source} are not lines of KEY:SECRET`);
+  await mkdir(join(dir, SECRETS), { recursive: true, mode: 0o700 });
+  const place = join(dir, SECRETS, String(number));
+  await writeFile(place, `${lines.join("\n")}\n`, { mode: 0o600 });
+  return place;
+}
+
+const READ_TIMEOUT_MS = 10_000;
+const MAX_KEYS_BYTES = 16 * 1024;
+
+/** Reads a file as that user, so that every file system rule applies. Resolves to null when it cannot be read. */
+function readAs(user: RunAs | null, path: string): Promise<string | null> {
+  const [program = "", ...words] = [...(user === null ? [] : asUser(user, true)), "/bin/cat", "--", path];
+  const how = { timeout: READ_TIMEOUT_MS, env: {}, maxBuffer: MAX_KEYS_BYTES };
+  return new Promise((resolve) =>
+    execFile(program, words, how, (error, text) => resolve(error === null ? text : null)),
+  );
+}

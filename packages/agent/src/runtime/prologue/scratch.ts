@@ -1,0 +1,81 @@
+// The scratch folders of attempts. An empty one is kept for the next attempt of the same user: creating and removing a
+// folder per short job costs more than the job. Only its name and mode change; another user never gets it, since a
+// program may still have it open.
+
+import { chmodSync, chownSync, mkdirSync, readdirSync, renameSync, rmdirSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { RunAs } from "../../host/user/user.ts";
+
+export interface ScratchFolders {
+  readonly root: string;
+  pathOf(key: string): string;
+  /** Returns an empty folder that belongs to the user; repeating the call is harmless. */
+  make(key: string, runAs: RunAs | null): string;
+  /** Removes the folder with its content. */
+  clear(key: string): Promise<void>;
+  /** Whether a folder of this name is kept for later. */
+  keeps(name: string): boolean;
+}
+
+const SPARE = ".spare-";
+/** Of one user; as many attempts as end while none begins. */
+const MAX_SPARES = 4;
+const MODE = 0o700;
+
+export function scratchFolders(root: string): ScratchFolders {
+  const spares = new Map<number | null, string[]>();
+  const owners = new Map<string, number | null>();
+  let made = 0;
+  const pathOf = (key: string): string => join(root, key);
+
+  function takeSpare(runAs: RunAs | null, path: string): boolean {
+    const spare = spares.get(runAs?.uid ?? null)?.pop();
+    if (spare === undefined) return false;
+    try {
+      if (runAs !== null) chownSync(spare, runAs.uid, runAs.gid);
+      chmodSync(spare, MODE);
+      renameSync(spare, path);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  function keep(uid: number | null, path: string): boolean {
+    const kept = spares.get(uid) ?? [];
+    if (kept.length >= MAX_SPARES || readdirSync(path).length > 0) return false;
+    made += 1;
+    const spare = join(root, `${SPARE}${process.pid}-${made}`);
+    renameSync(path, spare);
+    spares.set(uid, [...kept, spare]);
+    return true;
+  }
+
+  return {
+    root,
+    pathOf,
+    make(key, runAs) {
+      const path = pathOf(key);
+      const isNew = !owners.has(key);
+      owners.set(key, runAs?.uid ?? null);
+      if (isNew && takeSpare(runAs, path)) return path;
+      // One call to the kernel: handing it to another thread would cost more.
+      mkdirSync(path, { recursive: true, mode: MODE });
+      if (runAs !== null) chownSync(path, runAs.uid, runAs.gid);
+      return path;
+    },
+    async clear(key) {
+      const path = pathOf(key);
+      const uid = owners.get(key);
+      owners.delete(key);
+      try {
+        if (uid !== undefined && keep(uid, path)) return;
+        rmdirSync(path);
+      } catch {
+        await rm(path, { recursive: true, force: true });
+      }
+    },
+    keeps: (name) => [...spares.values()].flat().includes(join(root, name)),
+  };
+}

@@ -1,5 +1,0 @@
-// The version that the agent tells servers and people. Baked in by the build.
-
-declare const LATTICE_VERSION: string | undefined;
-
-export const version = typeof LATTICE_VERSION === "string" ? LATTICE_VERSION : "0.0.0-source";

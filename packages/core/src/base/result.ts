@@ -1,0 +1,10 @@
+// The one shape of an error that is a value: the result of an operation that can fail for a reason the caller
+// handles. Commands have their own outcome (outcome.ts); a bug is an exception (invariant.ts).
+
+export type Result<T, E = string> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly error: E };
+
+export const ok = <T>(value: T): { readonly ok: true; readonly value: T } => ({ ok: true, value });
+
+export const failed = <E>(error: E): { readonly ok: false; readonly error: E } => ({ ok: false, error });

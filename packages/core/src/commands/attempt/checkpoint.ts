@@ -1,0 +1,30 @@
+// attempt.checkpoint: a controller requests a checkpoint of one attempt.
+
+import type { AllocationId, Attempt } from "../../base/ids.ts";
+import type { Outcome } from "../../base/outcome.ts";
+import { refuse } from "../../base/outcome.ts";
+import { requestCheckpoint } from "../../transitions/checkpoint/ask.ts";
+import type { Step } from "../../transitions/step.ts";
+
+/** A controller asks: the broker, because it pays, or a drain, after which it is suspended. */
+export interface AttemptCheckpointCommand {
+  readonly kind: "attempt.checkpoint";
+  readonly allocation: AllocationId;
+  readonly attempt: Attempt;
+  readonly cause: "broker" | "drained";
+  readonly message: string;
+}
+
+/** A controller asks: of this attempt, or it has looked at something old. */
+export function checkpointAttempt(step: Step, command: AttemptCheckpointCommand): Outcome {
+  const record = step.state.allocation(command.allocation);
+  if (record !== undefined && record.attempt !== command.attempt) {
+    return refuse("stale_report", `allocation ${record.id} is at attempt ${record.attempt}, not ${command.attempt}`);
+  }
+  const { cause, message } = command;
+  return requestCheckpoint(step, command.allocation, {
+    cause,
+    next: cause === "drained" ? "suspend" : "go_on",
+    message,
+  });
+}

@@ -1,0 +1,143 @@
+// One node's word on one attempt. It counts only while that node holds a claim for that attempt,
+// only forwards, and once. A report for a claim that is being released can only release it: an
+// allocation that was cancelled, requeued or has ended never comes back by a late word.
+
+import { invariant, present } from "../../base/invariant.ts";
+import type { Outcome } from "../../base/outcome.ts";
+import { accepted, refuse, unchanged } from "../../base/outcome.ts";
+import type { Allocation } from "../../model/allocation/allocation.ts";
+import { attemptOn } from "../../model/allocation/node-attempts.ts";
+import { isPlaced, type NodeProgress, type PlacedPhase } from "../../model/allocation/phase.ts";
+import type { AttemptReport } from "../../model/allocation/report.ts";
+import { moveAllocation } from "../../transitions/allocation/move.ts";
+import { failOrRequeue } from "../../transitions/attempt/failure.ts";
+import { checkpointFailed, recordCheckpointAnswer, resumeRunning } from "../../transitions/checkpoint/answer.ts";
+import { forgetAttempt, releaseNodes } from "../../transitions/claims/release-nodes.ts";
+import { recordFault } from "../../transitions/node/faults.ts";
+import { quarantineAfterFailure } from "../../transitions/node/quarantine.ts";
+import { loseNode } from "../../transitions/scaling/lose-node.ts";
+import { haltRenewal } from "../../transitions/scaling/renewal.ts";
+import type { Step } from "../../transitions/step.ts";
+import { retryElsewhere } from "./failed-start.ts";
+
+export interface ReportCommand extends AttemptReport {
+  readonly kind: "attempt.report";
+}
+
+/** Reports only ever move up. */
+export const PROGRESS_RANK: Readonly<Record<NodeProgress["state"], number>> = {
+  ordered: 0,
+  staging: 1,
+  running: 2,
+  completed: 3,
+  failed: 3,
+};
+
+export function applyReport(step: Step, report: ReportCommand): Outcome {
+  const { allocation, attempt, node } = report;
+  const heard = hear(step, report);
+  const claim = claimOf(step, report);
+  // With its last word the checkpoint was complete, and it had ended before.
+  if (claim === undefined && heard) return accepted(allocation);
+  if (claim === undefined) {
+    return refuse("not_assigned", `node "${node}" is not assigned to attempt ${attempt} of allocation ${allocation}`);
+  }
+  if (claim.releasing) return confirmEnd(step, report, heard);
+  const record = present(step.state.allocation(allocation), `the claim of ${allocation} on ${node} has no allocation`);
+  const { phase } = record;
+  invariant(
+    isPlaced(phase) && attemptOn(record, node) === attempt,
+    `the claim of ${allocation} on ${node} is out of step`,
+  );
+  const position = phase.nodes.indexOf(node);
+  const known = present(phase.progress[position], `${node} has no progress in ${allocation}`);
+  // A node that has reported success cannot report a failure afterwards.
+  const isDone = known.state === "completed" && known.exitCode === 0;
+  const state = !isDone && endedWithCheckpoint(phase, position, report) ? "completed" : report.state;
+  if (known.state === state) return heard ? accepted(allocation) : unchanged(allocation);
+  if (PROGRESS_RANK[state] <= PROGRESS_RANK[known.state]) {
+    if (heard) return accepted(allocation);
+    return refuse("stale_report", `node "${node}" has already reported ${known.state}, so ${report.state} is too late`);
+  }
+
+  const { exitCode, message } = report;
+  const told: PlacedPhase = { ...phase, progress: phase.progress.with(position, { state, exitCode, message }) };
+  recordFault(step, { ...report, state }, phase);
+  aggregate(step, record, told, { ...report, state });
+  if (state === "failed") quarantineAfterFailure(step, node, report.quarantineRule);
+  return accepted(allocation);
+}
+
+const claimOf = (step: Step, { node, allocation, attempt }: ReportCommand) =>
+  step.state.node(node)?.claims.find((claim) => claim.allocation === allocation && claim.attempt === attempt);
+
+/** Applies the checkpoint part of a report before the attempt part. Returns whether it changed anything. */
+function hear(step: Step, report: ReportCommand): boolean {
+  const { checkpoint: word, node } = report;
+  const record = word === undefined ? undefined : step.state.allocation(report.allocation);
+  if (word === undefined || record?.attempt !== report.attempt || claimOf(step, report)?.releasing !== false)
+    return false;
+  return recordCheckpointAnswer(step, record, { node, word, walltime: report.reason === "walltime_exceeded" });
+}
+
+/** It has written all, and is about to be suspended: however it ends is no failure. */
+function endedWithCheckpoint(phase: PlacedPhase, position: number, { state }: ReportCommand): boolean {
+  if (phase.kind !== "checkpointing" || state !== "failed") return false;
+  return phase.request.answers[position] !== null && phase.request.next === "suspend";
+}
+
+/** Only the end matters any more. */
+function confirmEnd(step: Step, { node, allocation, attempt, state }: ReportCommand, heard: boolean): Outcome {
+  if (PROGRESS_RANK[state] < PROGRESS_RANK.completed) return heard ? accepted(allocation) : unchanged(allocation);
+  forgetAttempt(step, node, { allocation, attempt });
+  return accepted(allocation);
+}
+
+/** Failures that are the node's own rather than the work's. */
+const OF_THE_NODE: readonly string[] = ["lost", "launch_failed", "prologue_failed"];
+
+/** Nothing of the work ran there, whatever was in the way. */
+const isUnbegun = ({ reason, prologueRetries }: ReportCommand): boolean =>
+  reason === "prologue_failed" || (reason === "launch_failed" && prologueRetries !== undefined);
+
+/** Any failed: failed; all completed: completed; all at least running: running. */
+export function aggregate(step: Step, record: Allocation, told: PlacedPhase, report: ReportCommand): void {
+  const over = report.state === "failed" || report.state === "completed";
+  if (over && haltRenewal(step, record, told, report)) return;
+  if (report.state === "failed") {
+    const { exitCode, message } = report;
+    if (OF_THE_NODE.includes(report.reason ?? "exit_code")) {
+      const detail = `${report.reason ?? ""}: ${message}`;
+      if (loseNode(step, record, told, { node: report.node, reason: "node_failure", detail, isLost: false })) return;
+    }
+    if (isUnbegun(report)) retryElsewhere(step, record, told, report);
+    else if (told.kind === "checkpointing" && told.request.next === "suspend") {
+      checkpointFailed(step, record, told, message === "" ? `it ended on ${report.node}` : message);
+    } else
+      failOrRequeue(step, record, told, { reason: report.reason ?? "exit_code", exitCode, message, lostNode: null });
+    return;
+  }
+  const started = storeProgress(step, record, told);
+  if (report.state !== "completed" || !isPlaced(started.phase)) return;
+  const { phase } = started;
+  if (phase.kind === "staging" || phase.progress.some((node) => node.state !== "completed")) return;
+  if (phase.kind === "checkpointing" && phase.progress.some((node) => node.exitCode !== 0)) {
+    checkpointFailed(step, started, phase, "it ended on some nodes before all had theirs");
+    return;
+  }
+  const { nodes, startedAt } = phase;
+  releaseNodes(step, started, phase, { lostNode: null, reason: "completed" });
+  // It was done before its checkpoint was.
+  const last = phase.kind === "checkpointing" ? moveAllocation(step, started, resumeRunning(phase)) : started;
+  moveAllocation(step, last, { kind: "completed", nodes, startedAt, endedAt: step.at, exitCode: 0, message: "" });
+}
+
+/** Stores the progress; with the last node's start the allocation runs. */
+function storeProgress(step: Step, record: Allocation, told: PlacedPhase): Allocation {
+  const all =
+    told.kind === "staging" && told.progress.every((node) => PROGRESS_RANK[node.state] >= PROGRESS_RANK.running);
+  if (all) return moveAllocation(step, record, { ...told, kind: "running", startedAt: step.at });
+  const stored = { ...record, phase: told };
+  step.state.putAllocation(stored);
+  return stored;
+}

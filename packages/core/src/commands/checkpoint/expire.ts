@@ -1,0 +1,28 @@
+// The server's backstop for checkpoints: ends the try of one that its nodes should have given up long ago.
+// Nodes enforce the timeout themselves; this covers nodes that cannot report.
+
+import type { AllocationId, Attempt } from "../../base/ids.ts";
+import type { Outcome } from "../../base/outcome.ts";
+import { accepted, quote, refuse, unchanged } from "../../base/outcome.ts";
+import { checkpointFailed } from "../../transitions/checkpoint/answer.ts";
+import type { Step } from "../../transitions/step.ts";
+
+/** The server's backstop: a checkpoint that should long be over is given up. */
+export interface ExpireCheckpointCommand {
+  readonly kind: "checkpoint.expire";
+  readonly allocation: AllocationId;
+  readonly attempt: Attempt;
+  readonly n: number;
+}
+
+export function expireCheckpoint(step: Step, command: ExpireCheckpointCommand): Outcome {
+  const record = step.state.allocation(command.allocation);
+  if (record === undefined) return refuse("unknown_allocation", `there is no allocation ${quote(command.allocation)}`);
+  const { id, attempt, phase } = record;
+  if (attempt !== command.attempt) {
+    return refuse("stale_report", `allocation ${id} is at attempt ${attempt}, not ${command.attempt}`);
+  }
+  if (phase.kind !== "checkpointing" || phase.request.n !== command.n) return unchanged(id);
+  checkpointFailed(step, record, phase, "not all nodes have answered in time");
+  return accepted(id);
+}

@@ -1,0 +1,102 @@
+// Puts the restored state in the place of the empty one, in one step, and afterwards lets the finished
+// records of the backup into the history of every server. The state hash of the snapshot was checked
+// by the server that proposed it: no hash function is at hand here.
+
+import { type LogIndex, logIndex, SYSTEM_USER } from "../../base/ids.ts";
+import type { Outcome } from "../../base/outcome.ts";
+import { accepted, refuse } from "../../base/outcome.ts";
+
+import type { Allocation } from "../../model/allocation/allocation.ts";
+import { clusterContent } from "../../queries/cluster-content.ts";
+import { loadRecord, readSnapshot, SnapshotError } from "../../state/restore.ts";
+import { TABLE_NAMES } from "../../state/snapshot.ts";
+import type { State } from "../../state/state.ts";
+import { appendAudit } from "../../transitions/audit/append.ts";
+import { discardStaging, noSuchRestore, stagedLines, stagedRestore } from "../../transitions/cluster/staging.ts";
+import type { Step } from "../../transitions/step.ts";
+
+/** All pieces are there: the restored state takes the place of the empty one. */
+export interface CommitRestoreCommand {
+  readonly kind: "cluster.restore_commit";
+  readonly restore: string;
+}
+
+/**
+ * Ids that the lost cluster may have given after the backup are not given again: agents and users may
+ * still hold them. More submissions than this between two backups would have to be lost for a clash.
+ */
+export const RESTORED_ID_GAP = 1_000_000;
+
+/** For a state that has just been read from a backup, before a new log begins behind it. */
+export function prepareRestoredState(state: State): void {
+  discardStaging(state);
+  skipLostIds(state);
+}
+
+function skipLostIds(state: State): void {
+  state.counters.nextAllocation += RESTORED_ID_GAP;
+}
+
+export function commitRestore(step: Step, { restore }: CommitRestoreCommand): Outcome {
+  const { state } = step;
+  const staged = stagedRestore(state);
+  if (staged?.restore !== restore || staged.committed) return noSuchRestore(restore);
+  const refusal = replaceIfPossible(step);
+  discardStaging(state);
+  if (refusal !== null) return refusal;
+  state.tables.staging.set("0", { n: 0, restore, committed: true, text: "" });
+  for (const { id } of state.vclusters()) step.events.push({ kind: "vcluster_changed", vcluster: id });
+  step.events.push({ kind: "cluster_restored", reason: restore });
+  appendAudit(step, SYSTEM_USER, "cluster.restored", { scope: "cluster", detail: restore });
+  return accepted(restore);
+}
+
+function replaceIfPossible(step: Step): Outcome | null {
+  const { state } = step;
+  const own = clusterContent(state);
+  if (own !== null) return refuse("cluster_not_empty", `a backup goes into a cluster that is empty, but ${own}`);
+  let fresh: State;
+  try {
+    const reader = readSnapshot();
+    for (const line of stagedLines(state)) reader.line(line);
+    fresh = reader.complete().state;
+  } catch (error) {
+    if (!(error instanceof SnapshotError)) throw error;
+    return refuse("invalid_argument", error.message);
+  }
+  if (fresh.at > step.at) {
+    return refuse("invalid_argument", "the backup is from the future: set the clock of the servers first");
+  }
+  replace(state, fresh, step.index);
+  return null;
+}
+
+/** The retention stays: it comes from the configuration of the servers that run now. */
+function replace(state: State, fresh: State, index: LogIndex): void {
+  const { tables, counters } = state;
+  for (const id of [...tables.vclusters.keys()]) tables.vclusters.delete(id);
+  for (const id of [...tables.tenants.keys()]) tables.tenants.delete(id);
+  for (const request of [...tables.requests.values()]) state.removeRequest(request);
+  for (const bucket of [...tables.ledger.values()]) state.dropBucket(bucket);
+  for (const key of [...tables.notices.keys()]) tables.notices.delete(key);
+  for (const key of [...tables.deliveries.keys()]) tables.deliveries.delete(key);
+  for (const key of [...tables.clearings.keys()]) tables.clearings.delete(key);
+  // The audit log of the lost cluster continues and replaces the few records of the empty one.
+  state.dropAudit();
+  for (const name of TABLE_NAMES) {
+    // Webhooks and the pool of networks come from the configuration of the servers that run now.
+    if (name === "staging" || name === "hooks" || name === "network" || name === "deliveries") continue;
+    let line = 0;
+    for (const record of fresh.tables[name].values()) {
+      line += 1;
+      loadRecord(state, name, name === "allocations" ? renumbered(record as Allocation, index) : record, line);
+    }
+  }
+  Object.assign(counters, fresh.counters);
+  skipLostIds(state);
+  state.version = Math.max(state.version, fresh.version);
+}
+
+/** Entries of the new log start at 1: "pending since entry 90,000" would lie in the future. */
+const renumbered = (record: Allocation, index: LogIndex): Allocation =>
+  record.pendingSinceIndex <= index ? record : { ...record, pendingSinceIndex: logIndex(index) };

@@ -1,0 +1,104 @@
+// A plan becomes ownership. Each placement stands or falls by itself, in the plan's order, so a
+// plan may be accepted in part; what was refused stays pending and the next cycle tries again. The
+// run orders follow from the committed claims: nothing starts before.
+
+import { after, duration, nextAttempt } from "../../base/ids.ts";
+import type { Outcome, PlacementResult, Refusal } from "../../base/outcome.ts";
+import { quote, refuse } from "../../base/outcome.ts";
+import type { Allocation } from "../../model/allocation/allocation.ts";
+import type { NodeProgress } from "../../model/allocation/phase.ts";
+import { isNoted, type NewNote, withNote, withRefusal } from "../../model/allocation/record-past.ts";
+import type { Claim } from "../../model/node/node.ts";
+import type { Placement, PlacementPlan } from "../../model/plan/placement.ts";
+import { allocationChanged, moveAllocation } from "../../transitions/allocation/move.ts";
+import { takeClaims } from "../../transitions/claims/claims.ts";
+import { joinDomain, refuseWithoutDomain } from "../../transitions/network/join.ts";
+import type { Step } from "../../transitions/step.ts";
+import { type Recheck, recheck } from "./recheck.ts";
+
+export interface PlanCommand extends PlacementPlan {
+  readonly kind: "plan.commit";
+}
+
+const ORDERED: NodeProgress = { state: "ordered", exitCode: null, message: "" };
+
+export function commitPlan(step: Step, plan: PlanCommand): Outcome {
+  if (step.state.vcluster(plan.vcluster) === undefined) {
+    return refuse("unknown_vcluster", `there is no vCluster ${quote(plan.vcluster)}`);
+  }
+  const placements: PlacementResult[] = [];
+  for (const placement of plan.placements) {
+    const verdict = recheck(step, plan, placement);
+    const barred = verdict.kind === "good" ? refuseWithoutDomain(step, verdict.record, verdict.nodes.length) : null;
+    if (verdict.kind === "good" && barred !== null) holdForDomain(step, verdict.record, barred);
+    else if (verdict.kind === "good") place(step, placement, verdict);
+    else if (verdict.kind === "refused") tellRefused(step, plan, placement, verdict.refusal);
+    placements.push({
+      allocation: placement.allocation,
+      refusal: verdict.kind === "good" ? barred : verdict.refusal,
+    });
+  }
+  return { kind: "accepted", id: null, placements };
+}
+
+type Good = Extract<Recheck, { readonly kind: "good" }>;
+
+function place(step: Step, placement: Placement, { record: before, nodes, share }: Good): void {
+  const record = withoutPlacement(before);
+  const attempt = nextAttempt(record.attempt);
+  const { tenant, vcluster } = record.spec;
+  const owner = { allocation: record.id, attempt, tenant, vcluster, releasing: false, since: step.at };
+  const claim: Claim = share === null ? { ...owner, exclusive: true } : { ...owner, exclusive: false, share };
+  takeClaims(step, placement.nodes, nodes, claim);
+  for (const node of nodes) step.effects.push({ kind: "run", node: node.id, allocation: record.id, attempt });
+  const progress = nodes.map(() => ORDERED);
+  const phase = { kind: "staging", nodes: placement.nodes, placedAt: step.at, progress } as const;
+  const { scores, backfilled } = placement;
+  const moved = moveAllocation(step, record, phase, {
+    attempt,
+    scores,
+    backfilled,
+    ...joinDomain(step, record, nodes.length),
+    ...(share === null ? null : { share }),
+  });
+  const last = moved.checkpoints?.last;
+  if (last === undefined) return;
+  const text = `It continues from checkpoint ${last.n}.`;
+  step.state.putAllocation(withNote(moved, { type: "state", kind: "resumed", text }, step));
+}
+
+/** Its share and its domain were those of an earlier placement: it may be in another domain now, or in none. */
+function withoutPlacement(record: Allocation): Allocation {
+  if (record.share === undefined && record.network === undefined) return record;
+  const { share: _share, network: _network, ...rest } = record;
+  return rest;
+}
+
+/** A pool that is used up is asked again in a while, not in every cycle. */
+const DOMAIN_PAUSE = duration(5_000);
+
+function holdForDomain(step: Step, record: Allocation, { detail }: Refusal): void {
+  if (record.phase.kind !== "pending") return;
+  const phase = { ...record.phase, backoffUntil: after(step.at, DOMAIN_PAUSE), backoffReason: detail };
+  const note: NewNote = { type: "decision", kind: "vni_wait", text: `It waits for a network domain: ${detail}.` };
+  const held = { ...(isNoted(record, note) ? record : withNote(record, note, step)), phase };
+  step.state.putAllocation(held);
+  step.events.push({ ...allocationChanged(held, "pending"), reason: "vni_pool_exhausted", message: detail });
+}
+
+function tellRefused(step: Step, plan: PlanCommand, placement: Placement, refusal: Refusal): void {
+  const record = step.state.allocation(placement.allocation);
+  // An allocation that no longer waits, or already has a backoff, gets no refusal.
+  const waits =
+    record?.phase.kind === "pending" && record.hold === undefined && (record.phase.backoffUntil ?? step.at) <= step.at;
+  const told = waits ? withRefusal(record, { ...refusal, basis: plan.basis }, step) : record;
+  if (told !== undefined && told !== record) step.state.putAllocation(told);
+  step.events.push({
+    kind: "placement_refused",
+    allocation: placement.allocation,
+    attempt: placement.attempt,
+    vcluster: plan.vcluster,
+    reason: refusal.code,
+    message: refusal.detail,
+  });
+}

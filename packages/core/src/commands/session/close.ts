@@ -1,0 +1,58 @@
+// Closes a session. With the session that an allocation was made for the allocation ends: completed
+// if it was placed, since a person has left and nothing has gone wrong, or failed if work ran in it that did;
+// cancelled if it still waited.
+
+import type { AllocationId } from "../../base/ids.ts";
+import type { Outcome } from "../../base/outcome.ts";
+import { accepted, quote, refuse, unchanged } from "../../base/outcome.ts";
+import { isFinal, isPlaced } from "../../model/allocation/phase.ts";
+import type { Origin } from "../../model/origin.ts";
+import { OWN_SESSION, sessionId, sessionsOf } from "../../model/session/session.ts";
+import { allocationChanged, moveAllocation } from "../../transitions/allocation/move.ts";
+import { cancelAllocation } from "../../transitions/attempt/cancel.ts";
+import { releaseNodes } from "../../transitions/claims/release-nodes.ts";
+import type { Step } from "../../transitions/step.ts";
+
+/** The allocation that was made for the session ends with it. */
+export interface CloseSessionCommand {
+  readonly kind: "session.close";
+  readonly origin: Origin;
+  readonly allocation: AllocationId;
+  readonly n: number;
+  /** Of the shell. */
+  readonly exitCode: number | null;
+  /** Set when the session ran work, which fails with an exit code other than 0. Missing for an interactive session. */
+  readonly exitCounts?: true;
+}
+
+export function closeSession(step: Step, command: CloseSessionCommand): Outcome {
+  const { allocation, n, origin, exitCode, exitCounts } = command;
+  const record = step.state.allocation(allocation);
+  if (record === undefined) return refuse("unknown_allocation", `there is no allocation ${quote(allocation)}`);
+  const { phase } = record;
+  if (isFinal(phase)) return unchanged(sessionId(allocation, n));
+  if (record.spec.session !== true || n !== OWN_SESSION) {
+    const rest = sessionsOf(record).filter((session) => session.n !== n);
+    if (rest.length === sessionsOf(record).length) return unchanged(sessionId(allocation, n));
+    const { sessions: _, ...without } = record;
+    const closed = rest.length === 0 ? without : { ...record, sessions: rest };
+    step.state.putAllocation(closed);
+    step.events.push({ ...allocationChanged(closed, phase.kind), reason: "session_closed" });
+    return accepted(sessionId(allocation, n));
+  }
+  if (!isPlaced(phase)) {
+    cancelAllocation(step, record, { by: origin.user, reason: "its session was ended", message: "" });
+    return accepted(allocation);
+  }
+
+  releaseNodes(step, record, phase, { lostNode: null, reason: "its session was ended" });
+  const startedAt = phase.kind === "staging" ? null : phase.startedAt;
+  const { nodes } = phase;
+  const message = "its session was ended";
+  const ended = { nodes, startedAt, endedAt: step.at, exitCode };
+  if (exitCounts === true && (exitCode ?? 0) !== 0) {
+    const told = `what ran in it ended with exit code ${exitCode}`;
+    moveAllocation(step, record, { kind: "failed", ...ended, reason: "exit_code", message: told });
+  } else moveAllocation(step, record, { kind: "completed", ...ended, message });
+  return accepted(sessionId(allocation, n));
+}

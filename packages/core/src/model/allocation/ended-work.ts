@@ -1,0 +1,13 @@
+// An end that is not settled yet: others may wait for it.
+
+import type { AllocationId } from "../../base/ids.ts";
+import type { TaskGroup } from "../group/group.ts";
+import type { EndKind } from "../spec/dependency.ts";
+import type { Allocation } from "./allocation.ts";
+
+export interface EndedWork {
+  readonly id: AllocationId;
+  readonly end: EndKind;
+  /** `null` for an element that never became a record. */
+  readonly record: Allocation | TaskGroup | null;
+}

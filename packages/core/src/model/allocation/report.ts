@@ -1,0 +1,26 @@
+// The report of one node about one attempt. `apply` accepts it from an assigned node only, in forward order, and
+// once per state.
+
+import type { AllocationId, Attempt, NodeId } from "../../base/ids.ts";
+import type { CheckpointResult } from "../checkpoint/checkpoint.ts";
+import type { QuarantineRule } from "../node/quarantine-rule.ts";
+import type { FailureReason } from "./phase.ts";
+
+export interface AttemptReport {
+  readonly node: NodeId;
+  readonly allocation: AllocationId;
+  readonly attempt: Attempt;
+  readonly state: "staging" | "running" | "completed" | "failed";
+  readonly exitCode: number | null;
+  /** For failed. */
+  readonly reason: FailureReason | null;
+  readonly message: string;
+  /** The newest checkpoint that was requested of the node, once it has ended there. */
+  readonly checkpoint?: CheckpointResult;
+  /** For a failed prologue or launch: how often to retry elsewhere. Default: the usual for a prologue, 0 for a launch. */
+  readonly prologueRetries?: number;
+  /** For a prologue: it failed where a mistake in the work fails as surely as a bad node does. */
+  readonly mayBeWork?: true;
+  /** For failed: the rule that quarantines the node. Default: the fault controller judges the node later. */
+  readonly quarantineRule?: QuarantineRule;
+}

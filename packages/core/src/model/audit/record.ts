@@ -1,0 +1,68 @@
+// One line of the audit log: who did what to what, when, and the hash of the line before. The hash of a line
+// covers everything else in it, so that a line that is changed, missing or moved breaks the chain.
+
+import { canonical } from "../../base/canonical.ts";
+import type { AllocationId, Instant, LogIndex, NodeId, TenantId, UserName } from "../../base/ids.ts";
+import { sha256 } from "../../base/sha256.ts";
+
+/** The subject of an action, for filters. */
+export const AUDIT_SCOPES = ["access", "tenants", "nodes", "work", "cluster", "sensitive"] as const;
+export type AuditScope = (typeof AUDIT_SCOPES)[number];
+
+export interface AuditRecord {
+  /** From 1, without gaps. */
+  readonly n: number;
+  /** The entry of the log that brought it. */
+  readonly index: LogIndex;
+  readonly at: Instant;
+  readonly user: UserName;
+  /** For example "grant.add". */
+  readonly action: string;
+  readonly scope: AuditScope;
+  /** Text for people. */
+  readonly detail: string;
+  readonly tenant?: TenantId;
+  readonly allocation?: AllocationId;
+  readonly node?: NodeId;
+  readonly dataPath?: string;
+  /** Of the line before; "" for the first. */
+  readonly prev: string;
+  readonly hash: string;
+}
+
+export type AuditBody = Omit<AuditRecord, "hash">;
+
+export const auditHash = (body: AuditBody): string => sha256(canonical(body));
+
+export interface BrokenChain {
+  readonly n: number;
+  readonly problem: string;
+}
+
+/**
+ * Returns `null` when every line has its hash and follows the one before it. `prev` is the hash of the line before
+ * the first one; `null` when it is unknown, as in a part of the log.
+ */
+export function brokenChain(records: Iterable<AuditRecord>, prev: string | null): BrokenChain | null {
+  const next = chainOf(prev);
+  for (const record of records) {
+    const broken = next(record);
+    if (broken !== null) return broken;
+  }
+  return null;
+}
+
+/** The same, one line at a time: for a log that is too long to be held at once. */
+export function chainOf(prev: string | null): (record: AuditRecord) => BrokenChain | null {
+  let before = prev;
+  let last: number | null = null;
+  return ({ hash, ...body }) => {
+    const { n } = body;
+    if (last !== null && n !== last + 1) return { n, problem: `record ${last + 1} is missing or out of order` };
+    if (before !== null && body.prev !== before) return { n, problem: `record ${n} does not follow the one before it` };
+    if (auditHash(body) !== hash) return { n, problem: `record ${n} was changed` };
+    before = hash;
+    last = n;
+    return null;
+  };
+}

@@ -1,0 +1,82 @@
+// Limits as the administrators of a tenant may move them: below what those of the cluster have set, and back up to that. What the
+// latter set is kept as the ceiling for as long as something is below it. Shares are not among them: they are parts of one
+// whole, and what one tenant has the others have not.
+
+import type { Refusal } from "../../base/outcome.ts";
+import { FIELDS } from "./check.ts";
+import type { Ceiling, Quota, Tenant } from "./tenant.ts";
+
+/** The fields of a tenant that a command changes; others keep their value. */
+export interface TenantChange {
+  readonly description?: string;
+  readonly quota?: Partial<Quota>;
+  readonly maxPreemptionClass?: number;
+}
+
+/** A `null` limit is unlimited; for network domains it is the cluster's limit for every tenant. */
+const LOWERED: ReadonlySet<keyof Quota> = new Set([
+  "maxNodes",
+  "maxConcurrentAllocations",
+  "gpuHoursBudget",
+  "nodeHoursBudget",
+  "maxNetworkDomains",
+]);
+
+/** Returns `null` when the administrators of the tenant may make this change. */
+export function whyNotWithin(tenant: Tenant, change: TenantChange, domainsOfAll: number): Refusal | null {
+  const { quota, maxPreemptionClass } = ceilingOf(tenant);
+  for (const key of Object.keys(change.quota ?? {}) as (keyof Quota)[]) {
+    const name = FIELDS[key].field;
+    if (!LOWERED.has(key)) return { code: "forbidden", detail: `${name} is not for the tenant to set`, hint: ASK };
+    const most = quota[key] ?? (key === "maxNetworkDomains" ? domainsOfAll : null);
+    const asked = change.quota?.[key] ?? null;
+    if (most !== null && asked !== null && asked > most) return beyond(tenant, name, most, asked);
+  }
+  const asked = change.maxPreemptionClass ?? 0;
+  return asked > maxPreemptionClass ? beyond(tenant, "max_preemption_class", maxPreemptionClass, asked) : null;
+}
+
+const ASK =
+  "Ask an administrator of the cluster: a tenant's own lower its limits, and raise them again to what was set.";
+
+const beyond = ({ id }: Tenant, name: string, limit: number, requested: number): Refusal => ({
+  code: "forbidden",
+  detail: `${name} of tenant "${id}" may be at most ${limit}, as the cluster's administrators have set it, requested ${requested}`,
+  hint: ASK,
+  figures: { limit, requested },
+});
+
+/** By the tenant itself. A limit that is removed is again what was set. */
+export function changedWithin(tenant: Tenant, change: TenantChange): Tenant {
+  const ceiling = ceilingOf(tenant);
+  const quota: Quota = { ...tenant.quota };
+  for (const [key, asked] of Object.entries(change.quota ?? {}) as [keyof Quota, number | null][])
+    Object.assign(quota, { [key]: asked ?? ceiling.quota[key] ?? null });
+  return under(ceiling, { ...tenant, ...told(tenant, change), quota });
+}
+
+/** By the cluster's administrators: what they set holds at once, and is the ceiling from then on. */
+export function changedFromAbove(tenant: Tenant, change: TenantChange): Tenant {
+  const { quota, maxPreemptionClass } = ceilingOf(tenant);
+  const ceiling: Ceiling = {
+    quota: { ...quota, ...change.quota },
+    maxPreemptionClass: change.maxPreemptionClass ?? maxPreemptionClass,
+  };
+  return under(ceiling, { ...tenant, ...told(tenant, change), quota: { ...tenant.quota, ...change.quota } });
+}
+
+const ceilingOf = ({ ceiling, quota, maxPreemptionClass }: Tenant): Ceiling => ceiling ?? { quota, maxPreemptionClass };
+
+const told = (tenant: Tenant, { description, maxPreemptionClass }: TenantChange) => ({
+  description: description ?? tenant.description,
+  maxPreemptionClass: maxPreemptionClass ?? tenant.maxPreemptionClass,
+});
+
+/** Kept while it says something that the limits do not. */
+function under(ceiling: Ceiling, { ceiling: _, ...tenant }: Tenant): Tenant {
+  const keys = Object.keys(FIELDS) as (keyof Quota)[];
+  const same =
+    keys.every((key) => (ceiling.quota[key] ?? null) === (tenant.quota[key] ?? null)) &&
+    ceiling.maxPreemptionClass === tenant.maxPreemptionClass;
+  return same ? tenant : { ...tenant, ceiling };
+}

@@ -1,0 +1,131 @@
+// The functions of the view over the state. The counts of the view are getters of the state itself, since copying a getter
+// would freeze its value.
+
+import type { AllocationId, NodeId } from "../base/ids.ts";
+import { present } from "../base/invariant.ts";
+import { lookUp } from "../base/ordered.ts";
+import type { Allocation } from "../model/allocation/allocation.ts";
+import { elementState, heldMark, heldPositions, markKey } from "../model/group/marks.ts";
+import { positionOf, sizeOf } from "../model/group/range.ts";
+import type { Node } from "../model/node/node.ts";
+import { inOrder } from "./in-order.ts";
+import { lockKey } from "./mutex-index.ts";
+import { allocationIn, markOf, type Store } from "./store.ts";
+import type { View } from "./view.ts";
+
+export type Readers = Pick<
+  View,
+  | "allocation"
+  | "allocations"
+  | "newest"
+  | "ofUser"
+  | "ofUserCount"
+  | "pending"
+  | "pendingCount"
+  | "highestPendingClass"
+  | "awaiting"
+  | "blocked"
+  | "held"
+  | "onHold"
+  | "placed"
+  | "node"
+  | "nodes"
+  | "homeNodes"
+  | "tenant"
+  | "tenants"
+  | "usage"
+  | "claimedNodes"
+  | "ledger"
+  | "vcluster"
+  | "vclusters"
+  | "group"
+  | "groups"
+  | "pendingElements"
+  | "restingElements"
+  | "element"
+  | "elementHold"
+  | "heldElements"
+  | "mutexHolder"
+  | "dag"
+  | "dags"
+  | "settings"
+  | "notice"
+  | "notices"
+  | "domain"
+  | "domains"
+  | "hooks"
+  | "deliveries"
+  | "clearings"
+  | "grants"
+  | "grantsOf"
+  | "secret"
+  | "earlierSecrets"
+  | "audit"
+>;
+
+/** The functions of the view. Its counts are getters of the state itself, since copying a getter would freeze its value. */
+export function createReaders(store: Store): Readers {
+  const { tables, indexes, newest, grants } = store;
+  const allocationOf = (id: AllocationId): Allocation => allocationIn(store, id);
+  const nodeOf = (id: NodeId): Node => present(tables.nodes.get(id), `node ${id} is indexed but not stored`);
+  return {
+    allocation: (id) => tables.allocations.get(id),
+    allocations: () => {
+      const { elements } = indexes.flows;
+      // The usual case costs nothing.
+      if (elements.size === 0) return tables.allocations.values();
+      return inOrder(tables.allocations.values(), lookUp(elements, allocationOf));
+    },
+    newest: (before) => newest.walk(before),
+    ofUser: (user) => lookUp(indexes.byUser.of(user), allocationOf),
+    ofUserCount: (user) => indexes.byUser.of(user).size,
+    pending: (vcluster) => lookUp(indexes.pending(vcluster), allocationOf),
+    pendingCount: (vcluster) => indexes.pending(vcluster).size,
+    highestPendingClass: (vcluster) => indexes.sharing.highestPendingClass(vcluster),
+    awaiting: () => lookUp(indexes.sharing.awaiting, allocationOf),
+    blocked: () => lookUp(indexes.flows.blocked, allocationOf),
+    held: () => lookUp(indexes.held, allocationOf),
+    onHold: () => lookUp(indexes.onHold, allocationOf),
+    placed: () => lookUp(indexes.placed, allocationOf),
+    node: (id) => tables.nodes.get(id),
+    nodes: () => lookUp(indexes.nodes, nodeOf),
+    homeNodes: (vcluster) => indexes.sharing.homeNodes(vcluster),
+    tenant: (id) => tables.tenants.get(id),
+    tenants: () => tables.tenants.values(),
+    usage: (tenant) => indexes.usage(tenant),
+    claimedNodes: (vcluster) => indexes.claimedNodes(vcluster),
+    ledger: indexes.accounts,
+    vcluster: (id) => tables.vclusters.get(id),
+    vclusters: () => tables.vclusters.values(),
+    group: (id) => tables.groups.get(id),
+    groups: () => tables.groups.values(),
+    pendingElements: (group) => indexes.flows.pendingElements(group),
+    restingElements: (group) => indexes.flows.restingElements(group),
+    element(group, index) {
+      const position = positionOf(group.range, index);
+      return position === null ? null : elementState(markOf(tables, group, position));
+    },
+    elementHold(group, index) {
+      const position = positionOf(group.range, index);
+      return position === null ? null : heldMark(markOf(tables, group, position));
+    },
+    heldElements: ({ id, range }, as) =>
+      heldPositions(sizeOf(range), as, (chunk) => tables.marks.get(markKey(id, chunk))?.marks),
+    mutexHolder: (tenant, name) => indexes.flows.lock(lockKey(tenant, name))?.holder ?? null,
+    dag: (id) => tables.dags.get(id),
+    dags: () => tables.dags.values(),
+    settings: () => tables.settings.values(),
+    notice: (key) => tables.notices.get(key),
+    notices: () => tables.notices.values(),
+    domain: (key) => tables.domains.get(key),
+    domains: () => tables.domains.values(),
+    hooks: () => tables.hooks.values(),
+    deliveries: () => tables.deliveries.values(),
+    clearings: () => tables.clearings.values(),
+    grants: () => tables.grants.values(),
+    grantsOf: grants.of,
+    secret: (name) => tables.secrets.get(name)?.value ?? null,
+    earlierSecrets: (name) => tables.secrets.get(name)?.earlier ?? [],
+    audit: () => tables.audit.values(),
+  };
+}

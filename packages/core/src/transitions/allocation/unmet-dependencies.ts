@@ -1,0 +1,18 @@
+// What an allocation still waits for, written down. With nothing left it enters the queue, and a plan
+// that was made before then does not know it.
+
+import type { Allocation } from "../../model/allocation/allocation.ts";
+import type { Step } from "../step.ts";
+import { allocationChanged } from "./move.ts";
+
+export function setUnmetDependencies(step: Step, record: Allocation, left: readonly number[]): void {
+  if (left.length > 0) {
+    step.state.putAllocation({ ...record, unmet: left });
+    return;
+  }
+  const { unmet: _met, ...rest } = record;
+  const phase = rest.phase.kind === "pending" ? { ...rest.phase, since: step.at } : rest.phase;
+  const released: Allocation = { ...rest, phase, pendingSinceIndex: step.index };
+  step.state.putAllocation(released);
+  step.events.push({ ...allocationChanged(released, phase.kind), reason: "released" });
+}

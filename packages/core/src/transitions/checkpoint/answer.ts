@@ -1,0 +1,139 @@
+// The nodes' answers about a checkpoint in progress. The last node's answer completes it: the allocation continues or is
+// suspended, as requested. The first failed node ends the try: an allocation that was to continue continues, and one that
+// was to free its nodes is stopped without a checkpoint.
+
+import { duration, type NodeId } from "../../base/ids.ts";
+import { invariant } from "../../base/invariant.ts";
+import type { Allocation } from "../../model/allocation/allocation.ts";
+import type { CheckpointingPhase, RunningPhase } from "../../model/allocation/phase.ts";
+import { withNote } from "../../model/allocation/record-past.ts";
+import {
+  type CheckpointResult,
+  type Checkpoints,
+  MAX_KEPT_CHECKPOINTS,
+  type SuspendCause,
+} from "../../model/checkpoint/checkpoint.ts";
+import type { CheckpointEvent } from "../../model/event/event.ts";
+import { moveAllocation } from "../allocation/move.ts";
+import { countedRequeues } from "../attempt/backoff.ts";
+import { fail, requeue, requeueLimitReached } from "../attempt/failure.ts";
+import { releaseNodes } from "../claims/release-nodes.ts";
+import { returnToQueue } from "../claims/return-to-queue.ts";
+import type { Step } from "../step.ts";
+
+/** All of it is on disk: only who does not hear SIGTERM needs longer. */
+const GRACE_AFTER = duration(5_000);
+
+/** `walltime`: the same report says that its time is over. */
+interface CheckpointAnswer {
+  readonly node: NodeId;
+  readonly word: CheckpointResult;
+  readonly walltime: boolean;
+}
+
+/** False: nothing of what was said is news. */
+export function recordCheckpointAnswer(
+  step: Step,
+  record: Allocation,
+  { node, word, walltime }: CheckpointAnswer,
+): boolean {
+  const { phase } = record;
+  if (phase.kind !== "checkpointing" || phase.request.n !== word.n) return false;
+  const position = phase.nodes.indexOf(node);
+  if (phase.request.answers[position] !== null) return false;
+  if (!word.ok) {
+    checkpointFailed(step, record, phase, `node ${node}: ${word.message}`);
+    return true;
+  }
+  const answers = phase.request.answers.with(position, word.bytes);
+  const ending = walltime ? ({ next: "suspend", cause: "walltime" } as const) : {};
+  const told: CheckpointingPhase = { ...phase, request: { ...phase.request, answers, ...ending } };
+  if (answers.every((bytes) => bytes !== null)) complete(step, record, told);
+  else step.state.putAllocation({ ...record, phase: told });
+  return true;
+}
+
+function complete(step: Step, record: Allocation, phase: CheckpointingPhase): void {
+  const { n, answers, cause, next } = phase.request;
+  const bytes = answers.reduce<number>((sum, each) => sum + (each ?? 0), 0);
+  const took = duration(step.at - phase.since);
+  const { asked = n, taken = 0 } = record.checkpoints ?? {};
+  const last = { n, attempt: record.attempt, at: step.at, bytes, took, cause };
+  const { kept = [] } = record.checkpoints ?? {};
+  const checkpoints: Checkpoints = {
+    asked,
+    taken: taken + 1,
+    last,
+    kept: [...kept, n].slice(-MAX_KEPT_CHECKPOINTS),
+  };
+  tellWatchers(step, record, phase, { reason: "taken", message: `checkpoint ${n} is complete` });
+  const text = `Checkpoint ${n} is complete (${cause}).`;
+  const noted = withNote(record, { type: "state", kind: "checkpoint_taken", text }, step);
+  if (next === "go_on") moveAllocation(step, noted, resumeRunning(phase), { checkpoints });
+  else suspend(step, noted, phase, checkpoints);
+}
+
+function suspend(step: Step, record: Allocation, phase: CheckpointingPhase, checkpoints: Checkpoints): void {
+  const { cause, message } = phase.request;
+  invariant(isEnding(cause), `${record.id} is not suspended for ${cause}`);
+  releaseNodes(step, record, phase, { lostNode: null, reason: cause, grace: GRACE_AFTER });
+  // A preemption is no fault of the work; suspensions for other causes are counted separately.
+  const counted =
+    cause === "preempted"
+      ? { preemptions: (record.preemptions ?? 0) + 1 }
+      : { suspensions: (record.suspensions ?? 0) + 1 };
+  moveAllocation(step, record, { kind: "suspended", since: step.at, cause, message }, { ...counted, checkpoints });
+  returnToQueue(step, record.id);
+}
+
+const isEnding = (cause: string): cause is SuspendCause =>
+  cause === "preempted" || cause === "drained" || cause === "walltime";
+
+/** It could not be had, or took too long. */
+export function checkpointFailed(step: Step, record: Allocation, phase: CheckpointingPhase, message: string): void {
+  const { request } = phase;
+  const { asked = request.n, taken = 0, ...known } = record.checkpoints ?? {};
+  const failure = { n: request.n, at: step.at, message };
+  const checkpoints: Checkpoints = { ...known, asked, taken, failure };
+  const text = `Checkpoint ${request.n} failed: ${message}.`;
+  const noted: Allocation = {
+    ...withNote(record, { type: "failure", kind: "checkpoint_failed", text }, step),
+    checkpoints,
+  };
+  step.state.putAllocation(noted);
+  tellWatchers(step, record, phase, { reason: "failed", message: `checkpoint ${request.n} failed: ${message}` });
+  if (request.next === "go_on") moveAllocation(step, noted, resumeRunning(phase));
+  else stopWithout(step, noted, phase, message);
+}
+
+/** The nodes are wanted all the same. */
+function stopWithout(step: Step, record: Allocation, phase: CheckpointingPhase, why: string): void {
+  const { cause, grace } = phase.request;
+  const message = `${phase.request.message}; its checkpoint failed: ${why}`;
+  const given = grace === undefined ? {} : { grace };
+  const { requeuePolicy, maxRequeue } = record.spec.lifecycle;
+  const end = { exitCode: null, message, lostNode: null, ...given } as const;
+  if (cause === "walltime") fail(step, record, phase, { ...end, reason: "walltime_exceeded" });
+  else if (requeuePolicy === "never") {
+    fail(step, record, phase, { ...end, reason: cause === "drained" ? "stopped" : "preempted" });
+  } else if (cause !== "drained")
+    requeue(step, record, phase, { cause: "preempted", lostNode: null, message, ...given });
+  else if (countedRequeues(record) < maxRequeue) requeue(step, record, phase, { cause, lostNode: null, message });
+  else fail(step, record, phase, requeueLimitReached(record, { ...end, reason: "stopped" }));
+}
+
+/** As it was before it was asked. */
+export function resumeRunning({ nodes, placedAt, progress, startedAt }: CheckpointingPhase): RunningPhase {
+  return { kind: "running", nodes, placedAt, progress, startedAt };
+}
+
+/** `to`: for whom it was. */
+function tellWatchers(
+  step: Step,
+  { id, attempt, spec, user }: Allocation,
+  { request }: CheckpointingPhase,
+  said: Pick<CheckpointEvent, "reason" | "message">,
+): void {
+  const { tenant, vcluster } = spec;
+  step.events.push({ kind: "checkpoint", allocation: id, attempt, tenant, vcluster, user, to: request.cause, ...said });
+}

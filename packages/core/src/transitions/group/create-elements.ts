@@ -1,0 +1,109 @@
+// Makes elements of a group while there is room, and ends the group with its last element. Room is what
+// the concurrency of the group leaves, and never more in the queue than a cycle can look at: the
+// scheduler sees ordinary allocations, and not a hundred thousand of them.
+
+import type { AllocationId } from "../../base/ids.ts";
+import { elementId } from "../../base/ids.ts";
+import type { Allocation } from "../../model/allocation/allocation.ts";
+import {
+  GROUP_WINDOW,
+  type GroupCounts,
+  type GroupPhase,
+  hasGroupEnded,
+  type TaskGroup,
+  waitingCount,
+} from "../../model/group/group.ts";
+import { MADE, WAITING } from "../../model/group/marks.ts";
+import { indexAt, sizeOf } from "../../model/group/range.ts";
+import type { State } from "../../state/state.ts";
+import { allocationChanged } from "../allocation/move.ts";
+import { requestMutexes } from "../allocation/mutex.ts";
+import { newRecord } from "../allocation/new-record.ts";
+import type { Step } from "../step.ts";
+import { groupChanged } from "./event.ts";
+import { setMark } from "./set-mark.ts";
+
+/** Called whenever something of the group has moved. */
+export function advanceGroup(step: Step, id: AllocationId): void {
+  const known = step.state.group(id);
+  if (known === undefined || hasGroupEnded(known.phase)) return;
+  const group = known.unmet === undefined && known.hold === undefined ? fill(step, known) : known;
+  const { made, completed, failed } = group.counts;
+  if (made === 0 && waitingCount(group) === 0) {
+    end(step, group);
+    return;
+  }
+  const hasStarted = completed + failed > 0 || made > step.state.pendingElements(id);
+  if (group.phase.kind === "pending" && hasStarted) move(step, group, { kind: "running", startedAt: step.at });
+}
+
+function fill(step: Step, group: TaskGroup): TaskGroup {
+  let { next } = group;
+  let made = 0;
+  const most = group.concurrency ?? Number.POSITIVE_INFINITY;
+  while (group.counts.made + made < most && step.state.indexes.flows.windowElements(group.id) < GROUP_WINDOW) {
+    const position = nextPosition(step.state, group, next);
+    if (position === null) {
+      // Held elements further on are skipped until they are released.
+      if (group.counterparts === undefined) next = sizeOf(group.range);
+      break;
+    }
+    makeElement(step, group, position);
+    made += 1;
+    next = position + 1;
+  }
+  if (made === 0 && next === group.next) return group;
+  const filled = { ...group, next, counts: { ...group.counts, made: group.counts.made + made } };
+  step.state.putGroup(filled);
+  return filled;
+}
+
+/** The lowest that waits for nothing but room. */
+function nextPosition(state: State, group: TaskGroup, from: number): number | null {
+  if (group.counterparts !== undefined) {
+    const [first] = state.indexes.flows.ready(group.id);
+    return first ?? null;
+  }
+  const size = sizeOf(group.range);
+  for (let position = from; position < size; position += 1) {
+    if (state.mark(group, position) === WAITING) return position;
+  }
+  return null;
+}
+
+function makeElement(step: Step, group: TaskGroup, position: number): void {
+  const { spec, user, dag, submittedAt, eligibleAt } = group;
+  const index = indexAt(group.range, position);
+  const names = (spec.dependsOn ?? []).flatMap(({ condition }, n) => (condition === "mutex" ? [n] : []));
+  const record: Allocation = {
+    ...newRecord(step, { id: elementId(group.id, index), user, spec, submittedAt }),
+    element: { group: group.id, index },
+    ...(names.length === 0 ? {} : { unmet: names }),
+    ...(dag === undefined ? {} : { dag }),
+    ...(eligibleAt === undefined ? {} : { eligibleAt }),
+  };
+  setMark(step.state, group, position, MADE);
+  step.state.putAllocation(record);
+  step.events.push(allocationChanged(record, ""));
+  if (names.length > 0) requestMutexes(step, record.id);
+}
+
+function end(step: Step, group: TaskGroup): void {
+  const kind = endOf(group.counts);
+  const startedAt = group.phase.kind === "running" ? group.phase.startedAt : null;
+  const ended = move(step, group, { kind, startedAt, endedAt: step.at });
+  step.endedWork.push({ id: group.id, end: kind, record: ended });
+}
+
+/** Failed if any failed, else cancelled if any was. */
+function endOf({ failed, cancelled }: GroupCounts): "completed" | "failed" | "cancelled" {
+  if (failed > 0) return "failed";
+  return cancelled > 0 ? "cancelled" : "completed";
+}
+
+function move(step: Step, group: TaskGroup, phase: GroupPhase): TaskGroup {
+  const moved = { ...group, phase };
+  step.state.putGroup(moved);
+  step.events.push(groupChanged(moved, group.phase.kind));
+  return moved;
+}

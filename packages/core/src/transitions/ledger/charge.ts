@@ -1,0 +1,44 @@
+// Fills the ledger. An attempt is charged when it ends, for the time from its start to its end on all
+// of its nodes, split over the days it touched; staging and the clearing up of a node afterwards are
+// not charged. All of it comes from committed state and the entry's own time.
+
+import type { Instant } from "../../base/ids.ts";
+import { OTHER_USERS } from "../../base/ids.ts";
+import type { Allocation } from "../../model/allocation/allocation.ts";
+import { type Amount, amountOf, NO_USE, plus } from "../../model/ledger/amount.ts";
+import { type Bucket, bucketKey, MAX_LEDGER_USERS } from "../../model/ledger/bucket.ts";
+import { chargedSince, currentUse } from "../../model/ledger/current-use.ts";
+import { beginOf, type Day, dayOf, firstKeptDay } from "../../model/ledger/day.ts";
+import type { State } from "../../state/state.ts";
+
+export function chargeAttempt(state: State, record: Allocation, end: Instant): void {
+  const start = chargedSince(record);
+  if (start === null) return;
+  const held = currentUse(record, (node) => state.node(node)?.capabilities.gpuCount);
+  const last = dayOf(end);
+  for (let day = Math.max(dayOf(start), firstKeptDay(end)); day <= last; day += 1) {
+    const ms = Math.min(end, beginOf(day + 1)) - Math.max(start, beginOf(day));
+    if (ms > 0) add(state, record, day, amountOf(held, ms));
+  }
+}
+
+function add(state: State, record: Allocation, day: Day, amount: Amount): void {
+  const { tenant } = record.spec;
+  const user = hasRoom(state, record) ? record.user : OTHER_USERS;
+  const known: Bucket | undefined = state.tables.ledger.get(bucketKey({ day, tenant, user }));
+  state.putBucket({ tenant, user, day, ...plus(known ?? NO_USE, amount) });
+}
+
+function hasRoom(state: State, { spec, user }: Allocation): boolean {
+  const { ledger } = state;
+  return ledger.hasBuckets(spec.tenant, user) || ledger.userCount(spec.tenant) < MAX_LEDGER_USERS;
+}
+
+/** Called at the end of every entry; looks at buckets only when the oldest day has passed out of the window. */
+export function dropOldBuckets(state: State, at: Instant): void {
+  const first = firstKeptDay(at);
+  if (state.ledger.oldestDay >= first) return;
+  for (const bucket of [...state.tables.ledger.values()]) {
+    if (bucket.day < first) state.dropBucket(bucket);
+  }
+}

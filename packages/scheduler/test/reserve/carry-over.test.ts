@@ -1,0 +1,137 @@
+// Reservations across cycles and across vClusters.
+
+import { instant } from "@lattice/core";
+import { describe, expect, it } from "vitest";
+import type { ForeignReservation } from "../../src/index.ts";
+import { cycle } from "../../src/index.ts";
+import {
+  allocationId,
+  busy,
+  input,
+  job,
+  MINUTE,
+  NOW,
+  node,
+  nodeIds,
+  outcomeOf,
+  promise,
+  release,
+  tenant,
+} from "../make.ts";
+
+const foreign = (from: number, to: number | null, ...nodes: string[]): ForeignReservation => ({
+  startsAt: instant(NOW + from * MINUTE),
+  endsAt: to === null ? null : instant(NOW + to * MINUTE),
+  nodes: nodeIds(...nodes),
+});
+
+// Two free, two back in an hour.
+const half = {
+  nodes: [node("a"), node("b"), busy("c"), busy("d")],
+  releases: [release(60, "c", "d")],
+};
+
+describe("reservations of the previous cycle", () => {
+  it("keep their nodes although others would be as good", () => {
+    const pending = [job(1, { nodes: 3 })];
+    expect(outcomeOf({ ...half, pending }).held).toEqual(["1@60: a c d"]);
+    expect(outcomeOf({ ...half, pending, previousReservations: [promise(1, 60, "b", "c", "d")] }).held).toEqual([
+      "1@60: b c d",
+    ]);
+  });
+
+  it("move earlier when that is possible", () => {
+    const previousReservations = [promise(1, 90, "b", "c", "d")];
+    expect(outcomeOf({ ...half, pending: [job(1, { nodes: 3 })], previousReservations }).held).toEqual(["1@60: a c d"]);
+  });
+
+  it("resist a slightly better score, and give way to a clearly better one", () => {
+    const pending = [job(1, { nodes: 4 }), job(2, { nodes: 2, minutes: 600, waited: 20 })];
+    expect(outcomeOf({ ...half, pending }).placed).toEqual(["2: a b"]);
+    const kept = outcomeOf({ ...half, pending, previousReservations: [promise(1, 60, "a", "b", "c", "d")] });
+    expect(kept).toEqual({ placed: [], held: ["1@60: a b c d"] });
+    const far = [job(1, { nodes: 4 }), job(2, { nodes: 2, minutes: 600, waited: 600 })];
+    const pushed = outcomeOf({ ...half, pending: far, previousReservations: [promise(1, 60, "a", "b", "c", "d")] });
+    expect(pushed.placed).toEqual(["2: a b"]);
+  });
+
+  it("give way to a higher class ahead in the queue", () => {
+    const pending = [job(1, { nodes: 4, class: 3 }), job(2, { nodes: 2, minutes: 600, waited: 600, class: 7 })];
+    const pushed = outcomeOf({ ...half, pending, previousReservations: [promise(1, 60, "a", "b", "c", "d")] });
+    expect(pushed.placed).toEqual(["2: a b"]);
+  });
+
+  it("are replaced when a node will not be available", () => {
+    const late = { ...half, releases: [release(60, "c"), release(90, "d")] };
+    const previousReservations = [promise(1, 60, "a", "b", "c", "d")];
+    expect(outcomeOf({ ...late, pending: [job(1, { nodes: 4 })], previousReservations }).held).toEqual([
+      "1@90: a b c d",
+    ]);
+  });
+
+  it("are dropped with their owner, or when it has no headroom", () => {
+    const previousReservations = [promise(1, 60, "a", "b", "c", "d")];
+    const long = job(2, { nodes: 2, minutes: 600 });
+    expect(outcomeOf({ ...half, pending: [long], previousReservations }).placed).toEqual(["2: a b"]);
+    const tenants = [tenant("physics", { maxNodes: 3 })];
+    expect(outcomeOf({ ...half, tenants, pending: [job(1, { nodes: 4 }), long], previousReservations }).placed).toEqual(
+      ["2: a b"],
+    );
+  });
+
+  it("start when they are due", () => {
+    const previousReservations = [promise(1, -1, "a", "b")];
+    const pending = [job(1, { nodes: 2 }), job(2, { nodes: 2, waited: 600 })];
+    expect(outcomeOf({ ...half, pending, previousReservations }).placed).toEqual(["1: a b"]);
+  });
+
+  it("are carried over by start, not by the order of the list, up to the depth", () => {
+    const previousReservations = [promise(2, 60, "c", "d"), promise(1, 60, "a", "b"), promise(3, 30, "a", "b")];
+    const pending = [1, 2, 3].map((id) => job(id, { nodes: 2, minutes: 10, constraints: { gpuCount: 0 } }));
+    const busyNodes = {
+      nodes: [busy("a"), busy("b"), busy("c"), busy("d")],
+      releases: [release(30, "a", "b", "c", "d")],
+    };
+    const { held } = outcomeOf({ ...busyNodes, pending, previousReservations, backfillDepth: 1 });
+    expect(held).toEqual(["3@30: a b"]);
+  });
+
+  it("count towards the depth", () => {
+    const previousReservations = [promise(1, 60, "a", "b", "c", "d")];
+    const pending = [job(1, { nodes: 4 }), job(2, { nodes: 3, waited: 20, minutes: 600 })];
+    expect(outcomeOf({ ...half, pending, previousReservations }).held).toEqual(["1@60: a b c d"]);
+  });
+});
+
+describe("reservations of other vClusters", () => {
+  it("block long work, and let short work pass", () => {
+    const pending = [job(1, { minutes: 20 }), job(2, { minutes: 600 })];
+    const given = { nodes: [node("a"), node("b")], pending, foreignReservations: [foreign(30, 90, "a", "b")] };
+    expect(outcomeOf(given)).toEqual({ placed: ["1: a"], held: ["2@90: a"] });
+  });
+
+  it("without an end block it for good", () => {
+    const given = {
+      nodes: [node("a")],
+      pending: [job(1, { minutes: 60 })],
+      foreignReservations: [foreign(30, null, "a")],
+    };
+    expect(outcomeOf(given)).toEqual({ placed: [], held: [] });
+  });
+
+  it("never move, unlike the plan's own", () => {
+    const pending = [job(1, { minutes: 600, constraints: { requiredNodes: nodeIds("a") } })];
+    const given = { nodes: [node("a"), node("b")], pending, foreignReservations: [foreign(30, 90, "a")] };
+    expect(outcomeOf(given)).toEqual({ placed: [], held: ["1@90: a"] });
+  });
+
+  it("are named in the reasons", () => {
+    const given = {
+      nodes: [node("a")],
+      pending: [job(1, { minutes: 60 })],
+      foreignReservations: [foreign(30, 90, "a")],
+    };
+    const [reason] = cycle(input(given)).reasons.get(allocationId(1)) ?? [];
+    expect(reason?.text).toBe("Needs 1 node; 1 match and are free, 1 of them reserved for other vClusters.");
+  });
+});

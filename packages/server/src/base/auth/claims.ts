@@ -1,0 +1,72 @@
+// What a verified token says about its bearer: the user, the tenant, the roles. Scopes come before
+// the role claims of other systems, including narrowing scopes; a principal with neither is a user. Pure: the signature has been
+// checked by the time a token's claims come here.
+
+import { parseTenantId, parseUserName } from "@lattice/core";
+import type { Principal, Role } from "./principal.ts";
+
+/** Returns whether a scope restricts a role; an unknown scope with this prefix permits nothing. */
+export const isNarrowing = (scope: string): boolean => scope.startsWith("allocations:");
+
+export type Claims = Readonly<Record<string, unknown>>;
+
+export interface ClaimRules {
+  readonly tenantClaim: string;
+  /** For tokens that name no tenant; null: such callers reach nothing that belongs to a tenant. */
+  readonly defaultTenant: string | null;
+}
+
+export type ClaimsResult =
+  | { readonly kind: "principal"; readonly principal: Principal }
+  | { readonly kind: "unusable"; readonly detail: string };
+
+/** In the order of the administration chapter; a token's roles are all that match. */
+const SCOPE_ROLES: readonly (readonly [scope: string, role: Role])[] = [
+  ["admin", "SystemAdmin"],
+  ["system:admin", "SystemAdmin"],
+  ["tenant:admin", "TenantAdmin"],
+  ["operator", "Operator"],
+  ["sensitive:claim", "ClaimingUser"],
+  ["readonly", "ReadOnly"],
+];
+
+const CLAIM_ROLES: Readonly<Record<string, Role>> = {
+  "pact-platform-admin": "SystemAdmin",
+  "system-admin": "SystemAdmin",
+  "tenant-admin": "TenantAdmin",
+  operator: "Operator",
+};
+
+export function principalOf(claims: Claims, rules: ClaimRules): ClaimsResult {
+  const name = text(claims.preferred_username) ?? text(claims.sub);
+  const user = name === null ? null : parseUserName(name);
+  if (user === null) return unusable("names no user: neither preferred_username nor sub is a user name");
+  const tenantText = text(claims[rules.tenantClaim]) ?? rules.defaultTenant;
+  const tenant = tenantText === null ? null : parseTenantId(tenantText);
+  if (tenantText !== null && tenant === null) return unusable(`claims a tenant that is no tenant name: ${tenantText}`);
+  const scopes = scopesOf(claims);
+  return { kind: "principal", principal: { user, tenant, roles: rolesOf(claims, scopes), scopes } };
+}
+
+function rolesOf(claims: Claims, scopes: readonly string[]): readonly Role[] {
+  const byScope = SCOPE_ROLES.filter(([scope]) => scopes.includes(scope)).map(([, role]) => role);
+  if (byScope.length > 0) return [...new Set(byScope)];
+  if (scopes.some(isNarrowing)) return ["User"];
+  for (const claim of [claims.pact_role, claims.lattice_role]) {
+    const role = typeof claim === "string" && Object.hasOwn(CLAIM_ROLES, claim) ? CLAIM_ROLES[claim] : undefined;
+    if (role !== undefined) return [role];
+  }
+  // Agents have their own service; an agent token has no role in the API.
+  return scopes.some((scope) => scope === "agent" || scope === "agent:any") ? [] : ["User"];
+}
+
+/** OAuth writes them as one text, some providers as a list under `scp`. */
+function scopesOf(claims: Claims): readonly string[] {
+  const { scope, scp } = claims;
+  if (typeof scope === "string") return scope.split(" ").filter((word) => word !== "");
+  if (Array.isArray(scp)) return scp.filter((word) => typeof word === "string");
+  return typeof scp === "string" ? scp.split(" ").filter((word) => word !== "") : [];
+}
+
+const text = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
+const unusable = (detail: string): ClaimsResult => ({ kind: "unusable", detail });

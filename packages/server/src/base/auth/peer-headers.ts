@@ -1,0 +1,6 @@
+// Headers that servers of one cluster send to each other.
+
+/** The token of the called server's name in the election: a caller that knows it is a server of the same cluster. */
+export const PEER_TOKEN_HEADER = "x-lattice-peer-token";
+/** The identity in the certificate of an agent whose stream a follower relays; trusted only with the peer token. */
+export const VOUCHED_HEADER = "x-lattice-agent";

@@ -1,0 +1,220 @@
+// The only place where commands enter the log. Commands that arrive during a write form the next entry (group commit).
+// The sequencer numbers, stamps and chains entries; the outcome of a command comes from the replica once its entry is
+// durable and applied, never earlier.
+
+import {
+  type AllocationSpec,
+  type Applied,
+  type Command,
+  type Entry,
+  encodeEntry,
+  entryVersion,
+  instant,
+  type LogIndex,
+  logIndex,
+} from "@lattice/core";
+import { ProblemError } from "@lattice/wire";
+import type { Clock } from "../../base/clock.ts";
+import { type Leadership, LogError, type ReplicatedLog } from "../../log/replicated-log.ts";
+import type { Committed } from "../../state/committed.ts";
+import { sha256 } from "../../state/replica/hash.ts";
+import type { ChainHead, Replica } from "../../state/replica/replica.ts";
+import { type EntryReader, tooNewFor } from "./versions.ts";
+
+export interface Sequencer {
+  propose(command: Command): Promise<Committed>;
+  /** Refuses new commands and waits for those in flight. */
+  close(): Promise<void>;
+}
+
+/** Commands in one entry: bounds how long one apply may hold the event loop. */
+const MAX_BATCH = 512;
+/** Turns of the event loop that a batch waits at most for more commands; one when none arrive. */
+const GATHER_TURNS = 8;
+/** Waiting commands. Further ones are refused as retryable, so that memory stays bounded. */
+const MAX_QUEUE = 20_000;
+/** Share of the engine's entry limit that a batch fills, by a cheap estimate of its size. */
+const FILL = 0.5;
+
+interface Waiting {
+  readonly command: Command;
+  readonly resolve: (proposal: Committed) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface InFlight {
+  readonly batch: readonly Waiting[];
+  /** Of the entry that carries it. */
+  readonly hash: string;
+}
+
+interface Options {
+  readonly log: ReplicatedLog;
+  readonly replica: Replica;
+  readonly leadership: Leadership;
+  readonly clock: Clock;
+  readonly onBatch: (commands: number, seconds: number) => void;
+  /** Returns the other servers with the newest entry version that each can apply. */
+  readonly readers: () => readonly EntryReader[];
+}
+
+export function startSequencer({ log, replica, leadership, clock, onBatch, readers }: Options): Sequencer {
+  let queue: Waiting[] = [];
+  let writing: Promise<void> | null = null;
+  let closed = false;
+  let head: ChainHead = replica.head();
+  const inFlight = new Map<LogIndex, InFlight>();
+  const unsubscribe = replica.onApplied(settle);
+  leadership.lost.addEventListener("abort", abandon, { once: true });
+
+  return {
+    propose(command) {
+      if (closed || leadership.lost.aborted) return Promise.reject(notLeader());
+      if (queue.length >= MAX_QUEUE) return Promise.reject(overloaded());
+      const tooNew = tooNewFor(command, readers);
+      if (tooNew !== null) return Promise.reject(tooNew);
+      return new Promise((resolve, reject) => {
+        queue.push({ command, resolve, reject });
+        writing ??= write();
+      });
+    },
+    async close() {
+      closed = true;
+      await writing;
+      unsubscribe();
+    },
+  };
+
+  async function write(): Promise<void> {
+    while (queue.length > 0) {
+      await gather();
+      const count = batchSize(queue, log.maxEntryBytes * FILL);
+      const batch = queue.slice(0, count);
+      queue = queue.slice(count);
+      await append(batch);
+    }
+    // In the same turn as the last check of the queue: a later command starts a new write.
+    writing = null;
+  }
+
+  /** A write costs a thread switch and a disk flush, so a batch grows while each turn brings more commands. */
+  async function gather(): Promise<void> {
+    for (let turns = 0, before = 0; turns < GATHER_TURNS && queue.length > before; turns += 1) {
+      before = queue.length;
+      await clock.turn();
+    }
+  }
+
+  async function append(batch: readonly Waiting[]): Promise<void> {
+    const began = clock.worked();
+    const commands = batch.map((waiting) => waiting.command);
+    const entry = {
+      index: logIndex(head.index + 1),
+      term: leadership.term,
+      version: entryVersion(commands),
+      at: instant(Math.max(clock.now(), head.at)),
+      prevHash: head.hash,
+      commands,
+    };
+    let hash: string;
+    try {
+      const bytes = encode(entry);
+      hash = sha256(bytes);
+      inFlight.set(entry.index, { batch, hash });
+      await log.append(leadership, [{ index: entry.index, term: entry.term, bytes }]);
+    } catch (error) {
+      inFlight.delete(entry.index);
+      // Too large together, or one of them cannot be encoded: the other commands must still be written.
+      const aboutContent = error instanceof Unwritable || (error instanceof LogError && error.code === "too_large");
+      if (aboutContent && batch.length > 1) return appendHalves(batch);
+      for (const waiting of batch) waiting.reject(problemOf(error));
+      if (!aboutContent && !recoverable(error)) await leadership.resign().catch(() => {});
+      return;
+    }
+    head = { index: entry.index, term: entry.term, hash, at: entry.at };
+    onBatch(batch.length, (clock.worked() - began) / 1000);
+  }
+
+  async function appendHalves(batch: readonly Waiting[]): Promise<void> {
+    const middle = Math.ceil(batch.length / 2);
+    await append(batch.slice(0, middle));
+    await append(batch.slice(middle));
+  }
+
+  function settle(applied: Applied): void {
+    const written = inFlight.get(applied.index);
+    // An append that reported a failure may have succeeded. Its entry then has this index, and its outcomes must not
+    // be given to the commands of another entry.
+    if (written === undefined || written.hash !== replica.head().hash) return;
+    inFlight.delete(applied.index);
+    written.batch.forEach((waiting, n) => {
+      const outcome = applied.outcomes[n];
+      if (outcome === undefined) waiting.reject(new Error(`entry ${applied.index} has no outcome for command ${n}`));
+      else waiting.resolve({ outcome, index: applied.index });
+    });
+  }
+
+  function abandon(): void {
+    const waiting = [...queue, ...[...inFlight.values()].flatMap(({ batch }) => batch)];
+    queue = [];
+    inFlight.clear();
+    for (const one of waiting) one.reject(notLeader());
+  }
+}
+
+/** Returns how many waiting commands fit into one entry of `limitBytes`; at least one. */
+function batchSize(queue: readonly Waiting[], limitBytes: number): number {
+  let size = 0;
+  let count = 0;
+  for (const { command } of queue.slice(0, MAX_BATCH)) {
+    size += estimate(command);
+    if (count > 0 && size > limitBytes) break;
+    count += 1;
+  }
+  return count;
+}
+
+/** Large parts only: scripts and plans. Exact sizes come from encoding, which must happen once. */
+function estimate(command: Command): number {
+  if (command.kind === "allocation.submit" || command.kind === "group.submit") return estimateSpec(command.spec);
+  if (command.kind === "dag.submit") return command.members.reduce((sum, { spec }) => sum + estimateSpec(spec), 600);
+  if (command.kind === "plan.commit")
+    return 200 + command.placements.reduce((sum, p) => sum + 200 + p.nodes.length * 24, 0);
+  return 600;
+}
+
+function estimateSpec({ task, environment, dependsOn = [] }: AllocationSpec): number {
+  const text = task.kind === "script" ? task.text : task.kind === "entrypoint" ? task.line : task.words.join(" ");
+  let size = 1_000 + text.length * 2 + dependsOn.length * 64;
+  for (const [name, value] of Object.entries(environment.variables)) size += name.length + value.length + 8;
+  return size;
+}
+
+/** A command without canonical text: a bug of its proposer, which must not affect other commands. */
+class Unwritable extends Error {}
+
+function encode(entry: Entry): Uint8Array {
+  try {
+    return new TextEncoder().encode(encodeEntry(entry));
+  } catch (cause) {
+    throw new Unwritable("a command cannot be written to the log", { cause });
+  }
+}
+
+const recoverable = (error: unknown): boolean =>
+  error instanceof LogError && (error.code === "unavailable" || error.code === "storage_full");
+
+function problemOf(error: unknown): unknown {
+  if (!(error instanceof LogError)) return error;
+  if (error.code === "storage_full") return new ProblemError("storage_full", { detail: error.message });
+  if (error.code === "too_large") return new ProblemError("body_too_large", { detail: error.message });
+  if (error.code === "lost_leadership" || error.code === "wrong_index") return notLeader();
+  return new ProblemError("log_unavailable", { detail: error.message });
+}
+
+const notLeader = () => new ProblemError("not_leader", { detail: "This server does not lead at the moment." });
+const overloaded = () =>
+  new ProblemError("log_unavailable", {
+    detail: "Too many writes are waiting for the log.",
+    hint: "Try again shortly.",
+  });

@@ -1,0 +1,15 @@
+// Records that a tenant has used up its budget, or has one again.
+
+import { duration } from "@lattice/core";
+import type { ControllerContext } from "../context.ts";
+import type { Controller } from "../periodic.ts";
+import { decideBudgets } from "./decide.ts";
+
+export const budgetsController = ({ replica, sequencer, clock, config }: ControllerContext): Controller => ({
+  name: "budgets",
+  every: duration(30_000),
+  run: async () => {
+    const inputs = { now: clock.now(), periodDays: config().scheduling.budgetPeriodDays };
+    await Promise.all(decideBudgets(replica.view, inputs).map((command) => sequencer.propose(command)));
+  },
+});

@@ -1,0 +1,61 @@
+// Where a service grows to, and what it gives up. A node is chosen that is free and fits, its own vCluster's before a
+// borrowed one, near the nodes it has, and not one that a reservation needs. Pure.
+
+import {
+  type Allocation,
+  attemptAt,
+  borrowRefusal,
+  fits,
+  isFree,
+  lendableNodes,
+  type Node,
+  type NodeId,
+  placementConstraints,
+  type RunningPhase,
+  type View,
+} from "@lattice/core";
+
+export interface Ground {
+  readonly view: View;
+  readonly reachable: (node: NodeId) => boolean;
+  /** Kept for allocations that wait. */
+  readonly promised: (node: NodeId) => boolean;
+}
+
+/** Returns `null` when no node fits. */
+export function nodeToAdd({ view, reachable, promised }: Ground, record: Allocation): NodeId | null {
+  const wanted = placementConstraints(record);
+  const { phase, spec } = record;
+  const own = "nodes" in phase ? phase.nodes : [];
+  const groups = new Set(own.map((id) => view.node(id)?.group));
+  const mayBorrow = own.filter((id) => !isBorrowed(record, view.node(id))).length >= spec.resources.minNodes;
+  let best: { readonly id: NodeId; readonly rank: number } | null = null;
+  for (const node of view.nodes()) {
+    if (!isFree(node) || promised(node.id) || !reachable(node.id)) continue;
+    if (!fits(wanted, node.id, node.capabilities)) continue;
+    const borrowed = isBorrowed(record, node);
+    if (borrowed && !(mayBorrow && isLent(view, record, node))) continue;
+    const rank = (borrowed ? 2 : 0) + (groups.has(node.group) ? 0 : 1);
+    // Nodes come in order of id, so that ties are resolved the same way every time.
+    if (best === null || rank < best.rank) best = { id: node.id, rank };
+  }
+  return best?.id ?? null;
+}
+
+/** Borrowed ones first, then the one that came last; only what runs what was there before, when that is asked for. */
+export function nodeToRemove(view: View, record: Allocation, phase: RunningPhase, through?: number): NodeId | null {
+  let best: { readonly id: NodeId; readonly rank: number } | null = null;
+  phase.nodes.forEach((id, i) => {
+    const attempt = attemptAt(record, phase, i);
+    if (through !== undefined && attempt > through) return;
+    const rank = (isBorrowed(record, view.node(id)) ? 1e9 : 0) + attempt;
+    if (best === null || rank >= best.rank) best = { id, rank };
+  });
+  return (best as { readonly id: NodeId } | null)?.id ?? null;
+}
+
+const isBorrowed = ({ spec }: Allocation, node: Node | undefined): boolean =>
+  node !== undefined && node.homeVCluster !== null && node.homeVCluster !== spec.vcluster;
+
+const isLent = (view: View, { spec }: Allocation, { homeVCluster }: Node): boolean =>
+  homeVCluster !== null && borrowRefusal(view, spec, homeVCluster) === null && lendableNodes(view, homeVCluster) > 0;

@@ -1,0 +1,109 @@
+// Starts the candidate for leadership with everything that it runs while it leads: scheduler, controllers, backups on
+// schedule, and the capture of traces.
+
+import { type Config, fingerprintWindow } from "../base/config/index.ts";
+import type { Logger } from "../base/observe/index.ts";
+import { startRecorder } from "../base/observe/recorder.ts";
+import { createBroker } from "../lead/controllers/checkpoint/act.ts";
+import { isPromised } from "../lead/controllers/scaling/promised.ts";
+import { createInsight } from "../lead/insight/index.ts";
+import { startLeading } from "../lead/leader/lead.ts";
+import { createReadings } from "../lead/telemetry/readings.ts";
+import { fabricDomains } from "../nodes/fabric/domains.ts";
+import { formatPeer, parsePeer } from "../peers/address.ts";
+import type { Roster } from "../peers/roster.ts";
+import { createBackups, startBackupSchedule } from "../state/backup/index.ts";
+import { startCaptureSwitch } from "../state/capture/switch.ts";
+import type { CloseStack } from "./close-stack.ts";
+import type { Nodes } from "./nodes.ts";
+import type { Storage } from "./storage.ts";
+
+export interface LeadingParts {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly version: string;
+  readonly roster: Roster;
+}
+
+export type Leading = ReturnType<typeof startLead>;
+
+export function startLead(storage: Storage, nodes: Nodes, parts: LeadingParts, stack: CloseStack) {
+  const { clock, metrics, replica, live, log, isShared, self } = storage;
+  const { config, logger, roster } = parts;
+  const recorder = stack.push(startRecorder({ server: config.server.id, readings: metrics.readings, clock, logger }));
+  const { broker, insight } = createAdvisors(storage, nodes, parts, recorder.read);
+  const leader = stack.push(
+    startLeading({
+      ...{ log, replica, hub: nodes.hub, clock, logger, metrics, insight, broker },
+      candidate: isShared ? formatPeer(self) : config.server.id,
+      config: () => live.config,
+      fabric: isFabricManaged(config) ? fabricDomains(config.fabric, metrics.fabric) : null,
+      scaling: {
+        promised: (node) => isPromised(replica.view, insight.cycles.values(), node),
+        probed: nodes.measures.probed,
+        readings: createReadings({
+          storeUrl: config.telemetry.storeUrl,
+          measured: nodes.measures.value,
+          logger,
+        }),
+      },
+      launches: nodes.launches,
+      readers: roster.readers,
+    }),
+  );
+  const leads = () => leader.sequencer() !== null;
+  stack.push(
+    startCaptureSwitch({
+      ...{ replica, leads, logger, count: metrics.traceLines, serverId: config.server.id },
+      ...{ config: live.config, s3: config.backup.s3, nowMs: () => clock.now() },
+    }),
+  );
+  const backups = startBackups(storage, parts, leads, stack);
+  return { recorder, broker, insight, leader, leads, backups };
+}
+
+/** The parts that answer questions about the scheduler; both keep their memory only while this server leads. */
+function createAdvisors(
+  { clock, metrics, replica, live }: Storage,
+  { hub, board, samples }: Nodes,
+  { config }: LeadingParts,
+  recorded: ReturnType<typeof startRecorder>["read"],
+) {
+  const view = () => replica.view;
+  const evaluated = metrics.checkpointEvaluated;
+  const broker = createBroker({ view, clock, board, config: () => live.config, evaluated });
+  const insight = createInsight({
+    ...{ samples, checkpoints: broker, view, clock, recorded },
+    isReachable: hub.connected,
+    fingerprintAt: hub.introduced,
+    fingerprintWindow: fingerprintWindow(config),
+    storageMBps: config.scheduling.storageMbPerSecond,
+    observeError: metrics.estimateError,
+    budgetDays: config.scheduling.budgetPeriodDays,
+    get createTenants() {
+      return live.config.api.autoCreateTenants;
+    },
+  });
+  replica.feed.onEvents(insight.onEvents);
+  return { broker, insight };
+}
+
+type FabricConfig = Config & { readonly fabric: NonNullable<Config["fabric"]> };
+
+const isFabricManaged = (config: Config): config is FabricConfig =>
+  config.fabric !== null && config.network.driver === "fabric_manager";
+
+function startBackups(
+  { clock, metrics, replica, history, audit, log }: Storage,
+  { config, logger, version }: LeadingParts,
+  leads: () => boolean,
+  stack: CloseStack,
+) {
+  const backups = createBackups({
+    ...{ config: config.backup, replica, history, audit: audit.archive, clock, logger },
+    members: async () => (await log.members()).map(({ id, name }) => ({ id, address: parsePeer(name)?.address ?? "" })),
+    serverVersion: version,
+  });
+  stack.push(startBackupSchedule({ config: config.backup, backups, leads, clock, logger, metrics }));
+  return backups;
+}

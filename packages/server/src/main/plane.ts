@@ -1,0 +1,221 @@
+// The control plane behind the API: the local replica for reads, the sequencer for writes, the agents, and the history
+// for finished allocations. Calls that need the leader run on the leader; the waist of the API forwards them.
+
+import { type AllocationId, type Command, instant, isQueued, logIndex, type NodeId, waitReasons } from "@lattice/core";
+import { type CycleResult, type PendingReason, reasonsFor, snapshotFor } from "@lattice/scheduler";
+import { ProblemError } from "@lattice/wire";
+import type { AuditPlane, ControlPlane, StartEstimate } from "../api/control-plane.ts";
+import type { Membership } from "../api/membership.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Recorder } from "../base/observe/recorder.ts";
+import { tooNewFor } from "../lead/commit/versions.ts";
+import type { Insight } from "../lead/insight/index.ts";
+import type { Leader } from "../lead/leader/lead.ts";
+import type { ReplicatedLog } from "../log/replicated-log.ts";
+import type { AgentHub } from "../nodes/agents/hub.ts";
+import type { ImageRelay } from "../nodes/agents/images.ts";
+import type { LogRelay } from "../nodes/agents/logs.ts";
+import type { LogPiece, OutputArchive } from "../nodes/output/archive.ts";
+import type { LogsQuery } from "../nodes/output/query.ts";
+import { type LiveLogs, readLogs } from "../nodes/output/read.ts";
+import { shareFollowers } from "../nodes/output/share.ts";
+import type { Launches } from "../nodes/tasks/launches.ts";
+import type { TerminalRelay } from "../nodes/terminals/relay.ts";
+import { parsePeer } from "../peers/address.ts";
+import type { LeaderConnection, Liveness } from "../peers/leader-connection.ts";
+import type { Roster } from "../peers/roster.ts";
+import type { Backups } from "../state/backup/index.ts";
+import type { Committed } from "../state/committed.ts";
+import type { History } from "../state/history/index.ts";
+import type { Replica } from "../state/replica/replica.ts";
+
+/** How long a follower waits to apply an entry that the leader committed for it. */
+const CATCH_UP_MS = 5_000;
+
+/** Entries that a replica which follows the log may be behind at any moment. */
+const IN_FLIGHT = 16;
+/** A server further behind is not ready: its answers are too old. */
+const MOST_BEHIND = 1_000;
+
+export interface PlaneParts {
+  readonly serverId: string;
+  readonly version: string;
+  readonly log: ReplicatedLog;
+  readonly replica: Replica;
+  readonly leader: Leader;
+  readonly line: LeaderConnection;
+  readonly roster: Roster;
+  readonly audit: AuditPlane;
+  readonly membership: Membership;
+  readonly backups: Backups;
+  readonly hub: AgentHub;
+  readonly logs: LogRelay;
+  readonly terminals: TerminalRelay;
+  /** `null` when output is not archived. */
+  readonly archive: OutputArchive | null;
+  readonly images: ImageRelay;
+  readonly launches: Launches;
+  readonly history: History;
+  readonly clock: Clock;
+  readonly insight: Insight;
+  readonly recorder: Recorder;
+}
+
+export function createPlane(parts: PlaneParts): ControlPlane {
+  const { replica, leader, line, log, history } = parts;
+  /** A server that has just started is not ready before it has caught up once. */
+  let caughtUp = false;
+  const live = liveLogs(parts);
+  return {
+    serverId: parts.serverId,
+    version: parts.version,
+    view: () => replica.view,
+    // Clocks of leaders differ: the last entry must not be in the future.
+    now: () => instant(Math.max(parts.clock.now(), replica.view.at)),
+    propose: (command) => propose(parts, command),
+    waitFor: (index, signal) => replica.waitFor(index, signal),
+    waitForHead: async (signal) => replica.waitFor(await log.head(), signal),
+    events: (after, signal) => replica.feed.read(after, signal),
+    pendingReasons: (id) => pendingReasons(parts, id),
+    knownReasons: (id) => knownReasons(parts, id) ?? [],
+    estimatedStart: (id) => estimatedStart(parts, id),
+    askScheduler: async (question) => {
+      if (leader.sequencer() === null) throw noLeader("so the scheduler cannot be asked");
+      return parts.insight.answer(question);
+    },
+    liveness: (node) => liveness(parts, node),
+    logs: (query, signal) => logsOf(parts, live, query, signal),
+    terminal: parts.terminals.open,
+    askImages: parts.images.ask,
+    tasks: tasksOf(parts),
+    archived: (id) => history.get(id),
+    archive: (query) => history.list(query),
+    async recorded(component, after) {
+      await parts.recorder.look();
+      return parts.recorder.read(component, after);
+    },
+    logStatus: () => ({
+      ...log.status(),
+      leader: leaderId(parts),
+      appliedIndex: replica.head().index,
+      isLeader: leader.sequencer() !== null,
+    }),
+    audit: parts.audit,
+    membership: parts.membership,
+    backups: parts.backups,
+    stateHash: () => replica.stateHashAtHand() ?? "",
+    stale: () => leader.sequencer() === null && (line.leader() === null || log.status().unwritable !== null),
+    ready() {
+      if (leader.sequencer() === null && line.leader() === null) return { ok: false, reason: "no server leads" };
+      const { lastIndex, unwritable } = log.status();
+      if (unwritable !== null) return { ok: false, reason: `the log cannot be written: ${unwritable}` };
+      const behind = logIndex(Math.max(0, lastIndex - replica.head().index));
+      // A few entries in flight are normal under load.
+      caughtUp ||= behind <= IN_FLIGHT;
+      const far = !caughtUp || behind > MOST_BEHIND;
+      return far ? { ok: false, reason: `${behind} entries behind the log` } : { ok: true, reason: "" };
+    },
+  };
+}
+
+/** Appends the command here or through the leader; in both cases this replica has applied it afterwards. */
+async function propose({ leader, line, replica, roster }: PlaneParts, command: Command): Promise<Committed> {
+  const sequencer = leader.sequencer();
+  if (sequencer !== null) return sequencer.propose(command);
+  // A leader of the previous version would append a command that it cannot apply.
+  const tooNew = tooNewFor(command, roster.readers);
+  if (tooNew !== null) throw tooNew;
+  const peer = line.client();
+  if (peer === null) throw noLeader("so nothing can be written");
+  const proposed = await peer.propose(command);
+  // The command is committed, so a slow replica does not fail the call.
+  await replica.waitFor(proposed.index, AbortSignal.timeout(CATCH_UP_MS)).catch(() => {});
+  return proposed;
+}
+
+function liveness({ leader, hub, line }: PlaneParts, node: NodeId): Liveness {
+  if (leader.sequencer() === null && line.leader() !== null) return line.liveness(node);
+  return { lastHeardAt: hub.lastHeard(node), connected: hub.connected(node) };
+}
+
+/** Output from the nodes: directly on the leader, through the leader on a follower. */
+function liveLogs({ leader, line, logs }: PlaneParts): LiveLogs {
+  const byLeader = shareFollowers((asked, gone) => line.client()?.readOutput(asked, gone) ?? logs.open(asked, gone));
+  return (asked, gone) => (leader.sequencer() === null && line.client() !== null ? byLeader : logs.open)(asked, gone);
+}
+
+async function* logsOf(
+  { archive, replica, history }: PlaneParts,
+  live: LiveLogs,
+  query: LogsQuery,
+  signal: AbortSignal,
+): AsyncGenerator<LogPiece> {
+  const record = replica.view.allocation(query.allocation) ?? (await history.get(query.allocation));
+  const find = async () => (archive === null || record === null ? null : archive.find(query, record.spec));
+  yield* readLogs(query, find, live, signal);
+}
+
+function tasksOf({ leader, launches }: PlaneParts): ControlPlane["tasks"] {
+  const led = (): Launches => {
+    if (leader.sequencer() === null) throw noLeader("so no launch can be reached");
+    return launches;
+  };
+  return {
+    launch: (request, signal) => led().launch(request, { signal }),
+    input: (request) => led().input(request),
+    control: (request) => led().control(request),
+  };
+}
+
+const noLeader = (consequence: string): ProblemError =>
+  new ProblemError("not_leader", { detail: `No server leads at the moment, ${consequence}.` });
+
+function leaderId({ log }: PlaneParts): string | null {
+  const name = log.status().leader;
+  return name === null ? null : (parsePeer(name)?.id ?? name);
+}
+
+function pendingReasons(parts: PlaneParts, id: AllocationId): readonly PendingReason[] {
+  const { replica, clock, insight } = parts;
+  const reachable = (node: NodeId) => liveness(parts, node).connected;
+  const allocation = replica.view.allocation(id);
+  if (allocation?.phase.kind !== "pending") return [];
+  if (!isQueued(allocation)) return waitReasons(replica.view, allocation);
+  const known = knownReasons(parts, id);
+  if (known !== undefined) return known;
+  const vcluster = replica.view.vcluster(allocation.spec.vcluster);
+  if (vcluster === undefined) return [];
+  const now = clock.now();
+  return reasonsFor(snapshotFor(replica.view, vcluster, now, reachable, insight.externalInputs(vcluster.id, now)), id);
+}
+
+function knownReasons(
+  { replica, insight: { cycles } }: PlaneParts,
+  id: AllocationId,
+): readonly PendingReason[] | undefined {
+  const allocation = replica.view.allocation(id);
+  if (allocation?.phase.kind !== "pending") return undefined;
+  if (!isQueued(allocation)) return waitReasons(replica.view, allocation);
+  return cycles.get(allocation.spec.vcluster)?.reasons.get(id);
+}
+
+function estimatedStart({ replica, insight: { cycles } }: PlaneParts, id: AllocationId): StartEstimate | null {
+  const allocation = replica.view.allocation(id);
+  if (allocation?.phase.kind !== "pending") return null;
+  const cycle = cycles.get(allocation.spec.vcluster);
+  const estimate = cycle?.estimates.get(id);
+  return cycle === undefined || estimate === undefined
+    ? null
+    : { at: instant(estimate), reserved: reservedIn(cycle).has(id) };
+}
+
+/** Made once for a cycle: lists ask for many. */
+function reservedIn(cycle: CycleResult): ReadonlySet<AllocationId> {
+  const known = reserved.get(cycle);
+  if (known !== undefined) return known;
+  const made = new Set(cycle.reservations.map(({ allocation }) => allocation));
+  reserved.set(cycle, made);
+  return made;
+}
+
+const reserved = new WeakMap<CycleResult, ReadonlySet<AllocationId>>();

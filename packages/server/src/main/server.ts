@@ -1,0 +1,111 @@
+// A server process: opens its storage, starts the parts of a leader and of a follower, and serves. Parts are pushed on a
+// stack when they open and closed in reverse. Leadership ends before everything else, so that another server takes over
+// at once and calls under way here are forwarded to it.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { serverId } from "../base/config/index.ts";
+import { apiUrlOf } from "../nodes/agents/api-url.ts";
+import { createOutputArchive } from "../nodes/output/archive.ts";
+import { openOutputObjects } from "../nodes/output/store.ts";
+import { createApiUrls } from "../peers/api-urls.ts";
+import type { MemberStatusSources } from "../peers/member-status.ts";
+import { createMembership } from "../peers/membership.ts";
+import { createRoster } from "../peers/roster.ts";
+import { type CloseStack, createCloseStack } from "./close-stack.ts";
+import { startFollowing } from "./following.ts";
+import { startLead } from "./leading.ts";
+import { createNodes, type Nodes } from "./nodes.ts";
+import type { RunningServer, ServerOptions } from "./options.ts";
+import { createPlane, type PlaneParts } from "./plane.ts";
+import { serve } from "./serve.ts";
+import { mirrorState } from "./state-metrics.ts";
+import { openStorage, type Storage } from "./storage.ts";
+
+/** A start that fails must say why soon, even when a part cannot be closed. */
+const CLOSE_AFTER_FAILURE_MS = 5_000;
+
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const stack = createCloseStack();
+  try {
+    return await start(options, stack);
+  } catch (error) {
+    await Promise.race([stack.close().catch(() => undefined), sleep(CLOSE_AFTER_FAILURE_MS, null, { ref: false })]);
+    throw error;
+  }
+}
+
+async function start(options: ServerOptions, stack: CloseStack): Promise<RunningServer> {
+  const { config, logger, version } = options;
+  const storage = await openStorage(options, stack);
+  const { log, replica, tls, self, clock } = storage;
+  const roster = stack.push(
+    createRoster({ selfId: self.id, present: () => log.present(), credentials: storage.peerCredentials }),
+  );
+  let apiUrl = "";
+  const apiUrls = stack.push(createApiUrls({ own: () => apiUrl, roster, clock }));
+  const nodes = createNodes(storage, { config, logger, apiUrls });
+  const leading = startLead(storage, nodes, { config, logger, version, roster }, stack);
+  const { leader, leads } = leading;
+  const connection = startFollowing(storage, { config, logger, roster, leads }, stack);
+  // A single server answers 503 until it leads; one of several may never lead.
+  if (!storage.isShared) await Promise.race([leader.led, replica.failed]);
+  const status = statusOf(storage, version, () => apiUrl);
+  const plane = createPlane(planeParts(options, { storage, nodes, leading, connection, roster, status }));
+  mirrorNodeState(options, storage, nodes, leads);
+  const api = stack.push(await serve({ config, logger, version, storage, nodes, leading, connection, plane, status }));
+  apiUrl = apiUrlOf(api.restAddress, self.address, tls !== null);
+  return {
+    rest: api.restAddress,
+    grpc: api.grpcAddress,
+    failed: Promise.race([replica.failed.catch((error: unknown) => error), storage.removed]),
+    reload: () => tls?.reload(),
+    async close() {
+      await leader.close();
+      await stack.close();
+    },
+  };
+}
+
+const statusOf = ({ replica, history, tls, log, self }: Storage, version: string, apiUrl: () => string) =>
+  ({
+    serverId: self.id,
+    version,
+    appliedIndex: () => replica.head().index,
+    historyThrough: () => history.through(),
+    certificate: () => tls?.current() ?? null,
+    apiUrl,
+    ownMember: async () => (await log.shared?.ownMember()) ?? null,
+  }) satisfies MemberStatusSources;
+
+type Started = Pick<PlaneParts, "roster"> & {
+  readonly storage: Storage;
+  readonly nodes: Nodes;
+  readonly leading: ReturnType<typeof startLead>;
+  readonly connection: ReturnType<typeof startFollowing>;
+  readonly status: MemberStatusSources;
+};
+
+function planeParts({ config, logger, version }: ServerOptions, started: Started): PlaneParts {
+  const { storage, nodes, leading, connection, roster, status } = started;
+  const { log, replica, history, audit, clock, metrics, self } = storage;
+  const { leader, backups, insight, recorder } = leading;
+  const { hub, logs, terminals, images, launches } = nodes;
+  return {
+    ...{ serverId: self.id, version, log, replica, leader, line: connection, roster, history, clock },
+    ...{ backups, insight, recorder, hub, logs, terminals, images, launches },
+    audit: { ...audit.signer, archived: (from) => audit.archive.read(from) },
+    archive:
+      config.logs.store === null ? null : createOutputArchive(openOutputObjects(config.logs.store, config.logs.s3)),
+    membership: createMembership({
+      ...{ status, address: self.address, log, leader, roster, logger, metrics },
+      configured: config.quorum.peers.map(({ id, address }) => ({ id: serverId(id), peer: address })),
+    }),
+  };
+}
+
+function mirrorNodeState({ config }: ServerOptions, storage: Storage, nodes: Nodes, leads: () => boolean): void {
+  const { metrics, replica, history } = storage;
+  const { terminals, hub, board, measures } = nodes;
+  const measured = config.telemetry.storeUrl === null ? null : measures.value;
+  mirrorState(metrics, { terminals, replica, hub, history, checkpoints: board, leads, measured });
+}

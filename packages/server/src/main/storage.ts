@@ -1,0 +1,107 @@
+// Opens what a server stores: the log, the history, the audit archive, and the replica that follows the log. Also the
+// identity of this server among its peers, and the configuration in force, which the replica changes.
+
+import { randomBytes } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { ChannelCredentials } from "@grpc/grpc-js";
+import { ENTRY_VERSION } from "@lattice/core";
+import { type Clock, systemClock } from "../base/clock.ts";
+import { createLiveConfig, formatListen, type LiveConfig } from "../base/config/index.ts";
+import { createMetrics, type Metrics } from "../base/observe/index.ts";
+import { channelCredentials } from "../base/tls/grpc.ts";
+import { openTls } from "../base/tls/open.ts";
+import type { TlsSource } from "../base/tls/source.ts";
+import { openLog, type ReplicatedLog } from "../log/index.ts";
+import { logConfigOf } from "../log/log-config.ts";
+import { formatPeer, type PeerName, peerToken } from "../peers/address.ts";
+import { joinByAsking } from "../peers/join.ts";
+import { untilGone } from "../peers/until-gone.ts";
+import { openAudit } from "../state/audit/open.ts";
+import { recoverFrom } from "../state/backup/index.ts";
+import { archiveTo } from "../state/history/archive.ts";
+import { type History, openHistory } from "../state/history/index.ts";
+import { followSettings } from "../state/replica/follow-settings.ts";
+import { openReplica, type Replica } from "../state/replica/replica.ts";
+import type { CloseStack } from "./close-stack.ts";
+import type { ServerOptions } from "./options.ts";
+
+export interface Storage {
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly self: PeerName;
+  readonly tls: TlsSource | null;
+  readonly peerCredentials: ChannelCredentials;
+  readonly log: ReplicatedLog;
+  /** Several servers share the log. */
+  readonly isShared: boolean;
+  readonly history: History;
+  readonly audit: Awaited<ReturnType<typeof openAudit>>;
+  readonly replica: Replica;
+  readonly live: LiveConfig;
+  /** Resolves when the cluster has removed this server. */
+  readonly removed: Promise<Error>;
+}
+
+export async function openStorage(options: ServerOptions, stack: CloseStack): Promise<Storage> {
+  const { config, logger } = options;
+  const clock = options.clock ?? systemClock;
+  const metrics = createMetrics();
+  const onWarning = (message: string) => logger.warn(message);
+  mkdirSync(config.server.dataDir, { recursive: true });
+  const self: PeerName = {
+    id: config.server.id,
+    address: formatListen(config.api.advertiseGrpc),
+    token: peerToken(randomBytes(16).toString("hex"), ENTRY_VERSION),
+    entryVersion: ENTRY_VERSION,
+  };
+  const tls = await openTls(config.api.tls, { logger, metrics });
+  stack.onClose(() => tls?.close());
+  const peerCredentials = channelCredentials(tls);
+  const { log, removed, openedAt } = await openOwnLog(options, { self, peerCredentials, nowMs: clock.now() });
+  stack.push(log);
+  const isShared = config.quorum.engine === "etcd";
+  const dir = join(config.server.dataDir, "history");
+  const history = stack.push(await openHistory({ dir, onWarning, alone: !isShared }));
+  const audit = await openAudit(config.audit, { nowMs: clock.now(), logger });
+  stack.push(audit.archive);
+  const archive = archiveTo(history, logger);
+  const replica = stack.push(
+    await openReplica(log, (applied) => {
+      archive(applied);
+      audit.archive.take(applied);
+    }),
+  );
+  history.begin(replica.head().index);
+  const stateMs = Math.round(performance.now() - openedAt);
+  logger.info({ index: replica.head().index, stateMs }, "replica restored");
+  const live = createLiveConfig({ file: config, settings: () => replica.view.settings(), onWarning });
+  followSettings({ live, feed: replica.feed, logger });
+  return {
+    ...{ clock, metrics, self, tls, peerCredentials },
+    ...{ log, isShared, history, audit, replica, live, removed },
+  };
+}
+
+async function openOwnLog(
+  { config, logger, begin = "resume", recoverFrom: backup }: ServerOptions,
+  parts: Pick<Storage, "self" | "peerCredentials"> & { readonly nowMs: number },
+) {
+  let onRemoved: (error: Error) => void = () => {};
+  const removed = new Promise<Error>((resolve) => {
+    onRemoved = resolve;
+  });
+  const logConfig = logConfigOf(
+    config,
+    joinByAsking(begin, config, parts.peerCredentials),
+    (message) => logger.warn(message),
+    formatPeer(parts.self),
+    onRemoved,
+  );
+  if (backup !== undefined) await recoverFrom(backup, { config, log: logConfig, logger, nowMs: parts.nowMs });
+  const startedAt = performance.now();
+  const log = await openLog(logConfig.engine === "etcd" ? { ...logConfig, untilGone } : logConfig);
+  const openedAt = performance.now();
+  logger.info({ logMs: Math.round(openedAt - startedAt) }, "log opened");
+  return { log, removed, openedAt };
+}

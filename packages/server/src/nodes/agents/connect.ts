@@ -1,0 +1,371 @@
+// The leader's end of an agent's Connect stream. Hello registers the node (through the log, when anything about it
+// changed), Welcome answers, and the node then receives the orders of its claims. Reports become commands and are
+// acknowledged once committed; until then they are retried, because the agent must not forget a report that the log
+// does not have.
+
+import { create } from "@bufbuild/protobuf";
+import {
+  agreeOnProtocol,
+  attempt,
+  type Capabilities,
+  type CheckpointClearedCommand,
+  type Claim,
+  duration,
+  isPlaced,
+  type Node,
+  type NodeHealthCommand,
+  type NodeId,
+  PROTOCOL,
+  type ProtocolAgreement,
+  parseAllocationId,
+  parseGroupId,
+  parseNodeId,
+  parseVClusterId,
+  protocolRange,
+  type RegisterNodeCommand,
+  type ReportCommand,
+  type View,
+} from "@lattice/core";
+import { capabilitiesFromProto, pb } from "@lattice/wire";
+import type { Logger } from "pino";
+import { type Clock, sleep } from "../../base/clock.ts";
+import type { Committed } from "../../state/committed.ts";
+import type { CheckpointBoard } from "./checkpoint-board.ts";
+import { checkpointOrdersOf } from "./checkpoint-order.ts";
+import type { AgentHub, AgentSession, ServerMessageBody } from "./hub.ts";
+import type { JobToken } from "./job-token.ts";
+import { forgetOrder, orderOf, stopOrder } from "./orders.ts";
+import { type FailureRules, reportCommand } from "./report-command.ts";
+
+/** Pause before a report is proposed again. */
+const REPORT_RETRY = duration(500);
+
+type AgentCommand = RegisterNodeCommand | ReportCommand | NodeHealthCommand | CheckpointClearedCommand;
+
+export interface ConnectContext {
+  readonly view: () => View;
+  readonly propose: (command: AgentCommand) => Promise<Committed>;
+  readonly hub: AgentHub;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly serverVersion: string;
+  readonly heartbeatIntervalMs: number;
+  /** Returns why the stream may not act for the node, or null. */
+  readonly refusal: (call: object, node: string) => string | null;
+  readonly imagesAnswered?: (node: NodeId, answer: pb.ImageAnswer) => void;
+  readonly measured?: (node: NodeId, measures: readonly pb.AttemptMeasures[]) => void;
+  readonly sampled?: (node: NodeId, samples: readonly pb.AttemptMeasures[]) => void;
+  /** Default: the default settings. */
+  readonly failures?: () => FailureRules;
+  readonly checkpoints?: Pick<CheckpointBoard, "told" | "storage">;
+  /** Returns the URL of the API for programs inside a job. */
+  readonly apiUrl?: () => string;
+  /** Creates the token of a job. Default: jobs have none. */
+  readonly jobToken?: JobToken;
+}
+
+/** The part of the gRPC stream that is used here. */
+export interface ConnectCall {
+  write(message: pb.ServerMessage): unknown;
+  end(): unknown;
+  on(event: "data", listener: (message: pb.AgentMessage) => void): unknown;
+  on(event: "end" | "error" | "cancelled", listener: () => void): unknown;
+}
+
+export function handleConnect(context: ConnectContext, call: ConnectCall): void {
+  const stream = new AgentStream(context, call);
+  call.on("data", (message) => stream.receive(message.message));
+  call.on("end", () => stream.end());
+  call.on("error", () => stream.leave());
+  call.on("cancelled", () => stream.leave());
+}
+
+/** One Connect stream, from its hello to its end. */
+class AgentStream {
+  readonly #context: ConnectContext;
+  readonly #call: ConnectCall;
+  readonly #gone = new AbortController();
+  #hello: pb.Hello | null = null;
+  /** Set once the node is registered and welcomed. */
+  #session: AgentSession | null = null;
+
+  constructor(context: ConnectContext, call: ConnectCall) {
+    this.#context = context;
+    this.#call = call;
+  }
+
+  receive(body: pb.AgentMessage["message"]): void {
+    if (this.#hello === null) {
+      if (body.case !== "hello") {
+        this.#refuse("invalid_argument", "the first message of a stream must be a hello");
+        return;
+      }
+      this.#hello = body.value;
+      void this.#register(body.value);
+      return;
+    }
+    const session = this.#session;
+    if (session === null) return;
+    const { node } = session;
+    if (body.case === "heartbeat") this.#onHeartbeat(session, body.value);
+    if (body.case === "report") void this.#report(node, body.value);
+    if (body.case === "condition") void this.#onCondition(session, this.#hello, body.value);
+    if (body.case === "samples") this.#onSamples(node, body.value.samples);
+    if (body.case === "imageAnswer") this.#context.imagesAnswered?.(node, body.value);
+    if (body.case === "checkpointProgress") this.#context.checkpoints?.told(node, body.value);
+    if (body.case === "clearAnswer" && body.value.accepted) void this.#onCleared(node, body.value.allocationId);
+  }
+
+  end(): void {
+    this.leave();
+    this.#call.end();
+  }
+
+  leave(): void {
+    if (this.#gone.signal.aborted) return;
+    this.#gone.abort("the stream is gone");
+    if (this.#session !== null) this.#context.hub.remove(this.#session);
+  }
+
+  #send(message: ServerMessageBody): void {
+    if (this.#gone.signal.aborted) return;
+    this.#call.write(create(pb.ServerMessageSchema, { message: this.#withJobToken(message) }));
+  }
+
+  /** Job tokens are created when the order is sent, and never enter the log. */
+  #withJobToken(message: ServerMessageBody): ServerMessageBody {
+    const { jobToken } = this.#context;
+    if (message.case !== "run" || jobToken === undefined) return message;
+    return { case: "run", value: { ...message.value, apiToken: jobToken(message.value) } };
+  }
+
+  #refuse(code: string, detail: string): void {
+    this.#send({ case: "refused", value: create(pb.RefusedSchema, { code, detail }) });
+    this.end();
+  }
+
+  async #register(hello: pb.Hello): Promise<void> {
+    const context = this.#context;
+    const command = registration(hello);
+    if (typeof command === "string") return this.#refuse("invalid_argument", command);
+    const refusal = context.refusal(this.#call, command.node);
+    if (refusal !== null) return this.#refuse("unauthenticated", refusal);
+    const protocol = agreeOnProtocol(PROTOCOL, protocolRange(hello.protocolVersion));
+    if (protocol.kind === "apart") return this.#refuse(`protocol_${protocol.theirs}`, protocolApart(protocol));
+    const before = context.view().node(command.node);
+    try {
+      if (changes(before, command)) {
+        const { outcome } = await context.propose(command);
+        if (outcome.kind === "rejected") return this.#refuse(outcome.refusal.code, outcome.refusal.detail);
+      }
+    } catch (error) {
+      return this.#refuse("log_unavailable", error instanceof Error ? error.message : String(error));
+    }
+    if (this.#gone.signal.aborted) return;
+    this.#welcome(command.node, protocol.version, hello.peerAddress);
+    const rebooted = before !== undefined && before.bootId !== command.bootId;
+    this.#reconcile({ node: command.node, rebooted, running: hello.attempts });
+  }
+
+  #welcome(node: NodeId, protocol: number, peer: string): void {
+    const { hub, serverVersion, heartbeatIntervalMs, apiUrl } = this.#context;
+    this.#session = {
+      node,
+      protocol,
+      peer,
+      send: (message) => this.#send(message),
+      end: (reason) => this.#refuse("closed", reason),
+    };
+    hub.add(this.#session);
+    const welcome = { protocolVersion: protocol, serverVersion, heartbeatIntervalMs, apiUrl: apiUrl?.() ?? "" };
+    this.#send({ case: "welcome", value: create(pb.WelcomeSchema, welcome) });
+  }
+
+  /** Sends the orders of the node's claims, and stops attempts that have no claim. */
+  #reconcile({ node, rebooted, running }: Returning): void {
+    const view = this.#context.view();
+    const claims = view.node(node)?.claims ?? [];
+    for (const claim of claims) {
+      const known = running.some((status) => matches(claim, status));
+      if (!known && mayHaveStarted(view, node, claim, rebooted)) {
+        void this.#commit(lost(node, claim));
+        continue;
+      }
+      const order = orderOf(view, node, claim);
+      // The node continues what it runs: ten thousand returning nodes need no repeated run orders.
+      if (order !== null && !(known && order.case === "run")) this.#send(order);
+    }
+    // Requested while the node was disconnected, or not answered yet.
+    for (const order of checkpointOrdersOf(view, node)) this.#send(order);
+    for (const status of running) {
+      const allocation = parseAllocationId(status.allocationId);
+      if (allocation === null || claims.some((claim) => matches(claim, status))) continue;
+      const ended = status.state === pb.AllocationState.COMPLETED || status.state === pb.AllocationState.FAILED;
+      this.#disown({ allocation, attempt: attempt(status.attempt) }, ended);
+    }
+  }
+
+  #onHeartbeat(session: AgentSession, heartbeat: pb.Heartbeat): void {
+    const { hub, checkpoints, measured } = this.#context;
+    const { sequence, measures, echo, logBytesWaiting: waiting, logBytesDropped: dropped } = heartbeat;
+    checkpoints?.storage(session.node, heartbeat.checkpointStorageError);
+    hub.heard(session, sequence);
+    if (measures.length > 0) measured?.(session.node, measures);
+    hub.told(session, { waiting, dropped });
+    if (heartbeat.certificateEndsMs > 0) hub.certified(session, heartbeat.certificateEndsMs);
+    if (echo) this.#send({ case: "heartbeatEcho", value: create(pb.HeartbeatEchoSchema, { sequence }) });
+  }
+
+  /** A node may report samples of its own attempts only. */
+  #onSamples(node: NodeId, samples: readonly pb.AttemptMeasures[]): void {
+    const claims = this.#context.view().node(node)?.claims ?? [];
+    const own = samples.filter((sample) => claims.some((claim) => matches(claim, sample)));
+    this.#context.sampled?.(node, own);
+  }
+
+  /** A clearing that cannot be recorded now is ordered again. */
+  async #onCleared(node: NodeId, allocationId: string): Promise<void> {
+    const allocation = parseAllocationId(allocationId);
+    if (allocation === null) return;
+    try {
+      await this.#context.propose({ kind: "checkpoint.cleared", allocations: [allocation] });
+    } catch (error) {
+      this.#context.logger.warn({ err: error, node, allocation }, "removal of checkpoints not recorded yet");
+    }
+  }
+
+  /** A condition that cannot be recorded now comes again: with the next hello, or with the next check of the node. */
+  async #onCondition(session: AgentSession, hello: pb.Hello, condition: pb.ConditionReport): Promise<void> {
+    const { view, propose, hub, logger } = this.#context;
+    const { conformance, capabilities = hello.capabilities } = condition;
+    const command = registration({ ...hello, conformance, ...(capabilities === undefined ? {} : { capabilities }) });
+    try {
+      if (typeof command === "string") throw new Error(command);
+      hub.renewed(session);
+      if (differs(view().node(session.node), command)) await propose(command);
+      const broken = hardwareVerdict(view().node(session.node), condition.faults);
+      if (broken !== null) await propose(broken);
+    } catch (error) {
+      logger.warn({ err: error, node: session.node }, "node condition not recorded");
+    }
+  }
+
+  async #report(node: NodeId, message: pb.Report): Promise<void> {
+    const command = reportCommand(node, message, this.#context.failures?.());
+    if (command === null) this.#context.logger.warn({ node }, "malformed agent report dropped");
+    else await this.#commit(command);
+    this.#send({ case: "ack", value: create(pb.ReportAckSchema, { number: message.number }) });
+  }
+
+  /** Retries until the log has the report or the stream is gone; the agent then repeats the report. */
+  async #commit(command: ReportCommand): Promise<void> {
+    const { propose, logger, clock } = this.#context;
+    while (!this.#gone.signal.aborted) {
+      try {
+        const { outcome } = await propose(command);
+        if (outcome.kind === "accepted") return;
+        logger.info({ node: command.node, report: command, refusal: outcome.refusal }, "agent report rejected");
+        return this.#disown(command, command.state === "completed" || command.state === "failed");
+      } catch (error) {
+        logger.warn({ err: error, node: command.node }, "agent report not committed yet: retrying");
+        await sleep(clock, REPORT_RETRY, this.#gone.signal);
+      }
+    }
+  }
+
+  /** Without a claim, the agent may forget a finished attempt and must stop a live one. */
+  #disown({ allocation, attempt: number }: Pick<Claim, "allocation" | "attempt">, ended: boolean): void {
+    const reason = "this attempt no longer belongs to this node";
+    this.#send(ended ? forgetOrder(allocation, number) : stopOrder({ allocation, attempt: number }, reason));
+  }
+}
+
+interface Returning {
+  readonly node: NodeId;
+  readonly rebooted: boolean;
+  /** Attempts that the agent knows, finished ones included. */
+  readonly running: readonly pb.AttemptStatus[];
+}
+
+/**
+ * Whether an attempt that the agent does not know may have started: ordering it again could then start it twice. After a
+ * reboot even an unacknowledged order may have been carried out.
+ */
+function mayHaveStarted(view: View, node: NodeId, claim: Claim, rebooted: boolean): boolean {
+  const allocation = view.allocation(claim.allocation);
+  if (claim.releasing || allocation === undefined || !isPlaced(allocation.phase)) return false;
+  const progress = allocation.phase.progress[allocation.phase.nodes.indexOf(node)]?.state;
+  return progress === "staging" || progress === "running" || (rebooted && progress === "ordered");
+}
+
+const lost = (node: NodeId, claim: Claim): ReportCommand => ({
+  kind: "attempt.report",
+  node,
+  allocation: claim.allocation,
+  attempt: claim.attempt,
+  state: "failed",
+  exitCode: null,
+  reason: "lost",
+  message: `node "${node}" reconnected without this attempt`,
+});
+
+const matches = (claim: Claim, status: Pick<pb.AttemptStatus, "allocationId" | "attempt">): boolean =>
+  claim.allocation === status.allocationId && claim.attempt === status.attempt;
+
+const protocolApart = ({ theirs, ranges }: Extract<ProtocolAgreement, { kind: "apart" }>): string =>
+  `server and agent share no version of their protocol (${ranges}): upgrade the ${theirs === "too_old" ? "agent" : "servers"}`;
+
+/** Returns the command, or the problem of the hello. */
+function registration(hello: pb.Hello): RegisterNodeCommand | string {
+  const node = parseNodeId(hello.nodeId);
+  if (node === null) return `node_id "${hello.nodeId}" is not a valid name`;
+  const group = parseGroupId(hello.group === "" ? "default" : hello.group);
+  if (group === null) return `group "${hello.group}" is not a valid name`;
+  const home = hello.homeVcluster === "" ? null : parseVClusterId(hello.homeVcluster);
+  if (hello.homeVcluster !== "" && home === null) return `home_vcluster "${hello.homeVcluster}" is not a valid name`;
+  if (hello.capabilities === undefined) return "capabilities are missing";
+  return {
+    kind: "node.register",
+    node,
+    capabilities: capabilitiesFromProto(hello.capabilities),
+    group,
+    conformance: hello.conformance,
+    homeVCluster: home,
+    address: hello.address,
+    agentVersion: hello.agentVersion,
+    bootId: hello.bootId,
+  };
+}
+
+const MAX_REASON_LENGTH = 500;
+
+/** Returns `null` when the node has no fault, or is down because of one already. */
+function hardwareVerdict(node: Node | undefined, faults: readonly string[]): NodeHealthCommand | null {
+  if (node === undefined || faults.length === 0) return null;
+  if (node.state.kind === "down" && node.state.cause === "hardware") return null;
+  const reason = faults.join("; ").slice(0, MAX_REASON_LENGTH);
+  return { kind: "node.health", node: node.id, verdict: "hardware", reason };
+}
+
+/** Ten thousand agents that reconnect after a restart must not write ten thousand entries. */
+function changes(node: Node | undefined, command: RegisterNodeCommand): boolean {
+  if (node === undefined) return true;
+  if (node.state.kind === "down" || node.state.kind === "degraded" || node.state.kind === "unknown") return true;
+  return differs(node, command);
+}
+
+/** Whether the registration differs from the record of the node. */
+function differs(node: Node | undefined, command: RegisterNodeCommand): boolean {
+  if (node === undefined) return true;
+  return (
+    node.group !== command.group ||
+    node.conformance !== command.conformance ||
+    (node.homeAssigned !== true && node.homeVCluster !== command.homeVCluster) ||
+    node.address !== command.address ||
+    node.agentVersion !== command.agentVersion ||
+    node.bootId !== command.bootId ||
+    !sameCapabilities(node.capabilities, command.capabilities)
+  );
+}
+
+const sameCapabilities = (a: Capabilities, b: Capabilities): boolean => JSON.stringify(a) === JSON.stringify(b);

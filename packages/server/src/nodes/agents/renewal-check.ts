@@ -1,0 +1,70 @@
+// Checks a certificate renewal: the current certificate was issued by the signing authority, is valid, and names the
+// node; the new key is strong enough, and the agent proves its possession.
+
+import { createPublicKey, type KeyObject, verify, X509Certificate } from "node:crypto";
+import { type Bearer, notTheNode, renewalText } from "@lattice/wire";
+
+export interface AskedRenewal {
+  readonly bearer: Bearer;
+  /** DER of the certificate that was shown. */
+  readonly raw: Buffer;
+  readonly node: string;
+  /** SubjectPublicKeyInfo, DER. */
+  readonly publicKey: Uint8Array;
+  readonly proof: Uint8Array;
+}
+
+export interface Refusal {
+  readonly code: "unauthenticated" | "forbidden" | "invalid_argument";
+  readonly detail: string;
+}
+
+const MAX_KEY_BYTES = 1_024;
+const CURVES: readonly string[] = ["prime256v1", "secp384r1"];
+
+export function whyNotRenewed(
+  { bearer, raw, node, publicKey, proof }: AskedRenewal,
+  { authority, nowMs }: { readonly authority: string; readonly nowMs: number },
+): Refusal | null {
+  const another = notTheNode(bearer, node);
+  if (another !== null) return { code: "forbidden", detail: another };
+  const shown = new X509Certificate(raw);
+  const issuer = new X509Certificate(authority);
+  if (!shown.checkIssued(issuer) || !shown.verify(issuer.publicKey))
+    return { code: "forbidden", detail: "The certificate is of another authority than the one that would renew it." };
+  // The connection may be older than the certificate's end.
+  if (Date.parse(shown.validTo) <= nowMs) return { code: "unauthenticated", detail: "The certificate has ended." };
+  return whyNotKey({ node, publicKey, proof });
+}
+
+/** Whether a key is strong enough, and the agent has proved its possession. */
+export function whyNotKey({
+  node,
+  publicKey,
+  proof,
+}: Pick<AskedRenewal, "node" | "publicKey" | "proof">): Refusal | null {
+  const key = readKey(publicKey);
+  if (key === null)
+    return { code: "invalid_argument", detail: "public_key must be of an elliptic curve, P-256 or P-384." };
+  if (!proves(key, renewalText(node, publicKey), proof))
+    return { code: "invalid_argument", detail: "proof was not made with the new key." };
+  return null;
+}
+
+function readKey(der: Uint8Array): KeyObject | null {
+  if (der.length > MAX_KEY_BYTES) return null;
+  try {
+    const key = createPublicKey({ key: Buffer.from(der), format: "der", type: "spki" });
+    return CURVES.includes(key.asymmetricKeyDetails?.namedCurve ?? "") ? key : null;
+  } catch {
+    return null;
+  }
+}
+
+function proves(key: KeyObject, text: Uint8Array, proof: Uint8Array): boolean {
+  try {
+    return verify("sha256", text, key, proof);
+  } catch {
+    return false;
+  }
+}

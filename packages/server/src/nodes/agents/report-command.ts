@@ -1,0 +1,88 @@
+// A node's report as a command. What the configuration of the leader says of it is put in here, so that every replica judges by the same.
+
+import {
+  attempt,
+  type CheckpointResult,
+  type FailureReason,
+  type NodeId,
+  parseAllocationId,
+  type QuarantineRule,
+  type ReportCommand,
+} from "@lattice/core";
+import { pb } from "@lattice/wire";
+import type { Config } from "../../base/config/index.ts";
+
+/** What is done about failures. */
+export interface FailureRules {
+  /** Retries on other nodes after a failure to start. */
+  readonly prologueRetries: number;
+  readonly quarantineRule: QuarantineRule;
+}
+
+/** Returns `null` for a malformed report. */
+export function reportCommand(node: NodeId, message: pb.Report, rules?: FailureRules): ReportCommand | null {
+  const allocation = parseAllocationId(message.allocationId);
+  const state = REPORTED.get(message.state);
+  if (allocation === null || state === undefined) return null;
+  const reason = REASONS.has(message.reason) ? (message.reason as FailureReason) : "lost";
+  const mayBeWork = state === "failed" && reason === "prologue_failed" && STAGES_OF_WORK.has(message.stage);
+  return {
+    kind: "attempt.report",
+    node,
+    allocation,
+    attempt: attempt(message.attempt),
+    state,
+    exitCode: message.exitCode ?? null,
+    reason: state === "failed" ? reason : null,
+    message: message.message.slice(0, MAX_MESSAGE),
+    ...(mayBeWork ? { mayBeWork } : null),
+    ...(state === "failed" && rules !== undefined ? judgedBy(rules, reason) : null),
+    ...(message.checkpoint === undefined ? null : { checkpoint: wordOf(message.checkpoint) }),
+  };
+}
+
+export const failureRules = ({
+  prologueRetries,
+  failuresToQuarantine: failures,
+  quickFailure: quick,
+  quarantineMaxPercent: maxPercent,
+  probation,
+}: Config["faults"]): FailureRules => ({
+  prologueRetries,
+  quarantineRule: { failures, quick, maxPercent, probation },
+});
+
+const judgedBy = ({ prologueRetries, quarantineRule }: FailureRules, reason: FailureReason) => ({
+  ...(reason === "prologue_failed" || reason === "launch_failed" ? { prologueRetries } : null),
+  quarantineRule,
+});
+
+/** What the work names by itself and may have mistyped. */
+const STAGES_OF_WORK: ReadonlySet<string> = new Set(["workdir", "output", "image", "uenv", "view", "mounts"]);
+
+const REPORTED = new Map<pb.AllocationState, ReportCommand["state"]>([
+  [pb.AllocationState.STAGING, "staging"],
+  [pb.AllocationState.RUNNING, "running"],
+  [pb.AllocationState.COMPLETED, "completed"],
+  [pb.AllocationState.FAILED, "failed"],
+]);
+const REASONS: ReadonlySet<string> = new Set<FailureReason>([
+  "exit_code",
+  "signal",
+  "walltime_exceeded",
+  "launch_failed",
+  "prologue_failed",
+  "oom",
+  "lost",
+  "stopped",
+  "probe_failed",
+]);
+
+const MAX_MESSAGE = 1_000;
+
+const wordOf = ({ number, ok, bytes, message }: pb.CheckpointResult): CheckpointResult => ({
+  n: number,
+  ok,
+  bytes: Math.max(0, Math.floor(Number.isFinite(bytes) ? bytes : 0)),
+  message: message.slice(0, MAX_MESSAGE),
+});

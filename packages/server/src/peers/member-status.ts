@@ -1,0 +1,56 @@
+// How far this server is, as it tells the others when they ask.
+
+import { create } from "@bufbuild/protobuf";
+import { ENTRY_VERSION } from "@lattice/core";
+import { pb, serialDigits, timestampFromMs } from "@lattice/wire";
+import type { TlsMaterial } from "../base/tls/material.ts";
+import type { EtcdMember } from "../log/index.ts";
+
+export interface MemberStatusSources {
+  readonly serverId: string;
+  readonly version: string;
+  readonly appliedIndex: () => number;
+  /** The entry up to which the history has no gap. */
+  readonly historyThrough: () => number;
+  /** The one that this server shows; null: it has none. */
+  readonly certificate: () => Pick<TlsMaterial, "serial" | "notAfterMs"> | null;
+  /** Where its API is reached. */
+  readonly apiUrl: () => string;
+  /** The member of etcd that this server runs. */
+  readonly ownMember: () => Promise<EtcdMember | null>;
+}
+
+export async function ownMemberStatus(parts: MemberStatusSources): Promise<pb.GetMemberStatusResponse> {
+  const etcd = await parts.ownMember().catch(() => null);
+  const shown = parts.certificate();
+  return create(pb.GetMemberStatusResponseSchema, {
+    id: parts.serverId,
+    serverVersion: parts.version,
+    appliedIndex: String(parts.appliedIndex()),
+    entryVersion: ENTRY_VERSION,
+    historyThrough: String(parts.historyThrough()),
+    apiUrl: parts.apiUrl(),
+    ...(shown === null ? {} : { certificate: certificateToProto(shown) }),
+    ...(etcd === null ? {} : { etcd: etcdToProto(etcd) }),
+  });
+}
+
+const certificateToProto = ({ serial, notAfterMs }: Pick<TlsMaterial, "serial" | "notAfterMs">) =>
+  create(pb.MemberCertificateSchema, { serial: serialDigits(serial), end: timestampFromMs(notAfterMs) });
+
+/** What is not known is left at its default. */
+export const etcdToProto = (member: EtcdMember): pb.EtcdMember =>
+  create(pb.EtcdMemberSchema, {
+    id: member.id,
+    name: member.name,
+    peerAddress: withoutScheme(member.peerUrls[0] ?? ""),
+    clientAddress: withoutScheme(member.clientUrls[0] ?? ""),
+    healthy: member.healthy,
+    leader: member.leader,
+    version: member.version ?? "",
+    databaseBytes: member.databaseBytes ?? 0,
+    raftTerm: member.raftTerm === null ? "" : String(member.raftTerm),
+    raftIndex: member.raftIndex === null ? "" : String(member.raftIndex),
+  });
+
+const withoutScheme = (url: string): string => url.replace(/^https?:\/\//, "").replace(/\/$/, "");

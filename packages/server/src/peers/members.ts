@@ -1,0 +1,82 @@
+// Every server of the cluster in one list, from what several sources know: the log's store (who is
+// there, who belongs to the cluster, who leads), the configuration (who ought to be there), the servers
+// themselves (how far they are), and etcd (its own members). Who does not answer is listed as unhealthy,
+// and a member of etcd that nobody claims is listed by its own name.
+
+import { create } from "@bufbuild/protobuf";
+import { pb } from "@lattice/wire";
+import { type EtcdMember, type KnownServer, type LogServer, speaksAt } from "../log/index.ts";
+import { parsePeer } from "./address.ts";
+import { etcdToProto } from "./member-status.ts";
+
+export interface MemberSources {
+  readonly self: { readonly id: string; readonly address: string };
+  /** The id of a server. */
+  readonly leader: string | null;
+  readonly lastIndex: number;
+  readonly present: readonly LogServer[];
+  readonly known: readonly KnownServer[];
+  readonly configured: readonly KnownServer[];
+  /** Those of servers that answered, this one among them. */
+  readonly answers: ReadonlyMap<string, pb.GetMemberStatusResponse>;
+  readonly etcd: readonly EtcdMember[];
+}
+
+export function listMembers(sources: MemberSources): readonly pb.Member[] {
+  const { etcd } = sources;
+  const peers = peersOf(sources);
+  const claimed = new Set<EtcdMember>();
+  const ids = new Set([sources.self.id, ...thereOf(sources, peers), ...peers.keys()]);
+  const members = [...ids].map((id) => {
+    const own = etcd.find((member) => speaks(member, peers.get(id)) || member.id === sources.answers.get(id)?.etcd?.id);
+    if (own !== undefined) claimed.add(own);
+    return describe(sources, id, own);
+  });
+  const unclaimed = etcd.filter((member) => !claimed.has(member)).map((member) => unclaimedMember(member));
+  return [...members, ...unclaimed].sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** Where the member of each server speaks. A server whose member is gone belongs to the cluster no more. */
+function peersOf({ known, configured, etcd }: MemberSources): ReadonlyMap<string, string> {
+  const peers = new Map<string, string>();
+  for (const { id, peer } of known) {
+    if (etcd.length === 0 || etcd.some((member) => speaks(member, peer))) peers.set(id, peer);
+  }
+  const addresses = new Set(peers.values());
+  for (const { id, peer } of configured) if (!peers.has(id) && !addresses.has(peer)) peers.set(id, peer);
+  return peers;
+}
+
+/** One that was removed is listed by the store until its lease ends; where each has a member, it counts no more. */
+function thereOf({ present, known, etcd, answers }: MemberSources, peers: ReadonlyMap<string, string>): string[] {
+  const ids = present.map(({ id }) => id);
+  const eachHasOne = known.length > 0 && etcd.length > 0;
+  return eachHasOne ? ids.filter((id) => answers.has(id) || peers.has(id)) : ids;
+}
+
+function describe(sources: MemberSources, id: string, etcd: EtcdMember | undefined): pb.Member {
+  const answer = sources.answers.get(id);
+  const applied = answer === undefined ? null : Number(answer.appliedIndex);
+  // Its own server sees a member that serves clients on loopback only; others just see that it answers.
+  const member = answer?.etcd ?? (etcd === undefined ? undefined : etcdToProto(etcd));
+  const name = sources.present.find((server) => server.id === id)?.name ?? "";
+  return create(pb.MemberSchema, {
+    id,
+    address: id === sources.self.id ? sources.self.address : (parsePeer(name)?.address ?? ""),
+    leader: id === sources.leader,
+    healthy: answer !== undefined,
+    serverVersion: answer?.serverVersion ?? "",
+    ...(applied === null
+      ? {}
+      : { appliedIndex: String(applied), lag: Math.max(0, Math.round(sources.lastIndex - applied)) }),
+    ...(member === undefined ? {} : { etcd: member }),
+    ...(answer?.certificate === undefined ? {} : { certificate: answer.certificate }),
+  });
+}
+
+const unclaimedMember = (member: EtcdMember): pb.Member => {
+  const etcd = etcdToProto(member);
+  return create(pb.MemberSchema, { id: etcd.name === "" ? etcd.peerAddress : etcd.name, etcd });
+};
+
+const speaks = (member: EtcdMember, peer: string | undefined): boolean => peer !== undefined && speaksAt(member, peer);

@@ -1,0 +1,81 @@
+// The audit archive in a backup: how its files are written and read again. The files may also have records of the
+// snapshot, which left the state while the backup was written; they are not counted and not read. A chain that was
+// complete when written must be complete when read.
+
+import { readFile } from "node:fs/promises";
+import { type AuditRecord, chainOf, type State } from "@lattice/core";
+import type { AuditArchive } from "../audit/archive.ts";
+import { type AuditFile, recordsIn } from "../audit/blocks.ts";
+import { BackupError } from "./backup-error.ts";
+import { AUDIT_FOLDER, type BackupMetadata } from "./format.ts";
+
+type AuditMetadata = NonNullable<BackupMetadata["audit"]>;
+
+export interface AuditPart {
+  readonly files: readonly AuditFile[];
+  readonly said: AuditMetadata;
+}
+
+/** `below` is the oldest number in the snapshot; 1 when it has all of them, or none. */
+export async function auditPart(
+  archive: Pick<AuditArchive, "flush" | "files" | "floor" | "gap">,
+  below: number,
+): Promise<AuditPart> {
+  await archive.flush();
+  // In this order: records fetched meanwhile may be in the files, but no promised record is missing.
+  const [floor, whole] = [archive.floor(), archive.gap(below - 1) === null];
+  const files = await archive.files();
+  let records = 0;
+  for (const { path, bytes } of files) {
+    const text = (await readFile(path)).subarray(0, bytes).toString("utf8");
+    records += wanted(recordsIn(text), { floor, below }).length;
+  }
+  const named = files.map((file) => ({ ...file, name: `${AUDIT_FOLDER}${file.name}` }));
+  return { files: named, said: { records, floor, below, whole } };
+}
+
+/** One file of it; a few megabytes. */
+export async function auditRecords(
+  content: AsyncIterable<Buffer>,
+  said: AuditMetadata,
+): Promise<readonly AuditRecord[]> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of content) chunks.push(chunk);
+  return wanted(recordsIn(Buffer.concat(chunks).toString("utf8")), said);
+}
+
+const wanted = (records: readonly AuditRecord[], { floor, below }: Pick<AuditMetadata, "floor" | "below">) =>
+  records.filter(({ n }) => n >= floor && n < below);
+
+/** Throws a BackupError for data that differs from what was written. */
+export function auditCheck(state: State, said: AuditMetadata) {
+  const first = [...state.audit()][0];
+  let follows = chainOf(null);
+  let count = 0;
+  let last: AuditRecord | null = null;
+  const damaged = (detail: string) => new BackupError("damaged", detail);
+  const take = (record: AuditRecord): void => {
+    // An archive with a gap continues behind it.
+    if (!said.whole && record.n !== (last?.n ?? 0) + 1) follows = chainOf(null);
+    const broken = follows(record);
+    if (broken !== null) throw damaged(`in the audit log ${broken.problem}`);
+    last = record;
+  };
+  return {
+    add(records: readonly AuditRecord[]): void {
+      for (const record of records) take(record);
+      count += records.length;
+    },
+    /** Describes the contents. */
+    end(): string {
+      if ((first?.n ?? 1) !== said.below)
+        throw damaged(`the metadata says the archive ends below ${said.below}, but the snapshot begins at ${first?.n}`);
+      if (count !== said.records) throw damaged(`${count} records of the audit log where ${said.records} were written`);
+      if (said.whole && count !== Math.max(0, said.below - said.floor))
+        throw damaged(`${count} records of the audit log from ${said.floor} to ${said.below - 1}`);
+      if (said.whole && count > 0 && first !== undefined) take(first);
+      const lacking = said.whole ? "" : "; the server that wrote it lacked some";
+      return `${count} records in the archive${lacking}`;
+    },
+  };
+}

@@ -1,0 +1,28 @@
+// Backups as the API and the schedule see them.
+
+import type { BackupMetadata } from "./format.ts";
+import type { RestoreDoor, Restored, RestoreOptions } from "./restore.ts";
+import type { StoredBackup } from "./store.ts";
+import type { Verification } from "./verification.ts";
+
+export interface BackupRecord extends StoredBackup {
+  /** `null` when the metadata could not be read. */
+  readonly metadata: BackupMetadata | null;
+  /** Checksum of the whole file; `null` when none was written with it. */
+  readonly sha256: string | null;
+}
+
+export interface Backups {
+  /** An empty destination means the configured one. Resolves when the backup is durable there. */
+  create(destination: string, signal: AbortSignal): Promise<BackupRecord>;
+  /** Newest first. */
+  list(destination: string, signal: AbortSignal): Promise<readonly BackupRecord[]>;
+  /** An empty name means the newest backup. */
+  verify(source: string, signal: AbortSignal): Promise<{ readonly stored: StoredBackup; readonly found: Verification }>;
+  /** Verifies the backup first, and restores nothing when a check fails. */
+  restore(
+    source: string,
+    door: RestoreDoor,
+    options: Omit<RestoreOptions, "path" | "restore">,
+  ): Promise<BackupRecord & { readonly restored: Restored }>;
+}

@@ -1,0 +1,162 @@
+// The history as its thread sees it: segments, the index over them, and the operations on both. Synchronous, which is
+// why it has a thread of its own.
+
+import { closeSync, openSync, readSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { type Database, loadSqlite } from "./database.ts";
+import { HistoryError } from "./history-error.ts";
+import { decodeLine, recordOf } from "./line.ts";
+import type { Operations, RecordRow, SegmentInfo, StoredRecord, WorkerSetup } from "./messages.ts";
+import { readProgress, writeProgress } from "./progress-file.ts";
+import { openRecordIndex, type Place, type RecordIndex } from "./record-index.ts";
+import { recoverHistory, strangerTo } from "./recover.ts";
+import { checkClosed, segmentName, segmentPath } from "./segment-file.ts";
+import { openSegmentWriter } from "./segment-writer.ts";
+
+/** Bytes of records in one answer to another server, far below the limit of a message. */
+const RANGE_BYTES = 1024 * 1024;
+
+export interface HistoryStore extends Operations {
+  /** Numbers of the closed segments, for verification one by one. */
+  closedSegments(): readonly number[];
+  /** Returns what is wrong with a closed segment, or `null`. */
+  check(number: number): string | null;
+}
+
+export async function openHistoryStore(setup: WorkerSetup, onWarning: (text: string) => void): Promise<HistoryStore> {
+  const { dir, segmentBytes } = setup;
+  const kept = readProgress(dir, onWarning);
+  const index = await openIndex(dir, onWarning);
+  const writer = openSegmentWriter(dir, segmentBytes, recoverHistory(dir, index, onWarning));
+
+  const read = (place: Place, fd: number): StoredRecord => {
+    const line = Buffer.alloc(place.bytes);
+    const got = readSync(fd, line, 0, place.bytes, place.offset);
+    const head = got === place.bytes ? decodeLine(line) : null;
+    if (head === null || head.kind !== "record") {
+      const where = `${segmentPath(dir, place.segment)}: the record at offset ${place.offset}`;
+      throw new HistoryError("corrupt", `${where} does not match its checksum`);
+    }
+    return recordOf(head);
+  };
+
+  const readAll = (
+    places: readonly Place[],
+    each: (read: () => StoredRecord) => readonly StoredRecord[],
+  ): readonly StoredRecord[] => {
+    const open = new Map<number, number>();
+    try {
+      return places.flatMap((place) => {
+        const fd = open.get(place.segment) ?? openSync(segmentPath(dir, place.segment), "r");
+        open.set(place.segment, fd);
+        return each(() => read(place, fd));
+      });
+    } finally {
+      for (const fd of open.values()) closeSync(fd);
+    }
+  };
+
+  const segments = (): readonly SegmentInfo[] => {
+    const closed = index.closed().map(({ number, bytes, records, sha256 }) => ({
+      name: segmentName(number),
+      path: segmentPath(dir, number),
+      bytes,
+      records,
+      sha256,
+    }));
+    const { number, bytes, records } = writer.current();
+    if (bytes === 0) return closed;
+    return [...closed, { name: segmentName(number), path: segmentPath(dir, number), bytes, records, sha256: null }];
+  };
+
+  const closedSegments = (): readonly number[] => index.closed().map((segment) => segment.number);
+  const check = (number: number): string | null => {
+    try {
+      return checkClosed(segmentPath(dir, number));
+    } catch (cause) {
+      return `${segmentPath(dir, number)}: ${cause instanceof Error ? cause.message : String(cause)}`;
+    }
+  };
+
+  return {
+    append(rows) {
+      const fresh = withoutKnown(rows, index);
+      if (fresh.length === 0) return;
+      writer.rotate((closed) => index.add([], closed));
+      writer.append(fresh, (written) => index.add(written));
+    },
+    get(id) {
+      const place = index.find(id);
+      if (place === null) return null;
+      const fd = openSync(segmentPath(dir, place.segment), "r");
+      try {
+        return read(place, fd).json;
+      } finally {
+        closeSync(fd);
+      }
+    },
+    list: (query) => readAll(index.list(query), (work) => readOrReport(work, onWarning)).map(({ json }) => json),
+    range: (query) => readAll(firstBytes(index.range(query)), (work) => [work()]),
+    kept: () => kept,
+    mark: (through) => writeProgress(dir, through),
+    count: () => index.count(),
+    segments,
+    closedSegments,
+    check,
+    verify: () => closedSegments().flatMap((number) => check(number) ?? []),
+    close() {
+      writer.close();
+      index.close();
+    },
+  };
+}
+
+/** An unreadable or foreign index is rebuilt: it has no data of its own. */
+async function openIndex(dir: string, onWarning: (text: string) => void): Promise<RecordIndex> {
+  const { DatabaseSync } = await loadSqlite();
+  const path = join(dir, "index.db");
+  let database: Database | null = null;
+  try {
+    database = new DatabaseSync(path);
+    const index = openRecordIndex(database);
+    const why = strangerTo(dir, index);
+    if (why === null) return index;
+    onWarning(`${path}: history index rebuilt from the segments: ${why}`);
+  } catch (cause) {
+    onWarning(
+      `${path}: history index rebuilt from the segments: ${cause instanceof Error ? cause.message : String(cause)}`,
+    );
+  }
+  database?.close();
+  for (const suffix of ["", "-wal", "-shm"]) rmSync(`${path}${suffix}`, { force: true });
+  return openRecordIndex(new DatabaseSync(path));
+}
+
+/** Replays after a crash repeat records; the first one stored wins. */
+function withoutKnown(rows: readonly RecordRow[], index: RecordIndex): readonly RecordRow[] {
+  const seen = new Set<string>();
+  return rows.filter((row) => {
+    if (seen.has(row.id) || index.has(row.id)) return false;
+    seen.add(row.id);
+    return true;
+  });
+}
+
+/** As many as fit one message; at least one. */
+function firstBytes(places: readonly Place[]): readonly Place[] {
+  let bytes = 0;
+  return places.filter((place, n) => {
+    bytes += place.bytes;
+    return n === 0 || bytes <= RANGE_BYTES;
+  });
+}
+
+/** One damaged record must not hide the rest of a list. */
+function readOrReport(read: () => StoredRecord, onWarning: (text: string) => void): readonly StoredRecord[] {
+  try {
+    return [read()];
+  } catch (cause) {
+    onWarning(cause instanceof Error ? cause.message : String(cause));
+    return [];
+  }
+}

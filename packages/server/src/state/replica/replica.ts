@@ -1,0 +1,243 @@
+// The local copy of the state: restored from the newest snapshot, then fed by the log. Every
+// server has one, the leader included: an entry is applied here only after the log says it is
+// durable, and whoever proposed a command learns its outcome from here.
+//
+// It deliberately performs no effects on nodes; it hands `Applied` to listeners, and only a
+// leader's listeners act.
+
+import {
+  type Applied,
+  applyEntry,
+  beginRestore,
+  createState,
+  decodeEntry,
+  duration,
+  type Instant,
+  type LogIndex,
+  logIndex,
+  type RestoreProof,
+  recordsToHash,
+  type State,
+  snapshotLines,
+  stateHash,
+  type Term,
+  type View,
+  warmStateHash,
+} from "@lattice/core";
+import { type Clock, systemClock } from "../../base/clock.ts";
+import type { ReplicatedLog, StoredEntry } from "../../log/replicated-log.ts";
+import { createEventFeed, type EventFeed } from "./event-feed.ts";
+import { sha256 } from "./hash.ts";
+
+/** Where the chain of entries stands; the next entry must name `hash` as its prevHash. */
+export interface ChainHead {
+  readonly index: LogIndex;
+  readonly term: Term;
+  readonly hash: string;
+  readonly at: Instant;
+}
+
+export interface Replica {
+  readonly view: View;
+  readonly feed: EventFeed;
+  head(): ChainHead;
+  stateHash(): string;
+  /** Null while working it out would hold everything else up: right after a large state was restored. */
+  stateHashAtHand(): string | null;
+  /** Called for every entry, in order, right after it was applied. */
+  onApplied(listener: (applied: Applied) => void): () => void;
+  waitFor(index: LogIndex, signal: AbortSignal): Promise<void>;
+  /** Bytes of all entries applied since this replica was opened, those replayed at start included. */
+  appliedBytes(): number;
+  /** False while the state hash still has much to catch up with: a snapshot would hold everything up. */
+  warm(): boolean;
+  /** False until a restored state has proved to be the one that was saved: nothing of it may be kept before. */
+  proven(): boolean;
+  /** Header, then the core's own lines; taken at the current index. Throws once the replica has failed. */
+  snapshot(): { readonly at: ChainHead; readonly lines: Iterable<string> };
+  /** Rejects when the log can no longer be followed (corrupt, or written by a newer version), or its snapshot was damaged. */
+  readonly failed: Promise<never>;
+  close(): Promise<void>;
+}
+
+/** `first` hears of every entry, those replayed at start included. */
+export async function openReplica(
+  log: ReplicatedLog,
+  first: (applied: Applied) => void,
+  clock: Clock = systemClock,
+): Promise<Replica> {
+  const restored = await restore(log);
+  const state = restored.state;
+  let head = restored.head;
+  let bytes = 0;
+  let broken = false;
+  const feed = createEventFeed();
+  feed.begin(head.index);
+
+  const listeners = new Set<(applied: Applied) => void>([first]);
+  const waiters = new Waiters();
+  const stop = new AbortController();
+  let proof = restored.proof;
+  let doubted: (error: unknown) => void = () => {};
+  const doubt = new Promise<never>((_, reject) => {
+    doubted = reject;
+  });
+  doubt.catch(() => {}); // whoever follows hears of it
+  const warmer = createWarmer(clock, () =>
+    proof === null ? warmStateHash(state, sha256, WARM_RECORDS) : prove(proof),
+  );
+  const following = Promise.race([follow(), doubt]);
+  if (proof !== null) warmer.later();
+
+  return {
+    view: state,
+    feed,
+    head: () => head,
+    stateHash: () => stateHash(state, sha256),
+    stateHashAtHand: () => (recordsToHash(state) > AT_ONCE_RECORDS ? null : stateHash(state, sha256)),
+    onApplied(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    waitFor: (index, signal) => waiters.until(index, () => head.index, signal),
+    appliedBytes: () => bytes,
+    warm: () => warmer.done(),
+    proven: () => proof === null,
+    snapshot() {
+      // An entry that threw may have left the state half changed: nothing of it may be kept.
+      if (broken) throw new Error("the replica has failed; its state is not to be saved");
+      return { at: head, lines: withHeader(head, snapshotLines(state, sha256)) };
+    },
+    failed: following.then(() => new Promise<never>(() => {})),
+    async close() {
+      stop.abort();
+      warmer.close();
+      await following.catch(() => {});
+    },
+  };
+
+  /** True: there is more to do. */
+  function prove(open: RestoreProof): boolean {
+    try {
+      if (!open.step(PROVE_RECORDS)) proof = null;
+      return true;
+    } catch (error) {
+      broken = true;
+      stop.abort();
+      doubted(error);
+      return false;
+    }
+  }
+
+  async function follow(): Promise<void> {
+    const from = logIndex(head.index + 1);
+    try {
+      for await (const batch of log.read(from, stop.signal)) {
+        for (const stored of batch) applyStored(stored);
+        waiters.wake(head.index);
+        warmer.later();
+      }
+    } catch (error) {
+      broken = true;
+      throw error;
+    }
+  }
+
+  function applyStored(stored: StoredEntry): void {
+    const entry = decodeEntry(new TextDecoder().decode(stored.bytes));
+    if (entry.prevHash !== head.hash) {
+      throw new Error(
+        `the log is broken between entries ${head.index} and ${entry.index}: the chain of hashes does not match`,
+      );
+    }
+    const applied = applyEntry(state, entry);
+    head = { index: entry.index, term: entry.term, hash: sha256(stored.bytes), at: entry.at };
+    bytes += stored.bytes.byteLength;
+    feed.record(applied);
+    for (const listener of listeners) listener(applied);
+  }
+}
+
+/** Records hashed in one turn: about a millisecond. Fewer left over than this are no burden to anybody. */
+const WARM_RECORDS = 64;
+/** Nobody minds waiting so long for an answer: some 50 milliseconds. */
+const AT_ONCE_RECORDS = 4_096;
+/** Likewise of a restored state, which is to be known for what it is before long. */
+const PROVE_RECORDS = 256;
+/** Pause between turns. */
+const WARM_PAUSE = duration(10);
+
+/** Keeps the state hash nearly up to date in small turns; a snapshot would pay for all at once. */
+function createWarmer(clock: Clock, turn: () => boolean) {
+  let cancel: (() => void) | null = null;
+  let more = true;
+  const run = () => {
+    cancel = null;
+    more = turn();
+    if (more) later();
+  };
+  const later = () => {
+    cancel ??= clock.after(WARM_PAUSE, run);
+  };
+  return { later, done: () => !more, close: () => cancel?.() };
+}
+
+interface Restored {
+  readonly state: State;
+  readonly head: ChainHead;
+  /** Null: there is nothing to prove. */
+  readonly proof: RestoreProof | null;
+}
+
+const BEGINNING: ChainHead = { index: 0 as LogIndex, term: 0 as Term, hash: "", at: 0 as Instant };
+
+async function restore(log: ReplicatedLog): Promise<Restored> {
+  const snapshot = await log.loadSnapshot();
+  if (snapshot === null) return { state: createState(), head: BEGINNING, proof: null };
+  const building = beginRestore(sha256);
+  let head: ChainHead | null = null;
+  for await (const line of snapshot.lines) {
+    if (head === null) head = JSON.parse(line) as ChainHead;
+    else building.line(line);
+  }
+  if (head === null) throw new Error(`the snapshot at entry ${snapshot.info.index} is empty`);
+  // The engine has checked that these are the bytes that were written.
+  return { ...building.finishEarly(), head };
+}
+
+function* withHeader(head: ChainHead, lines: Iterable<string>): Iterable<string> {
+  yield JSON.stringify(head);
+  yield* lines;
+}
+
+/** Callers waiting for an index to be applied. */
+class Waiters {
+  readonly #waiting = new Set<{ readonly index: LogIndex; readonly resolve: () => void }>();
+
+  until(index: LogIndex, current: () => LogIndex, signal: AbortSignal): Promise<void> {
+    if (current() >= index) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      const waiter = {
+        index,
+        resolve: () => {
+          signal.removeEventListener("abort", abandon);
+          resolve();
+        },
+      };
+      const abandon = () => {
+        this.#waiting.delete(waiter);
+        reject(signal.reason);
+      };
+      signal.addEventListener("abort", abandon, { once: true });
+      this.#waiting.add(waiter);
+    });
+  }
+
+  wake(applied: LogIndex): void {
+    for (const waiter of this.#waiting) {
+      if (waiter.index > applied) continue;
+      this.#waiting.delete(waiter);
+      waiter.resolve();
+    }
+  }
+}

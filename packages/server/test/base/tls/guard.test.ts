@@ -1,0 +1,98 @@
+// Whom a certificate is for, and what follows: a node speaks for itself alone, a person's certificate speaks for no
+// node, and what another server vouches for counts only with the servers' token.
+
+import type { PeerCertificate } from "node:tls";
+import { Metadata } from "@grpc/grpc-js";
+import { bearerOf, notTheNode } from "@lattice/wire";
+import { expect, test, vi } from "vitest";
+import { createAgentGuard, type GuardOptions } from "../../../src/nodes/agents/guard.ts";
+import { guardedByCertificate } from "../../../src/peers/guard.ts";
+
+const certificate = (CN: string, OU = "", subjectaltname = ""): PeerCertificate =>
+  ({ subject: { CN, ...(OU === "" ? {} : { OU }) }, subjectaltname }) as unknown as PeerCertificate;
+
+test("names: by the site's form, bare, or by SPIFFE; dots in a node's name are its own", () => {
+  expect(bearerOf(certificate("x1000c0s0b0n0.alps.lattice.internal", "agent")).names).toEqual(["x1000c0s0b0n0"]);
+  expect(bearerOf(certificate("rack.1.node.alps.lattice.internal")).names).toEqual(["rack.1.node"]);
+  expect(bearerOf(certificate("nid001", "", "DNS:a, URI:spiffe://alps/agent/nid002")).names).toEqual([
+    "nid001",
+    "nid002",
+  ]);
+  const node = bearerOf(certificate("n1.alps.lattice.internal", "agent"));
+  expect(notTheNode(node, "n1")).toBeNull();
+  expect(notTheNode(node, "n2")).toBe("the certificate is for n1, the hello for n2");
+  expect(notTheNode(node, "n1.alps")).not.toBeNull();
+  expect(notTheNode(bearerOf(certificate("n1", "client")), "n1")).toMatch(/belongs to a client/);
+});
+
+interface Call {
+  readonly metadata: Metadata;
+  getAuthContext(): { sslPeerCertificate?: PeerCertificate | undefined };
+  emit(event: string, error: { code: number; details: string }): boolean;
+}
+
+function callWith(shown: PeerCertificate | undefined, headers: Record<string, string> = {}) {
+  const metadata = new Metadata();
+  for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
+  const errors: string[] = [];
+  const call: Call = {
+    metadata,
+    getAuthContext: () => (shown === undefined ? {} : { sslPeerCertificate: shown }),
+    emit: (_event, error) => errors.push(error.details) > 0,
+  };
+  return { call, errors };
+}
+
+async function served(options: Partial<GuardOptions>, shown: PeerCertificate | undefined, headers = {}) {
+  const guard = createAgentGuard({ authenticator: null, certificates: true, peerToken: "peers", ...options });
+  const connect = vi.fn();
+  const { implementation } = guard.guarded({ definition: {}, implementation: { connect } as never });
+  const { call, errors } = callWith(shown, headers);
+  (implementation as unknown as { connect(call: Call): void }).connect(call);
+  await new Promise((resolve) => setImmediate(resolve));
+  return { served: connect.mock.calls.length === 1, errors, stranger: (node: string) => guard.refusal(call, node) };
+}
+
+test("an agent's certificate is accepted only for its own node", async () => {
+  const refused = vi.fn();
+  const good = await served({ refused }, certificate("n1.alps.lattice.internal", "agent"));
+  expect([good.served, good.stranger("n1"), refused.mock.calls.length]).toEqual([true, null, 0]);
+  expect(good.stranger("n2")).toMatch(/the hello for n2/);
+  expect(refused).toHaveBeenCalledOnce();
+  const naked = await served({}, undefined);
+  expect([naked.served, naked.errors]).toEqual([false, [expect.stringContaining("needs a certificate")]]);
+  expect((await served({}, certificate("ada.alps.lattice.internal", "client"))).served).toBe(false);
+  expect((await served({}, certificate("s1.alps.lattice.internal", "server"))).served).toBe(false);
+});
+
+test("a forwarded identity needs the token of the servers", async () => {
+  const header = encodeURIComponent(JSON.stringify({ names: ["n1"], kind: "agent" }));
+  const server = certificate("s2.alps.lattice.internal", "server");
+  const passedOn = await served({}, server, { "x-lattice-agent": header, "x-lattice-peer-token": "peers" });
+  const [name] = Object.entries({ passedOn });
+  expect([name?.[0], passedOn.served, passedOn.served ? passedOn.stranger("n1") : ""]).toEqual([
+    "passedOn",
+    true,
+    null,
+  ]);
+  const forged = certificate("n2.alps.lattice.internal", "agent");
+  const lied = await served({}, forged, { "x-lattice-agent": header, "x-lattice-peer-token": "guessed" });
+  expect(lied.stranger("n1")).toMatch(/certificate is for n2/);
+});
+
+test("server certificates are neither those of agents nor of users", () => {
+  const propose = vi.fn();
+  const { implementation } = guardedByCertificate(
+    { definition: {}, implementation: { propose } as never },
+    ({ serialNumber }) => serialNumber === "BAD",
+  );
+  const ask = (shown: PeerCertificate | undefined) => {
+    const { call, errors } = callWith(shown);
+    (implementation as unknown as { propose(call: Call): void }).propose(call);
+    return errors;
+  };
+  expect(ask(certificate("s2.alps.lattice.internal", "server"))).toEqual([]);
+  expect(ask(certificate("n1.alps.lattice.internal", "agent"))).toEqual([expect.stringContaining("that of a agent")]);
+  expect(ask(undefined)).toEqual([expect.stringContaining("by certificates")]);
+  expect(propose).toHaveBeenCalledOnce();
+});

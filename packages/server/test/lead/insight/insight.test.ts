@@ -1,0 +1,151 @@
+// What the leader remembers for questions: estimates against the truth, reservations as they move, signals while they
+// last; and a follower that passes a question on over a real connection.
+
+import {
+  type AllocationId,
+  createState,
+  type Event,
+  instant,
+  type NodeId,
+  type VClusterId,
+  type View,
+} from "@lattice/core";
+import type { CycleResult } from "@lattice/scheduler";
+import { describe, expect, test } from "vitest";
+import { systemClock } from "../../../src/base/clock.ts";
+import { createEstimateRecord } from "../../../src/lead/insight/estimate-record.ts";
+import { createInsight } from "../../../src/lead/insight/index.ts";
+import { queuePage } from "../../../src/lead/insight/queue.ts";
+import { createReservationLog, MOMENTS_PER_ALLOCATION } from "../../../src/lead/insight/reservation-log.ts";
+import { createSignalStore, withStorage } from "../../../src/lead/insight/signals.ts";
+
+const id = (n: number): AllocationId => String(n) as AllocationId;
+const batch = "batch" as VClusterId;
+const allPending = { allocation: () => ({ phase: { kind: "pending" } }) } as unknown as View;
+
+const moved = (n: number, at: number, to = "staging") => ({
+  cursor: { index: 1 as never, n: 0 },
+  at: instant(at),
+  event: { kind: "allocation_changed", allocation: id(n), vcluster: batch, from: "pending", to } as Event,
+});
+
+describe("estimates against the truth", () => {
+  test("the first and the last are held against the placement; an end without one is not counted", () => {
+    const seen: string[] = [];
+    const record = createEstimateRecord((vcluster, which, seconds) => seen.push(`${vcluster} ${which} ${seconds}`));
+    record.recordEstimates(
+      {
+        estimates: new Map([
+          [id(1), instant(10_000)],
+          [id(2), instant(20_000)],
+        ]),
+      },
+      allPending,
+    );
+    record.recordEstimates({ estimates: new Map([[id(1), instant(12_000)]]) }, allPending);
+    record.onEvents([moved(1, 13_000), moved(2, 15_000, "cancelled"), moved(3, 15_000)]);
+    expect(seen).toEqual(["batch first 3", "batch last 1"]);
+    expect(record.typicalErrorMs(batch)).toBe(3_000);
+    expect(record.typicalErrorMs("other" as VClusterId)).toBeNull();
+    record.onEvents([moved(1, 99_000)]);
+    expect(seen).toHaveLength(2);
+  });
+});
+
+describe("reservations", () => {
+  test("are told when made and when moved, within a bound that keeps the first", () => {
+    const log = createReservationLog();
+    const reserved = (startsAt: number, node: string) => ({
+      reservations: [{ allocation: id(1), startsAt: instant(startsAt), nodes: [node as NodeId] }],
+    });
+    log.recordReservations(reserved(50_000, "n1"), instant(1));
+    log.recordReservations(reserved(50_100, "n1"), instant(2));
+    log.recordReservations(reserved(50_000, "n2"), instant(3));
+    expect(log.of(id(1)).map(({ at, kind }) => [at, kind])).toEqual([
+      [1, "reserved"],
+      [3, "reservation_moved"],
+    ]);
+    for (let n = 0; n < 40; n += 1) log.recordReservations(reserved(60_000 + n * 5_000, "n1"), instant(10 + n));
+    expect(log.of(id(1))).toHaveLength(MOMENTS_PER_ALLOCATION);
+    expect(log.of(id(1))[0]?.kind).toBe("reserved");
+    expect(log.of(id(2))).toEqual([]);
+  });
+});
+
+const NONE = { congestion: {}, efficiency: {}, dataReady: {}, checkpointMinutes: {} };
+
+test("signals last as long as they were said to", () => {
+  const store = createSignalStore();
+  expect(store.forCycle(instant(0))).toBeUndefined();
+  store.set({ ...NONE, energyPrice: 0.5, congestion: { g1: 0.25 } }, instant(100));
+  expect(store.forCycle(instant(99))).toEqual({ energyPrice: 0.5, congestion: new Map([["g1", 0.25]]) });
+  expect(store.get(instant(99))?.validUntil).toBe(100);
+  expect(store.forCycle(instant(100))).toBeUndefined();
+  expect(store.get(instant(50))).toBeNull();
+});
+
+const parts = {
+  view: () => createState(),
+  clock: systemClock,
+  isReachable: () => true,
+  fingerprintAt: (node: NodeId) => (node === "old" ? instant(0) : instant(9_000)),
+  observeError: () => undefined,
+  budgetDays: 90,
+  createTenants: true,
+  storageMBps: null,
+  checkpoints: { answer: () => ({ judgement: null, progress: null, storageError: "" }), signals: () => ({}) },
+  recorded: () => ({ server: "s", startedAt: instant(0), at: instant(0), since: instant(0), series: [] }),
+};
+
+test("a limit of storage that is configured holds where nobody measures it", () => {
+  expect(withStorage(undefined, null)).toBeUndefined();
+  expect(withStorage({ energyPrice: 0.5 }, 900)).toEqual({ energyPrice: 0.5, storage: { limit: 900, used: null } });
+  const measured = { storage: { limit: 100, used: 40 } };
+  expect(withStorage(measured, 900)).toBe(measured);
+  const { signals } = createInsight({ ...parts, fingerprintWindow: null, storageMBps: 900 }).measuredInputs(instant(0));
+  expect(signals).toEqual({ storage: { limit: 900, used: null } });
+});
+
+test("a fingerprint that was told too long ago is stale, and nobody is asked while none is", () => {
+  const nodes = ["old", "new"].map((id) => ({ id, state: { kind: "ready" } }));
+  const view = () => ({ at: 0, nodes: () => nodes }) as unknown as View;
+  const of = (fingerprintWindow: number | null) =>
+    createInsight({ ...parts, view, fingerprintWindow: fingerprintWindow as never });
+  const { isStale } = of(5_000).measuredInputs(instant(10_000));
+  expect([isStale?.("old" as NodeId), isStale?.("new" as NodeId)]).toEqual([true, false]);
+  expect(of(10_000).measuredInputs(instant(10_000)).isStale).toBeUndefined();
+  expect(of(null).measuredInputs(instant(10_000)).isStale).toBeUndefined();
+  const later = of(10_000);
+  expect(later.measuredInputs(instant(9_500)).isStale).toBeUndefined();
+  expect(later.measuredInputs(instant(10_001)).isStale?.("old" as NodeId)).toBe(true);
+});
+
+test("a node that takes no work makes nobody look, and is seen soon after it comes back", () => {
+  const node = { id: "old", state: { kind: "down" } };
+  const view = () => ({ at: 0, nodes: () => [node] }) as unknown as View;
+  const insight = createInsight({ ...parts, view, fingerprintWindow: 5_000 as never });
+  expect(insight.measuredInputs(instant(10_000)).isStale).toBeUndefined();
+  node.state.kind = "ready";
+  expect(insight.measuredInputs(instant(80_000)).isStale?.("old" as NodeId)).toBe(true);
+});
+
+test("a queue by submission is shown as it is served, whatever its scores", () => {
+  const pending = [
+    { id: "9", submittedAt: 10 },
+    { id: "10", submittedAt: 10 },
+    { id: "11", submittedAt: 5 },
+  ];
+  const scores = new Map([
+    ["9", { total: 100 }],
+    ["10", { total: 900 }],
+  ]);
+  const look = (scheduler: string) => {
+    const view = { vcluster: () => ({ scheduler }), pending: () => pending, pendingCount: () => 3 } as unknown as View;
+    const result = { scores, reservations: [], estimates: new Map(), reasons: new Map() } as unknown as CycleResult;
+    const cycles = new Map([["q" as VClusterId, result]]);
+    const asked = { kind: "queue", vcluster: "q" as VClusterId, from: 0, limit: 10 } as const;
+    return queuePage(view, cycles, { lastAt: () => null }, asked)?.waiting.map(({ id }) => id);
+  };
+  expect(look("interactive_fifo")).toEqual(["11", "9", "10"]);
+  expect(look("hpc_backfill")).toEqual(["10", "9", "11"]);
+});

@@ -1,9 +1,0 @@
-// Launches are counted for each attempt, from 0, as Slurm counts steps.
-import { expect, test } from "vitest";
-import { stepNumbers } from "../../src/tasks/steps.ts";
-
-test("each attempt has a count of its own; of too many, the first begins anew", () => {
-  const next = stepNumbers(2);
-  expect([next("7.1"), next("7.1"), next("8.1"), next("7.1")]).toEqual([0, 1, 0, 2]);
-  expect([next("9.1"), next("8.1"), next("7.1")]).toEqual([0, 1, 0]);
-});
