@@ -101,7 +101,10 @@ python run.py --seed "$SLURM_ARRAY_TASK_ID"`,
   {
     title: "either of two: would run something else",
     script: "#SBATCH --dependency=afterok:1?afterok:2\n./x",
-    refused: ["--dependency=afterok:1?afterok:2", "supported types: afterok, afternotok, afterany, aftercorr, singleton"],
+    refused: [
+      "--dependency=afterok:1?afterok:2",
+      "supported types: afterok, afternotok, afterany, aftercorr, singleton",
+    ],
   },
   {
     title: "a delay after the start of another",
