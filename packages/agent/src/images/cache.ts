@@ -51,6 +51,8 @@ export interface ImageCache {
   /** Throws when the image is missing or in use. */
   evict(name: string): Promise<void>;
   status(): CacheStatus;
+  /** Resolves when the index on disk is current. */
+  saved(): Promise<void>;
 }
 
 export interface CacheStatus {
@@ -152,6 +154,10 @@ class NodeCache implements ImageCache {
     const all = [...this.#images.values()].map((image) => ({ ...image, pins: this.#pinsOf(image.digest) }));
     const usedBytes = all.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
     return { sizeBytes: this.#options.marks.sizeBytes, usedBytes, images: all };
+  }
+
+  saved(): Promise<void> {
+    return this.#saving;
   }
 
   #pinsOf(digest: string): number {

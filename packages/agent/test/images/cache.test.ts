@@ -93,8 +93,9 @@ describe("the cache", () => {
   let folder: string;
   let registry: ImageRegistry;
   const never = new AbortController().signal;
-  const open = (more: Partial<CacheOptions> = {}): Promise<ImageCache> =>
-    openCache({
+  const opened: ImageCache[] = [];
+  const open = async (more: Partial<CacheOptions> = {}): Promise<ImageCache> => {
+    const cache = await openCache({
       folder,
       bootId: "boot-1",
       marks: { sizeBytes: 20_000, highMilli: 900, lowMilli: 700 },
@@ -103,6 +104,9 @@ describe("the cache", () => {
       removeContainer: async () => undefined,
       ...more,
     });
+    opened.push(cache);
+    return cache;
+  };
   const image = async (name: string): Promise<RegistryImage> => {
     const one = await registry.find(name, never);
     if (one === null) throw new Error(`no ${name}`);
@@ -116,7 +120,8 @@ describe("the cache", () => {
     registry = openRegistry(images.folder);
     for (const name of ["a/1:v1", "b/1:v1", "c/1:v1", "d/1:v1"]) images.add(name, { "bin/x": name.repeat(700) });
   });
-  afterEach(() => {
+  afterEach(async () => {
+    for (const cache of opened.splice(0)) await cache.saved();
     images.close();
     rmSync(folder, { recursive: true, force: true, maxRetries: 9 });
   });
