@@ -17,7 +17,7 @@ interface Measured {
   readonly cycleMs: readonly number[];
   readonly fullMs: readonly number[];
   readonly memoryBytes: number;
-  readonly told: string;
+  readonly summary: string;
 }
 
 const TARGETS: readonly Target[] = [
@@ -27,7 +27,7 @@ const TARGETS: readonly Target[] = [
   { nodes: 100_000, pending: 10_000, targetMs: 3_000, warmUp: 1, rounds: 5 },
 ];
 
-const MOST_MB = 500;
+const MAX_MB = 500;
 
 export const scheduler: Bench = async (log) => {
   const figures: Figure[] = [];
@@ -38,11 +38,11 @@ export const scheduler: Bench = async (log) => {
 async function measure(target: Target, log: Progress): Promise<Figure[]> {
   const { nodes, pending, targetMs } = target;
   log(`${nodes} nodes, ${pending} pending`);
-  const { firstMs, snapshotMs, cycleMs, fullMs, memoryBytes, told } = await measureScheduler<Measured>(
+  const { firstMs, snapshotMs, cycleMs, fullMs, memoryBytes, summary } = await measureScheduler<Measured>(
     "cycles",
     target,
   );
-  log(told);
+  log(summary);
   const both = snapshotMs.map((ms, round) => ms + (cycleMs[round] ?? 0));
   const added = (quantile(fullMs, 0.5) - quantile(cycleMs, 0.5)) / quantile(both, 0.5);
   const name = `${nodes}x${pending}`;
@@ -52,6 +52,6 @@ async function measure(target: Target, log: Progress): Promise<Figure[]> {
     withoutTarget(`${name}_first`, firstMs, "ms"),
     below(`${name}_snapshot_and_cycle_p50`, quantile(both, 0.5), "ms", targetMs),
     below(`${name}_full_report_overhead`, 100 * added, "%", 50),
-    below(`${name}_memory`, memoryBytes / 2 ** 20, "MB", MOST_MB),
+    below(`${name}_memory`, memoryBytes / 2 ** 20, "MB", MAX_MB),
   ];
 }

@@ -9,8 +9,8 @@ const COLD = 3;
 const SEEDS = 12;
 /** Factor on the pause between requests; there is still more than one command per simulated second. */
 const PACE = 10;
-const LEAST_TIMES = 500;
-const LEAST_COMMANDS = 1;
+const MIN_TIMES = 500;
+const MIN_COMMANDS = 1;
 
 const LINE = /^seed \d+: ([\d.]+) simulated minutes in ([\d.]+) s of one core \(.*, ([\d.]+) commands/gm;
 
@@ -23,8 +23,8 @@ export const simulation: Bench = async (log) => {
   const times = (some: readonly (readonly [number, number, number])[]): number =>
     (some.reduce((sum, [minutes]) => sum + minutes, 0) * 60) / some.reduce((sum, [, seconds]) => sum + seconds, 0);
   return [
-    atLeast("times_real_time", times(runs.slice(COLD)), "x", LEAST_TIMES),
+    atLeast("times_real_time", times(runs.slice(COLD)), "x", MIN_TIMES),
     withoutTarget("times_real_time_first_seed", times(runs.slice(0, 1)), "x"),
-    atLeast("commands_per_simulated_second", Math.min(...runs.map(([, , rate]) => rate)), "1/s", LEAST_COMMANDS),
+    atLeast("commands_per_simulated_second", Math.min(...runs.map(([, , rate]) => rate)), "1/s", MIN_COMMANDS),
   ];
 };

@@ -9,8 +9,8 @@ import { drainAll, withCluster } from "./with-cluster.ts";
 const JOBS = 1_000;
 const HUNDRED = 100;
 const CONNECTIONS = 8;
-const LEAST_PER_SECOND = 100;
-const LEAST_SHARE = 0.8;
+const MIN_PER_SECOND = 100;
+const MIN_SHARE = 0.8;
 
 export const throughput: Bench = (log) =>
   withCluster({ nodes: 4 }, async (cluster) => {
@@ -45,11 +45,11 @@ export const throughput: Bench = (log) =>
     const early = perSecond(HUNDRED - 1, ends[0] ?? 0, ends[HUNDRED - 1] ?? 0);
     const late = perSecond(HUNDRED - 1, ends[JOBS - HUNDRED] ?? 0, last);
     return [
-      atLeast("completed", perSecond(JOBS, undrained, last), "allocations/s", LEAST_PER_SECOND),
+      atLeast("completed", perSecond(JOBS, undrained, last), "allocations/s", MIN_PER_SECOND),
       withoutTarget("completed_from_first_submission", perSecond(JOBS, submitted, last), "allocations/s"),
       withoutTarget("first_hundred", early, "allocations/s"),
       withoutTarget("last_hundred", late, "allocations/s"),
-      atLeast("last_over_first", late / early, "ratio", LEAST_SHARE),
+      atLeast("last_over_first", late / early, "ratio", MIN_SHARE),
       withoutTarget("server_cpu_per_allocation", ((cpuSeconds(cluster.server.pid) - before) * 1000) / JOBS, "ms"),
     ];
   });

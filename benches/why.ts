@@ -8,13 +8,13 @@ const TARGET_MS = 50;
 interface Measured {
   readonly whyMs: readonly number[];
   readonly workMs: readonly number[];
-  readonly told: string;
+  readonly summary: string;
 }
 
 export const why: Bench = async (log) => {
   log(`${INPUT.nodes} nodes, ${INPUT.pending} pending`);
-  const { whyMs, workMs, told } = await measureScheduler<Measured>("why", INPUT);
-  log(told);
+  const { whyMs, workMs, summary } = await measureScheduler<Measured>("why", INPUT);
+  log(summary);
   return [
     withoutTarget("why_p50", quantile(whyMs, 0.5), "ms"),
     withoutTarget("why_p90", quantile(whyMs, 0.9), "ms"),

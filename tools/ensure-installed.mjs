@@ -12,7 +12,7 @@ const lockFile = join(root, "package-lock.json");
 /** npm writes this file last, so it exists only after a complete install. */
 const installedLock = join(root, "node_modules", ".package-lock.json");
 const marker = join(root, "node_modules", ".lattice-installed");
-const LEAST_NODE = [20, 19];
+const MIN_NODE = [20, 19];
 /** The end of npm's output that is kept for the error message. */
 const KEPT_OUTPUT_BYTES = 64 * 1024;
 const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
@@ -47,9 +47,9 @@ export async function ensureInstalled() {
 
 function refuseOldNode() {
   const [major, minor] = process.versions.node.split(".").map(Number);
-  if (major > LEAST_NODE[0] || (major === LEAST_NODE[0] && minor >= LEAST_NODE[1])) return;
+  if (major > MIN_NODE[0] || (major === MIN_NODE[0] && minor >= MIN_NODE[1])) return;
   throw new Error(
-    `Lattice needs Node.js ${LEAST_NODE.join(".")} or newer; this is ${process.versions.node}.\n` +
+    `Lattice needs Node.js ${MIN_NODE.join(".")} or newer; this is ${process.versions.node}.\n` +
       "Hint: Install a current Node.js from https://nodejs.org or with your package manager.",
   );
 }

@@ -19,7 +19,7 @@ const headers = {
   te: "trailers",
 };
 /** More than the five bytes of the frame header, so there is a response in it. */
-const LEAST_ANSWER_BYTES = 6;
+const MIN_ANSWER_BYTES = 6;
 
 const sessions: ClientHttp2Session[] = [];
 
@@ -39,7 +39,7 @@ function connect(): Connection {
         bytes += chunk.length;
       });
       stream.once("end", () => {
-        if (status === "0" && bytes >= LEAST_ANSWER_BYTES) resolve();
+        if (status === "0" && bytes >= MIN_ANSWER_BYTES) resolve();
         else reject(new Error(`gRPC status ${String(status)}, ${bytes} bytes`));
       });
       stream.end(frame);

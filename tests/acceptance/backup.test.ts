@@ -139,9 +139,9 @@ describe("recovery from a backup after the loss of everything", () => {
     acknowledged.length = inBackup;
     const result = taken as CliResult | null;
     expect(result?.code, result?.stderr).toBe(0);
-    const said = JSON.parse(result?.stdout ?? "") as { readonly source: string; readonly history_records: number };
-    backup = said.source;
-    expect(said.history_records).toBeGreaterThan(0);
+    const output = JSON.parse(result?.stdout ?? "") as { readonly source: string; readonly history_records: number };
+    backup = output.source;
+    expect(output.history_records).toBeGreaterThan(0);
 
     const verified = await cli("admin", "backup", "verify", "--source", backup);
     expect(verified.code, verified.stdout + verified.stderr).toBe(0);
@@ -180,7 +180,7 @@ describe("recovery from a backup after the loss of everything", () => {
 
     await startServer("second", "--bootstrap", "--recover-from", backup);
     expect(readFileSync(join(dir, "second.log"), "utf8")).toMatch(
-      /begins from the backup at entry \d+, \d+ minutes old/,
+      /started from the backup at entry \d+, \d+ minutes old/,
     );
     for (const id of acknowledged) expect((await allocation(id)).id).toBe(id);
     expect((await api("GET", `/allocations/${unknown}`)).status).toBe(404);
@@ -198,8 +198,8 @@ describe("recovery from a backup after the loss of everything", () => {
 
   test("the recovered cluster accepts work and refuses a second recovery", async () => {
     await server?.stop();
-    const said = await refused("second", "--bootstrap", "--recover-from", backup);
-    expect(said).toContain("already");
+    const output = await refused("second", "--bootstrap", "--recover-from", backup);
+    expect(output).toContain("already");
     await startServer("second");
     expect((await allocation(long)).state).toBe("completed");
     for (const id of acknowledged) expect((await allocation(id)).state).toBe("completed");
@@ -238,7 +238,7 @@ describe("restore into a running cluster", () => {
     ];
     for (const [source, code, words] of cases) {
       const result = await cli("admin", "restore", source);
-      expect({ source, code: result.code, said: result.stderr }).toMatchObject({ source, code });
+      expect({ source, code: result.code, output: result.stderr }).toMatchObject({ source, code });
       expect(result.stderr).toMatch(words);
     }
     for (const n of [1, 2, 3]) rmSync(named(n));
@@ -281,7 +281,7 @@ describe("restore into a running cluster", () => {
     const missing = await refused("fourth", "--bootstrap", "--recover-from", join(dir, "none.tar.gz"));
     expect(missing).toContain("no such file");
     expect(await refused("fourth", "--bootstrap", "--recover-from", config)).toContain("not a gzip file");
-    expect(await refused("fourth", "--recover-from", newest())).toContain("give --bootstrap with it");
+    expect(await refused("fourth", "--recover-from", newest())).toContain("use it with --bootstrap");
     expect(existsSync(join(dir, "fourth", "log", "snapshots"))).toBe(false);
     expect(existsSync(join(dir, "fourth", "history"))).toBe(false);
   });

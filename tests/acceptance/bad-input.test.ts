@@ -142,9 +142,9 @@ describe("the same refusal over every interface", () => {
     const shown = await cluster.cli(["-o", "json", "submit", ...cli]);
     expect(JSON.parse(shown.stderr)).toMatchObject({ code, detail: rest.body.detail, hint: rest.body.hint });
     // People see the same problem with flags in place of fields.
-    const told = await cluster.cli(["submit", ...cli]);
-    expect([shown.code, told.code]).toEqual([2, 2]);
-    expect(told.stderr).toMatch(/Hint: /);
+    const reported = await cluster.cli(["submit", ...cli]);
+    expect([shown.code, reported.code]).toEqual([2, 2]);
+    expect(reported.stderr).toMatch(/Hint: /);
   });
 
   test("an unknown vCluster is refused", async () => {
@@ -153,9 +153,9 @@ describe("the same refusal over every interface", () => {
     expect(rest.body).toMatchObject({ status: 404, code: "unknown_vcluster" });
     const called = await grpc.call("AllocationService", "Submit", { allocation });
     expect(called).toMatchObject({ ok: false, problem: { code: "unknown_vcluster", detail: rest.body.detail } });
-    const told = await cluster.cli(["submit", "--vcluster=nowhere", "--", "true"]);
-    expect(told.code).toBe(3);
-    expect(told.stderr).toContain(rest.body.detail);
+    const reported = await cluster.cli(["submit", "--vcluster=nowhere", "--", "true"]);
+    expect(reported.code).toBe(3);
+    expect(reported.stderr).toContain(rest.body.detail);
   });
 
   test("an unknown allocation is 404", async () => {
@@ -213,19 +213,19 @@ describe("invalid bodies are refused", () => {
     expect(called).toMatchObject({ ok: false, code: 8 });
     const file = cluster.file("large.sh");
     writeFileSync(file, `#!/bin/sh\n# ${"x".repeat(TOO_LARGE)}\n`);
-    const told = await cluster.cli(["submit", file]);
-    expect(told.code).not.toBe(0);
-    expect(told.stderr).toMatch(/too large|larger than|exceeds|at most/i);
+    const reported = await cluster.cli(["submit", file]);
+    expect(reported.code).not.toBe(0);
+    expect(reported.stderr).toMatch(/too large|larger than|exceeds|at most/i);
     expect((await cluster.api("GET", "/nodes")).status).toBe(200);
   });
 
   test("a script file with NUL bytes is refused", async () => {
     const file = cluster.file("binary.sh");
     writeFileSync(file, Buffer.from([0x23, 0x21, 0x2f, 0x00, 0x0a]));
-    const told = await cluster.cli(["submit", file]);
-    expect(told.code).toBe(2);
-    expect(told.stderr).toMatch(/NUL|binary/i);
-    expect(told.stderr).toMatch(/Hint: /);
+    const reported = await cluster.cli(["submit", file]);
+    expect(reported.code).toBe(2);
+    expect(reported.stderr).toMatch(/NUL|binary/i);
+    expect(reported.stderr).toMatch(/Hint: /);
   });
 });
 
@@ -273,10 +273,10 @@ describe("JSON and YAML with wrong fields or types are refused", () => {
 
 describe("clients that never finish a request", () => {
   test.each(KINDS)("%s: every connection is closed", async (kind) => {
-    const told = (await slow.get(kind)) ?? [];
-    expect(told).toHaveLength(SLOW);
+    const reported = (await slow.get(kind)) ?? [];
+    expect(reported).toHaveLength(SLOW);
     if (kind !== "half of the headers") return;
-    const words = told.filter((text) => text !== "");
+    const words = reported.filter((text) => text !== "");
     expect(words.length).toBeGreaterThan(0);
     for (const text of words) expect(text).toMatch(/^HTTP\/1.1 504 [\s\S]*"deadline_exceeded"/);
   });

@@ -25,11 +25,11 @@ const shows = (line: string) =>
   );
 const notices = async (): Promise<string> => (await cluster.cli(["notices"])).stdout;
 
-interface Told {
+interface Answer {
   readonly events: readonly { readonly kind: string; readonly text: string }[];
 }
 const kindsOf = async (id: string, types: string): Promise<readonly string[]> =>
-  (await cluster.api<Told>("GET", `/allocations/${id}/events?types=${types}`)).body.events.map(({ kind }) => kind);
+  (await cluster.api<Answer>("GET", `/allocations/${id}/events?types=${types}`)).body.events.map(({ kind }) => kind);
 
 test("programs that ignore or defer a checkpoint too long are stopped", async () => {
   const [diary, listening] = [cluster.file("diary"), cluster.file("listening")];
@@ -64,7 +64,7 @@ test("programs that ignore or defer a checkpoint too long are stopped", async ()
   await shows('lattice_checkpoints_total{cause="preempted",result="failed"} 2');
   for (const id of [deaf, slow]) {
     expect(await cluster.allocation(id)).toMatchObject({ preemptions: 1, requeues: 0 });
-    expect(await kindsOf(id, "preemption")).toEqual(["checkpoint_asked", "preempted"]);
+    expect(await kindsOf(id, "preemption")).toEqual(["checkpoint_requested", "preempted"]);
     expect(await kindsOf(id, "failure")).toEqual(["checkpoint_failed"]);
   }
   expect(await kindsOf(urgent, "preemption")).toEqual(["others_stopped"]);
@@ -90,8 +90,8 @@ test("unavailable checkpoint storage prevents preemption except by a sensitive c
     (await notices()).includes("checkpoints cannot be written on") ? true : null,
   );
   await eventually({ what: "both cannot write" }, async () => {
-    const said = await Promise.all(ids.map(async (id) => (await cluster.cli(["why", "--checkpoint", id])).stdout));
-    return said.every((text) => /ENOTDIR|not a directory/.test(text)) ? true : null;
+    const printed = await Promise.all(ids.map(async (id) => (await cluster.cli(["why", "--checkpoint", id])).stdout));
+    return printed.every((text) => /ENOTDIR|not a directory/.test(text)) ? true : null;
   });
   // Checkpoint requests that cannot succeed are refused and change nothing.
   const [first = ""] = ids;

@@ -87,8 +87,8 @@ async function byRest(name: string | null, method: string, path: string, body?: 
     asked.on(
       "response",
       (response) =>
-        void text(response).then((said) =>
-          resolve({ status: response.statusCode ?? 0, body: JSON.parse(said) as Record<string, unknown> }),
+        void text(response).then((output) =>
+          resolve({ status: response.statusCode ?? 0, body: JSON.parse(output) as Record<string, unknown> }),
         ),
     );
   });

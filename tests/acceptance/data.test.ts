@@ -36,10 +36,10 @@ async function outputOf(body: object): Promise<string> {
 test("a document sets its own output and scratch folders", async () => {
   const entrypoint = 'echo done > $LATTICE_OUTPUT_DIR/result; echo "$LATTICE_OUTPUT"';
   const data = { output: `${work}/{tenant}/{allocation_id}/`, scratch_per_node: "1MB" };
-  const said = (await outputOf({ entrypoint, data })).trim();
-  expect(said.startsWith(`${work}/default/`)).toBe(true);
-  expect(readFileSync(join(said, "result"), "utf8")).toBe("done\n");
-  expect(statSync(said).uid).toBe(UID);
+  const printed = (await outputOf({ entrypoint, data })).trim();
+  expect(printed.startsWith(`${work}/default/`)).toBe(true);
+  expect(readFileSync(join(printed, "result"), "utf8")).toBe("done\n");
+  expect(statSync(printed).uid).toBe(UID);
   expect(
     await outputOf({ entrypoint: "echo $LATTICE_OUTPUT", data: { output: "s3://{tenant}/{allocation_id}/" } }),
   ).toMatch(/^s3:\/\/default\/\d+\/$/m);
@@ -54,7 +54,7 @@ test("nodes with too little scratch are skipped, and the status names the reason
   const id = await cluster.submit({ entrypoint: "true", data: { scratch_per_node: "900TB" } }, ADA);
   const ended = await cluster.ends(id);
   expect(ended).toMatchObject({ state: "failed", reason: "prologue_failed" });
-  expect(JSON.stringify(ended)).toContain("900000.0 GB of scratch are asked for");
+  expect(JSON.stringify(ended)).toContain("900000.0 GB of scratch requested");
 });
 
 test("invalid amounts and folders are refused and nothing is queued", async () => {

@@ -36,7 +36,7 @@ const cluster = useCluster({
   serverEnv: { HOOK_SECRET: SECRET },
 });
 
-interface Told {
+interface Answer {
   readonly events: readonly { readonly type: string; readonly kind: string }[];
 }
 
@@ -44,14 +44,14 @@ test("events are kept and streamed, and a webhook receives them after its own ou
   const id = await cluster.submit({ entrypoint: "exit 3", name: "sad" });
   await cluster.ends(id);
   const kinds = ["submitted", "placed", "started", "failed"];
-  const listed = (await cluster.api<Told>("GET", `/allocations/${id}/events`)).body.events;
+  const listed = (await cluster.api<Answer>("GET", `/allocations/${id}/events`)).body.events;
   expect(listed.map(({ kind }) => kind)).toEqual(kinds);
   const verbose = await cluster.cli(["status", id, "--verbose"]);
   expect(verbose.stdout).toMatch(/Failed \(exit_code, exit code 3\)/);
 
   await cluster.server.kill();
   await cluster.startServer();
-  const again = (await cluster.api<Told>("GET", `/allocations/${id}/events?types=failure`)).body.events;
+  const again = (await cluster.api<Answer>("GET", `/allocations/${id}/events?types=failure`)).body.events;
   expect(again.map(({ kind }) => kind)).toEqual(["failed"]);
   refusing = false;
   const delivery = await eventually({ what: "the webhook has a delivery" }, async () => taken[0] ?? null);
@@ -70,7 +70,7 @@ test("the user and the webhook get a notice when no node could be prepared", asy
   const id = await cluster.submit({ entrypoint: "true", mounts: [{ source: "/does/not/exist", target: "/data/in" }] });
   expect(await cluster.ends(id)).toMatchObject({ state: "failed", reason: "prologue_failed" });
   const { stdout } = await cluster.cli(["notices"]);
-  expect(stdout).toContain(`prologue failed: allocation ${id} has failed because no node could be made ready`);
+  expect(stdout).toContain(`prologue failed: allocation ${id} has failed because no node could be prepared`);
   await eventually({ what: "the webhook has the notice" }, async () =>
     taken.some(({ type }) => type === "notice") ? true : null,
   );

@@ -13,7 +13,7 @@ const TRACE = join(process.env.TMPDIR ?? "/tmp", `lattice-trace-${process.pid}.j
 const cluster = useCluster({ nodes: 2, config: `scheduler:\n  trace_capture: ${TRACE}\n` });
 const run = promisify(execFile);
 
-interface Told {
+interface Answer {
   readonly state: string;
   readonly summary: string;
   readonly causes?: readonly { readonly code: string }[];
@@ -28,13 +28,13 @@ test("lattice why explains an allocation from pending to its end, across a resta
   const first = await cluster.submit({ entrypoint: "sleep 300", walltime: "10m" });
   await cluster.reaches(first, ["running"]);
   const second = await cluster.submit({ entrypoint: "true", nodes: 2, walltime: "5m", name: "wide" });
-  const told = await eventually({ what: "the allocation is explained with an estimate" }, async () => {
-    const { body } = await cluster.api<Told>("GET", `/allocations/${second}/explain`);
+  const reported = await eventually({ what: "the allocation is explained with an estimate" }, async () => {
+    const { body } = await cluster.api<Answer>("GET", `/allocations/${second}/explain`);
     return body.estimated_start === undefined ? null : body;
   });
-  expect(told.causes?.map(({ code }) => code)).toContain("busy");
-  expect(told.nodes?.in_use).toMatchObject([{ allocation_id: first, nodes: 1 }]);
-  expect(told.suggestions).toMatchObject([{ kind: "nodes", starts_now: true }]);
+  expect(reported.causes?.map(({ code }) => code)).toContain("busy");
+  expect(reported.nodes?.in_use).toMatchObject([{ allocation_id: first, nodes: 1 }]);
+  expect(reported.suggestions).toMatchObject([{ kind: "nodes", starts_now: true }]);
 
   const text = await cluster.cli(["why", second]);
   expect(text.stderr).toBe("");
@@ -55,13 +55,13 @@ test("lattice why explains an allocation from pending to its end, across a resta
   const metrics = await fetch(`${cluster.apiUrl}/metrics`).then((answer) => answer.text());
   expect(metrics).toMatch(/lattice_eta_error_seconds_count\{vcluster="[^"]+",estimate="first"\} 1/);
   expect(metrics).toMatch(/lattice_scheduling_cost_function_duration_seconds_count\{vcluster="[^"]+"\} [1-9]/);
-  const ended = (await cluster.api<Told>("GET", `/allocations/${second}/explain`)).body;
+  const ended = (await cluster.api<Answer>("GET", `/allocations/${second}/explain`)).body;
   expect(ended).toMatchObject({ state: "completed", placement: { nodes: ["node-1", "node-2"] } });
   expect(ended.placement?.scores.total).toBeGreaterThan(0);
 
   await cluster.server.stop();
   await cluster.startServer();
-  expect((await cluster.api<Told>("GET", `/allocations/${second}/explain`)).body.placement).toEqual(ended.placement);
+  expect((await cluster.api<Answer>("GET", `/allocations/${second}/explain`)).body.placement).toEqual(ended.placement);
   const { entries } = (await cluster.api<{ entries: { kind: string }[] }>("GET", `/allocations/${second}/timeline`))
     .body;
   expect(entries.map(({ kind }) => kind)).toEqual(["submitted", "placed", "started", "completed"]);
@@ -118,7 +118,7 @@ test("a submission to a full machine gets a reservation within seconds and keeps
   await cluster.reaches(long, ["running"]);
   const reserved = (id: string) =>
     eventually({ what: `allocation ${id} has a place` }, async () => {
-      const { body } = await cluster.api<Told>("GET", `/allocations/${id}/explain`);
+      const { body } = await cluster.api<Answer>("GET", `/allocations/${id}/explain`);
       return body.queue?.reserved_start ?? null;
     });
   // The first report of a queue comes at once; the second allocation follows right after it.
@@ -132,8 +132,8 @@ test("a submission to a full machine gets a reservation within seconds and keeps
   // Of two otherwise equal allocations, the one with checkpoints has the higher score.
   const takes = await cluster.submit({ entrypoint: "true", nodes: 2, walltime: "5m", checkpoint: "auto" });
   await reserved(takes);
-  const plain = (await cluster.api<Told>("GET", `/allocations/${second}/explain`)).body;
-  const counted = (await cluster.api<Told>("GET", `/allocations/${takes}/explain`)).body;
+  const plain = (await cluster.api<Answer>("GET", `/allocations/${second}/explain`)).body;
+  const counted = (await cluster.api<Answer>("GET", `/allocations/${takes}/explain`)).body;
   expect([plain.queue?.scores?.checkpoint ?? 0, (counted.queue?.scores?.checkpoint ?? 0) > 0]).toEqual([0, true]);
   for (const id of [takes, other, second, first, long]) await cluster.cli(["cancel", id]);
   for (const id of [takes, other, second, first, long]) await cluster.ends(id);

@@ -33,8 +33,15 @@ async function restartAgent(id: string, flags: readonly string[]): Promise<void>
 test("an external health report takes a node down, its work moves, and a repair report restores it", async () => {
   const id = await cluster.submit({ command: ["/bin/sleep", "600"], walltime: "1h", requeue: "on_node_failure" });
   const [first = ""] = (await cluster.reaches(id, ["running"])).nodes ?? [];
-  const told = ["node", "report-health", first, "--status=critical", "--component=psu", "--message=no power on rail 2"];
-  const { stdout, stderr } = await cluster.cli(told);
+  const reported = [
+    "node",
+    "report-health",
+    first,
+    "--status=critical",
+    "--component=psu",
+    "--message=no power on rail 2",
+  ];
+  const { stdout, stderr } = await cluster.cli(reported);
   expect(`${stdout}${stderr}`).toContain("Down");
   expect(JSON.stringify(await node(first))).toContain("psu: no power on rail 2");
   expect(await notices()).toContain("psu: no power on rail 2");

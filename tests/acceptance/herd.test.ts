@@ -56,12 +56,12 @@ test("after kill -9 of the leader every node reconnects, none is degraded, and j
   const leader = await quorum.leader();
   const before = await allConnected();
   await allReady(leader);
-  const said = census().length;
+  const output = census().length;
 
   await quorum.server(leader).kill();
   await eventually({ what: "nodes notice" }, () =>
     census()
-      .slice(said)
+      .slice(output)
       .some((now) => now.connected < NODES)
       ? true
       : null,

@@ -113,7 +113,7 @@ describe("a cluster with tokens", () => {
   test("without a token the CLI names the next step and exits with 4", async () => {
     const { code, stderr } = await cluster.cli(["status"]);
     expect(code).toBe(4);
-    expect(stderr).toMatch(/Not logged in\. .*wants a token[\s\S]*lattice login/);
+    expect(stderr).toMatch(/Not logged in\. .*requires a token[\s\S]*lattice login/);
   });
 
   test("a grant applies from the next call on, and the audit log of it verifies", async () => {
@@ -226,8 +226,8 @@ describe("a cluster with tokens", () => {
   test("tokens without a signature, with another key or for another audience are refused", async () => {
     const text = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
     const claims = { sub: "ada", tenant: "default", aud: "lattice", scope: "admin", exp: Date.now() / 1_000 + 600 };
-    const signed = (header: object, said: object, key = SECRET, hash = "sha256"): string => {
-      const whole = `${text(header)}.${text(said)}`;
+    const signed = (header: object, output: object, key = SECRET, hash = "sha256"): string => {
+      const whole = `${text(header)}.${text(output)}`;
       return `${whole}.${createHmac(hash, key).update(whole).digest("base64url")}`;
     };
     const good = signed({ alg: "HS256" }, claims);
@@ -354,11 +354,11 @@ describe("a cluster with tokens", () => {
     const art = ["--tenant", "art"];
     const notices = async (...flags: string[]): Promise<string> =>
       (await cluster.cli(["notices"], { env: { LATTICE_TOKEN: await token(...flags) } })).stdout;
-    const told = await eventually(
+    const reported = await eventually(
       { what: "the webhook has the notice" },
       async () => taken.find(({ type }) => type === "notice") ?? null,
     );
-    expect(told.notice).toMatchObject({ kind: "budget_exhausted", tenant: "art" });
+    expect(reported.notice).toMatchObject({ kind: "budget_exhausted", tenant: "art" });
     const text = /budget exhausted: tenant "art" has used \d{3,} % of its budget/;
     expect(await notices("--user", "ida", ...art, "--scope", "tenant:admin")).toMatch(text);
     expect(await notices("--user", "zoe", ...art)).not.toMatch(text);

@@ -138,8 +138,8 @@ test("adopted launches end with their caller and by their id", async () => {
   await quorum.server(leader).kill();
   const next = await anotherThan(leader);
   await eventually({ what: "the new leader knows the launch" }, async () => {
-    const told = await quorum.api(next, "POST", `/allocations/${id}/launches/${launchId}`, { body: { end: true } });
-    return told.status === 200 ? true : null;
+    const reported = await quorum.api(next, "POST", `/allocations/${id}/launches/${launchId}`, { body: { end: true } });
+    return reported.status === 200 ? true : null;
   });
   expect(await ended).toMatchObject({ code: 143 });
   interrupted.kill("SIGINT");

@@ -280,11 +280,11 @@ describe("OpenMPI launches by PMIx over two nodes", () => {
     expect(result).toMatchObject({ code: 0 });
     expect(lines(result.stdout)).toEqual(SUMS);
     expect(lines((await launch("hello")).stdout)).toEqual([0, 1, 2, 3].map((rank) => `rank ${rank} of 4`));
-    const said = await cluster.cli([
+    const output = await cluster.cli([
       ...["launch", `--alloc=${held.id}`, "-n", "2", "--tasks-per-node=1", "--pmi=pmix"],
       ...["sh", "-c", "echo $PMIX_SERVER_TMPDIR"],
     ]);
-    const folders = lines(said.stdout);
+    const folders = lines(output.stdout);
     expect(folders).toHaveLength(2);
     expect(folders.filter((folder) => !folder.startsWith("/tmp/lattice-pmix-") || existsSync(folder))).toEqual([]);
   });
@@ -334,8 +334,8 @@ lattice launch sh -c 'echo again on $LATTICE_NODE; exit 3'
   const end = await cluster.ends(id);
   expect(end).toMatchObject({ state: "failed", exit_code: 3 });
   const log = await cluster.api("GET", `/allocations/${id}/logs?stream=stdout`);
-  const said = lines(log.text);
-  expect(said.filter((line) => line.startsWith("rank"))).toEqual([0, 1, 2, 3].map((rank) => `rank ${rank} of 4`));
+  const output = lines(log.text);
+  expect(output.filter((line) => line.startsWith("rank"))).toEqual([0, 1, 2, 3].map((rank) => `rank ${rank} of 4`));
   for (const node of end.nodes ?? []) {
     const file = `${cluster.dir}/after-${node}`;
     expect(existsSync(file) ? readFileSync(file, "utf8") : "").toBe("code 0\n");

@@ -11,7 +11,7 @@ interface Shown {
   readonly home_vcluster?: string;
   readonly current_vcluster?: string;
 }
-interface Told {
+interface Answer {
   readonly message?: string;
 }
 
@@ -42,7 +42,7 @@ test("idle nodes are lent on the owner's terms and reclaimed on demand", async (
   });
   await cluster.ends(owner);
   expect(existsSync(done)).toBe(true);
-  const back = (await cluster.allocation(guest)) as Awaited<ReturnType<typeof cluster.allocation>> & Told;
+  const back = (await cluster.allocation(guest)) as Awaited<ReturnType<typeof cluster.allocation>> & Answer;
   expect(back.reason === "preempted" || back.attempt === 2).toBe(true);
   if (back.state === "pending") expect(back.message).toContain(`stopped for allocation ${owner} of class 5 (reclaim)`);
   const metrics = await (await fetch(`${cluster.apiUrl}/metrics`)).text();

@@ -125,14 +125,14 @@ test("readers get an error while the store is away, never partial output", async
   await onlyInTheStore(id);
   await store.fail(1_000, "error");
   // A message if the store fails early; an answer that has started is cut off.
-  const said = await eventually({ what: "the reader gets an error" }, async () => {
+  const output = await eventually({ what: "the reader gets an error" }, async () => {
     const { code, stdout, stderr } = await cluster.cli(["logs", id]);
     const known = code === 0 || stdout !== "" || stderr.includes("the log store does not answer");
     return known ? { code, stdout } : null;
   });
   await store.fail(0, "error");
-  expect(said.code).not.toBe(0);
-  expect(said.stdout).toBe("");
+  expect(output.code).not.toBe(0);
+  expect(output.stdout).toBe("");
   expect((await cluster.cli(["logs", id])).stdout).toBe("kept\n");
 });
 

@@ -109,22 +109,22 @@ const kept = () =>
   Object.values(JSON.parse(readFileSync(tokenFile(), "utf8")) as Record<string, Record<string, unknown>>)[0];
 
 /** Starts a login, does what it asks the user to do, and waits for its end. */
-async function login(words: readonly string[], act: (said: string) => Promise<boolean>): Promise<string> {
+async function login(words: readonly string[], act: (output: string) => Promise<boolean>): Promise<string> {
   const child = spawnCli(["login", ...words], { env: env() });
-  let said = "";
+  let output = "";
   child.stderr.on("data", (chunk: Buffer) => {
-    said += chunk.toString();
+    output += chunk.toString();
   });
   const ended = new Promise<number>((resolve) => child.once("close", (code) => resolve(code ?? -1)));
-  await eventually({ what: "the login says where to go" }, async () => ((await act(said)) ? true : null));
-  expect(await ended, said).toBe(0);
-  return said;
+  await eventually({ what: "the login says where to go" }, async () => ((await act(output)) ? true : null));
+  expect(await ended, output).toBe(0);
+  return output;
 }
 
 test("browser login uses PKCE, and commands work afterwards", async () => {
   expect((await lattice("nodes")).code).toBe(4);
-  await login(["--flow", "browser"], async (said) => {
-    const address = /(http\S+\/auth\?\S+)/.exec(said)?.[1];
+  await login(["--flow", "browser"], async (output) => {
+    const address = /(http\S+\/auth\?\S+)/.exec(output)?.[1];
     if (address === undefined) return false;
     expect(address).toContain("code_challenge_method=S256");
     expect((await submitForms(address, PERSON)).text).toContain("You are logged in");
@@ -149,14 +149,14 @@ test("the caller's own work is that of the token's user, not of the local accoun
 
 test("a refused login fails in CLI and browser, and a foreign callback does not end the wait", async () => {
   const child = spawnCli(["login", "--flow", "browser"], { env: env() });
-  let said = "";
+  let output = "";
   child.stderr.on("data", (chunk: Buffer) => {
-    said += chunk.toString();
+    output += chunk.toString();
   });
   const ended = new Promise<number>((resolve) => child.once("close", (code) => resolve(code ?? -1)));
   const address = await eventually(
     { what: "the login says where to go" },
-    () => /(http\S+\/auth\?\S+)/.exec(said)?.[1] ?? null,
+    () => /(http\S+\/auth\?\S+)/.exec(output)?.[1] ?? null,
   );
   const back = "http://localhost:8400/callback";
   const stranger = await eventually({ what: "the login listens" }, async () => fetch(`${back}?code=x&state=guessed`));
@@ -167,7 +167,7 @@ test("a refused login fails in CLI and browser, and a foreign callback does not 
   const state = new URL(address).searchParams.get("state") ?? "";
   const page = await fetch(`${back}?${new URLSearchParams({ error: "access_denied", state })}`);
   expect(await page.text()).toContain("You are not logged in to Lattice");
-  expect([await ended, said]).toEqual([4, expect.stringContaining("access_denied")]);
+  expect([await ended, output]).toEqual([4, expect.stringContaining("access_denied")]);
   expect((await lattice("nodes")).code, "who was logged in still is").toBe(0);
 });
 
@@ -216,8 +216,8 @@ test("an expiring token is renewed by the next command, and logout invalidates t
 
 test("device login works with a code entered elsewhere", async () => {
   signed = false;
-  await login(["--device"], async (said) => {
-    const [, address, code] = /Open (\S+) and enter the code (\S+)/.exec(said) ?? [];
+  await login(["--device"], async (output) => {
+    const [, address, code] = /Open (\S+) and enter the code (\S+)/.exec(output) ?? [];
     if (address === undefined || code === undefined) return false;
     const { text } = await submitForms(address, { ...PERSON, user_code: code });
     expect(text).toMatch(/success/i);
@@ -247,16 +247,16 @@ async function endToken(): Promise<void> {
 /** A long-running command; `said` is its output so far. */
 function started(...words: string[]) {
   const child = spawnCli(words, { env: env() });
-  const seen = { said: "", err: "" };
+  const seen = { output: "", err: "" };
   child.stdout.on("data", (chunk: Buffer) => {
-    seen.said += chunk.toString();
+    seen.output += chunk.toString();
   });
   child.stderr.on("data", (chunk: Buffer) => {
     seen.err += chunk.toString();
   });
   const ended = new Promise<number>((resolve) => child.once("close", (code) => resolve(code ?? -1)));
   const shows = (text: string) =>
-    eventually({ what: `${words[0]} shows ${text}: ${seen.err}` }, () => (seen.said.includes(text) ? true : null));
+    eventually({ what: `${words[0]} shows ${text}: ${seen.err}` }, () => (seen.output.includes(text) ? true : null));
   return { seen, ended, shows };
 }
 
@@ -282,21 +282,21 @@ test("log followers and tasks survive expiring tokens", async () => {
     await logs.shows(`job ${n}`);
     await launch.shows(`task ${n}`);
   }
-  expect([await launch.ended, launch.seen.said]).toEqual([0, "task 0\ntask 1\ntask 2\n"]);
+  expect([await launch.ended, launch.seen.output]).toEqual([0, "task 0\ntask 1\ntask 2\n"]);
   expect((await lattice("cancel", id)).code).toBe(0);
   await logs.ended;
-  expect(logs.seen.said, logs.seen.err).toBe("job 0\njob 1\njob 2\n");
+  expect(logs.seen.output, logs.seen.err).toBe("job 0\njob 1\njob 2\n");
   signed = true;
 });
 
 test("login without a display uses a device code and the server's scopes", async () => {
-  const said = await login([], async (so) => {
+  const output = await login([], async (so) => {
     const [, address, code] = /Open (\S+) and enter the code (\S+)/.exec(so) ?? [];
     if (address === undefined || code === undefined) return false;
     expect((await submitForms(address, { ...PERSON, user_code: code })).text).toMatch(/success/i);
     return true;
   });
-  expect(said).toContain("Logging in with a device code, because there is no display for a browser");
+  expect(output).toContain("Logging in with a device code, because there is no display for a browser");
   const discovery = (await (await fetch(`${cluster.apiUrl}/api/v1/auth/discovery`)).json()) as { scopes?: string };
   expect(discovery.scopes).toBe("operator");
   const [, body = ""] = String(kept()?.accessToken).split(".");

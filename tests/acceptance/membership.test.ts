@@ -205,8 +205,16 @@ test("a removed leader transfers leadership, stops, and refuses to start on its 
   expect(readFileSync(logFile, "utf8")).toMatch(/was removed from the cluster; .* delete .* start once with --join/);
 
   // Another member takes its place under another id, added before it starts.
-  const told = await quorum.cli(asked, "admin", "raft", "add-member", "server-4", "--peer-address", quorum.etcdPeer(4));
-  expect(told, told.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining("(not started)") });
+  const reported = await quorum.cli(
+    asked,
+    "admin",
+    "raft",
+    "add-member",
+    "server-4",
+    "--peer-address",
+    quorum.etcdPeer(4),
+  );
+  expect(reported, reported.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining("(not started)") });
   await quorum.startServer(4, ["--join", quorum.grpc(asked)]);
   const id = await quorum.submit(4, { entrypoint: "echo through the new one" });
   await quorum.reaches(asked, id, "completed");

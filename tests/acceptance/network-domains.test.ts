@@ -48,8 +48,7 @@ test("a network domain is reachable only from inside, and its exhausted VNI pool
   const refused = await cluster.api("POST", "/allocations", { body: { entrypoint: "true", network_domain: "red" } });
   expect(refused.body).toMatchObject({ code: "quota_exceeded" });
   expect(JSON.stringify(refused.body)).toContain("VNI pool exhausted (2/2 in use)");
-  const lasting = async () =>
-    (await cluster.cli(["notices"])).stdout.includes("network numbers of the pool are in use");
+  const lasting = async () => (await cluster.cli(["notices"])).stdout.includes("VNIs of the pool are in use");
   await eventually({ what: "administrators have the notice" }, async () => ((await lasting()) ? true : null));
   writeFileSync(go, "");
   expect(await cluster.ends(stranger)).toMatchObject({ state: "failed", exit_code: 7 });

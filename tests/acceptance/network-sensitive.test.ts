@@ -56,7 +56,7 @@ test("a sensitive domain reaches only the data gateway and accepts no connection
     body: job({ entrypoint: "true", network_domain: "blue" }),
   });
   expect(refused.status).toBe(400);
-  expect(refused.text).toContain("has a network of its own");
+  expect(refused.text).toContain("has its own network");
 
   const first = await cluster.submit(job({ command: [process.execPath, "-e", serving] }));
   await cluster.reaches(first, ["running"]);
@@ -88,13 +88,13 @@ test("a sensitive domain reaches only the data gateway and accepts no connection
   // The gateway outlives the agent, like the work; the work stays unreachable from outside.
   const { nodes: [node = ""] = [] } = await cluster.allocation(first);
   await cluster.agent(node).kill();
-  const said = async (...words: readonly string[]): Promise<string> =>
+  const output = async (...words: readonly string[]): Promise<string> =>
     (await run(words[0] ?? "", words.slice(1))).stdout;
   const inside = (address: string): Promise<string> =>
-    said("nsenter", `--net=/run/netns/lattice-${network?.vni}`, "/bin/sh", "-c", asking([address], [address]));
+    output("nsenter", `--net=/run/netns/lattice-${network?.vni}`, "/bin/sh", "-c", asking([address], [address]));
   expect(await inside(`127.0.0.1:${OWN_PORT}`)).toContain("secret");
   expect(await inside(`${GATEWAY}:${PORT}`)).toContain("data of");
-  expect(await said("/bin/sh", "-c", asking([`127.0.0.1:${OWN_PORT}`]))).toContain("cut off");
+  expect(await output("/bin/sh", "-c", asking([`127.0.0.1:${OWN_PORT}`]))).toContain("cut off");
   cluster.startAgent(node);
   await cluster.nodesReady([node]);
 

@@ -23,7 +23,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 9 }));
 const cluster = useCluster({
   nodes: 2,
   agentArgs: ["--nvml-library", library, "--health-interval", "0.5"],
-  agentEnv: { FAKE_NVML: gpus },
+  agentEnv: { NVML_FAKE: gpus },
 });
 const act = (node: string, verb: string, body: Record<string, unknown> = {}) =>
   cluster.api("POST", `/nodes/${node}/${verb}`, { body });

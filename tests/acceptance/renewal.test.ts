@@ -134,8 +134,8 @@ test.concurrent("an agent renews its certificate in time, repeatedly, without in
   expect(await metric(/^lattice_agent_certificates_total\{result="issued"\} (\d+)/m)).toBeGreaterThanOrEqual(2);
   await eventually({ what: "the metric has the earliest expiry of the agents' certificates" }, async () => {
     const ends = ["n1", "n2"].map((node) => Date.parse(kept(node)?.validTo ?? ""));
-    const said = await metric(/^lattice_agent_certificate_end_timestamp_seconds (\S+)/m);
-    return said * 1_000 === Math.min(...ends) ? true : null;
+    const output = await metric(/^lattice_agent_certificate_end_timestamp_seconds (\S+)/m);
+    return output * 1_000 === Math.min(...ends) ? true : null;
   });
 });
 

@@ -29,7 +29,7 @@ const cluster = useCluster({ nodes: 4, config: "node_agent: { heartbeat_interval
 type Service = Awaited<ReturnType<typeof cluster.allocation>> & {
   readonly scaling?: { readonly outdated_nodes?: number };
 };
-interface Told {
+interface Answer {
   readonly events: readonly { readonly kind: string; readonly text: string }[];
 }
 
@@ -101,7 +101,7 @@ test("a service on three nodes is updated without a gap, and a bad update change
   });
   expect(fewest).toBe(3);
   expect(await cluster.allocation(id)).toMatchObject({ state: "running", nodes, requeues: 0 });
-  const { events } = (await cluster.api<Told>("GET", `/allocations/${id}/events?types=failure`)).body;
+  const { events } = (await cluster.api<Answer>("GET", `/allocations/${id}/events?types=failure`)).body;
   expect(events.map(({ kind }) => kind)).toEqual(["renewal_halted"]);
   expect(events[0]?.text).toMatch(/the new program failed \(exit code 3\)/);
   await roundsOfProbes(3);
@@ -149,7 +149,7 @@ test("an update whose program never passes its probe halts with a notice", async
   expect(await cluster.allocation(id)).toMatchObject({ state: "running", nodes, requeues: 0 });
   expect(lines("old").toSorted(), "none was restarted").toEqual(nodes.map((node) => `old ${node}`).toSorted());
   expect(nodes.filter((node) => lines("mute").includes(`mute ${node}`))).toEqual([]);
-  const { events } = (await cluster.api<Told>("GET", `/allocations/${id}/events?types=failure`)).body;
+  const { events } = (await cluster.api<Answer>("GET", `/allocations/${id}/events?types=failure`)).body;
   expect(events.map(({ kind }) => kind)).toEqual(["renewal_halted"]);
   expect(events[0]?.text).toContain(`on ${other} the new program failed (probe failed`);
   const shown = (await cluster.cli(["status", id, "--verbose"])).stdout;

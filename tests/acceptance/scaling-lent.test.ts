@@ -25,12 +25,12 @@ const cluster = useCluster({
   nodes: 2,
   homes: { "node-1": "hpc-batch", "node-2": OWNER },
   agentArgs: ["--nvml-library", library],
-  agentEnv: { FAKE_NVML: gpus },
+  agentEnv: { NVML_FAKE: gpus },
   config: "node_agent: { heartbeat_interval: 500ms, heartbeat_timeout: 20s }\n",
 });
 
 type Service = Awaited<ReturnType<typeof cluster.allocation>>;
-interface Told {
+interface Answer {
   readonly events: readonly { readonly kind: string; readonly text: string }[];
 }
 
@@ -67,11 +67,11 @@ test("a service scales onto a lent node by GPU load, returns it, and continues",
   const owner = await cluster.submit({ entrypoint: "sleep 3", vcluster: OWNER, nodes: 1, walltime: "1h" });
   expect(await cluster.ends(owner)).toMatchObject({ state: "completed", nodes: ["node-2"] });
   expect(await cluster.allocation(id)).toMatchObject({ state: "running", nodes: ["node-1"], requeues: 0 });
-  const { events } = (await cluster.api<Told>("GET", `/allocations/${id}/events?types=scaling,preemption`)).body;
+  const { events } = (await cluster.api<Answer>("GET", `/allocations/${id}/events?types=scaling,preemption`)).body;
   expect(events.map(({ kind }) => kind)).toEqual(["scaled_up", "scaled_down"]);
   expect(events[0]?.text).toMatch(/gpu_utilization 0\.9\d* is above 0\.5/);
   expect(events[1]?.text).toContain("asked back by the vCluster that lent it");
-  const asked = (await cluster.api<Told>("GET", `/allocations/${owner}/events?types=preemption`)).body.events;
+  const asked = (await cluster.api<Answer>("GET", `/allocations/${owner}/events?types=preemption`)).body.events;
   expect(asked.map(({ text }) => text)).toEqual([`Allocation ${id} makes room for it; 1 node is held for it.`]);
   await cluster.cli(["cancel", id]);
   await cluster.ends(id);

@@ -11,10 +11,10 @@ const ROUNDS = 50;
 const CLIENTS = 4;
 /** Keeps the queue short enough to drain at the end; kills still fall between submissions. */
 const MAX_PER_ROUND = 14;
-const LONGEST_PAUSE_MS = 60;
+const MAX_PAUSE_MS = 60;
 /** A run in which little happened proves little. */
-const LEAST_PER_ROUND = 8;
-const LEAST_STARTED_UNDER_FIRE = ROUNDS;
+const MIN_PER_ROUND = 8;
+const MIN_STARTED_UNDER_FIRE = ROUNDS;
 const TEST_WITHIN_MS = 1_800_000;
 
 /** No node is judged for silence while the server was away, however slow the machine. */
@@ -43,7 +43,7 @@ test(`${ROUNDS} kills of the server under load lose and repeat nothing`, { timeo
         const id = await cluster.submit({ entrypoint, nodes: random.between(1, 2) }).catch(() => null);
         if (id === null) return;
         acknowledged.push(id);
-        await sleep(random.between(0, LONGEST_PAUSE_MS));
+        await sleep(random.between(0, MAX_PAUSE_MS));
       }
     };
     const watcher = async (): Promise<void> => {
@@ -60,7 +60,7 @@ test(`${ROUNDS} kills of the server under load lose and repeat nothing`, { timeo
     await sleep(random.between(20, 600));
     // On a slow machine a round lasts until there is something to lose.
     await eventually({ what: "the server has taken some", everyMs: 5 }, () =>
-      acknowledged.length >= LEAST_PER_ROUND * round && looks > round ? true : null,
+      acknowledged.length >= MIN_PER_ROUND * round && looks > round ? true : null,
     );
     await cluster.server.kill();
     over.abort();
@@ -79,9 +79,9 @@ test(`${ROUNDS} kills of the server under load lose and repeat nothing`, { timeo
   console.log(
     `${acknowledged.length} acknowledged, ${records.size} in all, ${startedUnderFire} started between kills, ${looks} looks`,
   );
-  expect(acknowledged.length).toBeGreaterThanOrEqual(LEAST_PER_ROUND * ROUNDS);
+  expect(acknowledged.length).toBeGreaterThanOrEqual(MIN_PER_ROUND * ROUNDS);
   expect(looks).toBeGreaterThan(ROUNDS);
-  expect(startedUnderFire).toBeGreaterThan(LEAST_STARTED_UNDER_FIRE);
+  expect(startedUnderFire).toBeGreaterThan(MIN_STARTED_UNDER_FIRE);
   expect(new Set(acknowledged).size).toBe(acknowledged.length);
   expect(acknowledged.filter((id) => records.get(id)?.state !== "completed")).toEqual([]);
 

@@ -87,7 +87,7 @@ describe("configuration files", () => {
     [
       "accounting, which is not supported",
       "accounting:\n  enabled: true\n",
-      /accounting\.enabled.*no accounting system/,
+      /accounting\.enabled.*does not support accounting systems/,
     ],
     ["text that is not YAML", "server: [unclosed\n", /config|yaml|server\.yaml|line/i],
     [

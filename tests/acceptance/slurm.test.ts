@@ -299,12 +299,12 @@ describe("Slurm pipelines", () => {
       `srun sh -c 'trap "echo step; exit 0" USR1; touch step-waits; while :; do sleep 0.1; done'`,
       "touch script-waits; while :; do sleep 0.1; done",
     );
-    const told = await sh(`set -e; rm -f step-waits script-waits
+    const reported = await sh(`set -e; rm -f step-waits script-waits
       id=$(sbatch --parsable -t 10 -o told.txt told.sh)
       until [ -e step-waits ]; do sleep 0.1; done; scancel -s USR1 $id
       until [ -e script-waits ]; do sleep 0.1; done; scancel --batch -s USR2 $id
       ${until("$id", "COMPLETED")}; cat told.txt`);
-    expect(told).toMatchObject({ stdout: "step\nscript\n", stderr: "" });
+    expect(reported).toMatchObject({ stdout: "step\nscript\n", stderr: "" });
     expect(await sh("scancel")).toMatchObject({ code: 1, stderr: "scancel: error: No job identification provided\n" });
     expect(await sh("squeue -j 999999")).toMatchObject({
       code: 1,
@@ -374,9 +374,9 @@ describe("salloc and srun", () => {
     expect(result.stderr).toContain(`salloc: Granted job allocation ${id}\n`);
     expect(result.stderr).toContain(`salloc: Relinquishing job allocation ${id}\n`);
     expect(result.code).toBe(3);
-    const told = await sh(`sacct -j ${id} -X -n -P --format=State,ExitCode; srun -J bad sh -c 'exit 9'; echo rc $?
+    const reported = await sh(`sacct -j ${id} -X -n -P --format=State,ExitCode; srun -J bad sh -c 'exit 9'; echo rc $?
       sacct -X -n -P -S now-1hour --name=bad --format=State,ExitCode`);
-    expect(told.stdout).toBe("FAILED|3:0\nrc 9\nFAILED|9:0\n");
+    expect(reported.stdout).toBe("FAILED|3:0\nrc 9\nFAILED|9:0\n");
     const kept = await sh(`id=$(salloc --no-shell -t 5 2>&1 | grep -o '[0-9]*$'); squeue -h -j $id -o %t; scancel $id
       salloc -N 99 -t 5 -I1 true 2>&1 | grep -c 'Requested nodes are busy'`);
     expect(kept.stdout).toBe("R\n1\n");

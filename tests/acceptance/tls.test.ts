@@ -98,8 +98,8 @@ afterAll(async () => {
 test("a job runs over TLS on a node with a certificate, and a client of another authority sees nothing", async () => {
   agent("n1", "n1");
   await ready("n1");
-  const said = await good("submit", "--wait", "-q", "--", "/bin/echo", "closed to strangers");
-  expect(await good("logs", said.trim().split("\n")[0] ?? "")).toContain("closed to strangers");
+  const output = await good("submit", "--wait", "-q", "--", "/bin/echo", "closed to strangers");
+  expect(await good("logs", output.trim().split("\n")[0] ?? "")).toContain("closed to strangers");
   const { code, stderr } = await runCli(["status"], { env: { ...env(), LATTICE_CA: "" } });
   expect(code).not.toBe(0);
   expect(stderr).toMatch(/certificate/);
@@ -113,8 +113,8 @@ test("ranks on two nodes connect through agents that authenticate each other by 
     /"state": "running"/.test((await lattice("status", id, "-o", "json")).stdout) ? true : null,
   );
   const program = compileMpi(dir, "allreduce");
-  const said = await good("launch", `--alloc=${id}`, "--tasks-per-node=1", program);
-  expect(said).toContain("rank 1 of 2: sum 1, from 0: 0");
+  const output = await good("launch", `--alloc=${id}`, "--tasks-per-node=1", program);
+  expect(output).toContain("rank 1 of 2: sum 1, from 0: 0");
   // The native launcher speaks TLS as well: there is no Node on this PATH.
   mkdirSync(join(dir, "bare"));
   for (const tool of ["sh", "readlink"]) symlinkSync(`/bin/${tool}`, join(dir, "bare", tool));

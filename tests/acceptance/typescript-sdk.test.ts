@@ -56,7 +56,7 @@ test.each(examples.map((text, n) => [n, text] as const))("example %s does what i
     env: cleanEnvironment(cluster.cliEnvironment()),
     timeout: 300_000,
   });
-  for (const [, said = ""] of text.matchAll(/^\/\/ => (.*)$/gm)) expect(stdout).toContain(said);
+  for (const [, output = ""] of text.matchAll(/^\/\/ => (.*)$/gm)) expect(stdout).toContain(output);
 });
 
 test("bundlers select the browser build, which imports nothing from Node", async () => {

@@ -105,8 +105,8 @@ describe("a command of the next version", () => {
     // The older server may serve for a moment before it reads the entry.
     await quorum.startServer(OLD).catch(() => undefined);
     expect(await quorum.server(OLD).ended).toBe(1);
-    const said = readFileSync(quorum.server(OLD).logFile, "utf8");
-    expect(said).toMatch(/has version 2, but this program (understands|reads) versions up to 1: upgrade this server/);
+    const output = readFileSync(quorum.server(OLD).logFile, "utf8");
+    expect(output).toMatch(/has version 2, but this program (understands|reads) versions up to 1: upgrade this server/);
     // The newer server still accepts commands.
     const answer = await quorum.api(NEXT, "POST", "/tenants", { body: { id: "physics" } });
     expect(answer.status, answer.text).toBe(200);

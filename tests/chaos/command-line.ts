@@ -25,15 +25,16 @@ const { values } = parseArgs({
 process.exitCode = await main();
 
 async function main(): Promise<number> {
-  if (values.help === true) return tell(USAGE, 0);
-  if (values.list === true) return tell(FAULTS.map(({ name, expectation }) => `${name}: ${expectation}`).join("\n"), 0);
+  if (values.help === true) return report(USAGE, 0);
+  if (values.list === true)
+    return report(FAULTS.map(({ name, expectation }) => `${name}: ${expectation}`).join("\n"), 0);
   const names = values.faults.split(",").filter((name) => name !== "");
   const [seed, minutes] = [Number(values.seed), Number(values.minutes)];
-  if (!Number.isInteger(seed) || !(minutes >= 0)) return tell(USAGE, 2);
+  if (!Number.isInteger(seed) || !(minutes >= 0)) return report(USAGE, 2);
   try {
     faultsNamed(names);
   } catch (error) {
-    return tell(String(error), 2);
+    return report(String(error), 2);
   }
   const result = await runInNamespaces({ seed, minutes, faults: names, keep: values.keep === true, output: "inherit" });
   if (result.kept !== null) console.log(`logs, ledger and report: ${result.kept}`);
@@ -46,7 +47,7 @@ function repeatOf(minutes: number, names: readonly string[]): string {
   return `${minutes > 0 ? ` --minutes ${minutes}` : ""}${names.length > 0 ? ` --faults ${names.join(",")}` : ""}`;
 }
 
-function tell(text: string, code: number): number {
+function report(text: string, code: number): number {
   console.log(text);
   return code;
 }

@@ -23,7 +23,7 @@ export interface ReportParts {
 }
 
 /** A broken chain may repeat the same violation hundreds of times. */
-const MOST_SHOWN = 40;
+const MAX_SHOWN = 40;
 
 export function reportOf({ history, verdict, seed, seconds }: ReportParts): Report {
   const { submissions } = history;
@@ -50,7 +50,7 @@ export function reportOf({ history, verdict, seed, seconds }: ReportParts): Repo
 export function describeReport(report: Report): string {
   const { submissions, violations } = report;
   const width = Math.max(...report.faults.map(({ name }) => name.length), 0);
-  const shown = violations.slice(0, MOST_SHOWN).map(({ rule, detail }) => `VIOLATED ${rule}: ${detail}`);
+  const shown = violations.slice(0, MAX_SHOWN).map(({ rule, detail }) => `VIOLATED ${rule}: ${detail}`);
   const more = violations.length - shown.length;
   return [
     "",

@@ -30,7 +30,7 @@ const PER_SECOND = 3;
 const BEFORE_FIRST_MS = 4_000;
 const BETWEEN_MS = 1_500;
 /** Per injected fault, so that a run with one fault is judged like one with twenty. */
-const LEAST_PER_FAULT = { acknowledged: 8, runs: 8, entries: 25 } as const;
+const MIN_PER_FAULT = { acknowledged: 8, runs: 8, entries: 25 } as const;
 
 export async function runChaos(options: ChaosOptions): Promise<Report> {
   const { dir, seed, onLine } = options;
@@ -96,13 +96,13 @@ async function strikeOnce(context: FaultContext, fault: Fault, onLine: (line: st
     injected = await fault.inject(context);
     await sleep(injected.holdMs);
   } catch (error) {
-    complaints.push(`it could not be carried out: ${said(error)}`);
+    complaints.push(`it could not be carried out: ${output(error)}`);
   }
   try {
     await injected?.heal();
     complaints.push(...(await recovered(context)), ...((await injected?.verify()) ?? []));
   } catch (error) {
-    complaints.push(`it could not be healed: ${said(error)}`);
+    complaints.push(`it could not be healed: ${output(error)}`);
   }
   const seconds = secondsSince(begunAt);
   const what = injected?.what ?? "nothing";
@@ -111,7 +111,7 @@ async function strikeOnce(context: FaultContext, fault: Fault, onLine: (line: st
 }
 
 function leastFor(faults: number): Minimums {
-  const { acknowledged, runs, entries } = LEAST_PER_FAULT;
+  const { acknowledged, runs, entries } = MIN_PER_FAULT;
   return {
     acknowledged: acknowledged * faults,
     runs: runs * faults,
@@ -121,4 +121,4 @@ function leastFor(faults: number): Minimums {
 }
 
 const secondsSince = (at: number): number => Math.round((Date.now() - at) / 100) / 10;
-const said = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const output = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -11,7 +11,7 @@ import type { AddressInfo } from "node:net";
 const [accessKey = "test", secretKey = "secret", ...buckets] = process.argv.slice(2);
 /** Small, so that tests see more than one page. */
 const PAGE = 2;
-const LEAST_PART = 5 * 1024 * 1024;
+const MIN_PART = 5 * 1024 * 1024;
 const CONTENT = "/-/objects/";
 /** Delay of a slow response. */
 const SLOW_MS = 2_000;
@@ -132,7 +132,7 @@ function complete(response: ServerResponse, id: string, body: Buffer): Answered 
   const parts = named.map((n) => upload.parts.get(n));
   if (parts.some((part) => part === undefined)) return refuse(response, 400, "InvalidPart");
   const whole = parts as Buffer[];
-  if (whole.slice(0, -1).some((part) => part.length < LEAST_PART)) return refuse(response, 400, "EntityTooSmall");
+  if (whole.slice(0, -1).some((part) => part.length < MIN_PART)) return refuse(response, 400, "EntityTooSmall");
   const data = Buffer.concat(whole);
   objects.set(upload.key, data);
   uploads.delete(id);

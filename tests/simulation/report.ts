@@ -22,19 +22,19 @@ export interface Report {
 }
 
 /** Minimum per simulated minute with faults; runs shorter than five minutes are not judged. */
-const LEAST_COMMANDS_PER_MINUTE = 60;
+const MIN_COMMANDS_PER_MINUTE = 60;
 /** Minimums of user actions at their usual pace. */
-const LEAST_PER_MINUTE = { submitted: 8, starts: 12, completed: 4 } as const;
+const MIN_PER_MINUTE = { submitted: 8, starts: 12, completed: 4 } as const;
 const JUDGED_FROM_MINUTES = 5;
 /** Rare events may not occur at all in a short run. */
 const WATCHED_FROM_MINUTES = 20;
 /** Every enabled kind of fault must occur in a run of at least this length. */
-const LEAST_FAULTS_PER_MINUTE = 2;
+const MIN_FAULTS_PER_MINUTE = 2;
 /**
  * Minimum effects of connections, log and disks per hour: at most a fifth of the usual number. The last ones count
  * how often a fault had an effect, not how often it was tried.
  */
-const LEAST_PER_HOUR = {
+const MIN_PER_HOUR = {
   request_repeated: 10,
   request_late: 4,
   answer_lost: 5,
@@ -55,7 +55,7 @@ const LEAST_PER_HOUR = {
   late_append_fenced: 30,
   old_stream_heard: 5,
 } as const;
-const LEAST_ELECTIONS = 2;
+const MIN_ELECTIONS = 2;
 
 export const failed = (report: Report): boolean => report.violation !== null || report.tooLittle.length > 0;
 
@@ -121,16 +121,16 @@ function shortages({ minutes, kinds, pace, counts, faults, elections, leastPerHo
   const need = (what: string, have: number, least: number): void => {
     if (have < least) short.push(`${what}: ${have}, at least ${Math.ceil(least)}`);
   };
-  need("commands", counts.commands ?? 0, LEAST_COMMANDS_PER_MINUTE * minutes);
-  for (const [what, least] of Object.entries(LEAST_PER_MINUTE)) need(what, counts[what] ?? 0, (least * minutes) / pace);
+  need("commands", counts.commands ?? 0, MIN_COMMANDS_PER_MINUTE * minutes);
+  for (const [what, least] of Object.entries(MIN_PER_MINUTE)) need(what, counts[what] ?? 0, (least * minutes) / pace);
   if (kinds.length < FAULT_KINDS.length) return short;
   const struck = Object.values(faults).reduce((sum, n) => sum + n, 0);
   for (const [what, least] of minutes < WATCHED_FROM_MINUTES ? [] : Object.entries(leastPerHour))
     need(what, counts[what] ?? 0, Math.floor((least * minutes) / 60 / pace));
-  need("faults", struck, LEAST_FAULTS_PER_MINUTE * minutes);
-  need("elections", elections, LEAST_ELECTIONS);
+  need("faults", struck, MIN_FAULTS_PER_MINUTE * minutes);
+  need("elections", elections, MIN_ELECTIONS);
   // In a short run some may be missing: only minimums of at least one apply.
-  for (const [kind, least] of Object.entries(LEAST_PER_HOUR))
+  for (const [kind, least] of Object.entries(MIN_PER_HOUR))
     need(kind, faults[kind] ?? 0, Math.floor((least * minutes) / 60 / pace));
   return short;
 }

@@ -112,7 +112,7 @@ async function end(cluster: Cluster): Promise<void> {
   while (world.violation() === null) {
     const left = unfinishedWork(cluster);
     if (left.length === 0) break;
-    world.said(`left: ${left.slice(0, 4).join("; ")}${left.length > 4 ? ` and ${left.length - 4} more` : ""}`);
+    world.output(`left: ${left.slice(0, 4).join("; ")}${left.length > 4 ? ` and ${left.length - 4} more` : ""}`);
     if (world.now() >= last) {
       world.violated("E9", `${left.length} things are left undone: ${left.slice(0, 6).join("; ")}`);
       break;

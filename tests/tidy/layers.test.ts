@@ -25,7 +25,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   core: ["base", "model", "state", "queries", "transitions", "commands"],
   server: ["base", "log", "state", "nodes", "lead", "api", "peers", "main"],
   agent: [
-    ...["base", "lifecycle", "discovery", "condition", "images", "gpu-clear", "host", "network", "checkpoint"],
+    ...["base", "files", "lifecycle", "discovery", "condition", "images", "gpu-clear", "host", "network", "checkpoint"],
     ...["link", "identity", "logs", "metrics", "probes", "terminal", "tasks", "runtime", "state", "telemetry"],
     ...["node", "hollow", "options", "agent"],
   ],

@@ -24,6 +24,8 @@ export const programs = [
   { name: "lattice-agent", entry: "packages/agent/src/main.ts" },
   { name: "lattice-standby", entry: "packages/agent/native/standby/lattice-standby.c", native: true },
   { name: "lattice-enter", entry: "packages/agent/native/enter/lattice-enter.c", native: true },
+  { name: "lattice-files", entry: "packages/agent/native/files/lattice-files.c", native: true },
+  { name: "lattice-mounts", entry: "packages/agent/native/mounts/lattice-mounts.c", native: true },
   {
     name: "lattice-mpi-finalize",
     entry: "packages/agent/native/finalize/lattice-mpi-finalize.c",

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define INTERRUPTED 130
-#define MOST_PARTIAL_LINE (64 * 1024)
+#define MAX_PARTIAL_LINE (64 * 1024)
 #define STREAM_CLOSED "{\"problem\":{\"code\":\"connection_failed\",\"detail\":\"the server closed the launch stream before the tasks ended\"}}"
 
 static char **all_words;
@@ -109,7 +109,7 @@ static void write_labelled(size_t place, const struct text *data) {
   }
   rest->length -= (size_t)(from - rest->bytes);
   memmove(rest->bytes, from, rest->length);
-  if (rest->length >= MOST_PARTIAL_LINE) end_line(place);
+  if (rest->length >= MAX_PARTIAL_LINE) end_line(place);
 }
 
 /* Writes the incomplete lines for launch/handover.ts. */

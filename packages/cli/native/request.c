@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #define DEFAULT_URL "http://127.0.0.1:8080"
-#define MOST_DIGITS 7
-#define MOST_PATH 4096
+#define MAX_DIGITS 7
+#define MAX_PATH 4096
 
 /* Flags with one value; `other` is a second spelling. */
 enum kind { TEXT, COUNT, MODE, NODE, PAIR };
@@ -44,7 +44,7 @@ const char *check_ascii(const char *words) {
 
 const char *check_count(const char *words) {
   size_t length = strlen(words);
-  if (length == 0 || length > MOST_DIGITS || strspn(words, "0123456789") != length || words[0] == '0') hand_over();
+  if (length == 0 || length > MAX_DIGITS || strspn(words, "0123456789") != length || words[0] == '0') hand_over();
   return words;
 }
 
@@ -143,7 +143,7 @@ static void read_setting(struct file *file, char *line) {
 
 static void read_settings(struct file *file) {
   const char *base = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-  char path[MOST_PATH], line[MOST_PATH];
+  char path[MAX_PATH], line[MAX_PATH];
   if (base == NULL && home == NULL) return;
   if (base != NULL) snprintf(path, sizeof path, "%s/lattice/tokens.json", base);
   else snprintf(path, sizeof path, "%s/.config/lattice/tokens.json", home);
@@ -228,7 +228,7 @@ static void write_body(struct request *request, const struct flags *flags, char 
     text_add(body, flags->variables.bytes, flags->variables.length);
     text_puts(body, "}");
   }
-  char here[MOST_PATH];
+  char here[MAX_PATH];
   const char *workdir = flags->workdir;
   if (workdir == NULL && inside) workdir = check_ascii(getcwd(here, sizeof here));
   if (workdir != NULL) {

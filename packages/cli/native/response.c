@@ -6,9 +6,9 @@
 #include <string.h>
 #include <strings.h>
 
-#define MOST_HEAD (64 * 1024)
+#define MAX_HEAD (64 * 1024)
 /* Output arrives in chunks of 64 KiB, so no valid line is this long. */
-#define MOST_LINE (64 * 1024 * 1024)
+#define MAX_LINE (64 * 1024 * 1024)
 #define READ_SIZE (64 * 1024)
 
 /* Returns 0 at the end of the connection. */
@@ -30,7 +30,7 @@ int read_head(struct response *response, struct connection *connection) {
   response->connection = connection;
   char *end = NULL;
   while (end == NULL) {
-    if (response->read.length > MOST_HEAD || !read_more(response)) return 0;
+    if (response->read.length > MAX_HEAD || !read_more(response)) return 0;
     end = strstr(response->read.bytes, "\r\n\r\n");
   }
   *end = 0;
@@ -80,7 +80,7 @@ char *next_line(struct response *response) {
       memmove(response->lines.bytes, response->lines.bytes + response->line_offset, response->lines.length);
       response->line_offset = 0;
     }
-    if (response->lines.length > MOST_LINE) return NULL;
+    if (response->lines.length > MAX_LINE) return NULL;
     while (!response->done && !decode(response))
       if (!read_more(response)) return NULL;
     if (response->done) return NULL;

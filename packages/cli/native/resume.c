@@ -11,7 +11,7 @@
 /* A quarter of what nodes buffer before tasks block, and the overhead that they count per event. */
 #define REPORT_BYTES (256 * 1024)
 #define EVENT_BYTES 64
-#define MOST_NODES 1000000
+#define MAX_NODES 1000000
 
 static struct text id, servers; /* `servers` is a JSON array */
 static long call;
@@ -20,7 +20,7 @@ static long *positions;
 static size_t position_count, unreported;
 
 static void note_position(size_t node, long number) {
-  if (node >= MOST_NODES) return;
+  if (node >= MAX_NODES) return;
   if (node >= position_count) {
     size_t count = 2 * (node + 1);
     positions = realloc(positions, count * sizeof *positions);

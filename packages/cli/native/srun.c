@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MOST_PATH 4096
+#define MAX_PATH 4096
 
 enum place { TASKS, NODES, PER_NODE, JOB, MPI, EXPORT, CPUS, PLACES };
 /* The effect of an option: its value is kept, it names nodes, it sets the label, or it is ignored. */
@@ -159,7 +159,7 @@ static void hand_over_input(void) {
 
 char **read_step(struct flags *flags, char **words) {
   const char *kept[PLACES] = {0};
-  static char here[MOST_PATH];
+  static char here[MAX_PATH];
   for (; *words != NULL && **words == '-'; words++) {
     if (strcmp(*words, "--") == 0) {
       words++;

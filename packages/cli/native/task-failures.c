@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_RANKS_TEXT 64
+#define MAX_RANKS_TEXT 64
 
 struct failure {
   struct text key; /* node name and cause */
@@ -82,8 +82,8 @@ static void ranks_text(struct failure *failure, struct text *into) {
     text_puts(into, part);
     at = end + 1;
   }
-  if (into->length <= MOST_RANKS_TEXT) return;
-  into->length = MOST_RANKS_TEXT;
+  if (into->length <= MAX_RANKS_TEXT) return;
+  into->length = MAX_RANKS_TEXT;
   while (into->length > 0 && into->bytes[into->length - 1] != ',') into->length--;
   text_puts(into, "...");
 }

@@ -89,7 +89,7 @@ describe.each([
   test("suggests words, flags, files and values from the server", () => {
     const program = join(dir, `probe.${shell}`);
     writeFileSync(program, probe(LINES.map(([line]) => `lattice ${line}`)));
-    const said = execFileSync(shell, [...(shell === "zsh" ? ["-f"] : []), program], {
+    const output = execFileSync(shell, [...(shell === "zsh" ? ["-f"] : []), program], {
       cwd: dir,
       encoding: "utf8",
       env: {
@@ -102,7 +102,7 @@ describe.each([
       stdio: ["ignore", "pipe", "inherit"],
       timeout: 240_000,
     });
-    expect(offeredIn(said)).toEqual(LINES.map(([line, offered]) => `${line} => ${offered}`));
+    expect(offeredIn(output)).toEqual(LINES.map(([line, offered]) => `${line} => ${offered}`));
   });
 });
 
@@ -139,9 +139,9 @@ test("every --state flag suggests its states", async () => {
 });
 
 /** A probe prints `line:` with the line, then `hit:` with each suggestion. */
-function offeredIn(said: string): readonly string[] {
+function offeredIn(output: string): readonly string[] {
   const found: { readonly line: string; readonly hits: Set<string> }[] = [];
-  for (const row of said.split(/\r?\n/)) {
+  for (const row of output.split(/\r?\n/)) {
     if (row.startsWith("line:lattice ")) found.push({ line: row.slice("line:lattice ".length), hits: new Set() });
     // Some shells return the flag together with its value.
     if (row.startsWith("hit:")) found.at(-1)?.hits.add(row.slice(4).replace(/^--[a-z]+=/, ""));

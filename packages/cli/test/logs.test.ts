@@ -63,10 +63,10 @@ test.each<[object, string]>([
   [{ state: "failed", reason: "exit_code", exit_code: 7 }, "allocation 5 failed: exit code 7"],
   [{ state: "failed", reason: "walltime_exceeded" }, "allocation 5 failed: walltime_exceeded"],
   [{ state: "cancelled", reason: "by ada" }, "allocation 5 was cancelled: by ada"],
-])("the end %j is noted after the output", async (state, said) => {
+])("the end %j is noted after the output", async (state, output) => {
   scripted(state);
   expect(await rig.run("logs", "5", "--follow")).toBe(0);
-  expect(rig.err).toBe(`followed err\n${said}\n`);
+  expect(rig.err).toBe(`followed err\n${output}\n`);
 });
 
 test("JSON output names the stream", async () => {

@@ -1,6 +1,6 @@
-// The fold: one entry of the log changes the state and says what follows. It looks at nothing
-// but its two arguments, so every replica gets the same state, outcomes, events and effects. If it
-// throws, the state may be half changed and the replica must stop.
+// The fold: applies one log entry to the state and returns outcomes, events and effects. It depends only on its two
+// arguments, so every replica computes the same result. If it throws, the state may be half changed and the replica
+// must stop.
 
 import { recordInAudit } from "./audit.ts";
 import { invariant } from "./base/invariant.ts";
@@ -44,7 +44,7 @@ export function applyEntry(state: State, entry: Entry): Applied {
   return { index: entry.index, at: entry.at, outcomes, events: step.events, effects: step.effects };
 }
 
-/** One by one, but for what all nodes of an attempt say at once. */
+/** Applies commands one by one, except equal reports from all nodes of an attempt. */
 function applyCommands(step: Step, commands: readonly Command[]): readonly Outcome[] {
   const outcomes: Outcome[] = [];
   while (outcomes.length < commands.length) {

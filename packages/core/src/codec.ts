@@ -1,6 +1,5 @@
-// Entries as text. The log stores bytes; this is what they mean. Decoding checks what a newer or
-// a foreign writer could get wrong (version, numbering, kinds of command); the insides of a
-// command were checked when it was made and are covered by the log's checksums.
+// Encodes log entries as text. Decoding checks what a newer or foreign writer could get wrong (version, numbering,
+// kinds of command); the content of a command was checked when it was created and is covered by the log's checksums.
 
 import { canonical } from "./base/canonical.ts";
 import { ENTRY_VERSION } from "./base/versions.ts";

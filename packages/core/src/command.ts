@@ -1,6 +1,5 @@
-// The closed set of commands. A command is a plain JSON-safe value; the log stores it, `apply`
-// folds it into state. Everything that could differ between replicas (time, chance, configuration)
-// is already a value inside it.
+// The closed set of commands. A command is a plain JSON-safe value; the log stores it, and `apply` folds it into the
+// state. Everything that could differ between replicas (time, randomness, configuration) is a value inside it.
 
 import type { Instant, LogIndex } from "./base/ids.ts";
 import type { CancelCommand } from "./commands/allocation/cancel.ts";
@@ -129,10 +128,10 @@ export type CommandKind = Command["kind"];
 export interface Entry {
   readonly index: LogIndex;
   readonly term: import("./base/ids.ts").Term;
-  /** The least that its commands need; a replica halts on one newer than its own. */
+  /** The lowest version that its commands need; a replica halts on a version newer than its own. */
   readonly version: number;
   readonly at: Instant;
-  /** Hash of the entry before, hex; "" for the first. */
+  /** Hash of the previous entry, in hex; "" for the first. */
   readonly prevHash: string;
   readonly commands: readonly Command[];
 }

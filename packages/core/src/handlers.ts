@@ -126,7 +126,7 @@ const HANDLERS: { readonly [K in CommandKind]: Handler<K> } = {
 
 export const isCommandKind = (kind: string): kind is CommandKind => Object.hasOwn(HANDLERS, kind);
 
-/** Carries out one command. The table pairs each kind with the handler of that kind. */
+/** Carries out one command. The table pairs each kind with its handler. */
 export function handleCommand(step: Step, command: Command): Outcome {
   const handler = HANDLERS[command.kind] as (step: Step, command: Command) => Outcome;
   return handler(step, command);

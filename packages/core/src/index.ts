@@ -1,4 +1,4 @@
-// The public surface of the pure core: every name that another package or a test outside may import.
+// The public surface of the core: every name that another package or a test may import.
 
 export { applyEntry } from "./apply.ts";
 export { byCodeUnits, canonical } from "./base/canonical.ts";
@@ -7,9 +7,11 @@ export {
   type AllocationId,
   type Attempt,
   after,
+  allocationIdOf,
   attempt,
   between,
   type DagId,
+  DEFAULT_TENANT,
   type Duration,
   duration,
   elementOf,
@@ -31,7 +33,9 @@ export {
   type TenantId,
   type Term,
   term,
+  UNKNOWN_USER,
   type UserName,
+  unchecked,
   type VClusterId,
 } from "./base/ids.ts";
 export { InvariantError, present } from "./base/invariant.ts";
@@ -244,8 +248,8 @@ export { MAX_BURST_MILLI, MAX_QUOTA } from "./model/tenant/check.ts";
 export { type Ceiling, type Quota, type Tenant, UNLIMITED } from "./model/tenant/tenant.ts";
 export {
   DEFAULT_LENDING,
+  DEFAULT_MAX_VICTIMS,
   type Lending,
-  MAX_VICTIMS,
   NEAR_COMPLETION,
   type Preemptible,
 } from "./model/vcluster/lending.ts";
@@ -286,7 +290,7 @@ export { backoffBefore, countedRequeues, LONG_RUN } from "./transitions/attempt/
 export { MAX_AUDIT_RECORDS } from "./transitions/audit/append.ts";
 export { canMoveNode } from "./transitions/claims/move-node.ts";
 export { MAX_PIECE_LENGTH } from "./transitions/cluster/staging.ts";
-export { MAX_FAULTS, MOST_QUICK_FAILURE } from "./transitions/node/faults.ts";
+export { MAX_FAULTS, MAX_QUICK_FAILURE } from "./transitions/node/faults.ts";
 export { MAX_QUARANTINED_PERCENT } from "./transitions/node/quarantine.ts";
 export { MAX_DELIVERIES } from "./transitions/notice/deliver.ts";
 export { MAX_REQUEST_ID_LENGTH } from "./transitions/requests.ts";

@@ -1,7 +1,6 @@
-// The versions of the protocol between agents and servers. A program speaks the newest it knows and
-// the one before, so that servers and agents can be upgraded one after the other, in any order. Each
-// side says its newest; what both speak is agreed on, and when that is nothing they part with a
-// reason that names both.
+// The versions of the agent protocol. A program supports its newest version and the previous one, so that servers and
+// agents can be upgraded in any order. Each side sends its newest version and both use the newest common one; without
+// one they disconnect with a reason that names both.
 
 interface ProtocolRange {
   readonly oldest: number;
@@ -10,21 +9,21 @@ interface ProtocolRange {
 
 const FIRST_PROTOCOL = 1;
 
-/** Returns the versions that a program with this newest version speaks. */
+/** Returns the versions that a program with this newest version supports. */
 export const protocolRange = (newest: number): ProtocolRange => ({
   oldest: Math.max(FIRST_PROTOCOL, newest - 1),
   newest,
 });
 
-/** The versions that this program speaks. */
+/** The versions that this program supports. */
 export const PROTOCOL: ProtocolRange = protocolRange(1);
 
 export type ProtocolAgreement =
   | { readonly kind: "agreed"; readonly version: number }
-  /** They speak nothing that we do: `too_old` or `too_new` for us. */
+  /** No common version: `too_old` or `too_new`, seen from our side. */
   | { readonly kind: "apart"; readonly theirs: "too_old" | "too_new"; readonly ranges: string };
 
-/** The newest version that both speak. */
+/** The newest common version. */
 export function agreeOnProtocol(ours: ProtocolRange, theirs: ProtocolRange): ProtocolAgreement {
   const version = Math.min(ours.newest, theirs.newest);
   if (version >= ours.oldest && version >= theirs.oldest) return { kind: "agreed", version };

@@ -85,7 +85,7 @@ describe("asking", () => {
     const asked = cluster.apply(ask());
     expect(orders(asked)).toEqual(["checkpoint 1/1 on n1", "checkpoint 1/1 on n2"]);
     expect(moves(asked)).toEqual(["1: running > checkpointing"]);
-    expect(asked.events[0]).toMatchObject({ reason: "user", message: "asked for by ada" });
+    expect(asked.events[0]).toMatchObject({ reason: "user", message: "requested by ada" });
     expect(verdict(cluster.one(ask()))).toBe("repeated");
     cluster.advance(4_000);
     say(cluster, "n1", GOOD);

@@ -61,11 +61,11 @@ describe("notes", () => {
     c.report(1, "n1", "completed");
     c.place(1, "n2");
     expect(notes(c)).toEqual([
-      "state checkpoint_asked: Checkpoint 1 is asked for (user): asked for by ada.",
+      "state checkpoint_requested: Checkpoint 1 requested (user): requested by ada.",
       "state checkpoint_taken: Checkpoint 1 is complete (user).",
-      "preemption checkpoint_asked: Checkpoint 2 is asked for (preempted), after which it makes room: stopped for allocation 2 of class 8 (priority).",
+      "preemption checkpoint_requested: Checkpoint 2 requested (preempted), after which it makes room: stopped for allocation 2 of class 8 (priority).",
       "state checkpoint_taken: Checkpoint 2 is complete (preempted).",
-      "state requeued: Queued again: its nodes have confirmed that nothing of it is left there.",
+      "state requeued: Queued again: its nodes have confirmed the cleanup.",
       "state resumed: It continues from checkpoint 2.",
     ]);
     expect(notes(c, 2)).toEqual(["preemption others_stopped: Allocation 1 makes room for it; 1 node is held for it."]);

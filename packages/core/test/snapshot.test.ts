@@ -37,7 +37,7 @@ describe("snapshot", () => {
     const lines = [...snapshotLines(busy().state, sha256)];
     const damaged: readonly (readonly [RegExp, readonly string[]])[] = [
       [/without a footer/, lines.slice(0, -1)],
-      [/lines where its footer says/, lines.filter((_, i) => i !== 3)],
+      [/lines where its footer has/, lines.filter((_, i) => i !== 3)],
       [/after its footer/, [...lines, "nodes {}"]],
       [/damaged/, lines.map((line) => line.replace('"ada"', '"eve"'))],
       [/not readable/, lines.map((line, i) => (i === 2 ? line.slice(0, -5) : line))],

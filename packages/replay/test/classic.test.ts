@@ -7,7 +7,7 @@ import { withPerfectEstimates } from "../src/trace/trace.ts";
 import { type JobFields, jobsOf, seededJobs, type TestJob, traceOfJobs } from "./make.ts";
 
 /** "start-end" per job, with * where it was backfilled. */
-const told = (policy: Policy, nodes: number, jobs: readonly JobFields[]): string[] => {
+const reported = (policy: Policy, nodes: number, jobs: readonly JobFields[]): string[] => {
   const { start, end, backfilled } = policy(traceOfJobs(nodes, jobs), () => {});
   return Array.from(start, (from, row) => `${from}-${end[row]}${backfilled[row] === 1 ? "*" : ""}`);
 };
@@ -22,17 +22,17 @@ describe("by hand", () => {
   ];
 
   it("fcfs prevents overtaking", () => {
-    expect(told(fcfs, 4, blocked)).toEqual(["0-100", "100-150", "150-240", "150-160"]);
+    expect(reported(fcfs, 4, blocked)).toEqual(["0-100", "100-150", "150-240", "150-160"]);
   });
 
   it("easy starts what ends by the shadow time, to the second", () => {
     // The fourth fits at 92, but would end at 102, after the second's shadow time of 100.
-    expect(told(easy, 4, blocked)).toEqual(["0-100", "100-150", "2-92*", "150-160"]);
+    expect(reported(easy, 4, blocked)).toEqual(["0-100", "100-150", "2-92*", "150-160"]);
   });
 
-  it("easy refuses what ends a second after the shadow time", () => {
+  it("easy does not start a job that ends a second after the shadow time", () => {
     const late = blocked.map((job, i) => (i === 2 ? { ...job, request: 99 } : job));
-    expect(told(easy, 4, late)).toEqual(["0-100", "100-150", "150-240", "3-13*"]);
+    expect(reported(easy, 4, late)).toEqual(["0-100", "100-150", "150-240", "3-13*"]);
   });
 
   it("easy starts a long job on the extra nodes, which it uses up", () => {
@@ -43,7 +43,7 @@ describe("by hand", () => {
       { submit: 2, run: 1000, nodes: 1 },
     ];
     // On five nodes the head leaves one of them to spare, for one of the two.
-    expect(told(easy, 5, jobs)).toEqual(["0-100", "100-110", "2-1002*", "110-1110"]);
+    expect(reported(easy, 5, jobs)).toEqual(["0-100", "100-110", "2-1002*", "110-1110"]);
   });
 
   it("counts all releases of the shadow's instant as extra", () => {
@@ -56,29 +56,29 @@ describe("by hand", () => {
       { submit: 2, run: 500, nodes: 1 },
     ];
     // Six nodes: at 100 all are free, three for the head, three to spare, but only two are free now.
-    expect(told(easy, 6, jobs)).toEqual(["0-100", "0-100", "100-110", "2-502*", "2-502*", "100-600"]);
+    expect(reported(easy, 6, jobs)).toEqual(["0-100", "0-100", "100-110", "2-502*", "2-502*", "100-600"]);
   });
 
-  it("takes ends before submissions at the same instant", () => {
+  it("ends come before submissions at the same instant", () => {
     const jobs: JobFields[] = [
       { submit: 0, run: 10, nodes: 4 },
       { submit: 10, run: 5, nodes: 4 },
     ];
-    expect(told(fcfs, 4, jobs)).toEqual(["0-10", "10-15"]);
-    expect(told(easy, 4, jobs)).toEqual(["0-10", "10-15"]);
+    expect(reported(fcfs, 4, jobs)).toEqual(["0-10", "10-15"]);
+    expect(reported(easy, 4, jobs)).toEqual(["0-10", "10-15"]);
   });
 
-  it("plans by requests, not by what it cannot know", () => {
+  it("the plan uses requested times, not run times", () => {
     const jobs: JobFields[] = [
       { submit: 0, run: 10, request: 100, nodes: 3 },
       { submit: 1, run: 10, nodes: 4 },
       { submit: 2, run: 50, nodes: 1 },
     ];
     // The first ends long before its request: the third, started at 2, holds the second up until 52.
-    expect(told(easy, 4, jobs)).toEqual(["0-10", "52-62", "2-52*"]);
+    expect(reported(easy, 4, jobs)).toEqual(["0-10", "52-62", "2-52*"]);
   });
 
-  it("easy-sjbf goes through the rest by requested time, and by queue order where those are equal", () => {
+  it("easy-sjbf orders the rest by requested time, then by queue order", () => {
     const jobs: JobFields[] = [
       { submit: 0, run: 100, nodes: 3 },
       { submit: 1, run: 10, nodes: 4 },
@@ -86,8 +86,8 @@ describe("by hand", () => {
       { submit: 2, run: 80, nodes: 1 },
       { submit: 2, run: 80, nodes: 1 },
     ];
-    expect(told(easySjbf, 4, jobs)).toEqual(["0-100", "100-110", "110-200", "2-82*", "110-190"]);
-    expect(told(easy, 4, jobs)).toEqual(["0-100", "100-110", "2-92*", "110-190", "110-190"]);
+    expect(reported(easySjbf, 4, jobs)).toEqual(["0-100", "100-110", "110-200", "2-82*", "110-190"]);
+    expect(reported(easy, 4, jobs)).toEqual(["0-100", "100-110", "2-92*", "110-190", "110-190"]);
   });
 
   it("plans by run times when estimates are perfect", () => {
@@ -99,8 +99,8 @@ describe("by hand", () => {
     expect([...easy(withPerfectEstimates(trace), () => {}).start]).toEqual([0, 10, 20]);
   });
 
-  it("has nothing to do for an empty trace", () => {
-    expect(told(easy, 4, [])).toEqual([]);
+  it("an empty trace has no starts", () => {
+    expect(reported(easy, 4, [])).toEqual([]);
   });
 });
 
@@ -120,7 +120,7 @@ describe("against a naive twin", () => {
     { name: "easy-sjbf", policy: easySjbf, order: "request" },
   ] as const;
 
-  it.each(policies)("$name starts every job when the definition says", ({ policy, order }) => {
+  it.each(policies)("$name starts every job at the defined time", ({ policy, order }) => {
     let waited = 0;
     fc.assert(
       fc.property(jobs, fc.boolean(), (drawn, perfect) => {
@@ -140,7 +140,7 @@ describe("against a naive twin", () => {
   });
 
   // Long queues, where the lists of the engine grow, shift and are walked in part.
-  it.each(policies)("$name does so with a long queue", ({ policy, order }) => {
+  it.each(policies)("$name matches the twin with a long queue", ({ policy, order }) => {
     const crowded = seededJobs(7, 250, 16).map((job) => ({ ...job, submit: Math.floor(job.submit / 8) }));
     const trace = traceOfJobs(16, crowded);
     expect([...policy(trace, () => {}).start]).toEqual(naiveStarts(trace, order));

@@ -100,7 +100,7 @@ describe("through the real scheduler", () => {
     expect([...outcomes.backfilled]).toEqual([0, 0, 1]);
   });
 
-  it("takes users whose names cannot name a tenant", () => {
+  it("user names that are no tenant names are accepted", () => {
     const users = ["-1", "a b", "a c", "", "ünïcode", "x".repeat(80)];
     const trace = traceOfJobs(
       2,
@@ -109,7 +109,7 @@ describe("through the real scheduler", () => {
     expect([...lattice(trace).outcomes.start].sort()).toEqual([0, 0, 10, 10, 5, 5]);
   });
 
-  it("gives two users of one tenant one share between them", () => {
+  it("two users of one tenant have one share", () => {
     // While the first four jobs run, each user of the pair has used less than the single one, the pair more.
     const job = (submit: number, user: string, tenant: string) => ({ submit, run: 100, nodes: 1, user, tenant });
     const jobs = [
@@ -146,7 +146,7 @@ describe("through the real scheduler", () => {
     expect(limited({ maxConcurrentAllocations: 0 }).trace.dropped.tooLarge).toBe(4);
   });
 
-  it("runs a seeded workload to the end, with the work it must have done", () => {
+  it("a seeded workload completes with the expected work", () => {
     const { trace, outcomes } = lattice(traceOfJobs(32, seededJobs(11, 300, 32)));
     checkMachine(trace, outcomes);
     const summary = summarise({ name: "x", policy: "lattice", perfect: false, gpus: 0 }, trace, outcomes);
@@ -156,7 +156,7 @@ describe("through the real scheduler", () => {
     expect(summary.utilisation).toBeGreaterThan(0.5);
   });
 
-  it("drops what its vCluster's nodes can never run", () => {
+  it("jobs that no node of their vCluster can run are dropped", () => {
     const asking = (constraints: Partial<Constraints>, beyond: Partial<JobRequest> = {}): JobRequest => ({
       vcluster: null,
       constraints: { ...NO_CONSTRAINTS, ...constraints },
@@ -192,7 +192,7 @@ describe("through the real scheduler", () => {
     expect(dropped(1, asking({ requireUnifiedMemory: true }))).toBe(1);
   });
 
-  it("gives a range of nodes what is free", () => {
+  it("a range of nodes gets the free nodes", () => {
     const range: JobRequest = { vcluster: null, constraints: NO_CONSTRAINTS, maxNodes: 8, noPreempt: false };
     const given = traceOfJobs(8, [
       { submit: 0, run: 100, nodes: 3 },
@@ -206,7 +206,7 @@ describe("through the real scheduler", () => {
 });
 
 describe("against EASY", () => {
-  it("is the same policy when only waiting counts and the head alone has a reservation", () => {
+  it("lattice equals EASY with the wait factor only and one reservation", () => {
     const weights = inThousandths(new Map([["wait_time", 1]]), 1);
     const profile = { vcluster: "x" as VClusterId, scheduler: "hpc_backfill" as const, weights, backfillDepth: 1 };
     const trace = traceOfJobs(16, seededJobs(21, 250, 16));
@@ -218,7 +218,7 @@ describe("against EASY", () => {
 });
 
 describe("processors to nodes", () => {
-  it("takes the largest unit that hardly adds work", () => {
+  it("the unit is the largest that hardly adds work", () => {
     const trace = traceOfJobs(64, [
       { submit: 0, run: 100_000, nodes: 16 },
       { submit: 0, run: 100_000, nodes: 48 },
@@ -231,7 +231,7 @@ describe("processors to nodes", () => {
     expect([...outcomes.start].filter((start) => start === 0)).toHaveLength(2);
   });
 
-  it("leaves small jobs their own nodes", () => {
+  it("small jobs keep their own nodes", () => {
     expect(bestUnit(traceOfJobs(64, [{ submit: 0, run: 10, nodes: 1 }]))).toBe(1);
   });
 });

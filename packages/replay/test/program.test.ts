@@ -116,7 +116,7 @@ describe("rm-replay", () => {
     expect(readdirSync(join(folder, "cmp", "report"))).toEqual(["report.html"]);
   });
 
-  it("replays on an inventory with weights, and says what it put right", async () => {
+  it("an inventory and weights are applied, with a note on corrections", async () => {
     const nodes = write("machine.yaml", "groups: [g1, g2]\nnodes:\n  - {count: 4, groups: [g1, g2], gpu_count: 4}\n");
     const weights = write("weights.yaml", "hpc-batch:\n  priority: 1\n  wait_time: 1\n");
     const { status, out, err } = await run("--trace", small, "--nodes", nodes, "--weights", weights);
@@ -140,7 +140,7 @@ describe("rm-replay", () => {
     expect(err).toContain("late.swf: line 2 is out of order");
   });
 
-  it("answers help and version", async () => {
+  it("help and version are printed", async () => {
     expect(await run("--help")).toMatchObject({ status: 0, err: "" });
     expect(await run("tune", "--help")).toMatchObject({ status: 0, err: "" });
     expect(await run("--version")).toEqual({ status: 0, out: "1.2.3\n", err: "" });
@@ -229,7 +229,7 @@ describe("refusals", () => {
     expect(existsSync(output)).toBe(false);
   });
 
-  it("refuses a summary that is none", async () => {
+  it("a file that is no summary is refused", async () => {
     write("summary.json", "{}");
     expect(await run("--compare", folder)).toMatchObject({ status: 2, out: "" });
   });
@@ -244,12 +244,12 @@ describe("progress", () => {
     return drawn;
   };
 
-  it("is drawn once per per cent on a terminal, and wiped", () => {
+  it("progress is drawn once per percent on a terminal and erased", () => {
     expect(draw(true).split("\r").length).toBe(101 + 3);
     expect(draw(true)).toContain("] 100 %");
   });
 
-  it("is silent elsewhere", () => {
+  it("there is no progress without a terminal", () => {
     expect(draw(false)).toBe("");
   });
 });

@@ -18,7 +18,7 @@ describe("the marks of preemption-heavy", () => {
     return marksOf("preemption-heavy", { trace, outcomes, summary }).flatMap(({ name, pass }) => (pass ? [] : [name]));
   };
 
-  it("know who was stopped, how often, and what was lost by it", () => {
+  it("the marks count preempted jobs, preemptions and lost work", () => {
     expect([[...replayed.stops], [...replayed.lost], replayed.preemptions]).toEqual([[1, 0], [10, 0], 1]);
     expect(failed(replayed)).toEqual([]);
   });
@@ -39,7 +39,7 @@ describe("the marks of preemption-heavy", () => {
 });
 
 describe.each(REGRESSION_NAMES)("%s", (name) => {
-  it("is the same for the same seed, and another for another", () => {
+  it("equal seeds give equal workloads, other seeds others", () => {
     const text = (seed: number): string => traceText(makeTrace(name, { seed, jobs: 50 }));
     expect(text(1)).toBe(text(1));
     expect(text(2)).not.toBe(text(1));

@@ -22,7 +22,7 @@ const outcomes = easy(trace, () => {});
 const run = { name: "two", policy: "easy", perfect: false, gpus: 0 };
 
 describe("statistics", () => {
-  it("knows Jain's index", () => {
+  it("Jain's index", () => {
     expect(jain([3, 3, 3])).toBeCloseTo(1);
     expect(jain([1, 0, 0, 0])).toBeCloseTo(0.25);
     expect(jain([])).toBe(1);
@@ -34,7 +34,7 @@ describe("statistics", () => {
     expect(percentile(new Float64Array(0), 99)).toBe(0);
   });
 
-  it("divides what there is as evenly as wants allow", () => {
+  it("nodes are divided as evenly as demands allow", () => {
     expect(fairLevel(Float64Array.of(2, 10, 10), 12)).toBe(5);
     expect(fairLevel(Float64Array.of(2, 3), 12)).toBe(12);
     expect(fairLevel(Float64Array.of(2, 20, 20), 14, Float64Array.of(1, 1, 3))).toBe(3);
@@ -54,7 +54,7 @@ describe("statistics", () => {
     );
   });
 
-  it("bins waits by the bounds people think in", () => {
+  it("waits are binned by common bounds", () => {
     const bins = waitBins(Float64Array.of(0, 0, 60, 61, 100_000, 1e9));
     expect(bins.filter((bin) => bin.jobs > 0).map((bin) => `${bin.label} ${bin.jobs}`)).toEqual([
       "none 2",
@@ -82,7 +82,7 @@ describe("statistics", () => {
 describe("summary", () => {
   const summary = summarise(run, trace, outcomes);
 
-  it("counts what there was", () => {
+  it("the summary counts all jobs", () => {
     expect(summary).toMatchObject({
       jobs: 2,
       makespanSeconds: 200,
@@ -95,7 +95,7 @@ describe("summary", () => {
     });
   });
 
-  it("finds that one got everything while both wanted it", () => {
+  it("the fairness gap shows that one of two tenants got everything", () => {
     // For the first half ada had the machine and bob waited; each was due a half.
     expect(summary.shareDeviation).toBeCloseTo(0.5);
     expect(summary.jainShare).toBeCloseTo(0.5);
@@ -105,7 +105,7 @@ describe("summary", () => {
     ]);
   });
 
-  it("holds tenants, not users, against their share, and share targets against what there is", () => {
+  it("shares are compared for tenants, not users, and scaled to the machine", () => {
     const shared = traceOfJobs(4, [
       { submit: 0, run: 100, nodes: 3, user: "ada", tenant: "physics" },
       { submit: 0, run: 100, nodes: 1, user: "bob", tenant: "biology" },
@@ -144,7 +144,7 @@ describe("summary", () => {
     expect(text).toContain("GPU-hours consumed: 1 / 1 available (100.0%)");
   });
 
-  it("is empty for an empty trace, and no figure is missing", () => {
+  it("an empty trace has a complete, empty summary", () => {
     const nothing = traceOfJobs(4, []);
     const text = summaryText(
       summarise(
@@ -158,7 +158,7 @@ describe("summary", () => {
 });
 
 describe("tables and pages", () => {
-  it("quotes what a CSV must quote", () => {
+  it("CSV cells are quoted where needed", () => {
     const odd = traceOfJobs(4, [{ submit: 0, run: 1.5, nodes: 1, user: 'a,"b"' }]);
     expect(
       allocationsCsv(
@@ -168,7 +168,7 @@ describe("tables and pages", () => {
     ).toBe('id,user,submit,start,end,nodes,wait,backfilled,tenant\n1,"a,""b""",0,0,1.5,1,0,false,"a,""b"""\n');
   });
 
-  it("draws a page that needs nothing from elsewhere and escapes what it shows", () => {
+  it("the page is self-contained and escapes its text", () => {
     const summary = summarise({ ...run, name: "<b>&" }, trace, outcomes);
     const html = reportHtml([summary, { ...summary, name: "other" }]);
     expect(html).toContain("&lt;b&gt;&amp;");
@@ -179,7 +179,7 @@ describe("tables and pages", () => {
       expect(html).toContain(title);
   });
 
-  it("says amounts in words", () => {
+  it("amounts are formatted", () => {
     expect([5, 90, 7200, 200_000].map(time)).toEqual(["5.0 s", "1.5 min", "2.0 hr", "2.3 d"]);
     expect([999, 1000, 1_234_567].map(whole)).toEqual(["999", "1,000", "1,234,567"]);
     expect([change(2, 1), change(1, 2), change(1, 1), change(1, 0)]).toEqual(["↑ 100%", "↓ 50%", "=", "↑"]);

@@ -60,7 +60,7 @@ describe("Standard Workload Format", () => {
     expect(jobs.map((job) => [job.nodes, job.run, job.request])).toEqual([expected]);
   });
 
-  it("drops what cannot run, and counts it by cause", () => {
+  it("jobs that cannot run are dropped and counted by cause", () => {
     const lines = [
       swfLine(1, { submit: 0, run: 10, nodes: 0 }),
       swfLine(2, { submit: 0, run: 10, nodes: -1 }),
@@ -74,14 +74,14 @@ describe("Standard Workload Format", () => {
     expect(jobsOf(trace).map((job) => job.id)).toEqual(["6"]);
   });
 
-  it("puts unsorted lines in order of submission, equal ones in order of the file", () => {
+  it("unsorted lines are sorted by submission, then by file order", () => {
     const lines = [30, 10, 20, 10].map((submit, i) => swfLine(i + 1, { submit, run: 1, nodes: 1 }));
     const trace = readTrace(write("unsorted.swf", lines.join("\n")), { nodes: 8, jobs: null });
     expect(jobsOf(trace).map((job) => job.id)).toEqual(["2", "4", "3", "1"]);
     expect(trace.warnings).toEqual(["line 2 is out of order of time: the jobs were sorted by submission"]);
   });
 
-  it("reads only the first jobs when asked", () => {
+  it("--jobs limits the number of jobs", () => {
     const lines = [1, 2, 3].map((id) => swfLine(id, { submit: id, run: 1, nodes: 1 }));
     const file = write("three.swf", [...lines, "not a job"].join("\n"));
     expect(jobsOf(readTrace(file, { nodes: 8, jobs: 2 })).map((job) => job.id)).toEqual(["1", "2"]);
@@ -133,7 +133,7 @@ describe("files", () => {
     expect(refusal(file, contents).text).toBe("is not gzip data, or it is damaged");
   });
 
-  it("refuses a format it does not know", () => {
+  it("an unknown format is refused", () => {
     expect(refusal("trace.csv", "a,b").text).toContain(".swf");
   });
 });
@@ -172,7 +172,7 @@ describe("JSON lines", () => {
     expect(jobsOf(trace)).toHaveLength(1);
   });
 
-  it("reads the cluster it was captured on, and what jobs ask of it", () => {
+  it("the captured cluster and the requests of jobs are read", () => {
     const text = [
       JSON.stringify({ type: "vcluster", vcluster: { name: "ml", scheduler: "ml_training", weights: { energy: 2 } } }),
       JSON.stringify({
@@ -198,7 +198,7 @@ describe("JSON lines", () => {
     ]);
   });
 
-  it("reads ranges, the inside of nodes and what vClusters lend", () => {
+  it("ranges, node topology and lending terms are read", () => {
     const memory = {
       domains: [{ id: 0, kind: "unified", capacityBytes: 512, numaNode: 0, cpus: [0], gpus: [0] }],
       interconnects: [],
@@ -252,7 +252,7 @@ describe("JSON lines", () => {
     expect(refusal("shapes.jsonl", line).text).toContain(text);
   });
 
-  it("knows tenants beside users, and what they may have; the last word about one stands", () => {
+  it("tenants and their quotas are read; the last line about each counts", () => {
     const tenant = (fields: object): string =>
       JSON.stringify({ type: "tenant", tenant: { name: "physics", ...fields } });
     const text = [

@@ -59,14 +59,14 @@ describe("the search", () => {
   const WANTED_WAIT = 617;
   const options = { start, objective: objectives.slowdown, against: objectives["p99-wait"], budget: 60, tryAll: fake };
 
-  it("is the same for the same seed, and another for another", async () => {
+  it("equal seeds give equal results, other seeds others", async () => {
     const names = async (seed: number): Promise<string> =>
       (await search({ ...options, seed })).map(({ candidate }) => keyOf(candidate)).join("\n");
     expect(await names(1)).toBe(await names(1));
     expect(await names(2)).not.toBe(await names(1));
   });
 
-  it("stays within its budget and finds what the named profiles do not have", async () => {
+  it("the search stays within its budget and beats the named profiles", async () => {
     const trials = await search({ ...options, seed: 1 });
     expect(trials).toHaveLength(60);
     const known = trials.slice(0, knownCandidates(start).length - 1);
@@ -74,7 +74,7 @@ describe("the search", () => {
     expect(best(trials)).toBeLessThan(best(known));
   });
 
-  it("replays for real, and shows the front in words, data and a page", async () => {
+  it("the front is shown as text, data and page", async () => {
     const trace = traceOfJobs(16, seededJobs(9, 60, 16));
     const setup = latticeSetup(trace, { inventory: null, profiles: null, unit: 1 });
     const tryAll = async (candidates: readonly WeightCandidate[]): Promise<readonly Summary[]> =>

@@ -116,7 +116,7 @@ export interface Allocation {
   readonly network?: NetworkStatus;
   /** Topology groups of its nodes, without duplicates. */
   readonly topology_groups: readonly string[];
-  /** For a service: number of nodes added while it ran. Each has an attempt number of its own and is not a restart. */
+  /** For a service: number of nodes added while it ran. Each has its own attempt number and is not a restart. */
   readonly nodes_joined: number;
   /** Set while the allocation is held. */
   readonly hold?: HoldStatus;

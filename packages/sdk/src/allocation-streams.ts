@@ -3,8 +3,8 @@
 import { rootCalls } from "../gen/calls.ts";
 import type { MetricsEvent, StreamMetricsRequest, UpdateAllocationResponse, WatchEvent } from "../gen/types.ts";
 import type { Caller, CallOptions, ChangeOptions } from "./call.ts";
+import { eventsUntilEnd } from "./finite-stream.ts";
 import { followLogs, type LogsFilter } from "./follow-logs.ts";
-import { eventsUntilEnd } from "./go-on.ts";
 import { queryString } from "./query.ts";
 import { type WatchFilter, type WatchOptions, watchEvents } from "./watch.ts";
 

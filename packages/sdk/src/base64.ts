@@ -1,4 +1,4 @@
-// Bytes inside JSON, on every platform: with Node's own converter where there is one.
+// Base64 for bytes inside JSON, on every platform; uses Node's converter where available.
 
 export const fromBase64 = (text: string): Uint8Array =>
   typeof Buffer === "undefined" ? Uint8Array.from(atob(text), byteOf) : Buffer.from(text, "base64");

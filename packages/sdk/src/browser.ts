@@ -1,5 +1,5 @@
 // The public surface of the client library in a browser: the same client over fetch and the browser's WebSocket.
-// Nothing here, nor anything it imports, asks for a module of Node; a test bundles it to be sure.
+// Neither this file nor its imports use a module of Node; a test bundles it to check.
 
 import { type ClientOptions, createClientOn, type LatticeClient } from "./client.ts";
 import { openBrowserWebSocket } from "./transport/browser-web-socket.ts";

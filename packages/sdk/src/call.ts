@@ -26,10 +26,10 @@ export interface ChangeOptions extends CallOptions {
 
 interface Call {
   readonly method: HttpRequest["method"];
-  /** With its query, from the root of the server. */
+  /** Absolute path with its query. */
   readonly path: string;
   readonly body?: unknown;
-  /** Repeating cannot change anything twice, as with a request id; absent: if it is a read. */
+  /** Whether a repetition is safe, as with a request id. Default: only for reads. */
   readonly repeatable?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -40,24 +40,24 @@ export interface Caller {
   open(call: Call, options: CallOptions & { readonly idleTimeoutMs: number }): Promise<HttpResponse>;
   /** Adds further servers of the same cluster as alternatives. */
   learn(urls: readonly string[]): void;
-  /** At this path and query. */
+  /** Opens a WebSocket at this path and query. */
   webSocket(path: string, options: CallOptions): Promise<OpenedWebSocket>;
 }
 
 export interface OpenedWebSocket {
   readonly connection: WebSocketConnection;
-  /** What it was opened with. */
+  /** The token that the connection was opened with. */
   readonly token: string | undefined;
-  /** Gives the token of now, for a connection that outlives the first one; null: there is only the one. */
+  /** Returns the current token, for a connection that outlives the first one; null when the token is fixed. */
   readonly newer: TokenSource | null;
 }
 
 interface CallerSettings {
-  /** Of servers of one cluster, at least one: the next is asked when one cannot be reached or cannot serve. */
+  /** Servers of one cluster, at least one. The next one is used when one is unreachable or cannot serve. */
   readonly baseUrls: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
   readonly token: TokenSource;
-  /** Whether another one may be had while the client is in use. */
+  /** False when the token may change while the client is in use. */
   readonly tokenIsFixed: boolean;
   readonly timeoutMs: number;
   readonly retry: RetryPolicy;
@@ -70,7 +70,7 @@ export function createCaller(settings: CallerSettings): Caller {
   let turn = 0;
   const baseUrls = [...settings.baseUrls];
   const baseUrl = (): string => baseUrls[turn % baseUrls.length] ?? "";
-  /** Of several calls that fail together at one server only the first moves on. */
+  /** When several calls fail together at one server, only the first switches to the next. */
   const pass = (failed: string): void => {
     if (failed === baseUrl()) turn += 1;
   };
@@ -164,7 +164,7 @@ type Sending = CallOptions & { readonly idleTimeoutMs: number };
 
 const schemeOf = (url: string): string => url.slice(0, url.indexOf(":"));
 
-/** A stream that breaks on the way fails with a problem, as a call does. */
+/** Converts the failure of a stream to a problem, as for a call. */
 async function* readAsProblems(body: HttpResponse["body"], baseUrl: string): AsyncGenerator<Uint8Array> {
   try {
     yield* body;
@@ -183,7 +183,7 @@ function headersOf(settings: CallerSettings, call: Call, leastIndex: bigint): Re
   };
 }
 
-/** The pause that the server asks for, in whole seconds or absent. */
+/** Parses `Retry-After` in seconds; 0 when absent. */
 function retryAfterMs(response: HttpResponse): number {
   const seconds = Number(response.headers["retry-after"] ?? "0");
   return Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : 0;

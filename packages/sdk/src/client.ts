@@ -4,23 +4,24 @@
 import { type ConfigCalls, type EventCalls, type GeneratedClient, generatedClient } from "../gen/calls.ts";
 import type { ConfigResponse } from "../gen/types.ts";
 import { type AllocationStreams, allocationStreams } from "./allocation-streams.ts";
-import { attachTo } from "./attach.ts";
 import { type Caller, type CallOptions, type ChangeOptions, createCaller } from "./call.ts";
 import { type EventStream, eventStream } from "./event-stream.ts";
+import { queryString } from "./query.ts";
 import { DEFAULT_RETRY, type RetryPolicy } from "./retry.ts";
+import { keepShown } from "./shown-token.ts";
 import { type TaskCalls, taskCalls } from "./tasks.ts";
-import type { AttachOptions, Terminal } from "./terminal.ts";
+import { type AttachOptions, checkedSize, type Terminal, terminalOver } from "./terminal.ts";
 import { sourceOf, type TokenSource } from "./token.ts";
 import { readText, type Transport } from "./transport/transport.ts";
 import type { OpenWebSocket } from "./transport/web-socket.ts";
 
 export interface ClientOptions {
-  /** For example "http://127.0.0.1:8080"; of several servers, separated by commas, another is asked when one is away. */
+  /** For example "http://127.0.0.1:8080". Several servers of a cluster are separated by commas; any reachable one serves. */
   readonly url: string;
-  /** Who is asking, on a cluster without authentication. */
+  /** The user, on a cluster without authentication. */
   readonly user?: string | undefined;
   readonly tenant?: string | undefined;
-  /** Bearer token, on a cluster with authentication; a function is asked for one before every request. */
+  /** Bearer token, on a cluster with authentication; a function is called before every request. */
   readonly token?: string | TokenSource | undefined;
   /** Longest wait for an answer. */
   readonly timeoutMs?: number | undefined;
@@ -63,7 +64,7 @@ interface Platform {
 }
 
 export function createClientOn(platform: Platform, options: ClientOptions): LatticeClient {
-  const urls = options.url.split(",").map((one) => normaliseUrl(one.trim()));
+  const urls = options.url.split(",").map((url) => normaliseUrl(url.trim()));
   const [url = ""] = urls;
   const caller = createCaller({
     baseUrls: urls,
@@ -113,3 +114,13 @@ function identityHeaders(options: ClientOptions): Record<string, string> {
 
 /** A header carries ASCII only; other names travel percent-encoded, and the server decodes them. */
 const headerText = (text: string): string => (/^[!-$&-~]*$/.test(text) ? text : encodeURIComponent(text));
+
+/** Opens a terminal; rejects with the server's problem. */
+async function attachTo(caller: Caller, id: string, options: AttachOptions = {}): Promise<Terminal> {
+  const { node, command, term } = options;
+  const size = options.size === undefined ? undefined : checkedSize(options.size);
+  const query = queryString({ node, command, rows: size?.rows, cols: size?.cols, term });
+  const opened = await caller.webSocket(`/api/v1/allocations/${encodeURIComponent(id)}/attach${query}`, options);
+  keepShown(opened);
+  return terminalOver(opened.connection);
+}

@@ -1,12 +1,12 @@
-// What the client throws. Every failure, the network's included, becomes a problem of the one
-// catalogue, so that a program handles `error.problem.code` and a person reads detail and hint.
-// Only an abort that the caller asked for keeps its own type, `TransportError` of kind "aborted".
+// Errors of the client. Every failure, including network failures, becomes a problem of the error
+// catalogue: programs handle `error.problem.code`, people read detail and hint.
+// Only an abort by the caller keeps its own type, `TransportError` of kind "aborted".
 
 import { type Problem, ProblemError, problem, problemFromJson } from "@lattice/wire";
 import type { TransportError } from "./transport/transport.ts";
 
 export class LatticeError extends ProblemError {
-  /** The HTTP status that came, or 0 when no answer came. */
+  /** The HTTP status of the response, or 0 without a response. */
   readonly httpStatus: number;
   constructor(what: Problem, httpStatus: number) {
     super(what.code, what);
@@ -15,7 +15,7 @@ export class LatticeError extends ProblemError {
   }
 }
 
-/** The problem in an answer that is not a success; tolerates answers of proxies in between. */
+/** Returns the problem of an unsuccessful response, also of a response from a proxy. */
 export const errorFromAnswer = (status: number, body: string): LatticeError =>
   new LatticeError(problemFromJson(parseJson(body), status), status);
 

@@ -2,7 +2,7 @@
 
 import type { AllocationEvent, ListEventsRequest } from "../gen/types.ts";
 import type { Caller, CallOptions } from "./call.ts";
-import { eventsUntilEnd } from "./go-on.ts";
+import { eventsUntilEnd } from "./finite-stream.ts";
 import { queryString } from "./query.ts";
 
 export interface EventStream {

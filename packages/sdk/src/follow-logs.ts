@@ -1,6 +1,5 @@
-// Output as it is written, over connections that break and servers that restart: the stream says
-// for every piece where in which log it stood, and is asked for again from there. Nothing is shown
-// twice and nothing is left out.
+// Follows the output of an allocation across broken connections and server restarts. Every chunk carries its offset in
+// its log, and a new connection resumes from there, so that no output is repeated or lost.
 
 import { skippedLine } from "@lattice/wire";
 import type { LogsRequest } from "../gen/types.ts";
@@ -24,7 +23,7 @@ interface Piece {
 
 /** A server that restarts or fails over is back well before this many tries. */
 const MAX_RECONNECTS = 30;
-/** Before it was ever open: it may have gone away just then, or may not be there at all. */
+/** Before the first response: the server may be restarting, or may not exist. */
 const MAX_FIRST_TRIES = 5;
 
 export async function* followLogs(
@@ -98,7 +97,7 @@ const PASSING: ReadonlySet<string> = new Set([
   "deadline_exceeded",
 ]);
 
-/** The connection or the server is away, or the token of the stream has ended, rather than the request being wrong. */
+/** The connection or server was lost, or the token expired; the request itself is valid. */
 const isPassing = (error: unknown): boolean =>
   hasLapsed(error) || (error instanceof LatticeError && PASSING.has(error.problem.code));
 

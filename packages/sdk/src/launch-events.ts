@@ -25,11 +25,11 @@ export type LaunchEvent =
 export interface PlacedEvent {
   readonly event: LaunchEvent;
   readonly nodeIndex: number;
-  /** 0: it has none. */
+  /** 0: the event has no number. */
   readonly number: number;
-  /** Among the launches of the job's script. */
+  /** The number of the launch among those of the job's script. */
   readonly call: number;
-  /** Where the servers of the cluster are. */
+  /** URLs of the servers of the cluster. */
   readonly servers: readonly string[];
 }
 

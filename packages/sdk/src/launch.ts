@@ -6,18 +6,17 @@ import { ProblemError } from "@lattice/wire";
 import type { Caller, CallOptions } from "./call.ts";
 import { LatticeError } from "./error.ts";
 import { eventFrom, type LaunchEvent, type LaunchRequest, type PlacedEvent } from "./launch-events.ts";
-import { eachLine } from "./lines.ts";
 import { sleep } from "./retry.ts";
 import { hasLapsed } from "./token.ts";
 
-/** What has come of a launch. */
+/** The position from which a launch is resumed. */
 export interface LaunchPosition {
-  /** Empty: this is the call of another node than the first, which waits for its end. */
+  /** Empty for a call on a node other than the first, which only waits for the end. */
   readonly launchId: string;
-  /** By node of its layout. */
+  /** The last event number received from each node of the layout. */
   readonly positions: readonly number[];
   readonly call: number;
-  /** Where other servers of the cluster are. */
+  /** URLs of the other servers of the cluster. */
   readonly servers?: readonly string[];
 }
 
@@ -35,78 +34,80 @@ export type ControlLaunch = (
   options?: CallOptions,
 ) => Promise<void>;
 
-export interface LaunchDoor extends Pick<Caller, "open" | "learn"> {
+interface LaunchCalls extends Pick<Caller, "open" | "learn"> {
   readonly path: string;
-  readonly tell: ControlLaunch;
+  readonly control: ControlLaunch;
   readonly id: string;
 }
 
-/** As long as servers wait for a caller. */
+/** Servers wait this long for a lost caller. */
 const PATIENCE_MS = 60_000;
-const PAUSE_MS = 250;
-/** A quarter of what nodes keep before they make tasks wait. */
-const TELL_EVERY_BYTES = 256 * 1024;
-/** What an event costs them beyond its output. */
+const RESUME_INTERVAL_MS = 250;
+/** A quarter of the output that a node buffers before its tasks block. */
+const ACKNOWLEDGE_BYTES = 256 * 1024;
+/** Memory that one event takes on the node besides its output. */
 const EVENT_BYTES = 64;
-const LAST_WORD_MS = 2_000;
+const FINISH_TIMEOUT_MS = 2_000;
 
 export async function* launchTasks(
-  door: LaunchDoor,
+  calls: LaunchCalls,
   request: LaunchRequest,
   options: LaunchOptions,
 ): AsyncGenerator<LaunchEvent> {
   const progress = new Progress(options.resume ?? null);
-  door.learn(options.resume?.servers ?? []);
+  calls.learn(options.resume?.servers ?? []);
   const patience = options.patienceMs ?? PATIENCE_MS;
   let goodUntil = Date.now() + patience;
   for (;;) {
     try {
-      for await (const placed of answers(door, progress.request(request), options)) {
+      for await (const placed of answers(calls, progress.request(request), options)) {
         goodUntil = Number.POSITIVE_INFINITY;
-        door.learn(placed.servers);
+        calls.learn(placed.servers);
         if (progress.isNew(placed)) yield placed.event;
         progress.took(placed);
         const { launchId } = progress.at;
         if (placed.event.kind === "end") {
-          // When it is lost the servers find out by themselves.
+          // If this message is lost, the servers notice the end themselves.
           if (launchId !== "")
-            await door.tell(door.id, launchId, { finished: true }, { timeoutMs: LAST_WORD_MS }).catch(() => undefined);
+            await calls
+              .control(calls.id, launchId, { finished: true }, { timeoutMs: FINISH_TIMEOUT_MS })
+              .catch(() => undefined);
           return;
         }
-        if (progress.isMuch()) await tellTaken(door, progress, options);
+        if (progress.needsAcknowledgement()) await acknowledge(calls, progress, options);
       }
       throw broken("the server closed the launch stream before the tasks ended");
     } catch (error) {
       if (!progress.started || options.signal?.aborted === true || !canResume(error)) throw error;
       if (goodUntil === Number.POSITIVE_INFINITY) goodUntil = Date.now() + patience;
       if (Date.now() >= goodUntil) throw givenUp(error, patience);
-      await sleep(PAUSE_MS, options.signal);
+      await sleep(RESUME_INTERVAL_MS, options.signal);
     }
   }
 }
 
-async function* answers(door: LaunchDoor, body: object, options: LaunchOptions): AsyncGenerator<PlacedEvent> {
+async function* answers(calls: LaunchCalls, body: object, options: LaunchOptions): AsyncGenerator<PlacedEvent> {
   const repeatable = "resume" in body;
   const call = {
     method: "POST",
-    path: door.path,
+    path: calls.path,
     body,
     repeatable,
     headers: { accept: "application/x-ndjson" },
   } as const;
   // Tasks may be silent for days.
-  const response = await door.open(call, { ...options, idleTimeoutMs: 0 });
+  const response = await calls.open(call, { ...options, idleTimeoutMs: 0 });
   for await (const line of eachLine(response.body)) {
     const placed = eventFrom(line);
     if (placed !== null) yield placed;
   }
 }
 
-/** One that does not arrive is made up for by the next. */
-async function tellTaken(door: LaunchDoor, progress: Progress, { signal }: LaunchOptions): Promise<void> {
+/** Acknowledges received output. A lost acknowledgement is covered by the next one. */
+async function acknowledge(calls: LaunchCalls, progress: Progress, { signal }: LaunchOptions): Promise<void> {
   const { launchId, positions } = progress.at;
-  await door.tell(door.id, launchId, { acknowledged: positions }, { signal }).catch(() => undefined);
-  progress.told();
+  await calls.control(calls.id, launchId, { acknowledged: positions }, { signal }).catch(() => undefined);
+  progress.clearUnacknowledged();
 }
 
 class Progress {
@@ -136,7 +137,7 @@ class Progress {
     return { ...caller, resumable: true, resume };
   }
 
-  /** Notes where a launch stands; false: it is not for the reader, or not again. */
+  /** Records the start of a launch. Returns whether the caller must see the event; repeats are dropped. */
   isNew({ event, call }: PlacedEvent): boolean {
     if (event.kind === "task_end") return !this.#ended.has(event.rank);
     if (event.kind !== "started") return true;
@@ -154,8 +155,8 @@ class Progress {
     this.#bytes += EVENT_BYTES + (event.kind === "output" ? event.data.length : 0);
   }
 
-  isMuch = (): boolean => this.#bytes >= TELL_EVERY_BYTES;
-  told(): void {
+  needsAcknowledgement = (): boolean => this.#bytes >= ACKNOWLEDGE_BYTES;
+  clearUnacknowledged(): void {
     this.#bytes = 0;
   }
 }
@@ -168,10 +169,22 @@ const givenUp = (error: unknown, patienceMs: number): ProblemError =>
 
 const broken = (detail: string): ProblemError => new ProblemError("connection_failed", { detail });
 
-/** The server is away, or leads no more, or the token has ended; whatever else it says, it would say again. */
+/** Only a lost server, a change of leader or an expired token can pass; other errors would repeat. */
 const canResume = (error: unknown): boolean =>
   error instanceof ProblemError &&
   (hasLapsed(error) ||
     error.problem.code === "connection_failed" ||
     error.problem.code === "not_leader" ||
     (error instanceof LatticeError && error.problem.retryable));
+
+async function* eachLine(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const chunk of body) {
+    rest += decoder.decode(chunk, { stream: true });
+    const lines = rest.split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) if (line !== "") yield line;
+  }
+  if (rest !== "") yield rest;
+}

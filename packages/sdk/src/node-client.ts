@@ -1,18 +1,18 @@
-// The client as programs on Node make it.
+// Creates the client on Node.
 
 import { type ClientOptions, createClientOn, type LatticeClient } from "./client.ts";
 import { createNodeTransport } from "./transport/node.ts";
 import type { OpenWebSocket } from "./transport/web-socket.ts";
 
 export interface NodeClientOptions extends ClientOptions {
-  /** Authority (PEM) that the server's certificate must come from; default: the authorities of the system. */
+  /** Certificate authority (PEM) of the server. Default: the authorities of the system. */
   readonly ca?: string | undefined;
 }
 
 export const createClient = ({ ca, ...options }: NodeClientOptions): LatticeClient =>
   createClientOn({ transport: createNodeTransport({ ca }), openWebSocket: webSocketsBy(ca) }, options);
 
-/** Few calls need it, so it is loaded when one does. */
+/** Loaded on demand: few calls need a WebSocket. */
 const webSocketsBy =
   (ca: string | undefined): OpenWebSocket =>
   async (request) =>

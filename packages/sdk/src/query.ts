@@ -1,4 +1,4 @@
-// Query strings: repeated keys for lists, nothing for what is absent or empty.
+// Query strings: lists repeat their key; absent and empty values are omitted.
 
 type QueryValue = string | number | boolean | readonly string[] | undefined;
 
@@ -6,7 +6,7 @@ export function queryString(values: object): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(values as Record<string, QueryValue>)) {
     if (value === undefined || value === "") continue;
-    for (const one of Array.isArray(value) ? value : [value]) query.append(name, String(one));
+    for (const item of Array.isArray(value) ? value : [value]) query.append(name, String(item));
   }
   const text = query.toString();
   return text === "" ? "" : `?${text}`;

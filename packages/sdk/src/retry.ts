@@ -1,19 +1,19 @@
-// Which failures are worth another try, and when. A call that changes something is repeated only
-// when it carries a request id, or when nothing of it was sent or it was turned away at the door. Waiting times double, with jitter
-// so that many clients of a restarted server do not come back in step.
+// Decides which failures are retried, and when. A change is repeated only when it carries a request id, when it was
+// never sent, or when the server refused it before doing anything. Delays double, with jitter so that the clients of a
+// restarted server do not return in step.
 
 import { TransportError } from "./transport/transport.ts";
 
 export interface RetryPolicy {
-  /** Tries after the first one. */
+  /** Attempts after the first one. */
   readonly retries: number;
   readonly firstDelayMs: number;
   readonly longestDelayMs: number;
-  /** No try starts later than this after the first one. */
+  /** No attempt starts later than this after the first one. */
   readonly deadlineMs: number;
 }
 
-/** About two seconds in all: long enough for a server that restarts, short enough for a person. */
+/** About two seconds in total: covers a server restart without making a person wait long. */
 export const DEFAULT_RETRY: RetryPolicy = {
   retries: 4,
   firstDelayMs: 100,
@@ -21,11 +21,11 @@ export const DEFAULT_RETRY: RetryPolicy = {
   deadlineMs: 30_000,
 };
 
-/** A server's answer that says "try again", with the pause it asks for. */
+/** A retryable response, with the delay that the server requests. */
 export class RetryableAnswer extends Error {
   readonly answer: Error;
   readonly afterMs: number;
-  /** Refused before anything was done: whatever it was may be asked again. */
+  /** Refused before anything was done, so any call may be repeated. */
   readonly undone: boolean;
   constructor(answer: Error, { afterMs, undone }: { readonly afterMs: number; readonly undone: boolean }) {
     super(answer.message);
@@ -47,8 +47,8 @@ export async function withRetries<T>(
     } catch (error) {
       const outcome = error instanceof RetryableAnswer ? error.answer : error;
       if (tries >= policy.retries || !mayRepeat(error, repeatable)) throw outcome;
-      const asked = error instanceof RetryableAnswer ? error.afterMs : 0;
-      const delayMs = Math.max(asked, backoffMs(policy, tries, Math.random()));
+      const requestedMs = error instanceof RetryableAnswer ? error.afterMs : 0;
+      const delayMs = Math.max(requestedMs, backoffMs(policy, tries, Math.random()));
       if (Date.now() - startedAt + delayMs > policy.deadlineMs) throw outcome;
       await sleep(delayMs, signal);
     }
@@ -62,7 +62,7 @@ function mayRepeat(error: unknown, repeatable: boolean): boolean {
   return error.kind === "broken" && repeatable;
 }
 
-/** Between half and the whole of the doubled delay. */
+/** Returns between half and all of the doubled delay. */
 export function backoffMs(policy: RetryPolicy, tries: number, chance: number): number {
   const whole = Math.min(policy.longestDelayMs, policy.firstDelayMs * 2 ** tries);
   return Math.round(whole / 2 + (whole / 2) * chance);

@@ -3,10 +3,9 @@
 
 import type { Caller, CallOptions, ChangeOptions } from "./call.ts";
 import { queryString } from "./query.ts";
-import { withRequestId } from "./request-id.ts";
 import type { HttpRequest } from "./transport/transport.ts";
 
-export interface RestCall {
+interface RestCall {
   readonly method: HttpRequest["method"];
   /** Names in braces are fields of the request. */
   readonly path: string;
@@ -48,3 +47,16 @@ export function fieldsOf(options: object): object {
   } = options as ChangeOptions & CallOptions;
   return fields;
 }
+
+const ID_BYTES = 16;
+
+const newRequestId = (): string =>
+  Array.from(globalThis.crypto.getRandomValues(new Uint8Array(ID_BYTES)), (byte) =>
+    byte.toString(16).padStart(2, "0"),
+  ).join("");
+
+/** Adds the given id, or keeps the id of the body, or adds a new one. */
+const withRequestId = (body: object, requestId?: string | undefined): object => ({
+  ...body,
+  request_id: requestId || ("request_id" in body && body.request_id) || newRequestId(),
+});

@@ -1,12 +1,12 @@
-// A terminal cannot be opened again where it was, so a token that is renewed is shown within the connection before the first one ends.
-// The server looks at the newest one whenever it looks again.
+// Sends renewed tokens within an open connection, because a terminal cannot be reopened where it was. The server
+// checks the newest token at each of its periodic checks.
 
 import type { OpenedWebSocket } from "./call.ts";
 
-/** Often enough for sources that renew a token ten seconds before its end. */
-const ASK_EVERY_MS = 5_000;
+/** Token sources renew a token at least ten seconds before it expires. */
+const CHECK_INTERVAL_MS = 5_000;
 
-export function keepShown({ connection, token, newer }: OpenedWebSocket, everyMs: number = ASK_EVERY_MS): void {
+export function keepShown({ connection, token, newer }: OpenedWebSocket, everyMs: number = CHECK_INTERVAL_MS): void {
   if (newer === null || token === undefined) return;
   let shown: string | undefined = token;
   const show = async () => {
@@ -15,7 +15,7 @@ export function keepShown({ connection, token, newer }: OpenedWebSocket, everyMs
     shown = now;
     await connection.sendText(JSON.stringify({ token: now }));
   };
-  // One that cannot be had now may be had the next time; the server has the last word.
+  // A failed renewal is retried at the next interval; the server ends the connection if the token expires.
   const timer = setInterval(() => void show().catch(() => undefined), everyMs);
   const stop = () => clearInterval(timer);
   connection.closed.then(stop, stop);

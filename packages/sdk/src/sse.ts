@@ -1,6 +1,5 @@
-// Server-sent events from bytes, as the WHATWG text describes them: fields by line, an empty line
-// ends an event, a line that starts with a colon keeps the connection alive. Only the fields that
-// Lattice sends are kept.
+// Parses server-sent events (WHATWG HTML, section 9.2). An empty line ends an event; a line that starts with a colon
+// keeps the connection alive. Only the fields that Lattice sends are kept.
 
 export interface ServerSentEvent {
   readonly id: string;
@@ -8,7 +7,7 @@ export interface ServerSentEvent {
   readonly data: string;
 }
 
-/** An event larger than this is not one of ours. */
+/** No event of Lattice is larger. */
 const MAX_EVENT_CHARS = 4 * 1024 * 1024;
 
 export async function* parseEvents(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<ServerSentEvent> {

@@ -20,9 +20,9 @@ const NOTHING = new Uint8Array();
 
 export interface TaskInput {
   readonly data?: Uint8Array;
-  /** How many bytes were sent before: then it may be sent again after a failure, and is taken once. */
+  /** Number of bytes sent before. With it, input can be repeated after a failure and is delivered once. */
   readonly offset?: number;
-  /** The terminal's size from now on, together; it takes effect before `data`. */
+  /** The new size of the terminal, both or neither; it takes effect before `data`. */
   readonly rows?: number;
   readonly columns?: number;
   /** Nothing follows. */
@@ -31,17 +31,17 @@ export interface TaskInput {
 
 export function taskCalls(caller: Caller): TaskCalls {
   const at = (id: string, rest = "") => `/api/v1/allocations/${encodeURIComponent(id)}/launches${rest}`;
-  const tell: ControlLaunch = async (id, launchId, body, options) => {
+  const control: ControlLaunch = async (id, launchId, body, options) => {
     const path = at(id, `/${encodeURIComponent(launchId)}`);
     await caller.json({ method: "POST", path, body, repeatable: true }, options);
   };
   return {
     async *launch(id, request, options = {}) {
-      // Most programs launch nothing.
+      // Loaded on demand: most programs launch nothing.
       const { launchTasks } = await import("./launch.ts");
-      yield* launchTasks({ ...caller, path: at(id), tell, id }, request, options);
+      yield* launchTasks({ ...caller, path: at(id), control, id }, request, options);
     },
-    end: (id, launchId, options) => tell(id, launchId, { end: true }, options),
+    end: (id, launchId, options) => control(id, launchId, { end: true }, options),
     async sendInput(id, launchId, { data = NOTHING, end = false, offset, rows, columns }, options) {
       const body = { data: toBase64(data), end, offset, rows, columns };
       const path = at(id, `/${encodeURIComponent(launchId)}/input`);

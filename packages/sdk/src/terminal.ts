@@ -1,4 +1,4 @@
-// A terminal in a running allocation, as a program sees it: bytes in, bytes out, an exit at the end.
+// The interface of a terminal in a running allocation: input, output and an exit code.
 
 import { problem, problemFromJson, type WebSocketConnection } from "@lattice/wire";
 import { LatticeError } from "./error.ts";
@@ -12,12 +12,12 @@ export interface TerminalSize {
 export const MAX_TERMINAL_SIDE = 4_096;
 
 export interface AttachOptions {
-  /** One of the allocation's nodes; its first otherwise. */
+  /** One of the allocation's nodes. Default: the first. */
   readonly node?: string | undefined;
-  /** A command line; the user's shell otherwise. */
+  /** A command line. Default: the user's shell. */
   readonly command?: string | undefined;
   readonly size?: TerminalSize | undefined;
-  /** The kind of terminal, for TERM. */
+  /** The value of TERM. */
   readonly term?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -25,14 +25,14 @@ export interface AttachOptions {
 export type TerminalSignalName = "int" | "tstp" | "hup" | "quit" | "term" | "kill" | "cont" | "usr1" | "usr2";
 
 export interface TerminalEnd {
-  /** -1: it did not end by itself, and `reason` says why. */
+  /** -1: the terminal was ended from outside; `reason` says why. */
   readonly code: number;
   readonly reason: string;
 }
 
 export interface Terminal {
   readonly node: string;
-  /** What the terminal shows. One reader. */
+  /** The output of the terminal, for one reader. */
   readonly output: AsyncIterable<Uint8Array>;
   /** Resolves when there is room for more. */
   write(bytes: Uint8Array): Promise<void>;
@@ -92,7 +92,7 @@ export async function terminalOver(connection: WebSocketConnection): Promise<Ter
   };
 }
 
-/** A size that makes no sense is refused before anything is sent: servers pass over one without a word. */
+/** Refuses an invalid size before anything is sent: servers silently ignore it. */
 export function checkedSize(size: TerminalSize): TerminalSize {
   const wrong = (
     [

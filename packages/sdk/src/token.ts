@@ -4,8 +4,8 @@
 import { LatticeError } from "./error.ts";
 
 /**
- * Asked before every request, and once more with the token that was refused: then the same again means that there is
- * no better one.
+ * Called before every request, and again with the token that the server refused. Returning the same token then means
+ * that there is no other.
  */
 export type TokenSource = (refused?: string) => string | undefined | Promise<string | undefined>;
 
@@ -27,7 +27,7 @@ export async function bearing<T>(source: TokenSource, run: (token: string | unde
 export const bearerHeader = (token: string | undefined): Readonly<Record<string, string>> =>
   token === undefined ? {} : { authorization: `Bearer ${token}` };
 
-/** The server has ended a stream whose token counts no more: with the token of now it may be taken up again. */
+/** The server ended a stream because its token expired; the stream can be resumed with the current token. */
 export const hasLapsed = (error: unknown): boolean =>
   isUnauthenticated(error) && error instanceof LatticeError && error.httpStatus === 0;
 

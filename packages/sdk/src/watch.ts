@@ -1,6 +1,6 @@
-// State changes as they happen. A broken connection is taken up again after the last event seen
-// (`Last-Event-ID`). A server that no longer has that place answers 410: the stream then ends with
-// the problem `cursor_gone`, because only the caller can list again and decide what it has missed.
+// Streams state changes. After a broken connection the stream resumes behind the last event received
+// (`Last-Event-ID`). A server that no longer has that position answers 410, and the stream ends with
+// the problem `cursor_gone`: only the caller can list again and find out what it has missed.
 
 import type { WatchEvent, WatchRequest } from "../gen/types.ts";
 import type { Caller, CallOptions } from "./call.ts";
@@ -13,9 +13,9 @@ import { hasLapsed } from "./token.ts";
 export type WatchFilter = Omit<WatchRequest, "cursor">;
 
 export interface WatchOptions extends CallOptions {
-  /** Cursor of the last event seen; absent: what happens from now on. */
+  /** Cursor of the last event received. Default: only new events. */
   readonly after?: string;
-  /** Called whenever the stream is open, so that a caller can look at the state without a gap. */
+  /** Called after every (re)connect, so that a caller can read the state without a gap. */
   readonly onOpen?: () => void;
 }
 
@@ -38,7 +38,7 @@ export async function* watchEvents(
       opened = true;
       options.onOpen?.();
       for await (const { id, event: kind, data } of parseEvents(response.body)) {
-        // The server's last words: it stops, or has dropped what comes next.
+        // The server is stopping, or has dropped events for this slow reader.
         if (kind === "problem") throw errorFromAnswer(0, data);
         failures = 0;
         const event = JSON.parse(data) as WatchEvent;
@@ -55,7 +55,7 @@ export async function* watchEvents(
   }
 }
 
-/** The connection or the server is away, or the token of the stream has ended, rather than the request being wrong. */
+/** The connection or server was lost, or the token expired; the request itself is valid. */
 const isPassing = (error: unknown): boolean =>
   hasLapsed(error) || (error instanceof LatticeError && error.problem.retryable);
 

@@ -17,5 +17,5 @@ test("https to a server in the clear", async () => {
     headers: {},
     idleTimeoutMs: 0,
   } as never);
-  await expect(call).rejects.toThrow(/^127\.0\.0\.1 does not speak TLS: write http:\/\//);
+  await expect(call).rejects.toThrow(/^127\.0\.0\.1 does not use TLS: write http:\/\//);
 });

@@ -1,5 +1,5 @@
-// Tokens that end while the program goes on: a function is asked before every request, and once more when the token was refused; streams
-// that the server ends for it are taken up with the token of now, where they stood.
+// Tokens that expire while the program runs: the function is called before every request, and once more after a refusal.
+// A stream that the server ends with the token is resumed at the same position with the next one.
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createClient, type TokenSource } from "../src/index.ts";

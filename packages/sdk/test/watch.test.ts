@@ -67,7 +67,7 @@ test("aborting ends the stream without an error", async () => {
   expect(seen).toEqual([]);
 });
 
-test("says when the stream is open", async () => {
+test("onOpen is called when the stream is open", async () => {
   server.answer(events(["1:0"], "stay"));
   let opened = 0;
   const onOpen = () => {
@@ -92,7 +92,7 @@ test.each([
   ]);
 });
 
-test("several data lines are one text, and comments are nothing", async () => {
+test("several data lines form one text, and comments are ignored", async () => {
   async function* bytes() {
     yield new TextEncoder().encode(": hello\nevent: x\ndata: a\ndata:b\n\n: bye\n\n");
   }

@@ -1,4 +1,4 @@
-// The public surface of the server package: what tests and tools may start, whole or in parts.
+// The public surface of the server package: a server as a whole, and its parts for tests and tools.
 
 export { type Clock, systemClock } from "./base/clock.ts";
 export { type Config, loadConfig } from "./base/config/index.ts";
@@ -18,7 +18,7 @@ export {
 export type { RunningServer } from "./main/options.ts";
 export { startServer } from "./main/server.ts";
 export { createCheckpointBoard } from "./nodes/agents/checkpoint-board.ts";
-// The parts of a server, for a program that brings its own network, clock and log.
+// Parts of a server, for a program with its own network, clock and log.
 export { type ConnectCall, type ConnectContext, handleConnect } from "./nodes/agents/connect.ts";
 export { type AgentHub, createAgentHub } from "./nodes/agents/hub.ts";
 export { failureRules } from "./nodes/agents/report-command.ts";
@@ -27,4 +27,4 @@ export { archiveTo } from "./state/history/archive.ts";
 export type { History, HistoryRecord } from "./state/history/index.ts";
 export { decodeLine, encodeRecord, recordOf } from "./state/history/line.ts";
 export { openReplica, type Replica } from "./state/replica/replica.ts";
-export { type Snapshotter, startSnapshotter } from "./state/replica/snapshotter.ts";
+export { startSnapshotter } from "./state/replica/snapshotter.ts";

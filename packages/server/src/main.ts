@@ -1,5 +1,5 @@
-// lattice-server: reads its flags and its configuration once, starts the server, prints one
-// JSON line on stdout, and stops cleanly on SIGTERM or SIGINT.
+// lattice-server: reads flags and configuration, starts the server, prints one JSON line on stdout, and stops cleanly on
+// SIGTERM or SIGINT.
 
 import { setMaxListeners } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
@@ -16,10 +16,10 @@ declare const LATTICE_VERSION: string | undefined;
 const VERSION = typeof LATTICE_VERSION === "string" ? LATTICE_VERSION : "0.0.0-source";
 
 /** Many parts wait for one stop signal; more listeners than this indicate a leak. */
-const MOST_LISTENERS = 100;
-setMaxListeners(MOST_LISTENERS);
+const MAX_LISTENERS = 100;
+setMaxListeners(MAX_LISTENERS);
 
-/** A stop that takes longer than this is cut short. */
+/** After this time the process exits without waiting any longer. */
 const STOP_DEADLINE_MS = 20_000;
 
 interface Flags {
@@ -38,24 +38,24 @@ const program = new Command("lattice-server")
   .description("A member of the Lattice control plane.")
   .version(VERSION)
   .option("--config <file>", "configuration file (YAML)")
-  .option("--data-dir <dir>", "where the log, snapshots and history live")
+  .option("--data-dir <dir>", "directory of the log, snapshots and history")
   .option("--rest-listen <address>", "host:port of the REST API")
   .option("--grpc-listen <address>", "host:port of the gRPC API")
-  .option("--bootstrap", "begin a new cluster; once, on the very first start of its first member")
+  .option("--bootstrap", "create a new cluster; only at the first start of its first server")
   .option(
     "--join <address...>",
-    "join the cluster of the server at this address; once, on the first start of a further one",
+    "join the cluster of the server at this address; only at the first start of a new server",
   )
   .option(
     "--recover-from <backup>",
-    "with --bootstrap: begin the new cluster from this backup (a path or s3://bucket/key)",
+    "with --bootstrap: create the new cluster from this backup (a path or s3://bucket/key)",
   )
-  .option("--verify-backup <backup>", "say whether this backup could be restored, and end")
-  .addOption(new Option("--log-level <level>", "how much to log").choices(LOG_LEVELS))
+  .option("--verify-backup <backup>", "check whether this backup can be restored, and exit")
+  .addOption(new Option("--log-level <level>", "minimum level of log lines").choices(LOG_LEVELS))
   .showHelpAfterError();
 
-// By default the heap may double before old records are looked for. The live state is small and
-// finished records pass through it by the thousand: a third is enough, and halves the memory.
+// By default the heap may double before a full collection. The live state is small and thousands of finished records pass
+// through it, so a third suffices and halves the memory.
 setFlagsFromString("--heap-growing-percent=30");
 
 await main(program.parse().opts<Flags>());
@@ -66,9 +66,9 @@ async function main(flags: Flags): Promise<void> {
   const logger = createLogger({ level: config.log.level, server: config.server.id });
   if (flags.verifyBackup !== undefined) return verify(flags.verifyBackup, config);
   if (flags.recoverFrom !== undefined && flags.bootstrap !== true)
-    fail("--recover-from begins a new cluster; give --bootstrap with it");
+    fail("--recover-from creates a new cluster: use it with --bootstrap");
   const { recoverFrom } = flags;
-  const begin = howToBegin(flags);
+  const begin = logStartOf(flags);
   const server = await startServer({ config, logger, version: VERSION, begin, recoverFrom }).catch((error: unknown) => {
     fail(error instanceof Error ? error.message : String(error));
   });
@@ -87,7 +87,7 @@ async function main(flags: Flags): Promise<void> {
   process.on("SIGINT", () => void stop("SIGINT", 0));
   process.on("SIGHUP", () => server.reload());
   void server.failed.then((error) => {
-    const reason = error instanceof ManagedError ? error.message : "the log cannot be followed any further";
+    const reason = error instanceof ManagedError ? error.message : "the log cannot be followed";
     logger.fatal({ err: error }, reason);
     void stop(reason, 1);
   });
@@ -104,14 +104,13 @@ async function verify(source: string, config: Config): Promise<void> {
   process.exitCode = found.ok ? 0 : 1;
 }
 
-function howToBegin({ bootstrap, join }: Flags): LogStart {
-  if (bootstrap === true && join !== undefined)
-    fail("--bootstrap begins a cluster and --join joins one; give one of them");
+function logStartOf({ bootstrap, join }: Flags): LogStart {
+  if (bootstrap === true && join !== undefined) fail("--bootstrap and --join exclude each other: use one of them");
   if (join !== undefined) return { join };
   return bootstrap === true ? "bootstrap" : "resume";
 }
 
-/** A file that cannot be read is said when it is read for itself. */
+/** An unreadable file is reported when the configuration is loaded. */
 async function fetchSecrets(path: string | undefined): Promise<void> {
   const text = path === undefined || !existsSync(path) ? "" : readFileSync(path, "utf8");
   await fetchVaultSecrets(text, process.env).catch((error: Error) => fail(error.message));

@@ -4,7 +4,8 @@
 export function withDeadline(signal: AbortSignal, ms: number): AbortSignal {
   const late = new AbortController();
   const end = (): void => late.abort(new DOMException(`not done within ${ms} ms`, "TimeoutError"));
-  // The timer holds on to the controller. Where there are processes: one that has nothing else to do may end.
+  // The timer keeps the controller reachable. In Node it is unreferenced, so that it does not keep an idle process
+  // alive.
   const timer = setTimeout(end, ms) as number | { unref(): void };
   if (typeof timer === "object") timer.unref();
   return AbortSignal.any([signal, late.signal]);

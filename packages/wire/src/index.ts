@@ -1,4 +1,4 @@
-// The public surface of the wire: the contract and everything that turns it into plain values.
+// The public surface of the package: the contract, and the conversions between it and plain values.
 
 export { parseJsonText } from "./body/json-text.ts";
 export { type BodyLimits, DEFAULT_BODY_LIMITS } from "./body/limits.ts";

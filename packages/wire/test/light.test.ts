@@ -34,7 +34,7 @@ describe("wire", () => {
     }
   });
 
-  test("errors, scripts and durations bring neither protobuf nor YAML", async () => {
+  test("errors, scripts and durations load neither protobuf nor YAML", async () => {
     const names = "ERRORS, ProblemError, problemFromJson, renderProblem, parseScript, mergeSubmissions, parseWalltime";
     const files = await bundled(`export { ${names} } from "../src/index.ts";`);
     expect(files.filter((name) => /@bufbuild|node_modules\/yaml|wire\/gen/.test(name))).toEqual([]);

@@ -1,4 +1,4 @@
-"""Where the server is and who is asking, from what the caller gives and what the environment says."""
+"""The server's URL and the caller's identity, from arguments and the environment."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ DEFAULT_URL = f"http://127.0.0.1:{DEFAULT_PORT}"
 
 
 def server_url(host: str | None, port: int | None, env: Mapping[str, str] | None = None) -> str:
-    """``host`` may be a name, host:port or a whole URL; none at all means LATTICE_API_URL.
+    """``host`` may be a name, host:port or a whole URL. Default: LATTICE_API_URL.
 
-    Several servers of one cluster are separated by commas, here and in what is answered.
+    Several servers of one cluster are separated by commas, in ``host`` and in the result.
     """
-    surroundings = os.environ if env is None else env
+    environment = os.environ if env is None else env
     if not host:
-        text = surroundings.get("LATTICE_API_URL") or surroundings.get("LATTICE_ENDPOINT") or DEFAULT_URL
-        return ",".join(_with_scheme(one.strip()) for one in text.split(","))
-    return ",".join(_one_url(one.strip(), port) for one in host.split(","))
+        text = environment.get("LATTICE_API_URL") or environment.get("LATTICE_ENDPOINT") or DEFAULT_URL
+        return ",".join(_with_scheme(url.strip()) for url in text.split(","))
+    return ",".join(_one_url(name.strip(), port) for name in host.split(","))
 
 
 def authority(verify: bool | str, env: Mapping[str, str] | None = None) -> bool | str:
-    """Whose certificates are trusted: what was asked for, or else the file that LATTICE_CA names."""
-    surroundings = os.environ if env is None else env
-    return (surroundings.get("LATTICE_CA") or True) if verify is True else verify
+    """Returns the trusted certificates: the given ones, or else the file of LATTICE_CA."""
+    environment = os.environ if env is None else env
+    return (environment.get("LATTICE_CA") or True) if verify is True else verify
 
 
 def _one_url(host: str, port: int | None) -> str:
@@ -42,10 +42,10 @@ def identity_headers(
     *, user: str | None, tenant: str | None, headers: Mapping[str, str] | None, env: Mapping[str, str] | None = None
 ) -> dict[str, str]:
     """``X-Tenant`` means the tenant, as ``tenant`` does."""
-    surroundings = os.environ if env is None else env
+    environment = os.environ if env is None else env
     given = {name.lower(): value for name, value in (headers or {}).items()}
-    user = user or surroundings.get("LATTICE_USER") or None
-    tenant = tenant or given.get("x-tenant") or surroundings.get("LATTICE_TENANT") or None
+    user = user or environment.get("LATTICE_USER") or None
+    tenant = tenant or given.get("x-tenant") or environment.get("LATTICE_TENANT") or None
     stated = {
         **({} if user is None else {"x-lattice-user": _header_text(user)}),
         **({} if tenant is None else {"x-lattice-tenant": _header_text(tenant)}),

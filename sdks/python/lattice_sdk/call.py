@@ -1,5 +1,5 @@
-"""One call as a value: what is sent, how the answer is read, and whether it may be sent twice. Both clients perform the
-same values, so they cannot differ in what they ask.
+"""One call as a value: the request, the parser of the response, and whether it may be repeated. Both clients perform
+the same values, so they cannot differ.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ API = "/api/v1"
 T = TypeVar("T")
 
 Query = list[tuple[str, str | int | float | bool | None]]
-"""As httpx takes it."""
+"""In the form of httpx."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,9 +34,9 @@ class Call(Generic[T]):
     body: bytes | None = None
     content_type: str = "application/json"
     repeatable: bool = False
-    """Sending it twice changes nothing twice: a read, or a change with a request id."""
+    """Whether a repetition is safe: a read, or a change with a request id."""
     timeout: float | None = None
-    """Seconds to wait for the answer; None: the client's."""
+    """Seconds to wait for the response. None: the client's timeout."""
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -72,11 +72,11 @@ def change(
     repeatable: bool = False,
     timeout: float | None = None,
 ) -> Call[T]:
-    """``request_id``: a text; None: a new one is made; False: this route takes none."""
+    """``request_id``: a text; None for a new one; False for a route without request ids."""
     fields = {name: value for name, value in (body or {}).items() if value is not None}
     if request_id is not False:
         fields["request_id"] = str(request_id) if request_id else str(uuid.uuid4())
-    # What is deleted is named by its address: a DELETE has no body.
+    # A DELETE has no body: its path names the object.
     in_address = method == "DELETE"
     return Call(
         method=method,

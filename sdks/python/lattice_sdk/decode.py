@@ -1,5 +1,5 @@
-"""JSON into dataclasses, by their type hints. The server leaves out what is empty, so every field has a default; what
-a newer server adds is kept in ``extra`` instead of being lost.
+"""Decodes JSON into dataclasses by their type hints. The server omits empty fields, so every field has a default;
+fields of a newer server are kept in ``extra``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 def decode(kind: type[T], data: Any) -> T:
-    """An answer that does not have the shape of ``kind`` is a defect of one side, and a TypeError here."""
+    """Raises TypeError for a response that does not have the shape of ``kind``: a defect of client or server."""
     if not isinstance(data, Mapping):
         raise TypeError(f"{kind.__name__} cannot be read from {type(data).__name__}")
     hints = _hints(typing.cast(Any, kind))

@@ -1,6 +1,6 @@
-"""What the clients raise. Every failure, the network's included, is a problem of the server's one error catalogue, so
-that a program handles a class or ``error.code`` and a person reads the detail and the hint. A code that is newer than
-this package falls back to the class of its HTTP status.
+"""The errors of the clients. Every failure, including network failures, is a problem of the server's error catalogue:
+programs handle a class or ``error.code``, people read the detail and the hint. A code that is newer than this package
+falls back to the class of its HTTP status.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class LatticeError(Exception):
         """Seconds that the server asks to wait; 0 if unspecified."""
 
     def __str__(self) -> str:
-        # Of a single field the detail says it already.
+        # With a single field, the detail usually is its problem.
         fields = "".join(f"; {one.field} {one.detail}" for one in self.fields if len(self.fields) > 1)
         hint = f" ({self.hint})" if self.hint else ""
         return f"{self.code}: {self.detail}{fields}{hint}"
@@ -153,7 +153,7 @@ CLASS_OF_CODE: Mapping[str, type[LatticeError]] = {
     "deadline_exceeded": LatticeTimeoutError,
     "internal": LatticeServerError,
 }
-"""Codes whose HTTP status alone would not tell."""
+"""Codes that their HTTP status does not identify."""
 
 CLASS_OF_STATUS: Mapping[int, type[LatticeError]] = {
     400: LatticeInvalidError,
@@ -177,7 +177,7 @@ CLASS_OF_STATUS: Mapping[int, type[LatticeError]] = {
 
 
 def error_from_answer(status: int, body: str, headers: Mapping[str, str] | None = None) -> LatticeError:
-    """The problem in an answer that is not a success; tolerates answers of proxies in between."""
+    """Returns the problem of an unsuccessful response, also of a response from a proxy."""
     try:
         problem = json.loads(body)
     except ValueError:
@@ -190,7 +190,7 @@ def error_from_answer(status: int, body: str, headers: Mapping[str, str] | None 
 
 
 def error_from_problem(problem: Mapping[str, Any], *, status: int = 0, retry_after: float = 0.0) -> LatticeError:
-    """From the JSON of a problem, which also ends a stream that fails on the way."""
+    """Returns the error of a problem in JSON, from a response or at the end of a failed stream."""
     stated = problem.get("status")
     status = status or (stated if isinstance(stated, int) else 0)
     code = str(problem.get("code") or ("unavailable" if status in (502, 503) else "internal"))

@@ -112,5 +112,5 @@ class Progress:
         """Returns whether enough output arrived since the last acknowledgement."""
         return self._bytes >= TELL_EVERY_BYTES
 
-    def told(self) -> None:
+    def clear_unacknowledged(self) -> None:
         self._bytes = 0

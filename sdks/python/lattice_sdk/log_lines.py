@@ -1,5 +1,5 @@
-"""Output that comes in pieces, as lines. Every piece says where in which log it ends; that is kept, so that a stream
-which breaks is asked for again from there: nothing is shown twice and nothing is left out.
+"""Splits streamed output into lines. Every chunk carries its end offset in its log; a broken stream resumes from there,
+so that no output is repeated or lost.
 """
 
 from __future__ import annotations

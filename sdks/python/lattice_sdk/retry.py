@@ -1,6 +1,5 @@
-"""Which failures are worth another try, and when. A call that changes something is repeated only when it carries a
-request id, or when nothing of it was sent. Waiting times double, with jitter so that many clients of a restarted server
-do not come back in step.
+"""Decides which failures are retried, and when. A change is repeated only when it carries a request id, or was never
+sent. Delays double, with jitter so that the clients of a restarted server do not return in step.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ class RetryPolicy:
     """The defaults outlast a server restart and an election."""
 
     retries: int = 6
-    """Tries after the first one."""
+    """Attempts after the first one."""
     first_delay: float = 0.1
     longest_delay: float = 2.0
     deadline: float = 30.0
-    """No try starts later than this many seconds after the first one."""
+    """No attempt starts later than this many seconds after the first one."""
 
 
 def pause_before_retry(
@@ -42,7 +41,7 @@ def pause_before_retry(
 
 
 def backoff(policy: RetryPolicy, tries: int) -> float:
-    """Between half and the whole of the doubled delay."""
+    """Returns between half and all of the doubled delay."""
     whole = min(policy.longest_delay, policy.first_delay * 2.0**tries)
     return whole / 2 + whole / 2 * random.random()
 
@@ -54,6 +53,6 @@ def _may_repeat(error: LatticeError, repeatable: bool) -> bool:
     if isinstance(error, LatticeConnectionError):
         return repeatable or not error.sent
     if isinstance(error, LatticeTimeoutError):
-        # The time allowed has passed; another try would double it.
+        # The time limit has passed; a retry would double it.
         return False
     return isinstance(error, LatticeUnavailableError) and error.retryable and repeatable

@@ -1,5 +1,5 @@
-"""Server-sent events from bytes: fields by line, an empty line ends an event, a line that begins with a colon keeps the
-connection alive. The parser is fed chunk by chunk, so that both clients use the same one.
+"""Parses server-sent events: an empty line ends an event, a line that starts with a colon keeps the connection alive.
+The parser is fed chunk by chunk, so that both clients share it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 __all__ = ["EventParser", "LineSplitter", "ServerSentEvent"]
 
 MAX_LINE_CHARS = 8 * 1024 * 1024
-"""A line longer than this is not one of the server's."""
+"""No line of the server is longer."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class ServerSentEvent:
 
 
 class LineSplitter:
-    """Lines out of chunks of UTF-8; what is left at the end was cut off and is not given out."""
+    """Splits chunks of UTF-8 into lines; an incomplete last line is dropped."""
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")

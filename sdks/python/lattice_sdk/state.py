@@ -1,6 +1,4 @@
-"""States as text. On the wire they are lower case, in tables and prose capitalised; a program may compare with
-either.
-"""
+"""States as text: lower case in the API, capitalised in tables. Programs may compare with either form."""
 
 from __future__ import annotations
 
@@ -8,7 +6,7 @@ __all__ = ["FINAL_STATES", "State"]
 
 
 class State(str):
-    """``State("running") == "Running"``; printed as it came."""
+    """``State("running") == "Running"``; printed as received."""
 
     __slots__ = ()
 
@@ -18,13 +16,13 @@ class State(str):
     def __ne__(self, other: object) -> bool:
         return not self == other
 
-    # Of the wire's spelling, so that sets and dictionaries of lower-case states find it.
+    # The hash of the lower-case form, so that sets and dictionaries of lower-case states find it.
     def __hash__(self) -> int:
         return hash(self.lower())
 
     @property
     def is_final(self) -> bool:
-        """Nothing follows."""
+        """Whether the state is final."""
         return self.lower() in FINAL_STATES
 
 

@@ -1,6 +1,6 @@
-"""Which token a call carries: the one given, that of LATTICE_TOKEN, or the one that ``lattice login`` keeps for this
-server. The file is read again for every call, since the command line renews what is in it. A file that others can read
-is refused rather than used: its tokens may already be known to another user.
+"""The token of a call: the given one, LATTICE_TOKEN, or the one that ``lattice login`` stored for this server. The file
+is read for every call, because the CLI renews its tokens. A file that other users can read is refused: they may know
+the tokens.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 def token_source(given: str | TokenSource | None, url: str, env: Mapping[str, str] | None = None) -> TokenSource:
-    """No token is fine: the server says whether it wants one."""
+    """Returns None without a token; the server decides whether it needs one."""
     if callable(given):
         return given
     if given:

@@ -1,5 +1,5 @@
-"""The WebSocket protocol (RFC 6455) as bytes, apart from any socket: the request that opens one, the check of its
-answer, and frames both ways. Both clients speak it with these, since httpx does not, and what is needed is little.
+"""The WebSocket protocol (RFC 6455) as bytes, independent of sockets: the handshake, and frames in both directions.
+Both clients use it, because httpx has no WebSockets.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ TEXT, BINARY, CLOSE, PING, PONG = 0x1, 0x2, 0x8, 0x9, 0xA
 
 MAX_HEAD_BYTES = 64 * 1024
 MAX_MESSAGE_BYTES = 8 * 1024 * 1024
-"""A screen's worth at a time is usual."""
+"""Messages are usually one screen."""
 
 SECRET = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 
 class ProtocolError(ValueError):
-    """What came is not what the protocol allows."""
+    """The received bytes violate the protocol."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """``rest``: what came behind the head, which belongs to the body or is the first frames."""
+    """``rest``: the bytes after the head, part of the body or the first frames."""
 
     status: int
     headers: dict[str, str]
@@ -36,7 +36,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Closed:
-    """The other side has said that nothing follows."""
+    """The other side has closed the connection."""
 
     code: int = 0
 
@@ -46,7 +46,7 @@ def new_key() -> str:
 
 
 def opening(target: str, headers: Sequence[tuple[str, str]], key: str) -> bytes:
-    """The request. A line break in a header would be a header of its own, so it is refused."""
+    """Returns the request. Refuses a line break in a header, which would inject another header."""
     lines = [
         f"GET {target} HTTP/1.1",
         *(f"{name}: {value}" for name, value in headers),
@@ -61,7 +61,7 @@ def opening(target: str, headers: Sequence[tuple[str, str]], key: str) -> bytes:
 
 
 def read_answer(buffer: bytes) -> Answer | None:
-    """None: the head has not all come."""
+    """Returns None while the head is incomplete."""
     head, end, rest = buffer.partition(b"\r\n\r\n")
     if not end:
         if len(buffer) > MAX_HEAD_BYTES:
@@ -76,13 +76,13 @@ def read_answer(buffer: bytes) -> Answer | None:
 
 
 def proves(answer: Answer, key: str) -> bool:
-    """Whether the other end speaks the protocol, and answers this very request."""
+    """Whether the response accepts this handshake."""
     wanted = base64.b64encode(hashlib.sha1(key.encode() + SECRET).digest()).decode()
     return answer.headers.get("sec-websocket-accept") == wanted
 
 
 def frame(kind: int, payload: bytes) -> bytes:
-    """One frame of a client, which hides its bytes behind a mask, as the protocol demands."""
+    """Encodes one masked frame of a client."""
     size = len(payload)
     if size < 126:
         length = bytes([0x80 | size])
@@ -97,7 +97,7 @@ def frame(kind: int, payload: bytes) -> bytes:
 
 
 class FrameReader:
-    """Messages out of chunks; ``answers`` holds what must be sent back, such as pongs."""
+    """Decodes messages from chunks; ``answers`` holds frames to send back, such as pongs."""
 
     def __init__(self) -> None:
         self.answers: list[bytes] = []
@@ -123,7 +123,7 @@ class FrameReader:
                     yield message
 
     def _next(self) -> tuple[int, bytes] | None:
-        """The first whole frame: its first byte, and what it carries."""
+        """Returns the first byte and the payload of the first complete frame."""
         have = self._buffer
         if len(have) < 2:
             return None

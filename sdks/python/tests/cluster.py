@@ -1,4 +1,4 @@
-"""A cluster of the built programs, in a folder of its own. The server can be stopped and started again on the same
+"""A cluster of the built programs, in its own directory. The server can be stopped and started again on the same
 ports and data. Leaving it ends what it started and whatever that has started in its folder.
 """
 

@@ -1,4 +1,4 @@
-"""The guide is run as it is written: every block opened with ``python run``, each in a process of its own. A
+"""The guide is run as it is written: every block opened with ``python run``, each in its own process. A
 line ``# => text`` states what the output must contain.
 """
 

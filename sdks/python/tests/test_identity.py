@@ -1,4 +1,4 @@
-"""Where the server is, who asks, and which token goes along."""
+"""The server's URL, the caller's identity, and the token of a call."""
 
 from __future__ import annotations
 

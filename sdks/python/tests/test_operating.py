@@ -1,4 +1,4 @@
-"""Settings, queues, accounts and what is measured, against a real server."""
+"""Settings, queues, accounts and metrics, against a real server."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_rotating_the_job_key_needs_authentication(client: SyncLatticeClient) ->
     # This cluster wants no tokens.
     with pytest.raises(LatticeConflictError) as caught:
         client.rotate_job_key()
-    assert "tokens of jobs" in caught.value.detail
+    assert "job tokens" in caught.value.detail
     with pytest.raises(LatticeInvalidError):
         client.rotate_job_key(keep_seconds=10**9)
 

@@ -127,7 +127,7 @@ def test_a_launch_resumes_after_a_server_restart(cluster: Cluster, patient: Sync
 
 def test_a_launch_resumes_at_another_server() -> None:
     asked: list[tuple[str, dict[str, Any]]] = []
-    told: list[dict[str, Any]] = []
+    received: list[dict[str, Any]] = []
     layout = [{"node": "n1", "tasks": 1}, {"node": "n2", "first_rank": 1, "tasks": 1}]
     started = {"started": {"launch_id": "7.1.a.0", "layout": layout, "call": 2, "servers": ["http://other:8080"]}}
 
@@ -140,7 +140,7 @@ def test_a_launch_resumes_at_another_server() -> None:
     def answer(request: httpx.Request) -> httpx.Response:
         body = json.loads(request.read())
         if request.url.path.endswith("/launches/7.1.a.0"):
-            told.append(body)
+            received.append(body)
             return httpx.Response(200, json={})
         asked.append((request.url.host, body))
         if len(asked) == 1:
@@ -161,7 +161,7 @@ def test_a_launch_resumes_at_another_server() -> None:
     assert asked[0] == ("one", {"command": ["app"], "resumable": True})
     resume = {"launch_id": "7.1.a.0", "positions": [6, 3], "call": 2}
     assert asked[1:] == [("one", {"resumable": True, "resume": resume}), ("other", {"resumable": True, "resume": resume})]
-    assert told == [{"finished": True}]
+    assert received == [{"finished": True}]
 
 
 def test_an_event_stream_resumes_behind_the_last_event() -> None:

@@ -168,13 +168,14 @@ def test_terminals_end_with_their_allocation(client: SyncLatticeClient, running:
 
 
 def test_frames_are_read_from_any_cut_of_the_bytes() -> None:
-    def said(first: int, payload: bytes) -> bytes:
+    def server_frame(first: int, payload: bytes) -> bytes:
         size = len(payload)
         return bytes([first]) + (bytes([size]) if size < 126 else bytes([126]) + size.to_bytes(2, "big")) + payload
 
     long = b"x" * 300
-    sent = said(0x82, b"\x00\xff") + said(0x89, b"hi") + said(0x01, "grü".encode()) + said(0x8A, b"") + said(0x80, b"n")
-    sent += said(0x82, long) + said(0x88, b"\x03\xe8")
+    sent = server_frame(0x82, b"\x00\xff") + server_frame(0x89, b"hi") + server_frame(0x01, "grü".encode())
+    sent += server_frame(0x8A, b"") + server_frame(0x80, b"n") + server_frame(0x82, long)
+    sent += server_frame(0x88, b"\x03\xe8")
     for size in (1, 2, 3, 7, 50, len(sent)):
         reader = FrameReader()
         parts = [sent[at : at + size] for at in range(0, len(sent), size)]

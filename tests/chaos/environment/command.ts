@@ -13,10 +13,10 @@ export function command(words: readonly string[], options: CommandOptions = {}):
   return new Promise((resolve, reject) => {
     const child = spawn(words[0] ?? "", words.slice(1), { stdio: ["pipe", "pipe", "pipe"] });
     const out: Buffer[] = [];
-    const said: Buffer[] = [];
+    const output: Buffer[] = [];
     const timer = setTimeout(() => child.kill("SIGKILL"), options.withinMs ?? WITHIN_MS);
     child.stdout.on("data", (chunk: Buffer) => out.push(chunk));
-    child.stderr.on("data", (chunk: Buffer) => said.push(chunk));
+    child.stderr.on("data", (chunk: Buffer) => output.push(chunk));
     // A command that exits without reading its input is judged by its status.
     child.stdin.on("error", () => {});
     child.stdin.end(options.input ?? "");
@@ -27,7 +27,7 @@ export function command(words: readonly string[], options: CommandOptions = {}):
     child.once("close", (code, signal) => {
       clearTimeout(timer);
       if (code === 0) return resolve(Buffer.concat(out));
-      const why = Buffer.concat(said).toString("utf8").trim().slice(-500);
+      const why = Buffer.concat(output).toString("utf8").trim().slice(-500);
       reject(new Error(`${words.join(" ")}: ${signal ?? `status ${code}`} ${why}`));
     });
   });

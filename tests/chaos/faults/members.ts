@@ -9,7 +9,7 @@ import { isReady, waitUntil } from "./recovery.ts";
 
 const RESTART_WITHIN_MS = 60_000;
 /** Five are kept, and one must remain to start from. */
-const MOST_DAMAGED = 3;
+const MAX_DAMAGED = 3;
 const DAMAGED = "is not usable: its checksum";
 
 const killFollowerMember: Fault = {
@@ -81,7 +81,7 @@ const corruptSnapshot: Fault = {
     for (const server of others) server.start();
     // The leader may take a newer one before the others have read: that one is damaged, too.
     const up = await waitUntil(RESTART_WITHIN_MS, async () => {
-      if (damaged.size < MOST_DAMAGED) await damageNewest(cluster, leader, damaged).catch(() => false);
+      if (damaged.size < MAX_DAMAGED) await damageNewest(cluster, leader, damaged).catch(() => false);
       return (await Promise.all(others.map(({ n }) => isReady(cluster, n)))).every(Boolean);
     });
     if (!up) complaints.push(`servers ${others.map(({ n }) => n).join(" and ")} are not ready again`);

@@ -28,9 +28,9 @@ export const LIMITED = { tenant: "limited", nodes: 2 } as const;
 const REPEATED_SHARE = 0.08;
 const LOOKED_UP_SHARE = 0.2;
 /** Acknowledged and not finished. A machine too slow for the load would otherwise only show its queue. */
-const MOST_WAITING = 30;
+const MAX_WAITING = 30;
 /** Concurrent requests; more of them would form a queue when no server answers. */
-const MOST_UNDER_WAY = 40;
+const MAX_UNDER_WAY = 40;
 
 export function startLoad({ cluster, ledger, random, perSecond }: LoadOptions): Load {
   const submissions: Submission[] = [];
@@ -82,7 +82,7 @@ export function startLoad({ cluster, ledger, random, perSecond }: LoadOptions): 
 
   const going = (async () => {
     while (!stop) {
-      if (underWay.size < MOST_UNDER_WAY && waiting() < MOST_WAITING) {
+      if (underWay.size < MAX_UNDER_WAY && waiting() < MAX_WAITING) {
         const nodes = random.pick([1, 1, 1, 1, 1, 1, 2, 2, 3]);
         const job = jobOf(nodes, random.between(2, nodes > 1 ? 12 : 25) / 10);
         begin(random.next() < LOOKED_UP_SHARE ? readOwnWrite(job) : send(job));

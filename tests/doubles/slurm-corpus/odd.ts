@@ -19,7 +19,7 @@ export const odd: readonly Case[] = [
     title: "a directive after the first command does not count",
     script: "#SBATCH -N 2\ncd /tmp\n#SBATCH -N 8\n./x",
     becomes: { nodes: 2 },
-    warns: ["line 4: #SBATCH -N 8 ignored (it stands after the first command)"],
+    warns: ["line 4: #SBATCH -N 8 ignored (it is after the first command)"],
   },
   {
     title: "quotes and blanks in values",

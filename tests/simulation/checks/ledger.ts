@@ -156,14 +156,14 @@ export function createLedger(
   /** E1: only a higher class preempts, and class 10 is never preempted. */
   function stopped({ view }: Replica, { allocation, message = "" }: Event): void {
     counts.preemptions += 1;
-    const [, id = "", said = "-1"] = /for allocation (\d+(?:_\d+)?) of class (\d+)/.exec(message) ?? [];
+    const [, id = "", output = "-1"] = /for allocation (\d+(?:_\d+)?) of class (\d+)/.exec(message) ?? [];
     const victim = allocation === undefined ? undefined : view.allocation(allocation);
     const other = victim?.spec.lifecycle.preemptionClass;
     // The preemptor may be gone by the time the victim has saved its work.
     const follower = view.allocation(id as AllocationId);
     // Sensitive work preempts everything, whatever its class.
     const sensitive = follower !== undefined && isSensitive(view, follower.spec.vcluster);
-    const own = sensitive ? 10 : (follower?.spec.lifecycle.preemptionClass ?? Number(said));
+    const own = sensitive ? 10 : (follower?.spec.lifecycle.preemptionClass ?? Number(output));
     if (other === undefined || other >= own || other >= 7)
       world.violated("E1", `allocation ${allocation} of class ${other} was stopped for class ${own}: ${message}`);
   }

@@ -18,12 +18,12 @@ import type { World } from "../world/world.ts";
 import type { Watcher } from "./watcher.ts";
 
 /** Time from a reading to the entry that it caused. */
-const MOST_LATE_MS = 30_000;
+const MAX_LATE_MS = 30_000;
 /**
  * How long a service may be below its minimum while nodes are free, or above its maximum, including elections and
  * refusals.
  */
-const MOST_ASTRAY_MS = 240_000;
+const MAX_ASTRAY_MS = 240_000;
 
 export function serviceChecks(world: World, metrics: MetricStore): Watcher {
   const counts = {
@@ -81,7 +81,7 @@ export function serviceChecks(world: World, metrics: MetricStore): Watcher {
     const agrees = (one: number | null): boolean => one !== null && (up ? one > target : one < low);
     const hasSeen = readings.some((last) => {
       if (last.value === null || Math.abs(last.value - value) > 0.001) return false;
-      if (last.atMs < world.now() - MOST_LATE_MS) return false;
+      if (last.atMs < world.now() - MAX_LATE_MS) return false;
       const window = readings.filter(
         ({ by, atMs }) => by === last.by && atMs <= last.atMs && atMs >= last.atMs - windowMs,
       );
@@ -164,7 +164,7 @@ export function serviceChecks(world: World, metrics: MetricStore): Watcher {
         }
         const since = astraySince.get(id) ?? world.now();
         astraySince.set(id, since);
-        if (world.now() - since < MOST_ASTRAY_MS) continue;
+        if (world.now() - since < MAX_ASTRAY_MS) continue;
         const size = "nodes" in record.phase ? record.phase.nodes.length : 0;
         const bounds = `${record.spec.resources.minNodes} to ${mostNodes(record)}`;
         world.violated("scaling", `service ${id} has ${size} nodes, not ${bounds}, for ${world.now() - since} ms`);

@@ -62,13 +62,13 @@ export function createFabricManager(world: World): FabricManager {
     client: (host) => ({
       put: ({ vni, nodes }) =>
         call(host, () => {
-          world.said(`fabric: ${host.name} puts ${vni} ${nodes.join()}`);
+          world.output(`fabric: ${host.name} puts ${vni} ${nodes.join()}`);
           networks.set(vni, nodes);
           lost.delete(vni);
         }),
       remove: (vni) =>
         call(host, () => {
-          world.said(`fabric: ${host.name} removes ${vni}`);
+          world.output(`fabric: ${host.name} removes ${vni}`);
           networks.delete(vni);
         }),
       list: () => call(host, () => Array.from(networks, ([vni, nodes]) => ({ vni, nodes }))),

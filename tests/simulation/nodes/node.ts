@@ -112,7 +112,7 @@ export function createNode({ world, network, machine, group, home, servers }: No
     upSinceMs: () => upSinceMs,
     drift(conformance) {
       machine.conformance = conformance;
-      agent?.tell(create(pb.ConditionReportSchema, { conformance }));
+      agent?.sendCondition(create(pb.ConditionReportSchema, { conformance }));
     },
     start,
     crash: () => end(true),

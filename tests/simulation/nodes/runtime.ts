@@ -2,9 +2,9 @@
 // a crash can fall between any two.
 
 import type {
-  CheckpointResult,
   CheckpointTarget,
   Exit,
+  NodeCheckpointResult,
   ReceivedOrder,
   RecoveredFacts,
   Runtime,
@@ -164,7 +164,7 @@ export function machineRuntime(machine: Machine, host: Host, random: Random, lis
 }
 
 /** The content of an attempt's folder, whichever agent reads it. */
-const saved = new WeakMap<Folder, CheckpointResult>();
+const saved = new WeakMap<Folder, NodeCheckpointResult>();
 
 /** Usually a program that finishes after a while; sometimes one that fails or never answers. */
 function simulatedTarget(folder: Folder, host: Host, random: Random): CheckpointTarget {
@@ -179,7 +179,7 @@ function simulatedTarget(folder: Folder, host: Host, random: Random): Checkpoint
           );
       return { look: async () => undefined, close: cancel };
     },
-    word: () => saved.get(folder) ?? null,
+    word: async () => saved.get(folder) ?? null,
     keep: async (result) => void saved.set(folder, result),
   };
 }

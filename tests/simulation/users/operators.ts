@@ -12,14 +12,14 @@ const REPAIR_MS = 60_000;
 export function operators({ world, client, random, requestId, every, nodes }: UserContext): UserGroup {
   const counts = { hardwareReports: 0, urgentDrains: 0 };
 
-  const tell = (node: string, verdict: "hardware" | "warning" | "repaired") =>
+  const notify = (node: string, verdict: "hardware" | "warning" | "repaired") =>
     client.ask({ kind: "node.health", node: node as NodeId, verdict, reason: "as seen from outside" });
 
   async function report(): Promise<void> {
     const node = random.pick(nodes);
     const verdict = random.pick(["hardware", "hardware", "warning", "repaired"] as const);
-    if (verdict === "hardware") world.after(random.wait(REPAIR_MS), () => void tell(node, "repaired"));
-    const outcome = await tell(node, verdict);
+    if (verdict === "hardware") world.after(random.wait(REPAIR_MS), () => void notify(node, "repaired"));
+    const outcome = await notify(node, verdict);
     if (outcome?.kind === "accepted" && verdict === "hardware") counts.hardwareReports += 1;
   }
 
@@ -44,7 +44,7 @@ export function operators({ world, client, random, requestId, every, nodes }: Us
     },
     tidyUp(view) {
       for (const { id, state } of view.nodes()) {
-        if (state.kind === "down" && state.cause === "hardware") void tell(id, "repaired");
+        if (state.kind === "down" && state.cause === "hardware") void notify(id, "repaired");
       }
     },
   };

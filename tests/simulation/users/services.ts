@@ -24,7 +24,7 @@ import type { UserContext, UserGroup } from "./user-group.ts";
 const EVERY_MS = { submit: 25_000, update: 30_000 } as const;
 const WANTED_MS = 240_000;
 /** At a time: the other nodes are for bounded work. */
-const MOST_SERVICES = 5;
+const MAX_SERVICES = 5;
 const PROBE: LivenessProbe = {
   kind: "tcp",
   port: 8_080,
@@ -46,7 +46,7 @@ export function serviceUsers({ world, client, random, requestId, every, acknowle
   };
 
   async function submit(): Promise<void> {
-    if (alive.size >= MOST_SERVICES) return;
+    if (alive.size >= MAX_SERVICES) return;
     const name = requestId("service");
     const spec = serviceSpec(random, name, task());
     counts.services += 1;

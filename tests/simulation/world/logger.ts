@@ -17,7 +17,7 @@ export function quietLogger(world: World, name: string): Logger {
   const logger: Record<string, unknown> = { level: "info" };
   for (const level of LEVELS) {
     logger[level] = (first: unknown, text?: unknown): void => {
-      if (watching) world.said(`${name} ${level}: ${String(text ?? "")} ${describe(first)}`);
+      if (watching) world.output(`${name} ${level}: ${String(text ?? "")} ${describe(first)}`);
     };
   }
   logger.child = () => logger;

@@ -18,7 +18,7 @@ export interface World {
   /** Part of the trace: two runs of one seed note the same. */
   note(text: string): void;
   /** Passed to watchers of the run; not part of the trace. */
-  said(text: string): void;
+  output(text: string): void;
   violated(rule: string, detail: string): void;
   violation(): Violation | null;
   /** Runs events up to that time, or until a violation or the end of the queue. */
@@ -62,7 +62,7 @@ export function createWorld({ seed, turn, onNote }: WorldOptions): World {
       trace = hashOf(`${nowMs} ${text}`, trace);
       onNote?.(nowMs, text);
     },
-    said: (text) => onNote?.(nowMs, text),
+    output: (text) => onNote?.(nowMs, text),
     violated(rule, detail) {
       violation ??= { atMs: nowMs, rule, detail };
     },

@@ -108,15 +108,15 @@ async function show({ print, settings }: Context, answer: CacheResponse, hint?: 
 
 /** Lists each error once, with the nodes that reported it. */
 function whatFailed(failed: NonNullable<CacheResponse["nodes"]>): string {
-  const said = new Map<string, string[]>();
-  for (const { node, error = "" } of failed) said.set(error, [...(said.get(error) ?? []), node]);
-  return [...said].map(([error, nodes]) => `${namedNodes(nodes)}: ${error}`).join("; ");
+  const nodesByError = new Map<string, string[]>();
+  for (const { node, error = "" } of failed) nodesByError.set(error, [...(nodesByError.get(error) ?? []), node]);
+  return [...nodesByError].map(([error, nodes]) => `${namedNodes(nodes)}: ${error}`).join("; ");
 }
 
 /** More names would hide the error. */
-const MOST_NAMED = 10;
+const MAX_NAMED = 10;
 
 const namedNodes = (nodes: readonly string[]): string =>
-  nodes.length <= MOST_NAMED
+  nodes.length <= MAX_NAMED
     ? nodes.join(", ")
-    : `${nodes.slice(0, MOST_NAMED).join(", ")} and ${nodes.length - MOST_NAMED} more`;
+    : `${nodes.slice(0, MAX_NAMED).join(", ")} and ${nodes.length - MAX_NAMED} more`;

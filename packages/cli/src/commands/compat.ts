@@ -26,7 +26,7 @@ export function define(command: Command): void {
 
 const MARK = "# A Slurm command of Lattice.";
 
-export function installInto(folder: string, force: boolean): void {
+function installInto(folder: string, force: boolean): void {
   const program = slurmProgram();
   if (!existsSync(program)) {
     throw new ProblemError("not_found", { detail: `${program} is missing`, hint: "Run: npm run build" });

@@ -27,7 +27,7 @@ export function define(command: Command): void {
     });
 }
 
-export function diagLines({ network, storage, gpus, nodes = [] }: Diagnostics): readonly string[] {
+function diagLines({ network, storage, gpus, nodes = [] }: Diagnostics): readonly string[] {
   const lines: string[] = [];
   if (network !== undefined) {
     const groups = network.groups ?? [];

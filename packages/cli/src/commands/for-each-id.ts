@@ -5,7 +5,7 @@ import { type Problem, ProblemError } from "@lattice/wire";
 import { reportError, wantsJson } from "../output/report-error.ts";
 
 /** Shown per group of equal errors: more would scroll the successes away. */
-const MOST_SHOWN = 10;
+const MAX_SHOWN = 10;
 
 interface ForEachResult<T> {
   readonly done: readonly T[];
@@ -41,7 +41,7 @@ function report(refused: readonly Problem[]): void {
 }
 
 function reportAlike(problems: readonly Problem[], argv: readonly string[]): number[] {
-  const shown = problems.slice(0, MOST_SHOWN);
+  const shown = problems.slice(0, MAX_SHOWN);
   return shown.map((problem, i) => {
     const isLast = i === shown.length - 1;
     const more =

@@ -27,7 +27,7 @@ interface LaunchFlags {
   readonly fenceTimeout?: number;
 }
 
-const MOST_TASKS = 10_000_000;
+const MAX_TASKS = 10_000_000;
 const INTERRUPTED = 130;
 
 export function define(command: Command): void {
@@ -35,8 +35,8 @@ export function define(command: Command): void {
     .usage("[flags] [--] command [args]")
     .argument("<words...>", "command of each task")
     .option("--alloc <id>", "allocation (default inside a job: the job's own)")
-    .option("-n, --tasks <count>", "number of tasks", (text) => parseCount(text, 1, MOST_TASKS))
-    .option("--tasks-per-node <count>", "tasks on each node", (text) => parseCount(text, 1, MOST_TASKS))
+    .option("-n, --tasks <count>", "number of tasks", (text) => parseCount(text, 1, MAX_TASKS))
+    .option("--tasks-per-node <count>", "tasks on each node", (text) => parseCount(text, 1, MAX_TASKS))
     .option("-w, --node <name>", "only this node of the allocation (repeatable)", collect)
     .option("-e, --env <name=value>", "variable for the tasks (repeatable)", collectPair)
     .option("--workdir <path>", "working directory of the tasks")

@@ -114,11 +114,11 @@ async function testImage(
 }
 
 /** Limit per stream; `lattice logs` shows longer output. */
-const MOST_BYTES = 1024 ** 2;
+const MAX_BYTES = 1024 ** 2;
 
 /** Copies the output of a test; an unreadable log does not change the result. */
 async function copyOutput(client: LatticeClient, id: string): Promise<void> {
   for (const stream of ["stdout", "stderr"] as const) {
-    await writeBytes(client.logs(id, { stream, limit: MOST_BYTES }), process[stream]).catch(() => undefined);
+    await writeBytes(client.logs(id, { stream, limit: MAX_BYTES }), process[stream]).catch(() => undefined);
   }
 }

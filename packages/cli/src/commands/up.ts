@@ -10,7 +10,7 @@ import { type Cluster, startCluster } from "./up/cluster.ts";
 import { runDemo } from "./up/demo.ts";
 import { runGuard } from "./up/guard.ts";
 import { countRunning, nextSteps, stopSummary } from "./up/messages.ts";
-import { DEFAULT_NODES, MOST_NODES } from "./up/node-count.ts";
+import { DEFAULT_NODES, MAX_NODES } from "./up/node-count.ts";
 import { stopSignal } from "./up/stop-signal.ts";
 
 interface UpFlags {
@@ -27,7 +27,7 @@ export function define(command: Command): void {
   const port = (text: string) => parseCount(text, 0, 65_535);
   command
     .option("--nodes <count>", `number of nodes (default: as before with --data-dir, else ${DEFAULT_NODES})`, (text) =>
-      parseCount(text, 1, MOST_NODES),
+      parseCount(text, 1, MAX_NODES),
     )
     .option("--data-dir <dir>", "keep all data here; the next `up` continues from it")
     .option("--port <port>", "REST port; 0 takes any free one", port, 8080)

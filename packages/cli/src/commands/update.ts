@@ -24,18 +24,18 @@ interface UpdateFlags extends ServiceFlags {
   readonly yes?: boolean;
 }
 
-const MOST_SECONDS = 10 * 365 * 86_400;
-const MOST_NODES = 1_000_000;
+const MAX_SECONDS = 10 * 365 * 86_400;
+const MAX_NODES = 1_000_000;
 
 export function define(command: Command): void {
   const parseClass = (text: string): number => parseCount(text, 0, 10);
-  const parseNodes = (text: string): number => parseCount(text, 1, MOST_NODES);
+  const parseNodes = (text: string): number => parseCount(text, 1, MAX_NODES);
   command
     .argument("<id>", "allocation")
     .option("--walltime <time>", "walltime from the start: 90m, 72h or HH:MM:SS", parseDuration)
     .addOption(
       new Option("--walltime-seconds <seconds>", "walltime in seconds")
-        .argParser((text) => parseCount(text, 1, MOST_SECONDS))
+        .argParser((text) => parseCount(text, 1, MAX_SECONDS))
         .conflicts("walltime"),
     )
     .option("--preemption-class <class>", "0 (preempted first) to 10 (never)", parseClass)

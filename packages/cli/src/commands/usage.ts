@@ -15,12 +15,12 @@ interface UsageFlags {
 }
 
 /** The ledger covers this many days. */
-const MOST_DAYS = 90;
+const MAX_DAYS = 90;
 
 export function define(command: Command): void {
   command
     .option("--user <name>", "usage of this user")
-    .option("--days <count>", "the last days, including today", (text) => parseCount(text, 1, MOST_DAYS))
+    .option("--days <count>", "the last days, including today", (text) => parseCount(text, 1, MAX_DAYS))
     .option("--since <day>", "from this day, for example 2026-03-01 (UTC)")
     .option("--until <day>", "up to and including this day")
     .action(async (flags: UsageFlags) => {

@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import { ProblemError } from "@lattice/wire";
 
 /** Longer than any token: more is a paste by mistake. */
-const MOST_CHARACTERS = 65_536;
+const MAX_CHARACTERS = 65_536;
 const ENTER = /[\r\n\u0004]/;
 const INTERRUPT = "\u0003";
 const BACKSPACE = "\u007f";
@@ -28,7 +28,7 @@ function readHidden(question: string): Promise<string> {
     };
     const take = (chunk: Buffer): void => {
       for (const key of chunk.toString()) {
-        if (ENTER.test(key) || typed.length > MOST_CHARACTERS) {
+        if (ENTER.test(key) || typed.length > MAX_CHARACTERS) {
           end();
           return void resolve(typed);
         }

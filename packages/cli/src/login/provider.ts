@@ -22,7 +22,7 @@ import { CALLBACK_URL, loginError, waitForCallback } from "./callback.ts";
 import type { CachedToken } from "./token-cache.ts";
 import { userIn } from "./token-claims.ts";
 
-export interface ProviderName {
+interface ProviderName {
   readonly issuer: string;
   readonly clientId: string;
 }

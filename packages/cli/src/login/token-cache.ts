@@ -23,11 +23,11 @@ const OTHERS = 0o077;
 const OWNER_ONLY = 0o600;
 
 /** A token that expires during the call is useless. */
-const LEAST_LEFT_MS = 10_000;
+const MIN_LEFT_MS = 10_000;
 
 /** `refused` is a token that the server rejected. */
 export const isUsable = ({ accessToken, expiresAtMs }: CachedToken, refused?: string): boolean =>
-  accessToken !== refused && expiresAtMs - Date.now() > LEAST_LEFT_MS;
+  accessToken !== refused && expiresAtMs - Date.now() > MIN_LEFT_MS;
 
 export function readToken(env: NodeJS.ProcessEnv, url: string): CachedToken | null {
   return readCache(env)[url] ?? null;

@@ -3,7 +3,7 @@
 /** Slurm cuts lists of indexes at this many characters. */
 const MAX_INDEX_TEXT = 64;
 /** A range is written with a step only when it spans more indexes than this, as in Slurm. */
-const LEAST_STEPPED = 10;
+const MIN_STEPPED = 10;
 
 /** Returns `1-99:2`, or null when the indexes are not evenly spaced. */
 function steppedText(indexes: readonly number[]): string | null {
@@ -11,7 +11,7 @@ function steppedText(indexes: readonly number[]): string | null {
   const [first = 0, second = 0] = sorted;
   const last = sorted.at(-1) ?? 0;
   const step = second - first;
-  if (last - first <= LEAST_STEPPED || step < 2) return null;
+  if (last - first <= MIN_STEPPED || step < 2) return null;
   return sorted.every((index, n) => index === first + n * step) ? `${first}-${last}:${step}` : null;
 }
 

@@ -20,7 +20,7 @@ export interface Column<Row> {
 
 const GAP = "  ";
 /** A cut column is never narrower than this, to stay readable. */
-const LEAST_FLEXIBLE_WIDTH = 8;
+const MIN_FLEXIBLE_WIDTH = 8;
 
 export function renderTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[], maxWidth?: number): string {
   for (const fewer of narrowerVariants(columns)) {
@@ -77,7 +77,7 @@ function renderLines<Row>(columns: readonly Column<Row>[], rows: readonly Row[],
 /** Renders each row as `HEADER  value` lines, with an empty line between rows. */
 function renderStacked<Row>(columns: readonly Column<Row>[], rows: readonly Row[], maxWidth: number): string {
   const label = Math.max(...columns.map(({ header }) => widthOf(header)));
-  const width = Math.max(LEAST_FLEXIBLE_WIDTH, maxWidth - label - GAP.length);
+  const width = Math.max(MIN_FLEXIBLE_WIDTH, maxWidth - label - GAP.length);
   const blocks = rows.map((row) =>
     columns
       .map((column) => {
@@ -100,14 +100,14 @@ function fitWidths<Row>(columns: readonly Column<Row>[], widths: number[], maxWi
     let widest = -1;
     columns.forEach((column, i) => {
       const width = widths[i] ?? 0;
-      if (column.flexible === true && width > LEAST_FLEXIBLE_WIDTH && width > (widths[widest] ?? 0)) widest = i;
+      if (column.flexible === true && width > MIN_FLEXIBLE_WIDTH && width > (widths[widest] ?? 0)) widest = i;
     });
     if (widest < 0) return;
     const excess = totalOf(widths) - maxWidth;
     const width = widths[widest] ?? 0;
     // Not below the next widest column, so that several long columns share the cut.
     const next = Math.max(
-      LEAST_FLEXIBLE_WIDTH,
+      MIN_FLEXIBLE_WIDTH,
       ...columns.map((column, i) =>
         i !== widest && column.flexible === true ? Math.min(widths[i] ?? 0, width - 1) : 0,
       ),

@@ -9,7 +9,7 @@ import type { JobFacts } from "./job-fields.ts";
 import type { SlurmJob } from "./jobs.ts";
 
 /** An explanation inspects the whole queue, so only the first jobs are explained. */
-const MOST_EXPLAINED = 100;
+const MAX_EXPLAINED = 100;
 
 const CORES = new Set(["CPUS", "TRES_ALLOC"]);
 
@@ -53,14 +53,14 @@ export const totalOf = (scores: Readonly<Record<string, number>>): number =>
 async function scoresOf({ client }: SlurmContext, jobs: readonly SlurmJob[]): Promise<ReadonlyMap<string, number>> {
   const found = new Map<string, number>();
   const waiting = jobs.filter(({ allocation: { state, group } }) => state === "pending" && group === undefined);
-  for (const { allocation } of waiting.slice(0, MOST_EXPLAINED)) {
-    const explanation = await client.explain(allocation.id).catch(ifGone);
+  for (const { allocation } of waiting.slice(0, MAX_EXPLAINED)) {
+    const explanation = await client.explain(allocation.id).catch(undefinedIfNotFound);
     if (explanation?.queue?.scores !== undefined) found.set(allocation.id, totalOf(explanation.queue.scores));
   }
   return found;
 }
 
 /** Ignores a job that ended after it was listed. */
-function ifGone(error: unknown): undefined {
+function undefinedIfNotFound(error: unknown): undefined {
   if (!(error instanceof ProblemError) || error.problem.code !== "unknown_allocation") throw error;
 }

@@ -74,7 +74,7 @@ export function jobFields({ compat, now, facts }: JobColumnContext): Fields<Slur
     N: { header: "NODELIST", value: nodes, uncut: true },
     o: { header: "COMMAND", value: commandText },
     O: { header: "CONTIGUOUS", value: () => "0" },
-    p: { header: "PRIORITY", value: (job) => (priority(job) / MOST_PRIORITY).toFixed(14) },
+    p: { header: "PRIORITY", value: (job) => (priority(job) / MAX_PRIORITY).toFixed(14) },
     P: { header: "PARTITION", value: ({ allocation }) => compat.partitionOf(allocation.spec?.vcluster ?? "") },
     q: { header: "QOS", value: ({ allocation }) => qosText(compat, allocation.spec?.lifecycle?.preemption_class) },
     Q: { header: "PRIORITY", value: (job) => `${priority(job)}` },
@@ -100,7 +100,7 @@ export function jobFields({ compat, now, facts }: JobColumnContext): Fields<Slur
 }
 
 /** Slurm's maximum priority, which `%p` shows as 1. */
-const MOST_PRIORITY = 0xffff_ffff;
+const MAX_PRIORITY = 0xffff_ffff;
 
 /** A failed job shows its reason instead of its nodes. */
 function nodesOrReason(job: SlurmJob, nodes: string): string {

@@ -5,7 +5,7 @@ import type { SlurmContext } from "./context.ts";
 import type { SlurmJob } from "./jobs.ts";
 
 /** An explanation inspects the whole queue, so only the first jobs get an estimate; the others show N/A. */
-const MOST_STARTS = 100;
+const MAX_STARTS = 100;
 
 /** Returns the pending jobs with the server's estimates. */
 export async function estimateStarts(
@@ -15,8 +15,8 @@ export async function estimateStarts(
   const waiting = jobs.filter(({ allocation }) => allocation.state === "pending");
   const unknown = waiting.filter(({ allocation: { estimated_start, group } }) => !estimated_start && !group);
   const starts = new Map<string, string>();
-  for (const { id, allocation } of unknown.slice(0, MOST_STARTS)) {
-    const start = await client.explain(allocation.id).then(({ estimated_start: at }) => at, ifGone);
+  for (const { id, allocation } of unknown.slice(0, MAX_STARTS)) {
+    const start = await client.explain(allocation.id).then(({ estimated_start: at }) => at, undefinedIfNotFound);
     if (start !== undefined) starts.set(id, start);
   }
   return waiting.map((job) => {
@@ -26,6 +26,6 @@ export async function estimateStarts(
 }
 
 /** Ignores a job that ended after it was listed. */
-function ifGone(error: unknown): undefined {
+function undefinedIfNotFound(error: unknown): undefined {
   if (!(error instanceof ProblemError) || error.problem.code !== "unknown_allocation") throw error;
 }

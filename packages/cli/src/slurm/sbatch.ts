@@ -6,6 +6,7 @@ import { readFileSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import type { Allocation } from "@lattice/sdk";
 import {
+  type Json,
   type JsonObject,
   MAX_SCRIPT_BYTES,
   mergeSubmissions,
@@ -20,8 +21,8 @@ import { type Grammar, has, lastValue, parseCommandLine, type SlurmCommandLine }
 import { print, printError, type SlurmContext } from "./context.ts";
 import { compressHosts } from "./hostlist.ts";
 import { JOB_RULES, jobOptions } from "./job-options.ts";
+import { LIVE } from "./jobs.ts";
 import { saveOutput } from "./output-file.ts";
-import { resolveSingleton } from "./singleton.ts";
 import { SlurmError, slurmError } from "./slurm-error.ts";
 import { submitProblem } from "./submit-problems.ts";
 import { localTime } from "./times.ts";
@@ -59,7 +60,7 @@ export const command: SlurmCommand = {
 
 export const readBatchWords = (argv: readonly string[]): SlurmCommandLine => parseCommandLine(GRAMMAR, argv);
 
-export interface BatchSource {
+interface BatchSource {
   readonly text: string;
   readonly name: string;
   readonly args: readonly string[];
@@ -83,7 +84,7 @@ function readSource({ given, operands }: SlurmCommandLine): BatchSource {
   }
 }
 
-export interface BatchSubmission {
+interface BatchSubmission {
   readonly body: JsonObject;
   /** The effective options of script and caller, by long name. */
   readonly options: ReadonlyMap<string, string>;
@@ -191,3 +192,22 @@ async function showTestOnly({ client, compat, program, now }: SlurmContext, body
   );
   return 0;
 }
+
+/** Returns the submission with its complete dependencies. */
+async function resolveSingleton({ client, user }: SlurmContext, body: JsonObject): Promise<JsonObject> {
+  const { name, depends_on: edges } = body;
+  if (typeof name !== "string" || !Array.isArray(edges) || !edges.some(isSingleton)) return body;
+  const others: Json[] = [];
+  for await (const job of client.listAll({ user, name, state: LIVE })) {
+    if (!isSingletonJob(job, name)) others.push({ ref: job.id, condition: "any" });
+  }
+  // Without -J the name is the script's, which is known only here.
+  const named = edges.map((edge) => (isSingleton(edge) ? { ref: name, condition: "mutex" } : edge));
+  return { ...body, depends_on: [...named, ...others] };
+}
+
+const isSingleton = (edge: Json): boolean =>
+  typeof edge === "object" && edge !== null && "condition" in edge && edge.condition === "mutex";
+
+const isSingletonJob = ({ spec }: Allocation, name: string): boolean =>
+  (spec?.depends_on ?? []).some(({ ref, condition }) => condition === "mutex" && ref === name);

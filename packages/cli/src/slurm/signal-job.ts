@@ -5,7 +5,7 @@
 import type { Allocation, LatticeClient } from "@lattice/sdk";
 import { slurmError } from "./slurm-error.ts";
 
-export type SignalTarget = "steps" | "batch" | "full";
+type SignalTarget = "steps" | "batch" | "full";
 
 const NAMES =
   `HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD CONT STOP TSTP TTIN TTOU

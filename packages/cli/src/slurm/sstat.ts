@@ -186,7 +186,7 @@ interface NodeSum {
 }
 
 /** Agents measure every 30 s; a longer gap means a missing measurement. */
-const LONGEST_GAP_MS = 50_000;
+const MAX_GAP_MS = 50_000;
 
 /** Integrates rates into sums per node, scaled by `factor`. Leaves out nodes that were not measured from the start. */
 function sumsOf(
@@ -201,7 +201,7 @@ function sumsOf(
     let sum = 0;
     for (const { at, value = 0 } of points) {
       const now = Date.parse(at ?? "");
-      if (!(now - before <= LONGEST_GAP_MS)) return [];
+      if (!(now - before <= MAX_GAP_MS)) return [];
       sum += (Math.max(0, now - before) / 1000) * value * by;
       before = Math.max(before, now);
     }

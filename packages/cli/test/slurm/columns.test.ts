@@ -89,8 +89,8 @@ test("an unknown letter is reported and printed as written", async () => {
   answerWithJobs();
   expect(await runSlurm("squeue", ["-t", "R", "-o", "%i %.5!|%é %1"])).toBe(0);
   expect(rig.out).toBe("JOBID %.5!|%é %1\n43 %.5!|%é %1\n");
-  const said = "squeue: error: Invalid job format specification:";
-  expect(rig.err).toBe(`${said} !\n${said} é\n`);
+  const printed = "squeue: error: Invalid job format specification:";
+  expect(rig.err).toBe(`${printed} !\n${printed} é\n`);
   [rig.out, rig.err] = ["", ""];
   expect(await runSlurm("squeue", ["-h", "-t", "R", "-O", "JobID:4,Nothing,Name"])).toBe(0);
   expect(rig.err).toBe("squeue: error: Invalid job format specification: Nothing\n");

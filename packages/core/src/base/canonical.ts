@@ -1,6 +1,5 @@
-// One text for one value: JSON with sorted keys and without spaces. Replicas hash this text and
-// the log stores it, so it must not depend on the order in which an object happened to be built,
-// and it must be quick: every submission passes here.
+// Canonical JSON: sorted keys, no spaces. Replicas hash this text and the log stores it, so it must not depend on the
+// insertion order of an object. It must be fast, because every submission passes here.
 
 import { invariant } from "./invariant.ts";
 
@@ -34,14 +33,14 @@ function canonicalObject(value: Readonly<Record<string, unknown>>): string {
   return `{${text}}`;
 }
 
-/** Text that JSON writes as it is. */
+/** Text without characters that JSON escapes. */
 const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 const SHORT = 64;
 
 const quoted = (text: string): string =>
   text.length <= SHORT && PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
 
-/** Up to here insertion beats `sort`, by about half on our records. */
+/** Up to this length insertion sort is about twice as fast as `sort` on our records. */
 const FEW = 24;
 
 function sortKeys(keys: string[]): readonly string[] {

@@ -1,5 +1,5 @@
-// The order of allocation ids: by number, then by element. Decimal texts without leading zeros
-// compare by length first, which spares the conversion to numbers.
+// The order of allocation ids: by number, then by element. Decimal texts without leading zeros compare by length first,
+// which avoids parsing numbers.
 
 import { byCodeUnits } from "./canonical.ts";
 import type { AllocationId } from "./ids.ts";

@@ -1,6 +1,5 @@
-// Identifiers, instants and durations as branded types, so that two strings or two numbers
-// that mean different things cannot be swapped. They are parsed once at the border (`wire`);
-// inside, a value of such a type is known to be well formed.
+// Identifiers, instants and durations as branded types, so that values of different meaning cannot be swapped. They are
+// parsed once at the border (`wire`); inside, a value of such a type is well formed.
 
 declare const brand: unique symbol;
 type Brand<T, Name extends string> = T & { readonly [brand]: Name };
@@ -22,7 +21,7 @@ export type Instant = Brand<number, "Instant">;
 export type Duration = Brand<number, "Duration">;
 /** Position of an entry in the log; the first entry has index 1, 0 means "before everything". */
 export type LogIndex = Brand<number, "LogIndex">;
-/** Counts the leaders of a log; an entry carries the term of the leader that wrote it. */
+/** Number of the leader of a log; an entry carries the term of the leader that wrote it. */
 export type Term = Brand<number, "Term">;
 /** The number of a placement of an allocation: 1, 2, ...; 0 before the first placement. */
 export type Attempt = Brand<number, "Attempt">;
@@ -56,6 +55,8 @@ export const nextAttempt = (last: Attempt): Attempt => attempt(last + 1);
 
 /** The user name of actions that no person requested. */
 export const SYSTEM_USER = "system" as UserName;
+/** The user name where the state does not keep who acted. */
+export const UNKNOWN_USER = "" as UserName;
 /** The user name under which the ledger sums users beyond its limit. */
 export const OTHER_USERS = "" as UserName;
 /** The tenant and the vCluster of submissions that name none. */
@@ -75,6 +76,16 @@ export function elementOf(id: string): { readonly group: AllocationId; readonly 
   if (cut < 0) return null;
   return { group: id.slice(0, cut) as AllocationId, index: Number(id.slice(cut + 1)) };
 }
+
+/** Gives an id to text that is checked by other means: generated names, and audit records, which their hash covers. */
+export const unchecked = {
+  allocation: (text: string): AllocationId => text as AllocationId,
+  node: (text: string): NodeId => text as NodeId,
+  tenant: (text: string): TenantId => text as TenantId,
+  vcluster: (text: string): VClusterId => text as VClusterId,
+  user: (text: string): UserName => text as UserName,
+  group: (text: string): GroupId => text as GroupId,
+} as const;
 
 function whole(n: number): number {
   if (!Number.isSafeInteger(n)) throw new RangeError(`not a whole number: ${n}`);

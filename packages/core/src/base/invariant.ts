@@ -1,6 +1,5 @@
-// Bugs are exceptions, refusals are data. `invariant` marks what can only be false when this
-// code is wrong; the replica must stop when it throws, since the state may be half
-// changed.
+// Bugs are exceptions, refusals are data. `invariant` checks conditions that only a bug can violate. The replica must
+// stop when it throws, because the state may be half changed.
 
 export class InvariantError extends Error {
   constructor(message: string) {

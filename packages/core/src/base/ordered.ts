@@ -1,16 +1,15 @@
-// An ordered set kept in chunks of bounded length: adding at the end is a push, any other
-// change moves at most one chunk. A plain sorted array would move 100,000 entries when a requeued
-// allocation goes back to its place; a balanced tree would be slower to walk, which every
-// scheduling cycle does. Not to be changed while it is being walked.
+// An ordered set in chunks of bounded length: appending is a push, any other change moves at most one chunk. A plain
+// sorted array would move 100,000 entries when a requeued allocation returns to its position; a balanced tree would be
+// slower to iterate, which every scheduling cycle does. It must not change during iteration.
 
 export interface Ordered<T> extends Iterable<T> {
   readonly size: number;
-  /** Adding what is already there changes nothing. */
+  /** Adds an item; no effect when it is present. */
   add(item: T): void;
   delete(item: T): void;
 }
 
-/** Appending fills chunks up to this; inserting splits them at twice as many. */
+/** Chunks are filled up to this length by appending, and split at twice this length by inserting. */
 const CHUNK = 512;
 
 export function createOrdered<T>(compare: (a: T, b: T) => number): Ordered<T> {
@@ -74,13 +73,13 @@ export function createOrdered<T>(compare: (a: T, b: T) => number): Ordered<T> {
       size -= 1;
     },
     *[Symbol.iterator]() {
-      // Faster than `yield* chunk` by far.
+      // Much faster than `yield* chunk`.
       for (const chunk of chunks) for (const item of chunk) yield item;
     },
   };
 }
 
-/** What is kept of each, in the same order. */
+/** A value per item, in the same order. */
 export function* lookUp<K, V>(ids: Iterable<K>, find: (id: K) => V): Iterable<V> {
   for (const id of ids) yield find(id);
 }

@@ -62,7 +62,7 @@ export type Outcome =
 
 export const accepted = (id: string | null): Outcome => ({ kind: "accepted", id });
 
-/** It was so already. */
+/** Accepts a command that changes nothing. */
 export const unchanged = (id: string | null): Outcome => ({ kind: "accepted", id, repeated: true });
 
 export const rejected = (refusal: Refusal): Outcome => ({ kind: "rejected", refusal });
@@ -75,7 +75,7 @@ export function refuseFields(fields: readonly FieldProblem[]): Outcome {
   return rejected({ code: "invalid_argument", detail, fields });
 }
 
-/** Longest piece of a user's text that an answer repeats. */
+/** Longest part of a user's text that a message repeats. */
 const QUOTED_MAX = 80;
 
 export const quote = (text: string): string =>

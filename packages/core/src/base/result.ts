@@ -1,5 +1,5 @@
-// The one shape of an error that is a value: the result of an operation that can fail for a reason the caller
-// handles. Commands have their own outcome (outcome.ts); a bug is an exception (invariant.ts).
+// The type of errors as values: the result of an operation that can fail for a reason that the caller handles. Commands
+// have their own outcome (outcome.ts); a bug is an exception (invariant.ts).
 
 export type Result<T, E = string> =
   | { readonly ok: true; readonly value: T }

@@ -1,6 +1,5 @@
-// SHA-256 (FIPS 180-4) of a text as UTF-8, in hex. The core has no library at hand, and the chain of the audit
-// log must be made where the log is folded: in `apply`, the same on every replica. Actions that are audited are
-// rare, so that speed does not matter here; the state hash uses the function that is handed in.
+// SHA-256 (FIPS 180-4) of a text as UTF-8, in hex. The core has no libraries, and `apply` must compute the hash chain
+// of the audit log. Audited actions are rare, so speed does not matter here; the state hash uses a function passed in.
 
 /** The first 32 bits of the fractional parts of the roots of the first primes. */
 const K = Int32Array.from(fractions(64, Math.cbrt));
@@ -28,7 +27,7 @@ function isPrime(n: number): boolean {
   return true;
 }
 
-/** Used again for every block. */
+/** Reused for every block. */
 const w = new Int32Array(64);
 
 function digest(state: Int32Array, block: DataView): void {
@@ -70,7 +69,7 @@ const at = (words: Int32Array, i: number): number => words[i] as number;
 
 const turn = (word: number, by: number): number => (word >>> by) | (word << (32 - by));
 
-/** A one, zeros, and the length in bits. */
+/** Padding: a one bit, zeros, and the length in bits. */
 function padded(bytes: Bytes): Uint8Array<ArrayBuffer> {
   const length = Math.ceil((bytes.length + 9) / BLOCK) * BLOCK;
   const all = new Uint8Array(length);
@@ -107,5 +106,5 @@ function put(bytes: Bytes, code: number): void {
   bytes.length += 1 + more;
 }
 
-/** By how many bytes follow. */
+/** The number of continuation bytes. */
 const FIRST_BYTE: readonly number[] = [0, 0xc0, 0xe0, 0xf0];

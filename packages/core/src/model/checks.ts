@@ -1,5 +1,5 @@
-// The small predicates of checking, and the bounded list that faults are gathered in. A fault
-// repeats nothing of the user's text, which may be long or not printable.
+// Small predicates for checks, and the bounded list that collects faults. A fault never repeats the user's text, which
+// may be long or unprintable.
 
 import type { FieldProblem } from "../base/outcome.ts";
 
@@ -10,7 +10,7 @@ export interface Problems {
   readonly list: FieldProblem[];
   add(field: string, detail: string): void;
   unless(good: boolean, field: string, detail: string): void;
-  /** At most `most` characters, none of them NUL. */
+  /** At most `most` characters, without NUL. */
   text(field: string, value: string, most: number): void;
 }
 

@@ -1,5 +1,5 @@
-// Work on hold is in no queue until it is released. The owner releases a hold that the owner placed; an administrator
-// releases any other.
+// Holds. Held work is not queued until it is released. The owner releases the owner's hold; an administrator releases
+// any hold.
 
 import type { Instant, UserName } from "../base/ids.ts";
 
@@ -12,13 +12,13 @@ export interface Hold {
   readonly since: Instant;
 }
 
-/** Why something waits, for programs and in words. */
+/** The reason of a hold, as a code and as text. */
 export interface HoldReason {
   readonly code: "held_by_user" | "held_by_admin";
   readonly text: string;
 }
 
-/** Of an element that has not been made it is not known who holds it. */
+/** Unknown for an element without a record. */
 export const holdReason = ({ as, by }: Pick<Hold, "as" | "by">): HoldReason =>
   as === "user"
     ? { code: "held_by_user", text: `held by user ${by}`.trimEnd() }

@@ -1,6 +1,6 @@
-// Whether a cluster has anything of its own that a restore would destroy. What it made for itself when
-// it began (the tenant `default` and the first vClusters, all in one entry) does not count. A node that
-// has registered does: its agent has already received orders to stop unknown attempts.
+// Whether a cluster has content that a restore would destroy. What the cluster created itself at its start (the tenant
+// `default` and the first vClusters, in one entry) does not count. A registered node does: its agent has already
+// received orders to stop unknown attempts.
 
 import type { State } from "../state/state.ts";
 

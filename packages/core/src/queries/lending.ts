@@ -1,6 +1,5 @@
-// Whether an allocation may use a node of another vCluster, on the owner's terms. The scheduler and
-// `apply` both ask here. What cannot be stopped again does not borrow: the owner could not get its
-// nodes back.
+// Whether an allocation may borrow a node of another vCluster, on the owner's terms. The scheduler and `apply` both use
+// it. Work that cannot be preempted may not borrow, because the owner could not reclaim its nodes.
 
 import type { VClusterId } from "../base/ids.ts";
 import type { AllocationSpec } from "../model/spec/spec.ts";
@@ -28,7 +27,7 @@ function termsBar({ lifecycle }: AllocationSpec, { maxClass, maxDuration }: Lend
   return `vCluster "${lender}" lends for at most ${maxDuration / 1000} s`;
 }
 
-/** How many more nodes the vCluster would lend now. */
+/** Returns how many more nodes the vCluster lends now. */
 export function lendableNodes(view: View, lender: VClusterId): number {
   const vcluster = view.vcluster(lender);
   const lending = vcluster === undefined ? null : policyOf(vcluster).lending;

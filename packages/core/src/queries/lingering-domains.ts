@@ -1,11 +1,11 @@
-// Which domains still have something of theirs on a node: attempts that are over, but whose end the node has yet to confirm. Their
-// processes may speak until then, so the VNI stays in use.
+// Which domains still have processes on nodes: attempts that are over but not confirmed by the node. Their processes
+// may still communicate, so the VNI stays in use.
 
 import type { NodeId } from "../base/ids.ts";
 import { domainKey } from "../model/network/domain.ts";
 import type { View } from "../state/view.ts";
 
-/** By key of the domain: the nodes. */
+/** The nodes, by the key of the domain. */
 export function nodesStillInDomains(
   view: Pick<View, "nodes" | "allocation">,
 ): ReadonlyMap<string, ReadonlySet<NodeId>> {

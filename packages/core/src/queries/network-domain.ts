@@ -65,7 +65,7 @@ export function freeVni(view: Pick<View, "network" | "domains">): number | null 
   return null;
 }
 
-/** Of a submission, which has no id yet: private domains are not asked for. */
+/** For a submission, which has no id yet: private domains are not checked. */
 export function namedDomainRequest({ tenant, networkDomain }: AllocationSpec): DomainRequest | null {
   if (networkDomain === undefined) return null;
   return { key: domainKey(tenant, networkDomain), tenant, name: networkDomain, private: false };
@@ -77,7 +77,7 @@ export function namedDomainProblem(
   { networkDomain, vcluster }: AllocationSpec,
 ): string | null {
   if (networkDomain === undefined || !isSensitive(view, vcluster)) return null;
-  return "is not for sensitive work, which has a network of its own";
+  return "is not for sensitive work, which has its own network";
 }
 
 /** Returns whether the fabric is ready for this allocation on this node; always where no manager is configured. */

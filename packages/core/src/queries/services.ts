@@ -17,7 +17,7 @@ export interface ServiceEndpoint {
   readonly protocol?: string;
 }
 
-/** In order of allocation, node and port. A port without a name has the allocation's. */
+/** Returns endpoints in order of allocation, node and port. A port without a name has the allocation's. */
 export function* serviceEndpoints(view: View): Generator<ServiceEndpoint> {
   for (const { id, spec, phase } of view.placed()) {
     if ((phase.kind !== "running" && phase.kind !== "checkpointing") || spec.expose === undefined) continue;

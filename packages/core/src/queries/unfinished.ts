@@ -1,4 +1,5 @@
-// How much work of some kind has not ended. Walks everything: asked only before a tenant or a vCluster is removed.
+// Counts unfinished work of some kind. It scans everything, so it is used only before a tenant or a vCluster is
+// removed.
 
 import type { Allocation } from "../model/allocation/allocation.ts";
 import { isFinal } from "../model/allocation/phase.ts";

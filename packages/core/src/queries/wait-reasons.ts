@@ -6,7 +6,7 @@ import { type HoldReason, holdReason } from "../model/hold.ts";
 import type { Dependency } from "../model/spec/dependency.ts";
 import type { View } from "../state/view.ts";
 
-/** For programs and in words; nothing: it waits for nodes, or not at all. */
+/** Returns the reasons as codes and texts; empty when it waits for nodes only, or not at all. */
 export function waitReasons(view: View, waiter: Allocation | TaskGroup): readonly WaitReason[] {
   const unmet = describeUnmet(view, waiter).map((text): WaitReason => ({ code: "dependency", text }));
   return waiter.hold === undefined ? unmet : [holdReason(waiter.hold), ...unmet];

@@ -9,7 +9,7 @@ import { beginOf, type Day, type DayAmount, dayOf, type Window } from "../model/
 export interface Account {
   readonly ended: Map<Day, Amount>;
   readonly running: Map<Day, Running>;
-  /** Of what has ended, over the days last asked for: the same are asked for until the next midnight. */
+  /** Cached sum of ended work over the last requested window: readers use the same window until midnight. */
   sum: EndedSum | null;
 }
 
@@ -22,7 +22,7 @@ interface Running {
   readonly count: number;
   readonly nodes: number;
   readonly gpus: number;
-  /** From the day's begin to each start, summed. */
+  /** Sum of the milliseconds from midnight to each start. */
   readonly nodeOffsetMs: number;
   readonly gpuOffsetMs: number;
 }
@@ -31,7 +31,7 @@ export const createAccount = (): Account => ({ ended: new Map(), running: new Ma
 
 export const isEmpty = (account: Account): boolean => account.ended.size === 0 && account.running.size === 0;
 
-/** `sign` -1 takes back what was added before. */
+/** `sign` -1 removes an earlier addition. */
 export function addEnded(account: Account, day: Day, amount: Amount, sign: 1 | -1): void {
   const known = account.ended.get(day) ?? NO_USE;
   const nodeMs = known.nodeMs + sign * amount.nodeMs;
@@ -58,14 +58,14 @@ export function addRunning(account: Account, start: number, held: CurrentUse, si
 
 const NO_RUNNING: Running = { count: 0, nodes: 0, gpus: 0, nodeOffsetMs: 0, gpuOffsetMs: 0 };
 
-/** Costs at most the days of the account, not the window's and not the allocations'. */
+/** Takes time proportional to the days of the account, not to the window or the allocations. */
 export function sumOver(account: Account, { from, to, now }: Window): Amount {
   if (account.sum?.from !== from || account.sum.to !== to) account.sum = endedOver(account, from, to);
   let { nodeMs, gpuMs } = account.sum;
   const end = Math.min(now, beginOf(to + 1));
   for (const [day, running] of account.running) {
     if (day > to) continue;
-    // As below, without making an object: every cycle asks for everyone who waits.
+    // As below, without allocating: every cycle queries every waiting user.
     const begin = beginOf(Math.max(day, from));
     const ms = Math.max(0, end - begin);
     const first = begin === beginOf(day);
@@ -86,7 +86,7 @@ function endedOver({ ended }: Account, from: Day, to: Day): EndedSum {
   return { from, to, nodeMs, gpuMs };
 }
 
-/** One figure for every day of the window, days without any included. */
+/** Returns one figure per day of the window, including empty days. */
 export function dayByDay(account: Account, { from, to, now }: Window): readonly DayAmount[] {
   const days: DayAmount[] = [];
   for (let day = from; day <= to; day += 1) {
@@ -103,7 +103,7 @@ export function dayByDay(account: Account, { from, to, now }: Window): readonly 
   return days;
 }
 
-/** `begin` is the begin of the start's own day or later. A reader's clock may be behind the log: then nothing. */
+/** `begin` is the start of that day or later. A reader's clock may be behind the log: then 0. */
 function usedBetween(running: Running, day: Day, begin: number, end: number): Amount {
   const ms = Math.max(0, end - begin);
   const first = begin === beginOf(day);

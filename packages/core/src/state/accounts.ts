@@ -1,6 +1,5 @@
-// The accounts of all users, tenants and of the cluster, kept up to date at every replacement of a
-// bucket, an allocation or a node. Nothing here is hashed or stored; a restored state builds it again
-// from its records.
+// The accounts of all users, tenants and the cluster, updated whenever a bucket, an allocation or a node is replaced.
+// Derived from the records, neither hashed nor stored.
 
 import { byCodeUnits } from "../base/canonical.ts";
 import type { AllocationId, Instant, TenantId, UserName } from "../base/ids.ts";
@@ -37,7 +36,7 @@ interface TenantAccounts {
 interface Started extends CurrentUse {
   readonly tenant: TenantId;
   readonly user: UserName;
-  /** As it began. */
+  /** The account at the start. */
   readonly record: Allocation;
   readonly at: Instant;
 }
@@ -51,7 +50,7 @@ export function createAccounts(gpusOn: GpusOn): Accounts {
   const bucketsOn = new Map<Day, number>();
   let oldest: Day = Number.POSITIVE_INFINITY;
 
-  /** Applies a change to the user's, the tenant's and the cluster's account, and forgets those left empty. */
+  /** Applies a change to the user's, the tenant's and the cluster's account, and removes empty accounts. */
   function change(tenant: TenantId, user: UserName, act: (account: Account) => void): void {
     const accounts = tenants.get(tenant) ?? { all: createAccount(), users: new Map(), usersWithBuckets: 0 };
     const own = accounts.users.get(user) ?? createAccount();
@@ -109,7 +108,7 @@ export function createAccounts(gpusOn: GpusOn): Accounts {
     allocationReplaced(before, after) {
       const was = chargedSince(before);
       const is = chargedSince(after);
-      // The same nodes since the same time: nothing new. This is nearly always so.
+      // Same nodes since the same time: no change. This is the common case.
       if (was !== null && was === is && nodesOf(before) === nodesOf(after)) return;
       if (before !== undefined && was !== null) end(before.id);
       if (after === undefined || is === null) return;

@@ -1,5 +1,5 @@
-// The allocations of each user: the records know whose they are, and who asks for one user's among a hundred thousand
-// should not wait until all of them were looked at. Elements of groups are among them; who wants none passes them over.
+// The allocations of each user, so that a query for one user does not scan a hundred thousand records. Elements of
+// groups are included; readers skip them if needed.
 
 import { compareAllocationIds } from "../base/id-order.ts";
 import type { AllocationId, UserName } from "../base/ids.ts";

@@ -30,7 +30,7 @@ export interface Flows {
   windowElements(group: AllocationId): number;
   /** Suspended until a user resumes them. */
   restingElements(group: AllocationId): number;
-  /** Positions whose counterparts are met and which have not been made. */
+  /** Positions whose counterparts are met and which have no record yet. */
   ready(group: AllocationId): Ordered<number>;
   allocationReplaced(before: Allocation | undefined, after: Allocation | undefined): void;
   groupReplaced(before: TaskGroup | undefined, after: TaskGroup | undefined): void;
@@ -108,7 +108,7 @@ export function createFlows(): Flows {
   };
 }
 
-/** An allocation or a group, as far as waiting goes. */
+/** The dependency part of an allocation or a group. */
 type Waiter = Pick<Allocation, "id" | "spec" | "unmet">;
 
 const isBlocked = (record: Allocation | undefined): boolean =>
@@ -117,7 +117,7 @@ const isBlocked = (record: Allocation | undefined): boolean =>
 const openGroup = (group: TaskGroup | undefined): TaskGroup | undefined =>
   group === undefined || hasGroupEnded(group.phase) ? undefined : group;
 
-/** Edges that wait for an end, as places in the spec. */
+/** Edges that wait for an end, as positions in the spec. */
 function openEdges(waiter: Waiter | undefined): readonly number[] {
   const edges = waiter?.spec.dependsOn ?? NO_EDGES;
   const open = waiter?.unmet?.filter((n) => edges[n]?.condition !== "mutex") ?? NONE;

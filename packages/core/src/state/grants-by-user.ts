@@ -1,4 +1,4 @@
-// The grants of each user, for the question that every call asks.
+// The grants of each user, for the authorization of every call.
 
 import type { UserName } from "../base/ids.ts";
 import { type Grant, grantKey } from "../model/access/grant.ts";

@@ -1,5 +1,4 @@
-// A sum of hashes: it does not depend on the order in which they came, and one that is replaced is
-// taken out again without a look at the others.
+// A sum of hashes. It does not depend on their order, and one hash can be replaced without reading the others.
 
 import { invariant } from "../base/invariant.ts";
 
@@ -15,7 +14,7 @@ const WORDS = 8;
 
 export function createHashSum(): HashSum {
   const sum = new Uint32Array(WORDS);
-  /** Until the sum changes. */
+  /** Cached until the sum changes. */
   let text: string | null = null;
 
   function change(hex: string, sign: 1 | -1): void {
@@ -38,5 +37,5 @@ export function createHashSum(): HashSum {
   };
 }
 
-/** 0 to 9 and a to f, of a hash in small letters. */
+/** Parses a lower-case hex digit. */
 const digit = (code: number): number => (code < 58 ? code - 48 : code - 87);

@@ -1,6 +1,5 @@
-// One hash over everything replicated: the sums of the tables' record hashes, the counters, the
-// retention rule, and the position. Replicas on the same entry have the same one. It costs only the
-// records that changed since it was last asked for.
+// The state hash: the sums of the tables' record hashes, the counters, the retention rule, and the position. Replicas
+// at the same entry have the same hash. It costs only the records that changed since the last hash.
 
 import { canonical } from "../base/canonical.ts";
 import type { State } from "./state.ts";
@@ -17,16 +16,16 @@ export const stateHash = (state: State, hash: HashText): string =>
     hash,
   );
 
-/** A state as far as its hash goes: the one that is, or one that was. */
+/** The inputs of a state hash. */
 interface HashParts {
   readonly position: Pick<State, "index" | "at" | "version" | "retention" | "counters">;
   size(table: keyof Tables): number;
   digest(table: keyof Tables): string;
 }
 
-/** Tables of every hash; other tables count while they are not empty. */
+/** Tables of every hash; other tables are included while they are not empty. */
 const ALWAYS = true;
-/** So the hash is the one that servers have which do not know the table. */
+/** Then the hash equals that of servers without the table. */
 const WHEN_USED = false;
 
 const TABLES: Readonly<Record<keyof Tables, boolean>> = {
@@ -60,7 +59,7 @@ export function hashOfParts({ position, size, digest }: HashParts, hash: HashTex
   for (const [table, always] of Object.entries(TABLES) as [keyof Tables, boolean][]) {
     if (always || size(table) > 0) digests[table] = digest(table);
   }
-  // Left out while nothing newer was used, as the later tables are.
+  // Omitted while no newer feature was used, as the later tables are.
   const newer = version === 1 ? {} : { version };
   return hash(canonical({ index, at, retention, counters, ...digests, ...newer }));
 }

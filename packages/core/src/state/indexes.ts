@@ -1,6 +1,5 @@
-// What can be read off the records, kept up to date at every replacement so that asking is free:
-// pending per vCluster, placed, usage per tenant, free nodes, claims per allocation. Nothing here
-// is hashed or stored; a restored state builds it again from its records.
+// Indexes over the records, updated at every replacement: pending per vCluster, placed, usage per tenant, free nodes,
+// claims per allocation. Neither hashed nor stored; a restored state rebuilds them.
 
 import { byCodeUnits } from "../base/canonical.ts";
 import { compareAllocationIds } from "../base/id-order.ts";
@@ -43,7 +42,7 @@ export interface Indexes {
   allocationReplaced(before: Allocation | undefined, after: Allocation | undefined): void;
   dagReplaced(after: Dag): void;
   dagRemoved(record: Dag): void;
-  /** Answers the allocations whose last claim went with this change. */
+  /** Returns the allocations whose last claim was released by this change. */
   nodeReplaced(before: Node | undefined, after: Node): readonly AllocationId[];
   /** The only claim on each of these nodes was taken (1) or released (-1); returns the number of claims that its allocation has left. */
   claimReplaced(nodes: readonly Node[], claim: Claim, change: 1 | -1): number;
@@ -153,7 +152,7 @@ const numberOf = (id: DagId): number => Number(id.slice(id.indexOf("-") + 1));
 
 const byEnd = (a: Dag, b: Dag): number => (a.endedAt ?? 0) - (b.endedAt ?? 0) || numberOf(a.id) - numberOf(b.id);
 
-/** Ready and without any claim: what a placement may take. */
+/** A placement may take nodes that are ready and have no claim. */
 export const isFree = (node: Node): boolean => node.state.kind === "ready" && node.claims.length === 0;
 
 const NONE = createOrdered<AllocationId>(compareAllocationIds);

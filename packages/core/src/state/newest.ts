@@ -1,5 +1,5 @@
-// The allocations newest first, without the elements of groups: ids are given in order, so a list of them that only
-// grows at its end is enough. What has left the table leaves a hole, and the list is closed up when half of it is holes.
+// The allocations, newest first, without elements of groups. Ids are increasing, so an append-only list is enough. A
+// removed record leaves a hole; the list is compacted when half of it is holes.
 
 import { compareAllocationIds } from "../base/id-order.ts";
 import type { AllocationId } from "../base/ids.ts";
@@ -10,8 +10,8 @@ export interface Newest<T> {
   walk(before: AllocationId | null): Iterable<T>;
 }
 
-/** A list shorter than this is not worth closing up. */
-const LEAST_CLOSED_UP = 1_024;
+/** Shorter lists are not compacted. */
+const MIN_CLOSED_UP = 1_024;
 
 export function createNewest<T>(find: (id: AllocationId) => T | undefined, count: () => number): Newest<T> {
   let ids: AllocationId[] = [];
@@ -26,14 +26,14 @@ export function createNewest<T>(find: (id: AllocationId) => T | undefined, count
 
   return {
     added(id) {
-      if (ids.length > LEAST_CLOSED_UP && ids.length > 2 * count()) ids = ids.filter((one) => find(one) !== undefined);
+      if (ids.length > MIN_CLOSED_UP && ids.length > 2 * count()) ids = ids.filter((one) => find(one) !== undefined);
       ids.push(id);
     },
     walk,
   };
 }
 
-/** Of the first that is not below `id`. */
+/** Returns the position of the first id that is not below `id`. */
 function placeOf(ids: readonly AllocationId[], id: AllocationId): number {
   let low = 0;
   let high = ids.length;

@@ -1,6 +1,7 @@
 // The functions of the view over the state. The counts of the view are getters of the state itself, since copying a getter
 // would freeze its value.
 
+import { compareAllocationIds } from "../base/id-order.ts";
 import type { AllocationId, NodeId } from "../base/ids.ts";
 import { present } from "../base/invariant.ts";
 import { lookUp } from "../base/ordered.ts";
@@ -8,7 +9,6 @@ import type { Allocation } from "../model/allocation/allocation.ts";
 import { elementState, heldMark, heldPositions, markKey } from "../model/group/marks.ts";
 import { positionOf, sizeOf } from "../model/group/range.ts";
 import type { Node } from "../model/node/node.ts";
-import { inOrder } from "./in-order.ts";
 import { lockKey } from "./mutex-index.ts";
 import { allocationIn, markOf, type Store } from "./store.ts";
 import type { View } from "./view.ts";
@@ -72,7 +72,7 @@ export function createReaders(store: Store): Readers {
     allocation: (id) => tables.allocations.get(id),
     allocations: () => {
       const { elements } = indexes.flows;
-      // The usual case costs nothing.
+      // Fast path.
       if (elements.size === 0) return tables.allocations.values();
       return inOrder(tables.allocations.values(), lookUp(elements, allocationOf));
     },
@@ -128,4 +128,24 @@ export function createReaders(store: Store): Readers {
     earlierSecrets: (name) => tables.secrets.get(name)?.earlier ?? [],
     audit: () => tables.audit.values(),
   };
+}
+
+function* inOrder(
+  records: Iterable<Allocation>,
+  elements: Iterable<Allocation>,
+): Generator<Allocation, void, undefined> {
+  const woven = elements[Symbol.iterator]();
+  let next = woven.next();
+  for (const record of records) {
+    if (record.element !== undefined) continue;
+    while (next.done !== true && compareAllocationIds(next.value.id, record.id) < 0) {
+      yield next.value;
+      next = woven.next();
+    }
+    yield record;
+  }
+  while (next.done !== true) {
+    yield next.value;
+    next = woven.next();
+  }
 }

@@ -13,7 +13,7 @@ export interface RestoreProof {
   step(limit: number): boolean;
 }
 
-/** To be called before the state is changed. */
+/** Must be called before the state changes. */
 export function proveRestored(state: State, expected: string, hash: HashText, doubt: () => Error): RestoreProof {
   const { index, at, version, retention, counters } = state;
   const position = { index, at, version, retention, counters: { ...counters } };
@@ -35,7 +35,7 @@ export function proveRestored(state: State, expected: string, hash: HashText, do
     return actual === expected;
   }
 
-  /** Every time: a doubt does not go away by asking again. */
+  /** Throws every time after a mismatch. */
   function conclude(): false {
     right ??= judge();
     captured.length = 0;

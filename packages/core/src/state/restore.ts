@@ -1,6 +1,6 @@
-// Reads a snapshot line by line into a fresh state, and believes it only when the version is
-// known, every line is there, and the state hash is the one its writer had. Any doubt is a
-// SnapshotError; the caller falls back to an older snapshot.
+// Reads a snapshot line by line into a new state. The state is valid only when the version is known, every line is
+// present, and the state hash matches. Anything else is a SnapshotError, and the caller falls back to an older
+// snapshot.
 
 import { compareAllocationIds } from "../base/id-order.ts";
 import { type AllocationId, instant, logIndex } from "../base/ids.ts";
@@ -68,7 +68,7 @@ const damaged = (index: number): SnapshotError =>
   new SnapshotError(`the snapshot at index ${index} does not have its state hash: it is damaged`);
 
 interface SnapshotReader {
-  /** Filled by the lines; to be believed once they are complete. */
+  /** Filled by the lines; valid once they are complete. */
   readonly state: State;
   line(text: string): void;
   /** Throws unless the last line was the footer. */
@@ -146,10 +146,10 @@ function readHeader(state: State, text: string): string {
 function checkFooter(text: string, lines: number): void {
   const footer = JSON.parse(text) as Partial<SnapshotFooter> | null;
   if (footer?.lines === lines) return;
-  throw new SnapshotError(`the snapshot has ${lines} lines where its footer says ${footer?.lines ?? "nothing"}`);
+  throw new SnapshotError(`the snapshot has ${lines} lines where its footer has ${footer?.lines ?? "nothing"}`);
 }
 
-/** Records go into the tables and indexes as they are; nothing is judged again. */
+/** Puts records into tables and indexes without checks. */
 export function loadRecord(state: State, table: string, record: unknown, line: number): void {
   const load = Object.hasOwn(LOADERS, table) ? LOADERS[table] : undefined;
   if (load === undefined) throw new SnapshotError(`line ${line} of the snapshot belongs to an unknown table`);
@@ -188,14 +188,14 @@ function restoreNode(state: State, node: Node): void {
 }
 
 function restoreAllocation(state: State, record: Allocation, before: AllocationId | null, line: number): void {
-  // Walking the table in order of id rests on its records having come in that order.
+  // Iteration in order of id relies on the records arriving in that order.
   if (before !== null && compareAllocationIds(before, record.id) >= 0) {
     throw new SnapshotError(`line ${line} of the snapshot is out of order`);
   }
   loadAllocation(state, record);
 }
 
-/** Without counting it as finished again: that has its own table. */
+/** Not counted as finished again: that has its own table. */
 function loadGroup(state: State, record: TaskGroup): void {
   state.tables.groups.set(record.id, record);
   state.indexes.flows.groupReplaced(undefined, record);
@@ -205,7 +205,7 @@ function loadAllocation(state: State, record: Allocation): void {
   state.loadAllocation(record);
 }
 
-/** Damaged text shows itself in many ways: not JSON, a field that is missing, a number that is none. */
+/** Damaged text causes various errors: invalid JSON, missing fields, wrong types. */
 function guarded<T>(line: number, read: () => T): T {
   try {
     return read();

@@ -1,6 +1,5 @@
-// What preemption and lending ask for all the time, counted at every replacement: which classes wait and
-// which run, who waits for nodes that were freed for it, and how many nodes of a vCluster others hold.
-// Nothing here is hashed or stored; a restored state builds it again from its records.
+// Counts for preemption and lending: which classes wait and run, which preemptors wait for freed nodes, and how many
+// nodes of a vCluster are lent. Derived from the records, neither hashed nor stored.
 
 import { compareAllocationIds } from "../base/id-order.ts";
 import type { AllocationId, VClusterId } from "../base/ids.ts";
@@ -20,7 +19,7 @@ export interface SharingIndex {
   homeNodes(vcluster: VClusterId): { readonly home: number; readonly lent: number };
   allocationReplaced(before: Allocation | undefined, after: Allocation | undefined): void;
   nodeReplaced(before: Node | undefined, after: Node): void;
-  /** A node of this vCluster went to another's work (1), or came back (-1). */
+  /** Counts a node of this vCluster as lent (1) or returned (-1). */
   lentChanged(home: VClusterId, change: 1 | -1): void;
 }
 

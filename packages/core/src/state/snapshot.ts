@@ -1,6 +1,5 @@
-// A snapshot is text, one record per line between a header and a footer. The records are
-// immutable, so taking one is copying references; the text is made while it is being read, and
-// entries may be applied meanwhile.
+// A snapshot is text, one record per line between a header and a footer. Records are immutable, so taking a snapshot
+// copies references; the text is produced while it is read, and entries may be applied meanwhile.
 
 import { ENTRY_VERSION } from "../base/versions.ts";
 import { stateHash } from "./hash.ts";
@@ -10,7 +9,7 @@ import type { HashText } from "./table.ts";
 import type { Tables } from "./tables.ts";
 import type { Retention } from "./view.ts";
 
-/** The newest that this program reads. A snapshot has the version of the newest entry folded into it. */
+/** The newest version that this program reads. A snapshot has the version of its newest entry. */
 export const SNAPSHOT_VERSION = ENTRY_VERSION;
 
 export type TableName = keyof Tables;
@@ -51,7 +50,7 @@ export interface SnapshotHeader {
 }
 
 export interface SnapshotFooter {
-  /** Lines of the whole snapshot, header and footer included. */
+  /** Number of lines, including header and footer. */
   readonly lines: number;
 }
 
@@ -64,7 +63,7 @@ export function snapshotLines(state: State, hash: HashText): Iterable<string> {
     retention: state.retention,
     stateHash: stateHash(state, hash),
   };
-  // Allocations in order of id, which those of groups do not come in.
+  // In order of id, which differs from the table order for group elements.
   const recordsOf = (name: TableName): Iterable<unknown> =>
     name === "allocations" ? state.allocations() : state.tables[name].values();
   const captured = TABLE_NAMES.map((name) => ({ name, records: [...recordsOf(name)] }));

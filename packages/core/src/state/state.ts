@@ -1,6 +1,5 @@
-// The replicated state: tables of immutable records, a few counters, and indexes over them. It is
-// a View for readers; only `apply` and `restore` use the rest. A record is replaced, never
-// changed, so a reader may keep one as long as it likes.
+// The replicated state: tables of immutable records, a few counters, and indexes. It is a View for readers; only
+// `apply` and `restore` use the rest. Records are replaced, never changed, so readers may keep them.
 
 import type { AllocationId, Instant, LogIndex, NodeId, UserName } from "../base/ids.ts";
 import { duration, instant, logIndex } from "../base/ids.ts";
@@ -35,7 +34,7 @@ export interface State extends View {
   readonly tables: Tables;
   readonly indexes: Indexes;
   putAllocation(record: Allocation): void;
-  /** From a snapshot, in order of id: without judging it again. */
+  /** Adds a record of a snapshot, in order of id, without checks. */
   loadAllocation(record: Allocation): void;
   removeAllocation(id: AllocationId): void;
   putNode(record: Node): void;
@@ -44,7 +43,7 @@ export interface State extends View {
   putBucket(record: Bucket): void;
   dropBucket(record: Bucket): void;
   putGroup(record: TaskGroup): void;
-  /** With its marks. */
+  /** Removes a group with its marks. */
   removeGroup(record: TaskGroup): void;
   /** The mark of one element. */
   mark(group: TaskGroup, position: number): string;
@@ -53,15 +52,15 @@ export interface State extends View {
   removeDag(record: Dag): void;
   putGrant(record: Grant): void;
   removeGrant(record: Grant): void;
-  /** At the end. */
+  /** Appends a record. */
   putAudit(record: AuditRecord): void;
-  /** Another log takes its place. */
+  /** Replaces the audit log. */
   dropAudit(): void;
   putRequest(record: AnsweredRequest): void;
   removeRequest(record: AnsweredRequest): void;
 }
 
-/** 10,000 records or a week, whichever ends first. */
+/** 10,000 records or a week, whichever comes first. */
 const DEFAULT_RETENTION: Retention = {
   maxFinished: 10_000,
   maxFinishedAge: duration(7 * 24 * 3600 * 1000),
@@ -266,5 +265,5 @@ function createRecordWriters({ tables, indexes, grants }: Store): RecordWriters 
   };
 }
 
-/** A user name holds no space, so the key is unambiguous. */
+/** User names contain no space, so the key is unambiguous. */
 const requestKey = (user: UserName, requestId: string): string => `${user} ${requestId}`;

@@ -1,30 +1,29 @@
-// A table of immutable records by key, in order of insertion, that remembers which records
-// changed since its digest was last asked for. The digest is the sum of the records' hashes, so
-// it does not depend on their order and costs only what changed.
+// A table of immutable records by key, in insertion order, that tracks changes since its last digest. The digest is the
+// sum of the record hashes: it does not depend on their order and costs only the changed records.
 
 import { canonical } from "../base/canonical.ts";
 import { createHashSum } from "./hash-sum.ts";
 
-/** Hex SHA-256 of a text; handed in, because the pure core has no hash function. */
+/** Returns the SHA-256 of a text in hex; passed in, because the core has no hash function. */
 export type HashText = (text: string) => string;
 
 export interface Table<K extends string, V> {
   readonly size: number;
-  /** Records whose hash the next digest has to work out. */
+  /** Number of records that the next digest must hash. */
   readonly dirty: number;
   get(key: K): V | undefined;
   has(key: K): boolean;
   set(key: K, record: V): void;
-  /** Many at once, each at the place of its key. */
+  /** Sets many records. */
   setAll(keys: readonly K[], records: readonly V[]): void;
   delete(key: K): void;
   keys(): Iterable<K>;
   values(): Iterable<V>;
   digest(hash: HashText): string;
   entries(): Iterable<readonly [K, V]>;
-  /** Of a record that is, or was, kept under this key; when it still is, the next digest has it for nothing. */
+  /** Returns the hash of a record that is or was in the table; a current one is cached for the next digest. */
   hashFor(key: K, record: V, hash: HashText): string;
-  /** Hashes up to `limit` changed records ahead of the next digest; answers how many it did. */
+  /** Hashes up to `limit` changed records ahead of the next digest; returns their number. */
   warm(hash: HashText, limit: number): number;
 }
 
@@ -79,7 +78,7 @@ export function createTable<K extends string, V>(
     delete(key) {
       records.delete(key);
       changed(key);
-      // A record that came and went between two digests leaves nothing to subtract.
+      // A record that was added and deleted between two digests has no hash to subtract.
       if (hashed.has(key)) dirty.add(key);
       else dirty.delete(key);
     },

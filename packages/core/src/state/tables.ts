@@ -23,9 +23,9 @@ import type { VCluster } from "../model/vcluster/vcluster.ts";
 import type { ChangeLog } from "./changes.ts";
 import { createTable, type Table } from "./table.ts";
 
-/** A request that has been answered; the same one is answered the same way again. */
+/** An answered request; a repetition gets the same answer. */
 export interface AnsweredRequest {
-  /** Numbers the answers; the oldest leaves first. */
+  /** The number of the answer; the oldest is removed first. */
   readonly n: number;
   readonly user: UserName;
   readonly requestId: string;
@@ -36,7 +36,7 @@ export interface AnsweredRequest {
   readonly at: Instant;
 }
 
-/** An allocation that is final and holds no claim any more, or a group; the first to finish leaves first. */
+/** A final allocation without claims, or a group; the first to finish leaves first. */
 export interface Finished {
   readonly n: number;
   readonly allocation: AllocationId;
@@ -46,13 +46,13 @@ export interface Tables {
   readonly vclusters: Table<VClusterId, VCluster>;
   readonly tenants: Table<TenantId, Tenant>;
   readonly nodes: Table<NodeId, Node>;
-  /** Elements of groups aside in order of id, because ids are given in order and records keep their place. */
+  /** In order of id, except elements of groups. */
   readonly allocations: Table<AllocationId, Allocation>;
   /** By decimal `n`, without gaps: added at the end, removed at the front. */
   readonly requests: Table<string, AnsweredRequest>;
   /** By decimal `n`, without gaps: added at the end, removed at the front. */
   readonly finished: Table<string, Finished>;
-  /** A restore under way, by decimal `n`; empty at all other times. */
+  /** The pieces of a restore in progress, by decimal `n`; empty otherwise. */
   readonly staging: Table<string, Staged>;
   /** The use of ended attempts, by day, tenant and user. */
   readonly ledger: Table<BucketKey, Bucket>;
@@ -62,14 +62,14 @@ export interface Tables {
   readonly marks: Table<MarkKey, MarkChunk>;
   /** In order of id. */
   readonly dags: Table<DagId, Dag>;
-  /** Changed while the cluster runs. */
+  /** Settings changed at run time. */
   readonly settings: Table<string, Setting>;
   /** In order of time. */
   readonly notices: Table<string, Notice>;
   readonly domains: Table<string, Domain>;
-  /** One record, "settings"; none: the defaults. */
+  /** One record, "settings"; empty for the defaults. */
   readonly network: Table<string, NetworkSettings>;
-  /** One record, "limits"; none: there are none. */
+  /** One record, "limits"; empty without limits. */
   readonly limits: Table<string, ClusterLimits>;
   readonly hooks: Table<string, Hook>;
   /** In order of time. */

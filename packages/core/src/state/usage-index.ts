@@ -11,7 +11,7 @@ interface UsageIndex {
   claimCount(allocation: AllocationId): number;
   /** An allocation of the tenant was placed (1) or is no longer placed (-1). */
   placed(tenant: TenantId, change: 1 | -1): void;
-  /** Returns the allocations whose last claim went with this change. */
+  /** Returns the allocations whose last claim was released by this change. */
   claimsReplaced(before: readonly Claim[], after: readonly Claim[]): readonly AllocationId[];
   /** Counts one claim on several nodes (positive) or its end there (negative). Returns the number of claims that its allocation has left. */
   claimCounted(claim: Claim, change: number): number;
@@ -50,7 +50,7 @@ export function createUsageIndex(usageChanged: (tenant: TenantId) => void): Usag
   function claimsReplaced(before: readonly Claim[], after: readonly Claim[]): readonly AllocationId[] {
     for (const tenant of tenantsOf(before)) tallyOf(tenant).nodes -= 1;
     for (const tenant of tenantsOf(after)) tallyOf(tenant).nodes += 1;
-    // A node is shared within one vCluster only: the first claim tells whose it is.
+    // A node is shared within one vCluster only, so the first claim names it.
     countNodes(before[0], -1);
     countNodes(after[0], 1);
     for (const claim of after) count(claim.allocation, 1);

@@ -1,5 +1,4 @@
-// What readers of the state may see: the scheduler, the controllers and the API handlers get
-// this, never the tables themselves.
+// The read-only view of the state for the scheduler, the controllers and the API handlers.
 
 import type {
   AllocationId,
@@ -50,7 +49,7 @@ export interface View {
   readonly index: LogIndex;
   /** Time of the last entry applied. */
   readonly at: Instant;
-  /** Of the newest kind of entry applied. */
+  /** The version of the newest entry applied. */
   readonly version: number;
   readonly retention: Retention;
 
@@ -58,19 +57,19 @@ export interface View {
   /** In order of id number: the order of submission. */
   allocations(): Iterable<Allocation>;
   readonly allocationCount: number;
-  /** Without elements of groups, newest first: those below `before`, or all. Not to be walked across a change. */
+  /** Without elements of groups, newest first: those below `before`, or all. A change invalidates the iterator. */
   newest(before: AllocationId | null): Iterable<Allocation>;
-  /** One user's, elements of groups included, in order of id. */
+  /** Allocations of one user, including elements of groups, in order of id. */
   ofUser(user: UserName): Iterable<Allocation>;
   ofUserCount(user: UserName): number;
   /** Allocations that wait for nodes and for nothing else, in order of submission. */
   pending(vcluster: VClusterId): Iterable<Allocation>;
   pendingCount(vcluster: VClusterId): number;
-  /** The highest class that waits there; -1 when none does. */
+  /** The highest pending class of the vCluster; -1 without pending work. */
   highestPendingClass(vcluster: VClusterId): number;
   /** Preemptors that have not started yet, in order of id. */
   awaiting(): Iterable<Allocation>;
-  /** Pending, but not queued: what they depend on has not ended. In order of id. */
+  /** Pending with unmet dependencies, in order of id. */
   blocked(): Iterable<Allocation>;
   readonly blockedCount: number;
   /** Services in their restart delay, in order of id. */
@@ -81,16 +80,16 @@ export interface View {
   /** Staging, running or checkpointing, in order of id. */
   placed(): Iterable<Allocation>;
   readonly placedCount: number;
-  /** Of everything placed, anywhere; infinite when nothing is. */
+  /** The lowest class of all placed work; infinite when nothing is placed. */
   readonly lowestPlacedClass: number;
 
   node(id: NodeId): Node | undefined;
   /** In order of id. */
   nodes(): Iterable<Node>;
   readonly nodeCount: number;
-  /** Ready nodes without any claim; kept up to date, so that asking is free. */
+  /** Ready nodes without claims, from an index. */
   readonly freeNodeCount: number;
-  /** Nodes whose home it is, and those of them that others hold. */
+  /** Home nodes of the vCluster, and those of them that are lent. */
   homeNodes(vcluster: VClusterId): { readonly home: number; readonly lent: number };
 
   tenant(id: TenantId): Tenant | undefined;
@@ -111,11 +110,11 @@ export interface View {
   pendingElements(group: AllocationId): number;
   /** Elements of a group that are suspended until a user resumes them. */
   restingElements(group: AllocationId): number;
-  /** How one element stands; null when the group has none with that index. */
+  /** Returns the state of an element; null when the group has no such index. */
   element(group: TaskGroup, index: number): ElementState | null;
   /** Returns the kind of hold on an element without a record; `null` when it is not held. */
   elementHold(group: TaskGroup, index: number): HoldKind | null;
-  /** Positions of held elements that have not been made, in order. */
+  /** Positions of held elements without a record, in order. */
   heldElements(group: TaskGroup, as: HoldKind): Iterable<number>;
 
   /** Returns `null` when the name is free. */
@@ -124,7 +123,7 @@ export interface View {
   dag(id: DagId): Dag | undefined;
   /** In order of id. */
   dags(): Iterable<Dag>;
-  /** Set at run time; what is not here is as each server's file says. */
+  /** Settings changed at run time; all others come from each server's configuration file. */
   settings(): Iterable<Setting>;
   notice(key: string): Notice | undefined;
   /** In order of time. */
@@ -132,7 +131,7 @@ export interface View {
   readonly network: NetworkSettings;
   readonly limits: ClusterLimits;
   domain(key: string): Domain | undefined;
-  /** In order of their making. */
+  /** In order of creation. */
   domains(): Iterable<Domain>;
   hooks(): Iterable<Hook>;
   /** Pending webhook deliveries, in order of time. */
@@ -140,14 +139,14 @@ export interface View {
   /** Checkpoints whose removal no node has accepted yet, in order of time. */
   clearings(): Iterable<CheckpointRemoval>;
 
-  /** Roles that users have in tenants, apart from what their tokens say. */
+  /** Roles of users in tenants, besides those in tokens. */
   grants(): Iterable<Grant>;
   grantsOf(user: UserName): readonly Grant[];
   /** Returns a secret of the cluster, for its servers only; `null` before it is made. */
   secret(name: SecretName): string | null;
   /** The values it replaced, newest first; some may have expired. */
   earlierSecrets(name: SecretName): readonly EarlierSecret[];
-  /** The newest of the audit log, in order. */
+  /** The newest audit records, in order. */
   audit(): Iterable<AuditRecord>;
   lastAudit(): AuditRecord | undefined;
   /** Returns the answer to a request of this id within the last day; `undefined` when there was none. */

@@ -1,6 +1,5 @@
-// Asking twice is harmless: an answered request is remembered for a day of log time, refusals
-// included, and the same request gets the same answer. The memory is bounded; beyond the bound the
-// oldest answers are forgotten early.
+// Idempotency: an answered request is remembered for a day of log time, including refusals, and a repetition gets the
+// same answer. The memory is bounded; beyond the bound the oldest answers are dropped early.
 
 import type { Outcome } from "../base/outcome.ts";
 import { quote, refuse, refuseFields } from "../base/outcome.ts";
@@ -8,7 +7,7 @@ import type { Origin } from "../model/origin.ts";
 import type { Step } from "./step.ts";
 
 const REQUEST_MEMORY_MS = 24 * 3600 * 1000;
-/** About 40 MB at most. */
+/** At most about 40 MB. */
 const MAX_REQUESTS = 100_000;
 export const MAX_REQUEST_ID_LENGTH = 256;
 

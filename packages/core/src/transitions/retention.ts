@@ -1,6 +1,5 @@
-// Finished records leave the live state by this rule, the same on every replica, and go to the
-// history as `archive` effects. An allocation is finished when it is final and none of its nodes
-// still holds a claim for it.
+// Moves finished records from the live state to the history as `archive` effects, by the same rule on every replica. An
+// allocation is finished when it is final and no node holds a claim for it.
 
 import { present } from "../base/invariant.ts";
 import { foldGroup } from "../model/allocation/group-record.ts";

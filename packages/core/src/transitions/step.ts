@@ -1,5 +1,4 @@
-// What a command's body gets: the state, the stamp of its entry, and two outboxes. Outcomes are
-// built here so that every refusal has the same shape.
+// The context of a command handler: the state, the stamp of its entry, and two outboxes.
 
 import type { AllocationId, Instant, LogIndex } from "../base/ids.ts";
 import type { EndedWork } from "../model/allocation/ended-work.ts";
@@ -11,12 +10,12 @@ export interface Step {
   readonly state: State;
   readonly index: LogIndex;
   readonly at: Instant;
-  /** The newest in use: what a later one brought must not happen yet. */
+  /** The newest version in use; features of later versions are disabled. */
   readonly version: number;
   readonly events: Event[];
   readonly effects: Effect[];
   /** Ended work that is not settled yet: others may wait for it. */
   readonly endedWork: EndedWork[];
-  /** Task groups of which something has moved. */
+  /** Task groups with changed elements. */
   readonly touchedGroups: Set<AllocationId>;
 }

@@ -1,7 +1,7 @@
 // The machine to replay on: nodes with their groups, hardware and conformance. Without an inventory it is a number of
 // equal nodes in one group.
 
-import type { Capabilities, GroupId, NodeId, VClusterId } from "@lattice/core";
+import { type Capabilities, type GroupId, type NodeId, unchecked, type VClusterId } from "@lattice/core";
 
 export interface InventoryNode {
   readonly id: NodeId;
@@ -28,7 +28,7 @@ export interface Inventory {
 
 export const equalNodes = (count: number): Inventory => {
   const digits = String(count).length;
-  const node = { ...BARE, group: "g1" as GroupId };
+  const node = { ...BARE, group: unchecked.group("g1") };
   return { nodes: Array.from({ length: count }, (_, i) => ({ ...node, id: nodeId("n", i + 1, digits) })) };
 };
 
@@ -44,4 +44,4 @@ export const BARE: Omit<InventoryNode, "id" | "group"> = {
 };
 
 export const nodeId = (prefix: string, number: number, digits: number): NodeId =>
-  `${prefix}${String(number).padStart(digits, "0")}` as NodeId;
+  unchecked.node(`${prefix}${String(number).padStart(digits, "0")}`);

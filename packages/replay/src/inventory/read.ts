@@ -3,7 +3,7 @@
 //   nodes:
 //     - {prefix: gh, count: 64, groups: [g1, g2], gpu_type: GH200, gpu_count: 4, conformance: "a1"}
 
-import { type GroupId, parseVClusterId, type VClusterId } from "@lattice/core";
+import { parseVClusterId, unchecked, type VClusterId } from "@lattice/core";
 import { readYaml, type YamlValue } from "../yaml-file.ts";
 import { BARE, type Inventory, type InventoryNode, nodeId } from "./inventory.ts";
 
@@ -49,7 +49,7 @@ function nodesOf(block: YamlValue, groups: ReadonlySet<string>): InventoryNode[]
   return Array.from({ length: read.count }, (_, i) => ({
     ...read.node,
     id: nodeId(read.prefix, i + 1, digits),
-    group: (read.groups[Math.floor((i * read.groups.length) / read.count)] ?? "g1") as GroupId,
+    group: unchecked.group(read.groups[Math.floor((i * read.groups.length) / read.count)] ?? "g1"),
   }));
 }
 

@@ -50,12 +50,12 @@ export function marksOf(name: RegressionName, replayed: Replayed): readonly Mark
           pass: urgentStops(trace, outcomes) === 0,
           shown: String(urgentStops(trace, outcomes)),
         },
-        below("work lost to stops", lostWork(trace, outcomes), MOST_LOST),
+        below("work lost to stops", lostWork(trace, outcomes), MAX_LOST),
         {
           name: "most times one was stopped",
           value: mostStops(outcomes),
-          mark: `at most ${MOST_STOPS}`,
-          pass: mostStops(outcomes) <= MOST_STOPS,
+          mark: `at most ${MAX_STOPS}`,
+          pass: mostStops(outcomes) <= MAX_STOPS,
           shown: String(mostStops(outcomes)),
         },
         within("p95 wait of class 8", p95(waitsOf(replayed, isUrgent)), 300),
@@ -66,9 +66,9 @@ export function marksOf(name: RegressionName, replayed: Replayed): readonly Mark
 }
 
 /** Without checkpoints a preempted attempt loses its work: at most this part of all work. */
-const MOST_LOST = 0.15;
+const MAX_LOST = 0.15;
 /** A job that is preempted again and again makes no progress: the scheduler's limit for higher classes. */
-const MOST_STOPS = 5;
+const MAX_STOPS = 5;
 
 function above(name: string, value: number, mark: number): Mark {
   return { name, value, mark: `> ${percent(mark)}`, pass: value > mark, shown: percent(value) };

@@ -56,7 +56,7 @@ interface Run {
 }
 
 /** As many as a table or a chart can show. */
-const MOST_SHOWN = 20;
+const MAX_SHOWN = 20;
 
 export function summarise(run: Run, trace: Trace, outcomes: Outcomes): Summary {
   const waited = new Float64Array(trace.count);
@@ -76,7 +76,7 @@ export function summarise(run: Run, trace: Trace, outcomes: Outcomes): Summary {
   const makespanSeconds = span.end - span.begin;
   const shares = sharesOf(trace, outcomes, span);
   const users = figuresOf(trace, outcomes, byUser(trace));
-  const tenants = figuresOf(trace, outcomes, byTenant(trace)).slice(0, MOST_SHOWN);
+  const tenants = figuresOf(trace, outcomes, byTenant(trace)).slice(0, MAX_SHOWN);
   return {
     ...run,
     nodes: trace.nodes,
@@ -94,7 +94,7 @@ export function summarise(run: Run, trace: Trace, outcomes: Outcomes): Summary {
     preemptions: outcomes.preemptions,
     timeline: timelineOf(trace, outcomes, span),
     waits: waitBins(waited),
-    users: users.slice(0, MOST_SHOWN),
+    users: users.slice(0, MAX_SHOWN),
     tenants: tenants.map((figures) => ({ ...figures, ...shareOf(trace, shares, figures.name) })),
   };
 }

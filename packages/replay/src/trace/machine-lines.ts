@@ -5,10 +5,10 @@
 
 import {
   type Factor,
-  type GroupId,
   parseNodeId,
   parseVClusterId,
   type SchedulerKind,
+  unchecked,
   WEIGHT_PROFILES,
 } from "@lattice/core";
 import { BARE, type InventoryNode } from "../inventory/inventory.ts";
@@ -36,7 +36,7 @@ export function parseNode(value: TraceObject, bad: Bad): InventoryNode {
   return {
     ...BARE,
     id,
-    group: text("group", "g1") as GroupId,
+    group: unchecked.group(text("group", "g1")),
     conformance: text("conformance", ""),
     cpuCores: Math.floor(amount("cpu_cores", 1)),
     memoryBytes: Math.round(amount("memory_gb", 0) * 2 ** 30),

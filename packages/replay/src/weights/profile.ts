@@ -3,6 +3,7 @@
 import {
   type Factor,
   type SchedulerKind,
+  unchecked,
   type VCluster,
   type VClusterId,
   WEIGHT_PROFILES,
@@ -37,7 +38,7 @@ export const DEFAULT_DEPTH = 10;
 export const DEFAULT_PROFILES: Profiles = {
   profiles: [
     {
-      vcluster: "replay" as VClusterId,
+      vcluster: unchecked.vcluster("replay"),
       scheduler: "hpc_backfill",
       weights: WEIGHT_PROFILES.hpc_backfill,
       backfillDepth: DEFAULT_DEPTH,

@@ -3,7 +3,7 @@
 // classes go first. Reservations of lower classes give way; freed nodes are reserved, so that no later step counts on
 // them.
 
-import { type AllocationId, after, HIGHEST_CLASS, MAX_VICTIMS, type PreemptionReason } from "@lattice/core";
+import { type AllocationId, after, DEFAULT_MAX_VICTIMS, HIGHEST_CLASS, type PreemptionReason } from "@lattice/core";
 import type { PlanContext } from "../backfill/plan-context.ts";
 import { OVERDUE_RELEASE, PREEMPT_TRIAL_LIMIT, PREEMPT_TRY_LIMIT, PREEMPTION_LIMIT } from "../base/bounds.ts";
 import { type Job, toJob } from "../fit/job.ts";
@@ -123,7 +123,7 @@ function planPreemptionFor({ input, draft, quotas }: PlanContext, claim: Claiman
   };
 }
 
-const mostVictims = ({ maxVictims = MAX_VICTIMS }: CycleInput): number => maxVictims;
+const mostVictims = ({ maxVictims = DEFAULT_MAX_VICTIMS }: CycleInput): number => maxVictims;
 
 /** An upper bound that is quick to compute: the nodes of the largest victims. */
 function mostGained({ job, gains, takenVictims }: Claimant, trial: PreemptionTrial, own: number, most: number): number {

@@ -1,6 +1,6 @@
 // What every decision to stop others must respect, over random machines full of random work.
 
-import { MAX_VICTIMS, NEAR_COMPLETION, NEVER_STOPPED_CLASS } from "@lattice/core";
+import { DEFAULT_MAX_VICTIMS, NEAR_COMPLETION, NEVER_STOPPED_CLASS } from "@lattice/core";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { type CycleInput, cycle, type VictimInput } from "../../src/index.ts";
@@ -65,7 +65,7 @@ it("stops lower classes only, few, no more than needed, and never who may not be
         const winner = input.pending.find((job) => job.id === preemption.allocation);
         const own = input.isSensitive === true ? 10 : (winner?.preemptionClass ?? -1);
         expect(preemption.victims.length).toBeGreaterThanOrEqual(1);
-        expect(preemption.victims.length).toBeLessThanOrEqual(MAX_VICTIMS);
+        expect(preemption.victims.length).toBeLessThanOrEqual(DEFAULT_MAX_VICTIMS);
         expect(preemption.nodes.length).toBeGreaterThanOrEqual(winner?.minNodes ?? 0);
         for (const { allocation } of preemption.victims) {
           const victim = victims.get(allocation);

@@ -5,7 +5,7 @@ import { protocolsWith, type SocketMessage, type WebSocketConnection } from "@la
 import { TransportError } from "./transport.ts";
 import type { WebSocketRequest } from "./web-socket.ts";
 
-/** The part of the browser's own that is used. */
+/** The part of the browser's WebSocket that is used. */
 interface BrowserSocket {
   binaryType: string;
   readonly bufferedAmount: number;
@@ -15,7 +15,7 @@ interface BrowserSocket {
 }
 type BrowserSocketClass = new (url: string, protocols: string[]) => BrowserSocket;
 
-/** Above this the browser is given time before more is handed to it. */
+/** Writes wait while the browser buffers more than this. */
 const MAX_BUFFERED_BYTES = 1024 * 1024;
 const BUFFER_POLL_MS = 20;
 /** Close code of a browser for a connection that ended without a close frame. */
@@ -23,7 +23,7 @@ const ABNORMAL = 1006;
 
 export function openBrowserWebSocket(request: WebSocketRequest): Promise<WebSocketConnection> {
   const Socket = (globalThis as { readonly WebSocket?: BrowserSocketClass }).WebSocket;
-  if (Socket === undefined) return Promise.reject(new TransportError("unreachable", "there is no WebSocket here"));
+  if (Socket === undefined) return Promise.reject(new TransportError("unreachable", "this platform has no WebSocket"));
   return new Promise((resolve, reject) => {
     const socket = new Socket(addressOf(request), protocolsOf(request));
     socket.binaryType = "arraybuffer";

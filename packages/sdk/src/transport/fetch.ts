@@ -1,5 +1,5 @@
-// The transport for browsers, and for any runtime without `node:http`. It cannot tell a refused
-// connection from a broken one, so everything that fails before the headers counts as broken.
+// The transport for browsers, and for any runtime without `node:http`. fetch does not distinguish a refused connection
+// from a broken one, so every failure before the headers counts as broken.
 
 import { type HttpRequest, type HttpResponse, type Transport, TransportError } from "./transport.ts";
 

@@ -1,5 +1,5 @@
-// A WebSocket for Node, opened by `node:http` and carried by the code that the server uses. What the
-// server refuses before the upgrade comes back as the problem it is.
+// A WebSocket for Node, opened with `node:http`; the server uses the same framing code. A refusal before the upgrade
+// becomes a problem.
 
 import type { IncomingMessage } from "node:http";
 import { openConnection, type WebSocketConnection } from "@lattice/wire";
@@ -7,12 +7,12 @@ import { errorFromAnswer } from "../error.ts";
 import { readText, TransportError } from "./transport.ts";
 import type { WebSocketRequest } from "./web-socket.ts";
 
-/** A screen's worth at a time is usual; a program that prints fast comes in pieces of 64 KiB. */
+/** Messages are usually one screen or a chunk of 64 KiB; the limit is generous. */
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
 const KEY_BYTES = 16;
 const MASK_BYTES = 4;
 
-/** `ca`: the authority (PEM) that the server's certificate must come from. */
+/** `ca`: certificate authority (PEM) of the server. */
 export async function openWebSocket(request: WebSocketRequest, ca?: string): Promise<WebSocketConnection> {
   const { randomBytes, createHash } = await import("node:crypto");
   const http = request.url.startsWith("https:") ? await import("node:https") : await import("node:http");

@@ -1,6 +1,5 @@
-// The transport for Node: `node:http` and `node:https` directly, because loading fetch costs a
-// command line program several times what the request itself does. The agent is imported on the
-// first request. Connections are kept open within one process.
+// The transport for Node: `node:http` and `node:https` directly, because loading fetch takes several times as long as
+// the request of a command-line program. The modules are imported on the first request. Connections are kept alive.
 
 import type { ClientRequest, IncomingMessage } from "node:http";
 import {
@@ -11,7 +10,7 @@ import {
   type TransportFailure,
 } from "./transport.ts";
 
-/** `ca`: the authority (PEM) that servers' certificates must come from. */
+/** `ca`: certificate authority (PEM) of the servers. */
 export function createNodeTransport({ ca }: { readonly ca?: string | undefined } = {}): Transport {
   const agents = new Map<string, object>();
   return async (request) => {
@@ -76,7 +75,7 @@ function toTransportError(error: Error, outgoing: ClientRequest): TransportError
   // A kept-alive connection that the server has closed meanwhile: the request was not taken.
   if (outgoing.reusedSocket && code === "ECONNRESET") return new TransportError("unreachable", error.message);
   if (isNoTls(code, error.message)) {
-    const text = `${outgoing.host} does not speak TLS: write http:// instead of https:// in its address`;
+    const text = `${outgoing.host} does not use TLS: write http:// instead of https:// in its address`;
     return new TransportError("unreachable", text);
   }
   const kind = code !== undefined && NEVER_SENT.has(code) ? "unreachable" : "broken";
@@ -84,7 +83,7 @@ function toTransportError(error: Error, outgoing: ClientRequest): TransportError
   return new TransportError(kind, error.message === "" ? (code ?? "connection failed") : error.message);
 }
 
-/** The first answer of a server in the clear is no TLS record, which OpenSSL says in words of its own. */
+/** A server without TLS answers with something that is no TLS record; these are OpenSSL's errors for that. */
 const isNoTls = (code: string | undefined, message: string): boolean =>
   code === "ERR_SSL_WRONG_VERSION_NUMBER" ||
   code === "ERR_SSL_PACKET_LENGTH_TOO_LONG" ||

@@ -1,6 +1,6 @@
-// The one thing that the client needs from the world: send a request, get a status and a stream
-// of bytes. Two implementations: Node's own http (loads in a few milliseconds) and fetch
-// (browsers). Failures below HTTP are a `TransportError`, so that retrying is decided in one place.
+// The transport that the client needs: send a request, receive a status and a stream of bytes. There are two
+// implementations: `node:http`, which loads in a few milliseconds, and fetch for browsers. Failures below HTTP are a
+// `TransportError`, so that retries are decided in one place.
 
 export interface HttpRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -8,7 +8,7 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly signal?: AbortSignal | undefined;
-  /** Until the headers have come, and then between two pieces of the body. 0: no limit. */
+  /** Longest wait for the headers, and then for each chunk of the body. 0: no limit. */
   readonly idleTimeoutMs: number;
 }
 
@@ -22,10 +22,7 @@ export interface HttpResponse {
 
 export type Transport = (request: HttpRequest) => Promise<HttpResponse>;
 
-/**
- * `unreachable`: nothing was sent, so repeating is always safe. `broken` and `timeout`: the request
- * may have been carried out.
- */
+/** `unreachable`: nothing was sent, so a retry is always safe. `broken`, `timeout`: the request may have been executed. */
 export type TransportFailure = "unreachable" | "broken" | "timeout" | "aborted";
 
 export class TransportError extends Error {

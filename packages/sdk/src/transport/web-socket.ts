@@ -1,4 +1,4 @@
-// How a WebSocket is opened, apart from any platform: Node speaks it over its own sockets, browsers have their own.
+// The interface for opening a WebSocket, independent of the platform.
 
 import type { WebSocketConnection } from "@lattice/wire";
 

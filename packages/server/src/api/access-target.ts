@@ -1,10 +1,10 @@
-// What a request is about, for the access log: the first of the contract's names for things that it has filled in.
+// The target of a request for the access log: the first identifying field of the contract that is not empty.
 
 import type { Message } from "@bufbuild/protobuf";
 
 const NAMES = ["id", "allocationId", "sessionId", "nodeId", "node", "name", "key", "image", "tenant", "user"] as const;
 
-/** "": it is about nothing in particular. */
+/** Returns "" when the request has no target. */
 export function targetOf(message: Message): string {
   const fields = message as unknown as Readonly<Record<string, unknown>>;
   for (const name of NAMES) {

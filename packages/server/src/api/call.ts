@@ -1,5 +1,5 @@
-// What a handler is given besides the request: who calls, the door to the control plane, and the
-// signal that ends with the caller. Handlers know nothing of REST or gRPC.
+// The context of a handler besides the request: the caller, the control plane, and the signal that ends with the
+// caller. Handlers are independent of REST and gRPC.
 
 import type { TenantId } from "@lattice/core";
 import type { Principal } from "../base/auth/principal.ts";
@@ -9,11 +9,11 @@ import type { ControlPlane } from "./control-plane.ts";
 export interface Call {
   readonly plane: ControlPlane;
   readonly principal: Principal;
-  /** Aborts when the caller goes away, the server stops, or the caller's token has ended, which is then the reason. */
+  /** Aborts when the caller disconnects, the server stops, or the token expires; the reason is then the problem. */
   readonly signal: AbortSignal;
   readonly config: Config;
-  /** The tenant whose things the caller means by its header; null: it does not say. Throws when that is no tenant's name. */
+  /** Returns the tenant of the header x-lattice-tenant, or `null` without the header. Throws for an invalid name. */
   readonly statedTenant?: () => TenantId | null;
-  /** What was noticed while the request was read, for the answer. */
+  /** Warnings from parsing the request, for the answer. */
   readonly warnings: readonly string[];
 }

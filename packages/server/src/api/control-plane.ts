@@ -1,5 +1,5 @@
-// The one door between the API and the rest of the server. Handlers read the view, propose
-// commands and follow events through it; they never touch the log, the leader or an agent.
+// The interface between the API and the rest of the server. Handlers read the view, propose
+// commands and follow events through it; they never use the log, the leader or an agent directly.
 
 import type { Allocation, AllocationId, AuditRecord, Command, Instant, LogIndex, NodeId, View } from "@lattice/core";
 import type { PendingReason } from "@lattice/scheduler";
@@ -20,21 +20,21 @@ import type { Membership } from "./membership.ts";
 
 export interface StartEstimate {
   readonly at: Instant;
-  /** It is kept whatever comes after it in the queue. */
+  /** Whether it is a reservation, which later submissions do not delay. */
   readonly reserved: boolean;
 }
 
-/** Tasks in running allocations; the leader's, whichever server is asked. */
-export interface TaskPlane {
-  /** Lasts until the launch has ended; the signal ends it. */
+/** Tasks in running allocations. Runs on the leader. */
+interface TaskPlane {
+  /** Yields until the launch has ended; the signal aborts it. */
   launch(request: pb.LaunchTasksRequest, signal: AbortSignal): AsyncIterable<pb.LaunchTasksResponse>;
   input(request: pb.SendTaskInputRequest): void;
   control(request: pb.ControlLaunchRequest): void;
 }
 
-/** What the audit log needs besides the state. */
+/** The parts of the audit log outside the state. */
 export interface AuditPlane {
-  /** Records that have left the state, in the order asked for. */
+  /** Records that have left the state, in the requested order. */
   archived(from: ReadFrom): AsyncIterable<AuditRecord>;
   /** Base64. */
   sign(hash: string): string;
@@ -46,7 +46,7 @@ export interface ControlPlane {
   readonly serverId: string;
   readonly version: string;
   view(): View;
-  /** By the server's clock, and never before the last entry applied. */
+  /** The server's clock, but never before the time of the last applied entry. */
   now(): Instant;
   /** Resolves when durable and applied. Rejects with a ProblemError (503) when it cannot be written. */
   propose(command: Command): Promise<Committed>;
@@ -54,10 +54,10 @@ export interface ControlPlane {
   waitFor(index: LogIndex, signal: AbortSignal): Promise<void>;
   /** Resolves when the local replica has everything that was durable at the time of the call. */
   waitForHead(signal: AbortSignal): Promise<void>;
-  /** Events after the cursor (null: from now on), until aborted. Throws ProblemError `cursor_gone`. */
+  /** Yields events after the cursor, or from now on for `null`, until aborted. Throws ProblemError `cursor_gone`. */
   events(after: Cursor | null, signal: AbortSignal): AsyncIterable<readonly NumberedEvent[]>;
   pendingReasons(id: AllocationId): readonly PendingReason[];
-  /** What the newest cycle said, without looking again; may be empty. For lists. */
+  /** The reasons of the newest cycle, without a new evaluation; may be empty. For lists. */
   knownReasons(id: AllocationId): readonly PendingReason[];
   estimatedStart(id: AllocationId): StartEstimate | null;
   /** Asks the scheduler of this leader. Rejects with its problem, or with `not_leader`. */
@@ -71,21 +71,21 @@ export interface ControlPlane {
     input: AsyncIterable<pb.AttachRequest>,
     signal: AbortSignal,
   ): AsyncIterable<pb.AttachResponse>;
-  /** Asks a node's agent about images. Throws ProblemError `node_unreachable` likewise. */
+  /** Asks a node's agent about images. Throws ProblemError `node_unreachable` when the agent is not connected. */
   askImages(node: NodeId, ask: ImageAsk, signal: AbortSignal): Promise<pb.ImageAnswer>;
   readonly tasks: TaskPlane;
   /** Finished allocations that have left the live state. */
   archived(id: AllocationId): Promise<Allocation | null>;
   archive(query: RowQuery): Promise<readonly Allocation[]>;
-  /** What this server counts, of a part of it or all; with what was seen after `after`. */
+  /** The metrics of one component, or of all for `null`, with the points recorded after `after`. */
   recorded(component: MetricsComponent | null, after: number | null): Promise<Recorded>;
   logStatus(): LogStatus & { readonly appliedIndex: LogIndex; readonly isLeader: boolean };
   readonly audit: AuditPlane;
   readonly membership: Membership;
   readonly backups: Backups;
-  /** Empty while it is not known yet: a large state was restored a moment ago. */
+  /** Empty while it is being computed after the restore of a large state. */
   stateHash(): string;
-  /** Cut off from the leader: what is read here may be old by any amount, and nothing can be written. */
+  /** Whether this server has lost the leader: reads may be arbitrarily old, and writes fail. */
   stale(): boolean;
   /** Serving and caught up. */
   ready(): { readonly ok: boolean; readonly reason: string };

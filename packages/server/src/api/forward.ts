@@ -1,5 +1,5 @@
 // Calls that a follower forwards to the leader, as plain values. The transport between servers implements `Forward`;
-// the waist decides which calls take it.
+// `invoke.ts` decides which calls are forwarded.
 
 import type { Message } from "@bufbuild/protobuf";
 import type { Principal } from "../base/auth/principal.ts";

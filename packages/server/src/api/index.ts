@@ -16,7 +16,7 @@ import { createGate } from "./limits/gate.ts";
 import { CLOSE_DEADLINE_MS } from "./limits/limits.ts";
 import { startRest } from "./rest/server.ts";
 
-export interface ApiOptions {
+interface ApiOptions {
   readonly plane: ControlPlane;
   readonly config: Config;
   readonly logger: Logger;
@@ -31,7 +31,7 @@ export interface ApiOptions {
 }
 
 export interface RunningApi {
-  /** host:port, with the port that was really taken. */
+  /** host:port, with the actual port. */
   readonly restAddress: string;
   readonly grpcAddress: string;
   /** Ends streams with `shutting_down`, lets requests finish, and resolves within a deadline. */
@@ -50,12 +50,12 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const api: ApiContext = { ...options, leader: options.leader ?? (() => null), gate, closing: closing.signal };
   if (config.api.auth.kind === "none")
     logger.warn("authentication is not configured: every caller is an administrator");
-  const inTheClear = issuerWarning(config.api.auth);
-  if (inTheClear !== null) logger.warn(inTheClear);
+  const warning = issuerWarning(config.api.auth);
+  if (warning !== null) logger.warn(warning);
   const tls = options.tls ?? null;
   const rest = await startRest(api, config.api.restListen, tls);
-  const place = { address: config.api.grpcListen, tls, acceptHttp1: rest.accept };
-  const grpc = await startGrpc(api, place, options.extraGrpcServices?.(api) ?? []).catch(async (error) => {
+  const listen = { address: config.api.grpcListen, tls, acceptHttp1: rest.accept };
+  const grpc = await startGrpc(api, listen, options.extraGrpcServices?.(api) ?? []).catch(async (error) => {
     await rest.close(0);
     throw error;
   });

@@ -1,4 +1,4 @@
-// The narrow waist of the API: REST and gRPC bring a decoded message and leave with a message or a ProblemError.
+// The path of every API call: REST and gRPC bring a decoded message and leave with a message or a ProblemError.
 // This file authenticates, limits the rate, decides whether this server or the leader runs the handler, waits for the
 // requested freshness, and turns unexpected errors into `internal`. Handlers authorize.
 
@@ -22,7 +22,7 @@ import { handlers } from "./handlers/table.ts";
 import type { Gate } from "./limits/gate.ts";
 import { FORWARD_CATCH_UP_MS, READ_WAIT_MS } from "./limits/limits.ts";
 import { startRequestLog } from "./request-log.ts";
-import { methodOf, type Placement, type RpcName, type StreamHandler, type UnaryHandler } from "./rpc.ts";
+import { type HandlerPlacement, methodOf, type RpcName, type StreamHandler, type UnaryHandler } from "./rpc.ts";
 
 export interface ApiContext {
   readonly plane: ControlPlane;
@@ -259,10 +259,10 @@ const unaryHandler = (rpc: RpcName) => handlers[rpc].handle as unknown as UnaryH
 const streamHandler = (rpc: RpcName) =>
   handlers[rpc].handle as unknown as StreamHandler<Message | AsyncIterable<Message>, Message>;
 
-function placementOf(rpc: RpcName, request: Message | null): Placement {
+function placementOf(rpc: RpcName, request: Message | null): HandlerPlacement {
   const { runs } = handlers[rpc];
   if (typeof runs !== "function") return runs;
-  return request === null ? "any" : (runs as (message: Message) => Placement)(request);
+  return request === null ? "any" : (runs as (message: Message) => HandlerPlacement)(request);
 }
 
 const callOf = ({ plane, config }: ApiContext, { principal, meta }: KnownCall, signal: AbortSignal): Call => ({

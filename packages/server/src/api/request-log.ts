@@ -23,18 +23,18 @@ export interface RequestLog {
   observeTarget(requests: AsyncIterable<Message>): AsyncIterable<Message>;
   /** Records the code and returns the error. */
   recordError<E>(error: E): E;
-  end(door: Parts): void;
+  end(api: Parts): void;
 }
 
 export function startRequestLog(rpc: string, { from }: { readonly from?: From }, target: string): RequestLog {
   const started = performance.now();
   let code = "ok";
-  const visit: RequestLog = {
+  const entry: RequestLog = {
     principal: null,
     target,
     async *observeTarget(requests) {
       for await (const request of requests) {
-        if (visit.target === "") visit.target = targetOf(request);
+        if (entry.target === "") entry.target = targetOf(request);
         yield request;
       }
     },
@@ -43,20 +43,20 @@ export function startRequestLog(rpc: string, { from }: { readonly from?: From },
       markLogged(error);
       return error;
     },
-    end(door) {
+    end(api) {
       const ms = performance.now() - started;
-      door.metrics.apiRequest(rpc, code, ms / 1_000);
+      api.metrics.apiRequest(rpc, code, ms / 1_000);
       if (from === undefined) return;
-      accessLog(door, {
+      accessLog(api, {
         ...from,
         rpc,
-        ...(visit.target === "" ? {} : { target: visit.target }),
-        user: visit.principal?.user ?? "",
-        tenant: visit.principal?.tenant ?? "",
+        ...(entry.target === "" ? {} : { target: entry.target }),
+        user: entry.principal?.user ?? "",
+        tenant: entry.principal?.tenant ?? "",
         code,
         ms: Math.round(ms),
       });
     },
   };
-  return visit;
+  return entry;
 }

@@ -23,10 +23,9 @@ type Service = (typeof SERVICES)[number];
 type Methods<S extends Service> = S["method"];
 
 export type UnaryHandler<I, O> = (call: Call, request: I) => Promise<O>;
-/** Messages, or several that are there at once. */
+/** Yields messages, or several that are available at once. */
 export type StreamHandler<I, O> = (call: Call, request: I) => AsyncIterable<O | readonly O[]>;
-/** Both ways at once. */
-export type BidiHandler<I, O> = (call: Call, requests: AsyncIterable<I>) => AsyncIterable<O>;
+type BidiHandler<I, O> = (call: Call, requests: AsyncIterable<I>) => AsyncIterable<O>;
 
 type HandlerOf<M> = M extends {
   methodKind: "unary";
@@ -52,10 +51,12 @@ type HandlerOf<M> = M extends {
  * The server that runs a handler. `leader`: only the leader has what the handler reads (scheduler, agents, launches), so
  * a follower forwards the call. `prefer_leader`: without a leader, any server gives a partial answer.
  */
-export type Placement = "any" | "leader" | "prefer_leader";
+export type HandlerPlacement = "any" | "leader" | "prefer_leader";
 
 export interface HandlerRow<H> {
-  readonly runs: Placement | (H extends (call: Call, request: infer I) => unknown ? (request: I) => Placement : never);
+  readonly runs:
+    | HandlerPlacement
+    | (H extends (call: Call, request: infer I) => unknown ? (request: I) => HandlerPlacement : never);
   readonly handle: H;
 }
 

@@ -1,4 +1,4 @@
-// Time as the control plane sees it. The leader, its controllers and the agent hub take a Clock,
+// The clock of the control plane. The leader, its controllers and the agent hub take a Clock,
 // never `Date` or `setTimeout`, so that the whole control plane can run on virtual time.
 
 import { type Duration, type Instant, instant } from "@lattice/core";
@@ -7,17 +7,17 @@ export interface Clock {
   now(): Instant;
   /** Calls back once after `wait`; the returned function cancels. */
   after(wait: Duration, callback: () => void): () => void;
-  /** Resolves when everything that is ready now has had its turn. */
+  /** Resolves after all callbacks that are ready now have run. */
   turn(): Promise<void>;
   /**
-   * Milliseconds on the monotonic clock: for telling how long something took or how long a
-   * node is silent, whatever happens to the time of day. Has no date, and may have fractions.
+   * Milliseconds on the monotonic clock, for durations and timeouts that a wall-clock jump must not affect. May have
+   * fractions.
    */
   worked(): number;
 }
 
 /** Returns the monotonic time; comparable only with other monotonic times. */
-export const steadyNow = (clock: Clock): Instant => instant(Math.floor(clock.worked()));
+export const monotonicNow = (clock: Clock): Instant => instant(Math.floor(clock.worked()));
 
 export const systemClock: Clock = {
   now: () => instant(Date.now()),

@@ -1,4 +1,4 @@
-// Refusals that several handlers make, worded once.
+// Problems that several handlers use.
 
 import type { FieldProblem } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
@@ -23,10 +23,10 @@ export const unknownTenant = (id: string): ProblemError =>
 export const unknownVCluster = (id: string): ProblemError =>
   new ProblemError("unknown_vcluster", { detail: `There is no vCluster ${shown(id)}.` });
 
-/** Ids come from outside: quoted, so that control characters show, and cut. */
+/** Quotes and truncates ids of callers, so that control characters are visible. */
 const shown = (id: string): string => JSON.stringify(id.length > 80 ? `${id.slice(0, 80)}…` : id);
 
-/** Free text that people type, such as reasons. */
+/** Checks free text of users, such as reasons. */
 export function checkText(field: string, text: string, longest: number): void {
   if (text.length > longest) throw invalid(field, `is ${text.length} characters long; at most ${longest}`);
   if (/[\u0000-\u0008\u000b-\u001f\u007f]/.test(text)) throw invalid(field, "contains control characters");

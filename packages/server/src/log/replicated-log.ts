@@ -1,10 +1,9 @@
-// The contract between the control plane and whatever stores its log. One engine is chosen at
-// start (`memory`, `embedded`, `etcd`); nothing above this file knows which. One contract test
-// runs over all engines.
+// The contract between the control plane and its log engine (`memory`, `embedded` or `etcd`). Nothing above this file
+// knows which engine runs; one contract test runs over all of them.
 //
-// The log stores opaque bytes per index. Numbering, stamping and chaining are the leader's work
-// (`leader/sequencer.ts`); the engine keeps order, durability and leadership. It refuses an append
-// whose index is not the next one or whose author no longer leads: that is the whole of fencing.
+// The log stores opaque bytes per index. The leader numbers, stamps and chains entries (`lead/commit/sequencer.ts`); the
+// engine provides order, durability and leadership. Fencing: the engine refuses an append whose index is not the next one
+// or whose author no longer leads.
 
 import type { LogIndex, Term } from "@lattice/core";
 import type { SharedLog } from "./shared-log.ts";
@@ -18,19 +17,19 @@ export interface StoredEntry {
 /** Held by the leader. Appends name it, and fail with `lost_leadership` once it is over. */
 export interface Leadership {
   readonly term: Term;
-  /** Aborts when the leadership is over, for whatever reason. */
+  /** Aborts when the leadership is over, for any reason. */
   readonly lost: AbortSignal;
   /**
    * End of the log when the leadership was won; no other server can append since. Undefined when `head` must be
-   * asked.
+   * called.
    */
   readonly endsAt?: LogIndex;
-  /** Hands over at once. Asking again changes nothing. */
+  /** Hands over at once. Idempotent. */
   resign(): Promise<void>;
 }
 
 type LogErrorCode =
-  | "lost_leadership" // another leads; nothing was written
+  | "lost_leadership" // another server leads; nothing was written
   | "wrong_index" // not the next index; nothing was written
   | "unavailable" // no quorum, or the disk refuses; nothing was written, trying again may work
   | "storage_full" // as unavailable, because there is no space
@@ -78,24 +77,23 @@ export interface LogServer {
 
 export interface LogMember {
   readonly id: string;
-  /** What it says of itself, opaque to the log. */
+  /** Opaque text about the server. */
   readonly name: string;
   readonly leader: boolean;
   readonly healthy: boolean;
 }
 
 export interface ReplicatedLog {
-  /** Largest entry it takes; the sequencer splits batches below it. */
+  /** Largest accepted entry; the sequencer splits larger batches. */
   readonly maxEntryBytes: number;
 
   /** Resolves when this process leads; rejects only when aborted or closed. */
   campaign(candidate: string, signal: AbortSignal): Promise<Leadership>;
 
   /**
-   * Resolves when every entry is durable (on a majority, where there is one). Entries are
-   * consecutive and the first is lastIndex + 1. All or nothing: after a rejection, none of them
-   * will ever be read, not even after a crash, unless the code says `unavailable` after a network
-   * failure, in which case the reader's stream tells the truth.
+   * Resolves when every entry is durable (on a majority, where there is one). Entries are consecutive and the first is
+   * lastIndex + 1. Atomic: after a rejection none of them is ever read, not even after a crash. After `unavailable` from
+   * a network failure the outcome is unknown; the stream of entries shows it.
    */
   append(leadership: Leadership, entries: readonly StoredEntry[]): Promise<void>;
 
@@ -105,21 +103,21 @@ export interface ReplicatedLog {
    */
   read(from: LogIndex, signal: AbortSignal): AsyncIterable<readonly StoredEntry[]>;
 
-  /** The durable end of the log, asked of a majority: a read at or after it is linearizable. */
+  /** Returns the durable end of the log, confirmed by a majority: a read at or after it is linearizable. */
   head(): Promise<LogIndex>;
 
-  /** Stores a snapshot (text lines); kept: the newest five. Checksummed, visible only when whole. */
+  /** Stores a snapshot (text lines), checksummed and visible only when complete. The newest five are kept. */
   saveSnapshot(at: { readonly index: LogIndex; readonly term: Term }, lines: Iterable<string>): Promise<SnapshotInfo>;
-  /** The newest snapshot that verifies, or null. A corrupt one falls back to the one before. */
+  /** Returns the newest snapshot that verifies, or `null`. */
   loadSnapshot(): Promise<{ readonly info: SnapshotInfo; readonly lines: AsyncIterable<string> } | null>;
   /** Drops entries up to and including `through`. Never beyond the oldest kept snapshot. */
   truncate(through: LogIndex): Promise<void>;
 
   status(): LogStatus;
-  /** Known without a call, this server included. Empty where the log is not shared. */
+  /** Known without a call, this server included. Empty when the log is not shared. */
   present(): readonly LogServer[];
   members(): Promise<readonly LogMember[]>;
-  /** Undefined where the log is not shared. */
+  /** Undefined when the log is not shared. */
   readonly shared?: SharedLog;
   close(): Promise<void>;
 }

@@ -18,7 +18,7 @@ import type { CloseStack } from "./close-stack.ts";
 import type { Nodes } from "./nodes.ts";
 import type { Storage } from "./storage.ts";
 
-export interface LeadingParts {
+interface LeadingParts {
   readonly config: Config;
   readonly logger: Logger;
   readonly version: string;
@@ -75,7 +75,7 @@ function createAdvisors(
   const insight = createInsight({
     ...{ samples, checkpoints: broker, view, clock, recorded },
     isReachable: hub.connected,
-    fingerprintAt: hub.introduced,
+    fingerprintAt: hub.fingerprintAt,
     fingerprintWindow: fingerprintWindow(config),
     storageMBps: config.scheduling.storageMbPerSecond,
     observeError: metrics.estimateError,

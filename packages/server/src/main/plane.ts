@@ -1,5 +1,5 @@
 // The control plane behind the API: the local replica for reads, the sequencer for writes, the agents, and the history
-// for finished allocations. Calls that need the leader run on the leader; the waist of the API forwards them.
+// for finished allocations. Calls that need the leader run on the leader; `api/invoke.ts` forwards them.
 
 import { type AllocationId, type Command, instant, isQueued, logIndex, type NodeId, waitReasons } from "@lattice/core";
 import { type CycleResult, type PendingReason, reasonsFor, snapshotFor } from "@lattice/scheduler";
@@ -35,7 +35,7 @@ const CATCH_UP_MS = 5_000;
 /** Entries that a replica which follows the log may be behind at any moment. */
 const IN_FLIGHT = 16;
 /** A server further behind is not ready: its answers are too old. */
-const MOST_BEHIND = 1_000;
+const MAX_BEHIND = 1_000;
 
 export interface PlaneParts {
   readonly serverId: string;
@@ -43,7 +43,7 @@ export interface PlaneParts {
   readonly log: ReplicatedLog;
   readonly replica: Replica;
   readonly leader: Leader;
-  readonly line: LeaderConnection;
+  readonly connection: LeaderConnection;
   readonly roster: Roster;
   readonly audit: AuditPlane;
   readonly membership: Membership;
@@ -62,7 +62,7 @@ export interface PlaneParts {
 }
 
 export function createPlane(parts: PlaneParts): ControlPlane {
-  const { replica, leader, line, log, history } = parts;
+  const { replica, leader, connection, log, history } = parts;
   /** A server that has just started is not ready before it has caught up once. */
   let caughtUp = false;
   const live = liveLogs(parts);
@@ -80,7 +80,7 @@ export function createPlane(parts: PlaneParts): ControlPlane {
     knownReasons: (id) => knownReasons(parts, id) ?? [],
     estimatedStart: (id) => estimatedStart(parts, id),
     askScheduler: async (question) => {
-      if (leader.sequencer() === null) throw noLeader("so the scheduler cannot be asked");
+      if (leader.sequencer() === null) throw noLeader("so the scheduler cannot answer");
       return parts.insight.answer(question);
     },
     liveness: (node) => liveness(parts, node),
@@ -91,7 +91,7 @@ export function createPlane(parts: PlaneParts): ControlPlane {
     archived: (id) => history.get(id),
     archive: (query) => history.list(query),
     async recorded(component, after) {
-      await parts.recorder.look();
+      await parts.recorder.sample();
       return parts.recorder.read(component, after);
     },
     logStatus: () => ({
@@ -103,29 +103,29 @@ export function createPlane(parts: PlaneParts): ControlPlane {
     audit: parts.audit,
     membership: parts.membership,
     backups: parts.backups,
-    stateHash: () => replica.stateHashAtHand() ?? "",
-    stale: () => leader.sequencer() === null && (line.leader() === null || log.status().unwritable !== null),
+    stateHash: () => replica.stateHashIfCheap() ?? "",
+    stale: () => leader.sequencer() === null && (connection.leader() === null || log.status().unwritable !== null),
     ready() {
-      if (leader.sequencer() === null && line.leader() === null) return { ok: false, reason: "no server leads" };
+      if (leader.sequencer() === null && connection.leader() === null) return { ok: false, reason: "no server leads" };
       const { lastIndex, unwritable } = log.status();
       if (unwritable !== null) return { ok: false, reason: `the log cannot be written: ${unwritable}` };
       const behind = logIndex(Math.max(0, lastIndex - replica.head().index));
       // A few entries in flight are normal under load.
       caughtUp ||= behind <= IN_FLIGHT;
-      const far = !caughtUp || behind > MOST_BEHIND;
-      return far ? { ok: false, reason: `${behind} entries behind the log` } : { ok: true, reason: "" };
+      const isBehind = !caughtUp || behind > MAX_BEHIND;
+      return isBehind ? { ok: false, reason: `${behind} entries behind the log` } : { ok: true, reason: "" };
     },
   };
 }
 
 /** Appends the command here or through the leader; in both cases this replica has applied it afterwards. */
-async function propose({ leader, line, replica, roster }: PlaneParts, command: Command): Promise<Committed> {
+async function propose({ leader, connection, replica, roster }: PlaneParts, command: Command): Promise<Committed> {
   const sequencer = leader.sequencer();
   if (sequencer !== null) return sequencer.propose(command);
   // A leader of the previous version would append a command that it cannot apply.
   const tooNew = tooNewFor(command, roster.readers);
   if (tooNew !== null) throw tooNew;
-  const peer = line.client();
+  const peer = connection.client();
   if (peer === null) throw noLeader("so nothing can be written");
   const proposed = await peer.propose(command);
   // The command is committed, so a slow replica does not fail the call.
@@ -133,15 +133,18 @@ async function propose({ leader, line, replica, roster }: PlaneParts, command: C
   return proposed;
 }
 
-function liveness({ leader, hub, line }: PlaneParts, node: NodeId): Liveness {
-  if (leader.sequencer() === null && line.leader() !== null) return line.liveness(node);
+function liveness({ leader, hub, connection }: PlaneParts, node: NodeId): Liveness {
+  if (leader.sequencer() === null && connection.leader() !== null) return connection.liveness(node);
   return { lastHeardAt: hub.lastHeard(node), connected: hub.connected(node) };
 }
 
 /** Output from the nodes: directly on the leader, through the leader on a follower. */
-function liveLogs({ leader, line, logs }: PlaneParts): LiveLogs {
-  const byLeader = shareFollowers((asked, gone) => line.client()?.readOutput(asked, gone) ?? logs.open(asked, gone));
-  return (asked, gone) => (leader.sequencer() === null && line.client() !== null ? byLeader : logs.open)(asked, gone);
+function liveLogs({ leader, connection, logs }: PlaneParts): LiveLogs {
+  const byLeader = shareFollowers(
+    (query, gone) => connection.client()?.readOutput(query, gone) ?? logs.open(query, gone),
+  );
+  return (query, gone) =>
+    (leader.sequencer() === null && connection.client() !== null ? byLeader : logs.open)(query, gone);
 }
 
 async function* logsOf(
@@ -209,7 +212,7 @@ function estimatedStart({ replica, insight: { cycles } }: PlaneParts, id: Alloca
     : { at: instant(estimate), reserved: reservedIn(cycle).has(id) };
 }
 
-/** Made once for a cycle: lists ask for many. */
+/** Cached per cycle, since lists need it for many allocations. */
 function reservedIn(cycle: CycleResult): ReadonlySet<AllocationId> {
   const known = reserved.get(cycle);
   if (known !== undefined) return known;

@@ -18,7 +18,7 @@ import type { Leading } from "./leading.ts";
 import type { Nodes } from "./nodes.ts";
 import type { Storage } from "./storage.ts";
 
-export interface ServeParts {
+interface ServeParts {
   readonly config: Config;
   readonly logger: Logger;
   readonly version: string;
@@ -60,15 +60,15 @@ function servicesForAgents({ leading, connection, nodes, ...parts }: ServeParts,
     refusal: auth.guard.refusal,
     imagesAnswered: nodes.images.answered,
     failures: () => failureRules(live.config.faults),
-    measured: nodes.measures.told,
-    sampled: nodes.samples.told,
+    measured: nodes.measures.record,
+    sampled: nodes.samples.record,
     apiUrl: parts.status.apiUrl,
     jobToken: auth.jobToken,
   };
   const { logs, terminals, launches } = nodes;
   return auth.guard.guarded(
     agentService({
-      ...{ context, leader: leading.leader, line: connection, logs, terminals, launches },
+      ...{ context, leader: leading.leader, connection, logs, terminals, launches },
       renew: auth.renew,
       issueFirst: auth.issueFirst,
     }),

@@ -1,6 +1,6 @@
 // A server process: opens its storage, starts the parts of a leader and of a follower, and serves. Parts are pushed on a
 // stack when they open and closed in reverse. Leadership ends before everything else, so that another server takes over
-// at once and calls under way here are forwarded to it.
+// at once and running calls here are forwarded to it.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { serverId } from "../base/config/index.ts";
@@ -21,7 +21,7 @@ import { serve } from "./serve.ts";
 import { mirrorState } from "./state-metrics.ts";
 import { openStorage, type Storage } from "./storage.ts";
 
-/** A start that fails must say why soon, even when a part cannot be closed. */
+/** A failed start must report its error soon, even when a part cannot be closed. */
 const CLOSE_AFTER_FAILURE_MS = 5_000;
 
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
@@ -91,7 +91,7 @@ function planeParts({ config, logger, version }: ServerOptions, started: Started
   const { leader, backups, insight, recorder } = leading;
   const { hub, logs, terminals, images, launches } = nodes;
   return {
-    ...{ serverId: self.id, version, log, replica, leader, line: connection, roster, history, clock },
+    ...{ serverId: self.id, version, log, replica, leader, connection, roster, history, clock },
     ...{ backups, insight, recorder, hub, logs, terminals, images, launches },
     audit: { ...audit.signer, archived: (from) => audit.archive.read(from) },
     archive:

@@ -10,20 +10,20 @@ import type { AgentHub } from "../nodes/agents/hub.ts";
 import type { History } from "../state/history/index.ts";
 import type { Replica } from "../state/replica/replica.ts";
 
-export interface Mirrored {
+interface StateSources {
   readonly replica: Replica;
   readonly hub: AgentHub;
   readonly terminals: { readonly count: number };
   readonly history: History;
   readonly leads: () => boolean;
-  readonly checkpoints: { away(): ReadonlyMap<NodeId, string> };
+  readonly checkpoints: { storageErrors(): ReadonlyMap<NodeId, string> };
   /** `null` without a time-series store. */
   readonly measured: Measured | null;
 }
 
 export function mirrorState(
   metrics: Metrics,
-  { replica, hub, terminals, history, leads, checkpoints, measured }: Mirrored,
+  { replica, hub, terminals, history, leads, checkpoints, measured }: StateSources,
 ): void {
   replica.feed.onEvents((events) => {
     for (const { event } of events) metrics.event(event.kind);
@@ -52,7 +52,7 @@ export function mirrorState(
     metrics.output(hub.output());
     metrics.agentCertificateEnds(hub.firstCertificateEnd());
     metrics.terminalsOpen(terminals.count);
-    metrics.checkpointStorage(awayOf(replica.view, checkpoints.away()).length);
+    metrics.checkpointStorage(awayOf(replica.view, checkpoints.storageErrors()).length);
     metrics.quotas(quotasOf(replica.view));
     metrics.checkpointsToRemove([...replica.view.clearings()].length);
     metrics.historyWaiting(history.waiting());

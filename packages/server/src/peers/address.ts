@@ -10,10 +10,10 @@ export interface PeerName {
   readonly entryVersion: number;
 }
 
-/** Said by servers from before the version was part of the name. */
+/** The version of servers whose name does not contain one. */
 export const FIRST_ENTRY_VERSION = 1;
 
-/** The version is the end of the token: servers of the version before take a name of three words, and no other. */
+/** The version is at the end of the token, because the previous release accepts only names of three words. */
 const VERSION = /~(\d+)$/;
 
 /** `secret` must be unguessable. */
@@ -23,7 +23,7 @@ export const formatPeer = ({ id, address, token }: PeerName): string => `${id} $
 
 /** Returns `null` for another format: the engine of a single server uses its id as the name. */
 export function parsePeer(text: string): PeerName | null {
-  // Newer servers may say more.
+  // Newer servers may add words.
   const [id, address, token] = text.split(" ");
   if (!id || !address || !token) return null;
   return { id, address, token, entryVersion: Number(VERSION.exec(token)?.[1] ?? FIRST_ENTRY_VERSION) };

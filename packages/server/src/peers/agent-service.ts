@@ -25,7 +25,7 @@ import { createWaitingRoom } from "./waiting-room.ts";
 export interface AgentServiceParts {
   readonly context: ConnectContext;
   readonly leader: Leader;
-  readonly line: LeaderConnection;
+  readonly connection: LeaderConnection;
   readonly logs: LogRelay;
   readonly terminals: TerminalRelay;
   readonly launches: Launches;
@@ -38,17 +38,17 @@ type ConnectStream = ServerDuplexStream<pb.AgentMessage, pb.ServerMessage>;
 export function agentService({
   context,
   leader,
-  line,
+  connection,
   logs,
   terminals,
   launches,
   ...parts
 }: AgentServiceParts): GrpcService {
   const leads = () => leader.sequencer() !== null;
-  const room = createWaitingRoom({ clock: context.clock, open: () => leads() || leaderAnswers(line) });
+  const room = createWaitingRoom({ clock: context.clock, open: () => leads() || leaderAnswers(connection) });
 
   function serve(call: ConnectStream): void {
-    const peer = leads() ? null : line.client();
+    const peer = leads() ? null : connection.client();
     if (leads()) handleConnect(context, call);
     else if (peer === null) refuseAgent(call);
     else relayConnect(peer, call);
@@ -70,24 +70,24 @@ export function agentService({
     definition: serviceDefinition(pb.AgentService),
     implementation: {
       connect(call: ConnectStream) {
-        if (leads() || leaderAnswers(line)) serve(call);
+        if (leads() || leaderAnswers(connection)) serve(call);
         else keepWaiting(call);
       },
       sendLogs(
         call: ServerReadableStream<pb.AgentLogChunk, pb.SendLogsResponse>,
         reply: sendUnaryData<pb.SendLogsResponse>,
       ) {
-        const peer = leads() ? null : line.client();
+        const peer = leads() ? null : connection.client();
         if (peer === null) return logs.receive(call, reply, (node) => context.refusal(call, node));
         relaySendLogs(peer, call, reply);
       },
       serveTerminal(call: ServeTerminalCall) {
-        const peer = leads() ? null : line.client();
+        const peer = leads() ? null : connection.client();
         if (peer === null) terminals.receive(call, (node) => context.refusal(call, node));
         else relayServeTerminal(peer, call);
       },
       runTasks(call: RunTasksCall) {
-        const peer = leads() ? null : line.client();
+        const peer = leads() ? null : connection.client();
         if (leads()) launches.receive(call, (node) => context.refusal(call, node));
         else if (peer !== null) relayRunTasks(peer, call);
         else call.emit("error", { code: status.UNAVAILABLE, details: "no server leads at the moment" });
@@ -100,8 +100,8 @@ export function agentService({
 }
 
 /** A dead leader keeps its name until its lease ends; relaying agents to it would only disconnect them. */
-function leaderAnswers(line: LeaderConnection): boolean {
-  const channel = line.client()?.channel.getChannel();
+function leaderAnswers(connection: LeaderConnection): boolean {
+  const channel = connection.client()?.channel.getChannel();
   return channel?.getConnectivityState(true) === connectivityState.READY;
 }
 

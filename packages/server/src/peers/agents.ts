@@ -1,6 +1,5 @@
-// An agent that dialled a follower: its streams are passed on to the leader, message by message, so
-// that orders and reports take one way whatever server the agent found. When the leader changes
-// the stream ends, and the agent dials again.
+// Relays the streams of an agent from a follower to the leader, message by message, so that an agent may connect to any
+// server. When the leader changes, the stream ends and the agent reconnects.
 
 import { create, type Message } from "@bufbuild/protobuf";
 import {
@@ -26,7 +25,7 @@ export const relayServeTerminal = (
   call: ServerDuplexStream<pb.ServeTerminalRequest, pb.ServeTerminalResponse>,
 ): void => relayBothWays(peer, "ServeTerminal", call);
 
-/** The tasks of one launch on that agent's node. Why the leader ended it matters to the agent. */
+/** Relays the tasks of one launch. The agent needs the error with which the leader ends it. */
 export const relayRunTasks = (peer: PeerClient, call: ServerDuplexStream<pb.TasksReport, pb.TasksOrder>): void =>
   relayBothWays(peer, "RunTasks", call, (error) => call.emit("error", error));
 
@@ -96,7 +95,7 @@ export function relaySendLogs(
   call.on("error", () => onward.cancel());
 }
 
-/** The leader looks at the agent's token itself, and takes this server's word for whose certificate was shown. */
+/** The leader verifies the agent's token itself, and trusts this server for the identity in its certificate. */
 function identityOf(peer: PeerClient, call: CertifiedCall & { readonly metadata: Metadata }): Metadata {
   const identity = new Metadata();
   for (const value of call.metadata.get("authorization")) identity.set("authorization", value);
@@ -107,7 +106,7 @@ function identityOf(peer: PeerClient, call: CertifiedCall & { readonly metadata:
   return identity;
 }
 
-/** A slow leader slows the agent down, and nothing gathers here. */
+/** A slow leader slows down the agent, so that nothing is buffered here. */
 function pause(
   source: { pause(): unknown; resume(): unknown },
   sink: NodeJS.WritableStream | ClientWritableStream<never> | object,
@@ -118,6 +117,6 @@ function pause(
 
 function methodOf(name: "Connect" | "SendLogs" | "ServeTerminal" | "RunTasks") {
   const method = METHODS[name];
-  if (method === undefined) throw new Error(`the contract with agents has no ${name}`);
+  if (method === undefined) throw new Error(`AgentService has no ${name}`);
   return method;
 }

@@ -1,5 +1,5 @@
-// Where the APIs of all servers are reached, for programs that lose the one they know: this server's own first. Others say it
-// when they are asked how they stand; each life of a server is asked until it has answered once.
+// The API addresses of all servers, this server's own first, for programs that lose their server. Other servers report
+// their address in their member status; each process of a server is asked until it has answered once.
 
 import { duration } from "@lattice/core";
 import type { Clock } from "../base/clock.ts";
@@ -11,32 +11,32 @@ export interface ApiUrls {
 }
 
 interface Options {
-  /** "" while it is not known. */
+  /** Returns "" until it is known. */
   readonly own: () => string;
   readonly roster: Pick<Roster, "others" | "client">;
   readonly clock: Clock;
 }
 
-const LOOK_EVERY = duration(1_000);
-const ANSWER_WITHIN_MS = 2_000;
+const CHECK_INTERVAL = duration(1_000);
+const STATUS_TIMEOUT_MS = 2_000;
 
 export function createApiUrls({ own, roster, clock }: Options): ApiUrls {
-  /** By token; "": asked. */
+  /** By token; "" while the answer is outstanding. */
   const known = new Map<string, string>();
-  let cancel = clock.after(LOOK_EVERY, look);
+  let cancel = clock.after(CHECK_INTERVAL, check);
 
-  function look(): void {
+  function check(): void {
     const others = roster.others();
     for (const token of known.keys()) if (!others.some((other) => other.token === token)) known.delete(token);
     for (const { id, token } of others) if (!known.has(token)) void ask(id, token);
-    cancel = clock.after(LOOK_EVERY, look);
+    cancel = clock.after(CHECK_INTERVAL, check);
   }
 
   async function ask(id: string, token: string): Promise<void> {
     known.set(token, "");
     const answer = await roster
       .client(id)
-      ?.memberStatus(ANSWER_WITHIN_MS)
+      ?.memberStatus(STATUS_TIMEOUT_MS)
       .catch(() => null);
     if (answer) known.set(token, answer.apiUrl);
     else known.delete(token);

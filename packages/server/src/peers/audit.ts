@@ -1,5 +1,4 @@
-// Records of the audit log that have left the state, for a server that was away when they did. Every server serves them,
-// leading or not.
+// Sends archived records of the audit log to a server that has a gap. Every server serves them, leader or not.
 
 import { create } from "@bufbuild/protobuf";
 import type { ServerWritableStream } from "@grpc/grpc-js";

@@ -1,5 +1,5 @@
-// Everybody's identity, and who comes in by gRPC besides users: agents, by certificate or token, and other servers, by certificate
-// where the cluster has an authority. Also where agents get their first and next certificates, and jobs their tokens.
+// The authentication of all callers: users and jobs, agents by certificate or token, and other servers by certificate in
+// a cluster with an authority. Also issues the certificates of agents and the tokens of jobs.
 
 import type { ControlPlane } from "../api/control-plane.ts";
 import { type Authenticator, createAuthenticator } from "../base/auth/authenticator.ts";
@@ -28,7 +28,7 @@ interface Options extends Pick<RenewalOptions, "clock" | "logger"> {
   readonly plane: Pick<ControlPlane, "view" | "liveness" | "propose">;
   readonly config: Pick<Config, "api" | "log">;
   readonly tls: TlsSource | null;
-  /** Of this server, which the others show. */
+  /** The token of this server, which other servers present. */
   readonly peerToken: string;
   readonly metrics: Pick<Metrics, "agentRefused" | "certificateRenewed">;
 }
@@ -41,7 +41,7 @@ export function createAuthentication({ tls, config, peerToken, metrics, plane, .
     jobKeys,
     ...(certificates ? { certificates: { isRevoked: (shown) => tls.current().isRevoked(shown) } } : {}),
   });
-  const writeDown = (line: AccessLine) => accessLog({ config, logger: options.logger }, line);
+  const logAccess = (line: AccessLine) => accessLog({ config, logger: options.logger }, line);
   const guard = createAgentGuard({
     authenticator: auth.kind === "none" ? null : authenticator,
     certificates,
@@ -50,7 +50,7 @@ export function createAuthentication({ tls, config, peerToken, metrics, plane, .
     ...(tls === null ? {} : { revocations: tls }),
     refused(line) {
       metrics.agentRefused();
-      writeDown(line);
+      logAccess(line);
     },
   });
   return {
@@ -58,7 +58,7 @@ export function createAuthentication({ tls, config, peerToken, metrics, plane, .
     jobToken: createJobToken(auth, () => options.clock.now(), jobKeys),
     guard,
     peerGuard: (service) =>
-      certificates ? guardedByCertificate(service, (shown) => tls.current().isRevoked(shown), writeDown) : service,
+      certificates ? guardedByCertificate(service, (shown) => tls.current().isRevoked(shown), logAccess) : service,
     renew: createRenewal({
       ...options,
       tls,
@@ -70,7 +70,7 @@ export function createAuthentication({ tls, config, peerToken, metrics, plane, .
       tls,
       guard,
       connected: (node) => plane.liveness(node).connected,
-      writeDown: (user, action) =>
+      audit: (user, action) =>
         plane.propose({ kind: "audit.record", origin: { user, requestId: null, bodyHash: "" }, action }),
       counted: metrics.certificateRenewed,
     }),

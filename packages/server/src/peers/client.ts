@@ -1,6 +1,5 @@
-// A follower's line to the leader. One channel per address, made when first needed and dropped
-// when the leader is another. Every call has a deadline; what the leader refuses comes back as the
-// problem it was, so that a client cannot tell which server it asked.
+// The client for another server. Every call has a deadline; a problem of the other server is returned unchanged, so that
+// callers see no difference between servers.
 
 import { create } from "@bufbuild/protobuf";
 import { type ChannelCredentials, Client, Metadata, type ServiceError } from "@grpc/grpc-js";
@@ -20,15 +19,15 @@ import type { AuditPage } from "../state/audit/fill.ts";
 import type { HistoryPage } from "../state/history/fill.ts";
 import type { PeerName } from "./address.ts";
 
-/** Longer than any healthy commit, shorter than a caller's patience. */
+/** Longer than any healthy commit, shorter than the timeout of callers. */
 const CALL_DEADLINE_MS = 10_000;
 
 const METHODS = serviceDefinition(pb.PeerService);
 
 export interface PeerClient {
-  /** Of the server it leads to; another token is another life of it. */
+  /** The token of the other server; it changes with every start of that server. */
   readonly token: string;
-  /** That server did not know this one: a connection that shows the certificate in force by now may fare better. */
+  /** The other server refused this one's certificate; a new connection uses the current certificate. */
   readonly refused: boolean;
   propose(command: Command): Promise<{ readonly outcome: Outcome; readonly index: LogIndex }>;
   readOutput(
@@ -37,17 +36,17 @@ export interface PeerClient {
   ): AsyncIterable<{ readonly data: Uint8Array; readonly offset: number }>;
   liveness(): Promise<readonly pb.NodeLiveness[]>;
   memberStatus(timeoutMs: number): Promise<pb.GetMemberStatusResponse>;
-  /** Resolves when that server leads no more; it says so when it did not lead. */
+  /** Resolves when that server has stepped down; rejects with `not_leader` when it did not lead. */
   stepDown(to: string): Promise<boolean>;
-  /** What entries after `after` up to `through` archived; ended by the signal. */
+  /** The records that the entries after `after` up to `through` archived; ended by the signal. */
   readHistory(after: LogIndex, through: LogIndex, signal: AbortSignal): AsyncIterable<HistoryPage>;
   /** Records of the audit log that have left the state. */
   readAudit(gap: AuditGap, signal: AbortSignal): AsyncIterable<AuditPage>;
-  /** Shows the leader that a server of the cluster asks. */
+  /** Proves to the other server that the caller is a server of the cluster. */
   readonly proof: Metadata;
   /** The channel itself, for relaying streams. */
   readonly channel: Client;
-  /** Ended with the line: a stream to a server that no longer leads is of no use to anybody. */
+  /** Registers a stream that ends with this client. */
   track(end: () => void): () => void;
   close(): void;
 }
@@ -56,21 +55,21 @@ export function connectPeer({ address, token }: PeerName, how: ChannelCredential
   const proof = new Metadata();
   proof.set(PEER_TOKEN_HEADER, token);
   const channel = new Client(address, how, {
-    // A leader that is paused keeps its connections; only silence tells.
+    // A paused leader keeps its connections open; keepalive detects it.
     "grpc.keepalive_time_ms": 5_000,
-    // A line that is made anew shows the certificate in force by now, which a connection shared with others would not.
+    // A new client must use the current certificate, so connections are not shared.
     "grpc.use_local_subchannel_pool": 1,
     "grpc.keepalive_timeout_ms": 3_000,
     "grpc.initial_reconnect_backoff_ms": 100,
     "grpc.max_reconnect_backoff_ms": 1_000,
   });
-  // Now, and not when somebody waits for an answer that has to come this way.
+  // Connect now instead of with the first call.
   channel.getChannel().getConnectivityState(true);
   const streams = new Set<() => void>();
   let refused = false;
-  const called = (name: MethodName, request: Asked, timeoutMs?: number) =>
+  const callUnary = (name: MethodName, request: RequestMessage, timeoutMs?: number) =>
     unary({ channel, proof }, name, request, timeoutMs).catch((error: unknown) => {
-      if (isUnknown(error)) refused = true;
+      if (isUnauthenticated(error)) refused = true;
       throw error;
     });
   return {
@@ -86,25 +85,24 @@ export function connectPeer({ address, token }: PeerName, how: ChannelCredential
     },
     async propose(command) {
       const request = create(pb.ProposeRequestSchema, { command: JSON.stringify(command) });
-      const asked = called("Propose", request).catch(refuseEarlierLife);
-      const answer = (await asked) as pb.ProposeResponse;
+      const answer = (await callUnary("Propose", request).catch(refuseRestartedLeader)) as pb.ProposeResponse;
       return { outcome: JSON.parse(answer.outcome) as Outcome, index: logIndex(Number(answer.logIndex)) };
     },
     async *readOutput(query, signal) {
       yield* outputPieces({ channel, proof }, query, signal);
     },
     memberStatus: async (timeoutMs) =>
-      (await called(
+      (await callUnary(
         "GetMemberStatus",
         create(pb.GetMemberStatusRequestSchema),
         timeoutMs,
       )) as pb.GetMemberStatusResponse,
     async stepDown(to) {
-      await called("StepDown", create(pb.StepDownRequestSchema, { to }));
+      await callUnary("StepDown", create(pb.StepDownRequestSchema, { to }));
       return true;
     },
     async liveness() {
-      const answer = (await called("GetLiveness", create(pb.GetLivenessRequestSchema))) as pb.GetLivenessResponse;
+      const answer = (await callUnary("GetLiveness", create(pb.GetLivenessRequestSchema))) as pb.GetLivenessResponse;
       return answer.nodes;
     },
     async *readHistory(after, through, signal) {
@@ -120,7 +118,7 @@ export function connectPeer({ address, token }: PeerName, how: ChannelCredential
   };
 }
 
-interface Line {
+interface Connection {
   readonly channel: Client;
   readonly proof: Metadata;
 }
@@ -136,13 +134,18 @@ type MethodName =
 
 function methodOf(name: MethodName) {
   const method = METHODS[name];
-  if (method === undefined) throw new Error(`the contract between servers has no ${name}`);
+  if (method === undefined) throw new Error(`PeerService has no ${name}`);
   return method;
 }
 
-type Asked = Parameters<ReturnType<typeof methodOf>["requestSerialize"]>[0];
+type RequestMessage = Parameters<ReturnType<typeof methodOf>["requestSerialize"]>[0];
 
-function unary({ channel, proof }: Line, name: MethodName, request: Asked, timeoutMs = CALL_DEADLINE_MS) {
+function unary(
+  { channel, proof }: Connection,
+  name: MethodName,
+  request: RequestMessage,
+  timeoutMs = CALL_DEADLINE_MS,
+) {
   const { path, requestSerialize, responseDeserialize } = methodOf(name);
   return new Promise<unknown>((resolve, reject) => {
     const deadline = Date.now() + timeoutMs;
@@ -161,7 +164,7 @@ function unary({ channel, proof }: Line, name: MethodName, request: Asked, timeo
   });
 }
 
-async function* outputPieces({ channel, proof }: Line, query: LogsQuery, signal: AbortSignal) {
+async function* outputPieces({ channel, proof }: Connection, query: LogsQuery, signal: AbortSignal) {
   const { path, requestSerialize, responseDeserialize } = methodOf("ReadOutput");
   const request = create(pb.ReadOutputRequestSchema, {
     allocationId: query.allocation,
@@ -182,7 +185,7 @@ async function* outputPieces({ channel, proof }: Line, query: LogsQuery, signal:
       yield { data: chunk.data, offset: Number(chunk.offset) };
     }
   } catch (error) {
-    if (!signal.aborted) refuseEarlierLife(asProblem(error as ServiceError));
+    if (!signal.aborted) refuseRestartedLeader(asProblem(error as ServiceError));
   } finally {
     signal.removeEventListener("abort", stop);
     call.cancel();
@@ -190,7 +193,7 @@ async function* outputPieces({ channel, proof }: Line, query: LogsQuery, signal:
 }
 
 async function* historyPages(
-  { channel, proof }: Line,
+  { channel, proof }: Connection,
   { after, through }: { readonly after: LogIndex; readonly through: LogIndex },
   signal: AbortSignal,
 ): AsyncIterable<HistoryPage> {
@@ -204,7 +207,7 @@ async function* historyPages(
       yield { whole, records: records.map(({ logIndex: index, json }) => ({ index: Number(index), json })) };
     }
   } catch (error) {
-    // A stream that was cut short must not look like one that has ended.
+    // An interrupted stream must not look complete.
     throw signal.aborted ? signal.reason : asProblem(error as ServiceError);
   } finally {
     signal.removeEventListener("abort", stop);
@@ -212,7 +215,11 @@ async function* historyPages(
   }
 }
 
-async function* auditPages({ channel, proof }: Line, gap: AuditGap, signal: AbortSignal): AsyncIterable<AuditPage> {
+async function* auditPages(
+  { channel, proof }: Connection,
+  gap: AuditGap,
+  signal: AbortSignal,
+): AsyncIterable<AuditPage> {
   const { path, requestSerialize, responseDeserialize } = methodOf("ReadAudit");
   const request = create(pb.ReadAuditRequestSchema, { first: String(gap.first), through: String(gap.through) });
   const call = channel.makeServerStreamRequest(path, requestSerialize, responseDeserialize, request, proof);
@@ -229,31 +236,31 @@ async function* auditPages({ channel, proof }: Line, gap: AuditGap, signal: Abor
   }
 }
 
-/** The leader's own refusal when it sent one; else it could not be reached, and trying again may help. */
+/** Returns the problem that the leader sent, or `not_leader` when it cannot be reached, which is retryable. */
 export function asProblem(error: ServiceError): ProblemError {
   const details = error.metadata?.get(GRPC_DETAILS_TRAILER)[0];
   if (details instanceof Uint8Array) {
     return ProblemError.of(problemFromGrpc({ code: error.code, message: error.details, detailsBin: details }));
   }
   return new ProblemError("not_leader", {
-    detail: `The leading server cannot be reached: ${error.details ?? error.message}.`,
+    detail: `The leader cannot be reached: ${error.details ?? error.message}.`,
   });
 }
 
 /**
- * For what clients wait for. They were judged before it came here, so "forbidden" is about the proof alone: the leader
- * was started again, and its earlier life still stands in the election.
+ * Converts errors of forwarded calls. The caller was authorized before, so `forbidden` refers to the peer token: the
+ * leader has restarted, and the election still names its previous process.
  */
-export function refuseEarlierLife(error: unknown): never {
-  if (isUnknown(error))
+export function refuseRestartedLeader(error: unknown): never {
+  if (isUnauthenticated(error))
     throw new ProblemError("not_leader", {
-      detail: `The leading server does not take this one for a server of the cluster. ${error.problem.detail}`,
+      detail: `The leader does not accept this server as a member of the cluster. ${error.problem.detail}`,
     });
   if (!(error instanceof ProblemError) || error.problem.code !== "forbidden") throw error;
   throw new ProblemError("not_leader", {
-    detail: "The leading server was started again; another is being elected.",
+    detail: "The leader has restarted; an election is in progress.",
   });
 }
 
-const isUnknown = (error: unknown): error is ProblemError =>
+const isUnauthenticated = (error: unknown): error is ProblemError =>
   error instanceof ProblemError && error.problem.code === "unauthenticated";

@@ -1,18 +1,18 @@
-// What may be done to the members, decided from the list of them. Each refusal says what stands in the
-// way and what to do about it; null means that nothing does.
+// Decides whether a change of the members is allowed, from the list of members. A refusal gives the reason and the
+// remedy; `null` means allowed.
 
 import { ProblemError, type pb } from "@lattice/wire";
 import type { KnownServer } from "../log/index.ts";
 
-/** Further behind, it would keep everybody waiting while it catches up. */
+/** A server further behind would delay all writes while it catches up. */
 const MAX_LAG = 1_000;
 
-/** The same server at the same address may be added again: it changes nothing. */
+/** Adding the same server at the same address again is allowed and changes nothing. */
 export function refuseNewcomer(members: readonly pb.Member[], { id, peer }: KnownServer): ProblemError | null {
   const same = members.find((member) => member.id === id && member.etcd !== undefined);
   if (same?.etcd !== undefined && same.etcd.peerAddress !== peer) {
     return new ProblemError("conflict", {
-      detail: `${id} is a member already, at ${same.etcd.peerAddress}.`,
+      detail: `${id} is already a member, at ${same.etcd.peerAddress}.`,
       hint: `Remove it first (lattice admin raft remove-member ${id}), or choose another id.`,
     });
   }
@@ -26,7 +26,7 @@ export function refuseNewcomer(members: readonly pb.Member[], { id, peer }: Know
   return null;
 }
 
-/** By the server's id; else by what etcd calls its member. */
+/** Finds a member by the server's id, else by the name or id of its etcd member. */
 export const findMember = (members: readonly pb.Member[], id: string): pb.Member | null =>
   members.find((member) => member.id === id) ??
   members.find(({ etcd }) => etcd !== undefined && (etcd.name === id || etcd.id === id)) ??
@@ -48,7 +48,7 @@ export function refuseTransfer(members: readonly pb.Member[], to: string): Probl
   });
 }
 
-/** The healthy server that is furthest, other than this one; of equals the first by id. */
+/** Returns the healthy server with the highest applied index, other than `except`; ties by id. */
 export function chooseSuccessor(members: readonly pb.Member[], except: string): string | null {
   const able = members.filter(({ id, healthy }) => healthy && id !== except);
   const [best] = able.sort((a, b) => applied(b) - applied(a) || (a.id < b.id ? -1 : 1));
@@ -57,7 +57,7 @@ export function chooseSuccessor(members: readonly pb.Member[], except: string): 
 
 const applied = ({ appliedIndex }: pb.Member): number => Number(appliedIndex ?? 0);
 
-/** What the engine said no to, or could not do. */
+/** Converts an error of the log engine. */
 export function asProblem(cause: unknown, what: string): ProblemError {
   if (cause instanceof ProblemError) return cause;
   const { kind, message } = cause as Error & { readonly kind?: string };

@@ -11,10 +11,10 @@ import type { Forward, ForwardedCall } from "../api/forward.ts";
 import { isRpcName, methodOf, type RpcName } from "../api/rpc.ts";
 import { isRole, type Principal } from "../base/auth/principal.ts";
 import { CallerGone, isCallerGone } from "../base/caller-gone.ts";
-import { asProblem, type PeerClient, refuseEarlierLife } from "./client.ts";
+import { asProblem, type PeerClient, refuseRestartedLeader } from "./client.ts";
 
-/** How long the leader may take to end a call after it was told that the caller is gone. */
-const END_WITHIN_MS = 5_000;
+/** How long the leader may take to end a call after the caller has disconnected. */
+const END_TIMEOUT_MS = 5_000;
 
 export type ForwardCall = ServerDuplexStream<pb.ForwardRequest, pb.ForwardResponse>;
 type ForwardStream = ClientDuplexStream<pb.ForwardRequest, pb.ForwardResponse>;
@@ -25,9 +25,9 @@ export const forwardTo = (peer: PeerClient): Forward =>
     if (signal.aborted) return;
     const method = methodOf(call.rpc);
     const stream = openStream(peer);
-    // A caller that streams ends the call with its own stream; of any other the leader learns that it is gone.
-    const saysGone = () => isCallerGone(signal) && method.methodKind !== "bidi_streaming";
-    const stop = () => (saysGone() ? sendGone(stream) : stream.cancel());
+    // A bidirectional call ends with the caller's stream; for other calls a step reports that the caller is gone.
+    const reportsGone = () => isCallerGone(signal) && method.methodKind !== "bidi_streaming";
+    const stop = () => (reportsGone() ? sendGone(stream) : stream.cancel());
     const untrack = peer.track(() => stream.cancel());
     signal.addEventListener("abort", stop, { once: true });
     stream.on("error", () => undefined);
@@ -42,11 +42,11 @@ export const forwardTo = (peer: PeerClient): Forward =>
       }
     } catch (error) {
       if (error instanceof ProblemError) throw error;
-      if (!signal.aborted) refuseEarlierLife(asProblem(error as ServiceError));
+      if (!signal.aborted) refuseRestartedLeader(asProblem(error as ServiceError));
     } finally {
       untrack();
       signal.removeEventListener("abort", stop);
-      if (signal.aborted && saysGone()) stream.resume();
+      if (signal.aborted && reportsGone()) stream.resume();
       else stream.cancel();
     }
   };
@@ -102,7 +102,7 @@ const startOf = (call: ForwardedCall): pb.ForwardStart =>
 
 function callOf(request: pb.ForwardRequest | undefined): ForwardedCall {
   const start = request?.step.case === "start" ? request.step.value : undefined;
-  if (start === undefined) throw malformed("it does not begin with its start");
+  if (start === undefined) throw malformed("the first message is not a start");
   return {
     rpc: rpcOf(start.rpc),
     principal: principalOf(start.principal),
@@ -115,10 +115,10 @@ function callOf(request: pb.ForwardRequest | undefined): ForwardedCall {
 
 function principalOf(stated: pb.ForwardedPrincipal | undefined): Principal {
   const user = parseUserName(stated?.user ?? "");
-  if (stated === undefined || user === null) throw malformed("it names no user");
+  if (stated === undefined || user === null) throw malformed("it has no user");
   const tenant = stated.tenant === "" ? null : parseTenantId(stated.tenant);
   if (tenant === null && stated.tenant !== "") throw malformed(`"${stated.tenant}" is not a tenant name`);
-  // A role that this server does not know gives nothing.
+  // Unknown roles are ignored.
   return { user, tenant, roles: stated.roles.filter(isRole), scopes: stated.scopes };
 }
 
@@ -134,7 +134,7 @@ const problemOfStatus = (detailsBin: Uint8Array) => problemFromGrpc({ code: 2, m
 
 function openStream(peer: PeerClient): ForwardStream {
   const method = serviceDefinition(pb.PeerService).Forward;
-  if (method === undefined) throw new Error("the contract between servers has no Forward");
+  if (method === undefined) throw new Error("PeerService has no Forward");
   const { path, requestSerialize, responseDeserialize } = method;
   return peer.channel.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, peer.proof) as never;
 }
@@ -149,7 +149,7 @@ async function sendRequests(
       create(pb.ForwardRequestSchema, { step: { case: "message", value: toBinary(method.input, message) } }),
     );
   if (!(Symbol.asyncIterator in request)) {
-    // The stream stays open: a later step says when the caller is gone.
+    // The stream stays open for the step that reports a disconnected caller.
     send(request);
     return;
   }
@@ -172,12 +172,12 @@ async function sendRequests(
 function sendGone(stream: ForwardStream): void {
   stream.write(create(pb.ForwardRequestSchema, { step: { case: "callerGone", value: create(pb.CallerGoneSchema) } }));
   stream.end();
-  const timer = setTimeout(() => stream.cancel(), END_WITHIN_MS);
+  const timer = setTimeout(() => stream.cancel(), END_TIMEOUT_MS);
   timer.unref();
   stream.once("close", () => clearTimeout(timer));
 }
 
-/** Takes the request of a caller that sends one, and goes on reading for the step that says that the caller is gone. */
+/** Returns the only request, and continues to read for the step that reports a disconnected caller. */
 async function onlyRequest(requests: AsyncGenerator<Message>): Promise<Message> {
   const first = await requests.next();
   if (first.done === true) throw malformed("it has no request message");

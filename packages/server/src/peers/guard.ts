@@ -1,5 +1,5 @@
-// Where there is an authority, only servers may call the servers' service: the token that each keeps in the log is not
-// asked about before a certificate was shown that is neither an agent's nor a person's.
+// With an authority, only servers may call the service between servers: a caller must present a certificate of a server
+// before its peer token is checked.
 
 import type { PeerCertificate } from "node:tls";
 import type { ServiceError } from "@grpc/grpc-js";
@@ -23,13 +23,13 @@ export function guardedByCertificate(
   const wrap =
     (name: string, method: Method): Method =>
     (call, reply) => {
-      const why = strangeness(call, isRevoked);
-      if (why === null) return method(call, reply);
+      const refusal = refusalOf(call, isRevoked);
+      if (refusal === null) return method(call, reply);
       const shown = certificateOf(call);
       const user = (shown === null ? undefined : bearerOf(shown).names[0]) ?? "";
       const remote = call.getPeer?.() ?? "";
-      refused({ door: "peer", rpc: `PeerService.${name}`, user, tenant: "", remote, code: "unauthenticated" });
-      const status = statusOf(problem("unauthenticated", { detail: why }));
+      refused({ interface: "peer", rpc: `PeerService.${name}`, user, tenant: "", remote, code: "unauthenticated" });
+      const status = statusOf(problem("unauthenticated", { detail: refusal }));
       if (reply !== undefined) return reply(status);
       call.emit("error", Object.assign(new Error(status.details), status));
     };
@@ -38,10 +38,12 @@ export function guardedByCertificate(
   return { definition, implementation: wrapped as unknown as GrpcService["implementation"] };
 }
 
-function strangeness(call: CertifiedCall, isRevoked: (certificate: PeerCertificate) => boolean): string | null {
+function refusalOf(call: CertifiedCall, isRevoked: (certificate: PeerCertificate) => boolean): string | null {
   const certificate = certificateOf(call);
-  if (certificate === null) return "Servers know each other by certificates of the cluster's authority.";
+  if (certificate === null) return "Servers must present a certificate of the cluster's authority.";
   if (isRevoked(certificate)) return "The certificate was revoked by its authority.";
   const { kind, names } = bearerOf(certificate);
-  return kind === "" || kind === "server" ? null : `The certificate of ${names.join(", ")} is that of a ${kind}.`;
+  return kind === "" || kind === "server"
+    ? null
+    : `The certificate of ${names.join(", ")} is of kind ${kind}, not server.`;
 }

@@ -1,7 +1,6 @@
-// Archived records for a server that was away while they left the live state. Every server serves
-// them, leading or not. The first message says whether this one has everything that was asked for;
-// what it has, it sends in either case. A damaged record ends the stream, so that nobody takes what
-// is left for everything.
+// Sends archived records to a server that has a gap in its history. Every server serves them, leader or not. The first
+// message says whether this server has the whole range; its records follow in either case. A damaged record ends the
+// stream with an error, so that a partial answer is not taken for a complete one.
 
 import { create } from "@bufbuild/protobuf";
 import type { ServerWritableStream } from "@grpc/grpc-js";
@@ -14,7 +13,7 @@ export type HistoryCall = ServerWritableStream<pb.ReadHistoryRequest, pb.ReadHis
 export async function sendHistory(history: History, call: HistoryCall, gone: AbortSignal): Promise<void> {
   const after = indexOf("after_index", call.request.afterIndex);
   const through = indexOf("through_index", call.request.throughIndex);
-  // What waits to be written is part of it.
+  // Pending writes are part of the range.
   await history.flush();
   const whole = history.through() >= through;
   await write(call, create(pb.ReadHistoryResponseSchema, { whole }), gone);
@@ -25,7 +24,7 @@ export async function sendHistory(history: History, call: HistoryCall, gone: Abo
   }
 }
 
-/** Resolves when there is room for more: an asker that is slow fills no memory here. */
+/** Resolves when the stream can take more, so that a slow reader does not fill the memory. */
 function write(call: HistoryCall, message: pb.ReadHistoryResponse, gone: AbortSignal): Promise<void> {
   if (gone.aborted || call.write(message)) return Promise.resolve();
   return new Promise((resolve) => {

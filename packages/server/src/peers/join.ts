@@ -1,5 +1,5 @@
-// Joining a cluster: told of an address, this server asks there to be taken in, and waits while the
-// cluster is busy taking in another. Asked again after a crash half-way, the cluster answers the same.
+// Joins a cluster: requests membership at the given addresses, and retries while the cluster adds another member. The
+// request may be repeated after a crash.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ChannelCredentials } from "@grpc/grpc-js";
@@ -9,22 +9,22 @@ import type { LogStart } from "../log/log-config.ts";
 import { etcdTlsOf, memberName } from "../log/log-config.ts";
 import { askToJoin, type JoinAnswer } from "./ask-to-join.ts";
 
-const JOIN_WITHIN_MS = 60_000;
+const JOIN_TIMEOUT_MS = 60_000;
 const PAUSE_MS = 500;
 const PROBE_MS = 1_000;
 
-/** Leaves every other beginning as it is. */
+/** Leaves other ways to start unchanged. */
 export function joinByAsking(begin: LogStart, config: Config, how?: ChannelCredentials): LogStart {
   if (typeof begin !== "object" || !("join" in begin)) return begin;
   const { etcd, nodeId } = config.quorum;
   const own = { name: memberName(nodeId), peer: etcd.peerAddress };
   const ask = async (address: string): Promise<JoinAnswer> => {
     const answer = await askToJoin(address, { id: config.server.id, peerAddress: own.peer }, how);
-    // An etcd that wants encryption says nothing to who does not offer it.
+    // An etcd with TLS does not answer a plain request.
     const etcd = answer.kind === "silent" && (await answersClients(address, etcdTlsOf(config), PROBE_MS));
-    return etcd ? { kind: "stranger" } : answer;
+    return etcd ? { kind: "not_a_server" } : answer;
   };
-  return { ask: () => untilTakenIn(begin.join, ask, { id: config.server.id, own }) };
+  return { ask: () => untilAdded(begin.join, ask, { id: config.server.id, own }) };
 }
 
 interface Joiner {
@@ -32,27 +32,27 @@ interface Joiner {
   readonly own: MemberPlace;
 }
 
-async function untilTakenIn(
+async function untilAdded(
   addresses: readonly string[],
   ask: (address: string) => Promise<JoinAnswer>,
   joiner: Joiner,
 ): Promise<Begin> {
-  const until = performance.now() + JOIN_WITHIN_MS;
+  const until = performance.now() + JOIN_TIMEOUT_MS;
   for (;;) {
-    const whyNot: string[] = [];
+    const reasons: string[] = [];
     for (const address of addresses) {
       const next = decideJoin(await ask(address), { address, ...joiner });
       if (next.kind === "begin") return next.begin;
       if (next.kind === "give_up") throw next.error;
-      whyNot.push(`${address}: ${next.why}`);
+      reasons.push(`${address}: ${next.why}`);
     }
     if (performance.now() + PAUSE_MS > until)
-      throw new ManagedError("not_taken_in", `no member took this server in; ${whyNot.join("; ")}`);
+      throw new ManagedError("not_taken_in", `no member added this server; ${reasons.join("; ")}`);
     await sleep(PAUSE_MS);
   }
 }
 
-export type JoinStep =
+type JoinStep =
   | { readonly kind: "begin"; readonly begin: Begin }
   | { readonly kind: "later"; readonly why: string }
   | { readonly kind: "give_up"; readonly error: ManagedError };
@@ -66,11 +66,11 @@ export function decideJoin(answer: JoinAnswer, { address, id, own }: Joiner & { 
     }
     case "refused": {
       const { code, detail, hint, retryable } = answer.problem;
-      // One that was taken in a moment ago does not answer yet.
+      // A member that was just added does not answer yet.
       if (retryable || code === "majority_at_risk") return { kind: "later", why: detail };
       return { kind: "give_up", error: new ManagedError("not_taken_in", `${address}: ${detail} ${hint}`) };
     }
-    case "stranger":
+    case "not_a_server":
       return { kind: "begin", begin: { kind: "join", endpoints: [address] } };
     case "silent":
       return { kind: "later", why: answer.why };

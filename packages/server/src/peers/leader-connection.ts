@@ -1,17 +1,17 @@
-// Who leads, and the line to it. The election's holder names itself with its address; this keeps one
-// channel to whoever that is now, and none when it is this server or nobody.
+// The connection to the leader. The leader's name in the election contains its address; this keeps one client for it,
+// and none when this server leads or no server does.
 
 import type { ChannelCredentials } from "@grpc/grpc-js";
-import { duration, type Instant, type NodeId } from "@lattice/core";
+import { duration, type Instant, instant, type NodeId } from "@lattice/core";
 import type { Clock } from "../base/clock.ts";
 import { type PeerName, parsePeer } from "./address.ts";
 import { connectPeer, type PeerClient } from "./client.ts";
 
-/** How old what a follower says of a node's heartbeat may be. */
+/** The maximum age of heartbeat times on a follower. */
 const LIVENESS_AGE = duration(2_000);
 
-/** How soon a change of leader is noticed when nobody asks; the look costs next to nothing. */
-const LOOK_EVERY = duration(50);
+/** How often a change of leader is checked; the check is cheap. */
+const CHECK_INTERVAL = duration(50);
 
 export interface Liveness {
   readonly lastHeardAt: Instant | null;
@@ -22,14 +22,14 @@ export interface LeaderConnection {
   /** The leader, when it is another server and is known. */
   leader(): PeerName | null;
   client(): PeerClient | null;
-  /** What the leader said lately; asks again in the background when that is old. */
+  /** The last answer of the leader; refreshed in the background when it is old. */
   liveness(node: NodeId): Liveness;
   close(): void;
 }
 
 interface Options {
   readonly selfId: string;
-  /** The name in the election, as the engine tells it. */
+  /** Returns the name of the leader in the election. */
   readonly holder: () => string | null;
   readonly clock: Clock;
   readonly credentials: ChannelCredentials;
@@ -39,22 +39,22 @@ export function createLeaderConnection({ selfId, holder, clock, credentials }: O
   let client: PeerClient | null = null;
   let nodes: ReadonlyMap<string, Liveness> = new Map();
   let askedAt = -Infinity;
-  let cancelLook = clock.after(LOOK_EVERY, look);
+  let cancelCheck = clock.after(CHECK_INTERVAL, check);
 
   return {
     leader,
     client: current,
     liveness,
     close() {
-      cancelLook();
+      cancelCheck();
       client?.close();
     },
   };
 
-  /** Notices a new leader even when nobody asks, so that streams to the old one do not linger. */
-  function look(): void {
+  /** Detects a new leader without calls, so that streams to the old one end. */
+  function check(): void {
     current();
-    cancelLook = clock.after(LOOK_EVERY, look);
+    cancelCheck = clock.after(CHECK_INTERVAL, check);
   }
 
   function leader(): PeerName | null {
@@ -80,19 +80,19 @@ export function createLeaderConnection({ selfId, holder, clock, credentials }: O
 
   function refresh(): void {
     const now = clock.now();
-    const line = current();
-    if (line === null || now - askedAt < LIVENESS_AGE) return;
+    const peer = current();
+    if (peer === null || now - askedAt < LIVENESS_AGE) return;
     askedAt = now;
-    line.liveness().then(
+    peer.liveness().then(
       (facts) => {
         nodes = new Map(
           facts.map((fact) => [fact.node, { lastHeardAt: heardAt(fact.lastHeardMs), connected: fact.connected }]),
         );
       },
-      // The next question asks again; until then the last answer stands.
+      // Keep the last answer; the next call retries.
       () => {},
     );
   }
 }
 
-const heardAt = (ms: number): Instant | null => (ms === 0 ? null : (Math.round(ms) as Instant));
+const heardAt = (ms: number): Instant | null => (ms === 0 ? null : instant(Math.round(ms)));

@@ -1,4 +1,4 @@
-// How far this server is, as it tells the others when they ask.
+// The status of this server, as it reports it to the other servers.
 
 import { create } from "@bufbuild/protobuf";
 import { ENTRY_VERSION } from "@lattice/core";
@@ -12,9 +12,9 @@ export interface MemberStatusSources {
   readonly appliedIndex: () => number;
   /** The entry up to which the history has no gap. */
   readonly historyThrough: () => number;
-  /** The one that this server shows; null: it has none. */
+  /** The certificate of this server; `null` without one. */
   readonly certificate: () => Pick<TlsMaterial, "serial" | "notAfterMs"> | null;
-  /** Where its API is reached. */
+  /** The address of its API. */
   readonly apiUrl: () => string;
   /** The member of etcd that this server runs. */
   readonly ownMember: () => Promise<EtcdMember | null>;
@@ -38,7 +38,7 @@ export async function ownMemberStatus(parts: MemberStatusSources): Promise<pb.Ge
 const certificateToProto = ({ serial, notAfterMs }: Pick<TlsMaterial, "serial" | "notAfterMs">) =>
   create(pb.MemberCertificateSchema, { serial: serialDigits(serial), end: timestampFromMs(notAfterMs) });
 
-/** What is not known is left at its default. */
+/** Unknown values keep their defaults. */
 export const etcdToProto = (member: EtcdMember): pb.EtcdMember =>
   create(pb.EtcdMemberSchema, {
     id: member.id,

@@ -1,7 +1,6 @@
-// Every server of the cluster in one list, from what several sources know: the log's store (who is
-// there, who belongs to the cluster, who leads), the configuration (who ought to be there), the servers
-// themselves (how far they are), and etcd (its own members). Who does not answer is listed as unhealthy,
-// and a member of etcd that nobody claims is listed by its own name.
+// All servers of the cluster in one list, merged from several sources: the store of the log (present servers, members,
+// leader), the configuration (expected servers), the servers themselves (applied index), and etcd (its members). A server
+// that does not answer is unhealthy; an etcd member that belongs to no server is listed by its own name.
 
 import { create } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
@@ -17,7 +16,7 @@ export interface MemberSources {
   readonly present: readonly LogServer[];
   readonly known: readonly KnownServer[];
   readonly configured: readonly KnownServer[];
-  /** Those of servers that answered, this one among them. */
+  /** The answers of servers, including this one. */
   readonly answers: ReadonlyMap<string, pb.GetMemberStatusResponse>;
   readonly etcd: readonly EtcdMember[];
 }
@@ -26,7 +25,7 @@ export function listMembers(sources: MemberSources): readonly pb.Member[] {
   const { etcd } = sources;
   const peers = peersOf(sources);
   const claimed = new Set<EtcdMember>();
-  const ids = new Set([sources.self.id, ...thereOf(sources, peers), ...peers.keys()]);
+  const ids = new Set([sources.self.id, ...presentOf(sources, peers), ...peers.keys()]);
   const members = [...ids].map((id) => {
     const own = etcd.find((member) => speaks(member, peers.get(id)) || member.id === sources.answers.get(id)?.etcd?.id);
     if (own !== undefined) claimed.add(own);
@@ -36,7 +35,7 @@ export function listMembers(sources: MemberSources): readonly pb.Member[] {
   return [...members, ...unclaimed].sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** Where the member of each server speaks. A server whose member is gone belongs to the cluster no more. */
+/** The peer address of each server. A server whose etcd member was removed no longer belongs to the cluster. */
 function peersOf({ known, configured, etcd }: MemberSources): ReadonlyMap<string, string> {
   const peers = new Map<string, string>();
   for (const { id, peer } of known) {
@@ -47,8 +46,8 @@ function peersOf({ known, configured, etcd }: MemberSources): ReadonlyMap<string
   return peers;
 }
 
-/** One that was removed is listed by the store until its lease ends; where each has a member, it counts no more. */
-function thereOf({ present, known, etcd, answers }: MemberSources, peers: ReadonlyMap<string, string>): string[] {
+/** Omits removed servers, which the store lists until their lease ends, if every server has an etcd member. */
+function presentOf({ present, known, etcd, answers }: MemberSources, peers: ReadonlyMap<string, string>): string[] {
   const ids = present.map(({ id }) => id);
   const eachHasOne = known.length > 0 && etcd.length > 0;
   return eachHasOne ? ids.filter((id) => answers.has(id) || peers.has(id)) : ids;
@@ -57,7 +56,7 @@ function thereOf({ present, known, etcd, answers }: MemberSources, peers: Readon
 function describe(sources: MemberSources, id: string, etcd: EtcdMember | undefined): pb.Member {
   const answer = sources.answers.get(id);
   const applied = answer === undefined ? null : Number(answer.appliedIndex);
-  // Its own server sees a member that serves clients on loopback only; others just see that it answers.
+  // Prefer the answer of its own server, which can reach a member that serves clients on loopback only.
   const member = answer?.etcd ?? (etcd === undefined ? undefined : etcdToProto(etcd));
   const name = sources.present.find((server) => server.id === id)?.name ?? "";
   return create(pb.MemberSchema, {

@@ -19,10 +19,10 @@ import type { Roster } from "./roster.ts";
 const STATUS_TIMEOUT_MS = 1_000;
 const CHANGE_TIMEOUT_MS = 4_000;
 /** The preference for the named server ends after seconds; then any server may win the election. */
-const TRANSFER_WITHIN_MS = 10_000;
+const TRANSFER_TIMEOUT_MS = 10_000;
 const POLL_MS = 25;
 
-export interface MembershipParts {
+interface MembershipParts {
   readonly status: MemberStatusSources;
   /** The address under which other servers reach this one. */
   readonly address: string;
@@ -48,7 +48,7 @@ export function createMembership(parts: MembershipParts): Membership {
 
 async function add(parts: MembershipParts, server: KnownServer): Promise<readonly pb.Member[]> {
   const shared = managed(parts);
-  const [answers, etcd] = await look(parts, CHANGE_TIMEOUT_MS);
+  const [answers, etcd] = await query(parts, CHANGE_TIMEOUT_MS);
   const refusal = refuseNewcomer(merge(parts, answers, etcd), server);
   if (refusal !== null) throw refusal;
   const after = await shared.add(server).catch((cause: unknown) => {
@@ -56,7 +56,7 @@ async function add(parts: MembershipParts, server: KnownServer): Promise<readonl
   });
   const isNew = after.length > etcd.length;
   if (isNew) parts.metrics.membershipChange("added");
-  parts.logger.info({ member: server.id, peer: server.peer }, isNew ? "member added" : "member was added before");
+  parts.logger.info({ member: server.id, peer: server.peer }, isNew ? "member added" : "member already present");
   return merge(parts, answers, after);
 }
 
@@ -93,14 +93,14 @@ async function remove(
 
 async function transfer(parts: MembershipParts, to: string | null): Promise<LeaderTerm> {
   const { log } = parts;
-  if (log.shared === undefined) throw alone();
+  if (log.shared === undefined) throw notShared();
   const members = await list(parts, CHANGE_TIMEOUT_MS);
   const now = leaderId(parts);
   if (now === null) throw new ProblemError("not_leader");
   const target = to ?? chooseSuccessor(members, now);
   if (target === null) throw atRisk(`${now} leads, and no other server answers.`);
   if (!members.some(({ id, healthy }) => id === now && healthy))
-    throw new ProblemError("not_leader", { detail: `${now} was the last leader, and does not answer.` });
+    throw new ProblemError("not_leader", { detail: `${now} was the last leader and does not answer.` });
   if (target === now) return { leader: now, term: log.status().term };
   const refusal = refuseTransfer(members, target);
   if (refusal !== null) throw refusal;
@@ -129,7 +129,7 @@ async function handOver(parts: MembershipParts, to: string): Promise<LeaderTerm>
 }
 
 async function leaderAfter(parts: MembershipParts, term: number): Promise<LeaderTerm> {
-  const until = performance.now() + TRANSFER_WITHIN_MS;
+  const until = performance.now() + TRANSFER_TIMEOUT_MS;
   for (;;) {
     const status = parts.log.status();
     const now = leaderId(parts);
@@ -148,16 +148,16 @@ function leaderId({ log }: MembershipParts): string | null {
 }
 
 async function statuses({ roster, status }: MembershipParts, timeoutMs: number): Promise<Answers> {
-  const asked = roster.others().map(({ id }) => roster.client(id)?.memberStatus(timeoutMs) ?? null);
-  const answers = await Promise.all([ownMemberStatus(status), ...asked.map((one) => one?.catch(() => null))]);
+  const others = roster.others().map(({ id }) => roster.client(id)?.memberStatus(timeoutMs) ?? null);
+  const answers = await Promise.all([ownMemberStatus(status), ...others.map((one) => one?.catch(() => null))]);
   return new Map(answers.flatMap((answer) => (answer === null || answer === undefined ? [] : [[answer.id, answer]])));
 }
 
-const look = (parts: MembershipParts, timeoutMs: number): Promise<[Answers, readonly EtcdMember[]]> =>
+const query = (parts: MembershipParts, timeoutMs: number): Promise<[Answers, readonly EtcdMember[]]> =>
   Promise.all([statuses(parts, timeoutMs), parts.log.shared?.members(timeoutMs) ?? []]);
 
 const list = async (parts: MembershipParts, timeoutMs: number): Promise<readonly pb.Member[]> =>
-  merge(parts, ...(await look(parts, timeoutMs)));
+  merge(parts, ...(await query(parts, timeoutMs)));
 
 const merge = (parts: MembershipParts, answers: Answers, etcd: readonly EtcdMember[]): readonly pb.Member[] =>
   listMembers({
@@ -172,21 +172,21 @@ const merge = (parts: MembershipParts, answers: Answers, etcd: readonly EtcdMemb
   });
 
 function managed({ log }: MembershipParts): SharedLog {
-  if (log.shared === undefined) throw alone();
-  if (!log.shared.managed) throw runByOthers();
+  if (log.shared === undefined) throw notShared();
+  if (!log.shared.managed) throw externalEtcd();
   return log.shared;
 }
 
 const atRisk = (detail: string): ProblemError => new ProblemError("majority_at_risk", { detail });
 
-const alone = (): ProblemError =>
+const notShared = (): ProblemError =>
   new ProblemError("conflict", {
-    detail: "This server keeps its log by itself, so there are no members to change.",
-    hint: "Several servers need quorum.engine: etcd; see the page on several servers.",
+    detail: "This server does not share its log, so there are no members to change.",
+    hint: "Several servers need quorum.engine: etcd; see docs/operating/several-servers.md.",
   });
 
-const runByOthers = (): ProblemError =>
+const externalEtcd = (): ProblemError =>
   new ProblemError("conflict", {
-    detail: "The etcd behind this cluster is not run by its servers, so they do not change its members.",
-    hint: "Use its own tools (etcdctl member add, etcdctl member remove). A server is added by starting it with the same endpoints, and removed by stopping it.",
+    detail: "The servers of this cluster do not manage its etcd, so they cannot change its members.",
+    hint: "Use etcdctl member add and etcdctl member remove. To add a server, start it with the same endpoints; to remove one, stop it.",
   });

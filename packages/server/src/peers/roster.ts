@@ -1,5 +1,5 @@
-// The other servers of the cluster that are there at this moment, and a line to each. The log's store
-// tells who they are; a server that started again has another token and gets another line.
+// The other servers that are present in the log's store, with a client for each. A server that has restarted has another
+// token and gets a new client.
 
 import type { ChannelCredentials } from "@grpc/grpc-js";
 import type { EntryReader } from "../lead/commit/versions.ts";
@@ -10,24 +10,24 @@ import { FIRST_ENTRY_VERSION, type PeerName, parsePeer } from "./address.ts";
 import { connectPeer, type PeerClient } from "./client.ts";
 
 export interface Roster {
-  /** In order of id. */
+  /** Ordered by id. */
   others(): readonly PeerName[];
-  /** Everybody else who reads the log, those included whom no line leads to: the first version told its address alone. */
+  /** All other readers of the log, including servers of the first version, which cannot be called. */
   readers(): readonly EntryReader[];
-  /** A line to one of them; null when it is not there. */
+  /** Returns the client of one of them; `null` when it is not present. */
   client(id: string): PeerClient | null;
   close(): void;
 }
 
 interface Options {
   readonly selfId: string;
-  /** As the log tells it. */
+  /** Returns the servers in the log's store. */
   readonly present: () => readonly LogServer[];
   readonly credentials: ChannelCredentials;
 }
 
 export function createRoster({ selfId, present, credentials }: Options): Roster {
-  const lines = new Map<string, PeerClient>();
+  const clients = new Map<string, PeerClient>();
 
   const others = (): readonly PeerName[] =>
     present()
@@ -42,8 +42,8 @@ export function createRoster({ selfId, present, credentials }: Options): Roster 
       .sort((a, b) => (a.id < b.id ? -1 : 1));
 
   const drop = (id: string): void => {
-    lines.get(id)?.close();
-    lines.delete(id);
+    clients.get(id)?.close();
+    clients.delete(id);
   };
 
   return {
@@ -51,25 +51,25 @@ export function createRoster({ selfId, present, credentials }: Options): Roster 
     readers,
     client(id) {
       const peer = others().find((other) => other.id === id);
-      const line = lines.get(id);
-      if (line !== undefined && line.token === peer?.token && !line.refused) return line;
+      const client = clients.get(id);
+      if (client !== undefined && client.token === peer?.token && !client.refused) return client;
       drop(id);
       if (peer === undefined) return null;
       const fresh = connectPeer(peer, credentials);
-      lines.set(id, fresh);
+      clients.set(id, fresh);
       return fresh;
     },
     close() {
-      for (const id of [...lines.keys()]) drop(id);
+      for (const id of [...clients.keys()]) drop(id);
     },
   };
 }
 
-/** Whom to ask for archived records: the leader first, for it is the likeliest to have them all. */
+/** Sources of archived records: the leader first, since it most likely has all of them. */
 export function historySources(roster: Roster, leader: string | null): readonly (HistorySource & AuditSource)[] {
   const others = [...roster.others()].sort((a, b) => Number(b.id === leader) - Number(a.id === leader));
   return others.flatMap(({ id, token }) => {
-    const line = roster.client(id);
-    return line === null ? [] : [{ id, token, read: line.readHistory, readAudit: line.readAudit }];
+    const client = roster.client(id);
+    return client === null ? [] : [{ id, token, read: client.readHistory, readAudit: client.readAudit }];
   });
 }

@@ -1,5 +1,5 @@
-// The leader's side of the line between servers. A follower that asks a server which no longer
-// leads is told so and finds the new one; nothing is passed on twice.
+// The service between servers. A server that no longer leads refuses calls for the leader with `not_leader`; it never
+// forwards them a second time.
 
 import { create } from "@bufbuild/protobuf";
 import type {
@@ -9,7 +9,7 @@ import type {
   ServerWritableStream,
   UntypedServiceImplementation,
 } from "@grpc/grpc-js";
-import { attempt, type Command, type NodeId, parseAllocationId } from "@lattice/core";
+import { attempt, type Command, parseAllocationId, parseNodeId } from "@lattice/core";
 import { logStreamFromProto, ProblemError, pb, problemOf, serviceDefinition } from "@lattice/wire";
 import { PEER_TOKEN_HEADER } from "../base/auth/peer-headers.ts";
 import type { GrpcService } from "../base/grpc/service.ts";
@@ -34,7 +34,7 @@ export interface PeerServiceParts {
   readonly audit: AuditArchive;
   readonly status: MemberStatusSources;
   readonly run: RunForwarded;
-  /** Of this server's name in the election. */
+  /** The token in this server's name in the election. */
   readonly token: string;
 }
 
@@ -109,11 +109,13 @@ const readOutput =
     call.on("close", () => gone.abort());
     const id = parseAllocationId(call.request.allocationId);
     if (id === null) return refuseStream(call, new ProblemError("unknown_allocation"));
+    const node = parseNodeId(call.request.node);
+    if (node === null) return refuseStream(call, new ProblemError("unknown_node"));
     const source = logs.open(
       {
         allocation: id,
         attempt: attempt(call.request.attempt),
-        node: call.request.node as NodeId,
+        node,
         stream: logStreamFromProto(call.request.stream),
         tail: call.request.tail,
         follow: call.request.follow,
@@ -197,7 +199,7 @@ function refuseStream(call: { emit(event: "error", error: Error): boolean }, err
   call.emit("error", Object.assign(new Error(status.details), status));
 }
 
-/** A command from here goes into the log unchecked, so nobody but a server of this cluster may bring one. */
+/** Commands from peers enter the log without authorization, so only servers of this cluster may send them. */
 const proves = (metadata: Metadata, token: string): boolean => metadata.get(PEER_TOKEN_HEADER)[0] === token;
 
 const notAPeer = () => new ProblemError("forbidden", { detail: "This service is for servers of the same cluster." });

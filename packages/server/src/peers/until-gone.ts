@@ -1,21 +1,20 @@
-// Tells when a server's process has ended, sooner than its lease does: a connection to its port, held
-// for nothing else, breaks at once when the process dies, and the port then refuses. Silence proves
-// nothing here (a paused process, a cut network): that is what the lease is for. A port that was
-// never reached proves nothing either, since the address may be wrong for us.
+// Detects the end of a server's process before its lease expires: a connection to its port breaks at once when the
+// process dies, and the port then refuses. A silent peer (paused process, partitioned network) proves nothing; the lease
+// covers that. Nor does a port that was never reached, since the address may be wrong from here.
 
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parsePeer } from "./address.ts";
 
-/** Refused so often in a row, so far apart: a listener that is only being replaced is back by then. */
+/** Consecutive refusals that prove the end; a listener that is only being replaced is back by then. */
 const REFUSALS = 3;
 const BETWEEN_MS = 50;
-/** Before it is tried again otherwise: it may be far from being reachable. */
+/** The pause after any other failure. */
 const RETRY_MS = 1_000;
 
-type Attempt = "closed" | "refused" | "failed";
+type ConnectResult = "closed" | "refused" | "failed";
 
-/** Resolves when it is gone; ends without a verdict only by the signal, with its reason. */
+/** Resolves when the process has ended; rejects only with the reason of the signal. */
 export async function untilGone(name: string, signal: AbortSignal): Promise<void> {
   const address = parsePeer(name)?.address;
   if (address === undefined) return never(signal);
@@ -30,15 +29,15 @@ export async function untilGone(name: string, signal: AbortSignal): Promise<void
   }
 }
 
-/** Holds one connection for as long as it lasts. */
-function hold(address: string, signal: AbortSignal): Promise<Attempt> {
+/** Holds one connection until it ends. */
+function hold(address: string, signal: AbortSignal): Promise<ConnectResult> {
   const cut = address.lastIndexOf(":");
   const socket = connect({ host: address.slice(0, cut).replace(/^\[|\]$/g, ""), port: Number(address.slice(cut + 1)) });
   return new Promise((resolve) => {
     let connected = false;
     let refused = false;
-    const give = (): void => void socket.destroy();
-    signal.addEventListener("abort", give, { once: true });
+    const close = (): void => void socket.destroy();
+    signal.addEventListener("abort", close, { once: true });
     socket.setKeepAlive(true);
     socket.resume();
     socket.once("connect", () => {
@@ -48,10 +47,10 @@ function hold(address: string, signal: AbortSignal): Promise<Attempt> {
       refused = error.code === "ECONNREFUSED";
     });
     socket.once("close", () => {
-      signal.removeEventListener("abort", give);
+      signal.removeEventListener("abort", close);
       resolve(connected ? "closed" : refused ? "refused" : "failed");
     });
-    if (signal.aborted) give();
+    if (signal.aborted) close();
   });
 }
 

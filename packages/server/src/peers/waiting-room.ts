@@ -1,28 +1,27 @@
-// Agents that call while nobody leads. Turning them away would bring every one of them back several
-// times, all while a new leader has the most to do; so they wait here, unheard, until there is one,
-// and are then let in a few at a time. Whoever waits too long, or finds the room full, is refused
-// and tries another server.
+// Agents that connect while no server leads. If they were refused, all of them would reconnect several times while a new
+// leader is starting, so they wait here unread and are admitted in small groups once there is a leader. Agents that wait
+// too long, or find the room full, are refused and try another server.
 
 import { duration, type Instant } from "@lattice/core";
-import { type Clock, steadyNow } from "../base/clock.ts";
+import { type Clock, monotonicNow } from "../base/clock.ts";
 
-/** Shorter than an agent waits for its welcome. */
-const PATIENCE = duration(8_000);
-/** Streams that say nothing are cheap; a cluster has at most some ten thousand nodes. */
+/** Shorter than the time for which an agent waits for its welcome. */
+const MAX_WAIT = duration(8_000);
+/** Idle streams are cheap; a cluster has at most some ten thousand nodes. */
 const MAX_WAITING = 20_000;
-/** Let in at once; between two such groups everything else has its turn. */
+/** Admitted at once; other work runs between two groups. */
 const GROUP = 32;
-const LOOK_EVERY = duration(25);
+const CHECK_INTERVAL = duration(25);
 
-export interface Visitor {
+interface Visitor {
   /** Called when there is a leader. */
   enter(): void;
-  /** Called when there is none and will be none soon. */
+  /** Called when the wait is over without a leader. */
   refuse(): void;
 }
 
-export interface WaitingRoom {
-  /** Answers how to leave before being called. */
+interface WaitingRoom {
+  /** Returns a function that leaves the room. */
   wait(visitor: Visitor): () => void;
   readonly size: number;
   close(): void;
@@ -38,8 +37,8 @@ interface Options {
 export function createWaitingRoom({ clock, open, limit = MAX_WAITING }: Options): WaitingRoom {
   /** In order of arrival. */
   const waiting = new Map<Visitor, Instant>();
-  let cancelLook: (() => void) | null = null;
-  let letting = false;
+  let cancelCheck: (() => void) | null = null;
+  let admitting = false;
 
   return {
     wait(visitor) {
@@ -47,47 +46,47 @@ export function createWaitingRoom({ clock, open, limit = MAX_WAITING }: Options)
         visitor.refuse();
         return () => {};
       }
-      waiting.set(visitor, steadyNow(clock));
-      lookLater();
+      waiting.set(visitor, monotonicNow(clock));
+      checkLater();
       return () => waiting.delete(visitor);
     },
     get size() {
       return waiting.size;
     },
     close() {
-      cancelLook?.();
-      cancelLook = null;
+      cancelCheck?.();
+      cancelCheck = null;
       for (const visitor of take(waiting.size)) visitor.refuse();
     },
   };
 
-  function lookLater(): void {
-    cancelLook ??= clock.after(LOOK_EVERY, look);
+  function checkLater(): void {
+    cancelCheck ??= clock.after(CHECK_INTERVAL, check);
   }
 
-  function look(): void {
-    cancelLook = null;
-    sendAwayImpatient();
-    if (open() && !letting) void letIn();
-    if (waiting.size > 0) lookLater();
+  function check(): void {
+    cancelCheck = null;
+    refuseExpired();
+    if (open() && !admitting) void admit();
+    if (waiting.size > 0) checkLater();
   }
 
-  function sendAwayImpatient(): void {
-    const now = steadyNow(clock);
+  function refuseExpired(): void {
+    const now = monotonicNow(clock);
     for (const [visitor, since] of waiting) {
-      if (now - since < PATIENCE) return;
+      if (now - since < MAX_WAIT) return;
       waiting.delete(visitor);
       visitor.refuse();
     }
   }
 
-  async function letIn(): Promise<void> {
-    letting = true;
+  async function admit(): Promise<void> {
+    admitting = true;
     while (waiting.size > 0 && open()) {
       for (const visitor of take(GROUP)) visitor.enter();
       await clock.turn();
     }
-    letting = false;
+    admitting = false;
   }
 
   function take(count: number): Visitor[] {

@@ -1,5 +1,5 @@
-// What somebody tries who is logged in and wants more: another's terminal, files of the server or of a node by way of
-// names, and identities by way of headers. Everything is refused by name, and nothing happens.
+// Attacks by an authenticated user: another user's terminal, files of the server or a node through names, and
+// identities through headers. Everything is refused, and nothing changes.
 
 import { request } from "node:http";
 import { protocolsWith } from "@lattice/wire";
@@ -69,7 +69,7 @@ function upgrade(path: string, headers: Record<string, string>): Promise<number>
   });
 }
 
-test("a WebSocket with another's session, allocation, or no identity opens nothing", async () => {
+test("a WebSocket with another user's session or allocation, or without a token, is refused", async () => {
   const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
   expect(await upgrade("/api/v1/sessions/1.1/terminal", bearer(eve))).toBe(403);
   expect(await upgrade("/api/v1/allocations/1/attach", bearer(eve))).toBe(403);
@@ -77,7 +77,7 @@ test("a WebSocket with another's session, allocation, or no identity opens nothi
   const asPage = (token: string) => ({ "sec-websocket-protocol": protocolsWith(token).join(", ") });
   expect(await upgrade("/api/v1/sessions/1.1/terminal?user=ada", asPage(eve))).toBe(403);
   expect(await upgrade("/api/v1/sessions/1.1/terminal", asPage(`${ada}x`))).toBe(401);
-  // An address is no place for a token.
+  // A token in the address is not accepted.
   expect(await upgrade(`/api/v1/sessions/1.1/terminal?access_token=${ada}`, {})).toBe(401);
   expect(await upgrade("/api/v1/sessions/1.1/terminal?user=ada", { "x-lattice-user": "ada" })).toBe(401);
   expect(await upgrade("/api/v1/sessions/1.1/terminal", bearer(`${ada}x`))).toBe(401);
@@ -105,7 +105,7 @@ test("names that are paths reach no file", async () => {
     const refused = await call(ada, "POST", "/allocations", { entrypoint: "true", data: { mounts } });
     expect([refused.status, target]).toEqual([400, target]);
   }
-  for (const place of ["/etc", "/etc/../root", "../../etc", "s3://somebody/else"]) {
+  for (const place of ["/etc", "/etc/../root", "../../etc", "s3://other/bucket"]) {
     expect((await call(root, "POST", "/admin/backup", { destination: place })).status).toBe(400);
     const source = `${place}/backup-20260305T120000Z.tar.gz`;
     for (const path of ["/admin/backup/verify", "/admin/restore"])
@@ -114,7 +114,7 @@ test("names that are paths reach no file", async () => {
   expect(running.plane.hash()).toBe(before);
 });
 
-test("headers make nobody somebody else, and no tenant another", async () => {
+test("headers change neither the user nor the tenant", async () => {
   const injected = {
     "x-lattice-user": "ada",
     "x-lattice-tenant": "physics",

@@ -1,6 +1,6 @@
-// The ways in that are more than a call and its answer: a terminal by gRPC, both WebSockets, services and their WebSockets, with every
-// role, on one's own things, a colleague's and a stranger's; and streams of REST whose caller takes long to be known. Every route with
-// every role is walked in access-wire.test.ts.
+// Access over interfaces other than plain calls: a terminal over gRPC, both WebSockets, services and their WebSockets,
+// with every role, on one's own objects, a colleague's and another tenant's; and REST streams with slow authentication.
+// access-wire.test.ts covers every route with every role.
 
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -36,7 +36,7 @@ let service: Server;
 let opened = 0;
 let served = 0;
 
-/** Allocation n and service of owner n, on node n. */
+/** Allocation n and the service of owner n, on node n. */
 const idOf = (owner: Owner): string => String(OWNERS.indexOf(owner) + 1);
 
 beforeAll(async () => {
@@ -139,7 +139,7 @@ describe.each(WAYS)("%s", (_, way, may, refusals) => {
     }
   });
 
-  test("nobody gets in without a token, with one that has expired, by another key, or with one for less", async () => {
+  test("no token, an expired one, another key and a narrow scope are refused", async () => {
     const before = opened + served;
     for (const token of await strangers()) expect(await way(token, "ada")).toBe("unauthenticated");
     const reader = await sign({ sub: "ada", tenant: "physics", scope: "allocations:read" });
@@ -155,7 +155,7 @@ async function strangers(): Promise<(string | null)[]> {
   return [null, await sign(claims, Math.floor(Date.now() / 1_000) - 60), await sign(claims, "5m", `not ${SECRET}`)];
 }
 
-test("streams of REST are refused by their status, however long it takes to see who calls", async () => {
+test("REST streams are refused by status, however long authentication takes", async () => {
   const { plane, config, metrics } = running;
   const quick = createAuthenticator(config.api.auth);
   const authenticate = (headers: Headers) => setTimeout(4 * STREAM_START_GRACE_MS).then(() => quick.again(headers));

@@ -1,5 +1,5 @@
-// Every request is written down, with who made it, about what, from where and what became of it: calls by each door, services, what is
-// refused before anybody asks who it is, and agents. No token is ever in a line.
+// Every request is logged with caller, target, origin and result: REST, gRPC, WebSockets, services, requests refused
+// before authentication, and agents. No line contains a token.
 
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
@@ -18,7 +18,7 @@ import { bearerBy, SHARED_SECRET, tokenBy } from "./bearer.ts";
 import { callGrpc, callHttp, metadataOf, methodOf, type Running, startTestApi } from "./clients.ts";
 
 let written = "";
-/** As quiet as a server can be told to be, short of silent. */
+/** The quietest level above silent. */
 const logger: Logger = pino(
   { level: "fatal", messageKey: "message" },
   new Writable({
@@ -74,7 +74,7 @@ const lines = (): Line[] =>
     .map((line) => JSON.parse(line) as Line)
     .filter(({ message }) => message === ACCESS_MESSAGE);
 
-/** The one line of what was just done. */
+/** The only line of the last action. */
 async function line(): Promise<Line> {
   await expect.poll(() => lines().length).toBeGreaterThan(0);
   const found = lines();
@@ -83,7 +83,7 @@ async function line(): Promise<Line> {
   return found[0] ?? {};
 }
 
-/** Sends bytes as they are, and resolves with the first line of the answer. */
+/** Sends raw bytes, and resolves with the first line of the answer. */
 function raw(text: string): Promise<string> {
   const { hostname, port } = new URL(running.rest);
   return new Promise((resolve, reject) => {
@@ -110,11 +110,11 @@ const upgrade = (path: string, headers: object): Promise<string> =>
 const ADA = { user: "ada", tenant: "physics" };
 const NOBODY = { user: "", tenant: "" };
 
-test("a call by REST, and one that is refused", async () => {
+test("a REST call and a refused one are logged", async () => {
   await http("GET", "/api/v1/allocations/1?min_index=1", ada);
   expect(await line()).toMatchObject({
     ...ADA,
-    door: "rest",
+    interface: "rest",
     rpc: "AllocationService.Get",
     method: "GET",
     path: "/api/v1/allocations/1",
@@ -132,16 +132,16 @@ test("a call by REST, and one that is refused", async () => {
   expect(await line()).toMatchObject({ ...NOBODY, target: "1", code: "unauthenticated" });
 });
 
-test("what is made is named by its id", async () => {
+test("a created object is logged with its id", async () => {
   await http("POST", "/api/v1/allocations", ada, { entrypoint: "true" });
   expect(await line()).toMatchObject({ ...ADA, rpc: "AllocationService.Submit", target: "2", code: "ok" });
 });
 
-test("a call by gRPC, a stream, and a terminal both ways", async () => {
+test("a gRPC call, a stream and a terminal over both interfaces are logged", async () => {
   await callGrpc(running, "AllocationService.Get", create(pb.GetAllocationRequestSchema, { id: "1" }), ada);
   expect(await line()).toMatchObject({
     ...ADA,
-    door: "grpc",
+    interface: "grpc",
     rpc: "AllocationService.Get",
     target: "1",
     remote: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
@@ -157,20 +157,26 @@ test("a call by gRPC, a stream, and a terminal both ways", async () => {
   );
   call.write(create(pb.AttachRequestSchema, { message: { case: "start", value: { id: "1" } } }));
   for await (const _ of call as AsyncIterable<Message>) call.end();
-  expect(await line()).toMatchObject({ ...ADA, door: "grpc", rpc: "SessionService.Attach", target: "1", code: "ok" });
+  expect(await line()).toMatchObject({
+    ...ADA,
+    interface: "grpc",
+    rpc: "SessionService.Attach",
+    target: "1",
+    code: "ok",
+  });
   written = "";
   const gone = new AbortController();
   await fetch(`${running.rest}/api/v1/allocations/1/logs/stream`, { headers: ada, signal: gone.signal });
   expect(lines()).toEqual([]);
   gone.abort();
-  expect(await line()).toMatchObject({ ...ADA, door: "rest", rpc: "AllocationService.StreamLogs", target: "1" });
+  expect(await line()).toMatchObject({ ...ADA, interface: "rest", rpc: "AllocationService.StreamLogs", target: "1" });
 });
 
-test("WebSockets, let in and refused", async () => {
+test("accepted and refused WebSockets are logged", async () => {
   expect(await upgrade("/api/v1/allocations/1/attach?rows=1", ada)).toContain("101");
   expect(await line()).toMatchObject({
     ...ADA,
-    door: "websocket",
+    interface: "websocket",
     rpc: "SessionService.Attach",
     path: "/api/v1/allocations/1/attach",
     target: "1",
@@ -183,13 +189,13 @@ test("WebSockets, let in and refused", async () => {
   ] as const) {
     written = "";
     await upgrade(path, headers);
-    expect(await line()).toMatchObject({ door: "websocket", ...expected });
+    expect(await line()).toMatchObject({ interface: "websocket", ...expected });
   }
 });
 
-test("services, by HTTP and WebSocket, let in and refused", async () => {
+test("accepted and refused requests to services are logged, over HTTP and WebSocket", async () => {
   const at = "/api/v1/services/web/proxy/a?secret=b";
-  const about = { door: "proxy", rpc: "Services.Proxy", target: "web", path: "/api/v1/services/web/proxy/a" };
+  const about = { interface: "proxy", rpc: "Services.Proxy", target: "web", path: "/api/v1/services/web/proxy/a" };
   expect((await http("GET", at, ada)).text).toBe("served");
   expect(await line()).toMatchObject({ ...about, ...ADA, method: "GET", code: "ok" });
   written = "";
@@ -206,7 +212,7 @@ test("services, by HTTP and WebSocket, let in and refused", async () => {
   expect(await line()).toMatchObject({ ...about, user: "eve", code: "unknown_service" });
 });
 
-test("what is refused before anybody asks who it is", async () => {
+test("requests refused before authentication are logged", async () => {
   const large = "x".repeat(MAX_BODY_BYTES + 1);
   const json = { "content-type": "application/json" };
   for (const [method, path, headers, body, code] of [
@@ -220,7 +226,7 @@ test("what is refused before anybody asks who it is", async () => {
   ] as const) {
     written = "";
     await http(method, path, { ...ada, ...headers }, body);
-    const expected = { ...ADA, door: "rest", method, path: path.split("?")[0], code };
+    const expected = { ...ADA, interface: "rest", method, path: path.split("?")[0], code };
     expect(await line(), `${method} ${path} ${code}`).toMatchObject(expected);
   }
   written = "";
@@ -228,20 +234,25 @@ test("what is refused before anybody asks who it is", async () => {
   expect(await line()).toMatchObject({ ...NOBODY, code: "not_found" });
 });
 
-test("connections that say nothing that can be read", async () => {
+test("unreadable connections are logged", async () => {
   expect(await raw("this is not HTTP\r\n\r\n")).toContain("400");
-  expect(await line()).toMatchObject({ ...NOBODY, door: "rest", remote: "127.0.0.1", code: "malformed_body" });
+  expect(await line()).toMatchObject({ ...NOBODY, interface: "rest", remote: "127.0.0.1", code: "malformed_body" });
 });
 
-test("by gRPC: what cannot be read, and what is too large", async () => {
+test("unreadable and oversized gRPC messages are logged", async () => {
   await callGrpc(running, "AllocationService.Get", Buffer.from([0xff]), ada);
-  expect(await line()).toMatchObject({ ...ADA, door: "grpc", rpc: "AllocationService.Get", code: "malformed_body" });
+  expect(await line()).toMatchObject({
+    ...ADA,
+    interface: "grpc",
+    rpc: "AllocationService.Get",
+    code: "malformed_body",
+  });
   written = "";
   await callGrpc(running, "AllocationService.Get", Buffer.alloc(MAX_BODY_BYTES + 1), ada);
-  expect(await line()).toMatchObject({ ...NOBODY, door: "grpc", code: "body_too_large" });
+  expect(await line()).toMatchObject({ ...NOBODY, interface: "grpc", code: "body_too_large" });
 });
 
-test("agents that are not let in", async () => {
+test("refused agents are logged", async () => {
   const said: AccessLine[] = [];
   const guard = createAgentGuard({
     authenticator: createAuthenticator(running.config.api.auth),
@@ -263,7 +274,7 @@ test("agents that are not let in", async () => {
   await expect.poll(() => said.length).toBe(2);
   await expect.poll(() => guard.refusal(hello, "n1")).toBeNull();
   expect(guard.refusal(hello, "n2")).toContain("the token is for n1");
-  const about = { door: "agent", remote: "10.0.0.9:4711" };
+  const about = { interface: "agent", remote: "10.0.0.9:4711" };
   expect(said).toMatchObject([
     { ...about, rpc: "AgentService.Connect", user: "", code: "unauthenticated" },
     { ...about, rpc: "AgentService.Connect", user: "ada", code: "forbidden" },
@@ -271,10 +282,13 @@ test("agents that are not let in", async () => {
   ]);
 });
 
-test("its level is its own: all, what was refused, or none", () => {
+test("its level is independent: all, refused or none", () => {
   const by = (access: AccessMode, code: string) => {
     written = "";
-    accessLog({ logger, config: { log: { access } } }, { door: "rest", user: "ada", tenant: "", remote: "", code });
+    accessLog(
+      { logger, config: { log: { access } } },
+      { interface: "rest", user: "ada", tenant: "", remote: "", code },
+    );
     return lines().length;
   };
   expect([by("all", "ok"), by("refused", "ok"), by("none", "ok")]).toEqual([1, 0, 0]);
@@ -282,7 +296,7 @@ test("its level is its own: all, what was refused, or none", () => {
   const long = "/".padEnd(10_000, "x");
   accessLog(
     { logger, config: { log: { access: "all" } } },
-    { door: "rest", path: `${long}?token=eyJ`, target: long, user: "", tenant: "", remote: "", code: "ok" },
+    { interface: "rest", path: `${long}?token=eyJ`, target: long, user: "", tenant: "", remote: "", code: "ok" },
   );
   expect(written.length).toBeLessThan(1_000);
   expect(written).not.toContain("eyJ");

@@ -1,5 +1,5 @@
-// What changes how far somebody reaches without being a role of the token: scopes that narrow it, and grants of the state, on one's own
-// things, a colleague's and a stranger's. How far each role reaches through every door is walked in access-wire.test.ts.
+// Scopes that narrow a role and grants of the state, on one's own objects, a colleague's and another tenant's.
+// access-wire.test.ts covers every role on every route.
 
 import { create, type Message } from "@bufbuild/protobuf";
 import type { TenantId, UserName } from "@lattice/core";
@@ -38,15 +38,15 @@ beforeAll(() => {
 
 interface World {
   readonly plane: MemoryPlane;
-  /** A stream that may be entered can stay silent: it is left soon. A refusal is waited for. */
+  /** A permitted stream may stay silent, so it is closed soon. A refusal is awaited. */
   call(rpc: Rpc, request: Message, token: string | null, patienceMs?: number): Promise<string>;
 }
 
-/** One of these runs for each owner; `walk` is the service that LookupService asks for. */
+/** One of these runs for each owner; `walk` is the service of LookupService. */
 const SERVING = { entrypoint: "true", connectivity: { expose: [{ name: "walk", port: 8000 }] } };
 const REFUSAL_MS = 60_000;
 
-/** Three allocations that run, 1 to 3, and three DAGs, one of each owner. */
+/** Three running allocations, 1 to 3, and three DAGs, one of each owner. */
 async function world(): Promise<World> {
   const plane = memoryPlane();
   const gate = createGate({ limits: () => config.rateLimits, identified: false });
@@ -107,7 +107,7 @@ async function world(): Promise<World> {
 const text = (message: unknown): string =>
   JSON.stringify(message, (_, v) => (typeof v === "bigint" ? String(v) : v)) ?? "";
 
-test("narrow scopes: reading is not changing, attaching is not reading output, and neither is the cluster", async () => {
+test("narrow scopes: reading does not allow changes, attaching does not allow reading output", async () => {
   const answers = async (scope: string, rpc: RpcName) => {
     const { plane, call } = await world();
     const token = await sign({ sub: "ada", tenant: "physics", scope });
@@ -134,7 +134,7 @@ test("narrow scopes: reading is not changing, attaching is not reading output, a
 describe("grants", () => {
   const named = (name: RpcName): Rpc => RPCS.find((rpc) => rpc.name === name) as Rpc;
 
-  test("make somebody an administrator of one tenant, from the next call to the last", async () => {
+  test("make a user an administrator of one tenant, until they are revoked", async () => {
     const { plane, call } = await world();
     const root = await sign({ sub: "root", scope: "admin" });
     const ada = await tokenOf("ada", "User");
@@ -145,7 +145,7 @@ describe("grants", () => {
     expect(await call(named("AccessService.AddGrant"), grant, ada)).toBe("forbidden");
     expect(await call(named("AccessService.AddGrant"), grant, root)).toMatch(/^ok/);
     expect(await call(cancel, eves, ada)).toMatch(/^ok/);
-    // Not in her own tenant, where she was given nothing.
+    // Not in her own tenant, where she has no grant.
     expect(await call(cancel, requestFor(cancel, "bob", plane), ada)).toBe("forbidden");
     const remove = create(pb.RemoveGrantRequestSchema, { tenant: "biology", user: "ada", role: "tenant_admin" });
     expect(await call(named("AccessService.RemoveGrant"), remove, root)).toMatch(/^ok/);
@@ -155,7 +155,7 @@ describe("grants", () => {
     expect(told).toMatch(/grant\.add.*allocation\.cancel.*grant\.remove/);
   });
 
-  test("a tenant's administrator names claiming users of that tenant, and no administrators", async () => {
+  test("an administrator of a tenant grants claiming_user there, and never tenant_admin", async () => {
     const { call } = await world();
     const admin = await tokenOf("ada", "TenantAdmin");
     const add = (tenant: string, role: string) =>
@@ -165,7 +165,7 @@ describe("grants", () => {
     expect(await add("biology", "claiming_user")).toBe("forbidden");
   });
 
-  test("do not widen a token that was made to do less", async () => {
+  test("do not widen a restricted token", async () => {
     const { plane } = await world();
     const origin = { user: "root" as UserName, requestId: null, bodyHash: "" };
     const tenant = "physics" as TenantId;

@@ -1,6 +1,6 @@
-// Every route and every RPC as they are served, over HTTP and over gRPC, WebSockets and streams among them: with every role, on one's
-// own things, a colleague's and a stranger's, with tokens of another tenant, with those that were made to do less, with a job's and an
-// agent's, and with none that counts. What is answered is what the table says; of sensitive work, what its second row says.
+// Every route and every RPC over HTTP and gRPC, including WebSockets and streams: with every role, on one's own
+// objects, a colleague's and another tenant's, with tokens of another tenant, restricted tokens, tokens of a job and of
+// an agent, and invalid tokens. The answer follows the table of access rules; for sensitive work, its second row.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { RULES, type Rule } from "../../src/api/access/rules.ts";
@@ -14,9 +14,9 @@ import { changes, grpcWays, type Row, restWays, rowsOf, socketWays, type Way, wr
 import { startWorld, type World } from "./walk-world.ts";
 
 const AT_ONCE = 24;
-/** Of what is wrong: more says no more. */
+/** Limits the report of failures. */
 const MOST_SHOWN = 20;
-/** A slow machine takes its time. */
+/** Allows for slow machines. */
 const WITHIN_MS = 600_000;
 
 let world: World;
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Of the application itself, and of its pages alone. */
+/** The routes of the whole application, and of its public pages. */
 async function servedRoutes(): Promise<[readonly string[], readonly string[]]> {
   const { plane, config, metrics } = world.running;
   const gate = createGate({ limits: () => config.rateLimits, identified: true });
@@ -43,7 +43,7 @@ async function servedRoutes(): Promise<[readonly string[], readonly string[]]> {
   return [own, routesIn(app.printRoutes({ commonPrefix: false }))];
 }
 
-/** "GET /api/v1/allocations/:p", of a tree that is drawn with four columns to a level. */
+/** "GET /api/v1/allocations/:p" from Fastify's route tree, which has four columns per level. */
 function routesIn(tree: string): readonly string[] {
   const above: string[] = [];
   return tree.split("\n").flatMap((line) => {
@@ -61,7 +61,7 @@ const plain = (route: string): string =>
     .replace(/\/:[a-z_|:]+/g, "/:p")
     .replace(/\/proxy(?:\/\S*|\*)$/, "/proxy/*");
 
-test("the walk knows every route that is served", () => {
+test("the rows cover every served route", () => {
   const walked = new Set(restWays(world, pages).map(({ name }) => plain(name)));
   expect([...walked].sort()).toEqual([...new Set(served)].sort());
   expect(served.length).toBeGreaterThan(230);
@@ -75,7 +75,7 @@ const quietly = async (rows: readonly Row[], ask: (row: Row) => Promise<void>): 
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
 };
 
-/** Those that change nothing many at once; each of the others finds what the first has found. */
+/** Read-only rows run in parallel; every other row starts from the same state. */
 async function walk(ways: readonly Way[]): Promise<number> {
   const { plane, callers } = world;
   const before = plane.hash();
@@ -124,11 +124,11 @@ describe("sensitive work", () => {
   });
   afterAll(() => clinic.close());
 
-  /** Looks are written down there, and those that are refused: it is the last of the tables. */
+  /** Ignores the audit log, which records accesses and refusals; it is the last table. */
   const unaudited = (plane: MemoryPlane): string => plane.content().replace(/\w{64} (?=\d+ \{)/, "");
   const isApart = ({ rule }: Way): boolean => rule !== null && (RULES[rule] as Rule).sensitive !== undefined;
 
-  test("is reached as its own row says, through every door", { timeout: WITHIN_MS }, async () => {
+  test("follows its own row over every interface", { timeout: WITHIN_MS }, async () => {
     const ways = [...restWays(clinic, []), ...socketWays(clinic), ...grpcWays(clinic)].filter(isApart);
     const rows = rowsOf(ways, clinic.callers);
     const before = unaudited(clinic.plane);

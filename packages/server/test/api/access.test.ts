@@ -1,5 +1,5 @@
-// Walks every RPC and every role. The expectations are written as a second, independent table in
-// the words of the administration chapter, so that a slip in the rules shows.
+// Checks every RPC with every role. The expectations are a second, independent table, so that an error in the rules
+// shows.
 
 import type { TenantId, UserName } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
@@ -21,7 +21,7 @@ const target = (tenant: string | null, user: string | null): Target => ({
 const OWN = target("physics", "ada");
 const COLLEAGUES = target("physics", "bob");
 const STRANGERS = target("biology", "eve");
-const NOBODYS = target(null, null);
+const UNOWNED = target(null, null);
 
 const SEES = [
   "AllocationService.Get",
@@ -52,7 +52,7 @@ const CHANGES = [
   "DagService.SubmitDag",
   "DagService.CancelDag",
 ];
-/** The owner's alone. */
+/** Only the owner. */
 const TERMINALS = ["SessionService.Attach", "SessionService.CreateSession"];
 const METRICS = [
   "AllocationService.QueryMetrics",
@@ -100,7 +100,7 @@ const READS_TENANT = [
   "AdminService.LookupService",
 ];
 
-/** Which of the four targets a role reaches: own, colleagues', strangers', nobody's. */
+/** The targets a role reaches: own, colleague's, other tenant's, unowned. */
 function expected(role: Role, rpc: string): [boolean, boolean, boolean, boolean] {
   if (TERMINALS.includes(rpc)) return [role !== "ReadOnly", false, false, false];
   if (role === "SystemAdmin") return [true, true, true, true];
@@ -132,13 +132,13 @@ function expected(role: Role, rpc: string): [boolean, boolean, boolean, boolean]
 
 describe.each(ROLES)("%s", (role) => {
   test.each(Object.keys(RULES) as RuleName[])("%s", (rpc) => {
-    const reached = [OWN, COLLEAGUES, STRANGERS, NOBODYS].map((t) => reaches(principal(role), rpc, t));
+    const reached = [OWN, COLLEAGUES, STRANGERS, UNOWNED].map((t) => reaches(principal(role), rpc, t));
     expect(reached).toEqual(expected(role, rpc));
   });
 });
 
 describe("the content of sensitive work", () => {
-  test.each(ROLES)("as %s is one's own, and its output that of the tenant's reviewers", (role) => {
+  test.each(ROLES)("as %s: only one's own is reached, and output also by the tenant's administrators", (role) => {
     for (const rpc of Object.keys(RULES) as RuleName[]) {
       const sees = (t: Target) => reaches(principal(role), rpc, { ...t, sensitive: true });
       const seen = [OWN, COLLEAGUES, STRANGERS].map(sees);
@@ -149,7 +149,7 @@ describe("the content of sensitive work", () => {
     }
   });
 
-  test("nobody is let in who would not be otherwise, and grants count as roles do", () => {
+  test("sensitive rows never widen a reach, and grants count as roles do", () => {
     const reader = { ...principal("User"), scopes: ["allocations:attach"] };
     expect(reaches(reader, "AllocationService.GetLogs", { ...OWN, sensitive: true })).toBe(false);
     const granted = {
@@ -164,7 +164,7 @@ describe("the content of sensitive work", () => {
     expect(sees("AllocationService.QueryMetrics", false)).toBe(true);
   });
 
-  test("a refusal says that it is for its user alone", () => {
+  test("a refusal says that only the owner has access", () => {
     const hintOf = (rpc: RuleName) => {
       try {
         authorize(principal("SystemAdmin"), rpc, { ...COLLEAGUES, sensitive: true });
@@ -174,21 +174,21 @@ describe("the content of sensitive work", () => {
       return "let in";
     };
     expect(hintOf("AllocationService.QueryMetrics")).toMatch(/sensitive work.*only the user who submitted it/);
-    expect(hintOf("AllocationService.GetLogs")).toMatch(/sensitive work.*administrators of that tenant/);
+    expect(hintOf("AllocationService.GetLogs")).toMatch(/sensitive work.*administrators of its tenant/);
     expect(hintOf("AllocationService.Get")).toBe("let in");
   });
 });
 
 test("several roles reach as far as the widest", () => {
-  expect(reaches(principal("User", "Operator"), "NodeService.DisableNode", NOBODYS)).toBe(true);
+  expect(reaches(principal("User", "Operator"), "NodeService.DisableNode", UNOWNED)).toBe(true);
   expect(reaches(principal("ReadOnly", "User"), "AllocationService.Cancel", OWN)).toBe(true);
 });
 
-test("without a role nothing is reached", () => {
+test("without a role nothing is reachable", () => {
   for (const rpc of Object.keys(RULES) as RuleName[]) expect(reaches(principal(), rpc, OWN)).toBe(false);
 });
 
-test("a terminal is its owner's, in whatever tenant, for those who are bound to none", () => {
+test("without a tenant, an owner reaches the terminals of its work in any tenant", () => {
   const root = { ...principal("SystemAdmin"), tenant: null };
   for (const rpc of ["SessionService.Attach", "SessionService.CreateSession"] as const) {
     expect(reaches(root, rpc, OWN)).toBe(true);
@@ -197,9 +197,9 @@ test("a terminal is its owner's, in whatever tenant, for those who are bound to 
   }
 });
 
-test("a principal without tenant reaches no tenant's work by a tenant role", () => {
+test("a principal without a tenant reaches no work by a tenant role", () => {
   const rootless = { ...principal("TenantAdmin"), tenant: null };
-  expect(reaches(rootless, "AllocationService.Cancel", NOBODYS)).toBe(false);
+  expect(reaches(rootless, "AllocationService.Cancel", UNOWNED)).toBe(false);
   expect(reaches(rootless, "AllocationService.Cancel", OWN)).toBe(false);
 });
 
@@ -218,7 +218,7 @@ test("a refusal is `forbidden` and names the call", () => {
   expect(refused(() => authorizeList(principal("ReadOnly"), "AdminService.CreateTenant")).code).toBe("forbidden");
   const elsewhere = { ...COLLEAGUES, tenant: "elsewhere" as typeof COLLEAGUES.tenant };
   const create = refused(() => authorize(principal("User"), "AdminService.CreateTenant", elsewhere));
-  expect([cancel.hint, create.hint].map((hint) => hint.split(":")[0])).toEqual([
+  expect([cancel.hint, create.hint].map((hint) => hint.split(/[:;]/)[0])).toEqual([
     "It belongs to another user",
     "Ask an administrator of the cluster",
   ]);

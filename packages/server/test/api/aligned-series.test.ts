@@ -1,4 +1,4 @@
-// What of several allocations can be compared: the same part of their lives, or the same time by the clock.
+// Alignment of the metrics of several allocations: by time since start, or by wall-clock time.
 
 import { create } from "@bufbuild/protobuf";
 import { pb, timestampFromMs, timestampToMs } from "@lattice/wire";
@@ -21,26 +21,26 @@ const timesOf = (found: pb.MetricSeries[][]) =>
 describe("aligned", () => {
   const early = life(1_000, 2_000, 3_000, 4_000, 5_000);
   const late = life(3_000, 4_000, 5_000);
-  test("from the start of each, as far as all have come", () => {
+  test("relative to each start, up to the shortest", () => {
     expect(timesOf(alignedSeries([early, late], "relative"))).toEqual([
       [2_000, 3_000],
       [4_000, 5_000],
     ]);
   });
-  test("by the clock, while all were measured", () => {
+  test("by wall-clock time, while all were measured", () => {
     expect(timesOf(alignedSeries([early, late], "absolute"))).toEqual([
       [4_000, 5_000],
       [4_000, 5_000],
     ]);
     expect(timesOf(alignedSeries([early, life(9_000, 9_500)], "absolute"))).toEqual([[], []]);
   });
-  test("one of which nothing was measured does not narrow the others", () => {
+  test("an allocation without samples does not narrow the others", () => {
     expect(timesOf(alignedSeries([late, life(0)], "relative"))).toEqual([[4_000, 5_000], []]);
     expect(alignedSeries([life(0), life(0)], "absolute")).toEqual([[], []]);
   });
 });
 
-test("metrics have other names in guides", () => {
+test("metrics have aliases", () => {
   expect(metricNames(["gpu_util", "network_rx", "memory_used"])).toEqual([
     "gpu_utilization",
     "network_rx_bytes",

@@ -1,5 +1,5 @@
-// Calls that need a cluster in some state to be answered well: work that can be checkpointed and resumed, a service, a network domain, a
-// launch, backups, and members. Each by gRPC and by its route.
+// Calls that need a certain state to succeed: checkpoints and suspended work, a service, a network domain, a launch,
+// backups, and members. Each over gRPC and REST.
 
 import { create, type Message } from "@bufbuild/protobuf";
 import type { AllocationId, NodeId, UserName } from "@lattice/core";
@@ -44,11 +44,11 @@ const recordOf = (id: AllocationId) => {
   return record;
 };
 
-test("a checkpoint is asked for; work that was put aside is resumed", async () => {
+test("a checkpoint is requested, and suspended work is resumed", async () => {
   const id = await runs({ checkpoint: { strategy: "signal" } });
   const asked = await good("AllocationService.RequestCheckpoint", create(pb.CheckpointRequestSchema, { id }));
   expect(asked).toMatchObject({ id });
-  // Written in the grace before the end of its time.
+  // Written in the grace before its walltime.
   running.plane.apply({
     kind: "attempt.report",
     node: "n1" as NodeId,
@@ -65,7 +65,7 @@ test("a checkpoint is asked for; work that was put aside is resumed", async () =
   expect(recordOf(id).phase.kind).not.toBe("suspended");
 });
 
-test("a service is looked up, with where it is", async () => {
+test("a service is looked up with its endpoint", async () => {
   const id = await runs({ connectivity: { expose: [{ name: "web", port: 8000 }] } });
   for (const how of ["grpc", "rest"] as const) {
     const found = await good("AdminService.LookupService", create(pb.LookupServiceRequestSchema, { name: "web" }), how);
@@ -73,7 +73,7 @@ test("a service is looked up, with where it is", async () => {
   }
 });
 
-test("a network domain is shown, and given another grace", async () => {
+test("a network domain is shown, and gets another grace", async () => {
   await runs({ connectivity: { networkDomain: "blue" } });
   const shown = await good("NetworkService.GetDomain", create(pb.GetDomainRequestSchema, { name: "blue" }));
   expect(shown).toMatchObject({ name: "blue" });
@@ -81,7 +81,7 @@ test("a network domain is shown, and given another grace", async () => {
   expect(await good("NetworkService.SetDomainGrace", grace, "rest")).toMatchObject({ grace_seconds: 900 });
 });
 
-test("what a node is like, and what is typed into a launch", async () => {
+test("the condition of a node, and input to a launch", async () => {
   const condition = await good("NodeService.GetNodeCondition", create(pb.GetNodeConditionRequestSchema, { id: "n1" }));
   expect(JSON.stringify(condition)).toContain("f00d");
   const allocationId = await runs({});
@@ -96,7 +96,7 @@ test("what a node is like, and what is typed into a launch", async () => {
   expect(await good("TaskService.ControlLaunch", told)).toEqual({});
 });
 
-test("what is done outside of the log is done once per request id", async () => {
+test("an action outside the log runs once per request id", async () => {
   const request = { requestId: "monday" };
   const backup = create(pb.CreateBackupRequestSchema, request);
   const [made, same] = await Promise.all([
@@ -107,14 +107,14 @@ test("what is done outside of the log is done once per request id", async () => 
   expect(await good("AdminService.CreateBackup", backup, "rest")).toEqual(made);
   const { source } = made;
   expect(backupsWritten()).toEqual([source]);
-  // Another request with the same id is none of these, whichever it is.
+  // Another request with the same id is a conflict.
   const other = create(pb.CreateBackupRequestSchema, { ...request, destination: "elsewhere" });
   expect(await callGrpc(running, "AdminService.CreateBackup", other, ADA)).toMatchObject({ problem: { status: 409 } });
   const transfer = create(pb.TransferLeaderRequestSchema, request);
   expect(await callGrpc(running, "AdminService.TransferLeader", transfer, ADA)).toMatchObject({
     problem: { code: "request_conflict" },
   });
-  // Somebody else's ids are their own, and who gives none is asked for nothing.
+  // Request ids of other users are independent, and requests without an id always run.
   const eve = await callGrpc(running, "AdminService.CreateBackup", backup, { "x-lattice-user": "eve" });
   expect("json" in eve && (eve.json as Json).source).not.toBe(source);
   await good("AdminService.CreateBackup", create(pb.CreateBackupRequestSchema));
@@ -124,7 +124,7 @@ test("what is done outside of the log is done once per request id", async () => 
 const backupsWritten = () =>
   Array.from(running.plane.view().audit(), ({ action, detail }) => (action === "backup.create" ? detail : [])).flat();
 
-test("a backup is written, verified, and becomes an empty cluster", async () => {
+test("a backup is written, verified, and restored into an empty cluster", async () => {
   await runs({});
   const made = await good("AdminService.CreateBackup", create(pb.CreateBackupRequestSchema));
   const source = String(made.source);
@@ -132,13 +132,13 @@ test("a backup is written, verified, and becomes an empty cluster", async () => 
   expect(verified).toMatchObject({ ok: true, backup: { allocations: 1 } });
   await running.close();
   running = await startTestApi();
-  // Its clock goes on with its entries: the backup must lie in its past.
+  // The backup must be in the past of the cluster's clock, which advances with its entries.
   for (let entry = 0; entry < 20; entry += 1) running.plane.apply();
   await good("AdminService.RestoreBackup", create(pb.RestoreBackupRequestSchema, { source }));
   expect(running.plane.view().allocation("1" as AllocationId)?.user).toBe("ada" as UserName);
 });
 
-test("members come, lead and go", async () => {
+test("members are added, lead and are removed", async () => {
   const members = new Set(["server-1"]);
   let term = 1;
   const list = async () => [...members].map((id) => create(pb.MemberSchema, { id, healthy: true }));
@@ -177,7 +177,7 @@ test("members come, lead and go", async () => {
   const left = await good("AdminService.RemoveMember", remove);
   expect(members.size).toBe(1);
   expect(await good("AdminService.RemoveMember", remove, "rest")).toEqual(left);
-  // It was written down and did not come to pass.
+  // The audit record was written, but the removal failed.
   members.add(second);
   expect(await good("AdminService.RemoveMember", remove)).toEqual(left);
   expect(members.size).toBe(1);

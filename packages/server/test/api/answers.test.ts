@@ -1,5 +1,5 @@
-// What a refusal or a warning tells besides its status: how to log in, that a terminal is a WebSocket, whose the work
-// is, and that nobody has what is asked for.
+// Hints in refusals and warnings: the login, the WebSocket of a terminal, the owner of the work, and features that no
+// node has.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { bearerBy, SHARED_SECRET } from "./bearer.ts";
@@ -31,21 +31,21 @@ const submit = (body: object, headers: HeadersInit = ADA) =>
     body: JSON.stringify(body),
   });
 
-test("401 says how to log in", async () => {
+test("401 has the way to log in", async () => {
   for (const headers of [{}, { authorization: "Bearer nonsense" }]) {
     const { status, headers: told } = await ask("/api/v1/allocations", { headers });
     expect([status, told.get("www-authenticate")]).toEqual([401, 'Bearer realm="lattice"']);
   }
 });
 
-test("a terminal that is not asked for by WebSocket is 426", async () => {
+test("a terminal without a WebSocket is 426", async () => {
   for (const path of ["/api/v1/allocations/1/attach", "/v1/sessions/1.1/terminal"]) {
     const { status, headers, body } = await ask(path);
     expect([status, headers.get("upgrade"), body.code]).toEqual([426, "websocket", "upgrade_required"]);
   }
 });
 
-test("403 says whose it is", async () => {
+test("403 names the owner", async () => {
   const { body } = await submit({ entrypoint: "true" });
   const cancel = (claims: object) =>
     ask(`/api/v1/allocations/${String(body.id)}`, { method: "DELETE", headers: bearerBy(claims) });
@@ -55,7 +55,7 @@ test("403 says whose it is", async () => {
   expect(colleague).toMatchObject({ status: 403, body: { hint: expect.stringContaining("another user") } });
 });
 
-test("a workflow may be submitted where allocations are", async () => {
+test("a DAG may be submitted to the path of allocations", async () => {
   const allocations = [
     { name: "first", entrypoint: "true" },
     { name: "second", entrypoint: "true", depends_on: [{ ref: "first", condition: "success" }] },
@@ -66,7 +66,7 @@ test("a workflow may be submitted where allocations are", async () => {
   expect(await submit({ allocations: [{ name: "a" }] })).toMatchObject({ status: 400 });
 });
 
-test("a feature that no node has is warned of", async () => {
+test("a feature that no node has gives a warning", async () => {
   const { status, body } = await submit({ entrypoint: "true", constraints: { features: ["nonsense"] } });
   expect([status, body.warnings]).toEqual([
     200,

@@ -1,5 +1,5 @@
-// Bad input is refused the same way by both doors, names the field, gives a hint, and changes
-// nothing: the state hash is the same afterwards, and no command has reached the log.
+// Bad input is refused in the same way over REST and gRPC, with the field and a hint, and changes nothing: the state
+// hash stays the same, and no command reaches the log.
 
 import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { type Problem, pb } from "@lattice/wire";
@@ -33,7 +33,7 @@ async function submit(body: string | Buffer, headers: Record<string, string> = J
   return problem;
 }
 
-describe("the same refusal through both doors", () => {
+describe("the same refusal over REST and gRPC", () => {
   const spec = (fields: SpecInit) =>
     create(pb.SubmitRequestSchema, { allocation: create(pb.AllocationSpecSchema, { entrypoint: "true", ...fields }) });
   const cases: readonly (readonly [string, string, Parameters<typeof restOf>[1], string, string | null])[] = [
@@ -226,7 +226,7 @@ describe("the same refusal through both doors", () => {
     expect(running.plane.proposed).toEqual([]);
   });
 
-  test("a caller whose name is not a name", async () => {
+  test("an invalid user name", async () => {
     const headers = { "x-lattice-user": "a b" };
     const overRest = problemOf(await callRest(running, { path: "/api/v1/nodes", headers }));
     const overGrpc = problemOf(
@@ -313,7 +313,7 @@ describe("bodies", () => {
   });
 });
 
-describe("unicode is welcome where it is text", () => {
+describe("Unicode is accepted in text", () => {
   test("in names, tags and scripts", async () => {
     const own = await startTestApi();
     const message = create(pb.SubmitRequestSchema, {
@@ -335,7 +335,7 @@ describe("paths and methods", () => {
     expect(headers["content-type"]).toBe("application/problem+json");
     expect(JSON.parse(text)).toMatchObject({ code: "not_found", status: 404, type: "urn:lattice:error:not_found" });
   });
-  test("a method that the path does not take", async () => {
+  test("a method that the path does not support", async () => {
     const { status, headers, text } = await callHttp(running, { method: "PUT", path: "/api/v1/allocations/1" });
     expect(status).toBe(405);
     expect(String(headers.allow).split(", ").sort()).toEqual(["DELETE", "GET", "PATCH"]);
@@ -347,7 +347,7 @@ describe("paths and methods", () => {
     expect(headers["content-type"]).toBe("application/problem+json");
     expect(JSON.parse(text)).toHaveProperty("code");
   });
-  test("a body where none belongs", async () => {
+  test("an unexpected body", async () => {
     const answer = await callRest(running, {
       method: "DELETE",
       path: "/api/v1/allocations/1",
@@ -356,7 +356,7 @@ describe("paths and methods", () => {
     });
     expect(problemOf(answer).status).toBe(400);
   });
-  test("pages from elsewhere, and names made to point here", async () => {
+  test("pages of other origins, and DNS rebinding", async () => {
     const origin = await callRest(running, { path: "/api/v1/nodes", headers: { origin: "https://evil.example" } });
     expect(problemOf(origin)).toMatchObject({ code: "forbidden", status: 403 });
     const host = await callRest(running, { path: "/api/v1/nodes", headers: { host: "evil.example:8080" } });

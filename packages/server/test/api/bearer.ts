@@ -1,4 +1,4 @@
-// Tokens by a shared secret, for tests that need many.
+// Tokens signed with a shared secret, for tests.
 
 import { createHmac } from "node:crypto";
 

@@ -1,4 +1,4 @@
-// What those who run a cluster ask and change, and what is measured, through REST and gRPC alike.
+// Operation, settings and metrics over REST and gRPC.
 
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
@@ -32,7 +32,7 @@ const makeVCluster = (id: string, scheduler: pb.SchedulerType, tenant = "") =>
   good("AdminService.CreateVCluster", create(pb.CreateVClusterRequestSchema, { id, scheduler, tenant }));
 
 describe("intent and filters", () => {
-  test("a vCluster is chosen by the intent when none is named", async () => {
+  test("a vCluster is chosen by intent when none is named", async () => {
     await makeVCluster("ml-training", pb.SchedulerType.ML_TRAINING);
     await good("AdminService.CreateTenant", create(pb.CreateTenantRequestSchema, { id: "art" }));
     await makeVCluster("art-ml", pb.SchedulerType.ML_TRAINING, "art");
@@ -77,7 +77,7 @@ describe("intent and filters", () => {
     expect(got.pending_reason_codes).toEqual(["busy"]);
   });
 
-  test("how closely work is measured can be changed while it runs", async () => {
+  test("the telemetry mode can be changed while work runs", async () => {
     await submit({ telemetry: { mode: "audit" } });
     const update = (fields: Omit<MessageInitShape<typeof pb.UpdateAllocationRequestSchema>, "$typeName">) =>
       both("AllocationService.Update", create(pb.UpdateAllocationRequestSchema, { id: "1", ...fields }));
@@ -96,13 +96,13 @@ describe("intent and filters", () => {
 });
 
 describe("what is measured", () => {
-  test("nothing yet, and that is said", async () => {
+  test("without samples the answer gives the reason", async () => {
     await submit({ name: "a" });
     await submit({ name: "b" });
     onBoth(({ plane }) => plane.start("1", ["n1", "n2"].slice(0, 1)));
     expect(await good("AllocationService.QueryMetrics", create(pb.MetricsRequestSchema, { id: "1" }))).toMatchObject({
       series: [],
-      unavailable_reason: expect.stringContaining("Nothing was measured"),
+      unavailable_reason: expect.stringContaining("No samples in that time"),
     });
     const compare = (fields: MessageInitShape<typeof pb.CompareRequestSchema>) =>
       both("AllocationService.CompareMetrics", create(pb.CompareRequestSchema, fields));
@@ -115,7 +115,7 @@ describe("what is measured", () => {
     expect(await both("AllocationService.QueryMetrics", wrong)).toMatchObject({
       problem: { code: "invalid_argument" },
     });
-    // One that runs is followed; of one that waits there is nothing to come.
+    // Running work is followed; pending work ends the stream.
     const stream = create(pb.StreamMetricsRequestSchema, { id: "2" });
     const events = [];
     for await (const event of streamGrpc(doors.right, "AllocationService.StreamMetrics", stream)) events.push(event);
@@ -124,7 +124,7 @@ describe("what is measured", () => {
     expect(overRest.text).toContain("unavailable_reason");
   });
 
-  test("diagnostics say what is known of nodes, groups and mounts", async () => {
+  test("diagnostics show nodes, groups and mounts", async () => {
     await submit({ data: { mounts: [{ source: "/data", target: "/input" }] } });
     onBoth(({ plane }) => plane.start("1", ["n1"]));
     const ask = (section: string) =>
@@ -155,7 +155,7 @@ describe("what is measured", () => {
 });
 
 describe("operating", () => {
-  test("the queue, and whether the scheduler is at work", async () => {
+  test("the queue and the status of the scheduler", async () => {
     await submit({ name: "first" });
     await submit({ name: "second" });
     const queue = await good(
@@ -174,7 +174,7 @@ describe("operating", () => {
     expect(await both("AdminService.GetSchedulerStatus", nowhere)).toMatchObject({ problem: { status: 404 } });
   });
 
-  test("what finished work has used", async () => {
+  test("accounting of finished work", async () => {
     await submit({ name: "done", tags: { a: "b" } });
     await submit({ name: "waits" });
     onBoth(({ plane }) => {
@@ -192,7 +192,7 @@ describe("operating", () => {
     expect(await ask({ state: ["running"] })).toMatchObject({ problem: { code: "invalid_argument" } });
   });
 
-  test("tenants and vClusters go when nothing uses them", async () => {
+  test("tenants and vClusters are deleted when they are not in use", async () => {
     await good("AdminService.CreateTenant", create(pb.CreateTenantRequestSchema, { id: "art" }));
     await makeVCluster("art-ml", pb.SchedulerType.ML_TRAINING, "art");
     await submit({ tenant: "art", vcluster: "art-ml" });
@@ -210,7 +210,7 @@ describe("operating", () => {
     expect(kept).toMatchObject({ state: "cancelled", spec: { tenant: "art" } });
   });
 
-  test("settings are read, changed for all servers at once, and put back", async () => {
+  test("settings are read, changed for all servers at once, and reset", async () => {
     const get = (key: string) => both("AdminService.GetConfig", create(pb.GetConfigRequestSchema, { key }));
     const set = (key: string, value: string, reset = false) =>
       both("AdminService.SetConfig", create(pb.SetConfigRequestSchema, { key, value, reset }));
@@ -223,7 +223,7 @@ describe("operating", () => {
     expect(await set("node_agent.grace_period", "90s")).toMatchObject({ json: { settings: [{ value: '"90s"' }] } });
     expect(await set("retention.max_finished", "7")).toMatchObject({ json: { settings: [{ value: "7" }] } });
     onBoth(({ plane }) => expect(plane.view().retention.maxFinished).toBe(7));
-    // What every placement is checked against is in the state itself, from the same moment on.
+    // The limits of placements are in the state, from the same entry on.
     expect(await set("scheduling.sensitive_pool_size", "4")).toMatchObject({ json: { settings: [{ value: "4" }] } });
     onBoth(({ plane }) => expect(plane.view().limits).toEqual({ sensitivePoolSize: 4 }));
     expect(await set("scheduling.sensitive_pool_size", "", true)).toMatchObject({
@@ -251,7 +251,7 @@ describe("operating", () => {
     expect(await get("nothing")).toMatchObject({ problem: { code: "invalid_argument" } });
   });
 
-  test("what cannot be set says why, and what to do", async () => {
+  test("a refused setting gives the reason and the remedy", async () => {
     const get = (key: string) => both("AdminService.GetConfig", create(pb.GetConfigRequestSchema, { key }));
     const set = (key: string, value: string) =>
       both("AdminService.SetConfig", create(pb.SetConfigRequestSchema, { key, value }));
@@ -261,11 +261,13 @@ describe("operating", () => {
       return answer.problem;
     };
     expect(await get("accounting.enabled")).toMatchObject({ json: { settings: [{ value: "false" }] } });
-    expect((await refused("accounting.enabled", "true")).detail).toContain("no accounting system");
-    expect((await refused("accounting.waldur.api_url", "https://w")).detail).toContain("no accounting system");
+    expect((await refused("accounting.enabled", "true")).detail).toContain("does not support accounting systems");
+    expect((await refused("accounting.waldur.api_url", "https://w")).detail).toContain(
+      "does not support accounting systems",
+    );
     expect((await refused("backup.interval", "2h")).hint).toMatch(/file of every server.*restart/);
     expect((await refused("scheduling.max_dag_sise", "3")).hint).toContain("scheduling.max_dag_size");
-    // A section has two names, and figures for tenants are a table.
+    // A section has an alias, and limits per tenant are a table.
     const tenants = { json: { settings: [{ key: "rate_limits.tenants", value: '{"physics":500}', live: true }] } };
     expect(await set("rate_limit.tenants", '{"physics": 500}')).toMatchObject(tenants);
     expect(await get("rate_limit.tenants")).toMatchObject(tenants);

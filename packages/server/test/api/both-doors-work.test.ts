@@ -1,4 +1,4 @@
-// Work beyond plain allocations, through both doors: images, sessions, DAGs, tasks, and who may do it.
+// Images, holds, sessions, DAGs, tasks, events, grants and networks, through REST and gRPC.
 
 import { create } from "@bufbuild/protobuf";
 import { brokenExport, type Json, pb } from "@lattice/wire";
@@ -13,7 +13,7 @@ const doors = useBothDoors(WORK_SERVICES);
 const { both, good } = doors;
 
 describe("images", () => {
-  test("the registry is looked at, and caches are filled, shown and emptied", async () => {
+  test("the registry is listed, and caches are filled, shown and emptied", async () => {
     const listed = await good("ImageService.ListImages", create(pb.ListImagesRequestSchema, { filter: "gnu" }));
     expect(listed).toMatchObject({ node: "n1", images: [{ name: "prgenv-gnu/24.11:v1" }] });
     const image = "prgenv-gnu/24.11:v1";
@@ -44,7 +44,7 @@ describe("holding", () => {
   const update = (change: Parameters<typeof create<typeof pb.UpdateAllocationRequestSchema>>[1]) =>
     both("AllocationService.Update", create(pb.UpdateAllocationRequestSchema, change));
 
-  test("from the submission on, released, held again, with its reason", async () => {
+  test("work is held from its submission on, released, and held again, with the reason", async () => {
     const allocation = create(pb.AllocationSpecSchema, { entrypoint: "true" });
     const { id } = await good("AllocationService.Submit", create(pb.SubmitRequestSchema, { allocation, hold: true }));
     const got = await good("AllocationService.Get", create(pb.GetAllocationRequestSchema, { id: String(id) }));
@@ -65,7 +65,7 @@ describe("holding", () => {
     expect(JSON.stringify(await good("AllocationService.List", pending))).toContain(`"id":"${id}"`);
   });
 
-  test("of a group, of an element that is not there yet, and of what cannot be held", async () => {
+  test("a group and an element without a record can be held; finished work cannot", async () => {
     const taskGroup = { start: 0, end: 999 };
     const allocation = create(pb.AllocationSpecSchema, { entrypoint: "true", taskGroup });
     const { id } = await good("AllocationService.Submit", create(pb.SubmitRequestSchema, { allocation }));
@@ -129,7 +129,7 @@ describe("the vCluster of a session, a DAG and a plan that name none", () => {
   };
   const chosen = ['vCluster "ml" was chosen for the intent "train"'];
 
-  test("follows the intent, else what is interactive and open to the tenant", async () => {
+  test("follows the intent, else an interactive vCluster that is open to the tenant", async () => {
     await good("AdminService.CreateVCluster", ml);
     for (const id of ["art", "physics"])
       await good("AdminService.CreateTenant", create(pb.CreateTenantRequestSchema, { id }));
@@ -146,7 +146,7 @@ describe("the vCluster of a session, a DAG and a plan that name none", () => {
     expect((await session({ intent: "whatever", tenant: "physics" }))[0]).toBe("interactive");
   });
 
-  test("is told for a DAG and a plan as for a submission", async () => {
+  test("is reported for a DAG and a plan as for a submission", async () => {
     await good("AdminService.CreateVCluster", ml);
     const members = ["a", "b"].map((name) => ({ name, entrypoint: "true", intent: "train" }));
     const dag = await good("DagService.SubmitDag", create(pb.SubmitDagRequestSchema, { allocations: members }));
@@ -158,7 +158,7 @@ describe("the vCluster of a session, a DAG and a plan that name none", () => {
 });
 
 describe("DAGs", () => {
-  test("one that is too large is refused in the book's words, and nothing is submitted", async () => {
+  test("a DAG above the limit is refused with count and limit, and nothing is submitted", async () => {
     const many = Array.from({ length: 1_001 }, (_, n) => ({ name: `m${n}`, entrypoint: "true" }));
     const refused = await both("DagService.SubmitDag", create(pb.SubmitDagRequestSchema, { allocations: many }));
     expect(refused).toMatchObject({
@@ -172,7 +172,7 @@ describe("DAGs", () => {
     { name: "train", entrypoint: "true", dependsOn: [{ ref: "prepare", condition: "success" }] },
   ];
 
-  test("submitted, shown, drawn, listed and cancelled", async () => {
+  test("a DAG is submitted, shown, drawn, listed and cancelled", async () => {
     const submitted = await good(
       "DagService.SubmitDag",
       create(pb.SubmitDagRequestSchema, { name: "two", allocations }),
@@ -187,7 +187,7 @@ describe("DAGs", () => {
     expect(cancelled).toMatchObject({ id });
   });
 
-  test("a circle and an unknown one are refused", async () => {
+  test("a cycle and an unknown DAG are refused", async () => {
     const [first, second] = allocations;
     const circle = [{ ...first, dependsOn: [{ ref: "train", condition: "any" }] }, { ...second }];
     const refused = await both("DagService.SubmitDag", create(pb.SubmitDagRequestSchema, { allocations: circle }));
@@ -198,7 +198,7 @@ describe("DAGs", () => {
 });
 
 describe("tasks", () => {
-  test("input for a launch in an allocation that is not there is refused", async () => {
+  test("input for a launch in an unknown allocation is refused", async () => {
     const message = create(pb.SendTaskInputRequestSchema, { allocationId: "77", launchId: "1", end: true });
     expect(await both("TaskService.SendTaskInput", message)).toMatchObject({ problem: { code: "unknown_allocation" } });
     const told = create(pb.ControlLaunchRequestSchema, { allocationId: "77", launchId: "1", end: true });
@@ -207,7 +207,7 @@ describe("tasks", () => {
 });
 
 describe("events and notices", () => {
-  test("what has happened is listed, and filtered by type", async () => {
+  test("events are listed and filtered by type", async () => {
     const allocation = create(pb.AllocationSpecSchema, { entrypoint: "true" });
     await good("AllocationService.Submit", create(pb.SubmitRequestSchema, { allocation }));
     const listed = await good("EventService.ListEvents", create(pb.ListEventsRequestSchema, { id: "1" }));
@@ -223,7 +223,7 @@ describe("events and notices", () => {
 });
 
 describe("access", () => {
-  test("roles are given, listed and taken away, and the log says so", async () => {
+  test("roles are granted, listed and revoked, with audit records", async () => {
     const named = { tenant: "default", user: "bob", role: "claiming_user" };
     const given = await good("AccessService.AddGrant", create(pb.AddGrantRequestSchema, named));
     expect(given).toMatchObject({ grant: { ...named, granted_by: "ada" } });
@@ -246,7 +246,7 @@ describe("access", () => {
     expect(await good("AccessService.VerifyAudit", create(pb.VerifyAuditRequestSchema))).toMatchObject({ ok: true });
   });
 
-  test("the key of the jobs' tokens is followed by another, where there is one", async () => {
+  test("the key of job tokens is rotated if there is one", async () => {
     const rpc = "AccessService.RotateJobKey";
     const keep = (keepSeconds: number) => create(pb.RotateJobKeyRequestSchema, { keepSeconds });
     expect(await both(rpc, create(pb.RotateJobKeyRequestSchema))).toMatchObject({ problem: { code: "conflict" } });
@@ -255,7 +255,7 @@ describe("access", () => {
     expect(await both(rpc, keep(31 * 86_400))).toMatchObject({
       problem: { code: "invalid_argument", fields: [{ field: "keep_seconds" }] },
     });
-    // Each makes a key of its own, so their states differ from here on.
+    // Each plane creates its own random key, so their states differ from here on.
     const one = { json: { previous_keys: [{ valid_until: expect.any(String) }] } };
     expect(await callGrpc(doors.right, rpc, create(pb.RotateJobKeyRequestSchema), USER)).toMatchObject(one);
     expect(await callGrpc(doors.right, rpc, keep(0), USER)).toMatchObject({ json: { previous_keys: [] } });
@@ -263,7 +263,7 @@ describe("access", () => {
     expect(await callRest(doors.left, { ...byRest, headers: { ...byRest.headers, ...USER } })).toMatchObject(one);
   });
 
-  test("nobody, nothing and nonsense are refused", async () => {
+  test("unknown users, tenants and roles are refused", async () => {
     const add = (fields: object) => both("AccessService.AddGrant", create(pb.AddGrantRequestSchema, fields));
     const grant = { tenant: "default", user: "bob", role: "claiming_user" };
     expect([
@@ -281,7 +281,7 @@ describe("access", () => {
 });
 
 describe("network domains", () => {
-  test("are listed with the pool, shown, and given another grace", async () => {
+  test("domains are listed with the pool, shown, and get another grace", async () => {
     const allocation = create(pb.AllocationSpecSchema, { entrypoint: "true", connectivity: { networkDomain: "blue" } });
     await good("AllocationService.Submit", create(pb.SubmitRequestSchema, { allocation }));
     const none = create(pb.GetDomainRequestSchema, { name: "blue" });

@@ -1,5 +1,5 @@
-// Every unary RPC through REST and gRPC: the same request gives the same answer. Each door has its
-// own plane, brought to the same state, so that even ids and log indexes must agree.
+// Every unary RPC over REST and gRPC: the same request gives the same answer. Each interface has its own plane in the
+// same state, so that even ids and log indexes must agree.
 
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
@@ -48,7 +48,7 @@ describe("allocations", () => {
     expect(after).toMatchObject({ state: "cancelled", reason: "no" });
   });
 
-  test("the same request id answers the same; another body is a conflict", async () => {
+  test("the same request id gets the same answer; another body is a conflict", async () => {
     const first = await good("AllocationService.Submit", submission({ tags: { a: "1", b: "2" } }, "r-1"));
     const again = await good("AllocationService.Submit", submission({ tags: { b: "2", a: "1" } }, "r-1"));
     expect(again.id).toBe(first.id);
@@ -87,7 +87,7 @@ describe("allocations", () => {
     expect(third.next_page_token).toBe("");
   });
 
-  test("an unknown tenant is made on first use", async () => {
+  test("an unknown tenant is created on first use", async () => {
     await good("AllocationService.Submit", submission({ tenant: "new-team" }));
     const tenant = await good("AdminService.GetTenant", create(pb.GetTenantRequestSchema, { id: "new-team" }));
     expect(tenant).toMatchObject({ id: "new-team", automatic: true });
@@ -105,7 +105,7 @@ describe("explanations", () => {
     expect(timeline).toMatchObject({ entries: [{ kind: "submitted" }] });
   });
 
-  test("checkpoints are asked for of what runs and takes them, and nothing else is resumed", async () => {
+  test("checkpoints are requested of running work that supports them, and only suspended work is resumed", async () => {
     await good("AllocationService.Submit", submission({ checkpoint: { strategy: "signal" } }));
     await good("AllocationService.Submit", submission());
     for (const id of ["1", "2"]) {
@@ -283,7 +283,7 @@ describe("administration", () => {
     expect(status.state_hash).toBe(doors.left.plane.hash());
   });
 
-  test("what a server counts, by part and over time", async () => {
+  test("metrics of a server, by component and over time", async () => {
     const ask = (component: string, durationSeconds: number) =>
       both("AdminService.GetServerMetrics", create(pb.GetServerMetricsRequestSchema, { component, durationSeconds }));
     expect(await ask("scheduler", 3_600)).toMatchObject({
@@ -298,7 +298,7 @@ describe("administration", () => {
     expect(await ask("", 10 ** 6)).toMatchObject(refused("duration_seconds"));
   });
 
-  test("members: what is asked for is checked before anything is done", async () => {
+  test("members: a request is checked before anything changes", async () => {
     const add = (id: string, peerAddress: string) =>
       both("AdminService.AddMember", create(pb.AddMemberRequestSchema, { id, peerAddress }));
     const refused = (field: string) => ({ problem: { code: "invalid_argument", fields: [{ field }] } });
@@ -313,7 +313,7 @@ describe("administration", () => {
     expect(await both("AdminService.TransferLeader", transfer)).toMatchObject(alone);
   });
 
-  test("backups: none yet, none elsewhere, none of that name", async () => {
+  test("backups: an empty list, an invalid destination, an unknown backup", async () => {
     expect(await both("AdminService.ListBackups", create(pb.ListBackupsRequestSchema))).toEqual({
       json: { backups: [] },
     });
@@ -332,7 +332,7 @@ describe("administration", () => {
 });
 
 describe("services", () => {
-  test("nothing is served, so nothing is found", async () => {
+  test("without services none is found", async () => {
     expect(await good("AdminService.ListServices", create(pb.ListServicesRequestSchema))).toEqual({ services: [] });
     const missing = await both("AdminService.LookupService", create(pb.LookupServiceRequestSchema, { name: "web" }));
     expect(missing).toMatchObject({ problem: { code: "unknown_service" } });
@@ -340,7 +340,7 @@ describe("services", () => {
 });
 
 describe("freshness", () => {
-  test("answers carry the log index; a request may name the least one it must see", async () => {
+  test("answers have the log index; a request may name a minimum", async () => {
     const { headers } = await callHttp(doors.left, { path: "/api/v1/nodes" });
     const index = Number(headers["x-lattice-log-index"]);
     expect(index).toBe(doors.left.plane.view().index);
@@ -362,6 +362,6 @@ describe("freshness", () => {
   });
 });
 
-test("every service is tried here or with the rest of the work", () => {
+test("every service is covered here or in both-doors-work.test.ts", () => {
   expect(SERVICES.map(({ name }) => name).sort()).toEqual([...PLAIN_SERVICES, ...WORK_SERVICES].sort());
 });

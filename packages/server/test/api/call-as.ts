@@ -1,4 +1,4 @@
-// A call by somebody, for tests that ask handlers themselves.
+// A call by a given principal, for tests of handlers.
 
 import type { TenantId, UserName } from "@lattice/core";
 import type { Call } from "../../src/api/call.ts";

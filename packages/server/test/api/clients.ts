@@ -1,5 +1,5 @@
-// A running API over a memory plane, and the two clients that tests hold against each other: both
-// take an RPC with a message and give back JSON or a problem, so that answers can be compared.
+// A running API over a memory plane, and two clients whose answers tests compare: both take an RPC with a message and
+// return JSON or a problem.
 
 import { request as httpRequest } from "node:http";
 import type { Message } from "@bufbuild/protobuf";
@@ -34,7 +34,7 @@ export interface Running {
   close(): Promise<void>;
 }
 
-/** `logger`: for those who read what is written down. */
+/** `logger`: for tests that read log lines. */
 export async function startTestApi(
   overrides: ConfigOverrides = {},
   logger: Logger = createLogger({ level: "silent" }),
@@ -89,7 +89,7 @@ export const problemOfService = (error: ServiceError): Problem =>
     detailsBin: error.metadata.get(GRPC_DETAILS_TRAILER)[0] as Buffer | undefined,
   });
 
-/** `bytes` instead of a message: whatever the test wants to send. */
+/** `bytes`: raw bytes instead of a message. */
 export function callGrpc(
   running: Running,
   rpc: string,
@@ -143,7 +143,7 @@ export interface RestAnswer {
   readonly text: string;
 }
 
-/** Plain HTTP: fetch would refuse some of what tests send. */
+/** Plain HTTP, since fetch refuses some of these requests. */
 export function callHttp(
   running: Running,
   { method = "GET", path, headers = {}, body }: RestRequest,
@@ -163,7 +163,7 @@ export function callHttp(
       );
       response.on("error", reject);
     });
-    // A body that is refused half-way breaks the sending side off; the answer is what counts.
+    // A refused body may break the sending side; only the answer counts.
     request.on("error", (error) => {
       if (!answered) reject(error);
     });
@@ -171,7 +171,7 @@ export function callHttp(
   });
 }
 
-/** Asks for a WebSocket, and lets it go when it is there: then the status is 101. */
+/** Opens a WebSocket and closes it; the status is 101 on success. */
 export function upgradeHttp(
   { rest }: Pick<Running, "rest">,
   path: string,
@@ -205,7 +205,7 @@ export async function callRest(running: Running, request: RestRequest): Promise<
   return status < 400 ? { json } : { problem: problemFromJson(json, status) };
 }
 
-/** The same message over REST: path parameters, query or body as the contract's route says. */
+/** The same message over REST: path parameters, query or body by the route. */
 export const restOf = (rpc: string, message: Message): RestRequest => restOn(routeOf(rpc), message);
 
 export function restOn(route: Route, message: Message): RestRequest {

@@ -1,5 +1,5 @@
-// Pages from elsewhere, as browsers ask for them: let in where they are named and callers have identities, by HTTP,
-// as a stream and by WebSocket; turned away everywhere else.
+// Pages of other origins: allowed when they are configured and callers are authenticated, over HTTP, as a stream and by
+// WebSocket; refused otherwise.
 
 import { request } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -22,7 +22,7 @@ afterAll(async () => {
 
 const from = (origin: string, more: Record<string, string> = {}) => ({ headers: { origin, ...more } });
 
-test("a browser may ask first, without a token, and is told what it may send", async () => {
+test("a preflight needs no token and lists the allowed headers", async () => {
   const asked = {
     method: "OPTIONS",
     headers: {
@@ -40,7 +40,7 @@ test("a browser may ask first, without a token, and is told what it may send", a
   expect(answer.headers.get("vary")).toBe("origin");
 });
 
-test("answers, refusals and streams can be read by the page", async () => {
+test("the page can read answers, refusals and streams", async () => {
   const good = await fetch(`${running.rest}/api/v1/nodes`, from(PORTAL, ADA));
   expect([good.status, good.headers.get("access-control-allow-origin")]).toEqual([200, PORTAL]);
   const unknown = await fetch(`${running.rest}/api/v1/allocations/4711`, from(PORTAL, ADA));
@@ -53,7 +53,7 @@ test("answers, refusals and streams can be read by the page", async () => {
   abort.abort();
 });
 
-test("the server's own pages need no such word, and other programs hear none", async () => {
+test("the server's own pages and other programs get no CORS headers", async () => {
   for (const headers of [{ ...ADA }, { ...ADA, origin: running.rest }]) {
     const answer = await fetch(`${running.rest}/api/v1/nodes`, { headers });
     expect([answer.status, answer.headers.get("access-control-allow-origin")]).toEqual([200, null]);
@@ -97,7 +97,7 @@ const upgrade = (origin: string): Promise<number> =>
     asked.end();
   });
 
-test("a WebSocket of a page that is named gets as far as anybody's; another's does not", async () => {
+test("a WebSocket of an allowed page is served; of another it is refused", async () => {
   expect(await upgrade(PORTAL)).toBe(404);
   expect(await upgrade("https://evil.example")).toBe(403);
 });
@@ -106,11 +106,11 @@ test.each([
   [["https://portal.example.org/app"], "must be an origin"],
   [["portal.example.org"], "must be an origin"],
   [["*"], "must be an origin"],
-])("%s is no origin", async (origins, why) => {
+])("%s is not a valid origin", async (origins, why) => {
   const api = { oidc_hmac_secret: "env://LATTICE_TEST_ORIGIN_SECRET", allowed_origins: origins };
   await expect(startTestApi({ api })).rejects.toThrow(why);
 });
 
-test("without authentication nobody can be named", async () => {
+test("without authentication no origin can be allowed", async () => {
   await expect(startTestApi({ api: { allowed_origins: [PORTAL] } })).rejects.toThrow("needs authentication");
 });

@@ -1,4 +1,4 @@
-// Diagnostics where a time-series store is configured: nobody is told that there is none.
+// Diagnostics with a configured time-series store.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { callHttp, type Running, startTestApi } from "./clients.ts";
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.close());
 
-test("what is not measured is not blamed on a missing store", async () => {
+test("missing values are not blamed on a missing store", async () => {
   const headers = { "content-type": "application/json", "x-lattice-user": "ada" };
   const body = JSON.stringify({ entrypoint: "true", nodes: 1 });
   const { id } = JSON.parse(

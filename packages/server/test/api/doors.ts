@@ -1,6 +1,5 @@
-// Two APIs, each with a plane of its own in the same state: the same request goes to one by REST and to the
-// other by gRPC, and must give the same answer and leave the same state. Which RPCs were tried is kept, so
-// that none is forgotten.
+// Two APIs, each with its own plane in the same state: the same request goes to one over REST and to the other over
+// gRPC, and must give the same answer and the same state. The called RPCs are recorded, so that none is forgotten.
 
 import type { Message } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
@@ -13,11 +12,11 @@ export interface Doors {
   readonly left: Running;
   readonly right: Running;
   both(rpc: string, message: Message): Promise<Answer>;
-  /** Both, and not refused. */
+  /** Called over both interfaces, and not refused. */
   good(rpc: string, message: Message): Promise<Record<string, unknown>>;
 }
 
-/** Services whose every unary RPC the file tries; checked when it is done. */
+/** Services whose every unary RPC the file must call; checked at its end. */
 export function useBothDoors(services: readonly string[], only: (rpc: string) => boolean = () => true): Doors {
   let left: Running;
   let right: Running;
@@ -68,7 +67,7 @@ export function useBothDoors(services: readonly string[], only: (rpc: string) =>
   };
 }
 
-/** Of those, tried in both-doors-operate.test.ts. */
+/** The RPCs that both-doors-operate.test.ts covers. */
 export const OPERATE_RPCS: ReadonlySet<string> = new Set([
   "AllocationService.QueryMetrics",
   "AllocationService.GetDiagnostics",
@@ -81,7 +80,7 @@ export const OPERATE_RPCS: ReadonlySet<string> = new Set([
   "AdminService.GetConfig",
   "AdminService.SetConfig",
 ]);
-/** Tried in both-doors.test.ts; every other service is in both-doors-work.test.ts. */
+/** Covered by both-doors.test.ts; both-doors-work.test.ts covers every other service. */
 export const PLAIN_SERVICES: readonly string[] = ["AllocationService", "NodeService", "AdminService"];
 export const WORK_SERVICES: readonly string[] = [
   "DagService",

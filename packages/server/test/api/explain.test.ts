@@ -7,7 +7,7 @@ import { pb } from "@lattice/wire";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Call } from "../../src/api/call.ts";
 import { explain } from "../../src/api/handlers/explain.ts";
-import { withRoom } from "../../src/api/handlers/making-room.ts";
+import { withVictims } from "../../src/api/handlers/victims.ts";
 import type { Role } from "../../src/base/auth/principal.ts";
 import { loadConfig } from "../../src/base/config/index.ts";
 import { type Answer, callRest, type Running, startTestApi } from "./clients.ts";
@@ -42,7 +42,7 @@ const submit = async (body: object): Promise<string> =>
 const why = (id: string): Promise<Told> => ask("GET", `allocations/${id}/explain`);
 
 describe("why", () => {
-  test("tells who has the nodes, when it starts, and what would start it sooner", async () => {
+  test("shows the users of the nodes, the expected start, and changes that would start it sooner", async () => {
     api.plane.start(await submit({ nodes: 3, walltime: "2h" }), ["n1", "n2", "n3"]);
     const told = await why(await submit({ nodes: 3 }));
     expect(told.state).toBe("pending");
@@ -64,7 +64,7 @@ describe("why", () => {
     expect(told.tenant_limits[0]).toMatch(/fair share/);
   });
 
-  test("names who makes room for it, to those who may know", async () => {
+  test("names the victims to callers who may see them", async () => {
     const low = await submit({ nodes: 1, preemption_class: 0, tenant: "other" });
     const saves = await submit({ nodes: 1, preemption_class: 0, checkpoint: "auto" });
     api.plane.start(low, ["n1"]);
@@ -82,18 +82,18 @@ describe("why", () => {
     const told = await why(high);
     expect(told.causes[0]).toEqual({
       code: "preempting",
-      text: `Room is made for it on 2 nodes: allocation ${low} is being stopped; allocation ${saves} saves its work and goes.`,
+      text: `Preemption is freeing 2 nodes: allocation ${low} is stopping; allocation ${saves} is saving a checkpoint.`,
     });
-    expect(told.summary).toContain("Room is made for it");
+    expect(told.summary).toContain("Preemption is freeing");
     expect(told.victims).toEqual([
       { allocation_id: low, tenant: "other", user: "ada", nodes: 1, stage: "stopping" },
       expect.objectContaining({ allocation_id: saves, nodes: 1, stage: "checkpointing" }),
     ]);
-    const named = withRoom([], [{ allocationId: "", tenant: "", user: "", nodes: 1, how: "stopping" }]);
-    expect(named[0]?.text).toBe("Room is made for it on 1 node: another's work is being stopped.");
+    const named = withVictims([], [{ allocationId: "", tenant: "", user: "", nodes: 1, stage: "stopping" }]);
+    expect(named[0]?.text).toBe("Preemption is freeing 1 node: work of another user is stopping.");
   });
 
-  test("counts the nodes that fail each constraint, and says which change helps", async () => {
+  test("counts the nodes that fail each constraint, and shows which change helps", async () => {
     const told = await why(await submit({ nodes: 2, constraints: { memory_gb: 64, features: ["nvme"] } }));
     expect(told.causes[0].code).toBe("no_matching_nodes");
     expect(told.nodes.failed_constraints).toEqual([
@@ -106,7 +106,7 @@ describe("why", () => {
     ]);
   });
 
-  test("a feature that no node has is named, with the nearest that nodes have, before all else", async () => {
+  test("a feature that no node has is named first, with the nearest existing one", async () => {
     api.plane.addNode("n5", "127.0.0.1", ["gpu-a100", "nvme"]);
     api.plane.addNode("n6", "127.0.0.1", ["nvme"]);
     const asked = { nodes: 1, constraints: { features: ["nvme", "gpu-a10"] } };
@@ -114,7 +114,7 @@ describe("why", () => {
     const { id, warnings } = await ask("POST", "allocations", { entrypoint: "true", ...asked });
     expect(warnings).toContain(`n${near}: it waits until one does`);
     const told = await why(id);
-    expect(told.summary).toBe(`N${near}. When it can start is not known.`);
+    expect(told.summary).toBe(`N${near}. The start time is not known.`);
     expect(told.causes).toEqual([
       { code: "no_matching_nodes", text: `N${near}.` },
       { code: "no_matching_nodes", text: expect.stringContaining("without the feature gpu-a10: 6") },
@@ -132,8 +132,8 @@ describe("why", () => {
     expect(there.causes[0].text).toBe("Needs 2 nodes; 1 of the 6 there are suit it (without the feature gpu-a100: 5).");
   });
 
-  test("a shorter walltime is suggested where a reservation is in the way", async () => {
-    // Of the same class, or it would be stopped rather than waited for.
+  test("a shorter walltime is suggested when a reservation blocks the start", async () => {
+    // The same class, so that it is not preempted.
     api.plane.start(await submit({ nodes: 2, walltime: "1h", preemption_class: 10 }), ["n1", "n2"]);
     await submit({ nodes: 4, preemption_class: 10 });
     const told = await why(await submit({ nodes: 1, walltime: "3h", preemption_class: 0 }));
@@ -141,7 +141,7 @@ describe("why", () => {
     expect(told.nodes.reserved).toMatchObject([{ allocation_id: "2", nodes: 2 }]);
     expect(told.queue).toMatchObject({ position: 2, ahead: [{ allocation_id: "2", position: 1, nodes: 4 }] });
     expect(told.suggestions).toMatchObject([{ kind: "walltime", starts_now: true }]);
-    // What was suggested is true: with the change it would start at once.
+    // The suggestion holds: with the change it would start at once.
     const planned = await ask("POST", "allocations:plan", {
       entrypoint: "true",
       nodes: 1,
@@ -151,7 +151,7 @@ describe("why", () => {
     expect(planned).toMatchObject({ starts_now: true, backfilled: true });
   });
 
-  test("somebody else's work is counted, but not named to those who may not see it", async () => {
+  test("other users' work is counted, but named only to callers who may see it", async () => {
     api.plane.start(await submit({ nodes: 3, tenant: "other" }), ["n1", "n2", "n3"]);
     await submit({ nodes: 4, tenant: "unseen", preemption_class: 10 });
     const id = await submit({ nodes: 2, preemption_class: 0 });
@@ -181,7 +181,7 @@ describe("why", () => {
     expect(told.tenant_limits).toContain("Tenant team uses 2 of the 2 nodes it may use.");
   });
 
-  test("of what has started tells where and why, and of what never did, that", async () => {
+  test("started work is explained with its nodes and reason, other work with its end", async () => {
     const id = await submit({ nodes: 2 });
     api.plane.start(id, ["n1", "n2"]);
     const running = await why(id);
@@ -213,7 +213,7 @@ const withQuota = (tenant: string, maxNodes: number): Command => ({
 });
 
 describe("a trial run", () => {
-  test("says where and when, and changes nothing", async () => {
+  test("shows nodes and start time, and changes nothing", async () => {
     const before = api.plane.hash();
     const now = await ask("POST", "allocations:plan", { entrypoint: "true", nodes: 3, tenant: "newcomers" });
     expect(now).toMatchObject({ starts_now: true, nodes: ["n1", "n2", "n3"], tenant: "newcomers" });
@@ -231,7 +231,7 @@ describe("a trial run", () => {
     expect(api.plane.proposed.filter(({ kind }) => kind === "allocation.submit")).toHaveLength(1);
   });
 
-  test("names whose work it would preempt", async () => {
+  test("names the work that it would preempt", async () => {
     const low = await submit({ nodes: 4, walltime: "4h", preemption_class: 0, tenant: "other" });
     api.plane.start(low, ["n1", "n2", "n3", "n4"]);
     const before = api.plane.hash();
@@ -263,7 +263,7 @@ describe("a trial run", () => {
 });
 
 describe("a timeline", () => {
-  test("tells submission, refusals, placement, start, requeue and end", async () => {
+  test("contains submission, refusals, placement, start, requeue and end", async () => {
     const id = await submit({ nodes: 1, requeue_policy: "always" });
     const record = api.plane.view().allocation(id as never);
     if (record === undefined) throw new Error("not submitted");
@@ -295,7 +295,7 @@ describe("a timeline", () => {
 });
 
 describe("signals", () => {
-  test("what makes no sense is refused by name, and changes nothing", async () => {
+  test("invalid values are refused by name, and nothing changes", async () => {
     await ask("PUT", "admin/signals", { signals: { energy_price: 0.4 }, valid_seconds: 60 });
     for (const signals of [
       { energy_price: 1.5 },
@@ -311,7 +311,7 @@ describe("signals", () => {
     expect((await ask("GET", "admin/signals")).energy_price).toBeUndefined();
   });
 
-  test("a power budget keeps work from starting, and is named as the cause", async () => {
+  test("a power budget delays a start and is named as the cause", async () => {
     for (const id of ["p1", "p2"]) {
       api.plane.addNode(id);
       const node = api.plane.view().node(id as NodeId);

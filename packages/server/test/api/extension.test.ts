@@ -1,4 +1,4 @@
-// A longer walltime of work that runs: what it may take from those who wait, and who may do it all the same.
+// Extending the walltime of running work: what it may delay, and who may do it anyway.
 
 import { create } from "@bufbuild/protobuf";
 import {
@@ -64,17 +64,22 @@ const longer = (call: Call, walltimeSeconds: number) =>
   update(call, create(pb.UpdateAllocationRequestSchema, { id: "1", walltimeSeconds }));
 const walltime = () => plane.view().allocation(id("1"))?.spec.lifecycle.walltime;
 
-test("a user may not take a reserved start from those who wait, an administrator may", async () => {
+test("a user may not delay a reservation by a longer walltime; an administrator may", async () => {
   const refused = await longer(as("User", reserved(100_000)), 3_600).catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(ProblemError);
   const { code, detail } = (refused as ProblemError).problem;
-  expect([code, detail]).toEqual(["conflict", expect.stringContaining("allocation 2 has its start on these nodes")]);
+  expect([code, detail]).toEqual([
+    "conflict",
+    expect.stringContaining("the reservation of allocation 2 on these nodes"),
+  ]);
   expect(walltime()).toBe(60_000);
-  // Whose work of another tenant it is, is nobody's business.
+  // Work of another tenant is not named.
   const other = longer(as("User", reserved(100_000, "n1", "3")), 3_600);
-  await expect(other).rejects.toMatchObject({ problem: { detail: expect.stringContaining("other work") } });
+  await expect(other).rejects.toMatchObject({
+    problem: { detail: expect.stringContaining("the reservation of another allocation") },
+  });
 
-  // Gone in time, grace included; elsewhere; and shorter, which helps.
+  // Ends in time, including grace; another node; and a shorter walltime.
   await longer(as("User", reserved(100_000)), 70);
   expect(walltime()).toBe(70_000);
   await longer(as("User", reserved(100_000, "n2")), 3_600);
@@ -84,7 +89,7 @@ test("a user may not take a reserved start from those who wait, an administrator
   expect(walltime()).toBe(7_200_000);
 });
 
-test("a task group is as long as its elements, and what waits takes nothing", () => {
+test("a task group is as long as its elements, and pending work delays nothing", () => {
   const { view } = plane;
   expect(firstDelayed(view(), reserved(1), { id: id("2"), walltime: seconds(9_999) })).toBeNull();
   expect(firstDelayed(view(), reserved(1), { id: id("77"), walltime: seconds(9_999) })).toBeNull();

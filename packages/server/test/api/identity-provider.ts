@@ -1,5 +1,5 @@
-// A real OpenID provider in this process, with clients that may have tokens of their own for the
-// cluster's API: signed with its key, for the audience that the server expects.
+// A real OpenID provider in this process, whose clients may get tokens for the cluster's API, with the audience that
+// the server expects.
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -12,7 +12,7 @@ export interface IdentityProvider {
   close(): Promise<void>;
 }
 
-/** What the server is configured with as oidc_client_id. */
+/** The oidc_client_id of the server. */
 export const AUDIENCE = "urn:lattice:test";
 
 const SCOPES = "admin tenant:admin operator sensitive:claim readonly agent agent:any";

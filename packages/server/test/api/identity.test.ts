@@ -1,5 +1,5 @@
-// Who gets in: tokens of a real OpenID provider, tokens made with a shared secret, and what an
-// attacker would try instead. What is refused changes nothing.
+// Authentication: tokens of a real OpenID provider, tokens signed with a shared secret, and attacks. A refusal changes
+// nothing.
 
 import { generateKeyPair, SignJWT, UnsecuredJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -33,7 +33,7 @@ describe("with an OpenID provider", () => {
     await provider.close();
   });
 
-  test("the discovery page is open to everybody and leads to the provider", async () => {
+  test("the discovery page is public and names the provider", async () => {
     const { status, body } = await call(running, "GET", "/auth/discovery", null);
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -44,7 +44,7 @@ describe("with an OpenID provider", () => {
     });
   });
 
-  test("no token, or something that is none: 401, and nothing happens", async () => {
+  test("a missing or invalid token is 401 and changes nothing", async () => {
     const before = running.plane.hash();
     for (const headers of [{}, { authorization: "Basic YWRhOmFkYQ==" }, { authorization: "Bearer" }]) {
       const { status, body } = await call(running, "POST", "/allocations", null, headers);
@@ -54,7 +54,7 @@ describe("with an OpenID provider", () => {
     expect(running.plane.hash()).toBe(before);
   });
 
-  test("a user of the token's tenant submits as itself, whatever the headers state", async () => {
+  test("a user submits as itself in the tenant of the token, whatever the headers state", async () => {
     const token = await provider.token("");
     const { status, body } = await call(running, "POST", "/allocations", token, {
       "x-lattice-user": "eve",
@@ -78,7 +78,7 @@ describe("with an OpenID provider", () => {
     expect(running.plane.hash()).toBe(before);
   });
 
-  test("scopes decide: a user may not make tenants, an administrator may", async () => {
+  test("scopes decide: a user may not create tenants, an administrator may", async () => {
     const tenant = async (scope: string) => {
       const answer = await callHttp(running, {
         method: "POST",
@@ -99,7 +99,7 @@ describe("with an OpenID provider", () => {
     expect((await call(running, "POST", "/allocations", token)).status).toBe(403);
   });
 
-  test("a key of somebody else, no algorithm at all, and a secret made of the public key are refused", async () => {
+  test("another key, no algorithm, and a secret made of the public key are refused", async () => {
     const claims = { sub: "ada", tenant: "physics", scope: "admin" };
     const { privateKey } = await generateKeyPair("RS256");
     const sign = (jwt: SignJWT) => jwt.setIssuer(provider.issuer).setAudience(AUDIENCE).setExpirationTime("5m");
@@ -142,7 +142,7 @@ describe("with a shared secret", () => {
   });
   afterAll(() => running.close());
 
-  test("a good one is let in; expired, early, for others, without an end, or by another secret is not", async () => {
+  test("a valid token is accepted; an expired, early, foreign or endless one, or another secret, is refused", async () => {
     const base = { sub: "ada", tenant: "physics", aud: "lattice" };
     const now = Math.floor(Date.now() / 1000);
     const good = await sign(base);
@@ -150,7 +150,7 @@ describe("with a shared secret", () => {
     const bad = [
       await sign(base, now - 10),
       await sign({ ...base, nbf: now + 600 }),
-      await sign({ ...base, aud: "somebody-else" }),
+      await sign({ ...base, aud: "other-client" }),
       await sign({ sub: "ada", tenant: "physics" }),
       await sign(base, "5m", "another secret of more than thirty-two characters"),
       await new SignJWT(base).setProtectedHeader({ alg: "HS256" }).sign(new TextEncoder().encode(SECRET)),
@@ -160,7 +160,7 @@ describe("with a shared secret", () => {
     for (const token of bad) expect((await call(running, "GET", "/allocations", token)).status).toBe(401);
   });
 
-  test("a token is believed until it expires, not longer", async () => {
+  test("a token is cached until it expires, not longer", async () => {
     const end = Math.floor(Date.now() / 1000) + 5;
     const token = await sign({ sub: "ada", tenant: "physics", aud: "lattice" }, end);
     expect((await call(running, "GET", "/allocations", token)).status).toBe(200);
@@ -169,7 +169,7 @@ describe("with a shared secret", () => {
     expect((await call(running, "GET", "/allocations", token)).status).toBe(401);
   });
 
-  test("roles of other systems count when there is no scope", async () => {
+  test("roles of other systems count without a scope", async () => {
     running.plane.addNode("n1");
     const drain = async (claims: Record<string, unknown>) => {
       const token = await sign({ sub: "ada", tenant: "physics", aud: "lattice", ...claims });
@@ -188,7 +188,7 @@ describe("with a shared secret", () => {
 });
 
 describe("the configuration", () => {
-  test("a secret that is short, missing or written out is refused by name", async () => {
+  test("a secret that is short, missing or literal is refused by name", async () => {
     process.env.LATTICE_TEST_SHORT = "short";
     for (const [secret, why] of [
       ["env://LATTICE_TEST_SHORT", /at least 32 characters/],

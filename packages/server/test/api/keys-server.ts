@@ -1,5 +1,4 @@
-// An identity provider of few lines, for what a real one would never do: it signs whatever a test wants, and its pages are
-// what the test says.
+// A minimal identity provider for invalid behaviour: it signs any claims, and the test sets its pages.
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -11,7 +10,7 @@ export type Algorithm = "RS256" | "ES256";
 
 export interface SigningKey {
   readonly jwk: object;
-  /** The public half, as a text. */
+  /** The public key in PEM. */
   readonly pem: string;
   sign(claims: Readonly<Record<string, unknown>>): Promise<string>;
 }
@@ -19,9 +18,9 @@ export interface SigningKey {
 export interface KeysServer {
   readonly issuer: string;
   readonly auth: Extract<AuthConfig, { kind: "oidc" }>;
-  /** Good for five minutes, for the right audience, by the right issuer; what is given replaces that. */
+  /** Valid for five minutes, for the audience and issuer; `more` overrides claims. */
   claims(more?: Readonly<Record<string, unknown>>): Record<string, unknown>;
-  /** What is served, by path; a test may exchange it. */
+  /** The pages by path; a test may replace them. */
   readonly pages: Map<string, (request: IncomingMessage, response: ServerResponse) => void>;
   close(): void;
 }

@@ -1,5 +1,5 @@
-// How often, how many at once, how slowly: what one caller may take of a server. Refusals come at once, say when
-// to come again, and leave others alone.
+// Rate limits, limits on concurrent streams, and slow clients. Refusals come at once, say when to retry, and do not
+// affect other callers.
 
 import { get } from "node:http";
 import { connect } from "node:net";
@@ -24,7 +24,7 @@ const someone = (user: string, tenant: string | null = "physics"): Principal => 
 const limits = loadConfig(null).rateLimits;
 
 describe("a bucket", () => {
-  test("gives its burst, then as fast as it fills, and says how long to wait", () => {
+  test("allows its burst, then its rate, and returns the time to wait", () => {
     const buckets = createBuckets();
     const rate = { burst: 3, perSecond: 2 };
     expect([0, 0, 0].map((at) => buckets.take("a", rate, at))).toEqual([0, 0, 0]);
@@ -34,7 +34,7 @@ describe("a bucket", () => {
     expect(buckets.take("a", rate, 600)).toBe(400);
   });
 
-  test("those that are full again are forgotten, so that memory stays bounded", () => {
+  test("full buckets are evicted, so that memory stays bounded", () => {
     const buckets = createBuckets(100);
     const rate = { burst: 1, perSecond: 1 };
     for (let i = 0; i < 1_000; i++) buckets.take(`caller ${i}`, rate, i * 10);
@@ -52,7 +52,7 @@ describe("the gate", () => {
     return null;
   };
 
-  test("the figures of the observability chapter are the defaults, per user", () => {
+  test("the documented limits are the defaults, per user", () => {
     const gate = createGate({ limits: () => limits, identified: false, now: () => 0 });
     for (const [rpc, most] of [
       ["AllocationService.QueryMetrics", 60],
@@ -84,14 +84,14 @@ describe("the gate", () => {
     expect(describeLimit("SessionService.Attach", true, limits)).toBe("5 at once");
   });
 
-  test("calls of a user and of a tenant are bounded where callers have identities, and nowhere else", () => {
+  test("calls per user and per tenant are limited only with authentication", () => {
     const refused = vi.fn();
     const small = { ...limits, userRequestsPerSecond: 2, tenantRequestsPerSecond: 3, tenants: { tiny: 1 } };
     const gate = createGate({ limits: () => small, identified: true, now: () => 0, refused });
     const enter = (user: string, tenant = "physics") =>
       refusal(() => gate.enter(someone(user, tenant), "AllocationService.Submit"))?.code ?? "ok";
     expect(Array.from({ length: 5 }, () => enter("ada"))).toEqual(["ok", "ok", "ok", "ok", "rate_limited"]);
-    // Two are left of the tenant's six.
+    // Two of the tenant's six are left.
     expect([enter("bob"), enter("bob"), enter("bob")]).toEqual(["ok", "ok", "rate_limited"]);
     expect([enter("eve", "tiny"), enter("eve", "tiny"), enter("eve", "tiny")]).toEqual(["ok", "ok", "rate_limited"]);
     expect(refused.mock.calls.flat()).toEqual([
@@ -121,7 +121,7 @@ describe("over the wire", () => {
   });
   afterAll(() => running.close());
 
-  test("429 with Retry-After, RESOURCE_EXHAUSTED with the same, and a figure for /metrics", async () => {
+  test("429 with Retry-After, RESOURCE_EXHAUSTED with the same, and a counter in /metrics", async () => {
     const headers = { authorization: `Bearer ${token}` };
     const answers = await Promise.all(
       Array.from({ length: 12 }, () => callHttp(running, { path: "/api/v1/nodes", headers })),
@@ -158,7 +158,7 @@ describe("slow clients", () => {
     return { ended: () => ended };
   }
 
-  test("a follower that reads nothing is let go with the reason, and its place is free again", async () => {
+  test("a follower that reads nothing is disconnected with the reason, and its slot is free again", async () => {
     const { ended } = await startFlood();
     const path = "/v1/allocations/1/logs/stream?format=sse&stream=stdout";
     const text = await new Promise<string>((resolve, reject) => {
@@ -194,10 +194,13 @@ describe("slow clients", () => {
     const drain = async () => {
       for (let next = await follower.next(); next.done !== true; next = await follower.next());
     };
-    await expect(drain()).rejects.toMatchObject({ code: 8, details: expect.stringContaining("Nothing of the stream") });
+    await expect(drain()).rejects.toMatchObject({
+      code: 8,
+      details: expect.stringContaining("has not read the stream"),
+    });
   });
 
-  test("headers that come byte by byte, and headers without end", async () => {
+  test("slow headers and endless headers are refused", async () => {
     running = await startTestApi({ api: { headers_timeout: "1500ms" } });
     const port = Number(running.api.restAddress.split(":").at(-1));
     const said = (write: (socket: ReturnType<typeof connect>) => void) =>

@@ -1,5 +1,5 @@
-// Lists against a plain reference: sort everything, filter, cut. The real one never sorts, walks
-// the indexes of the view, and merges with the archive.
+// Lists against a naive reference: sort everything, filter, cut. The implementation never sorts, walks the indexes of
+// the view, and merges with the archive.
 
 import { type Allocation, type AllocationId, minimalSpec, type PhaseKind } from "@lattice/core";
 import fc from "fast-check";
@@ -35,7 +35,7 @@ const specOf = (name: string): Allocation["spec"] => minimalSpec({ vcluster: "hp
 
 const fate = fc.record({
   name: fc.constantFrom("a", "b"),
-  // Some have little, which is found by their name, and some most of it.
+  // Some users have few allocations, which the index finds, and some have most of them.
   user: fc.constantFrom("ada", "ada", "ada", "ada", "bob", "eve"),
   end: fc.constantFrom("pending" as const, "running" as const, "completed" as const, "failed" as const),
 });
@@ -94,7 +94,7 @@ const BASE: AllocationQuery = {
   tenant: "",
   vcluster: "",
   before: null,
-  asker: "",
+  cacheKey: "",
   expand: false,
   size: 100,
   visible: () => true,

@@ -1,5 +1,5 @@
-// Logs through both doors: which node, stream and attempt are read, how a follower gets from one
-// attempt to the next, and that a slow reader holds the source back instead of filling memory.
+// Logs over REST and gRPC: which node, stream and attempt are read, how a follower moves to the next attempt, and that
+// a slow reader slows the source instead of filling memory.
 
 import { get, type IncomingMessage } from "node:http";
 import { create } from "@bufbuild/protobuf";
@@ -24,7 +24,7 @@ afterEach(async () => {
   await running.close();
 });
 
-/** Every log says where it comes from. */
+/** Every log names its source. */
 const asked: string[] = [];
 const saysItself = async function* (query: LogsQuery) {
   asked.push(`${query.node} ${query.attempt}`);
@@ -53,7 +53,7 @@ describe("GetLogs", () => {
     expect(Buffer.from(chunk.data, "base64").toString()).toBe("n2 stderr 1 0\n");
   });
 
-  test("output that is no longer kept is told: as a line in bytes, as a field in pieces, not where lines are asked for", async () => {
+  test("missing output is a line in raw bytes and a field in chunks, and is not reported for the last lines", async () => {
     running.plane.start("1", ["n1", "n2"]);
     running.plane.output = async function* () {
       yield { data: Buffer.from("seven\n"), offset: 106 };
@@ -77,7 +77,7 @@ describe("GetLogs", () => {
     ]);
   });
 
-  test("nothing yet is an empty log", async () => {
+  test("the log of pending work is empty", async () => {
     expect(await callHttp(running, { path: "/v1/allocations/1/logs" })).toMatchObject({ status: 200, text: "" });
   });
 
@@ -91,7 +91,7 @@ describe("GetLogs", () => {
     expect(await callRest(running, { path })).toMatchObject({ problem: { code } });
   });
 
-  test("a node that is away is 503", async () => {
+  test("a disconnected node is 503", async () => {
     running.plane.start("1", ["n1", "n2"]);
     running.plane.output = async function* () {
       yield* [];
@@ -127,7 +127,7 @@ describe("StreamLogs", () => {
     expect((await text).split("\n").sort()).toEqual(["", "n1 stdout 1 0", "n2 stdout 1 0"]);
   });
 
-  test("goes on into the next attempt", async () => {
+  test("continues with the next attempt", async () => {
     running.plane.output = saysItself;
     running.plane.start("1", ["n1", "n2"]);
     const text = follow();
@@ -151,12 +151,12 @@ describe("StreamLogs", () => {
       "n2 stdout 1 0",
       "n2 stdout 2 0",
     ]);
-    // Where an earlier attempt ran is known.
+    // The nodes of an earlier attempt are known.
     const before = await callHttp(running, { path: "/v1/allocations/1/logs?attempt=1&stream=stdout" });
     expect(before.text).toBe("n1 stdout 1 0\nn2 stdout 1 0\n");
   });
 
-  test("asks again when a node comes back, without repeating anything", async () => {
+  test("requests the log again when a node reconnects, without repeating anything", async () => {
     running.plane.start("1", ["n1", "n2"]);
     let tries = 0;
     running.plane.output = async function* (query) {
@@ -171,7 +171,7 @@ describe("StreamLogs", () => {
     expect(tries).toBe(2);
   });
 
-  test("a node that stays away after the end is said, not hidden", async () => {
+  test("a node that stays disconnected after the end is an error", async () => {
     running.plane.start("1", ["n1", "n2"]);
     running.plane.finish("1", 0);
     running.plane.output = async function* () {
@@ -181,7 +181,7 @@ describe("StreamLogs", () => {
     await expect(follow()).rejects.toMatchObject({ code: 14 });
   });
 
-  test("a named attempt is followed and no other", async () => {
+  test("a named attempt is followed alone", async () => {
     running.plane.start("1", ["n1", "n2"]);
     running.plane.output = saysItself;
     const { text } = await callHttp(running, { path: "/v1/allocations/1/logs/stream?attempt=1&node=n1&stream=stdout" });
@@ -206,7 +206,7 @@ describe("backpressure", () => {
   const CHUNK = 64 * 1024;
   const CHUNKS = 3_200; // 200 MB
 
-  /** Counts what was taken from it. */
+  /** Counts the chunks that were read. */
   function endless() {
     const taken = { chunks: 0, ended: false };
     const block = Buffer.alloc(CHUNK, "x");
@@ -229,7 +229,7 @@ describe("backpressure", () => {
       get(`${running.rest}${path}`, { agent: false }, resolve).on("error", reject);
     });
 
-  /** Waits until the count has stood still for a while. */
+  /** Waits until the count is stable. */
   async function settled(taken: { chunks: number }): Promise<number> {
     for (;;) {
       const before = taken.chunks;
@@ -238,12 +238,12 @@ describe("backpressure", () => {
     }
   }
 
-  test("a reader that stops stops the source; one that leaves ends it", async () => {
+  test("a reader that stops stops the source; one that disconnects ends it", async () => {
     running.plane.start("1", ["n1", "n2"]);
     const taken = endless();
     const response = await open("/v1/allocations/1/logs");
     response.pause();
-    // What fits into the buffers of both sockets, and no more.
+    // Only what fits into the buffers of both sockets.
     expect(await settled(taken)).toBeLessThan(CHUNKS / 4);
     response.destroy();
     await expect.poll(() => taken.ended).toBe(true);

@@ -1,5 +1,5 @@
-// A control plane without log, leader and agents: commands are applied at once to the real core, so
-// that refusals, events and hashes are the real ones. Tests steer it through the extra methods.
+// A control plane without log, leader and agents: commands are applied at once by the real core, so that refusals,
+// events and hashes are real. Tests control it through the extra methods.
 
 import { createHash } from "node:crypto";
 import { tmpdir } from "node:os";
@@ -53,13 +53,13 @@ export interface MemoryPlane extends ControlPlane {
   start(id: string, nodes: readonly string[]): void;
   finish(id: string, exitCode: number): void;
   hash(): string;
-  /** Of the records alone: without the position in the log and without the answers that are remembered. */
+  /** The hash of the records only, without the log index and the stored answers. */
   content(): string;
-  /** What comes back puts everything there again as it is now. */
+  /** Returns a function that restores the present state. */
   keep(): () => void;
-  /** What the plane itself keeps of the past: events, archived records, proposals. */
+  /** The sizes of the plane's own buffers: events, archived records, proposals. */
   forgetAll(): void;
-  /** Forgets events up to and including this entry. */
+  /** Drops events up to and including this entry. */
   forgetEvents(through: number): void;
   output: (query: LogsQuery, signal: AbortSignal) => Chunks;
   screen: ControlPlane["terminal"];
@@ -82,7 +82,7 @@ const loneMembership: Membership = {
 
 const ORIGIN = { user: "root" as UserName, requestId: null, bodyHash: "" };
 const EPOCH = 1_700_000_000_000;
-/** Each file of tests has its own, and all planes of a file the same: their answers are compared. */
+/** Different for each test file, but equal for all planes of a file, whose answers are compared. */
 const backupDir = (): string =>
   join(tmpdir(), `lattice-api-test-${process.pid}`, basename(expect.getState().testPath ?? "none"), "backups");
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");

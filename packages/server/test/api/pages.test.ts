@@ -1,4 +1,4 @@
-// What is served beside the RPCs, and how the listeners start and stop.
+// The pages besides the RPCs, and the start and stop of the listeners.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startApi } from "../../src/api/index.ts";
@@ -25,7 +25,7 @@ describe("public pages", () => {
     expect((await callHttp(running, { method: "HEAD", path: "/healthz" })).status).toBe(200);
   });
 
-  test("/readyz says why not", async () => {
+  test("/readyz gives the reason", async () => {
     expect((await callHttp(running, { path: "/readyz" })).status).toBe(200);
     running.plane.readyReason = "no leader";
     const answer = await callHttp(running, { path: "/readyz" });
@@ -48,7 +48,7 @@ describe("public pages", () => {
     expect(text).toContain("process_cpu_seconds_total");
   });
 
-  test("discovery says that there is no login", async () => {
+  test("discovery reports that there is no login", async () => {
     expect(await json("/api/v1/auth/discovery")).toMatchObject({ authentication: "none" });
   });
 
@@ -79,7 +79,7 @@ describe("starting and stopping", () => {
     authenticator: createAuthenticator({ kind: "none" }),
   });
 
-  test("an unauthenticated API does not leave this machine unless told to", async () => {
+  test("an unauthenticated API listens outside loopback only with permission", async () => {
     await expect(startApi(options({ rest_listen: "0.0.0.0:0" }))).rejects.toThrow(
       /Authentication is not configured, and 0\.0\.0\.0:0 .* api\.allow_unauthenticated: true/s,
     );
@@ -87,13 +87,13 @@ describe("starting and stopping", () => {
     await api.close();
   });
 
-  test("a port that is taken is said, and the other listener is given back", async () => {
+  test("a port in use is reported, and the other listener is closed", async () => {
     const taken = running.api.grpcAddress;
     await expect(startApi(options({ grpc_listen: taken }))).rejects.toThrow(/Cannot listen on/);
     await expect(startApi(options({ rest_listen: running.api.restAddress }))).rejects.toThrow(/EADDRINUSE/);
   });
 
-  test("requests under way are answered, later ones are not", async () => {
+  test("running requests are answered, later ones are refused", async () => {
     const own = await startTestApi();
     const { propose } = own.plane;
     let arrived = false;
@@ -123,4 +123,4 @@ test.each([
   ["head-node:8080", true],
   ["a.localhost:1", true],
   ["evil.example:8080", false],
-])("host %s is one of ours: %s", (host, expected) => expect(isOwnName(host)).toBe(expected));
+])("host %s is an own name: %s", (host, expected) => expect(isOwnName(host)).toBe(expected));

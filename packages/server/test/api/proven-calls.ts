@@ -1,5 +1,5 @@
-// Which RPCs a file of tests has really called, with success: counted by the server that answered, not by what the file says. The
-// page that lists every RPC names a file for each; a file that is named must have made the call by the time it is over.
+// Records the RPCs that a test file has called successfully, counted by the answering server. The page of all RPCs
+// names a file for each; a named file must have made the call by its end.
 
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
@@ -10,7 +10,7 @@ import type { Metrics } from "../../src/base/observe/index.ts";
 const PAGE = fileURLToPath(new URL("../../../../docs/reference/rpcs.md", import.meta.url));
 const made = new Map<string, Set<string>>();
 
-/** The same metrics, which also note what was answered well to the tests of the file that runs. */
+/** Wraps metrics and records successful calls of the running file. */
 export function counting(metrics: Metrics): Metrics {
   const file = basename(expect.getState().testPath ?? "");
   const calls = made.get(file) ?? new Set<string>();
@@ -24,7 +24,7 @@ export function counting(metrics: Metrics): Metrics {
   };
 }
 
-/** Once at the top of a file, with the file's own address. */
+/** Call once at the top of a file, with its URL. */
 export function provesCalls(url: string): void {
   const file = basename(fileURLToPath(url));
   let whole: Task = { mode: "skip" };
@@ -33,7 +33,7 @@ export function provesCalls(url: string): void {
     whole = task.file;
   });
   afterAll(() => {
-    // Whoever runs one test of a file, or rewrites the page, asks for less.
+    // A run of a single test, or of UPDATE=1, makes fewer calls.
     if (process.env.UPDATE === "1" || !ranWhole(whole)) return;
     const calls = made.get(file) ?? new Set();
     const missing = claimedFor(file).filter((rpc) => !calls.has(rpc));

@@ -1,4 +1,4 @@
-// A provider whose page of keys is broken or away: nobody is told that a good token is bad, and the last good keys serve on.
+// An identity provider whose keys cannot be fetched: no valid token is called invalid, and the last keys stay in use.
 
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -83,17 +83,20 @@ const BROKEN: readonly [string, Answer][] = [
   ["a connection that breaks", (response) => void response.destroy()],
 ];
 
-test.each(BROKEN)("%s: the first token gets identity_unavailable, and is good once the page is", async (_, broken) => {
-  const key = await makeKey("one");
-  const token = await key.sign();
-  keysPage = broken;
-  expect(await outcome(token)).toBe("identity_unavailable");
-  keysPage = page(key.jwk);
-  later(11_000);
-  expect(await outcome(token)).toBe("ada");
-});
+test.each(BROKEN)(
+  "%s: the first token gets identity_unavailable, and is accepted once the keys can be fetched",
+  async (_, broken) => {
+    const key = await makeKey("one");
+    const token = await key.sign();
+    keysPage = broken;
+    expect(await outcome(token)).toBe("identity_unavailable");
+    keysPage = page(key.jwk);
+    later(11_000);
+    expect(await outcome(token)).toBe("ada");
+  },
+);
 
-test.each(BROKEN)("%s after good days: the last good keys serve on, for a day", async (_, broken) => {
+test.each(BROKEN)("%s after valid keys: the last keys stay in use for a day", async (_, broken) => {
   const key = await makeKey("one", "RS256");
   const other = await makeKey("two");
   const token = await key.sign();
@@ -102,14 +105,14 @@ test.each(BROKEN)("%s after good days: the last good keys serve on, for a day", 
   keysPage = broken;
   later(11 * MINUTES);
   expect(await outcome(token)).toBe("ada");
-  // A key that is not known may be one that the provider has made since.
+  // The provider may have created the unknown key since the last fetch.
   expect(await outcome(await other.sign())).toBe("identity_unavailable");
   expect(await outcome(`${token.slice(0, -8)}AAAAAAAA`)).toBe("unauthenticated");
   later(LAST_GOOD_MS);
   expect(await outcome(token)).toBe("identity_unavailable");
 });
 
-test("a page that fails is not asked again for every call", async () => {
+test("a failed fetch is not repeated for every call", async () => {
   const key = await makeKey("one");
   const token = await key.sign();
   keysPage = page(key.jwk);
@@ -123,7 +126,7 @@ test("a page that fails is not asked again for every call", async () => {
   expect(fetches).toBe(3);
 });
 
-test("keys are exchanged: a new one is fetched, one that is gone is refused", async () => {
+test("a new key is fetched, and a removed one is refused", async () => {
   const [old, young] = [await makeKey("old"), await makeKey("young", "RS256")];
   keysPage = page(old.jwk);
   expect(await outcome(await old.sign())).toBe("ada");

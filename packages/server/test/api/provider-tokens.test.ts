@@ -1,4 +1,4 @@
-// Tokens by a provider's own keys, both kinds that are taken: what they claim is checked as strictly as how they are signed.
+// Tokens with the provider's own keys, of both accepted algorithms: claims are checked as strictly as signatures.
 
 import { problemOf } from "@lattice/wire";
 import { SignJWT, UnsecuredJWT } from "jose";
@@ -35,14 +35,14 @@ describe.each(ALGORITHMS)("%s", (alg) => {
   const claimed = async (more: Record<string, unknown>, leeway = 0) =>
     outcome(await keyOf(alg).sign(provider.claims(more)), leeway);
 
-  test("what is meant for us, by our provider, now, is good", async () => {
+  test("a token of the issuer for the audience within its validity is accepted", async () => {
     expect(await claimed({})).toBe("ada");
-    expect(await claimed({ aud: ["somebody", "lattice"] })).toBe("ada");
+    expect(await claimed({ aud: ["other", "lattice"] })).toBe("ada");
     expect(await claimed({ nbf: now() - 1 })).toBe("ada");
   });
 
   test.each<[string, Record<string, unknown>]>([
-    ["for another audience", { aud: "somebody-else" }],
+    ["for another audience", { aud: "other-client" }],
     ["for no audience", { aud: undefined }],
     ["of another issuer", { iss: "http://127.0.0.1:1" }],
     ["of an issuer that only begins alike", { iss: "http://127.0.0.1" }],
@@ -55,14 +55,14 @@ describe.each(ALGORITHMS)("%s", (alg) => {
     expect(await claimed(more)).toBe("unauthenticated");
   });
 
-  test("the clocks may differ by the leeway, in both directions, and by no more", async () => {
+  test("clocks may differ by the leeway in both directions, and not by more", async () => {
     expect(await claimed({ exp: now() - 20 }, 30)).toBe("ada");
     expect(await claimed({ exp: now() - 40 }, 30)).toBe("unauthenticated");
     expect(await claimed({ nbf: now() + 20 }, 30)).toBe("ada");
     expect(await claimed({ nbf: now() + 40 }, 30)).toBe("unauthenticated");
   });
 
-  test("a secret made of the public key, in every spelling of it, is none", async () => {
+  test("a shared secret made of the public key is refused in every encoding", async () => {
     const { pem, jwk } = keyOf(alg);
     for (const secret of [pem, pem.trim(), JSON.stringify(jwk), pem.split("\n").slice(1, -2).join("")]) {
       for (const kid of [alg, undefined]) {
@@ -74,13 +74,13 @@ describe.each(ALGORITHMS)("%s", (alg) => {
     }
   });
 
-  test("a signature of the other kind under this key's name is none", async () => {
+  test("a signature of the other algorithm under this key's id is refused", async () => {
     const other = await makeKey(alg, alg === "RS256" ? "ES256" : "RS256");
     expect(await outcome(await other.sign(provider.claims()))).toBe("unauthenticated");
   });
 });
 
-test("no signature at all is none, however the algorithm is spelled", async () => {
+test("an unsigned token is refused, however the algorithm is spelled", async () => {
   const unsigned = new UnsecuredJWT(provider.claims()).encode();
   expect(await outcome(unsigned)).toBe("unauthenticated");
   const [, payload] = unsigned.split(".");
@@ -91,7 +91,7 @@ test("no signature at all is none, however the algorithm is spelled", async () =
   }
 });
 
-test("keys that a token brings along or points to are not used", async () => {
+test("keys inside a token, or that it points to, are not used", async () => {
   const own = await makeKey("RS256", "RS256");
   const claims = provider.claims();
   const [, payload, signature] = (await own.sign(claims)).split(".");
@@ -113,7 +113,7 @@ describe("the discovery document", () => {
     }
   };
 
-  test("is not followed elsewhere", async () => {
+  test("redirects are not followed", async () => {
     let followed = false;
     provider.pages.set("/elsewhere", (request, response) => {
       followed = true;
@@ -126,7 +126,7 @@ describe("the discovery document", () => {
     expect(followed).toBe(false);
   });
 
-  test("is read again: keys that have moved are found, and the old place serves on while it cannot be had", async () => {
+  test("is read again: moved keys are found, and the old address stays in use while the document is unavailable", async () => {
     vi.useFakeTimers({ toFake: ["Date"] });
     const later = (ms: number) => vi.setSystemTime(Date.now() + ms);
     const [old, young] = [keyOf("ES256"), await makeKey("young", "ES256")];
@@ -141,7 +141,7 @@ describe("the discovery document", () => {
       provider.pages.set("/moved", json({ keys: [young.jwk] }));
       provider.pages.set(PATH, (_, response) => void response.writeHead(500).end());
       later(601_000);
-      // It is asked for, in vain; nobody waits for that.
+      // The fetch fails in the background; no call waits for it.
       expect(await tell(old)).toBe("ada");
       provider.pages.set(PATH, json({ issuer: provider.issuer, jwks_uri: `${provider.issuer}/moved` }));
       later(11_000);
@@ -154,7 +154,7 @@ describe("the discovery document", () => {
     }
   });
 
-  test("must speak for the issuer that is configured, and name its keys", async () => {
+  test("must be of the configured issuer, and name its keys", async () => {
     const keysAt = { jwks_uri: `${provider.issuer}/keys` };
     expect(await withPage(json({ issuer: "http://127.0.0.1:1", ...keysAt }))).toBe("identity_unavailable");
     expect(await withPage(json({ issuer: provider.issuer }))).toBe("identity_unavailable");

@@ -1,5 +1,5 @@
-// Answers of services that go on: they end when the caller may no longer have them, one user has only so many, and a service that takes
-// a request and says nothing is given up.
+// Long answers of services: they end when the caller loses access, their number per user is limited, and a service that
+// never answers is given up.
 
 import { createServer, get, type IncomingMessage, type Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
@@ -61,7 +61,7 @@ afterAll(async () => {
 
 const at = (path: string) => `/api/v1/services/web/proxy${path}`;
 
-/** Resolves when the first bytes are there; `ended` when no more will come. */
+/** Resolves with the first bytes; `ended` resolves at the end. */
 function follow(headers: Record<string, string>): Promise<{ ended: Promise<void>; leave(): void }> {
   return new Promise((resolve, reject) => {
     const asked = get(`${running.rest}${at("/on")}`, { headers, agent: false }, (response) => {
@@ -98,7 +98,7 @@ const WAYS = [
   ["WebSocket", join],
 ] as const;
 
-test.each(WAYS)("%s: it ends when the token does", async (_, open) => {
+test.each(WAYS)("%s: it ends when the token expires", async (_, open) => {
   const before = closed;
   const soon = Math.floor(Date.now() / 1_000) + 5;
   const { ended } = await open(bearerBy({ sub: "ada", tenant: "art", exp: soon }));
@@ -107,7 +107,7 @@ test.each(WAYS)("%s: it ends when the token does", async (_, open) => {
   await expect.poll(() => closed).toBe(before + 1);
 });
 
-test.each(WAYS)("%s: it ends when the grant that allowed it is taken away, and not before", async (_, open) => {
+test.each(WAYS)("%s: it ends when the grant is revoked, and not before", async (_, open) => {
   const grant = (kind: "grant.add" | "grant.remove") =>
     running.plane.apply({
       kind,
@@ -130,7 +130,7 @@ test.each(WAYS)("%s: it ends when the grant that allowed it is taken away, and n
   expect((await callHttp(running, { path: at("/"), headers: bob })).status).toBe(404);
 });
 
-test("one user has so many at once, of both kinds together; places are given back", async () => {
+test("the number of concurrent requests per user is limited over both kinds, and slots are freed", async () => {
   const eve = bearerBy({ sub: "eve", tenant: "art" });
   const status = async (headers: Record<string, string>) =>
     (await callHttp(running, { path: at("/"), headers })).status;
@@ -147,11 +147,11 @@ test("one user has so many at once, of both kinds together; places are given bac
   await expect.poll(async () => [await status(eve), await status(eve)]).toEqual([200, 200]);
 });
 
-test("a service that takes a request and never answers", async () => {
+test("a service that never answers is a 504", async () => {
   const before = closed;
   const answer = await callHttp(running, { path: at("/silent"), headers: admin });
   expect(JSON.parse(answer.text)).toMatchObject({ code: "deadline_exceeded", status: answer.status });
-  expect(answer.text).toContain("took the request and has not answered");
+  expect(answer.text).toContain("has not answered the request");
   await expect.poll(() => closed).toBe(before + 1);
   const posted = await callHttp(running, { method: "POST", path: at("/silent"), headers: admin, body: "a body" });
   expect(JSON.parse(posted.text)).toMatchObject({ code: "deadline_exceeded" });

@@ -1,4 +1,4 @@
-// Services through the server: bytes both ways, WebSockets, and who may not.
+// The proxy to services: bytes in both directions, WebSockets, and access.
 
 import { createHmac } from "node:crypto";
 import { createServer, type IncomingMessage, type Server } from "node:http";
@@ -83,20 +83,20 @@ const ask = (path: string, extra: object = {}) =>
     ...extra,
   });
 
-test("requests and bodies pass, and what belongs to the server stays there", async () => {
+test("requests and bodies pass; headers of the server do not", async () => {
   const answer = await ask(at("/a/b%2Fc?q=1&q=2"));
   expect([answer.status, answer.text]).toEqual([200, "GET /a/b%2Fc?q=1&q=2 0"]);
   const headers = seen.at(-1)?.headers ?? {};
   expect(headers).toMatchObject({
     "x-forwarded-user": "ada",
     "x-forwarded-prefix": "/api/v1/services/web/proxy",
-    // The server has none of its own: all of them are services'.
+    // All cookies are those of services; the server has none.
     cookie: "lattice=1; c=d",
   });
   expect([headers.authorization, headers["x-lattice-user"]]).toEqual([undefined, undefined]);
   expect(answer.headers["set-cookie"]).toEqual(["a=b; Path=/api/v1/services/web/proxy/"]);
   expect(answer.headers["content-security-policy"]).toContain("sandbox");
-  // Larger than any request of the API may be.
+  // Larger than the limit of API requests.
   const body = Buffer.alloc(9 * 1024 * 1024, 1);
   const posted = await ask(at("/up"), { method: "POST", body, headers: { "content-type": "application/x-anything" } });
   expect(posted.text).toBe(`POST /up ${body.length}`);
@@ -104,7 +104,7 @@ test("requests and bodies pass, and what belongs to the server stays there", asy
   expect((await ask(at("/away"))).headers.location).toBe("/api/v1/services/web/proxy/login?x=1");
 });
 
-test("names that are not there, are not clear, or do not answer", async () => {
+test("unknown, ambiguous and unreachable services are refused", async () => {
   const of = async (path: string, headers = {}) => {
     const { status, text } = await callHttp(open, { path, headers: { "x-lattice-user": "ada", ...headers } });
     return [status, status >= 400 ? (JSON.parse(text) as { code: string }).code : text];
@@ -119,7 +119,7 @@ test("names that are not there, are not clear, or do not answer", async () => {
   expect(JSON.parse(lookup.text)).toMatchObject({ services: [{ name: "shared", tenant: "art", endpoints: 1 }] });
 });
 
-test("a WebSocket passes both ways", async () => {
+test("a WebSocket passes in both directions", async () => {
   const answer = await new Promise<string>((resolve, reject) => {
     const { hostname, port: own } = new URL(open.rest);
     const socket = connect(Number(own), hostname, () => {
@@ -140,13 +140,13 @@ test("a WebSocket passes both ways", async () => {
     socket.on("error", reject);
   });
   expect(answer).toMatch(/^HTTP\/1\.1 101/);
-  // The browser wants a protocol chosen; the service has seen neither the token nor ours.
+  // The browser requires a chosen protocol; the service has seen neither the token nor ours.
   expect(answer).toContain("sec-websocket-protocol: lattice.v1\r\n");
   expect(answer).not.toContain("lattice.bearer");
   expect([seen.at(-1)?.url, seen.at(-1)?.headers["sec-websocket-protocol"]]).toEqual(["/ws?k=1", "chat"]);
 });
 
-test("who may speak to a service", async () => {
+test("access follows roles and tenants", async () => {
   const admin = bearer({ sub: "root", scope: "admin" });
   await expose(closed, "1", { name: "web", tenant: "art" }, "n1", port, admin);
   const status = async (headers: Record<string, string>) => (await callHttp(closed, { path: at("/"), headers })).status;
@@ -158,7 +158,7 @@ test("who may speak to a service", async () => {
   expect(await status(bearer({ sub: "eye", tenant: "art", scope: "readonly" }))).toBe(404);
 });
 
-test("a header narrows what a token lets one find, and never widens it, through REST and gRPC alike", async () => {
+test("the tenant header narrows the reach of a token and never widens it, through REST and gRPC", async () => {
   const admin = bearer({ sub: "root", scope: "admin" });
   await expose(closed, "2", { name: "both", tenant: "blue" }, "n2", port, admin);
   await expose(closed, "3", { name: "both", tenant: "green" }, "n3", port, admin);
@@ -203,7 +203,7 @@ test("a header narrows what a token lets one find, and never widens it, through 
   expect(await find({ ...blue, ...meaning("green") })).toEqual([[], "unknown_service"]);
   expect(await find({ ...admin, ...meaning("no good") })).toEqual(["invalid_argument", "invalid_argument"]);
   expect(await find(meaning("blue"))).toEqual(["unauthenticated", "unauthenticated"]);
-  // As the way through the server does it.
+  // The same as through the proxy.
   const through = async (headers: Record<string, string>) =>
     (await callHttp(closed, { path: "/api/v1/services/both/proxy/", headers })).status;
   expect(await through(admin)).toBe(409);

@@ -1,5 +1,5 @@
-// Streams of each kind, looked at again while they are open: they end when the token was called back or has expired, and when its bearer
-// may do something else; and not because the provider is away. Also what a token that was called back is worth for calls.
+// Open streams of each kind are checked again: they end when the token is revoked or has expired, and when the rights
+// of its user change, but not because the provider is unavailable. Also revoked tokens in calls.
 
 import { type IncomingMessage, request } from "node:http";
 import type { Duplex } from "node:stream";
@@ -14,9 +14,9 @@ import { AUDIENCE, json, type KeysServer, makeKey, type SigningKey, startKeysSer
 let provider: KeysServer;
 let key: SigningKey;
 let running: Running;
-/** What the provider says when it is asked about a token. */
+/** The provider's answer to an introspection. */
 let said: object | null;
-/** What it was asked. */
+/** The tokens that were introspected. */
 const looked: string[] = [];
 
 beforeAll(async () => {
@@ -65,12 +65,12 @@ beforeEach(() => {
 });
 
 let minted = 0;
-/** No two are the same, so none is remembered from another test. */
+/** Unique, so that no token is cached from another test. */
 const tokenFor = (sub: string, more: object = {}): Promise<string> =>
   key.sign(provider.claims({ sub, jti: String(minted++), ...more }));
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
-/** An open stream; `ended` says what it ended with. */
+/** An open stream; `ended` resolves with its end. */
 interface Open {
   readonly ended: Promise<string>;
   close(): void;
@@ -114,7 +114,7 @@ const byGrpc: Way = async (token) => {
     call.resume();
   });
   await new Promise<void>((resolve) => call.once("metadata", () => resolve()));
-  // It answers before it asks who it is; this goes the same way afterwards.
+  // It answers before it authenticates; later calls take the same path.
   await callHttp(running, { path: "/api/v1/allocations", headers: bearer(token) });
   return { ended, close: () => call.cancel() };
 };
@@ -147,7 +147,7 @@ describe.each([
   ["gRPC", byGrpc],
   ["WebSocket", byWebSocket],
 ] as const)("%s", (_, open) => {
-  test("ends when the token is called back", async () => {
+  test("ends when the token is revoked", async () => {
     const { ended } = await open(await tokenFor("ada"));
     said = { active: false };
     expect(await ended).toBe("unauthenticated");
@@ -160,7 +160,7 @@ describe.each([
     expect(Date.now() / 1_000).toBeGreaterThanOrEqual(exp);
   });
 
-  test("ends when its bearer gets other powers, and goes on while nothing changes or the provider is away", async () => {
+  test("ends when the rights of its user change, and continues while nothing changes or the provider is unavailable", async () => {
     const grant = (kind: "grant.add" | "grant.remove") =>
       running.plane.apply({
         kind,
@@ -192,7 +192,7 @@ describe.each([
     expect(await stream.ended).toBe("unauthenticated");
   });
 
-  test("is not opened with a token that was called back", async () => {
+  test("is not opened with a revoked token", async () => {
     const token = await tokenFor("ada");
     said = { active: false };
     const outcome = await open(token).then(
@@ -203,7 +203,7 @@ describe.each([
   });
 });
 
-describe("a terminal is shown another token before the first one ends", () => {
+describe("a terminal gets a new token before the first one expires", () => {
   async function opened(first: string, other: string) {
     const socket = await new Promise<Duplex>((resolve, reject) => {
       const asked = request(`${running.rest}/api/v1/allocations/1/attach`, { headers: upgradeWith(first) });
@@ -226,7 +226,7 @@ describe("a terminal is shown another token before the first one ends", () => {
     return ended;
   }
 
-  test("it is looked at from then on, and the first one is not", async () => {
+  test("the new token is checked from then on, and the first one is not", async () => {
     const [first, other] = [await tokenFor("ada"), await tokenFor("ada")];
     const ended = opened(first, other);
     let over = "";
@@ -242,31 +242,31 @@ describe("a terminal is shown another token before the first one ends", () => {
     expect(await ended).toBe("unauthenticated");
   });
 
-  test("somebody else's ends it", async () => {
+  test("a token of another user ends it", async () => {
     expect(await opened(await tokenFor("ada"), await tokenFor("grace"))).toBe("unauthenticated");
   });
 });
 
-describe("a signed token that is called back before its end", () => {
+describe("a signed token that is revoked before it expires", () => {
   const status = async (token: string) =>
     (await callHttp(running, { path: "/api/v1/allocations", headers: bearer(token) })).status;
 
-  test("is refused once it is no longer believed", async () => {
+  test("is refused when its cache entry has expired", async () => {
     const token = await tokenFor("ada");
     expect(await status(token)).toBe(200);
     said = { active: false };
     await expect.poll(() => status(token)).toBe(401);
   });
 
-  test("stays good to its end where the provider cannot say so of signed tokens", async () => {
+  test("stays valid until it expires if the provider does not introspect signed tokens", async () => {
     said = { error: "unsupported_token_type" };
     expect(await status(await tokenFor("ada"))).toBe(200);
     expect(await status(await tokenFor("ada", { exp: Math.floor(Date.now() / 1_000) - 5 }))).toBe(401);
-    // What is no signed text is nothing then.
+    // An unsigned token is invalid then.
     expect(await status("an-opaque-text")).toBe(401);
   });
 
-  test("is not refused because the provider is away: 503", async () => {
+  test("is not refused because the provider is unavailable: 503", async () => {
     said = null;
     expect(await status(await tokenFor("ada"))).toBe(503);
   });

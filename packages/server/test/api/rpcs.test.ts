@@ -1,5 +1,5 @@
-// The page that lists every RPC: its route, how far each role reaches, its limit, and the test that calls it. An RPC
-// that no test calls fails here; a test that is named and does not call it fails there.
+// The page that lists every RPC with its route, the reach of each role, its limit, and the test that calls it. An RPC
+// without a test fails here; a listed test that does not call its RPC fails there.
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ import { loadConfig } from "../../src/base/config/index.ts";
 const ROOT = fileURLToPath(new URL("../../../..", import.meta.url));
 const PAGE = join(ROOT, "docs/reference/rpcs.md");
 const HERE = "packages/server/test/api";
-/** Those that count what they call, and fail when a call that is theirs was not answered well. */
+/** Files that record their calls, and fail when a listed RPC was not answered successfully. */
 const provers = readdirSync(join(ROOT, HERE))
   .filter((name) => name.endsWith(".test.ts") && name !== "rpcs.test.ts")
   .map((name) => ({ name, text: readFileSync(join(ROOT, HERE, name), "utf8") }))
@@ -30,16 +30,16 @@ function testOf(rpc: string): string | null {
 const all = SERVICES.flatMap((service) => service.methods.map((method) => ({ service, method })));
 const nameOf = (service: DescService, method: DescMethod) => `${service.name}.${method.name}` as RpcName;
 
-/** What the programs of a cluster call of each other: by gRPC alone, and no role of a person opens it. */
+/** The services between the programs of a cluster: gRPC only, and no user role may call them. */
 const INNER = [
   {
     service: pb.AgentService,
-    who: "Called by agents alone: with the certificate of the node that is spoken for, or with a token of the scope `agent` and that node's name ([identity.md](../operating/identity.md)).",
+    who: "Called only by agents, with the certificate of their node, or with a token with the scope `agent` and the name of the node ([identity.md](../operating/identity.md)).",
     test: `${HERE}/fuzz/agents.test.ts`,
   },
   {
     service: pb.PeerService,
-    who: "Called by servers of the same cluster alone: with the token that stands beside their name in the election, and with the certificate of a server where there are certificates.",
+    who: "Called only by servers of the same cluster, with the token in the election, and with a server certificate if the cluster has an authority.",
     test: "tests/acceptance/quorum.test.ts",
   },
 ] as const;
@@ -58,13 +58,13 @@ const KINDS = {
 const linkTo = (path: string): string => `[${path.split("/").at(-1)}](../../${path})`;
 
 test("every RPC is called by a test", () => {
-  // Whoever adds one prints the page before there is a test of it.
+  // UPDATE=1 prints the page before a new RPC has a test.
   if (process.env.UPDATE === "1") return;
   const untested = all.map(({ service, method }) => nameOf(service, method)).filter((rpc) => testOf(rpc) === null);
   expect(untested, `call them in a test of ${HERE}`).toEqual([]);
 });
 
-test("every change takes a request id; what takes none is a question, or part of a launch", () => {
+test("every change has a request id; only queries and launches have none", () => {
   const reads = new Set(
     routes().flatMap(({ service, method, httpMethod }) => (httpMethod === "GET" ? [`${service}.${method}`] : [])),
   );
@@ -77,7 +77,7 @@ test("every change takes a request id; what takes none is a question, or part of
   expect(without.sort()).toEqual(["TaskService.ControlLaunch", "TaskService.SendTaskInput"]);
 });
 
-test.each(INNER)("every RPC of $service.name is walked by its test", ({ service, test: path }) => {
+test.each(INNER)("every RPC of $service.name is called by its test", ({ service, test: path }) => {
   expect(readFileSync(join(ROOT, path), "utf8")).toContain(`pb.${service.name}.methods`);
 });
 
@@ -94,33 +94,34 @@ function rpcReference(): string {
   });
   return `# RPCs
 
-Every call, over gRPC and REST alike; \`/v1\` is an alias of \`/api/v1\`. A role reaches \`all\`, what belongs to its \`tenant\`, its
-\`own\` in that tenant, what is \`mine\` (its own in whatever tenant), or nothing (–); a caller with several roles reaches as far as the widest. Limits are those of the configuration's
-defaults, per user; \`general\` ones are shared by all calls. Printed from the contract, the table of access and the table of
-limits by the test that checks it.
+Every call over gRPC and REST; \`/v1\` is an alias of \`/api/v1\`. A role reaches \`all\`, the objects of its \`tenant\`, its
+\`own\` in that tenant, \`mine\` (its own in any tenant), or nothing (–); a caller with several roles has the widest reach. Limits are
+the defaults, per user; \`general\` limits are shared by all calls. This page is generated from the contract, the table of access
+rules and the table of limits.
 
-Beside them REST serves, to everybody, \`/healthz\`, \`/readyz\`, \`/metrics\`, \`/api/v1/auth/discovery\`, \`/api/v1/openapi.json\` and
-\`/api/v1/docs\`. What the services of running work are asked through the server, and
-the WebSockets, are the last table; a service that the caller may not speak to is as unknown as one that is not there.
+REST also serves, without authentication, \`/healthz\`, \`/readyz\`, \`/metrics\`, \`/api/v1/auth/discovery\`,
+\`/api/v1/openapi.json\` and \`/api/v1/docs\`. The proxy to services and the WebSockets are in the last table; a service out of the
+caller's reach is reported as unknown.
 
-Every call that changes something takes a \`request_id\`. For a day the same id with the same request, from the same caller, is answered as the first was and
-changes nothing; with another request it is \`request_conflict\`. That is kept in the state, so that any server knows it. What is done outside of the log
-(\`CreateBackup\`, \`RemoveMember\`, \`TransferLeader\`) is kept when it is done; one that failed is tried again. These take the id and do not compare it, because
-asking twice is harmless in itself: \`AddMember\` (a server that is there is not added again), \`RestoreBackup\` (named by the backup's own hash, it goes on where it
-stopped), \`SetSignals\` (signals replace each other as a whole), \`WarmCache\` and \`EvictImage\` (a node that has the image, or has it no more, does nothing).
-Input and news of a launch (\`SendTaskInput\`, \`ControlLaunch\`) have none.
+Every call that changes something has a \`request_id\`. For a day, the same id with the same request of the same caller gets the first
+answer and changes nothing; with another request it is \`request_conflict\`. This is part of the state, so it holds on every server.
+For actions outside the log (\`CreateBackup\`, \`RemoveMember\`, \`TransferLeader\`) the answer is stored after success; a failed action
+is tried again. These calls accept the id and do not compare it, because they can be repeated: \`AddMember\` (an existing server is not
+added again), \`RestoreBackup\` (continues where it stopped), \`SetSignals\` (replaces all signals), \`WarmCache\` and \`EvictImage\` (no
+effect when already done). \`SendTaskInput\` and \`ControlLaunch\` have no id.
 
 ${sections.join("\n")}
 ${INNER.map(innerSection).join("\n")}
-## Other ways in
+## Other interfaces
 
-| Way | Path | ${ROLES.join(" | ")} | limit | test |
+| Interface | Path | ${ROLES.join(" | ")} | limit | test |
 |---|---|${"---|".repeat(ROLES.length + 2)}
 ${OTHER_WAYS.map(wayRow).join("\n")}
 
 ## Sensitive work
 
-What work says, measures and does is its submitter's alone in a sensitive vCluster, whoever administers the cluster. Its state is seen as that of any other.
+In a sensitive vCluster only the owner reaches the content of work: output, metrics, tasks and terminals. Administrators of the
+cluster do not. Its state is visible like that of other work.
 
 | RPC | ${ROLES.join(" | ")} |
 |---|${"---|".repeat(ROLES.length)}

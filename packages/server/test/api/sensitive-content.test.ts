@@ -1,4 +1,4 @@
-// The output, the figures and the tasks of sensitive work: who gets at them, and what the audit log has of it.
+// Access to output, metrics and tasks of sensitive work, and its audit records.
 
 import { create } from "@bufbuild/protobuf";
 import {
@@ -65,7 +65,7 @@ const WAYS: Readonly<Record<string, (call: Call, id: string) => Promise<unknown>
 };
 
 const REFUSED = new Set(["forbidden", "not_owner"]);
-/** Whether the door was opened; what is behind it is another matter. */
+/** Whether the call was authorized; its further result does not matter. */
 const enters = (way: string, call: Call, id: string): Promise<boolean> =>
   WAYS[way]?.(call, id).then(
     () => true,
@@ -89,12 +89,12 @@ test.each(Object.keys(WAYS))(
   },
 );
 
-test("its state is seen by administrators as that of any other", async () => {
+test("administrators see its state like that of other work", async () => {
   for (const role of ["SystemAdmin", "TenantAdmin", "Operator"] as const)
     expect((await get(as("root", role), create(pb.GetAllocationRequestSchema, { id: "1" }))).id).toBe("1");
 });
 
-test("every look is written down, and every one that is refused; of other work none is", async () => {
+test("every access and every refusal has an audit record; other work has none", async () => {
   await enters("logs", as("dr-x", "ClaimingUser"), "1");
   await enters("metrics", as("root", "SystemAdmin"), "1");
   await enters("session", as("chief", "TenantAdmin"), "1");
@@ -108,21 +108,21 @@ test("every look is written down, and every one that is refused; of other work n
   ]);
 });
 
-test("a look that cannot be written down is not answered", async () => {
+test("an access without an audit record is not answered", async () => {
   plane.propose = () => Promise.reject(new Error("no leader"));
   await expect(WAYS.metrics?.(as("dr-x", "ClaimingUser"), "1")).rejects.toThrow("no leader");
   expect(await enters("metrics", as("root", "SystemAdmin"), "1")).toBe(false);
   expect(await enters("metrics", as("dr-x", "ClaimingUser"), "3")).toBe(true);
 });
 
-test("sensitive work is compared with sensitive work alone", async () => {
+test("sensitive work is compared only with sensitive work", async () => {
   const compare = (...ids: string[]) =>
     compareMetrics(as("dr-x", "ClaimingUser"), create(pb.CompareRequestSchema, { ids }));
   expect((await compare("1", "2")).allocations).toHaveLength(2);
   await expect(compare("1", "3")).rejects.toMatchObject({ problem: { code: "invalid_argument" } });
 });
 
-test("it stays sensitive when its vCluster is no longer", () => {
+test("it stays sensitive when its vCluster changes", () => {
   const record = plane.view().allocation("3" as AllocationId);
   if (record === undefined) throw new Error("3 is gone");
   expect(contentOf(plane.view(), record).sensitive).toBe(false);

@@ -1,4 +1,4 @@
-// One port for both: whoever speaks HTTP/1.1 to the gRPC port is answered by REST, with TLS and without.
+// HTTP/1.1 on the gRPC port is answered by REST, with TLS and without.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
@@ -21,7 +21,7 @@ import { memoryPlane } from "./memory-plane.ts";
 const USER = { "x-lattice-user": "ada" };
 const LIST = create(pb.ListAllocationsRequestSchema);
 
-test("in the clear both protocols are served side by side", async () => {
+test("without TLS both protocols are served on one port", async () => {
   const running = await startTestApi();
   try {
     const { grpcAddress } = running.api;
@@ -39,7 +39,7 @@ test("in the clear both protocols are served side by side", async () => {
   }
 });
 
-test("what comes byte by byte, and what is neither, is answered", async () => {
+test("bytes that arrive one by one, and other protocols, are answered", async () => {
   const running = await startTestApi();
   try {
     const [host = "", port = ""] = running.api.grpcAddress.split(":");

@@ -1,5 +1,5 @@
-// What of others' work is seen from where one stands: by its owner, a colleague, the tenant's administrator and a stranger. The
-// table of access is walked elsewhere; this is about answers that show several people's work at once.
+// The visibility of work for its owner, a colleague, an administrator of the tenant and a user of another tenant, in
+// answers that show the work of several users. access.test.ts covers the table of access rules.
 
 import { create } from "@bufbuild/protobuf";
 import {
@@ -13,7 +13,7 @@ import {
 } from "@lattice/core";
 import { pb } from "@lattice/wire";
 import { beforeEach, expect, test } from "vitest";
-import { reachesOwnAlone } from "../../src/api/access/authorize.ts";
+import { reachesOnlyOwn } from "../../src/api/access/authorize.ts";
 import { get, list } from "../../src/api/handlers/allocations.ts";
 import { getDomain, listDomains } from "../../src/api/handlers/networks.ts";
 import { listNodes } from "../../src/api/handlers/nodes.ts";
@@ -61,7 +61,7 @@ const idsOf = async (who: Principal, user = ""): Promise<[string[], number]> => 
   return [allocations.map(({ id }) => id), total];
 };
 
-test("a list has one's own, or the tenant's for its administrators, and counts no more than that", async () => {
+test("a list shows and counts the caller's own work, or the tenant's work for its administrators", async () => {
   expect(await idsOf(ADA)).toEqual([["4", "1"], 2]);
   expect(await idsOf(ADA, "ada")).toEqual([["4", "1"], 2]);
   expect(await idsOf(ADA, "bob")).toEqual([[], 0]);
@@ -72,15 +72,15 @@ test("a list has one's own, or the tenant's for its administrators, and counts n
   expect((await idsOf(principal("root", "physics", "Operator")))[1]).toBe(4);
 });
 
-test("a grant widens it in its tenant alone", async () => {
+test("a grant widens the list in its tenant only", async () => {
   const granted = { ...EVE, grants: [{ tenant: "physics" as TenantId, role: "TenantAdmin" as const }] };
   expect(await idsOf(granted)).toEqual([["4", "3", "2", "1"], 4]);
   const claiming = { ...EVE, grants: [{ tenant: "physics" as TenantId, role: "ClaimingUser" as const }] };
-  expect([granted, claiming].map((who) => reachesOwnAlone(who, "AllocationService.List"))).toEqual([false, true]);
+  expect([granted, claiming].map((who) => reachesOnlyOwn(who, "AllocationService.List"))).toEqual([false, true]);
   expect(await idsOf(claiming)).toEqual([["3"], 1]);
 });
 
-test("somebody else's by its id is forbidden, what is not there unknown", async () => {
+test("another user's work is forbidden by its id; an unknown id is unknown", async () => {
   const code = (who: Principal, id: string) =>
     get(as(who), create(pb.GetAllocationRequestSchema, { id })).then(
       () => "ok",
@@ -95,7 +95,7 @@ test("somebody else's by its id is forbidden, what is not there unknown", async 
   expect(await code(CHIEF, "2")).toBe("ok");
 });
 
-test("in a queue colleagues have an id, strangers a place, and neither a name", async () => {
+test("a queue shows an id to colleagues, a position to other users, and a name to neither", async () => {
   const seen = async (who: Principal) => {
     const { entries } = await getQueue(as(who), create(pb.GetQueueRequestSchema, { id: "hpc-batch" }));
     return entries.map(({ allocationId, tenant, user, name }) => [allocationId, tenant, user, name].join(" ").trim());
@@ -105,7 +105,7 @@ test("in a queue colleagues have an id, strangers a place, and neither a name", 
   expect((await seen(EVE)).sort()).toEqual(["", "", "3 biology eve of-eve"]);
 });
 
-test("a node says that it is taken, and to its tenant by which allocation", async () => {
+test("a node is shown as in use to all, with the allocation to its tenant only", async () => {
   const seen = async (who: Principal, tenant = "") => {
     const { nodes } = await listNodes(as(who), create(pb.ListNodesRequestSchema, { tenant }));
     return nodes.flatMap(({ claims }) => claims.map(({ allocationId, tenant: of }) => [allocationId, of]));
@@ -114,7 +114,7 @@ test("a node says that it is taken, and to its tenant by which allocation", asyn
   expect([await seen(BOB, "physics"), await seen(EVE, "physics")]).toEqual([[["1", "physics"]], []]);
 });
 
-test("a tenant's nodes are those that it has work on, and those at home with it, idle ones as well", async () => {
+test("the nodes of a tenant are its home nodes and the nodes with its work", async () => {
   const origin = { user: "root" as UserName, requestId: null, bodyHash: "" };
   const physics = "physics" as TenantId;
   plane.apply({ ...vcluster("lab"), tenant: physics, isDefault: false } as Command);
@@ -135,7 +135,7 @@ test("a tenant's nodes are those that it has work on, and those at home with it,
   ]);
 });
 
-test("a stream has what happened to one's own, and to the tenant itself", async () => {
+test("a stream has the events of the caller's own work and of its tenant", async () => {
   const admin = { user: "root" as UserName, requestId: null, bodyHash: "" };
   const physics = "physics" as TenantId;
   plane.apply({ kind: "tenant.update", origin: admin, tenant: physics, change: { description: "new" } });
@@ -160,7 +160,7 @@ test("a stream has what happened to one's own, and to the tenant itself", async 
   expect(await seen(EVE)).toEqual(["allocation_changed 3", "tenant_changed created"]);
 });
 
-test("a network that is one allocation's alone is seen with it, a shared one by the tenant", async () => {
+test("a private network is visible with its allocation, a shared one to the tenant", async () => {
   plane.apply({ kind: "network.set", settings: { ...plane.view().network, autoDomains: true } });
   plane.addNode("n2");
   plane.addNode("n3");
@@ -179,7 +179,7 @@ test("a network that is one allocation's alone is seen with it, a shared one by 
   await expect(asked(BOB)).rejects.toMatchObject({ problem: { code: "forbidden" } });
 });
 
-test("nobody attaches to work that is checkpointed to be stopped; it is said when one may", async () => {
+test("attach is refused while work is checkpointed to be stopped, and the refusal names the condition", async () => {
   const checkpoint = { mode: "signal", auto: false, port: 0, timeout: seconds(600), maxDeferral: seconds(0) } as const;
   submit("ada", "physics", { checkpoint });
   plane.addNode("n2");

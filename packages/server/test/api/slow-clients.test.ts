@@ -1,5 +1,5 @@
-// Clients that take their time, and messages that hold too much: a connection that says nothing, a call whose message does not come, a
-// body that comes byte by byte, lists without end. Each is let go in time, by REST and gRPC alike, and others are served meanwhile.
+// Slow clients and oversized messages: an idle connection, a call without its message, a body that is sent byte by
+// byte, lists without end. Each is disconnected in time over REST and gRPC, and other clients are served meanwhile.
 
 import { type ClientHttp2Session, type ClientHttp2Stream, connect as connectHttp2, constants } from "node:http2";
 import { connect, type Socket } from "node:net";
@@ -8,7 +8,7 @@ import { Server } from "@grpc/grpc-js";
 import { MAX_DEPTH, MAX_ITEMS, pb } from "@lattice/wire";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { boundConnections } from "../../src/api/grpc/connections.ts";
-import { beyondBounds } from "../../src/api/grpc/message-bounds.ts";
+import { boundsViolation } from "../../src/api/grpc/message-bounds.ts";
 import { createSlowCalls } from "../../src/api/grpc/slow-calls.ts";
 import { MAX_STREAMS_PER_CONNECTION } from "../../src/api/limits/limits.ts";
 import { callGrpc, callRest, methodOf, type Running, restOf, startTestApi } from "./clients.ts";
@@ -22,7 +22,7 @@ afterAll(() => running.close());
 const portOf = (address: string): number => Number(address.split(":").at(-1));
 const served = () => callGrpc(running, "NodeService.ListNodes", create(pb.ListNodesRequestSchema));
 
-/** Everything that the other end says until it closes. */
+/** Everything that the other end sends until it closes. */
 function untilClosed(port: number, begin: (socket: Socket) => void): Promise<string> {
   return new Promise((resolve) => {
     let text = "";
@@ -41,7 +41,7 @@ function drip(socket: { write(text: string): unknown; once(event: "close", liste
 }
 
 describe("REST", () => {
-  test("a body that comes byte by byte", async () => {
+  test("a body that is sent byte by byte is refused in time", async () => {
     const before = running.plane.hash();
     const said = await untilClosed(portOf(running.api.restAddress), (socket) => {
       const headers = "host: localhost\r\ncontent-type: application/json\r\ncontent-length: 100000";
@@ -53,7 +53,7 @@ describe("REST", () => {
     expect(await served()).toHaveProperty("json");
   });
 
-  /** It never hangs up, and goes on sending whatever it is told. */
+  /** Never closes, and continues to send. */
   function stubborn(begin: string, more: Uint8Array | null = null): Promise<string> {
     return new Promise((resolve) => {
       let text = "";
@@ -69,7 +69,7 @@ describe("REST", () => {
     });
   }
 
-  test("one that was told its last word, and does not hang up", { timeout: 120_000 }, async () => {
+  test("a client that does not close after the final response is disconnected", { timeout: 120_000 }, async () => {
     const { plane } = running;
     plane.addNode("n1");
     await callRest(running, { method: "POST", path: "/v1/allocations", body: "{entrypoint: yes}" });
@@ -118,14 +118,14 @@ describe("gRPC", () => {
       stream.resume();
     });
 
-  test("a connection that says nothing, or nothing of the protocol", async () => {
+  test("an idle connection, or one with another protocol, is closed", async () => {
     const port = portOf(running.api.grpcAddress);
     await untilClosed(port, () => undefined);
     await untilClosed(port, (socket) => drip(socket));
     expect(await served()).toHaveProperty("json");
   });
 
-  test("a call whose message does not come, or comes byte by byte", async () => {
+  test("a call whose message does not arrive, or arrives byte by byte, is refused", async () => {
     const session = open();
     const silent = begin(session, "NodeService.ListNodes");
     const slow = begin(session, "AllocationService.Submit");
@@ -139,7 +139,7 @@ describe("gRPC", () => {
     session.close();
   });
 
-  test("one that sends its message in time may stay as long as it likes", async () => {
+  test("a stream that sent its message in time stays open", async () => {
     const method = methodOf("AllocationService.Watch");
     const call = running.grpc.makeServerStreamRequest<Message, Message>(
       method.path,
@@ -154,7 +154,7 @@ describe("gRPC", () => {
     call.cancel();
   });
 
-  test("a connection is told how many streams it may have", async () => {
+  test("the limit of streams is announced to a connection", async () => {
     const session = open();
     const settings = await new Promise<{ maxConcurrentStreams?: number }>((resolve) =>
       session.once("remoteSettings", resolve),
@@ -163,12 +163,12 @@ describe("gRPC", () => {
     session.destroy(undefined, constants.NGHTTP2_NO_ERROR);
   });
 
-  test("a library without listeners that can be bounded is not used", () => {
-    expect(() => boundConnections(new Server(), 1_000)).toThrow("another version");
+  test("a library without listeners that can be limited is not used", () => {
+    expect(() => boundConnections(new Server(), 1_000)).toThrow("cannot limit gRPC connections");
   });
 });
 
-test("slow calls are refused once, in order, and not when their message has come", () => {
+test("slow calls are refused once, in order of arrival, and not after their message", () => {
   vi.useFakeTimers();
   let now = 0;
   const slow = createSlowCalls(1_000, () => now);
@@ -191,7 +191,7 @@ test("slow calls are refused once, in order, and not when their message has come
 describe("what a message may hold", () => {
   const many = MAX_ITEMS + 1;
 
-  test("lists and maps: the same by both doors", async () => {
+  test("lists and maps have the same limits over REST and gRPC", async () => {
     const before = running.plane.hash();
     const ids = Array.from({ length: many }, () => "1");
     const evil = create(pb.SubmitDagRequestSchema, {
@@ -209,7 +209,7 @@ describe("what a message may hold", () => {
     expect(running.plane.hash()).toBe(before);
   });
 
-  test("depth, wherever it is", () => {
+  test("depth is limited everywhere in a message", () => {
     const nested = (depth: number, wrap: (inner: object) => object): Message => {
       let message: object = { $typeName: "x" };
       for (let i = 1; i < depth; i += 1) message = { $typeName: "x", ...wrap(message) };
@@ -222,16 +222,16 @@ describe("what a message may hold", () => {
       (inner) => ({ message: { case: "start", value: inner } }),
     ];
     for (const way of ways) {
-      expect(beyondBounds(nested(MAX_DEPTH, way))).toBeNull();
-      expect(beyondBounds(nested(MAX_DEPTH + 1, way))?.problem.detail).toContain(`more than ${MAX_DEPTH} deep`);
+      expect(boundsViolation(nested(MAX_DEPTH, way))).toBeNull();
+      expect(boundsViolation(nested(MAX_DEPTH + 1, way))?.problem.detail).toContain(`more than ${MAX_DEPTH} deep`);
     }
-    expect(beyondBounds(nested(MAX_DEPTH + 1, (inner) => ({ theField: inner })))?.problem.fields?.[0]?.field).toMatch(
-      /^the_field\.the_field/,
-    );
+    expect(
+      boundsViolation(nested(MAX_DEPTH + 1, (inner) => ({ theField: inner })))?.problem.fields?.[0]?.field,
+    ).toMatch(/^the_field\.the_field/);
   });
 
-  test("bytes are no list, whatever their length", () => {
+  test("the length of bytes is not limited as a list", () => {
     const input = create(pb.AttachRequestSchema, { message: { case: "stdin", value: new Uint8Array(100_000) } });
-    expect(beyondBounds(input)).toBeNull();
+    expect(boundsViolation(input)).toBeNull();
   });
 });

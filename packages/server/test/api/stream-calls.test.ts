@@ -1,4 +1,4 @@
-// Streams of the contract, opened, read and left by gRPC: each brings what it is for. Those of output are tried apart.
+// Streams of the contract over gRPC: each is opened, read and closed. Output streams have their own test.
 
 import { create, type Message } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.close());
 
-/** The first thing that it brings, as JSON; the stream is left then. */
+/** The first message as JSON; the stream is closed then. */
 async function first(rpc: string, request: Message): Promise<string> {
   const stop = new AbortController();
   try {
@@ -42,7 +42,7 @@ test("events of all work, and of one allocation", async () => {
   expect(await first("EventService.StreamEvents", create(pb.ListEventsRequestSchema, { id: "1" }))).not.toBe("");
 });
 
-test("figures", async () => {
+test("metrics", async () => {
   const request = create(pb.StreamMetricsRequestSchema, { id: "1" });
   const stop = new AbortController();
   const figures = streamGrpc(running, "AllocationService.StreamMetrics", request, stop.signal);
@@ -50,12 +50,12 @@ test("figures", async () => {
   await expect(figures.next()).rejects.toMatchObject({ code: 1 });
 });
 
-test("tasks: a launch that has ended says no more", async () => {
+test("tasks: a finished launch yields nothing more", async () => {
   const request = create(pb.LaunchTasksRequestSchema, { allocationId: "1", command: ["true"] });
   expect(await first("TaskService.LaunchTasks", request)).toBe("");
 });
 
-test("a terminal, both ways", async () => {
+test("a terminal in both directions", async () => {
   const method = methodOf("SessionService.Attach");
   const call = running.grpc.makeBidiStreamRequest<Message, Message>(
     method.path,

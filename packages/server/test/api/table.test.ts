@@ -12,11 +12,11 @@ test("every RPC of the contract has a handler, and nothing else has", () => {
   expect(Object.keys(handlers).sort()).toEqual(rpcs);
 });
 
-test("every RPC has a REST route, and nothing else has; what goes both ways is a WebSocket", () => {
+test("every RPC has a REST route, and nothing else has; a bidirectional one is a WebSocket", () => {
   const oneWay = rpcs.filter((rpc) => rpc !== "SessionService.Attach");
   expect([...new Set(routes().map((route) => `${route.service}.${route.method}`))].sort()).toEqual(oneWay);
 });
 
-test("every RPC has an access rule, and so has the way to services, which is no RPC", () => {
+test("every RPC and the proxy have an access rule", () => {
   expect(Object.keys(RULES).sort()).toEqual([...rpcs, "Services.Proxy"].sort());
 });

@@ -1,4 +1,4 @@
-// A tenant is changed by PATCH and by PUT alike, over REST: what is not named stays.
+// PATCH and PUT on a tenant are equal: omitted fields keep their values.
 
 import { expect, test } from "vitest";
 import { callRest, startTestApi } from "./clients.ts";

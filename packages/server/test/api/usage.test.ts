@@ -1,5 +1,4 @@
-// Usage through the API: what a tenant and a user have used, what is left of budgets, and questions
-// that make no sense.
+// Usage through the API: usage of tenants and users, remaining budgets, and invalid queries.
 
 import { create } from "@bufbuild/protobuf";
 import { type Command, DAY_MS, type NodeId, type TenantId, UNLIMITED, type UserName } from "@lattice/core";
@@ -20,7 +19,7 @@ beforeEach(async () => {
   return () => api.close();
 });
 
-/** The plane's log runs a second per entry: an attempt of one node lasts as many as entries pass. */
+/** The plane's clock advances one second per entry, so an attempt on one node lasts as many seconds as entries pass. */
 async function run(user: string, tenant: string, entries: number): Promise<void> {
   const submitted = await callRest(api, {
     method: "POST",
@@ -42,7 +41,7 @@ const ask = async (path: string, user = "ada"): Promise<Record<string, unknown>>
 const seconds = (hours: unknown): number => Math.round(Number(hours) * 3_600 * 10) / 10;
 
 describe("a tenant's usage", () => {
-  test("sums its users and days, running work included", async () => {
+  test("sums its users and days, including running work", async () => {
     await run("ada", "default", 10);
     await run("bob", "default", 30);
     const usage = await ask("tenants/default/usage");
@@ -72,7 +71,7 @@ describe("a tenant's usage", () => {
     expect(running).toMatchObject({ running: { allocations: 1, nodes: 1, gpus: 4 } });
   });
 
-  test("says what is left of budgets, of the tenant as a whole", async () => {
+  test("shows the remaining budgets of the whole tenant", async () => {
     const quota = {
       ...UNLIMITED,
       gpuHoursBudget: 1,
@@ -98,7 +97,7 @@ describe("a tenant's usage", () => {
     expect(await ask("tenants/default/usage")).toMatchObject({ share: 0.9 });
   });
 
-  test("is counted by the days asked for", async () => {
+  test("covers the requested days", async () => {
     await run("ada", "default", 5);
     const today = new Date(api.plane.now()).toISOString().slice(0, 10);
     const before = new Date(api.plane.now() - DAY_MS).toISOString().slice(0, 10);
@@ -111,7 +110,7 @@ describe("a tenant's usage", () => {
 });
 
 describe("a user's usage", () => {
-  test("is the caller's own over all tenants unless somebody else's is asked for", async () => {
+  test("is the caller's own over all tenants by default", async () => {
     await run("ada", "default", 10);
     await run("ada", "physics", 20);
     await run("bob", "physics", 5);
@@ -129,7 +128,7 @@ describe("a user's usage", () => {
   });
 });
 
-describe("who may ask", () => {
+describe("access", () => {
   const as = (...roles: Role[]): Call => ({
     plane: api.plane,
     principal: { user: "ada" as UserName, tenant: "physics" as TenantId, roles, scopes: [] },
@@ -142,7 +141,7 @@ describe("who may ask", () => {
   const tenant = (call: Call, id: string, who = "") =>
     getTenantUsage(call, create(pb.GetTenantUsageRequestSchema, { id, user: who }));
 
-  test("a user sees its own and its tenant's sum, the tenant's administrator each user's, and neither another tenant's", async () => {
+  test("a user sees its own usage and the tenant's sum, an administrator each user's, and neither another tenant's", async () => {
     await run("ada", "physics", 20);
     await run("bob", "physics", 5);
     await run("ada", "art", 7);
@@ -162,7 +161,7 @@ describe("who may ask", () => {
     await expect(user(as())).rejects.toMatchObject({ problem: { code: "forbidden" } });
   });
 
-  test("without a tenant of one's own only what may be seen is summed", async () => {
+  test("without a tenant only visible usage is summed", async () => {
     await run("ada", "art", 7);
     const homeless = as("User");
     const usage = await user({ ...homeless, principal: { ...homeless.principal, tenant: null } });

@@ -1,5 +1,5 @@
-// Everybody who calls in a walk over the doors: each role on its own things, a colleague's and a stranger's, each role of another
-// tenant, tokens that were made to do less, a job's, an agent's, and those whom nobody knows.
+// The callers for tests of every route: each role on its own objects, a colleague's and another tenant's, each role of
+// another tenant, restricted tokens, tokens of a job and of an agent, and unauthenticated callers.
 
 import type { Authenticator } from "../../src/base/auth/authenticator.ts";
 import { type Principal, ROLES } from "../../src/base/auth/principal.ts";
@@ -9,13 +9,13 @@ export interface Caller {
   readonly name: string;
   readonly user: Owner;
   readonly token: string | null;
-  /** Null: nobody whom the server knows. */
+  /** `null` for an unauthenticated caller. */
   readonly principal: Principal | null;
-  /** Whose things it asks for. */
+  /** The owner of the requested objects. */
   readonly asks: readonly Owner[];
 }
 
-/** `job`: one of ada's that runs. */
+/** `job`: a running job of ada's. */
 export async function callersOf(authenticator: Authenticator, job: string): Promise<readonly Caller[]> {
   const known = async (name: string, user: Owner, token: string, asks: readonly Owner[] = OWNERS): Promise<Caller> => {
     const headers = (header: string) => (header === "authorization" ? `Bearer ${token}` : undefined);

@@ -1,5 +1,5 @@
-// The ways into a server for a walk over all of them: requests on connections that are kept, upgrades, and calls of gRPC. Each says
-// whether it was let in, and what came back.
+// The interfaces of a server for tests of every route: requests on pooled connections, upgrades, and gRPC calls. Each
+// returns whether the caller was authorized, and the answer.
 
 import { Agent, request as openRequest } from "node:http";
 import type { Message } from "@bufbuild/protobuf";
@@ -8,7 +8,7 @@ import { problemFromJson } from "@lattice/wire";
 import { metadataOf, methodOf, problemOfService, type RestRequest, type Running, upgradeHttp } from "./clients.ts";
 
 export interface Seen {
-  /** The code of the problem; "ok" when there is none. */
+  /** The code of the problem, or "ok". */
   readonly code: string;
   /** 401 or 403, UNAUTHENTICATED or PERMISSION_DENIED. */
   readonly refused: boolean;
@@ -16,10 +16,10 @@ export interface Seen {
 }
 
 export interface Doors {
-  /** `streams`: the beginning of the answer is enough. */
+  /** `streams`: only the start of the answer is read. */
   rest(request: RestRequest, token: string | null, streams?: boolean): Promise<Seen>;
   upgrade(path: string, token: string | null): Promise<Seen>;
-  /** The first message of an answer, or that there is none. */
+  /** The first message of an answer, if any. */
   grpc(rpc: string, message: Message, token: string | null): Promise<Seen>;
   close(): void;
 }

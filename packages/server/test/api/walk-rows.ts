@@ -1,5 +1,5 @@
-// A walk over every way in, as rows: who asks for whose thing, through which door, and what the table of access says of it. The ways
-// are those of the contract and those that a server has besides; a test holds them against what the server really serves.
+// Rows for tests of every route: caller, owner, interface, and the expected result by the access rules. The rows cover
+// the contract and the further routes of a server; a test compares them with the routes that are served.
 
 import { create, type Message } from "@bufbuild/protobuf";
 import { pb, type Route, routes, toJson } from "@lattice/wire";
@@ -13,14 +13,14 @@ import { allowed, type Owner, RPCS, requestFor, target } from "./walk.ts";
 import type { Caller } from "./walk-callers.ts";
 import type { Doors, Seen } from "./walk-doors.ts";
 
-/** One way in, whoever comes. */
+/** One route or RPC, for any caller. */
 export interface Way {
   readonly name: string;
-  /** Null: it is everybody's. */
+  /** `null` for a public one. */
   readonly rule: RuleName | null;
-  /** What tells its requests apart; where owners have the same one is asked for. */
+  /** Distinguishes its requests; equal ones are sent once. */
   about(owner: Owner): string;
-  /** For those who are known. */
+  /** For authenticated callers. */
   may(principal: Principal, owner: Owner): boolean;
   ask(owner: Owner, token: string | null): Promise<Seen>;
 }
@@ -46,12 +46,12 @@ const distinct = (way: Way, owners: readonly Owner[]): readonly Owner[] => [
   ...new Map(owners.map((owner) => [way.about(owner), owner])).values(),
 ];
 
-/** What is not within reach is there for nobody else: it is not found rather than forbidden. */
+/** Services out of reach are not found rather than forbidden. */
 const HIDDEN: readonly (RuleName | null)[] = [PROXY_NAME, "AdminService.LookupService"];
 const isHidden = ({ rule }: Way, { code }: Seen): boolean =>
   HIDDEN.includes(rule) && (code === "unknown_service" || code === "404");
 
-/** Null: as the table says. What is wrong with the server, or with a limit, is wrong here as well. */
+/** Returns `null` when the result is as expected. Internal errors and rate limits are failures. */
 export function wrongWith({ way, caller, owner, may }: Row, seen: Seen): string | null {
   const told = (what: string): string =>
     `${caller.name}, ${way.name}, ${owner}'s: ${what} (${seen.code} ${seen.text.slice(0, 120)})`;
@@ -68,15 +68,15 @@ export function wrongWith({ way, caller, owner, may }: Row, seen: Seen): string 
   return others?.test(seen.text) === true && (may || caller.user === "eve") ? told("sees a stranger's") : null;
 }
 
-/** Where the ways lead. */
+/** The addresses of the server. */
 export interface Place {
   readonly doors: Doors;
   readonly plane: MemoryPlane;
-  /** Whether the work that is there is sensitive. */
+  /** Whether the work is sensitive. */
   readonly sensitive: boolean;
 }
 
-/** Every route of the contract, and of what is served beside it. */
+/** Every route of the contract and of the server. */
 export function restWays(place: Place, pages: readonly string[]): readonly Way[] {
   return [
     ...routes().map((route) => contractWay(place, route)),
@@ -93,7 +93,7 @@ const PROXY_METHODS = ["GET", "HEAD", "TRACE", "DELETE", "OPTIONS", "PATCH", "PU
 function contractWay({ doors, plane, sensitive }: Place, route: Route): Way {
   const rpc = RPCS.find(({ name }) => name === `${route.service}.${route.method}`);
   if (rpc === undefined) throw new Error(`${route.path} has no RPC`);
-  // The same RPC with and without a thing that is named.
+  // The same RPC with and without a named object.
   const oneWatched = rpc.name === "AllocationService.Watch" && route.params.includes("allocation_id");
   const requestOf = (owner: Owner): Message =>
     oneWatched
@@ -126,7 +126,7 @@ const proxyWay = (place: Place, method: string, base: string, rest: string): Way
   may: reached(PROXY_NAME, place),
   ask: (owner, token) => {
     const path = `${base}/services/of-${owner}/proxy${rest}`;
-    // The one method that is nothing without a body.
+    // The only method that needs a body.
     const body = method === "QUERY" ? { headers: { "content-type": "text/plain" }, body: "what" } : {};
     return place.doors.rest({ method, path, ...body }, token);
   },
@@ -143,7 +143,7 @@ function pageWay({ doors }: Place, page: string): Way {
   };
 }
 
-/** Where a connection becomes a WebSocket. */
+/** The WebSocket routes. */
 export function socketWays(place: Place): readonly Way[] {
   const { doors, plane } = place;
   const way = (rule: RuleName, path: (owner: Owner) => string): Way => ({
@@ -160,7 +160,7 @@ export function socketWays(place: Place): readonly Way[] {
   ]);
 }
 
-/** Every RPC, a terminal among them. */
+/** Every RPC, including terminals. */
 export function grpcWays(place: Place): readonly Way[] {
   const { doors, plane, sensitive } = place;
   const attach: RpcName = "SessionService.Attach";
@@ -187,9 +187,9 @@ export function grpcWays(place: Place): readonly Way[] {
   ];
 }
 
-/** Whether a good call may leave something behind. */
+/** Whether a successful call may change the state. */
 export function changes({ way: { rule }, may }: Row): boolean {
   const verb = rule === null ? "read" : RULES[rule].verb;
-  // That a terminal was opened is written down.
+  // Opening a terminal has an audit record.
   return may && (verb === "change" || verb === "attach");
 }

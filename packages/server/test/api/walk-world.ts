@@ -1,5 +1,5 @@
-// A server with something of everybody's behind it, for a walk over its doors: for each owner a service that runs, with a session, and a
-// workflow. All of it is sensitive work, or none.
+// A server with work of every owner, for tests that call every route: for each owner a running service with a session,
+// and a DAG. All of the work is sensitive, or none.
 
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -32,7 +32,7 @@ export interface World extends Place {
   close(): Promise<void>;
 }
 
-/** `atOnce`: so many connections are kept. */
+/** `atOnce`: the number of pooled connections. */
 export async function startWorld(atOnce: number, sensitive = false): Promise<World> {
   process.env.LATTICE_WIRE_SECRET = SECRET;
   const service = createServer((_request, response) => response.end());

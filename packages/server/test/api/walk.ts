@@ -1,5 +1,5 @@
-// What a walk over the whole API needs: three people of two tenants, tokens for every role, a request for every RPC about somebody's
-// things, and what the table of access says of it.
+// The parts of tests that call the whole API: three users of two tenants, tokens for every role, a request for every
+// RPC about an owner's objects, and the expected result by the access rules.
 
 import { create, type DescField, type DescMessage, type Message } from "@bufbuild/protobuf";
 import type { TenantId, UserName } from "@lattice/core";
@@ -20,7 +20,7 @@ const SCOPE_OF: Readonly<Record<Role, string>> = {
   User: "",
 };
 
-/** Whose things: the caller's, of the caller's tenant, of another tenant. */
+/** The owner relative to the caller: the caller, a colleague, another tenant. */
 export const OWNERS = ["ada", "bob", "eve"] as const;
 export type Owner = (typeof OWNERS)[number];
 export const TENANT: Readonly<Record<Owner, string>> = { ada: "physics", bob: "physics", eve: "biology" };
@@ -55,7 +55,7 @@ export async function tokenOf(owner: Owner, role: Role): Promise<string> {
   return known;
 }
 
-/** A request about the owner's thing, filled by the names that the contract gives its fields. */
+/** A request about an object of the owner, filled by the field names of the contract. */
 export function requestFor({ name, input }: Rpc, owner: Owner, plane: MemoryPlane): Message {
   const own = [...plane.view().allocations()].find(({ user, dag }) => user === owner && dag === undefined)?.id ?? "1";
   const ofDag = [...plane.view().allocations()].find(({ user, dag }) => user === owner && dag !== undefined)?.id ?? "2";
@@ -92,7 +92,7 @@ export function requestFor({ name, input }: Rpc, owner: Owner, plane: MemoryPlan
   const special: Readonly<Partial<Record<RpcName, Record<string, unknown>>>> = {
     "AdminService.CreateTenant": { id: "chemistry" },
     "AdminService.UpdateTenant": { id: TENANT[owner], description: "walked" },
-    // Of one user it is asked as of GetUserUsage.
+    // For one user the rule of GetUserUsage applies.
     "AdminService.GetTenantUsage": { id: TENANT[owner] },
     "AdminService.CreateVCluster": { id: "walk", tenant: TENANT[owner] },
     "AdminService.UpdateVCluster": { id: "hpc-batch", description: "walked" },
@@ -104,7 +104,7 @@ export function requestFor({ name, input }: Rpc, owner: Owner, plane: MemoryPlan
     "DagService.ListDags": {},
     "AccessService.ListGrants": {},
     "AccessService.QueryAudit": {},
-    // Refused afterwards: what is written has a name per second, which the next would wait for.
+    // Made to fail after authorization: backups are named by the second, so successful ones would wait for each other.
     "AdminService.CreateBackup": { destination: "/not/allowed" },
     "AdminService.AddMember": { id: "server-9", peerAddress: "127.0.0.1:9009" },
     "AdminService.SetSignals": { signals: { energyPrice: 1 } },
@@ -120,16 +120,16 @@ function filled(field: DescField, byName: Readonly<Record<string, unknown>>): [s
   return plain || field.fieldKind === "message" ? [[field.localName, value]] : [];
 }
 
-/** They show what is within reach and hide the rest. */
+/** Lists show what is in reach and hide the rest. */
 export const LISTS = /\.(?:List(?!Events)\w*|QueryAudit|Watch|GetAccounting)$/;
 
-/** What the table says, for things that belong to somebody and for those that belong to nobody. */
+/** The expected result by the table, for owned and for unowned objects. */
 export function allowed(rpc: RpcName, principal: Principal, owner: Owner, sensitive = false): boolean {
   const { resource } = RULES[rpc];
   if (LISTS.test(rpc)) return reachOf(principal, rpc) !== "none";
   const nobodys = resource === "cluster" || resource === "nodes" || resource === "images" || /VCluster/.test(rpc);
   const made = rpc === "AdminService.CreateVCluster";
-  // What is submitted is the submitter's, in whatever tenant.
+  // Submitted work belongs to the submitter, in any tenant.
   if (SUBMISSIONS.includes(rpc)) return reaches(principal, rpc, { ...target(owner), user: principal.user });
   return reaches(principal, rpc, nobodys && !made ? { tenant: null, user: null } : target(owner, sensitive));
 }

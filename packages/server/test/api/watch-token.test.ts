@@ -1,5 +1,5 @@
-// A stream outlives its token: it ends when the token is found to have lapsed, and not because the provider is
-// away for a while.
+// The token watch of an open stream: the stream ends when its token is no longer valid, but not because the provider is
+// unavailable.
 
 import type { UserName } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
@@ -21,7 +21,7 @@ function watched(again: () => Promise<Principal>, kind = "oidc") {
   return { watch: watchToken(parts, () => "Bearer x", end), end, look };
 }
 
-test("a token that is still good is looked at again and again", async () => {
+test("a valid token is checked again at each interval", async () => {
   const { watch, end, look } = watched(async () => someone);
   await vi.advanceTimersByTimeAsync(3 * REVALIDATE_MS);
   expect(look).toHaveBeenCalledTimes(3);
@@ -31,7 +31,7 @@ test("a token that is still good is looked at again and again", async () => {
   expect(look).toHaveBeenCalledTimes(3);
 });
 
-test("one that has lapsed ends the stream, and says why", async () => {
+test("an invalid token ends the stream with the reason", async () => {
   const refused = new ProblemError("unauthenticated", { detail: "The token is not valid: it has expired." });
   const { watch, end } = watched(() => Promise.reject(refused));
   await vi.advanceTimersByTimeAsync(REVALIDATE_MS);
@@ -39,7 +39,7 @@ test("one that has lapsed ends the stream, and says why", async () => {
   expect(watch.lapsed()).toBe(refused);
 });
 
-test("a provider that does not answer says nothing about the token", async () => {
+test("an unavailable provider does not end the stream", async () => {
   const { watch, end } = watched(() => Promise.reject(new ProblemError("identity_unavailable", { detail: "away" })));
   await vi.advanceTimersByTimeAsync(2 * REVALIDATE_MS);
   expect([end.mock.calls.length, watch.lapsed()]).toEqual([0, null]);

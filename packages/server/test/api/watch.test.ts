@@ -1,4 +1,4 @@
-// Watching through both doors: formats, filters, resuming, and how a stream ends.
+// Watching over REST and gRPC: formats, filters, resuming, and the end of a stream.
 
 import { get } from "node:http";
 import { create } from "@bufbuild/protobuf";
@@ -87,7 +87,7 @@ test("server-sent events carry kind, cursor and JSON, and resume from Last-Event
   expect(rest).not.toContain('"allocation_id":"2"');
 });
 
-test("a cursor, or the log_index of a list, replays what came after it", async () => {
+test("a cursor, or the log_index of a list, replays later events", async () => {
   const index = running.plane.view().index;
   await submit();
   const stream = await open(`/api/v1/events?cursor=${index}`);
@@ -111,7 +111,7 @@ test("filters by allocation, node and kind", async () => {
   nodes.close();
 });
 
-test("a cursor that is gone is 410, also as Last-Event-ID", async () => {
+test("an expired cursor is 410, also as Last-Event-ID", async () => {
   await submit();
   running.plane.forgetEvents(2);
   const answers = [
@@ -164,7 +164,7 @@ test("a stop ends streams with a reason", async () => {
   expect(await outcome).toBe("14 This server is stopping.");
 });
 
-/** How many are read at the moment. */
+/** The number of open reads. */
 function countSources(): () => number {
   let count = 0;
   const { events } = running.plane;
@@ -179,7 +179,7 @@ function countSources(): () => number {
   return () => count;
 }
 
-test("a caller who leaves ends the source", async () => {
+test("a caller that disconnects ends the source", async () => {
   const sources = countSources();
   const stream = await open("/v1/events", SSE);
   await expect.poll(sources).toBe(1);
@@ -187,7 +187,7 @@ test("a caller who leaves ends the source", async () => {
   await expect.poll(sources).toBe(0);
 });
 
-test("the events of one allocation are streamed until it has ended, and taken up after a cursor", async () => {
+test("the events of one allocation are streamed until it has ended, and resume after a cursor", async () => {
   await submit();
   const stream = await open("/api/v1/allocations/1/events/stream", SSE);
   running.plane.addNode("n1");

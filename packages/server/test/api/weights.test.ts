@@ -1,4 +1,4 @@
-// Weights are kept as thousandths that sum to one thousand, in the proportions that were asked for.
+// Weights are kept as thousandths that sum to one thousand, in the requested proportions.
 
 import { BALANCED_WEIGHTS, type Weights } from "@lattice/core";
 import fc from "fast-check";
@@ -7,24 +7,24 @@ import { normalised } from "../../src/api/handlers/weights.ts";
 
 const sum = (weights: Weights): number => Object.values(weights).reduce((total, weight) => total + weight, 0);
 
-test("weights that sum to one stay as they are, and so do none", () => {
+test("weights that sum to one, or are all zero, are unchanged", () => {
   expect(normalised(BALANCED_WEIGHTS)).toEqual({ weights: BALANCED_WEIGHTS, warning: null });
   const none = Object.fromEntries(Object.keys(BALANCED_WEIGHTS).map((factor) => [factor, 0])) as unknown as Weights;
   expect(normalised(none)).toEqual({ weights: none, warning: null });
 });
 
-test("others are scaled, and it is said", () => {
+test("other weights are scaled, with a warning", () => {
   const { weights, warning } = normalised({ ...BALANCED_WEIGHTS, priority: 1200 });
   expect(weights).toMatchObject({ priority: 600, wait_time: 100, fair_share: 100, topology: 75, conformance: 50 });
   expect(warning).toBe("the weights sum to 2 and were scaled so that they sum to 1");
 });
 
-test("what is no weight is left for the state to refuse", () => {
+test("invalid weights are left for `apply` to reject", () => {
   for (const priority of [-1, 0.5, Number.NaN])
     expect(normalised({ ...BALANCED_WEIGHTS, priority }).warning).toBeNull();
 });
 
-test("whatever they are, the sum is one, and nobody is off by a thousandth or more", () => {
+test("the sum is always one, and no weight is off by a thousandth or more", () => {
   const factors = Object.keys(BALANCED_WEIGHTS);
   const some = fc.array(fc.nat(100_000), { minLength: factors.length, maxLength: factors.length });
   fc.assert(

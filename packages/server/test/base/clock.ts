@@ -1,4 +1,4 @@
-// A clock for tests: time moves only when told to.
+// A clock for tests: time advances only on request.
 
 import { type Duration, type Instant, instant } from "@lattice/core";
 import type { Clock } from "../../src/base/clock.ts";
@@ -37,5 +37,5 @@ export function createTestClock(start = 1_000_000): TestClock {
   };
 }
 
-/** Lets everything that is ready run. */
+/** Runs everything that is ready. */
 export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

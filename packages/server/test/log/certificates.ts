@@ -1,4 +1,4 @@
-// An authority and one certificate for loopback addresses, good as server and as client, made for a test.
+// An authority and one certificate for loopback addresses, valid for servers and clients, for tests.
 
 import { execFileSync } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";

@@ -1,11 +1,10 @@
-// A door in front of a server that can be closed: answers are held back while questions still pass,
-// which is how a network loses the answer to a write that took effect.
+// A proxy that can hold back answers while requests still pass: a network loses the answer to a write that took effect.
 
 import { connect, createServer, type Socket } from "node:net";
 
 export interface CutProxy {
   readonly endpoint: string;
-  /** From now on nothing comes back. */
+  /** Holds back all further answers. */
   swallowAnswers(): void;
   /** Ends all connections. */
   cut(): void;

@@ -44,14 +44,14 @@ describe("a failing append", () => {
     { name: "a part written and a failing truncate", code: "storage_full", set: { space: 20, truncate: "EIO" } },
   ] as const;
 
-  test.each(cases)("$name: refused, then works again, and was never there", async ({ code, set }) => {
+  test.each(cases)("$name: the append is refused and never read, and later appends work", async ({ code, set }) => {
     const log = await openEmbeddedLog({ dir, fs: files, segmentBytes: 4096 });
     const leader = await lead(log);
     await fill(log, leader, 1, 3);
     for (let n = 0; n < 3; n += 1) {
       Object.assign(files.faults, set);
       const refused = log.append(leader, entries(leader.term, 4, "refused ".repeat(20), "refused too"));
-      // From the second on it may be the repair that fails, for a reason of its own.
+      // From the second append on, the repair may fail for its own reason.
       const codes = n === 0 ? [code] : [code, "unavailable"];
       await expect(refused).rejects.toSatisfy((cause: LogError) => codes.some((expected) => cause.code === expected));
       expect(log.status()).toMatchObject({
@@ -67,7 +67,7 @@ describe("a failing append", () => {
     expect(await all(4)).toEqual(["entry 1", "entry 2", "entry 3", "good"]);
   });
 
-  test.each(cases)("$name: refused, then the process ends, and it is not there", async ({ code, set }) => {
+  test.each(cases)("$name: the append is refused and absent after a restart", async ({ code, set }) => {
     const log = await openEmbeddedLog({ dir, fs: files, segmentBytes: 4096 });
     const leader = await lead(log);
     await fill(log, leader, 1, 3);
@@ -77,7 +77,7 @@ describe("a failing append", () => {
     expect(await all(3)).toEqual(["entry 1", "entry 2", "entry 3"]);
   });
 
-  test("no space for another segment: refused, nothing left behind, and works again", async () => {
+  test("no space for another segment: the append is refused without remains, and later appends work", async () => {
     const log = await openEmbeddedLog({ dir, fs: files, segmentBytes: 1024 });
     const leader = await lead(log);
     await fill(log, leader, 1, 3, 280);
@@ -167,7 +167,7 @@ test.runIf(process.getuid?.() === 0)("a file system that is really full", async 
   try {
     execFileSync("mount", ["-t", "tmpfs", "-o", "size=512k", "tmpfs", mounted]);
   } catch {
-    return; // root without the right to mount, as in a container
+    return; // root without permission to mount, as in a container
   }
   try {
     const log = await openEmbeddedLog({ dir: join(mounted, "log"), segmentBytes: 128 * 1024 });

@@ -61,7 +61,7 @@ test(`kill -9 in ${ROUNDS} rounds: every acknowledged entry is there`, async () 
     const from = appending.acknowledged();
     expect(from).toBeGreaterThanOrEqual(before);
     await sleep((round * 37) % 120);
-    // Where a disk is slow it takes longer until there is something to lose.
+    // On a slow disk it takes longer until there is something to lose.
     while (appending.acknowledged() < from + 2) await sleep(5);
     appending.child.kill("SIGKILL");
     await appending.exited;
@@ -80,7 +80,7 @@ test(`kill -9 in ${ROUNDS} rounds: every acknowledged entry is there`, async () 
     await log.close();
     before = lastIndex;
   }
-  expect(before).toBeGreaterThan(ROUNDS); // it did work
+  expect(before).toBeGreaterThan(ROUNDS); // it appended in every round
 });
 
 test("a second process and a second handle are refused: the directory is in use", async () => {

@@ -1,4 +1,4 @@
-// What a crash, or a bad disk, may leave on the disk, and what opening makes of it.
+// Recovery from the remains of a crash, and from damage.
 
 import { copyFile, mkdir, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ const segments = async (): Promise<readonly string[]> =>
     .sort()
     .map((name) => join(dir, name));
 
-/** Recovery alone, without lock and snapshots, so that a test can afford thousands. */
+/** Recovery alone, without lock and snapshots: fast enough for thousands of cases. */
 async function recovered(): Promise<{ lastIndex: number; warnings: readonly string[] }> {
   const warnings: string[] = [];
   const { segments: found } = await recoverSegments(diskFiles, dir, (text) => warnings.push(text));
@@ -43,7 +43,7 @@ async function written(): Promise<{ path: string; content: Buffer; start: number
 }
 
 describe("a torn last write", () => {
-  test("cut at every byte: the batch is there whole or not at all", async () => {
+  test("cut at every byte: the batch is complete or absent", async () => {
     const { path, content, start } = await written();
     for (let length = start; length <= content.length; length += 1) {
       await writeFile(path, content.subarray(0, length));

@@ -35,7 +35,7 @@ describe.each([1, 3])("%i members", (count) => {
   });
 });
 
-/** Damages it, and says which. */
+/** Damages the newest snapshot and returns its index. */
 async function newestSnapshot(
   endpoints: readonly string[],
   prefix: string,

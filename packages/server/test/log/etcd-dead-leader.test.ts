@@ -1,5 +1,5 @@
-// A leader that is known to be gone is replaced before its lease ends, and commits nothing afterwards,
-// should it be there after all.
+// A leader that is known to be gone is replaced before its lease ends, and commits nothing afterwards even if it still
+// runs.
 
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { EtcdError } from "../../src/log/etcd/client/etcd-error.ts";

@@ -53,7 +53,7 @@ test("an append without an answer is reported as in doubt", async () => {
   await proxy.close();
   await log.close();
   const again = await open("doubt");
-  // It was written: the reader tells the truth.
+  // It was written: the reader shows it.
   expect((await readThrough(again, 3, 3)).map(textOf)).toEqual(["three"]);
   await again.close();
 });
@@ -118,7 +118,7 @@ test("readers continue during compaction, far behind and at the end", async () =
   await fill(log, leader, 1, 30);
   const reading = [1, 20, 31].map((from) => readThrough(reader, from, 90));
   await fill(log, leader, 31, 60);
-  // While its connections are cut, everything its watch would have to begin with is compacted.
+  // While its connections are cut, the revisions that its watch needs are compacted.
   proxy.cut();
   await fill(log, leader, 61, 80);
   const { header } = await client.range({ key: Buffer.from("/") });
@@ -142,7 +142,7 @@ test("a watch that starts before a compaction reads everything again", async () 
   const { header } = await client.range({ key: keys.head });
   await client.compact(header?.revision ?? 0n);
   let reads = 0;
-  // As if so much time had passed between reading and watching that the revision is gone.
+  // As if the revision had been compacted between reading and watching.
   const late: EtcdClient = {
     ...client,
     async range(request, signal) {

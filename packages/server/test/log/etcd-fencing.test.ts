@@ -1,5 +1,5 @@
-// Only the leader commits: a leader that was stopped and woke up again, one whose lease was taken
-// away, and one that knows nothing of it. And leadership ends here before it can end in etcd.
+// Only the leader commits: not a resumed leader, not one whose lease was revoked, not one that missed the election. And
+// leadership ends locally before it can end in etcd.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { rm } from "node:fs/promises";
@@ -119,7 +119,7 @@ test("etcd refuses an author that wrongly believes it leads", async () => {
   const large = entries(old.term, 4, "x".repeat(3 * 1024 * 1024));
   expect(await appendToEtcd({ ...frozen, lastIndex: 3, entries: large })).toEqual({ kind: "lost_leadership" });
   expect((await client.range({ ...keys.partsBefore(99), countOnly: true })).count).toBe(0n);
-  // Neither does the right author at the wrong place.
+  // The right author with the wrong index is refused too.
   const now = (await client.range({ key: keys.leader })).kvs[0]?.createRevision ?? 0n;
   const misplaced = { ...frozen, createRevision: now, lastIndex: 2, entries: entries(next.term, 3, "again") };
   expect(await appendToEtcd(misplaced)).toEqual({ kind: "wrong_index", lastIndex: 3 });

@@ -1,5 +1,5 @@
-// A member of etcd of our own: started, left running, adopted, restarted when it dies, joined by
-// others; and everything that keeps it from running is said in words.
+// A managed etcd member: started, left running, adopted, restarted when it dies, joined by others. Every failed start
+// has a readable error.
 
 import { chmod, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -168,7 +168,7 @@ test("a removed member ends for good, and its data is not used again", async () 
     optionsOf(one, founding(one)),
   );
   started.add(log.member);
-  // Told before it starts, and told twice: it is one member all the same.
+  // Announced before it starts, and twice: it is still one member.
   await log.shared?.add({ id: "s2", peer: two.peer });
   const members = (await log.shared?.add({ id: "s2", peer: two.peer })) ?? [];
   expect(members.map(({ name }) => name).sort()).toEqual(["", "stays"]);
@@ -232,7 +232,7 @@ describe("failed starts", () => {
     const missing = join(dir, "missing", "etcd");
     await expect(findEtcd(missing, "")).rejects.toMatchObject({
       code: "missing_binary",
-      message: `${missing} cannot be run: it is not there; ${advice}`,
+      message: `${missing} cannot be run: no such file; ${advice}`,
     });
   });
 
@@ -248,7 +248,7 @@ describe("failed starts", () => {
     expect(await findEtcd(newer, "")).toEqual({ path: newer, version: "3.10.1" });
   });
 
-  test("nothing to resume", async () => {
+  test("a start without data and without --bootstrap or --join is refused", async () => {
     const at = await place("nothing");
     await expect(start(at, { kind: "resume" })).rejects.toMatchObject({
       code: "no_data",

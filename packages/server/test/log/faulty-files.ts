@@ -1,9 +1,9 @@
-// A disk that fails on command: each fault names an operation and stays until it is taken away.
+// A disk that fails on command: each fault names an operation and stays until it is removed.
 
 import { diskFiles, type Files, type OpenFile } from "../../src/log/embedded/files.ts";
 
 export interface Faults {
-  /** Bytes the disk still takes; then ENOSPC. Undefined: no limit. */
+  /** Free bytes; ENOSPC afterwards. Undefined without a limit. */
   space?: number | undefined;
   /** Most bytes per write. */
   shortWrites?: number | undefined;

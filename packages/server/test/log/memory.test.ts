@@ -1,4 +1,4 @@
-// What the memory engine has beside the contract: faults, and the loss of a lease.
+// The memory engine beyond the contract: faults, and the loss of a lease.
 
 import { expect, test } from "vitest";
 import { createMemoryStore, LogError, openLog, openMemoryLog } from "../../src/log/index.ts";

@@ -1,5 +1,5 @@
-// The archive of the audit log between two servers, over the wire: what one lacks comes from the other, and whoever does
-// not have the servers' token gets nothing.
+// The audit archive between two servers, over the wire: gaps are filled from the other server, and callers without the
+// servers' token get nothing.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -57,7 +57,7 @@ afterAll(() => {
   rmSync(dir, { recursive: true, force: true, maxRetries: 9 });
 });
 
-test("a server that joins has the whole archive after a while", async () => {
+test("a server that joins gets the whole archive", async () => {
   const here = await opened("here");
   const view = () => ({ audit: () => [{ n: COUNT + 1 } as AuditRecord].values() });
   const source = { id: "s1", readAudit: line("right").readAudit };
@@ -71,7 +71,7 @@ test("a server that joins has the whole archive after a while", async () => {
   await here.close();
 });
 
-test("a stranger gets nothing, and bad numbers are refused", async () => {
+test("callers without the token get nothing, and invalid numbers are refused", async () => {
   const read = async (token: string, first: number) => {
     for await (const page of line(token).readAudit({ first, through: 5 }, new AbortController().signal))
       if (page.records.length > 0) return page.records.length;

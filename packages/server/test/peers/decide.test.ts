@@ -1,4 +1,4 @@
-// What may be done to the members, from the list of them alone.
+// Decisions about changes of the members, from the list of members.
 
 import { create } from "@bufbuild/protobuf";
 import { ProblemError, pb } from "@lattice/wire";
@@ -14,28 +14,28 @@ const member = (n: number, more: Partial<pb.Member> = {}): pb.Member => {
 const three = [member(1, { leader: true }), member(2), member(3)];
 const codeOf = (error: ProblemError | null): string | null => error?.problem.code ?? null;
 
-describe("a newcomer", () => {
-  test("is taken at a new address, and again at the same one", () => {
+describe("a new member", () => {
+  test("is accepted at a new address, and again at the same one", () => {
     expect(refuseNewcomer(three, { id: "server-4", peer: "host-4:9000" })).toBeNull();
     expect(refuseNewcomer(three, { id: "server-3", peer: "host-3:9000" })).toBeNull();
   });
-  test("is refused under an id, or at an address, that another has", () => {
+  test("is refused with the id or the address of another member", () => {
     const moved = refuseNewcomer(three, { id: "server-3", peer: "host-4:9000" });
     expect(codeOf(moved)).toBe("conflict");
     expect(moved?.problem).toMatchObject({
-      detail: "server-3 is a member already, at host-3:9000.",
+      detail: "server-3 is already a member, at host-3:9000.",
       hint: expect.stringContaining("remove-member server-3"),
     });
     expect(codeOf(refuseNewcomer(three, { id: "server-4", peer: "host-3:9000" }))).toBe("conflict");
   });
-  test("may take the place of one that was added and never started", () => {
+  test("may replace a member that was added and never started", () => {
     const added = member(3, { id: "host-3:9000" });
     if (added.etcd !== undefined) added.etcd.name = "";
     expect(refuseNewcomer([member(1), added], { id: "server-3", peer: "host-3:9000" })).toBeNull();
   });
 });
 
-test("a member is found by its server's id, and by what etcd calls it", () => {
+test("a member is found by its server's id, and by its name in etcd", () => {
   for (const id of ["server-2", "lattice-2", "a2"]) expect(findMember(three, id)?.id).toBe("server-2");
   expect(findMember(three, "server-9")).toBeNull();
   expect(findMember([create(pb.MemberSchema, { id: "x" })], "")).toBeNull();
@@ -50,14 +50,14 @@ describe("a successor", () => {
   ])("is refused with %s", (code, to, members) => {
     expect(codeOf(refuseTransfer(members, to))).toBe(code);
   });
-  test("is the one that is furthest, and of equals the first", () => {
+  test("is the server with the highest index, the first of equals", () => {
     expect(chooseSuccessor(three, "server-1")).toBe("server-2");
     expect(chooseSuccessor([member(1), member(2), member(3, { appliedIndex: "101" })], "server-1")).toBe("server-3");
     expect(chooseSuccessor([member(1), member(2, { healthy: false })], "server-1")).toBeNull();
   });
 });
 
-test("what the engine says becomes a problem with a code", () => {
+test("errors of the engine become problems with a code", () => {
   const said = (cause: unknown): string => asProblem(cause, "it failed").problem.code;
   expect(said(new EtcdError("refused", "no"))).toBe("majority_at_risk");
   expect(said(new EtcdError("not_found", "no"))).toBe("unknown_member");

@@ -1,5 +1,5 @@
-// A leader that was killed and started again still stands in the election under the proof of its earlier life, for as
-// long as its lease lasts. Whoever asks it meanwhile must be told to try again, not that it may not ask.
+// A leader that was killed and restarted keeps its old name and token in the election until the lease ends. Callers
+// must get a retryable error meanwhile, not `forbidden`.
 
 import { credentials, Server, ServerCredentials } from "@grpc/grpc-js";
 import type { Command } from "@lattice/core";
@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { connectPeer } from "../../src/peers/client.ts";
 import { type PeerServiceParts, peerService } from "../../src/peers/service.ts";
 
-test("a proof of an earlier life is answered as 'nobody leads', which callers try again", async () => {
+test("an outdated peer token is answered with not_leader, which callers retry", async () => {
   const { definition, implementation } = peerService({ token: "of this life" } as PeerServiceParts);
   const server = new Server();
   server.addService(definition, implementation);

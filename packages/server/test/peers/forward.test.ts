@@ -125,7 +125,7 @@ test.each([
   expect(await end).toBe(gone);
 });
 
-test("messages go both ways, in order", async () => {
+test("messages pass in both directions, in order", async () => {
   const { forward } = await leaderWith(async function* (_call, requests) {
     for await (const message of requests as AsyncIterable<pb.AttachRequest>)
       yield create(pb.AttachResponseSchema, { message: { case: "stdout", value: dataOf(message) } });

@@ -59,7 +59,7 @@ async function full(through: number): Promise<History> {
   return history;
 }
 
-test("a server that was away gets all of it from one that was there", async () => {
+test("a server with a gap gets all records from another", async () => {
   const whole = await full(500);
   const away = await historyOf();
   away.begin(logIndex(400));
@@ -84,7 +84,7 @@ test("a server that was away gets all of it from one that was there", async () =
   expect(await away.get(idOf(4_011))).toBeNull();
 });
 
-test("a server with a gap says so, and still gives what it has", async () => {
+test("a server with a gap reports it, and still sends its records", async () => {
   const gappy = await historyOf();
   gappy.begin(logIndex(100));
   await gappy.append([{ ...finished(1), index: logIndex(101) }]);
@@ -99,7 +99,7 @@ test("a server with a gap says so, and still gives what it has", async () => {
   ]);
 });
 
-test("strangers and nonsense are refused; a stream that is stopped does not look like one that ended", async () => {
+test("other callers and invalid ranges are refused; an interrupted stream does not look complete", async () => {
   const whole = await full(5);
   const address = await served(whole, "secret");
   const read = async (client: PeerClient, after: number, signal: AbortSignal) => {

@@ -1,4 +1,4 @@
-// What becomes of a wish to join, from the answer it got.
+// Decisions of a joining server, from the answer it got.
 
 import { problem } from "@lattice/wire";
 import { expect, test } from "vitest";
@@ -9,7 +9,7 @@ const own = { name: "lattice-3", peer: "host-3:9000" };
 const decide = (answer: JoinAnswer) => decideJoin(answer, { address: "host-1:50051", id: "server-3", own });
 const first = { name: "lattice-1", peer: "host-1:9000" };
 
-test("taken in: it begins with all members, itself by its own name", () => {
+test("added: it starts with all members, with its own name for itself", () => {
   const unstarted = { name: "", peer: "host-2:9000" };
   const namesake = { name: "lattice-3", peer: "host-9:9000" };
   const members = [first, unstarted, { name: "", peer: own.peer }, namesake];
@@ -22,7 +22,7 @@ test("taken in: it begins with all members, itself by its own name", () => {
   });
 });
 
-test("known there, but its data is gone: it says how to begin again", () => {
+test("known with its data lost: the error has the way to join again", () => {
   const step = decide({ kind: "members", members: [first, own] });
   expect(step).toMatchObject({ kind: "give_up", error: { code: "already_member" } });
   expect(step.kind === "give_up" && step.error.message).toContain("lattice admin raft remove-member server-3");
@@ -38,8 +38,8 @@ test.each([
   expect(decide({ kind: "refused", problem: problem(code) }).kind).toBe(kind);
 });
 
-test("no server of ours: it is taken for an endpoint of etcd; nobody there: later", () => {
-  expect(decide({ kind: "stranger" })).toEqual({
+test("another program is taken for an etcd endpoint; without an answer it retries", () => {
+  expect(decide({ kind: "not_a_server" })).toEqual({
     kind: "begin",
     begin: { kind: "join", endpoints: ["host-1:50051"] },
   });

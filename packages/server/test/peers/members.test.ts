@@ -1,4 +1,4 @@
-// One list from several sources: whoever is known to any of them is in it, once.
+// One list from several sources: each server that any source knows is listed once.
 
 import { create } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
@@ -41,7 +41,7 @@ const sources = (more: Partial<MemberSources>): MemberSources => ({
   ...more,
 });
 
-test("a server alone is one member", () => {
+test("a single server is one member", () => {
   expect(listMembers(sources({}))).toMatchObject([
     { id: "server-1", address: "host-1:50051", leader: true, healthy: true, appliedIndex: "10", lag: 2 },
   ]);
@@ -65,7 +65,7 @@ test("three servers, one of which does not answer", () => {
   expect(JSON.stringify(listed, (_, v) => (typeof v === "bigint" ? String(v) : v))).not.toContain("secret");
 });
 
-test("one that is away is known from etcd, from the configuration, or by its address alone", () => {
+test("an absent server is known from etcd, from the configuration, or only by its address", () => {
   const listed = listMembers(
     sources({
       present: [there(1)],
@@ -83,13 +83,13 @@ test("one that is away is known from etcd, from the configuration, or by its add
   ]);
 });
 
-test("a server whose member is gone belongs to the cluster no more, unless etcd names nobody", () => {
+test("a server whose member was removed no longer belongs to the cluster, unless etcd lists no members", () => {
   const gone = { present: [there(1)], known: [known(1), known(2)] };
   expect(listMembers(sources({ ...gone, etcd: [etcd(1)] })).map(({ id }) => id)).toEqual(["server-1"]);
   expect(listMembers(sources(gone)).map(({ id }) => id)).toEqual(["server-1", "server-2"]);
 });
 
-test("what a server says of its own member counts more than what is seen from outside", () => {
+test("the answer of a server about its own member takes precedence", () => {
   const [id, standing] = answer(2);
   standing.etcd = create(pb.EtcdMemberSchema, { id: "a2", name: "lattice-2", raftTerm: "7", healthy: true });
   const answers = new Map([answer(1), [id, standing] as const]);
@@ -98,7 +98,7 @@ test("what a server says of its own member counts more than what is seen from ou
   expect(listed).toHaveLength(2);
 });
 
-test("one that was removed is gone at once, although the store lists it until its lease ends", () => {
+test("a removed server is gone at once, although the store lists it until its lease ends", () => {
   const listed = listMembers(
     sources({ present: [there(1), there(2)], known: [known(1)], answers: new Map([answer(1)]), etcd: [etcd(1)] }),
   );

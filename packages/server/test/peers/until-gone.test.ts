@@ -1,4 +1,4 @@
-// When a port proves that its process is gone: only when it was reached before, and refuses since.
+// When a port proves that its process has ended: only if it was reached before and refuses now.
 
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -58,7 +58,7 @@ async function reached(listener: Listener): Promise<void> {
   while (listener.sockets.size === 0) await sleep(5);
 }
 
-describe("a server is gone", () => {
+describe("a server process has ended", () => {
   it("when its port was reached, and then refuses", async () => {
     const listener = await listen();
     const watched = watch(nameOf(listener.port));
@@ -69,7 +69,7 @@ describe("a server is gone", () => {
     expect(watched.verdict()).toBe("gone");
   });
 
-  it("not when only the connection ends", async () => {
+  it("not when only the connection closes", async () => {
     const listener = await listen();
     const watched = watch(nameOf(listener.port));
     for (let n = 0; n < 5; n += 1) {
@@ -95,7 +95,7 @@ describe("a server is gone", () => {
     expect(watched.verdict()).toBe("stopped");
   });
 
-  it("never, for a name without an address", async () => {
+  it("never without an address", async () => {
     const watched = watch("server-1");
     await sleep(20);
     expect(watched.verdict()).toBe("none");

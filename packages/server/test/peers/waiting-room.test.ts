@@ -1,4 +1,4 @@
-// Who comes while nobody leads waits, is let in when somebody does, and is not kept for ever.
+// Agents that connect while no server leads wait, are admitted when one does, and are refused after a while.
 
 import { describe, expect, it } from "vitest";
 import { createWaitingRoom } from "../../src/peers/waiting-room.ts";
@@ -18,7 +18,7 @@ function rig(limit?: number) {
 }
 
 describe("the waiting room", () => {
-  it("keeps agents until somebody leads, and lets them in as they came", async () => {
+  it("keeps agents until a server leads, and admits them in order", async () => {
     const { clock, said, room, come, lead } = rig();
     come("a");
     come("b");
@@ -30,7 +30,7 @@ describe("the waiting room", () => {
     expect(room.size).toBe(0);
   });
 
-  it("lets thousands in over several turns, each once", async () => {
+  it("admits thousands over several turns, each once", async () => {
     const { clock, said, come, lead } = rig();
     for (let n = 0; n < 3_000; n += 1) come(`n${n}`);
     lead(true);
@@ -39,7 +39,7 @@ describe("the waiting room", () => {
     expect(new Set(said).size).toBe(3_000);
   });
 
-  it("forgets who left", async () => {
+  it("removes agents that disconnect", async () => {
     const { clock, said, come, lead } = rig();
     const leave = come("a");
     come("b");
@@ -49,7 +49,7 @@ describe("the waiting room", () => {
     expect(said).toEqual(["b in"]);
   });
 
-  it("sends away who has waited too long, and who finds it full", async () => {
+  it("refuses agents that have waited too long, and agents that find it full", async () => {
     const { clock, said, come } = rig(2);
     come("a");
     await clock.advance(5_000);
@@ -60,7 +60,7 @@ describe("the waiting room", () => {
     expect(said).toEqual(["c away", "a away"]);
   });
 
-  it("sends everybody away when it closes", () => {
+  it("refuses all agents when it closes", () => {
     const { said, room, come } = rig();
     come("a");
     room.close();

@@ -1,12 +1,10 @@
-// JSON text to a plain value, with the line and column when it is malformed. The platform's parser
-// does the work and is fast; only after it has refused does the scanner below look for the place,
-// because the platform's messages do not always name it.
+// Parses JSON text and reports the line and column of an error. The platform's parser does the work; the scanner below
+// searches for the position only after a failure, because the platform's messages do not always have it.
 
 import { ProblemError } from "../errors/problem.ts";
 import type { Json } from "../json/value.ts";
 import { refuseDeep } from "./depth.ts";
 import { type BodyLimits, DEFAULT_BODY_LIMITS } from "./limits.ts";
-import { positionAt } from "./position.ts";
 
 export function parseJsonText(text: string, limits: BodyLimits = DEFAULT_BODY_LIMITS): Json {
   let value: Json;
@@ -35,7 +33,7 @@ const SPACE = /[ \t\r\n]*/y;
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])|true\b|false\b|null\b/y;
 
-/** Walks the text with a stack of open brackets; each step knows what may come next. */
+/** Walks the text with a stack of open brackets and checks each token against what the grammar allows next. */
 export function findFault(text: string): Fault {
   const open: string[] = [];
   let at = 0;
@@ -89,4 +87,12 @@ function hintFor(text: string, offset: number): string {
     return 'For YAML, send "Content-Type: application/yaml"; otherwise send one JSON object.';
   }
   return "Send one JSON object.";
+}
+
+function positionAt(text: string, offset: number): { line: number; column: number } {
+  const before = text.slice(0, offset);
+  const lastBreak = before.lastIndexOf("\n");
+  let line = 1;
+  for (let at = before.indexOf("\n"); at >= 0; at = before.indexOf("\n", at + 1)) line += 1;
+  return { line, column: offset - lastBreak };
 }

@@ -1,8 +1,8 @@
-// How large and how deep a body may be.
+// The limits on the size and depth of a request body.
 
 export interface BodyLimits {
   readonly maxBytes: number;
-  /** Objects and lists inside one another. */
+  /** Nested objects and lists. */
   readonly maxDepth: number;
 }
 

@@ -1,12 +1,12 @@
-// A request body as a plain value: JSON or YAML, by its content type. YAML is loaded when it is
-// first needed, because most callers never send it. What the value means is decided elsewhere.
+// Parses a request body, JSON or YAML by its content type, into a plain value. The YAML library is loaded on first use,
+// because most callers never send YAML. Interpreting the value is the caller's task.
 
 import { ProblemError } from "../errors/problem.ts";
 import type { Json } from "../json/value.ts";
 import { parseJsonText } from "./json-text.ts";
 import { type BodyLimits, DEFAULT_BODY_LIMITS } from "./limits.ts";
 
-/** Undefined for an empty body. Rejects with a ProblemError. */
+/** Returns undefined for an empty body. Rejects with a ProblemError. */
 export async function parseBody(
   contentType: string | undefined,
   body: string | Uint8Array,
@@ -41,7 +41,7 @@ function refuseLarge(body: string | Uint8Array, { maxBytes }: BodyLimits): void 
   }
 }
 
-/** As UTF-8, without a byte order mark. */
+/** Decodes UTF-8 and drops a byte order mark. */
 function textOf(body: string | Uint8Array): string {
   if (typeof body === "string") return body.startsWith("\ufeff") ? body.slice(1) : body;
   try {

@@ -1,14 +1,13 @@
-// YAML text to a plain value. Only the core schema of YAML 1.2, one document, no custom tags, and
-// few aliases, so that a small text cannot grow into a large value.
+// Parses YAML text into a plain value. Accepts only the core schema of YAML 1.2, one document, no custom tags and few
+// aliases, so that a small text cannot expand into a large value.
 
-import { LineCounter, parseDocument, YAMLError } from "yaml";
+import { Lexer, LineCounter, Parser, parseDocument, YAMLError } from "yaml";
 import { ProblemError } from "../errors/problem.ts";
 import type { Json } from "../json/value.ts";
 import { refuseDeep } from "./depth.ts";
 import { type BodyLimits, DEFAULT_BODY_LIMITS } from "./limits.ts";
-import { refuseNested } from "./nesting.ts";
 
-/** Aliases resolved in one document, counted with their copies; submissions hardly use any. */
+/** Aliases in one document, counted with their copies; submissions hardly use any. */
 const MAX_ALIASES = 100;
 
 export function parseYamlText(text: string, limits: BodyLimits = DEFAULT_BODY_LIMITS): Json {
@@ -48,6 +47,21 @@ function messageOf(cause: unknown): string {
     return "it is nested too deep";
   if (cause instanceof ReferenceError) return "its aliases expand to too much, or refer to nothing";
   if (!(cause instanceof Error)) return "it cannot be read";
-  // The library appends the place and the source line, which may be long.
+  // The library appends the position and the source line, which may be long.
   return (cause.message.split("\n", 1)[0] ?? "").replace(/ at line \d+, column \d+:?$/, "");
+}
+
+/** Entries of the reader's stack that are no nesting: the document, and the scalar being read. */
+const OUTSIDE = 2;
+
+function refuseNested(text: string, maxDepth: number): void {
+  const parser = new Parser();
+  for (const lexeme of new Lexer().lex(text)) {
+    for (const _token of parser.next(lexeme)) {
+      // Only the stack matters; completed values have left it.
+    }
+    if (parser.stack.length > maxDepth + OUTSIDE) {
+      throw new ProblemError("malformed_body", { detail: `the body is nested more than ${maxDepth} deep` });
+    }
+  }
 }

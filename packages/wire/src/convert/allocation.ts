@@ -1,5 +1,5 @@
-// An allocation record as the contract shows it: the phase flattened into columns, with what only the
-// leader knows (why it waits, when it should start) added by the caller.
+// Converts an allocation record to the contract: the phase is flattened into columns. The caller adds what only the
+// leader knows: the pending reasons and the estimated start.
 
 import { create } from "@bufbuild/protobuf";
 import {
@@ -30,10 +30,10 @@ export interface AllocationExtra {
   readonly pendingReasons?: readonly string[];
   /** One for each of them. */
   readonly reasonCodes?: readonly string[];
-  /** Milliseconds since 1970, and whether a reservation stands for it. */
+  /** Milliseconds since 1970, and whether it is a reservation. */
   readonly estimate?: { readonly at: number; readonly reserved: boolean } | null;
   readonly logIndex?: number;
-  /** Of the nodes it is on, each once. */
+  /** The distinct values of its nodes. */
   readonly topologyGroups?: readonly string[];
 }
 
@@ -86,7 +86,7 @@ const instantOf = (ms: number | null | undefined) => (typeof ms === "number" ? t
 const unmetOf = ({ spec, unmet = [] }: Allocation): proto.Dependency[] =>
   unmet.flatMap((n) => spec.dependsOn?.[n] ?? []).map(dependencyToProto);
 
-/** Why it failed, was cancelled or was requeued; empty otherwise. */
+/** The reason of a failure, cancellation or requeue; empty otherwise. */
 function reasonOf(phase: AllocationPhase): string {
   switch (phase.kind) {
     case "pending":
@@ -114,7 +114,7 @@ const progressOf = ({ nodes, progress }: PlacedPhase): proto.NodeProgress[] =>
 function nodeProgressToProto(node: string, progress: NodeProgress | undefined): proto.NodeProgress {
   const message = create(NodeProgressSchema, {
     node,
-    // Ordered means that the node has not answered yet: to a reader it still waits.
+    // A node in state `ordered` has not responded yet, so it is shown as pending.
     state:
       progress === undefined || progress.state === "ordered"
         ? AllocationState.PENDING

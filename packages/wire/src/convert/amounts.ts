@@ -1,10 +1,10 @@
-// Units at the border. `memory_gb` counts GiB (2^30 bytes), as schedulers do; shares and weights are
-// fractions on the wire and thousandths inside, because replicated state holds no floats.
+// Converts units. `memory_gb` counts GiB (2^30 bytes), as schedulers do; shares and weights are fractions in the
+// contract and thousandths inside, because replicated state holds no floats.
 
 const GIB = 2 ** 30;
 
 export const gbToBytes = (gb: number): number => Math.round(gb * GIB);
-/** Rounded to ten decimals: no byte is lost, and 23.54 stays 23.54. */
+/** Rounds to ten decimals, which keeps every byte and shows 23.54 as 23.54. */
 export const bytesToGb = (bytes: number): number => Math.round((bytes / GIB) * 1e10) / 1e10;
 
 export const fractionToMilli = (fraction: number): number => Math.round(fraction * 1000);

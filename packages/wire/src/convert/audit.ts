@@ -1,9 +1,8 @@
-// Converts audit records to the contract and back. The owner of an export can rebuild the records as
-// they were hashed, and see for themselves whether the chain holds.
+// Converts audit records to the contract and back. From an export, the hashed records can be rebuilt and the hash chain
+// verified.
 
 import { create } from "@bufbuild/protobuf";
 import {
-  type AllocationId,
   AUDIT_SCOPES,
   type AuditRecord,
   type AuditScope,
@@ -11,9 +10,7 @@ import {
   brokenChain,
   instant,
   logIndex,
-  type NodeId,
-  type TenantId,
-  type UserName,
+  unchecked,
 } from "@lattice/core";
 import type * as proto from "../../gen/lattice/v1/access_pb.ts";
 import { AuditRecordSchema } from "../../gen/lattice/v1/access_pb.ts";
@@ -46,13 +43,13 @@ function auditFromProto(record: proto.AuditRecord): AuditRecord {
     n: Number(record.number),
     index: logIndex(Number(record.logIndex)),
     at: instant(record.at === undefined ? 0 : timestampToMs(record.at)),
-    user: record.user as UserName,
+    user: unchecked.user(record.user),
     action: record.eventType,
     scope,
     detail: record.detail,
-    ...(record.tenant === "" ? {} : { tenant: record.tenant as TenantId }),
-    ...(record.allocationId === "" ? {} : { allocation: record.allocationId as AllocationId }),
-    ...(record.node === "" ? {} : { node: record.node as NodeId }),
+    ...(record.tenant === "" ? {} : { tenant: unchecked.tenant(record.tenant) }),
+    ...(record.allocationId === "" ? {} : { allocation: unchecked.allocation(record.allocationId) }),
+    ...(record.node === "" ? {} : { node: unchecked.node(record.node) }),
     ...(record.dataPath === "" ? {} : { dataPath: record.dataPath }),
     prev: record.previousHash,
     hash: record.hash,

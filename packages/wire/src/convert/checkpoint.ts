@@ -1,5 +1,5 @@
-// Checkpoints between the contract and the core: what a submission says of them, and what is known of an
-// allocation's. What only the leader hears of one that is being taken is added by the caller.
+// Converts the checkpoint settings of a submission and the checkpoints of an allocation. The caller adds the progress
+// of a running checkpoint, which only the leader knows.
 
 import { create } from "@bufbuild/protobuf";
 import {
@@ -19,7 +19,7 @@ import { timestampFromMs } from "../json/timestamp.ts";
 
 const STRATEGIES: readonly string[] = ["auto", "manual"];
 
-/** Undefined: it takes no checkpoints. */
+/** Returns undefined for an allocation without checkpoint support. */
 export function checkpointFromProto(asked: Checkpoint | undefined, problems: FieldList): CheckpointSpec | undefined {
   const strategy = asked?.strategy.toLowerCase() ?? "";
   if (asked === undefined || strategy === "none" || (strategy === "" && asked.mode === "")) return undefined;
@@ -34,7 +34,7 @@ export function checkpointFromProto(asked: Checkpoint | undefined, problems: Fie
     return undefined;
   }
   if (named !== null && named !== mode) {
-    problems.add("allocation.checkpoint.mode", `is ${mode}, but the strategy says ${named}`);
+    problems.add("allocation.checkpoint.mode", `is ${mode}, but the strategy is ${named}`);
   }
   return {
     mode,
@@ -56,7 +56,7 @@ export const checkpointToProto = ({ mode, auto, port, timeout, maxDeferral }: Ch
     maxDeferralSeconds: Math.ceil(maxDeferral / 1000),
   });
 
-/** Undefined: none was asked for. */
+/** Returns undefined when no checkpoint was requested. */
 export function checkpointStatus({ phase, spec, checkpoints }: Allocation): proto.CheckpointStatus | undefined {
   if (checkpoints === undefined) return undefined;
   const { asked, taken, last, failure } = checkpoints;

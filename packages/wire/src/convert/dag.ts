@@ -1,5 +1,5 @@
-// A DAG as the contract shows it. How each member stands is the caller's to say: only it can look at
-// the records.
+// Converts a DAG to the contract. The caller provides the state of each member, because only the caller has the
+// records.
 
 import { create } from "@bufbuild/protobuf";
 import { type Dag, type DagNode, type DagState, dagState, MEMBER_OPEN } from "@lattice/core";
@@ -18,7 +18,7 @@ export interface MemberStanding {
 
 type StandingOf = (member: DagNode, n: number) => MemberStanding;
 
-/** Without `standingOf` the members are left out. */
+/** Omits the members without `standingOf`. */
 export function dagToProto(dag: Dag, logIndex: number, standingOf?: StandingOf): proto.Dag {
   const message = create(proto.DagSchema, {
     id: dag.id,

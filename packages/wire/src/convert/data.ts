@@ -1,5 +1,5 @@
-// Mounts and folders of a submission between the contract and the core. An amount of scratch is a text there, `500GB`, and
-// bytes here; it is written back in the largest unit that divides it.
+// Converts mounts and directories of a submission. Scratch space is a text such as `500GB` in the contract and bytes in
+// the core; it is written in the largest unit that divides it.
 
 import { create } from "@bufbuild/protobuf";
 import type { AllocationSpec, DataSpec, Mount } from "@lattice/core";
@@ -17,14 +17,14 @@ export function dataFromProto(
   const scratchBytes = data.scratchPerNode === "" ? null : parseSize(data.scratchPerNode);
   if (Number.isNaN(scratchBytes))
     problems.add("allocation.data.scratch_per_node", "must be an amount such as 500GB, 1.5TB or 64GiB");
-  const said: DataSpec = {
+  const spec: DataSpec = {
     ...(data.output === "" ? null : { output: data.output }),
     ...(scratchBytes === null ? null : { scratchBytes }),
     ...(data.defaults ? { defaults: true } : null),
   };
   return {
     ...(mounts.length === 0 ? null : { mounts }),
-    ...(Object.keys(said).length === 0 ? null : { data: said }),
+    ...(Object.keys(spec).length === 0 ? null : { data: spec }),
   };
 }
 
@@ -57,7 +57,7 @@ function mountsOf(data: proto.Data, problems: FieldList): Mount[] {
   });
 }
 
-/** The largest first. */
+/** Largest unit first. */
 const UNITS: readonly (readonly [string, number])[] = [
   ["TB", 1e12],
   ["GB", 1e9],
@@ -69,7 +69,7 @@ const UNITS: readonly (readonly [string, number])[] = [
   ["KiB", 1024],
 ];
 
-/** NaN: it is no amount. */
+/** Returns NaN for text that is no amount. */
 function parseSize(text: string): number {
   const match = /^(\d{1,15}(?:\.\d{1,6})?)\s*([KMGT]i?B)$/i.exec(text.trim());
   const unit = UNITS.find(([name]) => name.toLowerCase() === match?.[2]?.toLowerCase());

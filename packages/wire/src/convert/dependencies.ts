@@ -1,4 +1,4 @@
-// Dependencies of a submission, both ways.
+// Converts the dependencies of a submission in both directions.
 
 import { create } from "@bufbuild/protobuf";
 import { DEPENDENCY_CONDITIONS, type Dependency, type DependencyCondition } from "@lattice/core";

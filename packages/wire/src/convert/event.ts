@@ -1,4 +1,4 @@
-// Events with their cursor. A cursor is "index:n": the log entry, and the event's place in it.
+// Converts events and cursors. A cursor is "index:n": the log index and the number of the event within the entry.
 
 import { create } from "@bufbuild/protobuf";
 import { type Event, type LogIndex, logIndex } from "@lattice/core";

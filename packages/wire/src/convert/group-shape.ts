@@ -9,7 +9,7 @@ import { fieldError } from "../errors/field-list.ts";
 const FIELD = "allocation.task_group";
 const HINT = 'Write "1,3,5-7", or leave it out and give start and end.';
 
-/** Whether a range makes sense is the core's to say. Throws a ProblemError for a list that is none. */
+/** The core validates the range. Throws a ProblemError for a malformed list. */
 export const shapeFromProto = (written: TaskGroup): GroupShape => ({
   range: written.indexes === "" ? plainRange(written) : listedRange(written),
   concurrency: written.concurrency ?? null,
@@ -23,7 +23,7 @@ function listedRange({ start, end, step, indexes }: TaskGroup): ElementRange {
   const range = rangeOfRuns(parsed.runs);
   const given = (start === 0 && end === 0) || (start === range.start && end === range.end);
   if (!given || (step ?? range.step) !== range.step) {
-    const detail = `says other indexes than start, end and step (${range.start} to ${range.end})`;
+    const detail = `has other indexes than start, end and step (${range.start} to ${range.end})`;
     throw fieldError([{ field: `${FIELD}.indexes`, detail, hint: HINT }]);
   }
   return range;

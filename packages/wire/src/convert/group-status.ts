@@ -8,7 +8,7 @@ import { shapeToProto } from "./group-shape.ts";
 export interface ElementsNow {
   /** Elements in the queue. */
   readonly pending: number;
-  /** Suspended until they are resumed. */
+  /** Suspended until a user resumes them. */
   readonly resting: number;
 }
 

@@ -1,5 +1,4 @@
-// A task group as the contract shows it: an allocation whose state is that of the whole, with the counts
-// of its elements.
+// Converts a task group to the contract: an allocation with the state of the whole group and its element counts.
 
 import { create } from "@bufbuild/protobuf";
 import { groupEnd, type HoldKind, hasGroupEnded, type TaskGroup } from "@lattice/core";

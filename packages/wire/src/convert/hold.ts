@@ -1,4 +1,4 @@
-// Who holds work that waits, as the contract shows it.
+// Converts the kind of a hold to the contract.
 
 import { create } from "@bufbuild/protobuf";
 import type { Hold } from "@lattice/core";

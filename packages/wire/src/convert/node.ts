@@ -1,4 +1,4 @@
-// Nodes and their capabilities, to the contract and back.
+// Converts nodes and their capabilities in both directions.
 
 import { create } from "@bufbuild/protobuf";
 import type { Capabilities, Node, NodeState } from "@lattice/core";
@@ -10,9 +10,9 @@ import { bytesToGb, gbToBytes, isUsableGb } from "./amounts.ts";
 import { nodeStateToProto } from "./states.ts";
 import { insideFromProto, insideToProto } from "./topology.ts";
 
-/** What only the leader knows: heartbeats are not in the log. */
+/** Facts that only the leader has: heartbeats are not in the log. */
 interface NodeLiveness {
-  /** Milliseconds since 1970; null: not heard by this server. */
+  /** Milliseconds since 1970; null when this server has received no heartbeat. */
   readonly lastHeardAt: number | null;
   readonly connected: boolean;
 }

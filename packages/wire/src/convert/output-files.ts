@@ -1,11 +1,11 @@
-// The files that output is written to as well, both ways.
+// Converts the additional output files in both directions.
 
 import { create } from "@bufbuild/protobuf";
 import type { AllocationSpec, OutputFiles } from "@lattice/core";
 import type * as proto from "../../gen/lattice/v1/allocations_pb.ts";
 import { OutputFilesSchema } from "../../gen/lattice/v1/allocations_pb.ts";
 
-/** Whether the paths can be meant is the core's to say. */
+/** The core validates the paths. */
 export function outputFromProto(files: proto.OutputFiles | undefined): Pick<AllocationSpec, "output"> {
   if (files === undefined) return {};
   const { file, errorFile, append, ifPossible } = files;

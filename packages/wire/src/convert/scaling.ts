@@ -1,4 +1,4 @@
-// How a reactive service scales, both ways: the policy with its defaults filled in, and how it stands.
+// Converts the scaling of a reactive service in both directions: the policy with its defaults, and its current state.
 
 import { create } from "@bufbuild/protobuf";
 import {
@@ -16,11 +16,11 @@ import { LifecycleType, ScalePolicySchema, ScalingStatusSchema } from "../../gen
 import type { FieldList } from "../errors/field-list.ts";
 import { timestampFromMs } from "../json/timestamp.ts";
 
-/** Seconds, and a share of the target. */
+/** Defaults: seconds, and a fraction of the target. */
 const DEFAULTS = { interval: 60, up: 120, down: 300, threshold: 0.5, cooldown: 180 };
 const FIELD = "allocation.lifecycle.scale_policy";
 
-/** Undefined for all others; what is missing is left for the core to name. */
+/** Returns undefined for other allocations. The core reports missing fields. */
 export function scaleFromProto(lifecycle: proto.Lifecycle | undefined, problems: FieldList): ScalePolicy | undefined {
   const policy = lifecycle?.scalePolicy;
   if (policy === undefined) return undefined;
@@ -49,17 +49,17 @@ export function policyFromProto(policy: proto.ScalePolicy, field: string, proble
 }
 
 const TARGET = /^(\d{1,12}(?:\.\d{1,6})?)\s*(%|ms|s|m|h)?$/;
-/** To the unit of metrics: a percentage is a share, a duration is in seconds. */
+/** Converts to the unit of metrics: a percentage to a fraction, a duration to seconds. */
 const UNITS: Readonly<Record<string, number>> = { "": 1, "%": 0.01, ms: 0.001, s: 1, m: 60, h: 3_600 };
 
-/** In thousandths; null: not a target. */
+/** Returns thousandths, or null for text that is no target. */
 function parseTarget(text: string): number | null {
   const match = TARGET.exec(text.trim());
   if (match === null) return null;
   return Math.round(Number(match[1]) * (UNITS[match[2] ?? ""] ?? 1) * 1000);
 }
 
-/** A service that scales begins with the least; a number of its own beside that would be two answers to one question. */
+/** A scaling service starts with its minimum, so a separate number of nodes would be ambiguous. */
 export function sizedBy(
   scale: ScalePolicy | undefined,
   resources: Resources,
@@ -69,7 +69,7 @@ export function sizedBy(
   if (scale === undefined) return resources;
   const { minNodes } = scale;
   const same = asked?.nodes === undefined || (resources.minNodes === minNodes && resources.maxNodes === minNodes);
-  if (!same) problems.add("allocation.resources.nodes", "is said by scale_policy", "Leave the number of nodes out.");
+  if (!same) problems.add("allocation.resources.nodes", "is set by scale_policy", "Leave the number of nodes out.");
   return { ...resources, minNodes, maxNodes: minNodes };
 }
 

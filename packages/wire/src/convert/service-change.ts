@@ -1,4 +1,4 @@
-// What a service is to run from now on.
+// Converts the changes of a running service: program, variables, probe and scaling.
 
 import type { ServiceChange, Task } from "@lattice/core";
 import type * as proto from "../../gen/lattice/v1/allocations_pb.ts";

@@ -1,5 +1,5 @@
-// What makes an allocation a service: the ports it exposes and its liveness probe, both ways, with the
-// defaults of a probe filled in.
+// Converts the exposed ports and the liveness probe of a service in both directions, with the defaults of a probe
+// filled in.
 
 import { create } from "@bufbuild/protobuf";
 import { type AllocationSpec, type LivenessProbe, seconds } from "@lattice/core";
@@ -9,7 +9,7 @@ import type { FieldList } from "../errors/field-list.ts";
 
 type Service = Pick<AllocationSpec, "expose" | "probe" | "networkDomain">;
 
-/** Seconds, and failures in a row. */
+/** Defaults of a probe, in seconds and in consecutive failures. */
 const DEFAULTS = { period: 30, initialDelay: 10, timeout: 5, threshold: 3 };
 
 export function serviceFromProto(spec: proto.AllocationSpec, problems: FieldList): Service {

@@ -1,5 +1,4 @@
-// How a vCluster shares nodes with others, to the contract and back: whether it stops others and may be
-// stopped, whether it borrows, and on what terms it lends.
+// Converts the sharing of a vCluster in both directions: preemption, borrowing, and the terms of lending.
 
 import { create } from "@bufbuild/protobuf";
 import { DEFAULT_LENDING, type Lending, type Preemptible, policyOf, seconds, type VCluster } from "@lattice/core";
@@ -13,7 +12,7 @@ const PREEMPTIBLE = {
   never: Wire.NEVER,
 } as const satisfies Record<Preemptible, Wire>;
 
-/** As it is in force: what the record leaves open is filled in from its scheduler's policy. */
+/** Returns the effective values: unset fields come from the policy of the scheduler. */
 export function sharingToProto(vcluster: VCluster) {
   const { preempts, preemptible, borrows, lending, nearCompletion, maxVictims, sharesNodes } = policyOf(vcluster);
   return {
@@ -45,7 +44,7 @@ type Sharing = Pick<
   "preempts" | "preemptible" | "borrows" | "lending" | "nearCompletion" | "maxVictims" | "sharesNodes"
 >;
 
-/** Only what is named; terms that are not are those it has, or the usual ones. */
+/** Returns only the named fields; unnamed terms keep their value or the default. */
 export function sharingFromProto(asked: Asked, known: Lending | null): Sharing {
   const {
     preempts,

@@ -1,15 +1,15 @@
-// The specs of allocations as they are shown, of which the last that were shown are kept: who watches a queue reads the
-// same page again and again, a spec never changes, and it is most of what is shown of an allocation. A kept message is
-// frozen, since several answers share it.
+// Caches the converted specs of recently shown allocations. Clients that watch a queue read the same page repeatedly, a
+// spec never changes, and it is most of an allocation's message. Cached messages are frozen, because several responses
+// share them.
 
 import { type Allocation, type AllocationSpec, specToRun } from "@lattice/core";
 import type * as proto from "../../gen/lattice/v1/allocations_pb.ts";
 import { keepText } from "../json/to-text.ts";
 import { specToProto } from "./spec-to-proto.ts";
 
-/** Ten pages of a list, twice. */
+/** Two users with ten pages of a list each. */
 const KEPT = 1_000;
-/** A larger task is not kept: a thousand of them would be a lot of memory. */
+/** Larger tasks are not cached, to bound the memory. */
 const MAX_TASK_LENGTH = 4_096;
 
 let newer = new Map<AllocationSpec, proto.AllocationSpec>();
@@ -17,7 +17,7 @@ let older = new Map<AllocationSpec, proto.AllocationSpec>();
 
 export function shownSpec(allocation: Allocation): proto.AllocationSpec {
   const { spec, element, group } = allocation;
-  // An element's is put together each time it is asked for.
+  // The spec of an element is built on each read, so a cached one would never be found again.
   if (element !== undefined || group !== undefined || isLarge(spec)) return specToProto(specToRun(allocation), group);
   const known = newer.get(spec);
   if (known !== undefined) return known;

@@ -32,11 +32,10 @@ import { outputFromProto } from "./output-files.ts";
 import { scaleFromProto, sizedBy } from "./scaling.ts";
 import { serviceFromProto } from "./service.ts";
 import { telemetryFromProto } from "./telemetry.ts";
-import { unsupportedFields } from "./unsupported.ts";
 
 const DEFAULT_PREEMPTION_CLASS = 5;
 const DEFAULT_MAX_REQUEUE = 3;
-/** For a vCluster that names no default of its own. */
+/** Used for a vCluster without a default. */
 const DEFAULT_WALLTIME_MS = 3_600_000;
 
 interface SpecDefaults {
@@ -208,3 +207,9 @@ function lifecycleOf(l: proto.Lifecycle | undefined, fallback: Duration, problem
 
 const walltimeFor = (vcluster: VClusterId, { defaultWalltimeMs }: SpecDefaults): Duration =>
   duration(defaultWalltimeMs(vcluster) ?? DEFAULT_WALLTIME_MS);
+
+/** Returns the paths of unsupported fields, in the order of the contract. */
+function unsupportedFields(spec: proto.AllocationSpec): string[] {
+  const asked: readonly (readonly [string, boolean])[] = [["sensitive", spec.sensitive]];
+  return asked.filter(([, used]) => used).map(([path]) => path);
+}

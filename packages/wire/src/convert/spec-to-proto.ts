@@ -1,4 +1,4 @@
-// The core's spec in the full form of the contract, with every default visible.
+// Converts a spec to the full form of the contract, with every default filled in.
 
 import { create } from "@bufbuild/protobuf";
 import type { AllocationSpec, Constraints, GroupShape, Task } from "@lattice/core";
@@ -24,7 +24,7 @@ import { scaleToProto } from "./scaling.ts";
 import { serviceToProto } from "./service.ts";
 import { telemetryToProto } from "./telemetry.ts";
 
-/** With the shape of its group for the spec of a task group. */
+/** For a task group, includes the shape of the group. */
 export function specToProto(spec: AllocationSpec, shape?: GroupShape): proto.AllocationSpec {
   const { resources, lifecycle } = spec;
   const data = dataToProto(spec);

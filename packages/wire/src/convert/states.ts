@@ -1,5 +1,5 @@
-// States, policies and schedulers: the contract's enum numbers and the core's words, both ways. The
-// words are the ones JSON shows, so each table is read off the descriptors once.
+// Converts states, policies and schedulers between enum numbers and the core's words. The words are those of JSON, so
+// each table is built from the descriptors.
 
 import type { DescEnum } from "@bufbuild/protobuf";
 import type { NodeStateKind, PhaseKind, SchedulerKind } from "@lattice/core";
@@ -28,7 +28,7 @@ export const schedulerFromProto = (scheduler: SchedulerType): SchedulerKind | nu
 export const schedulerToProto = (scheduler: SchedulerKind): SchedulerType =>
   number(SchedulerTypeSchema, scheduler) as SchedulerType;
 
-/** Unspecified is standard output. */
+/** An unspecified stream is standard output. */
 export const logStreamFromProto = (stream: LogStream): "stdout" | "stderr" =>
   word<"stdout" | "stderr">(LogStreamSchema, stream) ?? "stdout";
 export const logStreamToProto = (stream: "stdout" | "stderr"): LogStream =>

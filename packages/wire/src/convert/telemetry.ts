@@ -1,4 +1,4 @@
-// How closely work is measured, both ways. Production is the way of everything that says nothing.
+// Converts telemetry modes in both directions. The default is `prod`.
 
 import { create } from "@bufbuild/protobuf";
 import { type AllocationSpec, TELEMETRY_MODES, type TelemetryMode } from "@lattice/core";

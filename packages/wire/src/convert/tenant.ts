@@ -1,4 +1,4 @@
-// Tenants and quotas, to the contract and back.
+// Converts tenants and quotas in both directions.
 
 import { create } from "@bufbuild/protobuf";
 import type { Ceiling, Quota, Tenant } from "@lattice/core";
@@ -9,7 +9,7 @@ import { timestampFromMs } from "../json/timestamp.ts";
 import { nearest } from "../text/nearest.ts";
 import { fractionToMilli, milliToFraction } from "./amounts.ts";
 
-/** Larger shares and allowances are surely mistakes. */
+/** Larger shares and allowances are mistakes. */
 const MAX_FRACTION = 1000;
 
 interface TenantCounts {

@@ -1,5 +1,5 @@
-// The inside of a node, to the contract and back: how its GPUs are linked, which memory is near which cores.
-// Words that this version does not know are faults of the agent's message, named by their field.
+// Converts the topology of a node in both directions: links between GPUs, memory domains and their cores. An unknown
+// word is an error of the agent's message, reported by its field.
 
 import { create } from "@bufbuild/protobuf";
 import type {

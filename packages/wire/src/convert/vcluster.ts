@@ -1,4 +1,4 @@
-// vClusters and weights, to the contract and back.
+// Converts vClusters and weights in both directions.
 
 import { create } from "@bufbuild/protobuf";
 import type { Factor, VCluster, Weights } from "@lattice/core";
@@ -59,7 +59,7 @@ export function weightsToProto(weights: Weights): proto.Weights {
   return message;
 }
 
-/** Only the weights that are named. Throws a ProblemError that names every field. */
+/** Returns only the named weights. Throws a ProblemError that names every field. */
 export function weightsFromProto(weights: proto.Weights | undefined): Partial<Weights> {
   const problems = new FieldList();
   const change: Partial<Record<Factor, number>> = {};

@@ -11,7 +11,7 @@ interface Found {
   readonly hint: string | undefined;
 }
 
-/** As much of an option as is shown. */
+/** Longest part of an option that a message repeats. */
 const MAX_SHOWN = 200;
 
 export const shownOption = (option: Option): string => option.text.slice(0, MAX_SHOWN);
@@ -20,18 +20,18 @@ export class DirectiveProblems {
   readonly #found: Found[] = [];
   #onlyUnsupported = true;
 
-  /** What was written is wrong. */
+  /** Reports an invalid value. */
   invalid(option: Option, detail: string, hint?: string): void {
     this.#onlyUnsupported = false;
     this.#add(option, detail, hint);
   }
 
-  /** What was written is right, and this version does not offer it. */
+  /** Reports a valid option that this version does not support. */
   unsupported(option: Option, detail: string): void {
     this.#add(option, detail, undefined);
   }
 
-  /** Wrong as a line, before any option can be read from it. */
+  /** Reports a malformed line. */
   invalidLine(line: number, detail: string): void {
     this.#onlyUnsupported = false;
     this.#found.push({ line, field: "script", detail: `${detail} (line ${line})`, hint: undefined });

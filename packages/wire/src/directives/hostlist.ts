@@ -1,4 +1,4 @@
-// Slurm's lists of nodes: `n1,n[3-5,7]`, with leading zeros kept.
+// Parses Slurm's node lists, such as `n1,n[3-5,7]`; leading zeros are kept.
 
 /** More names than this in one list are a mistake. */
 const MAX_HOSTS = 10_000;

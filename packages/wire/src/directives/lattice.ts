@@ -1,6 +1,5 @@
-// `#LATTICE` directives and the flags of `lattice submit`: one table of options and the short-form
-// field each one sets. An option that is not known is refused with the nearest name: these lines are
-// written for Lattice, so it is a mistake.
+// Parses `#LATTICE` directives and the flags of `lattice submit`: one table of options with the short-form field that
+// each sets. An unknown option is refused with the nearest name, because these lines are written for Lattice.
 
 import type { Json, JsonObject } from "../json/value.ts";
 import { nearest } from "../text/nearest.ts";
@@ -8,7 +7,7 @@ import type { DirectiveProblems } from "./directive-problems.ts";
 import type { Option } from "./options.ts";
 import { checkpointOf, exposedOf, mountWithKeys, probeFrom } from "./short-values.ts";
 
-/** How the text of an option becomes a value. */
+/** Converts the text of an option to a value. */
 type Kind = "text" | "number" | "flag" | "unflag" | "words" | "list" | "pairs" | "exposed" | "probe";
 
 const TEXT = ["name", "tenant", "project", "vcluster", "walltime", "nodes", "entrypoint", "workdir", "intent"] as const;
@@ -72,7 +71,7 @@ export function latticeTakesValue(name: string): boolean {
   return kind !== "flag" && kind !== "unflag";
 }
 
-/** Adds errors to `problems`, so that all directives of a script are reported together. */
+/** Adds errors to `problems`, so that all directives of a script are reported combineOptions. */
 export function readLatticeOptions(options: readonly Option[], problems: DirectiveProblems): JsonObject {
   const out: Record<string, Json> = {};
   for (const option of options) {
@@ -86,24 +85,24 @@ export function readLatticeOptions(options: readonly Option[], problems: Directi
     const wrong = apply(out, known, option);
     if (wrong !== null) problems.invalid(option, wrong);
   }
-  return together(out);
+  return combineOptions(out);
 }
 
-/** What several options say of one field. */
-function together(said: Readonly<Record<string, Json>>): JsonObject {
-  const { checkpoint, checkpoint_port, checkpoint_timeout, data_mount, data_credentials, ...rest } = said;
+/** Combines several options that set parts of one field. */
+function combineOptions(fields: Readonly<Record<string, Json>>): JsonObject {
+  const { checkpoint, checkpoint_port, checkpoint_timeout, data_mount, data_credentials, ...rest } = fields;
   const text = (value: Json | undefined): string | undefined => (typeof value === "string" ? value : undefined);
-  const asked = checkpointOf({
+  const settings = checkpointOf({
     strategy: text(checkpoint),
     port: text(checkpoint_port),
     timeout: text(checkpoint_timeout),
   });
   const mounts = (data_mount ?? []) as readonly string[];
-  const keys = text(data_credentials);
+  const credentials = text(data_credentials);
   return {
     ...rest,
-    ...(asked === undefined ? {} : { checkpoint: asked }),
-    ...(mounts.length === 0 ? {} : { mounts: mounts.map((mount) => mountWithKeys(mount, keys)) }),
+    ...(settings === undefined ? {} : { checkpoint: settings }),
+    ...(mounts.length === 0 ? {} : { mounts: mounts.map((mount) => mountWithKeys(mount, credentials)) }),
   };
 }
 

@@ -1,5 +1,5 @@
-// Words to options: `--nodes=4`, `--nodes 4`, `-N4`, `-N 4`, `nodes=4`. Which options take a value is
-// the caller's to say.
+// Parses words into options: `--nodes=4`, `--nodes 4`, `-N4`, `-N 4`, `nodes=4`. The caller knows which options take a
+// value.
 
 export interface Option {
   /** Without dashes; a short flag is one letter. */
@@ -8,7 +8,7 @@ export interface Option {
   readonly value: string | null;
   /** As it was written, for messages. */
   readonly text: string;
-  /** Where it stands in its script, from 1; absent: not in a script. */
+  /** The line number in the script, from 1; absent outside a script. */
   readonly line?: number;
 }
 

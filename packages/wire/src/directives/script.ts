@@ -1,6 +1,6 @@
-// A script with `#LATTICE` and `#SBATCH` lines as a submission in short form. As in Slurm, only lines
-// before the first command count, and a directive starts in the first column. `#LATTICE` wins over
-// `#SBATCH`; the caller's own flags win over both (`mergeSubmissions`).
+// Parses the `#LATTICE` and `#SBATCH` lines of a script into a submission in short form. As in Slurm, a directive
+// starts in the first column and only lines before the first command count. `#LATTICE` wins over `#SBATCH`; the
+// caller's flags win over both (`mergeSubmissions`).
 
 import { fieldError } from "../errors/field-list.ts";
 import type { JsonObject } from "../json/value.ts";
@@ -9,9 +9,8 @@ import { DirectiveProblems } from "./directive-problems.ts";
 import { latticeTakesValue, readLatticeOptions } from "./lattice.ts";
 import { type Option, optionsOf } from "./options.ts";
 import { type SlurmMapping, slurmLongName, slurmTakesValue, submissionFromSlurm } from "./slurm.ts";
-import { tokens } from "./tokens.ts";
 
-/** As the core's limit: a script lives in the log and in every replica. */
+/** The same as the core's limit: a script is stored in the log and in every replica. */
 export const MAX_SCRIPT_BYTES = 1024 * 1024;
 
 export interface ParsedScript {
@@ -49,7 +48,7 @@ export function parseScript(text: string, mapping: SlurmMapping = {}, over: read
   };
 }
 
-/** Refuses what no interpreter could run. */
+/** Refuses text that no interpreter can run. */
 function checkScript(text: string): void {
   const refuse = (detail: string, hint: string) => fieldError([{ field: "script", detail, hint }]);
   if (text.trim() === "") throw refuse("is empty", "Put the commands to run into the script.");
@@ -125,13 +124,42 @@ function optionsIn(directives: readonly Directive[], problems: DirectiveProblems
   return { lattice, slurm };
 }
 
-/** A script that writes other scripts may hold many. */
+/** A script that generates other scripts may contain many. */
 const MAX_LATE_WARNINGS = 5;
 
 function lateWarnings(late: readonly Directive[]): string[] {
   const warnings = late
     .slice(0, MAX_LATE_WARNINGS)
-    .map(({ line, text }) => `line ${line}: ${text.slice(0, 100)} ignored (it stands after the first command)`);
+    .map(({ line, text }) => `line ${line}: ${text.slice(0, 100)} ignored (it is after the first command)`);
   const more = late.length - warnings.length;
   return more === 0 ? warnings : [...warnings, `${more} further directives after the first command ignored`];
+}
+
+/** Returns `null` for an unclosed quote. */
+function tokens(line: string): string[] | null {
+  const out: string[] = [];
+  let word = "";
+  let inWord = false;
+  let quote = "";
+  for (let i = 0; i < line.length; i++) {
+    const char = line[i] ?? "";
+    if (quote !== "") {
+      if (char === quote) quote = "";
+      else if (char === "\\" && quote === '"' && i + 1 < line.length) word += line[++i] ?? "";
+      else word += char;
+    } else if (char === " " || char === "\t" || char === "\r") {
+      if (inWord) out.push(word);
+      word = "";
+      inWord = false;
+    } else if (char === "#" && !inWord) break;
+    else {
+      inWord = true;
+      if (char === '"' || char === "'") quote = char;
+      else if (char === "\\" && i + 1 < line.length) word += line[++i] ?? "";
+      else word += char;
+    }
+  }
+  if (quote !== "") return null;
+  if (inWord) out.push(word);
+  return out;
 }

@@ -1,12 +1,14 @@
-// Values of flags and `#LATTICE` lines that stand for more than a word: mounts, exposed ports, probes. Written as people
-// write them, read into the fields of a submission.
+// Parses structured values of flags and `#LATTICE` lines: mounts, exposed ports, probes.
 
 import type { JsonObject } from "../json/value.ts";
 
 /** Returns a number if the text is one; other text passes unchanged, and the server reports the error. */
 export const numeric = (text: string): number | string => (/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text);
 
-/** `SOURCE:TARGET[:ro|rw]`: the target is after the last colon but for the access, because sources have colons of their own. */
+/**
+ * Parses `SOURCE:TARGET[:ro|rw]`. Sources may contain colons, so the target follows the last colon before the access
+ * mode.
+ */
 function mountOf(text: string): { readonly source: string; readonly target: string; readonly access?: string } {
   const [, rest = text, access] = /^(.*):(ro|rw)$/.exec(text) ?? [];
   const at = rest.lastIndexOf(":");
@@ -14,7 +16,7 @@ function mountOf(text: string): { readonly source: string; readonly target: stri
   return access === undefined ? parts : { ...parts, access };
 }
 
-/** Keys are for s3:// alone. */
+/** Credentials apply to s3:// sources only. */
 export const mountWithKeys = (text: string, credentials: string | undefined): JsonObject => {
   const mount = mountOf(text);
   return credentials === undefined || !mount.source.startsWith("s3://") ? { ...mount } : { ...mount, credentials };
@@ -35,7 +37,10 @@ const SETTINGS: ReadonlyMap<string, string> = new Map([
   ["timeout", "timeout_secs"],
 ]);
 
-/** `tcp:8080` or `http:8080/healthz`, then what differs from the usual: `,period=5,failures=2`. A text: what is wrong. */
+/**
+ * Parses `tcp:8080` or `http:8080/healthz`, followed by options such as `,period=5,failures=2`. Returns a text for an
+ * error.
+ */
 export function probeFrom(text: string): JsonObject | string {
   const [what = "", ...settings] = text.split(",");
   const [, kind, port, path = ""] = /^(tcp|http):(\d{1,5})(\/.*)?$/.exec(what) ?? [];
@@ -61,7 +66,7 @@ interface CheckpointWords {
   readonly timeout?: string | undefined;
 }
 
-/** The strategy alone, or with how it is asked for. */
+/** Parses the strategy alone, or with its method. */
 export function checkpointOf({ strategy, port, timeout }: CheckpointWords): string | JsonObject | undefined {
   if (port === undefined && timeout === undefined) return strategy;
   return {

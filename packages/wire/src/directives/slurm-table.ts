@@ -1,6 +1,5 @@
-// What each #SBATCH option means to Lattice. Options without an equivalent are ignored with a
-// warning that says why or what to use instead, so that existing scripts keep working; options
-// whose loss would change what runs are refused.
+// The meaning of each #SBATCH option in Lattice. An option without an equivalent is ignored with a warning, so that
+// existing scripts keep working; an option whose loss would change what runs is refused.
 
 /** Short flags and the long options they stand for. */
 export const SLURM_SHORT: Readonly<Record<string, string>> = {
@@ -37,7 +36,7 @@ export const SLURM_SHORT: Readonly<Record<string, string>> = {
   W: "wait",
 };
 
-/** Options that stand alone. */
+/** Options without a value. */
 export const SLURM_FLAGS: ReadonlySet<string> = new Set([
   "exclusive",
   "oversubscribe",
@@ -95,7 +94,7 @@ export const SLURM_IGNORED: Readonly<Record<string, string>> = {
   wckey: "use #LATTICE --tag=NAME=VALUE",
 };
 
-/** Ignored without a word: it is what Lattice does anyway, or concerns the submitting program alone. */
+/** Ignored silently: Lattice does this anyway, or it concerns only the submitting program. */
 export const SLURM_SILENT: ReadonlySet<string> = new Set([
   "exclusive",
   "verbose",
@@ -107,7 +106,7 @@ export const SLURM_SILENT: ReadonlySet<string> = new Set([
   "no-bell",
 ]);
 
-/** Refused: without it, something else would run. */
+/** Refused: ignoring it would run something else. */
 export const SLURM_REFUSED: Readonly<Record<string, string>> = {
   begin: "a start time is not supported; submit the job then, or let it depend on another",
   deadline: "a deadline is not supported; leave it out",
@@ -122,7 +121,7 @@ export const SLURM_REFUSED: Readonly<Record<string, string>> = {
   gid: "a job runs as the user who submits it",
 };
 
-/** Kinds of `--dependency`, and the condition each stands for. */
+/** The condition of each kind of `--dependency`. */
 export const SLURM_DEPENDENCIES: Readonly<Record<string, string>> = {
   afterok: "success",
   afternotok: "failure",

@@ -1,4 +1,4 @@
-// #SBATCH options as a submission in short form. See slurm-table.ts for what is ignored or refused.
+// Converts #SBATCH options to a submission in short form. slurm-table.ts lists ignored and refused options.
 
 import { ProblemError } from "../errors/problem.ts";
 import type { Json, JsonObject } from "../json/value.ts";
@@ -18,7 +18,7 @@ import {
   SLURM_SILENT,
 } from "./slurm-table.ts";
 
-/** A site's own names. */
+/** The mapping of a site's Slurm names. */
 export interface SlurmMapping {
   /** Partition to vCluster; a partition that is not listed keeps its name. */
   readonly partitions?: Readonly<Record<string, string>>;
@@ -48,7 +48,7 @@ export function submissionFromSlurm(
   return { submission: work.finish(), warnings: work.warnings };
 }
 
-/** As in Slurm: what is said again is said instead. What is said once keeps its place, for messages. */
+/** As in Slurm, a repeated option replaces the earlier one. The position of the first is kept for messages. */
 function lastOfEach(options: readonly Option[]): readonly Option[] {
   const last = new Map(options.map((option) => [slurmLongName(option.name), option]));
   return options.filter((option) => last.get(slurmLongName(option.name)) === option);
@@ -129,10 +129,11 @@ class SlurmWork {
 
   /** `--nodes` wins; otherwise enough nodes for the tasks, and no fewer than are named. */
   finish(): JsonObject {
-    const isSaid = this.#out.nodes !== undefined;
+    const isNodeCountSet = this.#out.nodes !== undefined;
     this.#count();
     const { required_nodes: named } = this.#constraints;
-    if (!isSaid && Array.isArray(named) && named.length > Number(this.#out.nodes ?? 1)) this.#out.nodes = named.length;
+    if (!isNodeCountSet && Array.isArray(named) && named.length > Number(this.#out.nodes ?? 1))
+      this.#out.nodes = named.length;
     if (this.#out.error_file !== undefined) this.#out.output_file ??= slurmOutputFile(this.#out);
     if (this.#edges.length > 0) this.#out.depends_on = this.#edges.map((edge) => this.#named(edge));
     if (Object.keys(this.#constraints).length > 0) this.#out.constraints = this.#constraints;
@@ -156,11 +157,11 @@ class SlurmWork {
   }
 }
 
-/** A line of the script as it stands there, a flag of the caller without more. */
+/** Returns the directive line of a script, or the flag of the caller. */
 const written = (option: Option): string =>
   option.line === undefined ? shownOption(option) : `#SBATCH ${shownOption(option)}`;
 
-/** One job of a name at a time; the name may come later in the script. */
+/** Converts `singleton`: one job per name at a time. The name may come later in the script. */
 const SINGLETON: JsonObject = { condition: "mutex" };
 
 type Rule = (work: SlurmWork, value: string, option: Option) => void;
@@ -213,7 +214,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   dependency: dependencyRule,
 };
 
-/** What Slurm writes when nothing is said. */
+/** Slurm's default output file. */
 export const slurmOutputFile = ({ task_group }: JsonObject): string =>
   task_group === undefined ? "slurm-%j.out" : "slurm-%A_%a.out";
 
@@ -231,7 +232,7 @@ function arrayRule(work: SlurmWork, value: string, option: Option): void {
   }
 }
 
-/** `afterok:12:13,afterany:14` and `singleton`; "or" and delays would change what runs. */
+/** Parses `afterok:12:13,afterany:14` and `singleton`. Refuses "or" and delays, because they would change what runs. */
 function dependencyRule(work: SlurmWork, value: string, option: Option): void {
   const edges: Json[] = [];
   for (const item of value.split(",")) {
@@ -267,7 +268,7 @@ function timeRule(work: SlurmWork, value: string, option: Option): void {
   }
 }
 
-/** Only "and": alternatives and counts per feature would place the job elsewhere than asked. */
+/** Accepts "and" only: alternatives and counts per feature would place the job elsewhere. */
 function constraintRule(work: SlurmWork, value: string, option: Option): void {
   if (/[|[\]*()]/.test(value)) work.problems.unsupported(option, "only features joined by & are supported");
   else
@@ -286,7 +287,7 @@ function gresRule(work: SlurmWork, value: string, option: Option): void {
   }
 }
 
-/** `4`, `gh200:4`, `gh200`, or nothing, which means one. */
+/** Parses `4`, `gh200:4`, `gh200`, or an empty text, which means one. */
 function gpuRule(work: SlurmWork, value: string, option: Option): void {
   const match = /^(?:([A-Za-z][\w.-]*))?:?(\d{1,4})?(?:\(.*\))?$/.exec(value);
   if (match === null) {

@@ -1,4 +1,4 @@
-// The part of the error catalogue about who may do what, and how often.
+// The part of the error catalogue about authentication, authorization and rate limits.
 
 import { EXIT, entry, GRPC } from "./catalogue-entry.ts";
 

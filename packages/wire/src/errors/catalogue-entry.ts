@@ -1,4 +1,4 @@
-// One line of the error catalogue, and the numbers that its columns use.
+// The type of an entry of the error catalogue, and the values of its columns.
 
 export interface CatalogueEntry {
   /** HTTP status. */
@@ -8,7 +8,7 @@ export interface CatalogueEntry {
   /** Exit status of the CLI. */
   readonly exit: number;
   readonly title: string;
-  /** What to do next, when the problem itself brings no better hint. */
+  /** The default hint. */
   readonly hint: string;
   /** Whether the same call may succeed later without a change. */
   readonly retryable: boolean;

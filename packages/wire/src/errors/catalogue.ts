@@ -1,6 +1,6 @@
-// The one error catalogue: what every code means to HTTP, gRPC, the shell and a person. REST, gRPC
-// and the CLI render the same entry; docs/reference/errors.md is printed from this table. A new
-// refusal code in the core does not compile until it is listed here.
+// The error catalogue: the HTTP status, gRPC status, exit code and text of every code. REST, gRPC and the CLI render
+// the same entry, and docs/reference/errors.md is generated from this table. A new refusal code in the core does not
+// compile until it has an entry here.
 
 import type { RefusalCode } from "@lattice/core";
 import { ACCESS_ERRORS } from "./catalogue-access.ts";

@@ -1,26 +1,26 @@
-// Gathers every field problem of one request, so that a user corrects them all at once, and turns
-// them into one ProblemError. A hostile body cannot make the answer large: the list has a limit.
+// Collects all field problems of one request, so that a user can correct them at once, and turns them into one
+// ProblemError. The list is bounded, so that a hostile body cannot produce a large response.
 
 import type { FieldProblem } from "@lattice/core";
 import type { ErrorCode } from "./catalogue.ts";
 import { ProblemError } from "./problem.ts";
 
-/** A person corrects a few fields at a time; the rest is only counted. */
+/** Enough for a person; further problems are only counted. */
 const MAX_FIELD_PROBLEMS = 20;
 
-/** Named in the one-line detail; the whole list is beside it. */
+/** Number of fields in the one-line detail; the complete list is separate. */
 const MAX_NAMED = 5;
 
 export class FieldList {
   readonly fields: FieldProblem[] = [];
-  /** How many were found beyond the limit. */
+  /** Number of problems beyond the limit. */
   dropped = 0;
 
   get empty(): boolean {
     return this.fields.length === 0;
   }
 
-  /** Further problems are only counted: no need to look for hints. */
+  /** Beyond the limit problems are counted without computing hints. */
   get full(): boolean {
     return this.fields.length >= MAX_FIELD_PROBLEMS;
   }

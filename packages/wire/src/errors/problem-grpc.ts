@@ -1,6 +1,6 @@
-// Problems as a gRPC status and back. The whole problem rides as lattice.v1.Problem inside the
-// google.rpc.Status of the `grpc-status-details-bin` trailer, so that a gRPC caller gets the same
-// code, fields and hint as a REST caller.
+// Converts problems to a gRPC status and back. The complete problem is a lattice.v1.Problem inside the
+// google.rpc.Status of the `grpc-status-details-bin` trailer, so that gRPC and REST callers get the same code, fields
+// and hint.
 
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { type Any, anyPack, anyUnpack } from "@bufbuild/protobuf/wkt";
@@ -72,7 +72,7 @@ function detailOf(bytes: Uint8Array | undefined): Problem | null {
       };
     }
   } catch {
-    // The trailer is another party's; an unreadable one leaves the plain status to speak.
+    // The trailer may come from a third party; if it is unreadable, the plain status is used.
   }
   return null;
 }

@@ -1,5 +1,5 @@
-// Problems as application/problem+json (RFC 9457) and back. Reading is lenient: a proxy or a newer
-// server may answer with something else, and the caller still gets a problem that says what came.
+// Converts problems to application/problem+json (RFC 9457) and back. Parsing is lenient: a proxy or a newer server may
+// answer with another body, and the caller still gets a problem that describes it.
 
 import type { FieldProblem } from "@lattice/core";
 import { ERRORS, type ErrorCode, isErrorCode } from "./catalogue.ts";
@@ -12,7 +12,7 @@ export function problemToJson({ retryAfterSeconds, ...p }: Problem): Record<stri
   return { type: `urn:lattice:error:${p.code}`, ...p, ...after };
 }
 
-/** `status` is the HTTP status of the answer; it decides when the body says nothing usable. */
+/** `status` is the HTTP status of the response, used when the body is not a problem. */
 export function problemFromJson(body: unknown, status: number): Problem {
   const value = isRecord(body) ? body : {};
   const code = typeof value.code === "string" && isErrorCode(value.code) ? value.code : codeOfStatus(status);

@@ -1,6 +1,5 @@
-// A problem: one entry of the catalogue together with what went wrong this time. It is a plain
-// value with the members of RFC 9457 that all doors share; `ProblemError` carries it through code
-// that throws.
+// A problem: an entry of the catalogue with the details of one failure. It is a plain value with the members of RFC
+// 9457; `ProblemError` carries it through code that throws.
 
 import type { FieldProblem, Refusal } from "@lattice/core";
 import { ERRORS, type ErrorCode } from "./catalogue.ts";
@@ -16,7 +15,7 @@ export interface Problem {
   readonly retryable: boolean;
   /** For programs: current, requested and limit of a quota. */
   readonly values?: Readonly<Record<string, number>>;
-  /** When the same call may be made again; absent: soon. */
+  /** Delay before a retry; absent when the caller may retry soon. */
   readonly retryAfterSeconds?: number;
 }
 
@@ -56,13 +55,13 @@ export class ProblemError extends Error {
     this.problem = problem(code, options);
   }
 
-  /** For a problem that came from elsewhere, such as a server's answer. */
+  /** Wraps a problem from outside, such as a server's response. */
   static of(problem: Problem): ProblemError {
     const error = new ProblemError(problem.code, { detail: problem.detail });
     return Object.defineProperty(error, "problem", { value: problem, enumerable: true });
   }
 }
 
-/** The problem of any thrown value; what is not a ProblemError is a defect and says no more than that. */
+/** Returns the problem of a thrown value. Anything but a ProblemError is a defect and reveals no details. */
 export const problemOf = (error: unknown): Problem =>
   error instanceof ProblemError ? error.problem : problem("internal");

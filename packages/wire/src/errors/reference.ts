@@ -1,4 +1,4 @@
-// The reference page of the error catalogue, printed from it.
+// Generates the reference page of the error catalogue.
 
 import { ERRORS } from "./catalogue.ts";
 

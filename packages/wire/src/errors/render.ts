@@ -1,5 +1,4 @@
-// A problem as a person reads it in a terminal: what went wrong, the values, the fields, and what
-// to do about it. The CLI prints this to standard error.
+// Renders a problem for a terminal: detail, values, fields and hint. The CLI prints it to standard error.
 
 import type { Problem } from "./problem.ts";
 
@@ -8,11 +7,11 @@ export function renderProblem(problem: Problem): string {
   for (const [name, value] of Object.entries(problem.values ?? {})) lines.push(`  ${capitalised(name)}: ${value}`);
   for (const { field, detail, hint } of problem.fields) {
     const line = `${field}: ${detail}`;
-    // A single field's problem usually is the detail already.
+    // With a single field, the detail usually is its problem.
     if (!(problem.fields.length === 1 && problem.detail.includes(line))) lines.push(`  ${line}`);
     if (hint !== undefined && hint !== "" && hint !== problem.hint) lines.push(`    ${hint}`);
   }
-  // Some say in the detail already what to do.
+  // Some details already contain the hint.
   if (problem.hint !== "" && !lines.some((line) => says(line, problem.hint))) lines.push(`Hint: ${problem.hint}`);
   return lines.join("\n");
 }

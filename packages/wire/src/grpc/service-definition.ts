@@ -1,5 +1,5 @@
-// Service descriptors as the definitions that @grpc/grpc-js takes, without importing it: this
-// package also runs in browsers. Where the platform has Buffer, serialisers give Buffers, as grpc-js needs.
+// Converts service descriptors to the definitions of @grpc/grpc-js without importing it, because this package also runs
+// in browsers. Where the platform has Buffer, serialisers return Buffers, as grpc-js needs.
 
 import { type DescMessage, type DescService, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
 import { ProblemError } from "../errors/problem.ts";

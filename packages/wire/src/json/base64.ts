@@ -1,5 +1,4 @@
-// Base64 for bytes fields. protobuf-es brings an implementation that runs everywhere; this adds the
-// strictness that a border needs.
+// Strict base64 for bytes fields, on top of the implementation of protobuf-es.
 
 import { base64Decode, base64Encode } from "@bufbuild/protobuf/wire";
 

@@ -1,11 +1,11 @@
-// Every duration of the contract has a second spelling: `walltime: 4h` for `walltime_seconds: 14400`, in bodies and in
-// queries alike. It follows from the name and type of the field, so that no request can be forgotten.
+// The text form of durations: `walltime: 4h` for `walltime_seconds: 14400`, in bodies and queries. It is derived from
+// the name and type of a field, so that it exists for every request.
 
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 
 const SUFFIX = "_seconds";
 
-/** The spelling without its unit; null: it has none, or the name means something else in this message. */
+/** Returns the name without its unit, or null when the field is no duration or the name is taken. */
 export function durationName(field: DescField): string | null {
   const { name, parent, fieldKind, scalar } = field;
   if (fieldKind !== "scalar" || scalar !== ScalarType.UINT32 || !name.endsWith(SUFFIX)) return null;
@@ -13,7 +13,7 @@ export function durationName(field: DescField): string | null {
   return parent.fields.some((other) => other.name === short) ? null : short;
 }
 
-/** Those of a message, by that spelling. */
+/** Returns the durations of a message by that name. */
 export const durationsOf = (schema: DescMessage): ReadonlyMap<string, DescField> =>
   new Map(
     schema.fields.flatMap((field) => {

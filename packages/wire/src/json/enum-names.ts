@@ -1,5 +1,5 @@
-// Enum values as JSON shows them: lower case, without the prefix ("running", "hpc_backfill").
-// Reading takes any case, the prefix or not, and `-` for `_`.
+// Enum values in JSON: lower case without the prefix ("running", "hpc_backfill"). Parsing accepts any case, the prefix,
+// and `-` for `_`.
 
 import type { DescEnum } from "@bufbuild/protobuf";
 
@@ -7,7 +7,7 @@ interface EnumNames {
   /** Without the unspecified value, which JSON does not show. */
   readonly byNumber: ReadonlyMap<number, string>;
   readonly byName: ReadonlyMap<string, number>;
-  /** As shown, in order. */
+  /** The names as shown, in order. */
   readonly names: readonly string[];
 }
 
@@ -30,7 +30,7 @@ function namesOf(desc: DescEnum): EnumNames {
   const prefix = desc.sharedPrefix?.length ?? 0;
   for (const value of desc.values) {
     const short = value.name.slice(prefix).toLowerCase();
-    // Zero means "not given" in this contract; it has no spelling.
+    // Zero means "unspecified" and has no name.
     if (value.number === 0) continue;
     byNumber.set(value.number, short);
     byName.set(short, value.number);

@@ -1,6 +1,6 @@
-// JSON to messages, strictly: what is not known is refused with the nearest known name, what has the
-// wrong type or is out of range is refused by its path, and all problems are reported at once.
-// `null` means "not given"; durations may be text. Readers are compiled once per message type.
+// Parses JSON into messages, strictly. An unknown name is refused with the nearest known one; a wrong type or range is
+// refused with its path; all problems are reported together. `null` means unset; durations may be text. Readers are
+// compiled once per message type.
 
 import { create, type DescField, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
 import { TimestampSchema } from "@bufbuild/protobuf/wkt";
@@ -16,7 +16,7 @@ import { parseWalltime } from "./walltime.ts";
 
 /** Longer lists and maps are refused: no request of this API needs them. */
 export const MAX_ITEMS = 10_000;
-/** Messages inside messages; the contract itself nests less than half as deep. */
+/** Nested messages; the contract nests less than half as deep. */
 export const MAX_DEPTH = 16;
 
 interface Context {
@@ -29,7 +29,7 @@ interface FieldReader {
   readonly read: ReadField;
 }
 
-/** A value that was refused: the problem is noted already. */
+/** Marks a refused value, whose problem has been recorded. */
 const REFUSED = Symbol("refused");
 const cache = new WeakMap<DescMessage, ReadonlyMap<string, FieldReader>>();
 
@@ -60,7 +60,7 @@ function readMessage(schema: DescMessage, json: unknown, path: string, context: 
     if (given === null || given === undefined) continue;
     const same = reader.field.name;
     if (key !== same && json[same] !== null && json[same] !== undefined) {
-      problems.add(fieldPath, `says the same as ${same}`, `Keep one of ${key} and ${same}.`);
+      problems.add(fieldPath, `has the same meaning as ${same}`, `Keep one of ${key} and ${same}.`);
       continue;
     }
     const value = reader.read(given, fieldPath, inner);
@@ -73,7 +73,7 @@ export function refuseUnknown(
   problems: FieldList,
   { path, name, known }: { path: string; name: string; known: Iterable<string> },
 ): void {
-  // A hostile body has thousands of them, and a suggestion costs more than a refusal.
+  // Suggestions are expensive, and a hostile body has thousands of unknown names.
   const close = problems.full ? null : nearest(name, known);
   problems.add(shown(path), "is not a known field", close === null ? undefined : `Did you mean "${close}"?`);
 }
@@ -126,7 +126,7 @@ function readMap(value: unknown, { path, context, read }: Nested): unknown {
   const out: Record<string, unknown> = {};
   for (const key of keys) {
     const at = shown(`${path}.${key}`);
-    // Assigning it would change the object's prototype instead.
+    // Assigning `__proto__` would change the object's prototype.
     if (key === "__proto__") refuse(problems, at, "is not usable as a key");
     else if ("wrong" in readString(key)) refuse(problems, at, "is not well-formed Unicode");
     else {

@@ -1,5 +1,5 @@
-// Reads one scalar of a JSON body, strictly: no number in a string, no rounding, no wrap-around.
-// A reader answers with the value or with what is wrong and how to write it.
+// Parses one scalar of a JSON body, strictly: no numbers in strings, no rounding, no wrap-around. A reader returns the
+// value, or the error and the correct form.
 
 import { ScalarType } from "@bufbuild/protobuf";
 import { parseBytes } from "./base64.ts";

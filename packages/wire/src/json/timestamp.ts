@@ -1,4 +1,4 @@
-// Instants: protobuf Timestamps, RFC 3339 text with milliseconds, and the core's milliseconds.
+// Converts instants between protobuf Timestamps, RFC 3339 text with milliseconds, and the core's milliseconds.
 
 import { create } from "@bufbuild/protobuf";
 import { type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";

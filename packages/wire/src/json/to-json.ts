@@ -1,9 +1,8 @@
-// Messages as JSON: proto field names, lower-case enum values without prefix, RFC 3339 instants.
+// Writes messages as JSON: proto field names, lower-case enum values without prefix, RFC 3339 instants.
 //
-// What is written: every scalar with implicit presence, also when it is empty, false or 0, and every
-// list, so that a record always shows all its columns. What is left out: messages and optional
-// fields that are not set, maps without entries, and enums that are not specified. Writers are
-// compiled once per message type, since this runs for every record of every list.
+// Every scalar with implicit presence is written, also when it is empty, false or 0, and every list, so that a record
+// always has all its columns. Unset messages, unset optional fields, empty maps and unspecified enums are omitted.
+// Writers are compiled once per message type, because they run for every record of every list.
 
 import { type DescField, type DescMessage, type MessageShape, ScalarType } from "@bufbuild/protobuf";
 import { type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
@@ -56,7 +55,7 @@ function put(out: Record<string, Json>, name: string, value: Json | undefined): 
   if (value !== undefined) out[name] = value;
 }
 
-/** Of one field, whether it has one value, a list or a map of them. */
+/** Writes a field: a single value, a list or a map. */
 export function valueWriter(field: DescField): Write {
   const write = singleWriter(field);
   if (field.fieldKind === "list") return (value) => (value as readonly unknown[]).map((item) => write(item) ?? null);
@@ -75,7 +74,7 @@ function writeMap(map: Fields, write: Write): JsonObject | undefined {
 function singleWriter({ message, enum: desc, scalar }: DescField): Write {
   if (message?.typeName === TimestampSchema.typeName) return (value) => formatTimestamp(value as Timestamp);
   if (message !== undefined) return (value) => writeMessage(message, value as Fields);
-  // A value this version does not know still shows, by number.
+  // A value that this version does not know is written as its number.
   if (desc !== undefined) return (value) => (value === 0 ? undefined : (enumName(desc, value as number) ?? `${value}`));
   if (scalar === ScalarType.BYTES) return (value) => formatBytes(value as Uint8Array);
   if (scalar === ScalarType.DOUBLE || scalar === ScalarType.FLOAT) {

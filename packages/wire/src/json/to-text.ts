@@ -1,8 +1,7 @@
-// Messages as JSON text, the same text that `JSON.stringify(toJson(...))` makes, without the objects in between: a list
-// of a hundred allocations is several thousand fields, and what is thrown away after each answer is paid for in pauses.
+// Writes messages as JSON text, equal to `JSON.stringify(toJson(...))` but without intermediate objects: a list of a
+// hundred allocations has several thousand fields, and their garbage causes pauses.
 //
-// A message that is shown again and again as it is (the spec of an allocation never changes) can be kept: its text is
-// made when it is first written and put in from then on.
+// An immutable message that is written repeatedly (the spec of an allocation) can be cached: its text is made once.
 
 import { type DescField, type DescMessage, type MessageShape, ScalarType } from "@bufbuild/protobuf";
 import { TimestampSchema } from "@bufbuild/protobuf/wkt";
@@ -10,7 +9,7 @@ import { toJson, valueWriter } from "./to-json.ts";
 import type { Json } from "./value.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
-/** `,"name":value`; empty: nothing is written. */
+/** Returns `,"name":value`, or an empty text to omit the field. */
 type FieldText = (message: Fields) => string;
 
 const compiled = new WeakMap<DescMessage, readonly FieldText[]>();
@@ -47,7 +46,7 @@ export function jsonPieces<Desc extends DescMessage>(schema: Desc, message: Mess
   return pieces;
 }
 
-/** The message must not be changed any more. */
+/** The message must not change afterwards. */
 export function keepText(message: object): void {
   if (!kept.has(message)) kept.set(message, null);
 }
@@ -56,7 +55,7 @@ function textOf(schema: DescMessage, message: Fields): string {
   const known = kept.get(message);
   if (known === undefined) return freshText(schema, message);
   if (known !== null) return known;
-  // In one piece, where text that is put together stays a tree of its parts.
+  // Flattened: a concatenated string would stay a tree of its parts.
   const text = JSON.stringify(toJson(schema, message as MessageShape<DescMessage>));
   kept.set(message, text);
   return text;
@@ -100,7 +99,7 @@ function namedText(field: DescField): (value: unknown) => string {
   };
 }
 
-/** What most fields of most messages hold; undefined: it is not written. */
+/** Fast path for common scalars; returns undefined to omit the field. */
 function emptyOf({ fieldKind, scalar }: DescField): unknown {
   if (fieldKind === "list") return [];
   if (fieldKind !== "scalar" || scalar === ScalarType.BYTES) return undefined;
@@ -121,11 +120,11 @@ function valueText(field: DescField): (value: unknown) => string | undefined {
   };
 }
 
-/** One, or a list of them. */
+/** Writes one value or a list. */
 const isMessage = ({ message, fieldKind }: DescField): boolean =>
   message !== undefined && message.typeName !== TimestampSchema.typeName && fieldKind !== "map";
 
-/** Most words are of these, which JSON writes as they are. */
+/** Most text has only these characters, which JSON does not escape. */
 const PLAIN = /^[\w .,:;/@=+-]*$/;
 
 function leafText(value: Json): string {

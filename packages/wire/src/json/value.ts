@@ -1,4 +1,4 @@
-// Plain JSON values, as a parser yields them.
+// The type of plain JSON values.
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export interface JsonObject {
@@ -8,7 +8,7 @@ export interface JsonObject {
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The kind of a value, for messages: never the value itself, which may be large or secret. */
+/** Returns the kind of a value for messages, never the value itself, which may be large or secret. */
 export function kindOf(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";

@@ -1,10 +1,9 @@
-// Durations as people write them. Lattice takes units (`72h`, `1h30m`) and clock forms
-// (`HH:MM:SS`, `MM:SS`, `D-HH:MM:SS`); a bare number is ambiguous and refused. Slurm's own forms,
-// where a bare number means minutes, have their own function.
+// Parses durations. Lattice accepts units (`72h`, `1h30m`) and clock forms (`HH:MM:SS`, `MM:SS`, `D-HH:MM:SS`); a bare
+// number is ambiguous and refused. Slurm's forms, where a bare number means minutes, have their own function.
 
 import { fieldError } from "../errors/field-list.ts";
 
-/** 2^32 - 1 seconds, the most that the contract can carry. */
+/** 2^32 - 1 seconds, the maximum of the contract. */
 const MAX_WALLTIME_SECONDS = 0xffff_ffff;
 
 const UNITS: Readonly<Record<string, number>> = { d: 86_400, h: 3_600, m: 60, s: 1 };
@@ -12,14 +11,17 @@ const WITH_UNITS = /^(?:\d+(?:\.\d+)?(?:d|h|m|s))+$/;
 const CLOCK = /^(?:(\d{1,7})-)?(\d{1,9})(?::(\d{1,9}))?(?::(\d{1,2}))?$/;
 const HINT = 'Write it as "72h", "90m", "1h30m", "HH:MM:SS" or "D-HH:MM:SS".';
 
-/** Whole seconds. Throws a ProblemError that names `field`. */
+/** Returns whole seconds. Throws a ProblemError that names `field`. */
 export function parseWalltime(text: string, field = "walltime"): number {
   const plain = text.trim().toLowerCase().replace(/\s+/g, "");
   const found = withUnits(plain) ?? (plain.includes(":") || plain.includes("-") ? clock(plain) : null);
   return checked(found, { field, hint: HINT });
 }
 
-/** `minutes`, `MM:SS`, `HH:MM:SS`, `D-HH`, `D-HH:MM`, `D-HH:MM:SS`, and Lattice's units. Null: no limit. */
+/**
+ * Parses `minutes`, `MM:SS`, `HH:MM:SS`, `D-HH`, `D-HH:MM`, `D-HH:MM:SS`, and Lattice's units. Returns null for no
+ * limit.
+ */
 export function parseSlurmTime(text: string, field = "--time"): number | null {
   const plain = text.trim().toLowerCase();
   if (plain === "unlimited" || plain === "infinite" || plain === "-1" || plain === "0") return null;

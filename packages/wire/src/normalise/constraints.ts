@@ -1,5 +1,5 @@
-// Constraints as an object, or as text: `gpu_type=GH200,gpu_count=4`, `gpu_type:GH200`,
-// `memory_gb>=512`, `require_unified_memory`. A word that is none of these is a feature.
+// Parses constraints given as an object or as text: `gpu_type=GH200,gpu_count=4`, `gpu_type:GH200`, `memory_gb>=512`,
+// `require_unified_memory`. Any other word is a feature.
 
 import { isObject, type Json, kindOf } from "../json/value.ts";
 import { nearest } from "../text/nearest.ts";
@@ -27,7 +27,7 @@ export function putConstraints(draft: Draft, value: Json, from: string): void {
   } else draft.problems.add(from, `must be an object or a string, not ${kindOf(value)}`);
 }
 
-/** One constraint of the object form, or one of the flat fields that mean the same. */
+/** One constraint of the object form, or an equivalent flat field. */
 export function putConstraint(draft: Draft, given: { name: string; item: Json; from: string }): void {
   const { name, item, from } = given;
   if (item === null) return;
@@ -70,7 +70,7 @@ function putTerm(draft: Draft, term: string, from: string): void {
 
 const HINT = `Known are ${CONSTRAINT_NAMES.join(", ")}, and names of features.`;
 
-/** Every amount is a least amount: a node with more serves as well. */
+/** Every amount is a minimum. */
 function putAmount(draft: Draft, given: { name: string; value: string; from: string; usable: boolean }): void {
   const { name, value, from, usable } = given;
   const match = /^(\d+(?:\.\d+)?)\s*(?:gi?b?)?$/i.exec(unquoted(value));
@@ -79,7 +79,7 @@ function putAmount(draft: Draft, given: { name: string; value: string; from: str
   else draft.put(`${PATH}.${name}`, Number(match[1]), from);
 }
 
-/** The other way round: a bound from above. */
+/** A maximum. */
 function putMost(draft: Draft, given: { name: string; value: string; from: string; usable: boolean }): void {
   const { name, value, from, usable } = given;
   if (!usable) draft.problems.add(from, `"${name}" can only be a greatest amount`, `Write "${name}<=N".`);

@@ -1,5 +1,5 @@
-// A whole workflow, as people write it: members side by side, each in any form that a submission takes,
-// alone or wrapped in `dag`. `id` is another word for a member's `name`.
+// Normalises a DAG document: a list of members, each in any form of a submission, plain or wrapped in `dag`. `id` is a
+// synonym of a member's `name`.
 
 import { type SubmitDagRequest, SubmitDagRequestSchema } from "../../gen/lattice/v1/dags_pb.ts";
 import { FieldList, fieldError } from "../errors/field-list.ts";
@@ -32,15 +32,15 @@ export function normaliseDag(input: unknown): NormalisedDag {
   const shared = { ...given("tenant", tenant), ...given("vcluster", vcluster) };
   const warnings: string[] = [];
   const members = (allocations as readonly Json[]).map((member, n) => {
-    const { request, warnings: said } = memberOf(member, `allocations[${n}]`, shared);
-    warnings.push(...said);
+    const { request, warnings: memberWarnings } = memberOf(member, `allocations[${n}]`, shared);
+    warnings.push(...memberWarnings);
     return request;
   });
   const request = { ...given("name", name), ...given("request_id", requestId), allocations: members };
   return { request, warnings };
 }
 
-/** Normalises and reads; problems are reported under the place that the user wrote. */
+/** Normalises and parses; problems name the fields as the user wrote them. */
 export function dagFromJson(input: unknown): { request: SubmitDagRequest; warnings: string[] } {
   const { request, warnings } = normaliseDag(input);
   return { request: fromJson(SubmitDagRequestSchema, request), warnings };
@@ -53,7 +53,9 @@ function memberOf(member: Json, place: string, shared: JsonObject): { request: J
   if (!isObject(member)) throw fieldError([{ field: place, detail: `must be an object, not ${kindOf(member)}` }]);
   const { id, ...rest } = member;
   if (id !== undefined && rest.name !== undefined) {
-    throw fieldError([{ field: `${place}.id`, detail: "says the same as name", hint: "Keep one of id and name." }]);
+    throw fieldError([
+      { field: `${place}.id`, detail: "has the same meaning as name", hint: "Keep one of id and name." },
+    ]);
   }
   const named: JsonObject = { ...shared, ...rest, ...(id === undefined ? {} : { name: id }) };
   try {

@@ -1,17 +1,17 @@
-// A submission under construction, keyed by the path in the full form. It remembers which of the
-// user's fields gave each value: two fields for one value are a conflict that names both, and
-// later problems are reported under the name that the user wrote.
+// A submission under construction, keyed by the path in the full form. It records which field of the user set each
+// value: two fields for one value are a conflict that names both, and later problems name the field as the user wrote
+// it.
 
 import { FieldList } from "../errors/field-list.ts";
 import { ProblemError } from "../errors/problem.ts";
 import type { Json, JsonObject } from "../json/value.ts";
 
-/** A name from outside becomes part of a path only in this shape: a dot would start a new level. */
+/** A user's name may become part of a path only in this form: a dot would start a new level. */
 export const isFieldName = (name: string): boolean => /^[a-z][a-z0-9_]*$/i.test(name);
 
 interface Given {
   readonly value: Json;
-  /** The user's name for it. */
+  /** The name that the user wrote. */
   readonly from: string;
 }
 
@@ -23,10 +23,10 @@ export class Draft {
   put(path: string, value: Json, from: string): void {
     const before = this.#given.get(path);
     if (before === undefined) this.#given.set(path, { value, from });
-    else this.problems.add(from, `says the same as ${before.from}`, `Keep one of ${before.from} and ${from}.`);
+    else this.problems.add(from, `has the same meaning as ${before.from}`, `Keep one of ${before.from} and ${from}.`);
   }
 
-  /** Lists that add up: a feature asked for in two places is asked for once. */
+  /** Merges a list without duplicates, such as features from two places. */
   append(path: string, items: readonly Json[], from: string): void {
     const before = this.#given.get(path);
     const list = before !== undefined && Array.isArray(before.value) ? (before.value as readonly Json[]) : [];
@@ -37,7 +37,7 @@ export class Draft {
     return this.#given.has(path);
   }
 
-  /** Runs a parser that throws field problems and notes them instead. */
+  /** Runs a parser and records the field problems that it throws. */
   attempt<T>(parse: () => T): T | undefined {
     try {
       return parse();
@@ -55,7 +55,7 @@ export class Draft {
     return root;
   }
 
-  /** The user's name for a path of the full form, with what lies below it. */
+  /** Returns the user's name for a path of the full form and the paths below it. */
   origin(path: string): string {
     for (let end = path.length; end > 0; end = path.lastIndexOf(".", end - 1)) {
       const head = path.slice(0, end);

@@ -1,9 +1,9 @@
-// The fields a submission may have at its top level, in full and in short form, and what each puts
-// where in the full form. Nested parts of the full form take the same conveniences.
+// The table of top-level fields of a submission, in full and in short form, with their place in the full form. Nested
+// parts of the full form accept the same short forms.
 
-import { kindOf } from "../json/value.ts";
+import { isObject, type Json, type JsonObject, kindOf } from "../json/value.ts";
 import { putConstraint, putConstraints } from "./constraints.ts";
-import { putDependencies } from "./dependencies.ts";
+import type { Draft } from "./draft.ts";
 import { putNodeCount } from "./node-count.ts";
 import { at, duration, group, hours, type PutField, type PutFields, priority, word } from "./put.ts";
 import { putTaskGroup } from "./task-group.ts";
@@ -22,7 +22,7 @@ const putRequeue: PutField = (draft, value, from) => {
   draft.put("lifecycle.requeue_policy", policy, from);
 };
 
-/** `service: true` and `reactive: true`; false says nothing. */
+/** Handles `service: true` and `reactive: true`; false has no effect. */
 const kind =
   (type: string): PutField =>
   (draft, value, from) => {
@@ -107,5 +107,28 @@ export const FIELDS: ReadonlyMap<string, PutField> = new Map<string, PutField>([
   ["expose", at("connectivity.expose")],
 ]);
 
-/** Asked for by whole submissions of a kind that this version does not take. */
+/** Fields of submissions that this version does not support. */
 export const UNOFFERED_FIELDS: readonly string[] = ["dag", "allocations"];
+
+const DEFAULT_CONDITION = "success";
+const HINT = 'Write {"ref": "12345", "condition": "success"}.';
+
+function putDependencies(draft: Draft, value: Json, from: string): void {
+  const items = Array.isArray(value) ? (value as readonly Json[]) : [value];
+  const edges = items.flatMap((item) => edgesOf(item) ?? []);
+  if (items.some((item) => edgesOf(item) === null)) draft.problems.add(from, "is not a list of dependencies", HINT);
+  if (edges.length > 0) draft.put("depends_on", edges, from);
+}
+
+function edgesOf(item: Json): JsonObject[] | null {
+  if (typeof item === "string" || typeof item === "number") return `${item}`.split(",").map(edgeOfText);
+  if (!isObject(item)) return null;
+  if ("ref" in item) return [item];
+  return Object.entries(item).map(([ref, condition]) => ({ ref, condition }));
+}
+
+function edgeOfText(text: string): JsonObject {
+  const at = text.lastIndexOf(":");
+  if (at < 0) return { ref: text.trim(), condition: DEFAULT_CONDITION };
+  return { ref: text.slice(0, at).trim(), condition: text.slice(at + 1).trim() };
+}

@@ -1,9 +1,9 @@
-// The elements of a task group as clients see it: how many there are, how they are written, and which index
-// stands where. For tables and variables; whether a range is a good one is the server's to say.
+// The elements of a task group for clients: their number, their text, and the index at each position. For tables and
+// variables; the server validates ranges.
 
 import { describeRange, type ElementRange, indexAt, parseIndexes, rangeOfRuns, sizeOf } from "@lattice/core";
 
-/** `task_group` in JSON, as it is sent and as it is answered. */
+/** `task_group` in JSON, in requests and responses. */
 export interface WrittenRange {
   readonly start?: number;
   readonly end?: number;
@@ -16,7 +16,7 @@ interface GroupIndexes {
   /** "0-99:2", "1,3,5-7". */
   readonly text: string;
   readonly step: number;
-  /** From 0 to size - 1, in the order of the indexes. */
+  /** `position` is from 0 to size - 1, in the order of the indexes. */
   at(position: number): number;
 }
 

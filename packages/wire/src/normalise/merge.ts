@@ -1,7 +1,6 @@
-// Two submissions in short form, the second over the first: directives of a script under the flags
-// of the caller. Fields that say the same thing in other words give way together, so that
-// `--walltime` wins over a script's `walltime_hours` instead of clashing with it. Variables, tags
-// and constraints are merged one by one.
+// Merges two submissions in short form; the second wins: flags of the caller over directives of a script. Synonymous
+// fields are replaced together, so that `--walltime` wins over a script's `walltime_hours` instead of conflicting with
+// it. Variables, tags and constraints are merged one by one.
 
 import { isObject, type Json, type JsonObject } from "../json/value.ts";
 import { CONSTRAINT_NAMES, putConstraint, putConstraints } from "./constraints.ts";
@@ -28,7 +27,7 @@ export function mergeSubmissions(base: JsonObject, override: JsonObject): JsonOb
   return out;
 }
 
-/** All constraints in one object, all variables under one name, nothing that is null. */
+/** Unifies a submission: all constraints in one object, all variables under one name, no null values. */
 function folded(submission: JsonObject): Record<string, Json> {
   const out: Record<string, Json> = {};
   const draft = new Draft();

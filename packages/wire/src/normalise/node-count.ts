@@ -1,4 +1,4 @@
-// How many nodes: a count, a range as `{min, max}` or "2-4", or a count in text.
+// Parses the number of nodes: a count, a range as `{min, max}` or "2-4", or a count as text.
 
 import { isObject, type Json, kindOf } from "../json/value.ts";
 import type { Draft } from "./draft.ts";

@@ -1,11 +1,11 @@
-// Small pieces that tables of fields are made of: what one field of the user puts where in the full form.
+// Building blocks of field tables: each puts the value of one user field into the full form.
 
 import { isObject, type Json, kindOf } from "../json/value.ts";
 import { hoursToSeconds, parseWalltime } from "../json/walltime.ts";
 import { own } from "../text/own.ts";
 import { type Draft, isFieldName } from "./draft.ts";
 
-/** `from` is the user's name for the field. */
+/** `from` is the name that the user wrote. */
 export type PutField = (draft: Draft, value: Json, from: string) => void;
 export type PutFields = Readonly<Record<string, PutField>>;
 
@@ -17,7 +17,7 @@ export const at =
   (draft, value, from) =>
     draft.put(path, value, from);
 
-/** "72h" as seconds. */
+/** Converts "72h" to seconds. */
 export const duration =
   (path: string): PutField =>
   (draft, value, from) => {
@@ -30,7 +30,7 @@ export const duration =
     if (seconds !== undefined) draft.put(path, seconds, from);
   };
 
-/** A number of hours as seconds. */
+/** Converts hours to seconds. */
 export const hours =
   (path: string): PutField =>
   (draft, value, from) => {
@@ -42,7 +42,7 @@ export const hours =
     if (seconds !== undefined) draft.put(path, seconds, from);
   };
 
-/** A word as a class. */
+/** Converts a word to a class. */
 export const priority =
   (path: string): PutField =>
   (draft, value, from) => {
@@ -51,7 +51,7 @@ export const priority =
     else draft.problems.add(from, "must be low, normal or high", "Use preemption_class for a number from 0 to 10.");
   };
 
-/** Fields in an object, put one by one, so that conflicts are found; `known` says where each goes. */
+/** Puts the fields of an object one by one, so that conflicts are found; `known` has the place of each. */
 export function inside(known: (name: string) => PutField | undefined): PutField {
   return (draft, value, from) => {
     if (!isObject(value)) {
@@ -67,7 +67,7 @@ export function inside(known: (name: string) => PutField | undefined): PutField 
   };
 }
 
-/** A part of the full form, some of its fields with a form of their own. */
+/** A nested object of the full form, some of whose fields have a short form. */
 export const group = (path: string, special: PutFields): PutField =>
   inside((name) => own(special, name) ?? at(`${path}.${name}`));
 

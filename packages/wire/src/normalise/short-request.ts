@@ -1,6 +1,6 @@
-// Short forms of requests other than submissions: a walltime or a telemetry mode in the place where a submission has it,
-// and a tenant's limits without the outer `quota`. What a table does not name is taken as it stands, and refused where the
-// contract does not know it. Durations as text need no line here: see durations.ts.
+// Short forms of requests other than submissions: a walltime or telemetry mode in the same place as in a submission,
+// and a tenant's limits without the outer `quota`. Fields outside the table pass unchanged; the parser refuses unknown
+// ones. Durations as text need no row here: see durations.ts.
 
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { CreateTenantRequestSchema, QuotaSchema, UpdateTenantRequestSchema } from "../../gen/lattice/v1/admin_pb.ts";
@@ -33,7 +33,7 @@ const LIMITS: PutFields = {
   quota: group("quota", {}),
 };
 
-/** By the message that they become. */
+/** By the message that they produce. */
 export const SHORT_REQUESTS: ReadonlyMap<string, PutFields> = new Map<string, PutFields>([
   [
     UpdateAllocationRequestSchema.typeName,
@@ -50,7 +50,7 @@ export const SHORT_REQUESTS: ReadonlyMap<string, PutFields> = new Map<string, Pu
   [UpdateTenantRequestSchema.typeName, LIMITS],
 ]);
 
-/** Problems are reported under the names that the user wrote. */
+/** Problems name the fields as the user wrote them. */
 export function requestFromJson<Desc extends DescMessage>(schema: Desc, fields: JsonObject): MessageShape<Desc> {
   const short = SHORT_REQUESTS.get(schema.typeName);
   if (short === undefined) return fromJson(schema, fields);

@@ -1,7 +1,6 @@
-// Every way to write a submission, turned into the full form of the contract: wrapped in
-// `allocation` or flat, nested or short, with `72h`, `{min, max}` and constraint text. The CLI,
-// the SDKs and REST all pass through here, so that they cannot differ. Normalising a full form
-// again changes nothing.
+// Normalises every form of a submission to the full form of the contract: wrapped in `allocation` or flat, nested or
+// short, with `72h`, `{min, max}` and constraint text. The CLI, the SDKs and REST all use it, so that they cannot
+// differ. Normalising a full form changes nothing.
 
 import type { FieldProblem } from "@lattice/core";
 import type { SubmitRequest } from "../../gen/lattice/v1/allocations_pb.ts";
@@ -25,7 +24,7 @@ export function normaliseSubmission(input: unknown): Normalised {
   return { request: requestOf(draft, beside), warnings: draft.warnings };
 }
 
-/** Normalises and reads; problems are reported under the names that the user wrote. */
+/** Normalises and parses; problems name the fields as the user wrote them. */
 export function submissionFromJson(input: unknown): { request: SubmitRequest; warnings: string[] } {
   const { draft, beside, prefix } = read(input);
   try {
@@ -38,9 +37,9 @@ export function submissionFromJson(input: unknown): { request: SubmitRequest; wa
 
 interface ReadSubmission {
   readonly draft: Draft;
-  /** Fields of the request that say nothing about what runs. */
+  /** Fields of the request that do not describe the work. */
   readonly beside: Readonly<Record<string, unknown>>;
-  /** What the user wrote before the fields: "allocation." or nothing. */
+  /** The prefix that the user wrote: "allocation." or nothing. */
   readonly prefix: string;
 }
 
@@ -77,7 +76,7 @@ function readSpec(draft: Draft, given: JsonObject, prefix: string): void {
   }
 }
 
-/** Said first and alone: the other fields of such a submission mean something else. */
+/** Reported alone: the other fields of such a submission have another meaning. */
 function refuseUnoffered(spec: JsonObject, prefix: string): void {
   const asked = UNOFFERED_FIELDS.filter((name) => spec[name] !== undefined && spec[name] !== null);
   if (asked.length === 0) return;

@@ -1,5 +1,5 @@
-// Task groups: `{start, end, step, concurrency}`, text such as "0-99:2%20" or "1,3,5-7", or the form of the API
-// chapter with `type: task_group`, `template`, `range` and `concurrency` side by side.
+// Parses task groups: `{start, end, step, concurrency}`, text such as "0-99:2%20" or "1,3,5-7", or the separate fields
+// `type: task_group`, `template`, `range` and `concurrency`.
 
 import { describeRange, parseIndexes, rangeOfRuns } from "@lattice/core";
 import { fieldError } from "../errors/field-list.ts";
@@ -17,7 +17,7 @@ export function putTaskGroup(draft: Draft, value: Json, from: string): void {
   if (range !== undefined) draft.put("task_group", range, from);
 }
 
-/** "0-99:2%20", "1,3,5-7%2". Throws a ProblemError that names `from`. */
+/** Parses "0-99:2%20" and "1,3,5-7%2". Throws a ProblemError that names `from`. */
 export function parseTaskGroup(text: string, from: string): JsonObject {
   const [written = "", most, ...rest] = text.trim().split("%", 3);
   const parsed = parseIndexes(written);
@@ -33,7 +33,7 @@ export function parseTaskGroup(text: string, from: string): JsonObject {
   return { start, end, ...(step === 1 ? {} : { step }), ...limit };
 }
 
-/** `template`, `range` and `concurrency` folded into one submission; anything else is as it was. */
+/** Folds `template`, `range` and `concurrency` into one submission; returns other input unchanged. */
 export function unfoldTemplate(spec: JsonObject, prefix = ""): JsonObject {
   const asked = spec.type === "task_group" || spec.template !== undefined || spec.range !== undefined;
   if (!asked) return spec;

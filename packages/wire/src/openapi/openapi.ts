@@ -1,5 +1,5 @@
-// The OpenAPI 3.1 description of the REST API, derived from the same descriptors as the routes: it
-// cannot describe a route that does not exist, nor miss one.
+// Generates the OpenAPI 3.1 description of the REST API from the descriptors of the routes, so that the two cannot
+// differ.
 
 import type { DescMethod } from "@bufbuild/protobuf";
 import { LogChunkSchema, SubmitRequestSchema } from "../../gen/lattice/v1/allocations_pb.ts";
@@ -15,7 +15,7 @@ import { DURATION, SHORT_REQUEST_PROPERTIES } from "./short-requests.ts";
 import { SHORT_SUBMISSION } from "./short-submission.ts";
 
 interface OpenApiOptions {
-  /** Of the product. */
+  /** The version of Lattice. */
   readonly version?: string;
   readonly serverUrl?: string;
 }
@@ -63,7 +63,7 @@ export function openapi({ version = "0.1.0", serverUrl = "/" }: OpenApiOptions =
   };
 }
 
-/** What requests take beside the fields of the contract: durations as text, and short forms. */
+/** Request forms beyond the contract: durations as text, and short forms. */
 function takenAlso(shown: readonly Route[], schemas: Readonly<Record<string, JsonObject>>): Record<string, JsonObject> {
   const out: Record<string, JsonObject> = {};
   for (const desc of messagesIn(shown.map(({ rpc }) => rpc.input))) {
@@ -103,7 +103,7 @@ function operation(route: Route, operationId: string): OpenApiOperation {
 
 const tagOf = ({ service }: Route): string => service.replace(/Service$/, "").toLowerCase();
 
-/** "CreateVCluster" becomes "Create vcluster"; the allocation service leaves its noun out. */
+/** Converts "CreateVCluster" to "Create vcluster"; the allocation service omits its noun. */
 function summaryOf({ service, method }: Route): string {
   const words = method
     .replace("VCluster", "Vcluster")
@@ -174,7 +174,7 @@ function answer({ rpc, kind }: Route): JsonObject {
 
 const isLog = (rpc: DescMethod): boolean => rpc.output.typeName === LogChunkSchema.typeName;
 
-/** The contract's Problem, with the type that RFC 9457 asks for and the codes of the catalogue. */
+/** The contract's Problem, with the `type` of RFC 9457 and the codes of the catalogue. */
 function problemSchema(): JsonObject {
   const { Problem } = schemasOf([ProblemSchema]);
   const properties = { ...((Problem?.properties ?? {}) as JsonObject) };

@@ -1,4 +1,4 @@
-// Messages and enums as JSON Schema, in the form that the transcoder writes and reads them.
+// Converts messages and enums to JSON Schema, in the form of the JSON transcoder.
 
 import { type DescEnum, type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { TimestampSchema } from "@bufbuild/protobuf/wkt";
@@ -12,7 +12,7 @@ export function schemasOf(roots: Iterable<DescMessage>): Record<string, JsonObje
   return Object.fromEntries(Object.entries(out).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** The messages among what these refer to, and themselves. */
+/** Returns these messages and all messages that they refer to. */
 export const messagesIn = (roots: Iterable<DescMessage>): DescMessage[] =>
   [...reached(roots)].filter((desc): desc is DescMessage => desc.kind === "message");
 
@@ -29,7 +29,7 @@ function reached(roots: Iterable<DescMessage>): Set<DescMessage | DescEnum> {
 
 export const refTo = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
 
-/** One field as it stands in JSON; also the schema of a query parameter. */
+/** Returns the schema of a field in JSON; also used for query parameters. */
 export function fieldSchema(field: DescField): JsonObject {
   const single = singleSchema(field);
   if (field.fieldKind === "list") return { type: "array", items: single };

@@ -1,5 +1,4 @@
-// The short forms of other requests as JSON Schema properties, beside the fields of the message. A test keeps them in step
-// with what `normalise` takes.
+// JSON Schema of the short forms of other requests. A test compares them with what `normalise` accepts.
 
 import { QuotaSchema } from "../../gen/lattice/v1/admin_pb.ts";
 import type { Json, JsonObject } from "../json/value.ts";

@@ -1,5 +1,5 @@
-// The short form of a submission as JSON Schema: flat fields, `72h`, counts and ranges. A test keeps
-// its properties in step with the fields that `normalise` takes.
+// JSON Schema of the short form of a submission: flat fields, `72h`, counts and ranges. A test compares its properties
+// with what `normalise` accepts.
 
 import type { Json, JsonObject } from "../json/value.ts";
 import { refTo } from "./schemas.ts";

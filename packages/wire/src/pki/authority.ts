@@ -1,6 +1,6 @@
-// A certificate authority for clusters that have none. Names are `{name}.{site}.lattice.internal`, with what the bearer
-// is as the unit, and a SPIFFE URI besides. Elliptic keys (P-256) keep handshakes cheap for ten thousand nodes. The
-// caller stores keys and certificates.
+// A certificate authority for clusters without one. The common name is `{name}.{site}.lattice.internal`, the unit is
+// the kind of bearer, and a SPIFFE URI is added. P-256 keys keep handshakes cheap for ten thousand nodes. The caller
+// stores keys and certificates.
 
 import { importSigningKey, keyToPem } from "./keys.ts";
 import { type Library, library } from "./library.ts";
@@ -8,7 +8,7 @@ import { serialDigits } from "./serial.ts";
 
 export type BearerKind = "server" | "agent" | "client";
 
-/** PEM texts that belong together. */
+/** A certificate and its key, as PEM. */
 export interface Pem {
   readonly cert: string;
   readonly key: string;
@@ -18,16 +18,16 @@ interface Wanted {
   readonly name: string;
   readonly kind: BearerKind;
   readonly site: string;
-  /** Host names and addresses that it serves at. */
+  /** Host names and addresses of the server. */
   readonly hosts: readonly string[];
   readonly lifetimeMs: number;
-  /** Of a client; "" or absent: it is bound to none. */
+  /** The tenant of a client; "" or absent for none. */
   readonly tenant?: string;
 }
 
-/** Clocks of freshly booted nodes are a little off. */
+/** Tolerated error of the clocks of freshly booted nodes. */
 const BACKDATE_MS = 300_000;
-/** Of a short life not more than this part is spent before it begins. */
+/** The tolerated part of a short lifetime. */
 const BACKDATE_PART = 0.05;
 const EC = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 const SERIAL_BYTES = 15;
@@ -50,7 +50,7 @@ export async function makeAuthority(site: string, lifetimeMs: number): Promise<P
   return { cert: pemOf(cert), key: await keyToPem(keys.privateKey) };
 }
 
-/** With a key of its own, made here. */
+/** Issues a certificate with a new key. */
 export async function issue(authority: Pem, wanted: Wanted): Promise<Pem> {
   const keys = await crypto.subtle.generateKey(EC, true, ["sign", "verify"]);
   const spki = new Uint8Array(await crypto.subtle.exportKey("spki", keys.publicKey));
@@ -60,11 +60,14 @@ export async function issue(authority: Pem, wanted: Wanted): Promise<Pem> {
 /** Names the first certificate of a chain of renewals, so that revoking its serial number revokes all of them. */
 const FIRST = "urn:lattice:first:";
 
-/** The number of the first certificate of the line that one belongs to, out of its alternative names; null: itself. */
+/**
+ * Returns the serial number of the first certificate in the chain of renewals, from the alternative names; null when it
+ * is the first.
+ */
 export const firstOfLine = (subjectAltName: string): string | null =>
   new RegExp(`URI:${FIRST}([0-9a-f]+)(?:,|$)`).exec(subjectAltName)?.[1] ?? null;
 
-/** The next certificate of a bearer, named as in the old one (DER), for a key that stays with it. */
+/** Issues the renewed certificate of a bearer, with the names of the old one (DER), for a key that the bearer keeps. */
 export async function certifyAgain(
   authority: Pem,
   { old, lifetimeMs }: { readonly old: Uint8Array; readonly lifetimeMs: number },
@@ -88,10 +91,13 @@ export async function certifyAgain(
 }
 
 const AUTHORITY_NAME = /^ca\.(.+)\.lattice\.internal$/;
-/** Of an authority that was not made by `makeAuthority`. */
+/** Loads an authority that was not created by `makeAuthority`. */
 const NO_SITE = "site";
 
-/** The first certificate of an agent, for a key that stays with it. It serves at no host: names of servers are not its. */
+/**
+ * Issues the first certificate of an agent, for a key that the agent keeps. It has no host names: those belong to
+ * servers.
+ */
 export async function certifyAgent(
   authority: Pem,
   { name, lifetimeMs }: Pick<Wanted, "name" | "lifetimeMs">,
@@ -105,7 +111,7 @@ export async function certifyAgent(
 
 async function certify(authority: Pem, wanted: Wanted, publicKey: Uint8Array): Promise<string> {
   const x509 = await library();
-  // Agents are also dialled, by each other.
+  // Agents also connect to each other.
   const usages = [
     x509.ExtendedKeyUsage.clientAuth,
     ...(wanted.kind === "client" ? [] : [x509.ExtendedKeyUsage.serverAuth]),
@@ -170,7 +176,7 @@ function validity(lifetimeMs: number) {
   return { notBefore: new Date(now - backdate), notAfter: new Date(now + lifetimeMs) };
 }
 
-/** Nothing outlives its authority. */
+/** No certificate outlives its authority. */
 function within(issuer: InstanceType<Library["X509Certificate"]>, lifetimeMs: number) {
   const { notBefore, notAfter } = validity(lifetimeMs);
   return { notBefore, notAfter: notAfter < issuer.notAfter ? notAfter : issuer.notAfter };

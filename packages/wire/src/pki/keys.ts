@@ -1,8 +1,8 @@
-// Private keys between PEM and the platform's own form.
+// Converts private keys between PEM and the platform's form.
 
 import { library } from "./library.ts";
 
-/** What authorities sign with; a key is read as the first of these that it fits. */
+/** The signature algorithms of authorities; a key is imported as the first one that matches. */
 const ALGORITHMS = [
   { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" },
   { name: "ECDSA", namedCurve: "P-384", hash: "SHA-384" },
@@ -14,7 +14,7 @@ interface SigningKey {
   readonly algorithm: (typeof ALGORITHMS)[number];
 }
 
-/** Throws when it is no key of a kind that authorities have. */
+/** Throws for a key of another kind. */
 export async function importSigningKey(pem: string): Promise<SigningKey> {
   const { PemConverter } = await library();
   const [der] = PemConverter.decode(pem);

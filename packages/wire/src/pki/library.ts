@@ -1,5 +1,5 @@
-// The library that reads and writes certificates, loaded on first use: most programs never do, and it
-// takes longer to load than all else that they do at their start.
+// Loads the X.509 library on first use: most programs never need it, and it takes longer to load than the rest of their
+// start.
 
 export type Library = Awaited<ReturnType<typeof library>>;
 

@@ -1,5 +1,5 @@
-// The list of certificates that an authority has called back before their end (RFC 5280), written by the authority and
-// read by servers. It names certificates by their serial numbers, in hexadecimal digits without leading zeros.
+// Certificate revocation lists (RFC 5280), written by the authority and read by servers. Certificates are named by
+// their serial numbers, in hexadecimal without leading zeros.
 
 import type { Pem } from "./authority.ts";
 import { importSigningKey } from "./keys.ts";
@@ -18,7 +18,7 @@ export async function writeRevocations(authority: Pem, revoked: readonly Revocat
   const list = await x509.X509CrlGenerator.create({
     issuer: issuer.subject,
     thisUpdate: new Date(),
-    // It is replaced when something is called back, not by the calendar.
+    // The list is replaced at each revocation, not on a schedule.
     nextUpdate: issuer.notAfter,
     signingAlgorithm: algorithm,
     signingKey,
@@ -27,7 +27,7 @@ export async function writeRevocations(authority: Pem, revoked: readonly Revocat
   return `${list.toString("pem")}\n`;
 }
 
-/** Throws when it is not a list in PEM, or none of the authorities has signed it. */
+/** Throws when the text is no revocation list in PEM, or no authority has signed it. */
 export async function readRevocations(list: string, authorities: readonly string[]): Promise<readonly Revocation[]> {
   const x509 = await library();
   const crl = new x509.X509Crl(list);

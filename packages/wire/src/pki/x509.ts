@@ -1,4 +1,4 @@
-// The library as it is asked for: what it needs is there first, and keys are the platform's.
+// The X.509 library, prepared for use: its dependencies are loaded and it uses the keys of the platform.
 
 import "reflect-metadata";
 import * as x509 from "@peculiar/x509";

@@ -1,5 +1,5 @@
-// Query and path parameters as typed fields: text to numbers, booleans and enums; a list is given by
-// repeating the parameter or by commas.
+// Converts query and path parameters to typed fields: text to numbers, booleans and enums. A list is a repeated
+// parameter or a comma-separated one.
 
 import { type DescField, ScalarType } from "@bufbuild/protobuf";
 import { FieldList } from "../errors/field-list.ts";
@@ -8,12 +8,12 @@ import { refuseUnknown } from "../json/from-json.ts";
 import type { Json } from "../json/value.ts";
 import { own } from "../text/own.ts";
 
-/** Read by the server before any request is looked at; never a field. */
+/** Read by the server before the request is parsed; never a field. */
 const RESERVED_QUERY: readonly string[] = ["consistent", "min_index"];
 
 export type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** The query as the JSON object that `fromJson` takes; `fields` are those of the request. */
+/** Returns the query as the JSON object for `fromJson`; `fields` are those of the request. */
 export function queryToJson(fields: readonly DescField[], query: Query): Record<string, Json> {
   const problems = new FieldList();
   const known = new Map(fields.filter(isFlat).map((field) => [field.name, field]));
@@ -30,7 +30,7 @@ export function queryToJson(fields: readonly DescField[], query: Query): Record<
   return out;
 }
 
-/** A point in time is written as one text. */
+/** An instant is a single text. */
 export const isFlat = (field: DescField): boolean =>
   field.fieldKind !== "map" && (field.message === undefined || isTimestamp(field));
 
@@ -46,7 +46,7 @@ function paramOf(field: DescField, given: string | readonly string[], problems: 
       .map((text) => scalarOf(field, text));
   }
   const text = textOf(field.name, texts, problems);
-  // An empty parameter means "not given", except for text.
+  // An empty parameter is unset, except for text.
   return text === "" && field.scalar !== ScalarType.STRING ? null : scalarOf(field, text);
 }
 
@@ -56,7 +56,7 @@ function textOf(name: string, given: string | readonly string[], problems: Field
   return given[0] ?? "";
 }
 
-/** What cannot be read stays text, and `fromJson` says what is wrong with it. */
+/** An invalid value stays text, and `fromJson` reports the problem. */
 function scalarOf(field: DescField, text: string): Json {
   if (
     isTimestamp(field) ||

@@ -1,5 +1,5 @@
-// One HTTP request as the message of its RPC: path parameters, query and body together. It passes
-// through `normalise` on the way, so that every door takes the same short forms.
+// Builds the message of an RPC from an HTTP request: path parameters, query and body. It uses `normalise`, so that all
+// interfaces accept the same short forms.
 
 import { create, type Message } from "@bufbuild/protobuf";
 import { SubmitRequestSchema } from "../../gen/lattice/v1/allocations_pb.ts";
@@ -17,11 +17,11 @@ import type { Route } from "./routes.ts";
 export interface HttpInput {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
-  /** The parsed body; undefined or null: none. */
+  /** The parsed body; undefined or null without one. */
   readonly body: unknown;
 }
 
-/** `warnings` receives what the user should hear although the request is acceptable. */
+/** `warnings` receives notes for the user about an acceptable request. */
 export function requestFromHttp(route: Route, input: HttpInput, warnings: string[] = []): Message {
   const { input: schema } = route.rpc;
   if (schema.typeName === SubmitRequestSchema.typeName) {
@@ -49,7 +49,7 @@ export function requestFromHttp(route: Route, input: HttpInput, warnings: string
   return requestFromJson(schema, fields);
 }
 
-/** `{ allocation_id }`, or a submission in any of its forms, which may stand under `session` as well. */
+/** Accepts `{ allocation_id }`, or a submission in any form, optionally under `session`. */
 function sessionRequest(input: HttpInput, warnings: string[]): Message {
   const { session, allocation_id: allocationId, ...rest } = bodyOf(input);
   if (allocationId !== undefined && allocationId !== null) {
@@ -64,7 +64,7 @@ function sessionRequest(input: HttpInput, warnings: string[]): Message {
   });
 }
 
-/** With a body, all fields are in the body: a query parameter would be a second place for them. */
+/** With a body, query parameters are refused: each field has one place. */
 function bodyOf({ body, query }: HttpInput): Record<string, Json> {
   queryToJson([], query);
   if (body === undefined || body === null) return {};

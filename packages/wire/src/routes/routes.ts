@@ -1,5 +1,5 @@
-// The REST routes, read from the `google.api.http` options of the RPCs, so that REST can lack nothing
-// that gRPC has. Every `/api/v1` path has the alias `/v1`.
+// The REST routes, from the `google.api.http` options of the RPCs, so that REST has every call of gRPC. Every `/api/v1`
+// path has the alias `/v1`.
 
 import { type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
 import { http } from "../../gen/google/api/annotations_pb.ts";
@@ -24,9 +24,9 @@ export interface Route {
   readonly method: string;
   readonly rpc: DescMethod;
   readonly httpMethod: HttpMethod;
-  /** As Fastify takes it: `/api/v1/allocations/:id`. */
+  /** In Fastify's syntax: `/api/v1/allocations/:id`. */
   readonly path: string;
-  /** Names of the path's parameters: fields of the request. */
+  /** Names of the path parameters, which are fields of the request. */
   readonly params: readonly string[];
   /** "*": the body is the request; "": the request has no body, its fields come from the query. */
   readonly body: "*" | "";
@@ -73,7 +73,7 @@ function binding(rpc: DescMethod, { pattern, body }: HttpRule): Route | null {
     method: rpc.name,
     rpc,
     httpMethod: pattern.case.toUpperCase() as HttpMethod,
-    // A colon of its own, as in `allocations:plan`, is written twice for Fastify.
+    // Fastify needs a literal colon, as in `allocations:plan`, to be doubled.
     path: pattern.value.replaceAll(":", "::").replace(/\{([a-z0-9_]+)\}/g, ":$1"),
     params,
     body: body === "*" ? "*" : "",

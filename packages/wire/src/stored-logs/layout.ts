@@ -1,6 +1,6 @@
-// Where the output of an allocation lies in a store, and what tells of it there: agents write it, servers read
-// it, and neither may change it alone. Beside the chunks lie one `metadata.json` for the allocation and one file
-// for each node with every chunk, its offsets and its times.
+// The layout of stored output in an object store. Agents write it and servers read it, so both must change together.
+// Next to the chunks there is one `metadata.json` per allocation and one index per node, with the offsets and times of
+// every chunk.
 
 export interface ChunkEntry {
   readonly stream: "stdout" | "stderr";
@@ -9,7 +9,7 @@ export interface ChunkEntry {
   /** Offsets in the log of the attempt; the end is exclusive. */
   readonly start: number;
   readonly end: number;
-  /** When its first and last bytes were seen, milliseconds since 1970. */
+  /** When its first and last bytes were read, in milliseconds since 1970. */
   readonly from_ms: number;
   readonly to_ms: number;
 }
@@ -19,13 +19,13 @@ export interface NodeMetadata {
   readonly allocation: string;
   readonly node: string;
   readonly chunks: readonly ChunkEntry[];
-  /** Attempts whose output is all there. */
+  /** Attempts whose output is complete. */
   readonly complete: readonly { readonly attempt: number; readonly stdout: number; readonly stderr: number }[];
-  /** Bytes that were lost because the store was away for too long. */
+  /** Bytes dropped because the store was unavailable for too long. */
   readonly dropped: number;
 }
 
-/** Whose output it is. */
+/** The owner of the output. */
 export interface LogOwner {
   readonly allocationId: string;
   readonly tenant: string;
@@ -35,7 +35,7 @@ export interface LogOwner {
 const logFolder = ({ tenant, project, allocationId }: LogOwner): string =>
   `${tenant}/${project === "" ? "default" : encodeURIComponent(project)}/${allocationId}/logs`;
 
-/** chunk_000 and so on; more digits when they are needed. */
+/** chunk_000, chunk_001, ...; more digits when needed. */
 export const chunkKey = (
   owner: LogOwner,
   node: string,

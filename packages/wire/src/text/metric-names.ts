@@ -1,4 +1,4 @@
-// The names of what can be measured of an allocation: what servers answer to, and what a shell completes.
+// The names of the metrics of an allocation, for servers and shell completion.
 
 export const METRICS = [
   "gpu_utilization",

@@ -1,5 +1,5 @@
-// Finds the known name a user most likely meant. Case, `-` and `_` do not count as differences;
-// a name further away than about a third of its length is no suggestion at all.
+// Finds the known name that a user most likely meant. Case, `-` and `_` are ignored; a name that differs in more than
+// about a third of its length is not suggested.
 
 /** Longer names are never compared: the cost is the product of the lengths. */
 const MAX_LENGTH = 64;
@@ -21,7 +21,7 @@ export function nearest(name: string, known: Iterable<string>): string | null {
 
 const plain = (name: string): string => name.toLowerCase().replace(/[-_]/g, "");
 
-/** Levenshtein, one row at a time. */
+/** Levenshtein distance, computed one row at a time. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {

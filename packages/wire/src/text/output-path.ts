@@ -1,20 +1,20 @@
-// Where output is written: the patterns of Slurm, filled in. Nodes and clients do it alike.
+// Fills in Slurm's patterns in output paths. Nodes and clients share it.
 
 interface OutputFacts {
   /** 44, or 46_3 for an element. */
   readonly id: string;
   readonly name: string;
   readonly user: string;
-  /** Of the node that writes. */
+  /** The name of the node that writes. */
   readonly node: string;
-  /** From 0, among the allocation's nodes. */
+  /** The position among the allocation's nodes, from 0. */
   readonly nodeIndex: number;
 }
 
-/** What Slurm says for the index of a job that is not of an array. */
+/** Slurm's index of a job outside an array. */
 const NO_INDEX = "4294967294";
 
-/** %j %A %a %x %u %N %n %%; %4j fills with zeros. */
+/** Replaces %j %A %a %x %u %N %n %%; %4j pads with zeros. */
 export function fillOutputPath(pattern: string, { id, name, user, node, nodeIndex }: OutputFacts): string {
   const [base = id, index = NO_INDEX] = id.split("_");
   const values: Readonly<Record<string, string>> = {
@@ -35,5 +35,5 @@ export function fillOutputPath(pattern: string, { id, name, user, node, nodeInde
   );
 }
 
-/** Each node has a file of its own; otherwise the first one writes. */
+/** Whether each node writes its own file; otherwise only the first node writes. */
 export const isPerNode = (pattern: string): boolean => /%\d{0,2}[Nn]/.test(pattern.replaceAll("%%", ""));

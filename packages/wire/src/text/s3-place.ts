@@ -1,8 +1,8 @@
-// A place in an object store, as people write it: s3://bucket/prefix.
+// A location in an object store: s3://bucket/prefix.
 
 export interface S3Place {
   readonly bucket: string;
-  /** Without slashes at its ends; may be empty. */
+  /** Without leading and trailing slashes; may be empty. */
   readonly prefix: string;
 }
 

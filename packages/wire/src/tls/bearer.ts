@@ -1,15 +1,15 @@
-// Whom a certificate is for. Its common name is `{name}.{site}.lattice.internal` or the bare name; one of a SPIFFE
-// authority names its bearer in the last part of its URI. The unit, where there is one, says what the bearer is, so
-// that a person's certificate never speaks for a node. Servers and agents read each other's so.
+// Reads the bearer of a certificate. The common name is `{name}.{site}.lattice.internal` or the bare name; a SPIFFE
+// certificate has the name in the last part of its URI. The unit, where present, is the kind of bearer, so that a
+// user's certificate is never accepted for a node. Servers and agents both use it.
 
 export interface Bearer {
-  /** Every name that it may go by. */
+  /** Every name of the bearer. */
   readonly names: readonly string[];
-  /** "agent", "server", "client", or "" when it does not say. */
+  /** "agent", "server", "client", or "" when unset. */
   readonly kind: string;
 }
 
-/** As Node shows the certificate of a peer. */
+/** The form in which Node returns a peer's certificate. */
 export interface ShownCertificate {
   readonly subject?: { readonly CN?: string | string[]; readonly OU?: string | string[] };
   readonly subjectaltname?: string | undefined;
@@ -32,7 +32,7 @@ export function notTheNode({ names, kind }: Bearer, node: string): string | null
 function namesOf(common: string): readonly string[] {
   if (!common.endsWith(SUFFIX)) return [common];
   const inner = common.slice(0, -SUFFIX.length);
-  // A node's name may have dots; the site is what follows the last one.
+  // A node's name may contain dots; the site follows the last one.
   const cut = inner.lastIndexOf(".");
   return cut < 0 ? [inner] : [inner.slice(0, cut)];
 }

@@ -1,6 +1,5 @@
-// WebSocket frames (RFC 6455) as bytes, both ways: written whole, read from pieces of any size. What
-// breaks the rules of the protocol is a `FrameError` with the close code that it is answered by. No
-// extensions; nothing here opens a connection.
+// Encodes and decodes WebSocket frames (RFC 6455); the decoder accepts chunks of any size. A protocol violation is a
+// `FrameError` with the close code to answer with. Extensions are not supported.
 
 export type Opcode = "continuation" | "text" | "binary" | "close" | "ping" | "pong";
 
@@ -28,7 +27,7 @@ const isControl = (opcode: Opcode): boolean => OPCODES[opcode] >= OPCODES.close;
 
 const FINAL = 0x80;
 const MASKED = 0x80;
-/** Longer lengths than this are said in 2 bytes, and beyond that in 8. */
+/** Longer lengths take 2 bytes, and beyond that 8. */
 const SHORT = 125;
 const MEDIUM = 65_535;
 const MASK_BYTES = 4;
@@ -53,12 +52,12 @@ export function encodeFrame(opcode: Opcode, payload: Uint8Array, mask: Uint8Arra
 }
 
 interface FrameReaderOptions {
-  /** What the other side is: frames of a client are masked, those of a server are not. */
+  /** The role of the other side: clients mask their frames, servers do not. */
   readonly from: "client" | "server";
   readonly maxPayloadBytes: number;
 }
 
-/** Answers the frames that the bytes complete, in order. Throws FrameError, after which it is of no use. */
+/** Returns the frames that the bytes complete, in order. Throws FrameError, after which the decoder is unusable. */
 export function frameReader(options: FrameReaderOptions): (bytes: Uint8Array) => Frame[] {
   let held: Uint8Array = new Uint8Array(0);
   return (bytes) => {
@@ -84,12 +83,13 @@ function readFrame(
   const final = (first & FINAL) !== 0;
   const masked = (second & MASKED) !== 0;
   if (masked !== (from === "client")) throw new FrameError(CLOSE.protocol, "a frame that is masked as it must not be");
-  const said = second & 0x7f;
-  if (isControl(opcode) && (!final || said > SHORT)) throw new FrameError(CLOSE.protocol, "a control frame too long");
-  const extra = said === 127 ? 8 : said === 126 ? 2 : 0;
+  const shortLength = second & 0x7f;
+  if (isControl(opcode) && (!final || shortLength > SHORT))
+    throw new FrameError(CLOSE.protocol, "a control frame too long");
+  const extra = shortLength === 127 ? 8 : shortLength === 126 ? 2 : 0;
   const start = 2 + extra + (masked ? MASK_BYTES : 0);
   if (bytes.length < 2 + extra) return null;
-  const length = lengthOf(bytes, said, extra);
+  const length = lengthOf(bytes, shortLength, extra);
   if (length > maxPayloadBytes) throw new FrameError(CLOSE.tooBig, `a frame over ${maxPayloadBytes} bytes`);
   if (bytes.length < start + length) return null;
   const payload = bytes.slice(start, start + length);
@@ -97,8 +97,8 @@ function readFrame(
   return { frame: { opcode, final, payload }, length: start + length };
 }
 
-function lengthOf(bytes: Uint8Array, said: number, extra: number): number {
-  if (extra === 0) return said;
+function lengthOf(bytes: Uint8Array, shortLength: number, extra: number): number {
+  if (extra === 0) return shortLength;
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   return extra === 2 ? view.getUint16(2) : Number(view.getBigUint64(2));
 }

@@ -5,10 +5,10 @@
 export const SOCKET_PROTOCOL = "lattice.v1";
 const BEARER = "lattice.bearer.";
 
-/** What a page offers to say who it is. */
+/** Returns the subprotocols that carry the token of a page. */
 export const protocolsWith = (token: string): readonly string[] => [SOCKET_PROTOCOL, `${BEARER}${encoded(token)}`];
 
-/** Of the header `sec-websocket-protocol`. */
+/** Splits the header `sec-websocket-protocol`. */
 export const offeredProtocols = (header: string | undefined): readonly string[] =>
   (header ?? "")
     .split(",")
@@ -26,7 +26,7 @@ export function bearerFromProtocols(offered: readonly string[]): string | null {
   }
 }
 
-/** Without what was meant for the server. */
+/** Returns the subprotocols without those for the server. */
 export const withoutBearer = (offered: readonly string[]): readonly string[] =>
   offered.filter((name) => !name.startsWith(BEARER) && name !== SOCKET_PROTOCOL);
 

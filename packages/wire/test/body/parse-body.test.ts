@@ -29,7 +29,7 @@ describe("parseBody", () => {
     expect(await parseBody(type, new TextEncoder().encode(text))).toEqual({ nodes: 4 });
   });
 
-  test("an empty body is none", async () => {
+  test("an empty body is undefined", async () => {
     expect(await parseBody("application/json", "")).toBeUndefined();
     expect(await parseBody("application/yaml", " \n")).toBeUndefined();
   });
@@ -110,11 +110,11 @@ describe("parseBody", () => {
     expect(await parseBody("application/yaml", deepest)).toEqual(await parseBody("application/json", deepest));
   });
 
-  test("points YAML users that forgot the content type the right way", async () => {
+  test("YAML without its content type gets a hint", async () => {
     expect((await refusal(() => parseBody("application/json", "nodes: 4"))).hint).toContain("application/yaml");
   });
 
-  test("the place of the fault is never after the one the platform stops at, and always found", () => {
+  test("the position of an error is always found, and never after the platform's", () => {
     fc.assert(
       fc.property(fc.json(), fc.nat(), fc.constantFrom("", "}", "'", ",", "x", "\u0000", '"'), (text, at, put) => {
         const cut = at % (text.length + 1);

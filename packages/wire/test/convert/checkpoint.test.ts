@@ -38,13 +38,13 @@ describe("a submission", () => {
   test.each<[MessageInitShape<typeof pb.CheckpointSchema>, string]>([
     [{ strategy: "smoke" }, "is not a strategy"],
     [{ strategy: "auto", mode: "smoke" }, "must be one of signal, shmem, grpc, dmtcp"],
-    [{ strategy: "shmem", mode: "grpc" }, "the strategy says shmem"],
+    [{ strategy: "shmem", mode: "grpc" }, "is grpc, but the strategy is shmem"],
   ])("%o is refused", async (init, words) => {
     expect(JSON.stringify(await refusal(() => make(init)))).toContain(words);
   });
 });
 
-test("an allocation shows its newest checkpoint, the one being taken, and what went wrong", () => {
+test("an allocation shows its newest checkpoint, the one in progress, and the last failure", () => {
   const record = {
     id: "7",
     user: "ada",

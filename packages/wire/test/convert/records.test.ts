@@ -132,7 +132,7 @@ describe("allocationToProto", () => {
     expect([1, 2].map((n) => allocationToProto(element(n)).spec?.entrypoint)).toEqual(["run 1", "run 2"]);
   });
 
-  test("a thousand others later it is still the same, and a long task is not kept", () => {
+  test("a cached spec survives a thousand others, and a long task is not cached", () => {
     const waiting = allocation(phase({ kind: "pending", since: 1_000, cause: "submitted" }));
     const json = () => toJson(pb.AllocationSchema, allocationToProto(waiting));
     const before = json();
@@ -193,7 +193,7 @@ describe("nodeToProto", () => {
     expect(ready).not.toHaveProperty("last_heartbeat");
   });
 
-  test("capabilities go both ways, to the byte", async () => {
+  test("capabilities survive a round trip", async () => {
     expect(capabilitiesFromProto(capabilitiesToProto(capabilities))).toEqual(capabilities);
     const odd = { ...capabilities, memoryBytes: 135_000_000_001 };
     expect(capabilitiesFromProto(capabilitiesToProto(odd))).toEqual(odd);
@@ -205,7 +205,7 @@ describe("nodeToProto", () => {
 describe("tenants and vClusters", () => {
   const tenant = { id: "t", description: "d", maxPreemptionClass: 10, createdAt: instant(0), automatic: false };
 
-  test("limits go both ways; what is not named stays out", () => {
+  test("limits survive a round trip, and unnamed ones stay unset", () => {
     const quota = { ...UNLIMITED, maxNodes: 0, fairShareMilli: 250, gpuHoursBudget: 100, burstAllowanceMilli: 1_500 };
     expect({ ...UNLIMITED, ...quotaFromProto(quotaToProto(quota)) }).toEqual(quota);
     expect(quotaFromProto(undefined)).toEqual({});
@@ -241,7 +241,7 @@ describe("tenants and vClusters", () => {
     expect((await refusal(() => quotaFromProto(create(pb.QuotaSchema, init)))).fields[0]?.field).toBe(field);
   });
 
-  test("weights go both ways in thousandths", async () => {
+  test("weights survive a round trip in thousandths", async () => {
     for (const weights of Object.values(WEIGHT_PROFILES))
       expect(weightsFromProto(weightsToProto(weights))).toEqual(weights);
     expect(weightsFromProto(create(pb.WeightsSchema, { waitTime: 0.1234 }))).toEqual({ wait_time: 123 });

@@ -7,7 +7,7 @@ import { serviceChangeFromProto } from "../../src/convert/service-change.ts";
 
 const change = (update: object) => serviceChangeFromProto(create(ServiceUpdateSchema, update));
 
-test("a probe is changed with the usual for what it leaves out, or removed", () => {
+test("a probe is changed with defaults for unset fields, or removed", () => {
   expect(change({ livenessProbe: { port: 80, path: "/up" } })).toEqual({
     probe: {
       kind: "http",

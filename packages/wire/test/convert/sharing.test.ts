@@ -29,7 +29,7 @@ const vcluster = (change: Partial<VCluster> = {}): VCluster => ({
 });
 
 describe("sharing", () => {
-  test("shows what is in force: the scheduler's row, and what was set", () => {
+  test("the effective settings are shown: the scheduler's row with overrides", () => {
     const plain = vclusterToProto(vcluster());
     expect(plain).toMatchObject({ preempts: true, preemptible: pb.Preemptible.BORROWED, borrows: true });
     expect(plain.lending).toBeUndefined();
@@ -45,7 +45,7 @@ describe("sharing", () => {
 
   const asked = (change: object) => create(pb.UpdateVClusterRequestSchema, change);
 
-  test("takes only what is named, over the terms there are", () => {
+  test("only named terms change", () => {
     expect(sharingFromProto(asked({}), null)).toEqual({});
     expect(sharingFromProto(asked({ preempts: false, preemptible: pb.Preemptible.NEVER }), null)).toEqual({
       preempts: false,
@@ -63,7 +63,7 @@ describe("sharing", () => {
   });
 });
 
-describe("the inside of a node", () => {
+describe("the topology of a node", () => {
   const plain: Capabilities = {
     cpuCores: 8,
     memoryBytes: 2 ** 34,

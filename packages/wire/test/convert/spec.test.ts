@@ -35,14 +35,14 @@ describe("specFromProto", () => {
     });
   });
 
-  test("half a range is completed; an explicit zero is left for the core to refuse", () => {
+  test("half a range is completed; an explicit zero is refused by the core", () => {
     expect(make({ resources: { nodes: { min: 3 } } }).resources).toMatchObject({ minNodes: 3, maxNodes: 3 });
     expect(make({ resources: { nodes: { max: 3 } } }).resources).toMatchObject({ minNodes: 1, maxNodes: 3 });
     const none = checkSpec(make({ resources: { nodes: {} } })).map(({ field }) => field);
     expect(none).toContain("allocation.resources.nodes.min");
   });
 
-  test("a reactive service begins with its least, and has the usual windows", async () => {
+  test("a reactive service starts with its minimum and the default windows", async () => {
     const type = pb.LifecycleType.REACTIVE;
     const scalePolicy = { min: 2, max: 5, metric: "cpu_utilization", target: "80%" };
     const spec = make({ lifecycle: { type, scalePolicy } });
@@ -79,7 +79,7 @@ describe("specFromProto", () => {
     },
   );
 
-  test("takes the constraints that look inside a node, and gives them back", () => {
+  test("topology constraints survive a round trip", () => {
     const flags = { requireConformance: true, requireUnifiedMemory: true, preferSameNuma: true, allowCxlMemory: true };
     const spec = make({ resources: { constraints: flags } });
     expect(spec.resources.constraints).toMatchObject(flags);
@@ -90,7 +90,7 @@ describe("specFromProto", () => {
     expect(specToProto(stored).resources?.constraints?.storageMbPerSecond).toBe(400);
   });
 
-  test("takes software and mounts, gives them back, and leaves out what was not asked for", () => {
+  test("software and mounts survive a round trip, and unset ones stay unset", () => {
     const environment = { uenv: "a/1:v1", view: "default", toolsUenv: "t/1:v1", signRequired: true };
     const mount = { source: "/data/x", target: "/data/input", tierHint: "hot" };
     const spec = make({ environment, data: { mounts: [mount] }, resources: { constraints: { memoryPolicy: "BIND" } } });
@@ -104,7 +104,7 @@ describe("specFromProto", () => {
     expect(make({})).not.toHaveProperty("mounts");
   });
 
-  test("takes output, scratch and defaults, and gives them back", () => {
+  test("output, scratch and defaults survive a round trip", () => {
     const data = { output: "s3://{tenant}/{project}/{allocation_id}/", scratchPerNode: "0.5TB", defaults: true };
     const spec = make({ data });
     expect(spec.data).toEqual({ output: data.output, scratchBytes: 5e11, defaults: true });
@@ -119,14 +119,14 @@ describe("specFromProto", () => {
     expect(fieldLines(problem)[0]).toMatch(/^allocation.data.scratch_per_node: must be an amount such as 500GB/);
   });
 
-  test("refuses an access that is none", async () => {
+  test("an unknown access mode is refused", async () => {
     const problem = await refusal(() =>
       make({ data: { mounts: [{ source: "/a", target: "/data", access: "most" }] } }),
     );
     expect(fieldLines(problem)).toEqual(["allocation.data.mounts[0].access: must be read-only or read-write"]);
   });
 
-  test("names every feature at once, and lets what asks for nothing pass", async () => {
+  test("all unsupported features are named together, and empty ones pass", async () => {
     const problem = await refusal(() => make({ sensitive: true }));
     expect(problem.fields).toHaveLength(1);
     expect(() => make({ checkpoint: { strategy: "none" }, telemetry: {}, data: {}, connectivity: {} })).not.toThrow();

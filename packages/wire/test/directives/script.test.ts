@@ -7,7 +7,7 @@ import { fieldLines, refusal } from "../refusal.ts";
 
 const script = (...lines: string[]) => ["#!/bin/bash", ...lines, "echo hi", ""].join("\n");
 /** What the directives say, without the script itself. */
-function said(...lines: string[]) {
+function printed(...lines: string[]) {
   const { submission, warnings } = parseScript(script(...lines));
   const { script: _text, slurm_env: _slurm, ...rest } = submission;
   return { ...rest, ...(warnings.length === 0 ? {} : { warnings }) };
@@ -88,7 +88,7 @@ describe("parseScript", () => {
     ],
     ["--gres=fpga:1", { warnings: ["#SBATCH --gres=fpga:1 ignored (use --constraint with a feature of the nodes)"] }],
   ])("#SBATCH %s", (line, expected) => {
-    expect(said(`#SBATCH ${line}`)).toEqual(expected);
+    expect(printed(`#SBATCH ${line}`)).toEqual(expected);
     expect(() => normaliseSubmission(parseScript(script(`#SBATCH ${line}`)).submission)).not.toThrow();
   });
 
@@ -116,7 +116,7 @@ describe("parseScript", () => {
     ["--telemetry=debug --memory-policy=bind --network-domain=ring", WORDS],
     ["--env=A=1 --env B=x=y --tag=k=v", { env: { A: "1", B: "x=y" }, tags: { k: "v" } }],
   ])("#LATTICE %s", (line, expected) => {
-    expect(said(`#LATTICE ${line}`)).toEqual(expected);
+    expect(printed(`#LATTICE ${line}`)).toEqual(expected);
     expect(() => normaliseSubmission(parseScript(script(`#LATTICE ${line}`)).submission)).not.toThrow();
   });
 
@@ -126,7 +126,7 @@ describe("parseScript", () => {
     const parsed = parseScript(text);
     expect(parsed.submission).toEqual({ nodes: 2, script: text, slurm_env: true });
     expect(parsed.slurm).toBe(true);
-    expect(parsed.warnings).toEqual(["line 11: #SBATCH -N 7 ignored (it stands after the first command)"]);
+    expect(parsed.warnings).toEqual(["line 11: #SBATCH -N 7 ignored (it is after the first command)"]);
   });
 
   test("many late directives are counted", () => {
@@ -177,7 +177,7 @@ describe("parseScript", () => {
   });
 
   test("#LATTICE wins over #SBATCH", () => {
-    expect(said("#LATTICE --walltime=1h", "#SBATCH --time=2:00:00 --gres=gpu:4")).toEqual({
+    expect(printed("#LATTICE --walltime=1h", "#SBATCH --time=2:00:00 --gres=gpu:4")).toEqual({
       walltime: "1h",
       constraints: { gpu_count: 4 },
     });
@@ -232,7 +232,7 @@ describe("parseScript", () => {
     expect((await refusal(() => parseScript(text))).fields).toMatchObject([{ field: "script", detail }]);
   });
 
-  test("whatever the directives say, they are taken or refused", () => {
+  test("any directives are accepted or refused", () => {
     const line = fc
       .tuple(fc.constantFrom("#SBATCH ", "#LATTICE "), fc.string({ unit: "grapheme", maxLength: 40 }))
       .map((t) => t.join(""));

@@ -18,7 +18,7 @@ describe("error catalogue", () => {
     expect(readFileSync(PAGE, "utf8")).toBe(errorReference());
   });
 
-  test.each(Object.entries(ERRORS))("%s has usable statuses and words", (code, entry) => {
+  test.each(Object.entries(ERRORS))("%s has valid statuses and texts", (code, entry) => {
     expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/);
     expect(entry.http).toBeGreaterThanOrEqual(400);
     expect(entry.http).toBeLessThan(600);
@@ -43,7 +43,7 @@ describe("error catalogue", () => {
     expect(status("not_leader")).toBe(503);
   });
 
-  test("inherited names are no codes", () => {
+  test("inherited property names are no codes", () => {
     expect(isErrorCode("constructor")).toBe(false);
     expect(isErrorCode("internal")).toBe(true);
   });

@@ -103,13 +103,16 @@ describe("problem", () => {
   });
 
   test("a hint that the detail repeats is printed once", () => {
-    const told = problem("forbidden", { detail: "Not for you. Ask an administrator.", hint: "ask an administrator." });
-    expect(renderProblem(told)).toBe("Error: Not for you. Ask an administrator.");
+    const reported = problem("forbidden", {
+      detail: "Not for you. Ask an administrator.",
+      hint: "ask an administrator.",
+    });
+    expect(renderProblem(reported)).toBe("Error: Not for you. Ask an administrator.");
     const owner = problem("not_owner", { detail: "Allocation 1 belongs to ada; only the owner may attach to it." });
     expect(renderProblem(owner).match(/owner/g)).toHaveLength(1);
   });
 
-  test("errors carry it; anything else is internal and says nothing more", () => {
+  test("errors carry a problem; other values are internal without details", () => {
     const error = new ProblemError("forbidden", { detail: "no", cause: new Error("why") });
     expect(error.message).toBe("no");
     expect(error.cause).toBeInstanceOf(Error);

@@ -31,11 +31,11 @@ function filesUnder(folder: string): string[] {
 }
 
 describe("proto", () => {
-  test("buf lint has nothing to say", () => {
+  test("buf lint reports nothing", () => {
     expect(buf("lint")).toEqual({ status: 0, text: "" });
   });
 
-  test("packages/wire/gen is what `npm run generate` makes", { timeout: 600_000 }, () => {
+  test("packages/wire/gen equals the output of `npm run generate`", { timeout: 600_000 }, () => {
     const template = readFileSync(join(root, "buf.gen.yaml"), "utf8");
     expect(template).toContain("out: packages/wire/gen");
     const changed = join(out, "buf.gen.yaml");

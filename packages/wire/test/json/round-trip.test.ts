@@ -22,7 +22,7 @@ describe("toJson and fromJson", () => {
     );
   });
 
-  test("the text of a message that is kept is made once, and is the same", () => {
+  test("the text of a cached message is made once", () => {
     const list = schemas.get("ListAllocationsResponse");
     if (list === undefined) throw new Error("no ListAllocationsResponse");
     fc.assert(
@@ -41,7 +41,7 @@ describe("toJson and fromJson", () => {
     );
   });
 
-  test("fromJson never fails otherwise than by a problem, whatever it is given", () => {
+  test("fromJson fails only with a problem", () => {
     const submit = schemas.get("SubmitRequest");
     if (submit === undefined) throw new Error("no SubmitRequest");
     fc.assert(

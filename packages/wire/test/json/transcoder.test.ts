@@ -6,7 +6,7 @@ import { fromJson, MAX_ITEMS, pb, timestampFromMs, toJson } from "../../src/inde
 import { fieldLines, refusal } from "../refusal.ts";
 
 describe("toJson", () => {
-  test("writes names, words and instants as the API shows them, and leaves out what is not set", () => {
+  test("names, enum words and instants are written, and unset fields omitted", () => {
     const node = create(pb.NodeSchema, {
       id: "n1",
       state: pb.NodeState.READY,
@@ -47,7 +47,7 @@ describe("toJson", () => {
     });
   });
 
-  test("lists stay, empty maps, unset optionals and unspecified enums go", () => {
+  test("lists are written; empty maps, unset optionals and unspecified enums are omitted", () => {
     expect(toJson(pb.ListAllocationsResponseSchema, create(pb.ListAllocationsResponseSchema))).toEqual({
       allocations: [],
       next_page_token: "",
@@ -200,7 +200,7 @@ describe("fromJson", () => {
     expect(read("2026-03-01")).toEqual(read("2026-03-01T00:00:00Z"));
   });
 
-  test("a bad instant and bad bytes are named", async () => {
+  test("an invalid instant and invalid bytes are named", async () => {
     expect(fieldLines(await refusal(() => fromJson(pb.EventSchema, { at: "2026-13-01" })))[0]).toContain("RFC 3339");
     expect(fieldLines(await refusal(() => fromJson(pb.EventSchema, { at: "yesterday" })))[0]).toContain("RFC 3339");
     expect(fieldLines(await refusal(() => fromJson(pb.LogChunkSchema, { data: "a?b" })))).toEqual([
@@ -208,7 +208,7 @@ describe("fromJson", () => {
     ]);
   });
 
-  test("a hostile body gets a short answer", async () => {
+  test("a hostile body gets a short response", async () => {
     const many = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`zzzzz${i}`, 1]));
     const problem = await refusal(spec(many));
     expect(problem.fields).toHaveLength(20);
@@ -218,7 +218,7 @@ describe("fromJson", () => {
     expect((await refusal(spec({ "a\u0000\u001b[31m": 1 }))).fields[0]?.field).not.toContain("\u001b");
   });
 
-  test("a path can be put before the names", async () => {
+  test("names get a path prefix", async () => {
     const problem = await refusal(() => fromJson(pb.QuotaSchema, { max_nodes: -1 }, "tenants[3].quota"));
     expect(problem.fields[0]?.field).toBe("tenants[3].quota.max_nodes");
   });

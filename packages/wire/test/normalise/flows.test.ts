@@ -27,7 +27,7 @@ describe("task groups", () => {
     expect(groupOf({ entrypoint: "x", task_group: shape })).toEqual(shape);
   });
 
-  test("the form of the API chapter is the same", () => {
+  test("the separate fields have the same meaning", () => {
     const { request } = normaliseSubmission({
       allocation: {
         type: "task_group",
@@ -56,17 +56,17 @@ describe("task groups", () => {
     });
   });
 
-  test("a list says its ends; other ends beside it are refused", async () => {
+  test("a list sets start and end; conflicting ones are refused", async () => {
     const written = submissionFromJson({ entrypoint: "x", task_group: "1,3,5-7%2" }).request.allocation?.taskGroup;
     if (written === undefined) throw new Error("no task group");
     const shape = shapeFromProto(written);
     expect(shape).toMatchObject({ range: { start: 1, end: 7, step: 1 }, concurrency: 2 });
-    const told = shapeToProto(shape);
-    expect(told).toMatchObject({ start: 1, end: 7, indexes: "1,3,5-7", concurrency: 2 });
-    expect(shapeFromProto(told)).toEqual(shape);
-    const problem = await refusal(() => shapeFromProto({ ...told, end: 9 }));
+    const reported = shapeToProto(shape);
+    expect(reported).toMatchObject({ start: 1, end: 7, indexes: "1,3,5-7", concurrency: 2 });
+    expect(shapeFromProto(reported)).toEqual(shape);
+    const problem = await refusal(() => shapeFromProto({ ...reported, end: 9 }));
     expect(problem.fields[0]).toMatchObject({ field: "allocation.task_group.indexes" });
-    const none = await refusal(() => shapeFromProto({ ...told, indexes: "1,,2" }));
+    const none = await refusal(() => shapeFromProto({ ...reported, indexes: "1,,2" }));
     expect(none.fields[0]?.detail).toContain("which is no index");
   });
 
@@ -98,10 +98,10 @@ describe("task groups", () => {
 });
 
 describe("Slurm's words", () => {
-  const said = (...lines: string[]) => parseScript(["#!/bin/sh", ...lines, "true"].join("\n")).submission;
+  const output = (...lines: string[]) => parseScript(["#!/bin/sh", ...lines, "true"].join("\n")).submission;
   test("arrays and dependencies", () => {
-    expect(said("#SBATCH --array=0-99%20")).toMatchObject({ task_group: { start: 0, end: 99, concurrency: 20 } });
-    expect(said("#SBATCH -d afterok:12:13,afterany:14_3,singleton", "#SBATCH -J sweep").depends_on).toEqual([
+    expect(output("#SBATCH --array=0-99%20")).toMatchObject({ task_group: { start: 0, end: 99, concurrency: 20 } });
+    expect(output("#SBATCH -d afterok:12:13,afterany:14_3,singleton", "#SBATCH -J sweep").depends_on).toEqual([
       { ref: "12", condition: "success" },
       { ref: "13", condition: "success" },
       { ref: "14_3", condition: "any" },
@@ -109,7 +109,7 @@ describe("Slurm's words", () => {
     ]);
   });
   test.each(["#SBATCH -d after:12", "#SBATCH -d afterok:12?afterok:13"])("%s is refused", async (line) => {
-    expect((await refusal(() => said(line))).code).toBe("unsupported_feature");
+    expect((await refusal(() => output(line))).code).toBe("unsupported_feature");
   });
 });
 
@@ -140,7 +140,7 @@ describe("workflows", () => {
     expect(again).toEqual(normaliseDag(GUIDE).request);
   });
 
-  test("tenant and vCluster are those of every member that names none", () => {
+  test("tenant and vCluster apply to members without their own", () => {
     const { request } = normaliseDag({ tenant: "physics", allocations: [{ name: "a", entrypoint: "x" }] });
     expect(request.allocations).toMatchObject([{ tenant: "physics", name: "a" }]);
   });
@@ -150,7 +150,7 @@ describe("workflows", () => {
     [{ name: "x" }, "allocations: must be a list of allocations"],
     [{ allocations: [3] }, "allocations[0]: must be an object, not the number 3"],
     [{ allocations: [{ name: "a", entrypont: "x" }] }, "allocations[0].entrypont: is not a known field"],
-    [{ allocations: [{ name: "a", id: "a" }] }, "allocations[0].id: says the same as name"],
+    [{ allocations: [{ name: "a", id: "a" }] }, "allocations[0].id: has the same meaning as name"],
     [{ allocation: [] }, "allocation: is not a known field"],
   ])("%j is refused by name", async (input, line) => {
     const problem = await refusal(() => dagFromJson(input));

@@ -111,7 +111,7 @@ describe("normaliseSubmission", () => {
     expect(normaliseSubmission({ allocation: { name: "a" }, request_id: "r" }).request.request_id).toBe("r");
   });
 
-  test("the request of the API chapter, as YAML", async () => {
+  test("the documented request, as YAML", async () => {
     const yaml = `
 allocation:
   tenant: "ml-team"
@@ -179,27 +179,27 @@ allocation:
     [
       "short and full together",
       { nodes: 4, resources: { nodes: 4 } },
-      ["resources.nodes: says the same as nodes | Keep one of nodes and resources.nodes."],
+      ["resources.nodes: has the same meaning as nodes | Keep one of nodes and resources.nodes."],
     ],
     [
       "two walltimes",
       { walltime: "1h", walltime_hours: 1 },
-      ["walltime_hours: says the same as walltime | Keep one of walltime and walltime_hours."],
+      ["walltime_hours: has the same meaning as walltime | Keep one of walltime and walltime_hours."],
     ],
     [
       "env and variables",
       { env: {}, variables: {} },
-      ["variables: says the same as env | Keep one of env and variables."],
+      ["variables: has the same meaning as env | Keep one of env and variables."],
     ],
     [
       "priority and class",
       { priority: "low", preemption_class: 1 },
-      ["preemption_class: says the same as priority | Keep one of priority and preemption_class."],
+      ["preemption_class: has the same meaning as priority | Keep one of priority and preemption_class."],
     ],
     [
       "a constraint twice",
       { gpu_count: 1, constraints: "gpu_count=2" },
-      ["constraints: says the same as gpu_count | Keep one of gpu_count and constraints."],
+      ["constraints: has the same meaning as gpu_count | Keep one of gpu_count and constraints."],
     ],
     [
       "a walltime number",
@@ -277,7 +277,7 @@ allocation:
     });
   });
 
-  test("whatever comes in, it is normalised or refused", () => {
+  test("any input is normalised or refused", () => {
     const key = fc.constantFrom(...FIELDS.keys(), "allocation", "request_id", "__proto__", "constructor", "x");
     fc.assert(
       fc.property(fc.object({ key, maxDepth: 4 }), (input) => {

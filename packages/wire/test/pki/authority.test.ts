@@ -28,7 +28,7 @@ beforeAll(async () => {
   authority = await makeAuthority("alps", 10 * DAY);
 });
 
-test("an issued certificate is of the authority, for its key, and named by the site's form", async () => {
+test("an issued certificate has the authority's signature, its key and the site's name", async () => {
   const { cert, key } = await issue(authority, node);
   const parsed = new X509Certificate(cert);
   expect(parsed.verify(new X509Certificate(authority.cert).publicKey)).toBe(true);
@@ -39,7 +39,7 @@ test("an issued certificate is of the authority, for its key, and named by the s
   expect(parsed.checkPrivateKey(createPrivateKey(key))).toBe(true);
 });
 
-test("the next one keeps the names of the old, is for the key that is given, and has another serial number", async () => {
+test("a renewed certificate keeps the names, has the given key and a new serial number", async () => {
   const old = new X509Certificate((await issue(authority, node)).cert);
   const { publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const spki = publicKey.export({ type: "spki", format: "der" });
@@ -55,14 +55,14 @@ test("the next one keeps the names of the old, is for the key that is given, and
   expect(Date.parse(next.validTo)).toBeGreaterThan(Date.parse(old.validTo));
 });
 
-test("nothing outlives its authority, and a short life does not begin long before it was issued", async () => {
+test("no certificate outlives its authority, and a short one is not backdated far", async () => {
   const long = new X509Certificate((await issue(authority, { ...node, lifetimeMs: 100 * DAY })).cert);
   expect(long.validTo).toBe(new X509Certificate(authority.cert).validTo);
   const short = new X509Certificate((await issue(authority, { ...node, lifetimeMs: 20_000 })).cert);
   expect(Date.parse(short.validTo) - Date.parse(short.validFrom)).toBeLessThan(23_000);
 });
 
-test("authorities with RSA keys sign as well; a key that is none is refused in words", async () => {
+test("authorities with RSA keys sign; an invalid key is refused with a reason", async () => {
   const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   const key = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
   const root = new X509Certificate(

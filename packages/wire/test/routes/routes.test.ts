@@ -14,7 +14,7 @@ const ask = (method: string, input: Partial<HttpInput>, httpMethod?: string) =>
   requestFromHttp(find(method, httpMethod), { params: {}, query: {}, body: undefined, ...input });
 
 describe("routes", () => {
-  test("every RPC of the REST services has one, and every /api/v1 path its /v1 alias", () => {
+  test("every RPC of the REST services has a route, and every /api/v1 path its /v1 alias", () => {
     const all = routes();
     for (const service of REST_SERVICES) {
       // What goes both ways is a WebSocket, which is no route.
@@ -31,7 +31,7 @@ describe("routes", () => {
     }
   });
 
-  test("additional bindings are routes of their own", () => {
+  test("additional bindings are separate routes", () => {
     const cancels = routes().filter((route) => route.method === "Cancel" && route.path.startsWith("/api/"));
     expect(cancels.map(({ httpMethod, path, body, alias }) => [httpMethod, path, body, alias])).toEqual([
       ["DELETE", "/api/v1/allocations/:id", "", false],
@@ -48,7 +48,7 @@ describe("routes", () => {
 });
 
 describe("requestFromHttp", () => {
-  test("takes the query: numbers, words, repeated and comma-separated lists", () => {
+  test("the query has numbers, words, repeated and comma-separated lists", () => {
     const expected = create(pb.ListAllocationsRequestSchema, {
       state: [pb.AllocationState.RUNNING, pb.AllocationState.PENDING],
       pageSize: 50,
@@ -58,12 +58,12 @@ describe("requestFromHttp", () => {
     expect(ask("List", { query: { state: ["running", "pending"], page_size: "50", user: "ada" } })).toEqual(expected);
   });
 
-  test("leaves out what is reserved or empty", () => {
+  test("reserved and empty parameters are omitted", () => {
     const query = { consistent: "true", min_index: "12", page_size: "", state: "", vcluster: undefined };
     expect(ask("List", { query })).toEqual(create(pb.ListAllocationsRequestSchema));
   });
 
-  test("takes path, body and both", () => {
+  test("fields come from path and body", () => {
     expect(ask("Get", { params: { id: "7" } })).toMatchObject({ id: "7" });
     expect(ask("Cancel", { params: { id: "7" }, query: { reason: "x" } }, "DELETE")).toMatchObject({
       id: "7",
@@ -76,7 +76,7 @@ describe("requestFromHttp", () => {
     });
   });
 
-  test("normalises a submission and hands its warnings on", () => {
+  test("a submission is normalised and its warnings are returned", () => {
     const warnings: string[] = [];
     const message = requestFromHttp(
       find("Submit"),

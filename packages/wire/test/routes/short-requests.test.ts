@@ -147,17 +147,17 @@ describe("short forms over REST", () => {
     [
       "PATCH /v1/allocations/7",
       { walltime: "4h", walltime_seconds: 5 },
-      ["walltime_seconds: says the same as walltime | Keep one of walltime and walltime_seconds."],
+      ["walltime_seconds: has the same meaning as walltime | Keep one of walltime and walltime_seconds."],
     ],
     [
       "PATCH /v1/allocations/7",
       { walltime: "4h", lifecycle: { walltime: "4h" } },
-      ["lifecycle.walltime: says the same as walltime | Keep one of walltime and lifecycle.walltime."],
+      ["lifecycle.walltime: has the same meaning as walltime | Keep one of walltime and lifecycle.walltime."],
     ],
     [
       "PATCH /v1/allocations/7",
       { telemetry: { mode: "debug" }, telemetry_mode: "prod" },
-      ["telemetry_mode: says the same as telemetry.mode | Keep one of telemetry.mode and telemetry_mode."],
+      ["telemetry_mode: has the same meaning as telemetry.mode | Keep one of telemetry.mode and telemetry_mode."],
     ],
     ["PATCH /v1/allocations/7", { telemetry: { mod: "debug" } }, ["telemetry.mod: is not a known field"]],
     [
@@ -179,7 +179,7 @@ describe("short forms over REST", () => {
     [
       "PUT /v1/tenants/physics",
       { max_nodes: 5, quota: { max_nodes: 6 } },
-      ["quota.max_nodes: says the same as max_nodes | Keep one of max_nodes and quota.max_nodes."],
+      ["quota.max_nodes: has the same meaning as max_nodes | Keep one of max_nodes and quota.max_nodes."],
     ],
     [
       "PUT /v1/tenants/physics",
@@ -196,7 +196,7 @@ describe("short forms over REST", () => {
     [
       "GET /v1/allocations/7/metrics?duration=5m&duration_seconds=300",
       undefined,
-      ["duration: says the same as duration_seconds | Keep one of duration and duration_seconds."],
+      ["duration: has the same meaning as duration_seconds | Keep one of duration and duration_seconds."],
     ],
     [
       "PATCH /v1/vclusters/hpc",

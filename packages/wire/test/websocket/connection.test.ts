@@ -40,7 +40,7 @@ const options = (side: "client" | "server") => ({
 });
 
 describe("connection", () => {
-  test("texts and bytes go both ways, and a close is heard with its reason", async () => {
+  test("texts and bytes pass in both directions, and a close carries its reason", async () => {
     const { a, b } = line();
     const client = openConnection(a as unknown as ByteSocket, options("client"));
     const server = openConnection(b as unknown as ByteSocket, options("server"));
@@ -55,7 +55,7 @@ describe("connection", () => {
     expect((await got.next()).done).toBe(true);
   });
 
-  test("a message in pieces is one message", async () => {
+  test("fragments form one message", async () => {
     const { a, b } = line();
     const server = openConnection(b as unknown as ByteSocket, options("server"));
     const mask = new Uint8Array([1, 1, 1, 1]);

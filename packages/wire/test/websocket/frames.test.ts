@@ -9,7 +9,7 @@ const bytes = fc.uint8Array({ maxLength: 70_000 });
 const opcode = fc.constantFrom<Opcode>("text", "binary", "continuation");
 
 describe("frames", () => {
-  test("what is written is read, however it is cut", () => {
+  test("frames are decoded however their bytes are split", () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(opcode, bytes), { minLength: 1, maxLength: 3 }),
@@ -29,7 +29,7 @@ describe("frames", () => {
     );
   });
 
-  test("garbage is refused or waited for, never taken for long", () => {
+  test("garbage is refused or incomplete, never accepted", () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 2, maxLength: 200 }), (garbage) => {
         const read = frameReader({ from: "client", maxPayloadBytes: 1_000 });

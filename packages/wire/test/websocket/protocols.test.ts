@@ -4,7 +4,7 @@ import { bearerFromProtocols, offeredProtocols, protocolsWith, SOCKET_PROTOCOL, 
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
-test("any token comes back as it was, in characters that a name may have", () => {
+test("any token survives a round trip in valid characters", () => {
   fc.assert(
     fc.property(fc.string({ minLength: 1, maxLength: 2_000 }), (token) => {
       const header = protocolsWith(token).join(", ");
@@ -14,12 +14,12 @@ test("any token comes back as it was, in characters that a name may have", () =>
   );
 });
 
-test("what is not one is none", () => {
+test("an invalid protocol has no token", () => {
   for (const header of [undefined, "", "chat", "lattice.bearer.", "lattice.bearer.!!", "lattice.bearer.a"])
     expect(bearerFromProtocols(offeredProtocols(header))).toBeNull();
 });
 
-test("services see neither the token nor the server's own protocol", () => {
+test("services see neither the token nor the server's protocol", () => {
   const offered = ["chat", ...protocolsWith("secret"), "v2"];
   expect(withoutBearer(offered)).toEqual(["chat", "v2"]);
   expect(offered).toContain(SOCKET_PROTOCOL);

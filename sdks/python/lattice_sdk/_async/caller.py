@@ -106,7 +106,7 @@ class Caller:
     async def web_socket(self, call: Call[Any]) -> WebSocket:
         """Opens a WebSocket on its own connection, outside httpx; a custom transport cannot carry it."""
         if self._own_transport:
-            detail = "a client with a transport of its own cannot open terminals"
+            detail = "a client with a custom transport cannot open terminals"
             raise LatticeNotAvailableError(detail, code="unsupported_feature")
         return await self._tried(call, lambda: self._upgraded(call))
 

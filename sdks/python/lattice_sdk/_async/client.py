@@ -15,7 +15,7 @@ from ..tokens import TokenSource, token_source
 from .caller import Caller
 from .forms import FormCalls
 from .generated import GeneratedCalls
-from .happened import EventCalls
+from .events import EventCalls
 from .monitoring import MonitoringCalls
 from .sessions import SessionCalls
 
@@ -25,8 +25,8 @@ DEFAULT_TIMEOUT = 30.0
 
 
 class LatticeClient(FormCalls, MonitoringCalls, EventCalls, SessionCalls, GeneratedCalls):
-    """``host`` is a name, host:port or a whole URL, or several of one cluster, separated by commas; without one
-    LATTICE_API_URL says where the server is.
+    """``host`` is a name, host:port or a whole URL, or several of one cluster, separated by commas. Default:
+    LATTICE_API_URL.
     """
 
     def __init__(
@@ -43,9 +43,9 @@ class LatticeClient(FormCalls, MonitoringCalls, EventCalls, SessionCalls, Genera
         verify: bool | str = True,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        """``token``: a text or a function that answers one; absent: LATTICE_TOKEN, then what ``lattice login`` keeps.
-        ``user`` and ``tenant`` are believed only by a cluster without authentication. ``verify``: a file of
-        certificates to trust (absent: the one that LATTICE_CA names), or False to trust any. ``timeout``: seconds without a byte of an answer.
+        """``token``: a text or a function that returns one. Default: LATTICE_TOKEN, then the one of ``lattice login``.
+        ``user`` and ``tenant`` apply only to a cluster without authentication. ``verify``: a file of trusted
+        certificates (default: LATTICE_CA), or False to trust any. ``timeout``: seconds without a byte of the response.
         """
         self.url = server_url(host, port)
         self._caller = Caller(

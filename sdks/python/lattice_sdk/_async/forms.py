@@ -1,4 +1,4 @@
-"""Calls whose arguments have a form of their own: submissions, workflows, holds, limits, settings and health."""
+"""Calls with arguments beyond the contract: submissions, workflows, holds, limits, settings and health."""
 
 from __future__ import annotations
 

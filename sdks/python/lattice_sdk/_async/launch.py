@@ -44,7 +44,7 @@ async def launch_tasks(
                         return
                     if progress.is_much():
                         await _tell(caller, id, progress.launch_id, {"acknowledged": progress.positions})
-                        progress.told()
+                        progress.clear_unacknowledged()
             raise connection_error("the server closed the launch stream before the tasks ended", sent=True)
         except LatticeError as error:
             if not progress.started or not can_resume(error):

@@ -1,5 +1,5 @@
-"""A terminal in a running allocation: what it shows, piece by piece, and what is typed. It is read by one reader; the
-rest may be called at the same time by others. Leaving it hangs up, as closing a window does.
+"""A terminal in a running allocation: its output in chunks, and its input. It supports one reader; the other methods may
+be called concurrently. Leaving the context hangs up, like closing a window.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A WebSocket over a connection of its own: whole messages both ways, pings answered. One reader."""
+"""A WebSocket on its own connection: sends and receives whole messages and answers pings. One reader."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class WebSocket:
         self._over = False
 
     async def receive(self) -> bytes | str | None:
-        """The next message; None: the other side has closed, or is gone."""
+        """Returns the next message; None when the connection is closed or lost."""
         while not self._over or self._waiting:
             if self._waiting:
                 message = self._waiting.pop(0)
@@ -92,7 +92,7 @@ class WebSocket:
 async def open_web_socket(
     request: httpx.Request, *, tls: ssl.SSLContext | None, connect_within: float, answer_within: float
 ) -> WebSocket:
-    """Raises errors of the system and of the protocol as they are, and a refusal as the problem it is.
+    """Raises errors of the system and of the protocol unchanged, and a refusal as a problem.
 
     ``tls``: None for a server without.
     """
@@ -125,7 +125,7 @@ async def open_web_socket(
 
 
 async def _body(stream: AsyncByteStream, answer: Answer, within: float) -> bytes:
-    """As long as it says to be, or until nothing follows."""
+    """Reads the body up to its content length, or to the end of the stream."""
     stated = answer.headers.get("content-length", "")
     size = min(int(stated), MAX_MESSAGE_BYTES) if stated.isdigit() else MAX_MESSAGE_BYTES
     body = answer.rest

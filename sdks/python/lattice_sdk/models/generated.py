@@ -984,8 +984,7 @@ class Allocation(SpecNames):
     topology_groups: list[str] = field(default_factory=list)
     """Topology groups of its nodes, without duplicates."""
     nodes_joined: int = 0
-    """For a service: number of nodes added while it ran. Each has an attempt number of its own and is not a
-    restart."""
+    """For a service: number of nodes added while it ran. Each has its own attempt number and is not a restart."""
     hold: Hold | None = None
     """Set while the allocation is held."""
 

@@ -45,13 +45,13 @@ interface PkiFlags {
 
 const DEFAULT_DIR = "lattice-pki";
 const DAY_MS = 86_400_000;
-const MOST_DAYS = 36_500;
+const MAX_DAYS = 36_500;
 const AUTHORITY_DAYS = 3_650;
 const BEARER_DAYS = 365;
 const SITE = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
 export function definePki(command: Command): void {
-  const days = (text: string) => parseCount(text, 1, MOST_DAYS);
+  const days = (text: string) => parseCount(text, 1, MAX_DAYS);
   const inFolder = (made: Command) => made.option("--dir <path>", "directory of the authority", DEFAULT_DIR);
 
   const init = inFolder(command.command("init").description("Create an authority"));
@@ -65,7 +65,7 @@ export function definePki(command: Command): void {
     if (hasKey(flags.dir, AUTHORITY))
       throw invalidArgument(`${flags.dir} already holds an authority`, "Choose another directory with --dir.");
     savePem(flags.dir, AUTHORITY, await makeAuthority(flags.site, flags.days * DAY_MS));
-    await tell(print, readCertificate(flags.dir, AUTHORITY), flags.dir);
+    await printIssued(print, readCertificate(flags.dir, AUTHORITY), flags.dir);
   });
 
   const give = inFolder(command.command("issue").description("Issue a certificate and its key"));
@@ -91,7 +91,7 @@ export function definePki(command: Command): void {
     if (hasKey(flags.dir, checkName(name)))
       throw invalidArgument(`${name} already has a certificate`, `Run: lattice admin pki renew ${name}`);
     await issueTo(flags.dir, { name, kind: flags.kind, hosts, tenant, lifetimeMs: lifetimeOf(flags) });
-    await tell(print, readCertificate(flags.dir, name), flags.dir);
+    await printIssued(print, readCertificate(flags.dir, name), flags.dir);
   });
 
   const renew = inFolder(command.command("renew").description("Renew certificates, with new keys"));
@@ -172,7 +172,7 @@ async function issueTo(dir: string, bearer: Bearer): Promise<void> {
   savePem(dir, bearer.name, await issue(authority, { ...bearer, site: readCertificate(dir, AUTHORITY).site }));
 }
 
-async function tell(print: Printer, issued: IssuedCertificate, dir: string): Promise<void> {
+async function printIssued(print: Printer, issued: IssuedCertificate, dir: string): Promise<void> {
   if (print.structured) return print.document(issued);
   print.done(
     issued.name,

@@ -14,12 +14,12 @@ interface SignalFlags {
 }
 
 /** The server's limit. */
-const MOST_SECONDS = 7 * 86_400;
+const MAX_SECONDS = 7 * 86_400;
 
 export function defineSignals(command: Command): void {
   command
     .option("--file <file>", "set signals from a YAML or JSON document (- reads standard input)")
-    .option("--valid <seconds>", "validity of the signals", (text) => parseCount(text, 1, MOST_SECONDS))
+    .option("--valid <seconds>", "validity of the signals", (text) => parseCount(text, 1, MAX_SECONDS))
     .action(async (flags: SignalFlags) => {
       const { client, print } = await createContext(command);
       const signals =

@@ -10,7 +10,7 @@ type Preemptible = NonNullable<UpdateVClusterRequest["preemptible"]>;
 
 const PREEMPTIBLE: readonly Preemptible[] = ["always", "borrowed", "never"];
 const MAX_NODES = 1_000_000;
-const MOST_VICTIMS = 64;
+const MAX_VICTIMS = 64;
 
 export interface SharingFlags {
   readonly preempts?: boolean;
@@ -41,7 +41,7 @@ export function addSharingFlags(command: Command): void {
       (text) => parseThreshold(text),
     )
     .option("--max-victims <count>", "maximum number of allocations preempted for one (default: 3)", (text) =>
-      parseCount(text, 1, MOST_VICTIMS),
+      parseCount(text, 1, MAX_VICTIMS),
     )
     .option("--borrows", "use idle nodes of vClusters that lend theirs")
     .option("--no-borrows", "borrow no nodes")

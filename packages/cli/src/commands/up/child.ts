@@ -28,7 +28,7 @@ export interface Child {
 }
 
 const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 30_000;
+const MAX_PAUSE_MS = 30_000;
 /** A process that ran this long is healthy, and the backoff starts over. */
 const HEALTHY_MS = 60_000;
 
@@ -53,7 +53,7 @@ export function keepRunning(spec: ChildSpec): Child {
       if (Date.now() - startedAt > HEALTHY_MS) pauseMs = FIRST_PAUSE_MS;
       spec.note(`${spec.name} ended unexpectedly (${how}); restarting in ${pauseMs / 1000} s. Log: ${spec.logFile}`);
       timer = setTimeout(start, pauseMs);
-      pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2);
+      pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2);
     };
     started.child.once("error", (error) => onEnd(error.message));
     started.child.once("exit", (code, signal) => onEnd(signal === null ? `status ${code}` : signal));

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import type { DataDirLayout } from "./layout.ts";
 
 /** Each node is a process. Use more machines, or `lattice-agent --hollow`, for more. */
-export const MOST_NODES = 64;
+export const MAX_NODES = 64;
 export const DEFAULT_NODES = 4;
 
 export function chooseNodeCount({ settingsFile, temporary }: DataDirLayout, requested: number | undefined): number {
@@ -18,7 +18,7 @@ export function chooseNodeCount({ settingsFile, temporary }: DataDirLayout, requ
 function remembered(path: string): number | null {
   try {
     const { nodes } = JSON.parse(readFileSync(path, "utf8")) as { readonly nodes?: unknown };
-    return typeof nodes === "number" && Number.isInteger(nodes) && nodes >= 1 && nodes <= MOST_NODES ? nodes : null;
+    return typeof nodes === "number" && Number.isInteger(nodes) && nodes >= 1 && nodes <= MAX_NODES ? nodes : null;
   } catch {
     return null;
   }

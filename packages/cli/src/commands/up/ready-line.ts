@@ -11,7 +11,7 @@ export interface Addresses {
 }
 
 const POLL_MS = 15;
-const MOST_LOG_BYTES = 1024 * 1024;
+const MAX_LOG_BYTES = 1024 * 1024;
 const TAIL_LINES = 15;
 
 export async function readyLine(child: Child, deadlineMs: number, signal: AbortSignal): Promise<Addresses> {
@@ -48,7 +48,7 @@ export function parseReady(line: string): Addresses | null {
 }
 
 function readFrom(path: string, offset: number): string {
-  const size = Math.min(MOST_LOG_BYTES, statSync(path).size - offset);
+  const size = Math.min(MAX_LOG_BYTES, statSync(path).size - offset);
   if (size <= 0) return "";
   const buffer = Buffer.alloc(size);
   const file = openSync(path, "r");

@@ -9,7 +9,7 @@ import { requestCheckpoint } from "../../transitions/checkpoint/ask.ts";
 import { activeElements } from "../../transitions/group/active-elements.ts";
 import type { Step } from "../../transitions/step.ts";
 
-/** A user asks for a checkpoint of a running allocation. */
+/** A user requests a checkpoint of a running allocation. */
 export interface AskCheckpointCommand {
   readonly kind: "allocation.checkpoint";
   readonly origin: Origin;
@@ -23,10 +23,10 @@ export function checkpointWork(step: Step, command: AskCheckpointCommand): Outco
 }
 
 function checkpointAllocation(step: Step, { id, origin }: AskCheckpointCommand): Outcome {
-  return requestCheckpoint(step, id, { cause: "user", next: "go_on", message: `asked for by ${origin.user}` });
+  return requestCheckpoint(step, id, { cause: "user", next: "go_on", message: `requested by ${origin.user}` });
 }
 
-/** Elements that do not run have nothing to save. */
+/** Elements that are not running have nothing to save. */
 function checkpointGroup(step: Step, group: TaskGroup, command: AskCheckpointCommand): Outcome {
   if (group.spec.checkpoint === undefined) {
     return refuse(

@@ -23,9 +23,9 @@ export function endBackoff(step: Step, command: EndBackoffCommand): Outcome {
   const queued: PendingPhase = rest;
   // A retry after an exhausted VNI pool is not an event in the life of the allocation.
   const text = "Its backoff is over; it is queued again.";
-  const told =
+  const noted =
     phase.backoffReason === undefined ? withNote(record, { type: "decision", kind: "released", text }, step) : record;
-  const released = { ...told, phase: queued, pendingSinceIndex: step.index };
+  const released = { ...noted, phase: queued, pendingSinceIndex: step.index };
   step.state.putAllocation(released);
   step.events.push({ ...allocationChanged(released, "pending"), reason: "released" });
   return accepted(record.id);

@@ -1,4 +1,4 @@
-// Holding and releasing work that waits: an allocation, a task group, or elements of one.
+// allocation.hold: holds or releases pending work: an allocation, a task group, or elements of one.
 
 import type { AllocationId } from "../../base/ids.ts";
 import { elementId, elementOf } from "../../base/ids.ts";
@@ -16,13 +16,13 @@ import { setMark } from "../../transitions/group/set-mark.ts";
 import { noSuchElements, type Span, spanOf, wholeSpan } from "../../transitions/group/spans.ts";
 import type { Step } from "../../transitions/step.ts";
 
-/** Work that waits is held, or released. */
+/** Holds or releases pending work. */
 export interface HoldCommand {
   readonly kind: "allocation.hold";
   readonly origin: Origin;
   readonly id: AllocationId;
   readonly held: boolean;
-  /** Whether the sender administers the work, and so releases what others than its owner hold. */
+  /** Whether the sender administers the work and may release holds that others placed. */
   readonly admin: boolean;
   /** Elements of a task group, by index. Default: all. */
   readonly elements?: readonly IndexRange[];

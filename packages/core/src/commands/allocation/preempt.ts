@@ -1,7 +1,7 @@
-// Running work is stopped for an allocation that waits: all named victims in one move, or none. Who can is
-// asked for a checkpoint first, all of them at once. Any other goes back to the queue with its old submission
-// time, uncounted among its requeues, or fails where its policy is never to be requeued. The nodes are remembered with the one they were freed for, so that
-// a new leader knows as well. Everything is checked again: the decision may be old.
+// allocation.preempt: stops running work for a pending allocation: all victims in one command, or none. Victims with
+// checkpoint support are checkpointed first, all at once. Other victims return to the queue with their submission time,
+// not counted as a requeue, or fail where their policy forbids a requeue. The freed nodes are recorded with the
+// preemptor, so that a new leader knows them. Everything is rechecked, because the decision may be old.
 
 import type { AllocationId, Attempt, LogIndex, NodeId } from "../../base/ids.ts";
 import { invariant, present } from "../../base/invariant.ts";
@@ -17,20 +17,20 @@ import { beginCheckpoint, suspendAfterCheckpoint } from "../../transitions/check
 import { loseNode } from "../../transitions/scaling/lose-node.ts";
 import type { Step } from "../../transitions/step.ts";
 
-/** Stops running work for an allocation that waits, and keeps the nodes for it. All victims or none. */
+/** Stops running work for a pending allocation and keeps the nodes for it. All victims or none. */
 export interface PreemptCommand {
   readonly kind: "allocation.preempt";
-  /** The one they are stopped for. */
+  /** The preemptor. */
   readonly allocation: AllocationId;
-  /** The last entry the scheduler had seen. */
+  /** The last entry that the scheduler had applied. */
   readonly basis: LogIndex;
   readonly victims: readonly {
     readonly allocation: AllocationId;
     readonly attempt: Attempt;
-    /** Set when the work cannot be checkpointed now and is stopped without. Default: checkpointed where possible. */
+    /** Set when the work cannot be checkpointed now and is stopped without. Default: checkpointed where supported. */
     readonly force?: boolean;
   }[];
-  /** Where it is to start: nodes of the victims, and free ones. */
+  /** The nodes of the preemptor: nodes of the victims, and free ones. */
   readonly nodes: readonly NodeId[];
 }
 
@@ -49,12 +49,12 @@ export function preemptVictims(step: Step, command: PreemptCommand): Outcome {
 
   for (const victim of victims) if (!handBack(step, victim, command)) stop(step, winner, victim);
   const preemptedNodes = { nodes: command.nodes, since: step.at };
-  const told = withNote(winner, noteOf(victims, command), step);
-  state.putAllocation({ ...told, phase: { ...pendingOf(winner), preemptedNodes } });
+  const noted = withNote(winner, noteOf(victims, command), step);
+  state.putAllocation({ ...noted, phase: { ...pendingOf(winner), preemptedNodes } });
   return accepted(winner.id);
 }
 
-/** Named in the winner's stream; the others are counted. */
+/** Victims named in the preemptor's events; the others are counted. */
 const NAMED_VICTIMS = 8;
 
 function noteOf(victims: readonly Victim[], { nodes }: PreemptCommand): NewNote {
@@ -70,7 +70,7 @@ interface Victim {
   readonly record: Allocation;
   readonly phase: PlacedPhase;
   readonly reason: PreemptionReason;
-  /** Without a checkpoint. */
+  /** Stops a victim without a checkpoint. */
   readonly force: boolean;
 }
 
@@ -160,7 +160,7 @@ function stop(step: Step, winner: Allocation, { record, phase, reason, force }: 
   requeue(step, record, phase, { cause: "preempted", lostNode: null, message, ...grace });
 }
 
-/** As the lender has set it. */
+/** The grace of the lending vCluster. */
 function returnGrace(step: Step, { spec }: Allocation) {
   const vcluster = step.state.vcluster(spec.vcluster);
   const lending = vcluster === undefined ? null : policyOf(vcluster).lending;

@@ -1,5 +1,5 @@
-// A reconciler's decision to end an attempt and queue the allocation again. It names the number
-// of requeues it has seen, so that two reconcilers with the same thought count once.
+// allocation.requeue: a controller ends an attempt and queues the allocation again. The command names the number of
+// requeues that the controller has seen, so that two controllers with the same decision count once.
 
 import type { AllocationId } from "../../base/ids.ts";
 import type { Outcome } from "../../base/outcome.ts";
@@ -9,11 +9,11 @@ import { countedRequeues, forgetRequeuesAfterLongRun } from "../../transitions/a
 import { type Failure, fail, requeue, requeueLimitReached } from "../../transitions/attempt/failure.ts";
 import type { Step } from "../../transitions/step.ts";
 
-/** Ends the attempt and queues the allocation again, in one move. */
+/** Ends the attempt and queues the allocation again, in one command. */
 export interface RequeueCommand {
   readonly kind: "allocation.requeue";
   readonly allocation: AllocationId;
-  /** Two reconcilers cannot count twice. */
+  /** Prevents two controllers from counting twice. */
   readonly expectedRequeues: number;
   readonly cause: "node_failure" | "launch_failed" | "drained" | "policy" | "updated";
 }

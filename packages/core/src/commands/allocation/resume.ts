@@ -1,4 +1,5 @@
-// allocation.resume: queues a suspended allocation, or all suspended elements of a task group, after its walltime was over.
+// allocation.resume: queues a suspended allocation, or all suspended elements of a task group, after the end of its
+// walltime.
 
 import type { AllocationId } from "../../base/ids.ts";
 import type { Outcome } from "../../base/outcome.ts";
@@ -11,7 +12,7 @@ import { moveAllocation } from "../../transitions/allocation/move.ts";
 import { activeElements } from "../../transitions/group/active-elements.ts";
 import type { Step } from "../../transitions/step.ts";
 
-/** Queues an allocation again whose walltime was over when its checkpoint was complete. */
+/** Queues an allocation that was suspended with a complete checkpoint at the end of its walltime. */
 export interface ResumeCommand {
   readonly kind: "allocation.resume";
   readonly origin: Origin;
@@ -36,8 +37,8 @@ function resumeAllocation(step: Step, { id, origin }: ResumeCommand): Outcome {
   }
   const message = `resumed by ${origin.user}`;
   const pending = { kind: "pending", since: step.at, cause: "resumed", message } as const;
-  const told = withNote(record, { type: "state", kind: "requeued", text: `Queued again: ${message}.` }, step);
-  moveAllocation(step, told, pending, { pendingSinceIndex: step.index });
+  const noted = withNote(record, { type: "state", kind: "requeued", text: `Queued again: ${message}.` }, step);
+  moveAllocation(step, noted, pending, { pendingSinceIndex: step.index });
   return accepted(id);
 }
 

@@ -22,7 +22,7 @@ import type { Resize } from "../../transitions/scaling/resize.ts";
 import { mostNodes, recordResize, removeNode } from "../../transitions/scaling/resize.ts";
 import type { Step } from "../../transitions/step.ts";
 
-/** A running service gets or gives up one node. */
+/** Adds a node to a running service, or removes one. */
 export interface ScaleCommand extends Resize {
   readonly kind: "allocation.scale";
   readonly allocation: AllocationId;
@@ -98,8 +98,8 @@ function shrink(step: Step, record: Allocation, phase: RunningPhase, command: Sc
   const least = command.reason === "renewal" ? 1 : record.spec.resources.minNodes;
   if (phase.nodes.length <= least)
     return refuse("illegal_transition", `allocation ${record.id} needs its ${least} nodes`);
-  const goesOn = phase.progress.some(({ state }, i) => i !== at && state === "running");
-  if (!goesOn) return refuse("illegal_transition", `allocation ${record.id} runs on no other node`);
+  const hasOtherNode = phase.progress.some(({ state }, i) => i !== at && state === "running");
+  if (!hasOtherNode) return refuse("illegal_transition", `allocation ${record.id} runs on no other node`);
   removeNode(step, record, phase, command);
   return accepted(record.id);
 }

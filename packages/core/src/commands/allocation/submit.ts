@@ -1,5 +1,5 @@
-// A submission: refused with the field or the figures named, or given the next id and queued.
-// A request that does not fit its quota now is accepted and waits; one that can never fit is not.
+// allocation.submit: refuses a submission with the field or the figures, or gives it the next id and queues it. A
+// request that does not fit its quota now is accepted and waits; one that can never fit is refused.
 
 import type { Outcome } from "../../base/outcome.ts";
 import { accepted, refuseFields, rejected } from "../../base/outcome.ts";
@@ -15,7 +15,7 @@ export interface SubmitCommand {
   readonly kind: "allocation.submit";
   readonly origin: Origin;
   readonly spec: AllocationSpec;
-  /** From configuration: an unknown tenant is made rather than refused. */
+  /** From configuration: create an unknown tenant instead of refusing it. */
   readonly createTenant: boolean;
   /** Submits the allocation on hold. Default: false. */
   readonly hold?: boolean;

@@ -1,6 +1,5 @@
-// The fields that may change after submission: name, tags, class, walltime and how closely it is measured. A new walltime of a
-// placed allocation reaches its nodes as a repeated run order, which starts nothing twice and carries
-// the new end.
+// allocation.update: changes name, tags, class, walltime and telemetry after submission. A new walltime of a placed
+// allocation reaches its nodes as a repeated run order, which starts nothing twice and carries the new end.
 
 import { canonical } from "../../base/canonical.ts";
 import type { AllocationId, Duration } from "../../base/ids.ts";
@@ -36,11 +35,11 @@ export interface UpdateAllocationCommand {
     readonly preemptionClass?: number;
     readonly name?: string;
     readonly tags?: Readonly<Record<string, string>>;
-    /** Taken from its tags, and then added to them. */
+    /** Tags to remove, then tags to add. */
     readonly removeTags?: readonly string[];
     readonly setTags?: Readonly<Record<string, string>>;
     readonly telemetry?: { readonly mode: TelemetryMode; readonly lasts: Duration | null };
-    /** Of a service: what its nodes are to run from now on, one after the other. */
+    /** For a service: the new program of its nodes, which are replaced one after the other. */
     readonly service?: ServiceChange;
   };
 }
@@ -111,10 +110,10 @@ function whyNotUpdated(step: Step, record: Allocation, change: Change): Outcome 
   return refusal === null ? null : rejected(refusal);
 }
 
-/** "preemptionClass" reads "preemption class". */
+/** Converts "preemptionClass" to "preemption class". */
 const inWords = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
-/** A running service whose programs have changed, or how it is asked whether they live: its nodes are replaced one after the other. */
+/** Starts the replacement of the nodes of a running service whose program or probe changed. */
 function renewed(changed: Allocation, before: Allocation): Allocation {
   const programs = ({ spec: { task, environment, probe } }: Allocation): string =>
     canonical({ task, environment, probe: probe ?? null });

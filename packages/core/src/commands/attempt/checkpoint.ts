@@ -6,7 +6,9 @@ import { refuse } from "../../base/outcome.ts";
 import { requestCheckpoint } from "../../transitions/checkpoint/ask.ts";
 import type { Step } from "../../transitions/step.ts";
 
-/** A controller asks: the broker, because it pays, or a drain, after which it is suspended. */
+/**
+ * A controller requests a checkpoint: the broker, because it pays off, or a drain, which suspends the work afterwards.
+ */
 export interface AttemptCheckpointCommand {
   readonly kind: "attempt.checkpoint";
   readonly allocation: AllocationId;
@@ -15,7 +17,7 @@ export interface AttemptCheckpointCommand {
   readonly message: string;
 }
 
-/** A controller asks: of this attempt, or it has looked at something old. */
+/** The command names the attempt, so that a decision about an older attempt is rejected. */
 export function checkpointAttempt(step: Step, command: AttemptCheckpointCommand): Outcome {
   const record = step.state.allocation(command.allocation);
   if (record !== undefined && record.attempt !== command.attempt) {

@@ -1,5 +1,5 @@
-// The server's backstop for walltime: ends an attempt whose agent has not. The time is checked
-// again here, because the walltime may have been extended after the leader looked.
+// attempt.expire: the server's backstop for walltime. It ends an attempt that its agent has not ended. The time is
+// rechecked, because the walltime may have been extended after the leader's decision.
 
 import type { AllocationId, Attempt } from "../../base/ids.ts";
 import type { Outcome } from "../../base/outcome.ts";
@@ -8,7 +8,7 @@ import { isFinal, isPlaced } from "../../model/allocation/phase.ts";
 import { fail } from "../../transitions/attempt/failure.ts";
 import type { Step } from "../../transitions/step.ts";
 
-/** The server's backstop: an attempt whose walltime is long over is ended from here. */
+/** Ends an attempt whose walltime has long passed. */
 export interface ExpireCommand {
   readonly kind: "attempt.expire";
   readonly allocation: AllocationId;

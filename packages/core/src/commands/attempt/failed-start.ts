@@ -19,7 +19,7 @@ import { endUnjustQuarantines } from "../../transitions/node/quarantine.ts";
 import { raiseNotice } from "../../transitions/notice/raise.ts";
 import type { Step } from "../../transitions/step.ts";
 
-/** Tries after the first, unless configured. */
+/** Default number of retries. */
 export const MAX_PROLOGUE_RETRIES = 3;
 
 type Unbegun = Pick<AttemptReport, "node" | "message" | "reason" | "prologueRetries" | "quarantineRule">;
@@ -37,11 +37,11 @@ export function retryElsewhere(step: Step, record: Allocation, phase: PlacedPhas
   const most = isSensitive(step.state, record.spec.vcluster) ? 0 : prologueRetries;
   const over = whyOver(step, { ...record, excludedNodes }, phase, { tried: before.length, most });
   if (over !== null) {
-    const told = `node ${node}: ${message}${over === "" ? "" : ` (${over})`}`;
-    fail(step, record, phase, { reason, exitCode: null, message: told, lostNode: null });
+    const explanation = `node ${node}: ${message}${over === "" ? "" : ` (${over})`}`;
+    fail(step, record, phase, { reason, exitCode: null, message: explanation, lostNode: null });
     if (before.length > 0)
       endUnjustQuarantines(step, withdrawFaults(step, record.id, excludedNodes), report.quarantineRule);
-    if (reason === "prologue_failed") tellUser(step, record, told);
+    if (reason === "prologue_failed") raiseUserNotice(step, record, explanation);
     return;
   }
   releaseNodes(step, record, phase, { lostNode: null, reason });
@@ -50,11 +50,11 @@ export function retryElsewhere(step: Step, record: Allocation, phase: PlacedPhas
   moveAllocation(step, record, pending, { excludedNodes, pendingSinceIndex: step.index }, failure);
 }
 
-const tellUser = (step: Step, record: Allocation, told: string): boolean =>
+const raiseUserNotice = (step: Step, record: Allocation, explanation: string): boolean =>
   raiseNotice(step, {
     key: noticeKey("prologue_failed", record.id),
     kind: "prologue_failed",
-    text: `allocation ${record.id} has failed because no node could be made ready for it; ${told}`.slice(
+    text: `allocation ${record.id} has failed because no node could be prepared for it; ${explanation}`.slice(
       0,
       MAX_NOTICE_LENGTH,
     ),

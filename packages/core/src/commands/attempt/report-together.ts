@@ -1,7 +1,6 @@
-// When every node of an attempt says the same in one entry, its progress is folded once instead of once per
-// node, which for an attempt of a thousand nodes would be a thousand copies of a thousand. Only the plain
-// case: whatever is out of the ordinary about one of the reports leaves them all to be taken one by one.
-// The state, the outcomes and the events are the same either way.
+// Applies equal reports of all nodes of an attempt at once. One by one, an attempt of a thousand nodes would copy a
+// list of a thousand a thousand times. Only the plain case is handled: any irregular report leaves all of them to the
+// one-by-one path. State, outcomes and events are the same either way.
 
 import type { NodeId } from "../../base/ids.ts";
 import type { Outcome } from "../../base/outcome.ts";
@@ -19,7 +18,7 @@ interface AnyCommand {
 
 const isReport = (command: AnyCommand | undefined): command is ReportCommand => command?.kind === "attempt.report";
 
-/** The outcomes of the reports that begin at `from`; null when they must be taken one by one. */
+/** Returns the outcomes of the reports that begin at `from`; null when they must be applied one by one. */
 export function applyReportsTogether(
   step: Step,
   commands: readonly AnyCommand[],
@@ -35,8 +34,8 @@ export function applyReportsTogether(
   const count = phase.nodes.length;
   if (count < 2 || from + count > commands.length) return null;
   if (first.state === "completed" && phase.kind === "staging") return null;
-  const said = inOrder(commands, from, phase.nodes, first) ?? wordOfEach(commands, from, count, first);
-  const progress = said === null ? null : progressOf(phase, said, first);
+  const reportAt = inOrder(commands, from, phase.nodes, first) ?? reportsByNode(commands, from, count, first);
+  const progress = reportAt === null ? null : progressOf(phase, reportAt, first);
   if (progress === null) return null;
   if (first.state === "completed" && step.state.indexes.faultyNodeCount > 0) {
     for (const node of phase.nodes)
@@ -47,16 +46,16 @@ export function applyReportsTogether(
   return new Array<Outcome>(count).fill(outcome);
 }
 
-/** The report that counts for each of the attempt's nodes, in node order. */
-type Said = (node: NodeId, at: number) => ReportCommand | undefined;
+/** The valid report of each node, in node order. */
+type ReportLookup = (node: NodeId, at: number) => ReportCommand | undefined;
 
-/** Where they speak in the order of the attempt's nodes nothing need be looked up; null when they do not. */
+/** Fast path for reports in the order of the attempt's nodes; null otherwise. */
 function inOrder(
   commands: readonly AnyCommand[],
   from: number,
   nodes: readonly NodeId[],
   first: ReportCommand,
-): Said | null {
+): ReportLookup | null {
   for (let at = 0; at < nodes.length; at += 1) {
     const report = commands[from + at];
     if (!isAlike(report, first) || report.node !== nodes[at]) return null;
@@ -64,7 +63,7 @@ function inOrder(
   return (_node, at) => commands[from + at] as ReportCommand;
 }
 
-/** About the same attempt, to the same effect. */
+/** Whether two reports have the same attempt and effect. */
 const isAlike = (
   command: AnyCommand | undefined,
   { allocation, attempt, state }: ReportCommand,
@@ -75,33 +74,38 @@ const isAlike = (
   command.state === state &&
   command.checkpoint === undefined;
 
-/** By node; null when one of them is about something else, or a node speaks twice. */
-function wordOfEach(commands: readonly AnyCommand[], from: number, count: number, first: ReportCommand): Said | null {
-  const said = new Map<NodeId, ReportCommand>();
+/** Returns the reports by node; null when one concerns something else, or a node reports twice. */
+function reportsByNode(
+  commands: readonly AnyCommand[],
+  from: number,
+  count: number,
+  first: ReportCommand,
+): ReportLookup | null {
+  const reportAt = new Map<NodeId, ReportCommand>();
   for (let at = from; at < from + count; at += 1) {
     const report = commands[at];
     if (!isAlike(report, first)) return null;
-    said.set(report.node, report);
+    reportAt.set(report.node, report);
   }
-  return said.size === count ? (node) => said.get(node) : null;
+  return reportAt.size === count ? (node) => reportAt.get(node) : null;
 }
 
 /** Returns `null` when a node has not reported, or has reported this state before. */
 function progressOf(
   { nodes, progress }: PlacedPhase,
-  said: Said,
+  reportAt: ReportLookup,
   { state }: ReportCommand,
 ): readonly NodeProgress[] | null {
-  const told: NodeProgress[] = [];
+  const updated: NodeProgress[] = [];
   let same: NodeProgress | null = null;
   for (let at = 0; at < nodes.length; at += 1) {
     const node = nodes[at];
-    const report = node === undefined ? undefined : said(node, at);
+    const report = node === undefined ? undefined : reportAt(node, at);
     const known = progress[at];
     if (report === undefined || known === undefined || PROGRESS_RANK[known.state] >= PROGRESS_RANK[state]) return null;
     const { exitCode, message } = report;
     if (same === null || same.exitCode !== exitCode || same.message !== message) same = { state, exitCode, message };
-    told.push(same);
+    updated.push(same);
   }
-  return told;
+  return updated;
 }

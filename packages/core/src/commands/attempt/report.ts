@@ -1,6 +1,6 @@
-// One node's word on one attempt. It counts only while that node holds a claim for that attempt,
-// only forwards, and once. A report for a claim that is being released can only release it: an
-// allocation that was cancelled, requeued or has ended never comes back by a late word.
+// attempt.report: one node's report about one attempt. It counts only while the node holds a claim for the attempt,
+// only forwards, and once. A report for a claim that is being released can only release it: a late report never revives
+// an allocation that was cancelled, requeued or has ended.
 
 import { invariant, present } from "../../base/invariant.ts";
 import type { Outcome } from "../../base/outcome.ts";
@@ -24,7 +24,7 @@ export interface ReportCommand extends AttemptReport {
   readonly kind: "attempt.report";
 }
 
-/** Reports only ever move up. */
+/** The order of states; reports only move up. */
 export const PROGRESS_RANK: Readonly<Record<NodeProgress["state"], number>> = {
   ordered: 0,
   staging: 1,
@@ -37,7 +37,7 @@ export function applyReport(step: Step, report: ReportCommand): Outcome {
   const { allocation, attempt, node } = report;
   const heard = hear(step, report);
   const claim = claimOf(step, report);
-  // With its last word the checkpoint was complete, and it had ended before.
+  // The last report completed the checkpoint, and the attempt had already ended.
   if (claim === undefined && heard) return accepted(allocation);
   if (claim === undefined) {
     return refuse("not_assigned", `node "${node}" is not assigned to attempt ${attempt} of allocation ${allocation}`);
@@ -61,9 +61,9 @@ export function applyReport(step: Step, report: ReportCommand): Outcome {
   }
 
   const { exitCode, message } = report;
-  const told: PlacedPhase = { ...phase, progress: phase.progress.with(position, { state, exitCode, message }) };
+  const updated: PlacedPhase = { ...phase, progress: phase.progress.with(position, { state, exitCode, message }) };
   recordFault(step, { ...report, state }, phase);
-  aggregate(step, record, told, { ...report, state });
+  aggregate(step, record, updated, { ...report, state });
   if (state === "failed") quarantineAfterFailure(step, node, report.quarantineRule);
   return accepted(allocation);
 }
@@ -80,44 +80,44 @@ function hear(step: Step, report: ReportCommand): boolean {
   return recordCheckpointAnswer(step, record, { node, word, walltime: report.reason === "walltime_exceeded" });
 }
 
-/** It has written all, and is about to be suspended: however it ends is no failure. */
+/** The checkpoint is written and the attempt is about to be suspended, so its end is no failure. */
 function endedWithCheckpoint(phase: PlacedPhase, position: number, { state }: ReportCommand): boolean {
   if (phase.kind !== "checkpointing" || state !== "failed") return false;
   return phase.request.answers[position] !== null && phase.request.next === "suspend";
 }
 
-/** Only the end matters any more. */
+/** Only the end of the attempt matters now. */
 function confirmEnd(step: Step, { node, allocation, attempt, state }: ReportCommand, heard: boolean): Outcome {
   if (PROGRESS_RANK[state] < PROGRESS_RANK.completed) return heard ? accepted(allocation) : unchanged(allocation);
   forgetAttempt(step, node, { allocation, attempt });
   return accepted(allocation);
 }
 
-/** Failures that are the node's own rather than the work's. */
+/** Failures of the node rather than of the work. */
 const OF_THE_NODE: readonly string[] = ["lost", "launch_failed", "prologue_failed"];
 
-/** Nothing of the work ran there, whatever was in the way. */
+/** Failures before the work started there, whatever the cause. */
 const isUnbegun = ({ reason, prologueRetries }: ReportCommand): boolean =>
   reason === "prologue_failed" || (reason === "launch_failed" && prologueRetries !== undefined);
 
-/** Any failed: failed; all completed: completed; all at least running: running. */
-export function aggregate(step: Step, record: Allocation, told: PlacedPhase, report: ReportCommand): void {
+/** Any node failed: failed; all completed: completed; all at least running: running. */
+export function aggregate(step: Step, record: Allocation, updated: PlacedPhase, report: ReportCommand): void {
   const over = report.state === "failed" || report.state === "completed";
-  if (over && haltRenewal(step, record, told, report)) return;
+  if (over && haltRenewal(step, record, updated, report)) return;
   if (report.state === "failed") {
     const { exitCode, message } = report;
     if (OF_THE_NODE.includes(report.reason ?? "exit_code")) {
       const detail = `${report.reason ?? ""}: ${message}`;
-      if (loseNode(step, record, told, { node: report.node, reason: "node_failure", detail, isLost: false })) return;
+      if (loseNode(step, record, updated, { node: report.node, reason: "node_failure", detail, isLost: false })) return;
     }
-    if (isUnbegun(report)) retryElsewhere(step, record, told, report);
-    else if (told.kind === "checkpointing" && told.request.next === "suspend") {
-      checkpointFailed(step, record, told, message === "" ? `it ended on ${report.node}` : message);
+    if (isUnbegun(report)) retryElsewhere(step, record, updated, report);
+    else if (updated.kind === "checkpointing" && updated.request.next === "suspend") {
+      checkpointFailed(step, record, updated, message === "" ? `it ended on ${report.node}` : message);
     } else
-      failOrRequeue(step, record, told, { reason: report.reason ?? "exit_code", exitCode, message, lostNode: null });
+      failOrRequeue(step, record, updated, { reason: report.reason ?? "exit_code", exitCode, message, lostNode: null });
     return;
   }
-  const started = storeProgress(step, record, told);
+  const started = storeProgress(step, record, updated);
   if (report.state !== "completed" || !isPlaced(started.phase)) return;
   const { phase } = started;
   if (phase.kind === "staging" || phase.progress.some((node) => node.state !== "completed")) return;
@@ -127,17 +127,17 @@ export function aggregate(step: Step, record: Allocation, told: PlacedPhase, rep
   }
   const { nodes, startedAt } = phase;
   releaseNodes(step, started, phase, { lostNode: null, reason: "completed" });
-  // It was done before its checkpoint was.
+  // The work completed before its checkpoint.
   const last = phase.kind === "checkpointing" ? moveAllocation(step, started, resumeRunning(phase)) : started;
   moveAllocation(step, last, { kind: "completed", nodes, startedAt, endedAt: step.at, exitCode: 0, message: "" });
 }
 
-/** Stores the progress; with the last node's start the allocation runs. */
-function storeProgress(step: Step, record: Allocation, told: PlacedPhase): Allocation {
+/** Stores the progress; when the last node has started, the allocation is running. */
+function storeProgress(step: Step, record: Allocation, updated: PlacedPhase): Allocation {
   const all =
-    told.kind === "staging" && told.progress.every((node) => PROGRESS_RANK[node.state] >= PROGRESS_RANK.running);
-  if (all) return moveAllocation(step, record, { ...told, kind: "running", startedAt: step.at });
-  const stored = { ...record, phase: told };
+    updated.kind === "staging" && updated.progress.every((node) => PROGRESS_RANK[node.state] >= PROGRESS_RANK.running);
+  if (all) return moveAllocation(step, record, { ...updated, kind: "running", startedAt: step.at });
+  const stored = { ...record, phase: updated };
   step.state.putAllocation(stored);
   return stored;
 }

@@ -6,7 +6,7 @@ import { accepted, refuseFields } from "../../base/outcome.ts";
 import type { AuditAction } from "../../model/audit/action.ts";
 import type { Origin } from "../../model/origin.ts";
 
-/** Something was done that no other command says, such as opening a terminal. */
+/** Records an action that no other command represents, such as opening a terminal. */
 export interface RecordAuditCommand {
   readonly kind: "audit.record";
   readonly origin: Origin;
@@ -18,7 +18,7 @@ export interface RecordAuditCommand {
 /** The longest stored response: the description of a backup with a long path. */
 const MAX_KEPT_ANSWER = 16_384;
 
-/** Carried out by the record itself. */
+/** The record itself carries out the command. */
 export function recordAction({ answer }: RecordAuditCommand): Outcome {
   if (answer === undefined || answer.length <= MAX_KEPT_ANSWER) return accepted(answer ?? null);
   return refuseFields([{ field: "answer", detail: `must have at most ${MAX_KEPT_ANSWER} characters` }]);

@@ -1,5 +1,5 @@
-// The server's backstop for checkpoints: ends the try of one that its nodes should have given up long ago.
-// Nodes enforce the timeout themselves; this covers nodes that cannot report.
+// checkpoint.expire: the server's backstop for checkpoints that their nodes should have given up. Nodes enforce the
+// timeout themselves; this covers nodes that cannot report.
 
 import type { AllocationId, Attempt } from "../../base/ids.ts";
 import type { Outcome } from "../../base/outcome.ts";
@@ -7,7 +7,7 @@ import { accepted, quote, refuse, unchanged } from "../../base/outcome.ts";
 import { checkpointFailed } from "../../transitions/checkpoint/answer.ts";
 import type { Step } from "../../transitions/step.ts";
 
-/** The server's backstop: a checkpoint that should long be over is given up. */
+/** Gives up a checkpoint whose timeout has long passed. */
 export interface ExpireCheckpointCommand {
   readonly kind: "checkpoint.expire";
   readonly allocation: AllocationId;

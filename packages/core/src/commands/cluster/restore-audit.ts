@@ -1,5 +1,5 @@
-// Lets records of a backup's audit log, which had left its state, into the archive of every server. They are taken only
-// with their own hashes and from below what the state has; that they form one chain was verified before the restore.
+// cluster.restore_audit: passes archived audit records of a backup to the archive of every server. Their hashes must be
+// valid and their numbers below those in the state; the chain was verified before the restore.
 
 import type { Outcome } from "../../base/outcome.ts";
 import { accepted, refuse } from "../../base/outcome.ts";
@@ -9,11 +9,11 @@ import { auditHash } from "../../model/audit/record.ts";
 import { noSuchRestore, stagedRestore } from "../../transitions/cluster/staging.ts";
 import type { Step } from "../../transitions/step.ts";
 
-/** Records of the backup's audit log that had left its state, for the archive of every server. */
+/** Archived audit records of the backup, for the archive of every server. */
 export interface RestoreAuditCommand {
   readonly kind: "cluster.restore_audit";
   readonly restore: string;
-  /** The oldest number that was still kept. */
+  /** The oldest number in the state. */
   readonly floor: number;
   readonly records: readonly AuditRecord[];
 }

@@ -1,5 +1,5 @@
-// Begins a restore, and takes the pieces of its snapshot. Nothing of the state proper changes here: a
-// restore that stops halfway leaves the cluster as it was, and the next one throws its pieces away.
+// cluster.restore_begin: starts a restore. The state itself does not change: a restore that stops halfway leaves the
+// cluster as it was, and the next one discards the pieces.
 
 import type { Outcome } from "../../base/outcome.ts";
 import { accepted, refuse, refuseFields, unchanged } from "../../base/outcome.ts";
@@ -9,7 +9,7 @@ import { clusterContent } from "../../queries/cluster-content.ts";
 import { discardStaging, MAX_RESTORE_NAME_LENGTH, stagedRestore } from "../../transitions/cluster/staging.ts";
 import type { Step } from "../../transitions/step.ts";
 
-/** A backup goes into this cluster, which must be empty. `restore` names the backup. */
+/** Starts the restore of a backup into this cluster, which must be empty. `restore` names the backup. */
 export interface BeginRestoreCommand {
   readonly kind: "cluster.restore_begin";
   readonly origin: Origin;

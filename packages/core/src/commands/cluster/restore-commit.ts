@@ -1,6 +1,5 @@
-// Puts the restored state in the place of the empty one, in one step, and afterwards lets the finished
-// records of the backup into the history of every server. The state hash of the snapshot was checked
-// by the server that proposed it: no hash function is at hand here.
+// cluster.restore_commit: replaces the empty state by the restored one, in one step; the finished records of the backup
+// follow. The proposing server has verified the state hash, because the core has no hash function.
 
 import { type LogIndex, logIndex, SYSTEM_USER } from "../../base/ids.ts";
 import type { Outcome } from "../../base/outcome.ts";
@@ -15,7 +14,7 @@ import { appendAudit } from "../../transitions/audit/append.ts";
 import { discardStaging, noSuchRestore, stagedLines, stagedRestore } from "../../transitions/cluster/staging.ts";
 import type { Step } from "../../transitions/step.ts";
 
-/** All pieces are there: the restored state takes the place of the empty one. */
+/** All pieces have arrived: the restored state replaces the empty one. */
 export interface CommitRestoreCommand {
   readonly kind: "cluster.restore_commit";
   readonly restore: string;
@@ -27,7 +26,7 @@ export interface CommitRestoreCommand {
  */
 export const RESTORED_ID_GAP = 1_000_000;
 
-/** For a state that has just been read from a backup, before a new log begins behind it. */
+/** Prepares a state that was read from a backup, before a new log begins behind it. */
 export function prepareRestoredState(state: State): void {
   discardStaging(state);
   skipLostIds(state);

@@ -1,4 +1,4 @@
-// A setting is changed on all servers, or goes back to what each server's own file says.
+// config.set: changes a setting on all servers, or restores the value of each server's configuration file.
 
 import type { Outcome } from "../../base/outcome.ts";
 import { accepted, refuseFields, unchanged } from "../../base/outcome.ts";
@@ -13,7 +13,7 @@ import {
 } from "../../model/settings/setting.ts";
 import type { Step } from "../../transitions/step.ts";
 
-/** Of all servers, at once. */
+/** Changes a setting on all servers at once. */
 export interface SetConfigCommand {
   readonly kind: "config.set";
   readonly origin: Origin;

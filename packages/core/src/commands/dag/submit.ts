@@ -1,5 +1,5 @@
-// A DAG is submitted: all of its members or none. Each becomes an ordinary allocation or group whose
-// dependencies name ids; the record keeps who is who.
+// dag.submit: submits all members of a DAG, or none. Each becomes an ordinary allocation or group whose dependencies
+// name ids; the record maps names to ids.
 
 import type { AllocationId, TenantId } from "../../base/ids.ts";
 import { dagIdOf } from "../../base/ids.ts";
@@ -62,7 +62,7 @@ function memberRefusal(step: Step, member: DagMember, tenant: TenantId, createTe
   return admit(step, spec, createTenant);
 }
 
-/** The refusal of one member, said of the DAG. */
+/** Turns the refusal of a member into the refusal of the DAG. */
 function inMember(outcome: Outcome, member: DagMember, n: number): Outcome {
   if (outcome.kind !== "rejected") return outcome;
   const { refusal } = outcome;
@@ -118,7 +118,7 @@ function addDag(step: Step, { members, origin, name }: SubmitDagCommand, order: 
   });
 }
 
-/** Its name is the member's unless it has one of its own; its dependencies name ids. */
+/** Uses the member's name unless the spec has its own; its dependencies name ids. */
 function byId({ name, spec }: DagMember, ids: ReadonlyMap<string, AllocationId>): DagMember["spec"] {
   const named = spec.name === "" ? { ...spec, name } : spec;
   if (spec.dependsOn === undefined) return named;

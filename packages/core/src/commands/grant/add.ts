@@ -9,7 +9,7 @@ import { GRANT_ROLES, grantKey, isGrantRole, MAX_GRANTS } from "../../model/acce
 import type { Origin } from "../../model/origin.ts";
 import type { Step } from "../../transitions/step.ts";
 
-/** A role in a tenant, for a user. */
+/** Gives a user a role in a tenant. */
 export interface AddGrantCommand {
   readonly kind: "grant.add";
   readonly origin: Origin;

@@ -1,5 +1,5 @@
-// A task group is submitted: one record, however many elements it stands for. Elements are made when
-// there is room for them, the first of them at once.
+// group.submit: submits a task group as one record, whatever its number of elements. Elements are created when there is
+// room for them; the first ones at once.
 
 import type { Outcome } from "../../base/outcome.ts";
 import { accepted, refuseFields } from "../../base/outcome.ts";
@@ -16,10 +16,10 @@ import { addGroup, tooManyCounterparts } from "../../transitions/submission/grou
 export interface SubmitGroupCommand extends GroupShape {
   readonly kind: "group.submit";
   readonly origin: Origin;
-  /** Of every element. */
+  /** The spec of every element. */
   readonly spec: AllocationSpec;
   readonly createTenant: boolean;
-  /** As of one allocation. */
+  /** The same checks as for one allocation. */
   readonly hold?: boolean;
 }
 

@@ -5,7 +5,7 @@ import { accepted, unchanged } from "../../base/outcome.ts";
 
 import type { Step } from "../../transitions/step.ts";
 
-/** These were taken by their receivers, or given up. */
+/** Removes deliveries that were confirmed or given up. */
 export interface DeliveredCommand {
   readonly kind: "hooks.delivered";
   readonly keys: readonly string[];

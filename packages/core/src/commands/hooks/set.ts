@@ -1,4 +1,4 @@
-// Which webhooks there are, as the leader's configuration says.
+// hooks.set: stores the webhooks of the leader's configuration.
 
 import { canonical } from "../../base/canonical.ts";
 import type { Outcome } from "../../base/outcome.ts";
@@ -15,14 +15,14 @@ export interface SetHooksCommand {
   readonly hooks: readonly Hook[];
 }
 
-/** The configuration of the leader is the one that holds. What waits for a hook that is gone goes with it. */
+/** The leader's configuration is authoritative. Pending deliveries of a removed hook are dropped. */
 export function setHooks(step: Step, { hooks }: SetHooksCommand): Outcome {
   const { tables } = step.state;
   const problems = problemList();
   problems.unless(hooks.length <= MAX_HOOKS, "hooks", `must not be more than ${MAX_HOOKS}`);
   const distinct = new Set(hooks.map(({ name }) => name)).size === hooks.length;
   const named = hooks.every(({ name }) => name !== "" && isText(name, MAX_HOOK_NAME_LENGTH));
-  problems.unless(distinct && named, "hooks", "must each have a name of its own");
+  problems.unless(distinct && named, "hooks", "must have distinct names");
   if (problems.list.length > 0) return refuseFields(problems.list);
   if (canonical([...tables.hooks.values()]) === canonical(hooks)) return unchanged(null);
 

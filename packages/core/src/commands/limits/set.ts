@@ -9,7 +9,7 @@ import type { ClusterLimits } from "../../model/settings/limits.ts";
 import { MAX_POOL_SIZE } from "../../model/settings/limits.ts";
 import type { Step } from "../../transitions/step.ts";
 
-/** Limits of the whole cluster; from configuration. */
+/** The limits of the cluster, from configuration. */
 export interface SetLimitsCommand {
   readonly kind: "limits.set";
   readonly limits: ClusterLimits;

@@ -22,9 +22,9 @@ export interface SetDomainFabricCommand {
   readonly kind: "network.fabric";
   readonly key: string;
   readonly vni: number;
-  /** All of them, in order. */
+  /** All confirmed nodes, in order. */
   readonly nodes: readonly NodeId[];
-  /** Empty: none. */
+  /** Empty without an error. */
   readonly problem: string;
 }
 

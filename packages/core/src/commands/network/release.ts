@@ -10,7 +10,7 @@ import { freeVni } from "../../queries/network-domain.ts";
 import { clearNotice } from "../../transitions/notice/raise.ts";
 import type { Step } from "../../transitions/step.ts";
 
-/** A domain has been without members for long enough. */
+/** Removes a domain that has had no members for its grace period. */
 export interface ReleaseDomainCommand {
   readonly kind: "network.release";
   readonly key: string;

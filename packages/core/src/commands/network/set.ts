@@ -1,5 +1,4 @@
-// Network settings: the pool of the cluster and its limits, from the configuration of the leader; and the grace of one domain,
-// by an administrator. A domain that has waited out its grace is released, and its number is free again.
+// network.set: stores the VNI pool of the cluster and its limits, from the configuration of the leader.
 
 import { canonical } from "../../base/canonical.ts";
 import type { Outcome } from "../../base/outcome.ts";
@@ -11,7 +10,7 @@ import { FIRST_VNI, LAST_VNI } from "../../model/network/domain.ts";
 import { GATEWAY_FORM, parseGateway } from "../../model/network/gateway.ts";
 import type { Step } from "../../transitions/step.ts";
 
-/** The pool of network numbers and its limits; from configuration. */
+/** The VNI pool and its limits, from configuration. */
 export interface SetNetworkCommand {
   readonly kind: "network.set";
   readonly settings: NetworkSettings;

@@ -23,7 +23,7 @@ export function enableNode(step: Step, command: EnableNodeCommand): Outcome {
   if (state.cause !== "disabled" && state.cause !== "quarantined") {
     return refuse("illegal_transition", `node "${node.id}" is down (${state.cause}), not disabled`);
   }
-  // Drained means that nothing is left there.
+  // A drained node has no work left.
   if (state.back === "drained" && node.claims.length > 0) {
     const left = node.claims.length;
     return refuse("illegal_transition", `node "${node.id}" has yet to confirm the end of ${left} of its allocations`);

@@ -1,6 +1,6 @@
-// The leader's verdict on a node, drawn from heartbeats that are not in the log. Only silence
-// heals by being heard again; what an administrator or broken hardware has taken down stays down. Of a node for sensitive
-// work the audit log has when it could not be heard, and when it could again.
+// node.health: the leader's verdict on a node, from heartbeats that are not in the log. Only a silent node recovers by
+// a heartbeat; a node taken down by an administrator or by broken hardware stays down. The audit log records when a
+// node for sensitive work became silent and when it returned.
 
 import type { NodeId } from "../../base/ids.ts";
 import { SYSTEM_USER } from "../../base/ids.ts";
@@ -17,11 +17,11 @@ import { releaseAll, takeDown } from "../../transitions/node/take-down.ts";
 import { raiseNotice } from "../../transitions/notice/raise.ts";
 import type { Step } from "../../transitions/step.ts";
 
-/** The verdict of the leader, from heartbeats that are not in the log, or of an external monitor. */
+/** The verdict of the leader, or of an external monitor. */
 export interface NodeHealthCommand {
   readonly kind: "node.health";
   readonly node: NodeId;
-  /** The last two: told from outside; a warning is an event, and repaired hardware comes back. */
+  /** The last two come from external monitors; a warning is an event, and repaired hardware returns to service. */
   readonly verdict: "heard" | "late" | "silent" | "hardware" | "warning" | "repaired";
   readonly reason: string;
 }

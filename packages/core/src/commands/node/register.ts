@@ -1,6 +1,5 @@
-// An agent presents its node. A new node is ready at once; a known one has its description
-// brought up to date. Claims are left alone even after a reboot: the agent's own reports tell what
-// became of each attempt.
+// node.register: an agent registers its node. A new node is ready at once; the description of a known node is updated.
+// Claims stay even after a reboot: the agent reports the outcome of each attempt itself.
 
 import { canonical } from "../../base/canonical.ts";
 import type { GroupId, NodeId, VClusterId } from "../../base/ids.ts";
@@ -28,7 +27,7 @@ export interface RegisterNodeCommand {
   readonly bootId: string;
 }
 
-/** A node may offer more features than one allocation may ask for. */
+/** A node may have more features than an allocation may request. */
 const MAX_NODE_FEATURES = 1024;
 
 export function registerNode(step: Step, command: RegisterNodeCommand): Outcome {
@@ -56,7 +55,7 @@ export function registerNode(step: Step, command: RegisterNodeCommand): Outcome 
   return accepted(known.id);
 }
 
-/** Operators look for a changed fingerprint, so it has an event of its own. */
+/** A changed fingerprint has its own event, because operators search for it. */
 const whyChanged = (known: Node, described: Node): string =>
   known.conformance !== "" && known.conformance !== described.conformance ? "conformance_changed" : "registered";
 

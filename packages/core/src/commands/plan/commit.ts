@@ -1,6 +1,6 @@
-// A plan becomes ownership. Each placement stands or falls by itself, in the plan's order, so a
-// plan may be accepted in part; what was refused stays pending and the next cycle tries again. The
-// run orders follow from the committed claims: nothing starts before.
+// plan.commit: turns a plan into claims. Each placement is accepted or rejected individually, in the plan's order;
+// rejected allocations stay pending, and the next cycle tries again. Run orders follow from the committed claims:
+// nothing starts before.
 
 import { after, duration, nextAttempt } from "../../base/ids.ts";
 import type { Outcome, PlacementResult, Refusal } from "../../base/outcome.ts";
@@ -67,14 +67,14 @@ function place(step: Step, placement: Placement, { record: before, nodes, share 
   step.state.putAllocation(withNote(moved, { type: "state", kind: "resumed", text }, step));
 }
 
-/** Its share and its domain were those of an earlier placement: it may be in another domain now, or in none. */
+/** The share and the domain belonged to an earlier placement and may differ now. */
 function withoutPlacement(record: Allocation): Allocation {
   if (record.share === undefined && record.network === undefined) return record;
   const { share: _share, network: _network, ...rest } = record;
   return rest;
 }
 
-/** A pool that is used up is asked again in a while, not in every cycle. */
+/** An exhausted pool is retried after a delay, not in every cycle. */
 const DOMAIN_PAUSE = duration(5_000);
 
 function holdForDomain(step: Step, record: Allocation, { detail }: Refusal): void {
@@ -91,8 +91,8 @@ function tellRefused(step: Step, plan: PlanCommand, placement: Placement, refusa
   // An allocation that no longer waits, or already has a backoff, gets no refusal.
   const waits =
     record?.phase.kind === "pending" && record.hold === undefined && (record.phase.backoffUntil ?? step.at) <= step.at;
-  const told = waits ? withRefusal(record, { ...refusal, basis: plan.basis }, step) : record;
-  if (told !== undefined && told !== record) step.state.putAllocation(told);
+  const noted = waits ? withRefusal(record, { ...refusal, basis: plan.basis }, step) : record;
+  if (noted !== undefined && noted !== record) step.state.putAllocation(noted);
   step.events.push({
     kind: "placement_refused",
     allocation: placement.allocation,

@@ -1,6 +1,5 @@
-// Every placement is checked again against the state as it is now, whatever its maker saw: the
-// plan may be old, and two vClusters may have chosen the same node. Cheapest checks first; nothing is
-// changed here.
+// Rechecks every placement against the current state: the plan may be old, and two vClusters may have chosen the same
+// node. Cheapest checks first; nothing changes here.
 
 import { present } from "../../base/invariant.ts";
 import type { Refusal, RefusalCode } from "../../base/outcome.ts";
@@ -21,7 +20,7 @@ export type Recheck =
       readonly kind: "good";
       readonly record: Allocation;
       readonly nodes: readonly Node[];
-      /** Its part of a single node; `null` when it has its nodes to itself. */
+      /** The share of a single node; `null` for exclusive nodes. */
       readonly share: Share | null;
     }
   | { readonly kind: "refused"; readonly refusal: Refusal };
@@ -34,7 +33,7 @@ export function recheck(step: Step, plan: PlacementPlan, placement: Placement): 
   const { minNodes, maxNodes } = record.spec.resources;
   const count = placement.nodes.length;
   if (count < minNodes || count > maxNodes) {
-    return no("constraint_unmet", `${count} nodes are placed where ${minNodes} to ${maxNodes} are asked for`);
+    return no("constraint_unmet", `${count} nodes are placed where ${minNodes} to ${maxNodes} are requested`);
   }
   if (namesTwice(placement.nodes)) return no("constraint_unmet", "the placement names a node twice");
   const missing = missingRequired(record, placement);
@@ -64,13 +63,13 @@ export function recheck(step: Step, plan: PlacementPlan, placement: Placement): 
   const [first] = nodes;
   const share = placement.shared === true && first !== undefined ? shareFor(step, record, first) : null;
   if (typeof share === "string") return no("node_unavailable", share);
-  // A node that the tenant has a part of already is one that it holds.
+  // A node that the tenant already shares counts as held.
   const more = share !== null && first !== undefined && !isFree(first) ? 0 : count;
   const refusal = overQuota(step, record, more) ?? overPool(step, record, more);
   return refusal === null ? { kind: "good", record, nodes, share } : { kind: "refused", refusal };
 }
 
-/** Its part of the node, or in words why it has none. */
+/** Returns the share of the node, or the reason as text when there is none. */
 function shareFor(step: Step, record: Allocation, node: Node): Share | string {
   const vcluster = step.state.vcluster(record.spec.vcluster);
   if (vcluster === undefined || !mayShare(vcluster, record)) return `allocation ${record.id} takes whole nodes`;
@@ -78,7 +77,7 @@ function shareFor(step: Step, record: Allocation, node: Node): Share | string {
   return fitsRoom(share, roomOf(node)) ? share : `node "${node.id}" has no room for allocation ${record.id}`;
 }
 
-/** Plans name nodes in order, in which case nothing need be remembered. */
+/** Plans list nodes in order, so duplicates are neighbours. */
 function namesTwice(nodes: Placement["nodes"]): boolean {
   for (let i = 1; i < nodes.length; i += 1) {
     if (!((nodes[i - 1] as string) < (nodes[i] as string))) return new Set(nodes).size !== nodes.length;
@@ -119,7 +118,7 @@ function missingRequired(record: Allocation, placement: Placement): string | und
   return requiredNodes.find((node) => !placed.has(node));
 }
 
-/** One node is like itself, whatever its fingerprint. */
+/** A single node always has equal fingerprints. */
 function isUniform(nodes: readonly Node[]): boolean {
   const first = nodes[0]?.conformance ?? "";
   return nodes.length <= 1 || (first !== "" && nodes.every((node) => node.conformance === first));
@@ -140,7 +139,7 @@ function overQuota(step: Step, record: Allocation, requested: number): Refusal |
   return null;
 }
 
-/** The pool of sensitive work is one for the cluster, whatever the tenants. */
+/** Sensitive work has one pool for the cluster, across tenants. */
 function overPool(step: Step, { spec }: Allocation, requested: number): Refusal | null {
   const pool = poolLeft(step.state, spec.vcluster);
   if (pool === null || pool.current + requested <= pool.limit) return null;

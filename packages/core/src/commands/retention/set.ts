@@ -12,7 +12,7 @@ export interface SetRetentionCommand {
   readonly maxFinishedAge: Duration;
 }
 
-/** Beyond this the live state is no place for finished work. */
+/** The live state is not meant for more finished records. */
 const MAX_FINISHED_LIMIT = 1_000_000;
 
 export function setRetention(step: Step, command: SetRetentionCommand): Outcome {

@@ -8,7 +8,7 @@ import type { SecretName } from "../../model/access/secret.ts";
 import { checkSecret } from "../../model/access/secret.ts";
 import type { Step } from "../../transitions/step.ts";
 
-/** Made by a server for all of them. One that is kept already stands. */
+/** Stores a secret that one server generated for all. An existing value is kept. */
 export interface KeepSecretCommand {
   readonly kind: "secret.keep";
   readonly name: SecretName;

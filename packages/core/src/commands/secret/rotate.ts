@@ -10,13 +10,13 @@ import { checkSecret, MAX_EARLIER_SECRETS } from "../../model/access/secret.ts";
 import type { Origin } from "../../model/origin.ts";
 import type { Step } from "../../transitions/step.ts";
 
-/** Another takes its place; what it has signed is good for as long as `keep`. */
+/** Replaces the secret; signatures of the old one stay valid for `keep`. */
 export interface RotateSecretCommand {
   readonly kind: "secret.rotate";
   readonly origin: Origin;
   readonly name: SecretName;
   readonly value: string;
-  /** Zero: neither it nor any before it counts from now on. */
+  /** Zero: the old value and all earlier ones are invalid at once. */
   readonly keep: Duration;
 }
 
@@ -26,12 +26,11 @@ export function rotateSecret(step: Step, { name, value, keep }: RotateSecretComm
   problems.unless(Number.isSafeInteger(keep) && keep >= 0, "keep", "is not a time");
   if (problems.list.length > 0) return refuseFields(problems.list);
   const known = secrets.get(name);
-  if (known === undefined)
-    return refuse("illegal_transition", "this cluster has made no key of its own for the tokens of jobs");
+  if (known === undefined) return refuse("illegal_transition", "this cluster has no generated key for job tokens");
   const good = (known.earlier ?? []).filter(({ until }) => until > step.at);
   if (known.value === value || good.some((one) => one.value === value))
     return refuseFields([{ field: "value", detail: "is one that was used before" }]);
-  // One that may sign nothing any more takes those before it along: they are no better kept.
+  // A value that is revoked at once takes all earlier ones with it: they are no more trustworthy.
   const earlier = keep === 0 ? [] : [{ value: known.value, until: instant(step.at + keep) }, ...good];
   if (earlier.length > MAX_EARLIER_SECRETS) {
     const figures = { current: good.length, requested: 1, limit: MAX_EARLIER_SECRETS };

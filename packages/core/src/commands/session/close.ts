@@ -1,6 +1,5 @@
-// Closes a session. With the session that an allocation was made for the allocation ends: completed
-// if it was placed, since a person has left and nothing has gone wrong, or failed if work ran in it that did;
-// cancelled if it still waited.
+// session.close: closes a session. The allocation that was created for the session ends with it: completed if it was
+// placed, failed if work in it failed, cancelled if it was still pending.
 
 import type { AllocationId } from "../../base/ids.ts";
 import type { Outcome } from "../../base/outcome.ts";
@@ -13,13 +12,13 @@ import { cancelAllocation } from "../../transitions/attempt/cancel.ts";
 import { releaseNodes } from "../../transitions/claims/release-nodes.ts";
 import type { Step } from "../../transitions/step.ts";
 
-/** The allocation that was made for the session ends with it. */
+/** Closes a session; the allocation created for it ends as well. */
 export interface CloseSessionCommand {
   readonly kind: "session.close";
   readonly origin: Origin;
   readonly allocation: AllocationId;
   readonly n: number;
-  /** Of the shell. */
+  /** The exit code of the shell. */
   readonly exitCode: number | null;
   /** Set when the session ran work, which fails with an exit code other than 0. Missing for an interactive session. */
   readonly exitCounts?: true;
@@ -51,8 +50,8 @@ export function closeSession(step: Step, command: CloseSessionCommand): Outcome 
   const message = "its session was ended";
   const ended = { nodes, startedAt, endedAt: step.at, exitCode };
   if (exitCounts === true && (exitCode ?? 0) !== 0) {
-    const told = `what ran in it ended with exit code ${exitCode}`;
-    moveAllocation(step, record, { kind: "failed", ...ended, reason: "exit_code", message: told });
+    const failureText = `what ran in it ended with exit code ${exitCode}`;
+    moveAllocation(step, record, { kind: "failed", ...ended, reason: "exit_code", message: failureText });
   } else moveAllocation(step, record, { kind: "completed", ...ended, message });
   return accepted(sessionId(allocation, n));
 }

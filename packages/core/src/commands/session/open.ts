@@ -10,7 +10,7 @@ import { MAX_SESSIONS, sessionId, sessionsOf } from "../../model/session/session
 import { allocationChanged } from "../../transitions/allocation/move.ts";
 import type { Step } from "../../transitions/step.ts";
 
-/** A terminal is wanted in a running allocation. */
+/** Opens a terminal in a running allocation. */
 export interface OpenSessionCommand {
   readonly kind: "session.open";
   readonly origin: Origin;

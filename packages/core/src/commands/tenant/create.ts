@@ -1,4 +1,4 @@
-// An administrator makes a tenant.
+// tenant.create: an administrator creates a tenant.
 
 import type { TenantId } from "../../base/ids.ts";
 import { parseTenantId } from "../../base/ids.ts";

@@ -1,5 +1,5 @@
-// A tenant that has no work and no vCluster is removed. What it has used stays in the ledger, and its finished
-// records in the history: they are accounted for under its name.
+// tenant.delete: removes a tenant without work and vClusters. Its usage stays in the ledger and its finished records in
+// the history.
 
 import type { TenantId } from "../../base/ids.ts";
 import type { Outcome } from "../../base/outcome.ts";

@@ -1,5 +1,5 @@
-// Limits change from here on: lowering one keeps further work from starting, and never takes
-// nodes away from work that has them. A limit set to null is removed. A tenant's own administrators move them under a ceiling.
+// tenant.update: changes the limits of a tenant. A lower limit keeps new work from starting and never takes nodes from
+// running work. A limit set to null is removed. The tenant's own administrators change limits below a ceiling.
 
 import { canonical } from "../../base/canonical.ts";
 import type { TenantId } from "../../base/ids.ts";

@@ -1,5 +1,4 @@
-// An administrator makes a vCluster. At most one is the default: a new default replaces the one
-// before.
+// vcluster.create: an administrator creates a vCluster. At most one is the default: a new default replaces the old one.
 
 import type { Duration, TenantId, VClusterId } from "../../base/ids.ts";
 import { parseVClusterId } from "../../base/ids.ts";

@@ -1,4 +1,5 @@
-// A vCluster that has no work and no home nodes is removed. The default stays: submissions that name none go there.
+// vcluster.delete: removes a vCluster without work and home nodes. The default cannot be removed: submissions without a
+// vCluster go there.
 
 import type { VClusterId } from "../../base/ids.ts";
 import type { Outcome } from "../../base/outcome.ts";

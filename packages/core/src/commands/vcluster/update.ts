@@ -1,5 +1,5 @@
-// A vCluster's policy changes from the next cycle on. A lower walltime limit binds new
-// submissions; what is queued or running keeps what it was given.
+// vcluster.update: changes a vCluster's policy from the next cycle on. A lower walltime limit applies to new
+// submissions; queued and running work keeps its walltime.
 
 import { canonical } from "../../base/canonical.ts";
 import type { Duration, VClusterId } from "../../base/ids.ts";

@@ -1,5 +1,5 @@
-// Roles that are kept in the state rather than in tokens: who administers a tenant, and who may claim its
-// sensitive nodes. A grant is about one tenant and one user; what its role may do is decided by the API.
+// Roles stored in the state rather than in tokens: administrators of a tenant, and users of its sensitive nodes. A
+// grant names one tenant and one user; the API decides what a role permits.
 
 import type { Instant, TenantId, UserName } from "../../base/ids.ts";
 
@@ -14,13 +14,13 @@ export interface Grant {
   readonly at: Instant;
 }
 
-/** In all; a few per tenant are usual. */
+/** Limit for the cluster; a few per tenant are usual. */
 export const MAX_GRANTS = 50_000;
 
 export const isGrantRole = (text: string): text is GrantRole => (GRANT_ROLES as readonly string[]).includes(text);
 
 export type GrantKey = `${string} ${GrantRole} ${string}`;
 
-/** None of the three holds a space, so the key is unambiguous. */
+/** Tenant, user and role contain no space, so the key is unambiguous. */
 export const grantKey = ({ tenant, role, user }: Pick<Grant, "tenant" | "role" | "user">): GrantKey =>
   `${tenant} ${role} ${user}`;

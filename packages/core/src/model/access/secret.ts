@@ -1,12 +1,12 @@
-// Secrets of the servers of a cluster: the key that signs the tokens of jobs. It is in the state so that every
-// server has the same, and has it again after a restart; nothing that is read from outside shows it.
+// Secrets of the servers: the key that signs job tokens. It is in the state so that every server has it, also after a
+// restart; no API shows it.
 
 import type { Instant } from "../../base/ids.ts";
 import { type Problems, problemList } from "../checks.ts";
 
 export type SecretName = (typeof SECRET_NAMES)[number];
 
-/** `jobs`: signs the tokens that jobs are given. */
+/** `jobs` signs job tokens. */
 const SECRET_NAMES = ["jobs"] as const;
 
 export interface Secret {
@@ -22,14 +22,14 @@ export interface EarlierSecret {
   readonly until: Instant;
 }
 
-/** Of one name; every token may have to be tried with each. */
+/** Values per name; every token may have to be verified with each. */
 export const MAX_EARLIER_SECRETS = 8;
 
-/** As long as the hash that is made with it, in base64url. */
-const LEAST_SECRET_LENGTH = 43;
+/** As long as the HMAC, in base64url. */
+const MIN_SECRET_LENGTH = 43;
 const MAX_SECRET_LENGTH = 256;
 
-const VALUE = new RegExp(`^[A-Za-z0-9_-]{${LEAST_SECRET_LENGTH},${MAX_SECRET_LENGTH}}$`);
+const VALUE = new RegExp(`^[A-Za-z0-9_-]{${MIN_SECRET_LENGTH},${MAX_SECRET_LENGTH}}$`);
 
 export function checkSecret(name: string, value: string): Problems {
   const problems = problemList();

@@ -1,5 +1,4 @@
-// The allocation record: the universal unit of work. Records are immutable values; a change
-// replaces the record in its table.
+// The allocation record: the unit of work. Records are immutable; a change replaces the record in its table.
 
 import type { AllocationId, Attempt, DagId, Instant, LogIndex, NodeId, UserName } from "../../base/ids.ts";
 import type { Checkpoints } from "../checkpoint/checkpoint.ts";
@@ -18,16 +17,16 @@ export type Scores = Readonly<Record<string, number>>;
 interface Scaling {
   readonly at: Instant;
   readonly direction: "up" | "down";
-  /** How often it has changed its direction in a row. */
+  /** Consecutive changes of direction. */
   readonly turns: number;
 }
 
 interface Renewal {
-  /** Nodes of this attempt and older ones run what was there before. */
+  /** Nodes of this attempt and earlier ones run the previous program. */
   readonly through: Attempt;
-  /** Nodes that it had then. */
+  /** Number of nodes at the time of the update. */
   readonly size: number;
-  /** The time since which no node is replaced because the new program failed. Default: not halted. */
+  /** Set when the new program failed, which halts the replacement. Default: not halted. */
   readonly halted?: Instant;
 }
 
@@ -53,35 +52,35 @@ export interface Allocation {
   /** Of the newest placement. */
   readonly scores: Scores;
   readonly backfilled: boolean;
-  /** Its part of the node in the newest placement. Default: whole nodes. */
+  /** Its share of the node in the newest placement. Default: whole nodes. */
   readonly share?: Share;
-  /** Nodes added while it ran; each was an attempt of its own. Default: 0. */
+  /** Nodes added while it ran; each is its own attempt. Default: 0. */
   readonly added?: number;
   /** Restarts of the whole service for an update. Default: 0. */
   readonly updates?: number;
   /** The newest change of its size. Default: none. */
   readonly scaling?: Scaling;
-  /** Set when it was updated while it ran: its nodes are to be replaced. */
+  /** Set while nodes are being replaced after an update. */
   readonly renewal?: Renewal;
-  /** The domain of its current attempt, or of its last one. Default: none. */
+  /** The network domain of its current or last attempt. Default: none. */
   readonly network?: OwnNetwork;
-  /** Missing while there is no history. */
+  /** Missing without history. */
   readonly past?: Past;
-  /** Of its current or last attempt. Missing before the first placement. */
+  /** The log entries of its current or last attempt. Missing before the first placement. */
   readonly entries?: Entries;
   /** Open terminals. Default: none. */
   readonly sessions?: readonly Session[];
-  /** Nodes where it failed to start; it is not placed there again. Default: none. */
+  /** Nodes where it failed to start; excluded from placement. Default: none. */
   readonly excludedNodes?: readonly NodeId[];
-  /** Dependencies that are not met yet, by their place in the spec; absent when none. It is not queued before. */
+  /** Unmet dependencies, by position in the spec; absent when none. It is queued when all are met. */
   readonly unmet?: readonly number[];
   /** Present while it is pending and on hold. */
   readonly hold?: Hold;
   /** The end of its last hold. Default: the time of submission. */
   readonly eligibleAt?: Instant;
-  /** Of a task group's element. */
+  /** For an element of a task group. */
   readonly element?: { readonly group: AllocationId; readonly index: number };
   readonly dag?: DagId;
-  /** Of a whole task group in the history: what became of its elements. */
+  /** For a task group in the history: the outcomes of its elements. */
   readonly group?: GroupShape & { readonly counts: GroupCounts };
 }

@@ -1,4 +1,4 @@
-// An end that is not settled yet: others may wait for it.
+// Ended work whose dependents are not settled yet.
 
 import type { AllocationId } from "../../base/ids.ts";
 import type { TaskGroup } from "../group/group.ts";
@@ -8,6 +8,6 @@ import type { Allocation } from "./allocation.ts";
 export interface EndedWork {
   readonly id: AllocationId;
   readonly end: EndKind;
-  /** `null` for an element that never became a record. */
+  /** `null` for an element without a record. */
   readonly record: Allocation | TaskGroup | null;
 }

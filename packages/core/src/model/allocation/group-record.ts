@@ -1,4 +1,4 @@
-// A whole task group as one allocation record: what the history keeps of it.
+// Represents an ended task group as one allocation record, for the history.
 
 import { logIndex, NO_ATTEMPT } from "../../base/ids.ts";
 import { invariant } from "../../base/invariant.ts";
@@ -25,7 +25,7 @@ export function foldGroup(group: TaskGroup): Allocation {
   };
 }
 
-/** Only of a group that has ended. */
+/** The group must have ended. */
 export function groupEnd(group: TaskGroup): FinalPhase {
   const { phase, cancelled, counts, range } = group;
   invariant(hasGroupEnded(phase), `task group ${group.id} has not ended`);

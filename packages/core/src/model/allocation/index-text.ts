@@ -1,12 +1,12 @@
-// `${INDEX}` in what an element runs: the entrypoint, the words of a command, the values of variables. A
-// script is left as it is: it reads LATTICE_TASK_INDEX.
+// Replaces `${INDEX}` in the program of an element: entrypoint, command words, values of variables. Scripts are
+// unchanged: they read LATTICE_TASK_INDEX.
 
 import type { AllocationSpec, Task } from "../spec/spec.ts";
 import type { Allocation } from "./allocation.ts";
 
 const PLACE = /\$\{INDEX\}/g;
 
-/** As the allocation runs it. */
+/** Returns the program as it runs. */
 export function specToRun({ spec, element }: Allocation): AllocationSpec {
   if (element === undefined) return spec;
   const put = (text: string): string => text.replace(PLACE, String(element.index));

@@ -1,4 +1,4 @@
-// Whether an allocation is in the queue: it waits for nodes, and for nothing else.
+// Whether an allocation is in the queue: pending, and waiting for nodes only.
 
 import type { Allocation } from "./allocation.ts";
 

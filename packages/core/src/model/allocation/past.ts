@@ -1,21 +1,20 @@
-// The history of an allocation before its present phase: attempts that were given up, placements that were
-// refused, and whatever else happened. All is kept in the record itself, so that its stream of events is the same on every
-// server, outlives restarts, and goes into the history with it. The newest are kept, up to a bound, and what is cut
-// is counted; a plain allocation that runs once carries nothing. Each knows the entry that brought it, so that a place in
-// the stream stays the same for good.
+// The history of an allocation before its current phase: ended attempts, refused placements and notes. It is part of
+// the record, so that its events are the same on every server, survive restarts and move to the history with it. The
+// newest items are kept up to a bound, and dropped ones are counted; an allocation that runs once has no history. Each
+// item has the log index of its entry, so that positions in the event stream are stable.
 
 import type { Attempt, Instant, LogIndex, NodeId } from "../../base/ids.ts";
 import type { FailureReason } from "./phase.ts";
 
-/** More requeues than nearly every policy allows. */
+/** More than nearly every requeue policy allows. */
 export const MAX_PAST_ATTEMPTS = 32;
-/** Of each: a plan that collides again and again says the same. */
+/** Refusals per attempt; repeated collisions add no information. */
 export const MAX_PAST_REFUSALS = 8;
-/** A service that scales for weeks: its newest days. */
+/** Covers the newest days of a service that scales for weeks. */
 export const MAX_PAST_NOTES = 64;
-/** Of checkpoints, which may come every few minutes and must not push out what is rarer: asked for and taken, 16 times. */
+/** Notes of checkpoints, which may come every few minutes and must not push out rarer ones: 16 requests and results. */
 export const MAX_PAST_CHECKPOINT_NOTES = 32;
-/** Named per attempt; the others are counted. */
+/** Nodes named per attempt; the others are counted. */
 export const MAX_PAST_NODES = 16;
 
 export interface PastAttempt {
@@ -27,27 +26,27 @@ export interface PastAttempt {
   /** `null` when it never ran. */
   readonly startedAt: Instant | null;
   readonly endedAt: Instant;
-  /** The phase it went to, and why: "pending" and "node_failure", for example. */
+  /** The next phase and its cause, for example "pending" and "node_failure". */
   readonly to: "pending" | "suspended";
   readonly cause: string;
   readonly scoreMilli: number;
   readonly backfilled: boolean;
   /** Missing when the attempt did not fail, or the failure is unknown. */
   readonly failure?: PastFailure;
-  /** The reason why it was stopped, as text. Missing when it was not stopped for another. */
+  /** Why it was preempted. Missing when it was not preempted. */
   readonly why?: string;
   /** The log entries of this attempt. */
   readonly entries?: Entries;
 }
 
-/** The entries of the log by which an attempt was placed, started and ended, as far as it has come. */
+/** The log entries by which an attempt was placed, started and ended, as far as it has come. */
 export interface Entries {
   readonly placed?: LogIndex;
   readonly started?: LogIndex;
   readonly ended?: LogIndex;
 }
 
-/** Of what is said about one attempt. */
+/** Longest text about one attempt. */
 export const MAX_PAST_WHY = 256;
 
 export interface PastFailure {
@@ -56,7 +55,7 @@ export interface PastFailure {
   readonly message: string;
 }
 
-/** Something that happened to it beside the moves of its phase. */
+/** A note: an event other than a change of phase. */
 export interface PastNote {
   readonly at: Instant;
   /** The log index of the entry. */
@@ -77,9 +76,9 @@ interface PastRefusal {
   readonly at: Instant;
   /** The log index of the entry. */
   readonly index?: LogIndex;
-  /** Of the plan: the last entry that the scheduler had seen. */
+  /** The basis of the plan. */
   readonly basis: LogIndex;
-  /** Of the refusal. */
+  /** The code of the refusal. */
   readonly code: string;
   readonly detail: string;
 }

@@ -1,5 +1,5 @@
-// The phases of an allocation, each carrying only what is true in it, and the table of legal
-// moves. The table is the diagram: the docs page is printed from it.
+// The phases of an allocation, each with exactly its own fields, and the table of legal moves. The state diagram in the
+// docs is generated from the table.
 
 import type { Attempt, Instant, NodeId, UserName } from "../../base/ids.ts";
 import type { CheckpointRequest, SuspendCause } from "../checkpoint/checkpoint.ts";
@@ -24,7 +24,7 @@ export type PendingCause =
   | "policy"
   | "updated"
   | "preempted"
-  /** Resumed by a user after its walltime was over. */
+  /** Resumed by a user after the end of its walltime. */
   | "resumed";
 
 export type FailureReason =
@@ -40,7 +40,7 @@ export type FailureReason =
   | "probe_failed"
   | "requeue_limit"
   | "preempted"
-  /** Of a task group: of its elements some failed. */
+  /** For a task group: some elements failed. */
   | "element_failed";
 
 export interface PendingPhase {
@@ -53,7 +53,7 @@ export interface PendingPhase {
   readonly backoffUntil?: Instant;
   /** The reason for the delay. Default: an earlier failure. */
   readonly backoffReason?: string;
-  /** Others were stopped for it: these nodes are for it. */
+  /** Nodes freed for it by preemption. */
   readonly preemptedNodes?: PreemptedNodes;
 }
 
@@ -105,7 +105,7 @@ interface EndedFacts {
   readonly nodes: readonly NodeId[];
   /** Missing when it was never placed, or the time is no longer known. */
   readonly placedAt?: Instant;
-  /** By node, as while it was placed. */
+  /** By node, as while placed. */
   readonly attempts?: readonly Attempt[];
   readonly startedAt: Instant | null;
   readonly endedAt: Instant;
@@ -149,11 +149,11 @@ export const isFinal = (phase: AllocationPhase): phase is FinalPhase =>
 export const isPlaced = (phase: AllocationPhase): phase is PlacedPhase =>
   phase.kind === "staging" || phase.kind === "running" || phase.kind === "checkpointing";
 
-/** Whether its processes run and continue to run. */
+/** Whether its processes keep running in this phase. */
 export const isActive = (phase: AllocationPhase): phase is RunningPhase | CheckpointingPhase =>
   phase.kind === "running" || (phase.kind === "checkpointing" && phase.request.next === "go_on");
 
-/** Names one try of one allocation; every order and report carries it. */
+/** Identifies one attempt; every order and report carries it. */
 export interface AttemptRef {
   readonly allocation: import("../../base/ids.ts").AllocationId;
   readonly attempt: Attempt;

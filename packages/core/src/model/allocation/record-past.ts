@@ -1,5 +1,5 @@
-// Adds to an allocation's past: the attempt that a move gives up, the placement that was refused, and notes of what else
-// happened. Beyond the bounds the oldest go, and are counted.
+// Adds to the history of an allocation: the attempt that a move ends, a refused placement, and notes. Beyond the bounds
+// the oldest items are dropped and counted.
 
 import { type Instant, type LogIndex, logIndex, type NodeId } from "../../base/ids.ts";
 import type { Refusal } from "../../base/outcome.ts";
@@ -92,7 +92,7 @@ export function withRefusal(
 
 export type NewNote = Omit<PastNote, "at" | "index" | "attempt">;
 
-/** The record with something that happened to it. */
+/** Returns the record with a note. */
 export function withNote(record: Allocation, { nodes, ...note }: NewNote, { at, index }: Stamp): Allocation {
   const { attempts = [], refusals = [], notes = [], ...rest } = record.past ?? {};
   const named: { nodes?: readonly NodeId[] } = nodes === undefined ? {} : { nodes: nodes.slice(0, MAX_PAST_NODES) };
@@ -111,7 +111,7 @@ export function withNote(record: Allocation, { nodes, ...note }: NewNote, { at, 
   };
 }
 
-/** The same was noted last, in the same attempt: it still lasts. */
+/** An equal note is the last one of the same attempt, so the condition still holds. */
 export function isNoted({ past, attempt }: Allocation, { kind, text }: NewNote): boolean {
   const last = past?.notes?.at(-1);
   return last?.kind === kind && last.text === text && last.attempt === attempt;

@@ -15,11 +15,11 @@ export interface AttemptReport {
   /** For failed. */
   readonly reason: FailureReason | null;
   readonly message: string;
-  /** The newest checkpoint that was requested of the node, once it has ended there. */
+  /** The newest requested checkpoint, once it has ended on the node. */
   readonly checkpoint?: CheckpointResult;
   /** For a failed prologue or launch: how often to retry elsewhere. Default: the usual for a prologue, 0 for a launch. */
   readonly prologueRetries?: number;
-  /** For a prologue: it failed where a mistake in the work fails as surely as a bad node does. */
+  /** For a prologue: the failed step can fail because of the work as well as because of the node. */
   readonly mayBeWork?: true;
   /** For failed: the rule that quarantines the node. Default: the fault controller judges the node later. */
   readonly quarantineRule?: QuarantineRule;

@@ -1,5 +1,5 @@
-// Parts of a node: what an allocation of a vCluster that shares nodes takes of one, and what is left for the next. A node
-// is shared within one vCluster and one tenant only. The scheduler and `apply` both ask here.
+// Shares of nodes: how much of a node an allocation takes, and what is left. A node is shared within one vCluster and
+// one tenant only. The scheduler and `apply` both use it.
 
 import type { TenantId, VClusterId } from "../../base/ids.ts";
 import type { Capabilities, Node, Share } from "../node/node.ts";
@@ -8,7 +8,7 @@ import { policyOf } from "../vcluster/policy.ts";
 import type { VCluster } from "../vcluster/vcluster.ts";
 import type { Allocation } from "./allocation.ts";
 
-/** Only a single node is shared: a spec without amounts takes all of them, and a service that scales gets whole nodes. */
+/** Only single-node work shares: a spec without amounts takes whole nodes, and so does a scaling service. */
 export function mayShare(vcluster: VCluster, { spec }: Pick<Allocation, "spec">): boolean {
   const { minNodes, maxNodes, constraints } = spec.resources;
   if (!policyOf(vcluster).sharesNodes || minNodes !== 1 || maxNodes !== 1) return false;
@@ -18,7 +18,7 @@ export function mayShare(vcluster: VCluster, { spec }: Pick<Allocation, "spec">)
 
 type Amounts = Pick<Capabilities, "cpuCores" | "memoryBytes" | "gpuCount">;
 
-/** Amounts that the spec omits follow the ones it names: half of the GPUs come with half of the cores and of the memory. */
+/** Unset amounts follow the given ones: half of the GPUs come with half of the cores and memory. */
 export function shareOf(wanted: Pick<Constraints, keyof Amounts>, whole: Amounts): Share {
   const part = Math.max(
     partOf(wanted.cpuCores, whole.cpuCores),
@@ -34,7 +34,7 @@ export function shareOf(wanted: Pick<Constraints, keyof Amounts>, whole: Amounts
   };
 }
 
-/** Parts of a whole node. */
+/** The denominator of fractions of a node. */
 export const WHOLE = 1024;
 
 const partOf = (amount: number, whole: number): number =>

@@ -1,5 +1,5 @@
-// One line of the audit log: who did what to what, when, and the hash of the line before. The hash of a line
-// covers everything else in it, so that a line that is changed, missing or moved breaks the chain.
+// One record of the audit log: user, action, subject, time, and the hash of the previous record. The hash covers the
+// whole record, so that a changed, missing or moved record breaks the chain.
 
 import { canonical } from "../../base/canonical.ts";
 import type { AllocationId, Instant, LogIndex, NodeId, TenantId, UserName } from "../../base/ids.ts";
@@ -12,7 +12,7 @@ export type AuditScope = (typeof AUDIT_SCOPES)[number];
 export interface AuditRecord {
   /** From 1, without gaps. */
   readonly n: number;
-  /** The entry of the log that brought it. */
+  /** The index of its log entry. */
   readonly index: LogIndex;
   readonly at: Instant;
   readonly user: UserName;
@@ -25,7 +25,7 @@ export interface AuditRecord {
   readonly allocation?: AllocationId;
   readonly node?: NodeId;
   readonly dataPath?: string;
-  /** Of the line before; "" for the first. */
+  /** Hash of the previous record; "" for the first. */
   readonly prev: string;
   readonly hash: string;
 }
@@ -52,7 +52,7 @@ export function brokenChain(records: Iterable<AuditRecord>, prev: string | null)
   return null;
 }
 
-/** The same, one line at a time: for a log that is too long to be held at once. */
+/** The same check, one record at a time, for a log that does not fit in memory. */
 export function chainOf(prev: string | null): (record: AuditRecord) => BrokenChain | null {
   let before = prev;
   let last: number | null = null;

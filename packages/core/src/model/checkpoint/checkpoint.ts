@@ -9,14 +9,14 @@ type CheckpointCause = "user" | "broker" | "preempted" | "drained" | "walltime";
 /** Why a suspended allocation is not running. */
 export type SuspendCause = Extract<CheckpointCause, "preempted" | "drained" | "walltime">;
 
-/** A checkpoint that the nodes have been asked for. */
+/** A checkpoint requested from the nodes. */
 export interface CheckpointRequest {
-  /** Of this allocation, from 1. */
+  /** Number within the allocation, from 1. */
   readonly n: number;
   readonly cause: CheckpointCause;
   /** The next step when it is complete. */
   readonly next: "go_on" | "suspend";
-  /** For whom the nodes are wanted. */
+  /** The work that needs the nodes. */
   readonly for?: AllocationId;
   /** Between SIGTERM and SIGKILL where it is stopped without a checkpoint. Default: the usual grace. */
   readonly grace?: Duration;
@@ -30,9 +30,9 @@ interface TakenCheckpoint {
   readonly n: number;
   readonly attempt: Attempt;
   readonly at: Instant;
-  /** Of all nodes; 0 where the programs did not say and nothing was found. */
+  /** Bytes of all nodes; 0 when unknown. */
   readonly bytes: number;
-  /** From the request to the last node's word. */
+  /** From the request to the last node's report. */
   readonly took: Duration;
   readonly cause: CheckpointCause;
 }
@@ -56,7 +56,7 @@ export interface Checkpoints {
 /** The most checkpoints that one allocation keeps. */
 export const MAX_KEPT_CHECKPOINTS = 32;
 
-/** One node's word on a checkpoint, as part of its report. */
+/** One node's result of a checkpoint, as part of its report. */
 export interface CheckpointResult {
   readonly n: number;
   readonly ok: boolean;

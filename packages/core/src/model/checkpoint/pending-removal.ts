@@ -1,4 +1,4 @@
-// The checkpoints that an ended allocation left: their owner, and the nodes that can remove them.
+// Checkpoints left by an ended allocation: their owner, and the nodes that can remove them.
 
 import type { AllocationId, Instant, NodeId, TenantId, UserName } from "../../base/ids.ts";
 
@@ -8,6 +8,6 @@ export interface CheckpointRemoval {
   readonly project: string;
   readonly user: UserName;
   readonly endedAt: Instant;
-  /** Where it ran, the last ones first: these have the storage. */
+  /** Nodes where it ran, newest first: these have the storage. */
   readonly nodes: readonly NodeId[];
 }

@@ -1,9 +1,8 @@
-// How an allocation can be checkpointed: by what means its program is asked, who decides when, and how
-// long it may take. Absent from a specification: it takes no checkpoints.
+// The checkpoint settings of a spec: the method, the initiator and the timeout. Absent: no checkpoints.
 
 import { type Duration, duration } from "../../base/ids.ts";
 
-/** How the program is asked: a signal, a flag in shared memory, a call to it, or not at all. */
+/** How the program is notified: a signal, a flag in shared memory, a call, or not at all. */
 export const CHECKPOINT_MODES = ["signal", "shmem", "grpc", "dmtcp"] as const;
 export type CheckpointMode = (typeof CHECKPOINT_MODES)[number];
 
@@ -15,7 +14,7 @@ export interface CheckpointSpec {
   readonly port: number;
   /** A checkpoint without an answer fails after this time, or after 1.5 times as long while it makes progress. */
   readonly timeout: Duration;
-  /** By so much the program may put it off. */
+  /** The longest delay that the program may request. */
   readonly maxDeferral: Duration;
 }
 

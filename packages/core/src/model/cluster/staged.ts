@@ -1,11 +1,11 @@
-// One piece of a restore under way, as the state keeps it.
+// One staged piece of a restore in progress.
 
 export interface Staged {
   readonly n: number;
-  /** Names the backup; two restores never mix. */
+  /** The id of the restore, so that two restores never mix. */
   readonly restore: string;
-  /** Of piece 0: whether the state is in place and only the history is still to come. */
+  /** For piece 0: whether the state is in place and only the history is missing. */
   readonly committed: boolean;
-  /** A piece of the snapshot's text, cut anywhere. */
+  /** A piece of the snapshot text, split anywhere. */
   readonly text: string;
 }

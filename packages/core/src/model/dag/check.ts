@@ -1,5 +1,5 @@
-// Whether the members of a DAG make one: named, each name once, edges between members only, no circle.
-// Whatever is wrong is named. The API asks early to answer faster; `submit` always asks.
+// Checks the members of a DAG: unique names, edges between members only, no cycle. Every fault is named. The API checks
+// early to respond faster; `submit` always checks.
 
 import type { FieldProblem } from "../../base/outcome.ts";
 import { quote } from "../../base/outcome.ts";

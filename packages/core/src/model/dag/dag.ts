@@ -1,5 +1,5 @@
-// The DAG record: a set of allocations and groups submitted as one, with the edges between them. How it
-// stands follows from how its members ended, so only that is kept.
+// The DAG record: allocations and groups submitted together, with their dependencies. Its state follows from how its
+// members ended, so only that is stored.
 
 import type { AllocationId, DagId, Instant, TenantId, UserName } from "../../base/ids.ts";
 import type { GroupShape } from "../group/group.ts";
@@ -11,7 +11,7 @@ export const MAX_DAG_MEMBERS = 10_000;
 /** The default of the configured limit. */
 export const DEFAULT_DAG_MEMBERS = 1_000;
 export const MAX_MEMBER_NAME_LENGTH = 128;
-/** Finished DAGs that are kept in any case; beyond them those of which a member has not gone to the history yet. */
+/** Finished DAGs that are always kept; beyond them only those with members outside the history. */
 export const DAG_RETENTION = 1_000;
 
 interface DagEdge {
@@ -26,10 +26,10 @@ export interface DagNode {
   readonly needs: readonly DagEdge[];
 }
 
-/** How a member ended; "skipped": cancelled because of what it depended on. */
+/** How a member ended; "skipped" means cancelled because of its dependencies. */
 export type MemberEnd = EndKind | "skipped";
 
-/** One character per member: still to end, completed, failed, cancelled, skipped. */
+/** One character per member: not ended, completed, failed, cancelled, skipped. */
 export const MEMBER_MARKS: Readonly<Record<MemberEnd, string>> = {
   completed: "c",
   failed: "f",
@@ -44,7 +44,7 @@ export interface Dag {
   readonly user: UserName;
   readonly tenant: TenantId;
   readonly submittedAt: Instant;
-  /** In the order of their ids, each after those it waits for. */
+  /** In the order of their ids, each after its dependencies. */
   readonly members: readonly DagNode[];
   /** One mark per member. */
   readonly ends: string;
@@ -59,7 +59,7 @@ const ENDS = new Map<string, MemberEnd>(Object.entries(MEMBER_MARKS).map(([end, 
 /** Returns `null` while the member has not ended. */
 export const memberEnd = (dag: Dag, n: number): MemberEnd | null => ENDS.get(dag.ends[n] ?? MEMBER_OPEN) ?? null;
 
-/** A failure is caught by a member that runs because of it, or in spite of it. */
+/** A failure is handled by a member that runs because of it, or in spite of it. */
 export function dagState(dag: Dag): DagState {
   if (dag.ends.includes(MEMBER_OPEN)) return "running";
   const caught = new Set<string>();

@@ -1,5 +1,5 @@
-// The members of a DAG in an order in which each comes after all it waits for: as near to the written
-// order as that allows, so that equal submissions get equal ids. A cycle is answered by its members.
+// Sorts the members of a DAG so that each follows its dependencies, as close to the written order as possible, so that
+// equal submissions get equal ids. Returns the members of a cycle if there is one.
 
 import { createOrdered } from "../../base/ordered.ts";
 
@@ -7,7 +7,7 @@ type DagOrder =
   | { readonly kind: "ordered"; readonly positions: readonly number[] }
   | { readonly kind: "cycle"; readonly positions: readonly number[] };
 
-/** `needs[i]`: the positions that member i waits for. Linear in members and edges. */
+/** `needs[i]` are the positions that member i depends on. Linear in members and edges. */
 export function orderMembers(needs: readonly (readonly number[])[]): DagOrder {
   const waiting = needs.map((list) => list.length);
   const dependents: number[][] = needs.map(() => []);
@@ -34,7 +34,7 @@ export function orderMembers(needs: readonly (readonly number[])[]): DagOrder {
   return { kind: "cycle", positions: cycleAmong(needs, new Set(positions)) };
 }
 
-/** Every member that is left waits for another that is left: following them comes back. */
+/** Every remaining member depends on a remaining one, so following dependencies finds a cycle. */
 function cycleAmong(needs: readonly (readonly number[])[], done: ReadonlySet<number>): readonly number[] {
   let at = needs.findIndex((_, n) => !done.has(n));
   const path: number[] = [];
@@ -42,6 +42,6 @@ function cycleAmong(needs: readonly (readonly number[])[], done: ReadonlySet<num
     path.push(at);
     at = needs[at]?.find((needed) => !done.has(needed)) ?? at;
   }
-  // From who is waited for to who waits.
+  // From dependency to dependent.
   return path.slice(path.indexOf(at)).reverse();
 }

@@ -1,4 +1,4 @@
-// Effects: the work that follows from a committed entry outside the state.
+// Effects: actions outside the state that follow from a committed entry.
 
 import type { AllocationId, Attempt, Duration, NodeId } from "../../base/ids.ts";
 
@@ -18,12 +18,12 @@ export type Effect =
       /** Between SIGTERM and SIGKILL. Default: the usual grace. */
       readonly grace?: Duration;
     }
-  /** The record says which, and what follows. */
+  /** The record has the checkpoint and its next step. */
   | { readonly kind: "checkpoint"; readonly node: NodeId; readonly allocation: AllocationId; readonly attempt: Attempt }
   | { readonly kind: "forget"; readonly node: NodeId; readonly allocation: AllocationId; readonly attempt: Attempt }
   | { readonly kind: "archive"; readonly record: import("../allocation/allocation.ts").Allocation }
   | { readonly kind: "archive_audit"; readonly record: import("../audit/record.ts").AuditRecord }
-  /** Of a backup: older than all that the state has. */
+  /** From a backup: older than all records in the state. */
   | {
       readonly kind: "restore_audit";
       readonly floor: number;

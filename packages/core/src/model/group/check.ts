@@ -1,4 +1,4 @@
-// Whether a range of elements makes sense by itself.
+// Checks the index range of a task group.
 
 import type { FieldProblem } from "../../base/outcome.ts";
 import { isCount, problemList } from "../checks.ts";

@@ -1,21 +1,21 @@
-// Which elements of a group wait their turn and have no record of their own yet, as text: "5-7,9". Mostly they are
-// all from some position on, and nothing is walked over; after elements were cancelled one by one, or with
-// counterparts, marks are looked at up to a limit, and what is beyond it is left out with "...".
+// Lists the waiting elements of a group without a record, as text: "5-7,9". Usually these are all positions from some
+// point on, so nothing is scanned; after elements were cancelled one by one, or with counterparts, marks are scanned up
+// to a limit, and the rest is replaced by "...".
 
 import { type TaskGroup, waitingCount } from "./group.ts";
 import type { ElementState } from "./marks.ts";
 import { type ElementRange, indexAt, sizeOf } from "./range.ts";
 
-/** Marks looked at for one text: lists show many groups. */
-const MOST_LOOKED_AT = 20_000;
-/** Pieces of one text. */
-const MOST_PIECES = 200;
+/** Marks scanned for one text: lists show many groups. */
+const MAX_LOOKED_AT = 20_000;
+/** Ranges in one text. */
+const MAX_PIECES = 200;
 
 interface ElementStates {
   element(group: TaskGroup, index: number): ElementState | null;
 }
 
-/** Empty: none waits. */
+/** Returns an empty text when no element waits. */
 export function waitingIndexes(states: ElementStates, group: TaskGroup): string {
   const waiting = waitingCount(group);
   if (waiting === 0) return "";
@@ -23,11 +23,11 @@ export function waitingIndexes(states: ElementStates, group: TaskGroup): string 
   const size = sizeOf(range);
   const first = group.counterparts === undefined ? group.next : 0;
   if (size - first === waiting) return textOf(range, first, size - 1).join(",");
-  const end = Math.min(size, first + MOST_LOOKED_AT);
+  const end = Math.min(size, first + MAX_LOOKED_AT);
   const pieces: string[] = [];
   let found = 0;
   let begin: number | null = null;
-  for (let position = first; position < end && pieces.length < MOST_PIECES; position += 1) {
+  for (let position = first; position < end && pieces.length < MAX_PIECES; position += 1) {
     const waits = states.element(group, indexAt(range, position)) === "waiting";
     if (waits) {
       begin ??= position;
@@ -41,7 +41,7 @@ export function waitingIndexes(states: ElementStates, group: TaskGroup): string 
   return found < waiting ? [...pieces, "..."].join(",") : pieces.join(",");
 }
 
-/** Of positions in order that are held one by one; empty: none. */
+/** Lists positions that are held individually, in order. */
 export function heldIndexes({ range }: TaskGroup, positions: Iterable<number>): string {
   const pieces: string[] = [];
   let run: { readonly from: number; to: number } | null = null;
@@ -51,14 +51,14 @@ export function heldIndexes({ range }: TaskGroup, positions: Iterable<number>): 
       continue;
     }
     if (run !== null) pieces.push(...textOf(range, run.from, run.to));
-    if (pieces.length >= MOST_PIECES) return [...pieces, "..."].join(",");
+    if (pieces.length >= MAX_PIECES) return [...pieces, "..."].join(",");
     run = { from: position, to: position };
   }
   if (run !== null) pieces.push(...textOf(range, run.from, run.to));
   return pieces.join(",");
 }
 
-/** Of positions side by side: one piece for each run of the group's list that they touch. */
+/** Splits adjacent positions into one range per run of the group's index list. */
 function textOf(range: ElementRange, from: number, to: number): readonly string[] {
   if (range.runs === undefined) return [piece(range, from, to, range.step)];
   return range.runs.flatMap((run, n) => {

@@ -1,10 +1,10 @@
-// Indexes as they are written: "0-99", "0-99:2", "1,3,5-7". Items may come in any order and name an index
-// twice, as lists that a program puts together do; each index is one element all the same.
+// Parses lists of indexes: "0-99", "0-99:2", "1,3,5-7". Items may have any order and may overlap, as in generated
+// lists; each index is one element.
 
 import { GROUP_LIMIT, MAX_RUNS } from "./group.ts";
 import { type IndexRun, sizeOf } from "./range.ts";
 
-/** Items that overlap are spelled out; of more than this, each index must be written once. */
+/** Overlapping items are expanded up to this number of indexes; above it, items must not overlap. */
 const MAX_SPELLED = 100_000;
 
 const ITEM = /^(\d{1,9})(?:-(\d{1,9}))?(?::(\d{1,9}))?$/;
@@ -54,7 +54,7 @@ function spelledOut(runs: readonly IndexRun[]): readonly IndexRun[] | null {
   return [...indexes].sort((a, b) => a - b).map((index) => ({ start: index, end: index, step: 1 }));
 }
 
-/** "5,6,7" is "5-7"; the end of a run is its last element. */
+/** Merges "5,6,7" to "5-7"; the end of a run is its last element. */
 function join(sorted: readonly IndexRun[]): readonly IndexRun[] {
   const joined: IndexRun[] = [];
   for (const { start, end, step } of sorted) {

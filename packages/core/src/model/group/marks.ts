@@ -67,7 +67,7 @@ export function withMark(marks: string | undefined, position: number, mark: stri
   return all.slice(0, at) + mark + all.slice(at + 1);
 }
 
-/** Of a mark that counts counterparts, with one fewer. */
+/** Returns the mark with one counterpart fewer. */
 export const oneFewer = (mark: string): string => (mark === "1" ? READY : String(Number(mark) - 1));
 
 export const countsCounterparts = (mark: string): boolean => mark >= "1" && mark <= "9";

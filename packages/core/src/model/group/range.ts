@@ -1,6 +1,5 @@
-// The elements of a task group: every `step`-th index from `start` to `end`, or a list of such runs.
-// Positions count them from 0, in the order of their indexes. A run of a list says how many elements come
-// before it, so that neither a position nor an index costs a walk over the list.
+// The indexes of a task group: every `step`-th index from `start` to `end`, or a list of such runs. Positions count
+// elements from 0, in index order. A run stores the number of elements before it, so that no lookup scans the list.
 
 export interface IndexRun {
   readonly start: number;
@@ -10,16 +9,16 @@ export interface IndexRun {
 
 /** A run of several. */
 export interface ListedRun extends IndexRun {
-  /** Elements of the runs before it. */
+  /** The number of elements in earlier runs. */
   readonly before: number;
 }
 
-/** With `runs`, only what they name of all from `start` to `end`; each begins behind the one before. */
+/** With `runs`, only the indexes of the runs, which are in order. */
 export interface ElementRange extends IndexRun {
   readonly runs?: readonly ListedRun[];
 }
 
-/** Of runs in order, without overlap. */
+/** Builds a range from ordered, disjoint runs. */
 export function rangeOfRuns(runs: readonly IndexRun[]): ElementRange {
   const [first, second] = runs;
   if (first !== undefined && second === undefined) return { start: first.start, end: first.end, step: first.step };
@@ -58,7 +57,7 @@ function positionIn({ start, end, step }: IndexRun, index: number): number | nul
   return (index - start) / step;
 }
 
-/** How many elements have an index up to this one. */
+/** Returns the number of elements with an index up to this one. */
 export function countUpTo(range: ElementRange, index: number): number {
   const run = range.runs === undefined ? range : lastRun(range.runs, ({ start }) => start <= index);
   if (run === undefined || index < run.start) return 0;
@@ -66,7 +65,7 @@ export function countUpTo(range: ElementRange, index: number): number {
   return before + Math.min(runSize(run), Math.floor((index - run.start) / run.step) + 1);
 }
 
-/** The last of those for which it holds; it holds for none behind one for which it does not. */
+/** Binary search: returns the last item for which the monotonic predicate holds. */
 function lastRun(runs: readonly ListedRun[], holds: (run: ListedRun) => boolean): ListedRun | undefined {
   let low = 0;
   let high = runs.length;
@@ -88,7 +87,7 @@ const describeRun = ({ start, end, step }: IndexRun): string =>
 
 const describeListed = (run: IndexRun): string => (run.start === run.end ? `${run.start}` : describeRun(run));
 
-/** Both ends belong to it. */
+/** Both ends are included. */
 export interface IndexRange {
   readonly from: number;
   readonly to: number;

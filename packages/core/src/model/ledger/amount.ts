@@ -1,6 +1,5 @@
-// Amounts of machine time: one node for one millisecond, one GPU for one millisecond. Whole numbers,
-// so that replicas agree; milliseconds rather than seconds, so that thousands of short attempts add up
-// to what they used and not to what rounding makes of them.
+// Amounts of machine time: node-milliseconds and GPU-milliseconds. Integers, so that replicas agree; milliseconds, so
+// that thousands of short attempts are not distorted by rounding.
 
 export interface Amount {
   readonly nodeMs: number;
@@ -11,7 +10,7 @@ export const NO_USE: Amount = { nodeMs: 0, gpuMs: 0 };
 
 export const MS_PER_HOUR = 3_600_000;
 
-/** Stops at the largest whole number that is exact: a million nodes for a year stay far below it. */
+/** Saturates at the largest exact integer, far above a million nodes for a year. */
 export const plus = (a: Amount, b: Amount): Amount => ({
   nodeMs: saturated(a.nodeMs + b.nodeMs),
   gpuMs: saturated(a.gpuMs + b.gpuMs),
@@ -23,5 +22,5 @@ export const amountOf = (held: { readonly nodes: number; readonly gpus: number }
   gpuMs: saturated(held.gpus * ms),
 });
 
-/** Parts of a node make parts of a millisecond, which are left out. */
+/** Fractions of a millisecond, from shares of nodes, are dropped. */
 const saturated = (n: number): number => Math.floor(Math.min(n, Number.MAX_SAFE_INTEGER));

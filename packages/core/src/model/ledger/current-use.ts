@@ -1,5 +1,5 @@
-// The nodes and GPUs that a running attempt holds, and since when: the one definition that charging and the
-// figures of running work share.
+// The nodes and GPUs that a running attempt holds, and since when. Charging and the figures of running work share this
+// definition.
 
 import type { Instant, NodeId } from "../../base/ids.ts";
 import type { Allocation } from "../allocation/allocation.ts";
@@ -7,7 +7,7 @@ import { isPlaced } from "../allocation/phase.ts";
 import { WHOLE } from "../allocation/share.ts";
 
 export interface CurrentUse {
-  /** Of a shared node a part, whose sums are exact. */
+  /** The fraction of a shared node; sums are exact. */
   readonly nodes: number;
   readonly gpus: number;
 }
@@ -17,7 +17,7 @@ const UNKNOWN_GPUS = 1;
 
 export type GpusOn = (node: NodeId) => number | undefined;
 
-/** Since when the nodes of the current attempt are to be charged; null when none are. */
+/** Returns the time from which the current attempt is charged; null when it is not. */
 export function chargedSince(record: Allocation | undefined): Instant | null {
   if (record === undefined || !isPlaced(record.phase)) return null;
   if (record.phase.kind === "staging") return null;
@@ -26,7 +26,7 @@ export function chargedSince(record: Allocation | undefined): Instant | null {
     : record.phase.startedAt;
 }
 
-/** With nodes to itself an attempt holds all of their GPUs, whether it asked for them or not; else its part. */
+/** An exclusive attempt holds all GPUs of its nodes, requested or not; a sharing one holds its share. */
 export function currentUse({ phase, share }: Pick<Allocation, "phase" | "share">, gpusOn: GpusOn): CurrentUse {
   if (!isPlaced(phase)) return { nodes: 0, gpus: 0 };
   if (share !== undefined) return { nodes: share.part / WHOLE, gpus: share.gpuCount };

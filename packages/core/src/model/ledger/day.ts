@@ -1,5 +1,5 @@
-// Days and windows of days. A day is counted from 1970 and begins at midnight UTC, whatever the
-// servers' time zone, so that every replica cuts at the same instant.
+// Days and windows of days. A day is counted from 1970 and begins at midnight UTC, independent of the servers' time
+// zone.
 
 import type { Instant } from "../../base/ids.ts";
 import type { Amount } from "./amount.ts";
@@ -9,10 +9,10 @@ export type Day = number;
 
 export const DAY_MS = 86_400_000;
 
-/** The ledger goes back this far: today and the 89 days before it. */
+/** The length of the ledger: today and the 89 days before it. */
 export const LEDGER_DAYS = 90;
 
-/** Whole days, the first and the last included; of the last one only what is before `now`. */
+/** First and last day, both included; the last one up to `now`. */
 export interface Window {
   readonly from: Day;
   readonly to: Day;
@@ -23,10 +23,10 @@ export const dayOf = (at: Instant): Day => Math.floor(at / DAY_MS);
 
 export const beginOf = (day: Day): number => day * DAY_MS;
 
-/** The oldest day that is kept at that time. */
+/** Returns the oldest day in the ledger at that time. */
 export const firstKeptDay = (at: Instant): Day => dayOf(at) - LEDGER_DAYS + 1;
 
-/** Today and the days before it, `days` in all. */
+/** Returns the window of `days` days that ends today. */
 export const lastDays = (now: Instant, days: number): Window => {
   const to = dayOf(now);
   return { from: to - Math.min(Math.max(1, days), LEDGER_DAYS) + 1, to, now };

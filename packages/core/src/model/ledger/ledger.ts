@@ -30,6 +30,6 @@ export interface Ledger {
   /** Users of a tenant that have buckets. */
   userCount(tenant: TenantId): number;
   hasBuckets(tenant: TenantId, user: UserName): boolean;
-  /** Of all buckets; infinite when there is none. */
+  /** The oldest day of all buckets; infinite without buckets. */
   readonly oldestDay: Day;
 }

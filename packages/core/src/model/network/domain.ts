@@ -1,6 +1,6 @@
-// Network domains: named groups of allocations of one tenant that can reach each other. Each has a number of its own from the
-// fabric's pool (VNI), is made when the first allocation that names it is placed, and outlives the last by its grace. A sensitive
-// allocation has one to itself, from which only the data gateway can be reached.
+// Network domains: named groups of allocations of one tenant that can reach each other. Each has a VNI from the
+// fabric's pool, is created with its first placed member and outlives the last one by its grace. A sensitive allocation
+// has its own domain, from which only the data gateway can be reached.
 
 import type { Duration, Instant, NodeId, TenantId } from "../../base/ids.ts";
 import { duration } from "../../base/ids.ts";
@@ -13,20 +13,20 @@ export interface Domain {
   readonly vni: number;
   readonly createdAt: Instant;
   readonly grace: Duration;
-  /** Of one allocation alone, which did not name it. */
+  /** A private domain of one allocation, without a user-given name. */
   readonly private: boolean;
   /** Allocations that are placed in it. */
   readonly members: number;
-  /** Since when it has none; null while it has some. */
+  /** The time since which it has no members; null while it has some. */
   readonly emptySince: Instant | null;
-  /** Of a sensitive allocation. Absent means no. */
+  /** For a sensitive allocation. Default: false. */
   readonly sensitive?: true;
   /** The state that the fabric manager received. Missing before the first message, and without a manager. */
-  readonly fabric?: FabricStanding;
+  readonly fabric?: FabricState;
 }
 
 /** Nodes may use the number on the fabric once the manager has confirmed them. */
-interface FabricStanding {
+interface FabricState {
   /** In order. */
   readonly nodes: readonly NodeId[];
   /** The last error of the fabric manager. Missing when there is none. */
@@ -45,14 +45,14 @@ export interface OwnNetwork {
 
 export interface NetworkSettings {
   readonly vniStart: number;
-  /** The last one. */
+  /** The last VNI of the pool. */
   readonly vniEnd: number;
-  /** Named ones. */
+  /** Limit of named domains per tenant. */
   readonly maxDomainsPerTenant: number;
   readonly grace: Duration;
   /** Allocations on several nodes, and allocations that expose ports, get a domain of their own. */
   readonly autoDomains: boolean;
-  /** A fabric manager must confirm the nodes of a domain before anything runs in it. Absent means no. */
+  /** A fabric manager must confirm the nodes of a domain before work starts. Default: false. */
   readonly managed?: true;
   /** The gateway through which sensitive data enters and leaves, "address:port". Default: none. */
   readonly dataGateway?: string;

@@ -1,12 +1,12 @@
-// What an agent tells of its node's inside must be small and refer to itself: every link joins devices that
-// are listed. The scheduler trusts it from then on.
+// Checks the topology that an agent reports: it must be small, and links must refer to listed devices. The scheduler
+// trusts it afterwards.
 
 import { isCount, isText, type Problems } from "../checks.ts";
 import { MAX_GPU_TYPE_LENGTH } from "../spec/limits.ts";
 import type { Capabilities } from "./node.ts";
 import type { GpuTopology, MemoryTopology } from "./topology.ts";
 
-/** Beyond any node; choosing among them costs time in every cycle. */
+/** Larger than any node; larger values would slow every cycle. */
 const MAX_GPU_DEVICES = 256;
 const MAX_MEMORY_DOMAINS = 256;
 const MAX_CPUS = 65_536;

@@ -11,7 +11,7 @@ const SET_LIMIT = 13_000;
 interface GpuChoice {
   /** Ascending. */
   readonly gpus: readonly number[];
-  /** Slowest link among them; Infinity for a single GPU. */
+  /** The slowest link in the set; Infinity for a single GPU. */
   readonly worstMBps: number;
 }
 
@@ -36,7 +36,7 @@ export function chooseGpus(topology: GpuTopology, count: number, free?: Readonly
 
 type Speed = (a: number, b: number) => number;
 
-/** Zero where two GPUs are not linked; the faster of parallel links. */
+/** Returns the bandwidth of the fastest parallel link; 0 without a link. */
 function speeds({ links }: GpuTopology): Speed {
   const known = new Map<string, number>();
   const key = (a: number, b: number): string => (a < b ? `${a} ${b}` : `${b} ${a}`);
@@ -69,7 +69,7 @@ function* allSets(gpus: readonly number[], count: number, from = 0): Generator<r
   }
 }
 
-/** From every GPU: add the one whose slowest link to the set is the fastest, until there are enough. */
+/** Grows a set from every GPU: adds the GPU whose slowest link to the set is the fastest. */
 function* grownSets(gpus: readonly number[], count: number, speed: Speed): Generator<readonly number[]> {
   for (const first of gpus) {
     const set = [first];

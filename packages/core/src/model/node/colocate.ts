@@ -1,5 +1,5 @@
-// Which cores and GPUs of a node an allocation gets when it shares the node: those of one memory domain where
-// one has enough of both, else domain by domain along the fastest links.
+// Chooses the cores and GPUs of an allocation on a shared node: from one memory domain where one has enough of both,
+// else domain by domain along the fastest links.
 
 import type { MemoryTopology } from "./topology.ts";
 
@@ -57,7 +57,7 @@ function spread(topology: MemoryTopology, wish: ColocationRequest, spots: readon
   return chosen;
 }
 
-/** Of the domains that add something, that with the fastest link to those already chosen. */
+/** Returns the useful domain with the fastest link to the chosen ones. */
 function nearest(topology: MemoryTopology, chosen: readonly Spot[], left: readonly Spot[], wish: ColocationRequest) {
   const useful = left.filter(
     (spot) => (wish.cpuCores > 0 && spot.cpus.length > 0) || (wish.gpuCount > 0 && spot.gpus.length > 0),

@@ -1,6 +1,5 @@
-// Nodes, their states with the table of legal moves, and the claims that allocations hold on
-// them. A claim outlives its allocation's phase: a cancelled allocation keeps its claims, marked
-// `releasing`, until each node has confirmed that nothing of that attempt is left there.
+// Nodes, their states with the table of legal moves, and claims. A claim outlives its allocation's phase: a cancelled
+// allocation keeps its claims, marked `releasing`, until each node has confirmed that nothing of the attempt is left.
 
 import type {
   AllocationId,
@@ -17,7 +16,7 @@ import type { GpuTopology, MemoryTopology } from "./topology.ts";
 
 export type NodeStateKind = "unknown" | "booting" | "ready" | "degraded" | "draining" | "drained" | "down" | "failed";
 
-/** Only `silent` heals by a heartbeat. */
+/** Only `silent` ends by a heartbeat. */
 export type DownCause = "silent" | "disabled" | "quarantined" | "hardware";
 
 export type NodeState =
@@ -38,7 +37,7 @@ export type NodeState =
       readonly since: Instant;
       readonly cause: DownCause;
       readonly reason: string;
-      /** Where a heartbeat or `enable` brings it back to. */
+      /** The state to which a heartbeat or `enable` returns it. */
       readonly back: "ready" | "drained";
       /** The end of a quarantine for failed work. Missing when the node does not return by itself. */
       readonly until?: Instant;
@@ -71,7 +70,7 @@ export interface Capabilities {
   readonly runtimes?: readonly string[];
   /** Memory behind CXL expanders, beyond `memoryBytes`. Default: 0. */
   readonly cxlMemoryBytes?: number;
-  /** Draw under load. Missing when unknown; it then does not count against a power budget. */
+  /** Power under load. Missing when unknown; it then does not count against a power budget. */
   readonly powerWatts?: number;
   readonly gpuTopology?: GpuTopology;
   readonly memoryTopology?: MemoryTopology;
@@ -82,7 +81,7 @@ export interface Share {
   readonly cpuCores: number;
   readonly memoryBytes: number;
   readonly gpuCount: number;
-  /** Of the whole node, in parts of 1024: the largest of the three. Sums of such parts are exact. */
+  /** The fraction of the node in 1024ths: the largest of the three. Sums are exact. */
   readonly part: number;
 }
 
@@ -93,10 +92,10 @@ export interface Claim {
   readonly vcluster: VClusterId;
   /** An exclusive claim is the only one on its node. */
   readonly exclusive: boolean;
-  /** The attempt is over or to be ended; the node has yet to confirm that nothing is left. */
+  /** The attempt is over or being ended, and the node has not confirmed the cleanup. */
   readonly releasing: boolean;
   readonly since: Instant;
-  /** Its part of a node that is shared; absent exactly for an exclusive claim. */
+  /** Its share of the node; absent for an exclusive claim. */
   readonly share?: Share;
   /** Between SIGTERM and SIGKILL while releasing. Default: the usual grace. */
   readonly grace?: Duration;
@@ -129,8 +128,8 @@ export interface Node {
 export interface Fault {
   readonly allocation: AllocationId;
   readonly user: UserName;
-  /** It says something about the node rather than the work. */
+  /** The failure counts against the node rather than the work. */
   readonly own: boolean;
-  /** Time from its placement to the failure, where it is not the node's own. Default: 0. */
+  /** Time from placement to failure, for failures that are not the node's own. Default: 0. */
   readonly after?: Duration;
 }

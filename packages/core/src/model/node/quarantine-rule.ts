@@ -7,28 +7,28 @@
 import { type Duration, duration, elementOf } from "../../base/ids.ts";
 import type { Fault, Node } from "./node.ts";
 
-/** Different allocations that failed for reasons of the node, or different users whose work failed at once, unless configured. */
+/** Default for `failures`. */
 export const FAULTS_TO_QUARANTINE = 3;
-/** Work that fails so soon speaks against the node, unless configured. */
+/** Default: a failure within this time counts against the node. */
 const QUICK_FAILURE: Duration = duration(10_000);
 
 interface FailureLimits {
-  /** Different allocations that failed for reasons of the node, or different users whose work failed at once. */
+  /** Number of different allocations with node failures, or of different users with quick failures. */
   readonly failures: number;
   readonly quick: Duration;
 }
 
-/** The whole rule, as the leader is configured: it goes into the log with the failure that it judges. */
+/** The rule as configured at the leader; it enters the log with the failure that it judges. */
 export interface QuarantineRule extends FailureLimits {
   /** The largest part of all nodes that may be quarantined, in percent. */
   readonly maxPercent: number;
-  /** Before the node is tried again. */
+  /** Delay before the node is tried again. */
   readonly probation: Duration;
 }
 
 const USUAL: FailureLimits = { failures: FAULTS_TO_QUARANTINE, quick: QUICK_FAILURE };
 
-/** Returns the reason as text; `null` when nothing is held against the node. */
+/** Returns the reason as text; `null` when the node need not be quarantined. */
 export function quarantineReason({ faults = [] }: Node, { failures, quick }: FailureLimits = USUAL): string | null {
   const row = sinceItDidWork(faults, quick);
   const own = new Set(row.filter((fault) => fault.own).map(workOf)).size;
@@ -37,7 +37,7 @@ export function quarantineReason({ faults = [] }: Node, { failures, quick }: Fai
   return users >= failures ? `work of ${users} users in a row failed on it at once` : null;
 }
 
-/** The group of an element; any other is a piece of work by itself. */
+/** Elements of a group count as one job. */
 const workOf = ({ allocation }: Fault): string => elementOf(allocation)?.group ?? allocation;
 
 function sinceItDidWork(faults: readonly Fault[], quick: Duration): readonly Fault[] {

@@ -1,6 +1,6 @@
-// What a node lacks for a request: the predicate that decides is also the one that explains. The
-// scheduler and `apply` both ask here, so a plan is never refused for a rule that its maker did not
-// know. Whether the node is free is another question.
+// The shortfalls of a node for a request: the predicate that decides is also the one that explains. The scheduler and
+// `apply` both use it, so that no plan is rejected by a rule that the scheduler did not apply. Whether the node is free
+// is checked elsewhere.
 
 import type { NodeId } from "../../base/ids.ts";
 import type { Constraints } from "../spec/spec.ts";
@@ -52,7 +52,7 @@ export function describeShortfall(shortfall: Shortfall): string {
     case "excluded":
       return "is excluded";
     case "gpu_type":
-      return `has ${shortfall.has === "" ? "no GPU" : shortfall.has} where ${shortfall.wanted} is asked for`;
+      return `has ${shortfall.has === "" ? "no GPU" : shortfall.has} where ${shortfall.wanted} is requested`;
     case "gpu_count":
       return `has ${shortfall.has} GPUs of ${shortfall.wanted}`;
     case "memory":

@@ -1,6 +1,6 @@
-// What an agent may tell of a node's inside: how GPUs are linked, which memory is near which cores and
-// GPUs. All of it is optional; a node that tells nothing counts as uniform. Bandwidths are whole
-// megabytes per second, because replicated state holds no floats.
+// The topology of a node as reported by its agent: links between GPUs, memory domains with their cores and GPUs. All
+// fields are optional; a node without them counts as uniform. Bandwidths are whole megabytes per second, because
+// replicated state holds no floats.
 
 export type GpuLinkKind = "nvlink" | "nvswitch" | "infinity_fabric" | "xgmi" | "pcie";
 
@@ -9,7 +9,7 @@ export interface GpuDevice {
   readonly vendor: "nvidia" | "amd";
   readonly model: string;
   readonly memoryBytes: number;
-  /** A slice of a partitioned GPU; it counts as a small GPU of its own. */
+  /** A slice of a partitioned GPU counts as a small GPU. */
   readonly partitioned: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface MemoryDomain {
   readonly id: number;
   readonly kind: MemoryDomainKind;
   readonly capacityBytes: number;
-  /** `null` where the system knows no NUMA node for it. */
+  /** `null` when the NUMA node is unknown. */
   readonly numaNode: number | null;
   readonly cpus: readonly number[];
   readonly gpus: readonly number[];
@@ -59,7 +59,7 @@ interface MemoryOffer {
   readonly memoryTopology?: MemoryTopology;
 }
 
-/** Superchips are known by the model of their GPU, as their agents may tell no domains. */
+/** Superchips are recognised by their GPU model, because agents may report no domains. */
 const SUPERCHIP = /^(gh200|gb200|gb300|mi300a)\b/i;
 
 export const isSuperchip = (gpuModel: string): boolean => SUPERCHIP.test(gpuModel);
@@ -68,6 +68,6 @@ export const isSuperchip = (gpuModel: string): boolean => SUPERCHIP.test(gpuMode
 export const hasUnifiedMemory = (offer: MemoryOffer): boolean =>
   isSuperchip(offer.gpuType) || (offer.memoryTopology?.domains.some((domain) => domain.kind === "unified") ?? false);
 
-/** What a request may count on: expanders only where it asked for them. */
+/** Returns the memory available to a request: expanders count only when requested. */
 export const usableMemory = (offer: MemoryOffer, allowCxl: boolean): number =>
   offer.memoryBytes + (allowCxl ? (offer.cxlMemoryBytes ?? 0) : 0);

@@ -21,7 +21,7 @@ export interface Hook {
 
 /** A delivery that is not confirmed yet. */
 export interface Delivery {
-  /** Tells one from all others, and is the same on every try: "pager/12345/failed". */
+  /** Unique and equal for every delivery attempt: "pager/12345/failed". */
   readonly key: string;
   readonly hook: string;
   readonly at: Instant;

@@ -21,12 +21,12 @@ export const NOTICE_KINDS = [
 ] as const;
 type NoticeKind = (typeof NOTICE_KINDS)[number];
 
-/** Months of a troubled cluster. */
+/** Enough for months of a troubled cluster. */
 export const MAX_NOTICES = 1_000;
 export const MAX_NOTICE_LENGTH = 1_024;
 
 export interface Notice {
-  /** "budget_exhausted/physics": the kind, and whom or what it is about. */
+  /** "budget_exhausted/physics": the kind and the subject. */
   readonly key: string;
   readonly kind: NoticeKind;
   readonly at: Instant;

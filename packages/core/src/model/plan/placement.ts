@@ -5,18 +5,18 @@ import type { Scores } from "../allocation/allocation.ts";
 
 export interface Placement {
   readonly allocation: AllocationId;
-  /** The attempt this placement begins: the record's attempt plus one, or it is stale. */
+  /** The attempt that this placement starts: the record's attempt plus one, or the placement is stale. */
   readonly attempt: Attempt;
   readonly nodes: readonly NodeId[];
   readonly scores: Scores;
   readonly backfilled: boolean;
-  /** Its part of a single node, alone there or beside others. Default: all of its nodes. */
+  /** Its share of a single node. Default: exclusive nodes. */
   readonly shared?: true;
 }
 
 export interface PlacementPlan {
   readonly vcluster: VClusterId;
-  /** The last entry that the scheduler had seen. */
+  /** The basis: the last entry that the scheduler had applied. */
   readonly basis: LogIndex;
   readonly placements: readonly Placement[];
 }

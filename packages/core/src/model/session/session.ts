@@ -1,6 +1,5 @@
-// Sessions: who has a terminal in an allocation. They are part of the allocation's record, because
-// they cannot outlive it. An allocation that was made for a session has it from the start, as
-// number 1, and ends with it.
+// Sessions: terminals in an allocation. They are part of the allocation's record, because they cannot outlive it. An
+// allocation created for a session has it from the start, as number 1, and ends with it.
 
 import { type AllocationId, type Instant, parseAllocationId, type UserName } from "../../base/ids.ts";
 
@@ -11,10 +10,10 @@ export interface Session {
   readonly openedAt: Instant;
 }
 
-/** Of one allocation at a time; a terminal needs none of them, so more is a program gone wild. */
+/** Open terminals per allocation; more indicate a runaway program. */
 export const MAX_SESSIONS = 64;
 
-/** The one that an allocation was made for. */
+/** The session that the allocation was created for. */
 export const OWN_SESSION = 1;
 
 /** "12345.1" */

@@ -1,5 +1,5 @@
-// Limits that hold for the whole cluster and are checked where placements are committed. They come from the configuration of the
-// leader, and are in the state so that every replica judges alike.
+// Limits of the whole cluster, checked when placements are committed. They come from the leader's configuration and are
+// in the state so that all replicas decide alike.
 
 export interface ClusterLimits {
   /** Nodes that sensitive vClusters together may hold; `null` when unlimited. */

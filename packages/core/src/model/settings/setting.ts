@@ -1,5 +1,5 @@
-// Settings that were changed while the cluster runs. Which there are and what they mean is known to the servers,
-// which check a value before they propose it; here they are names with the text of a JSON value.
+// Settings changed at run time. The servers know their meaning and check values before they propose them; the core
+// stores names and JSON texts.
 
 import type { Instant, UserName } from "../../base/ids.ts";
 

@@ -1,10 +1,10 @@
-// Whether what a specification says of checkpoints is acceptable by itself.
+// Checks the checkpoint settings of a spec.
 
 import { CHECKPOINT_MODES, type CheckpointSpec, MAX_CHECKPOINT_SPAN } from "../checkpoint/spec.ts";
 import { isCount, type Problems } from "../checks.ts";
 import { MAX_PORT } from "./limits.ts";
 
-/** `service`: it is to last, and its nodes come and go. */
+/** `service`: the work is unbounded and its nodes may change. */
 export function checkCheckpoint(problems: Problems, spec: CheckpointSpec | undefined, service: boolean): void {
   if (spec === undefined) return;
   const { mode, port, timeout, maxDeferral } = spec;

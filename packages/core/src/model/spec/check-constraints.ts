@@ -1,5 +1,5 @@
-// The hard constraints of a specification: ranges, and the lists of nodes that must or must not
-// be part of a placement. Whether such nodes exist is not asked; they may join later.
+// Checks the hard constraints of a spec: ranges, and the lists of required and excluded nodes. The nodes need not
+// exist; they may join later.
 
 import type { NodeId } from "../../base/ids.ts";
 import { parseNodeId } from "../../base/ids.ts";
@@ -42,7 +42,7 @@ export function checkConstraints(problems: Problems, { constraints, maxNodes }: 
   problems.unless(
     fits,
     `${PATH}.required_nodes`,
-    `names ${required.size} nodes where at most ${maxNodes} are asked for`,
+    `names ${required.size} nodes where at most ${maxNodes} are requested`,
   );
 }
 

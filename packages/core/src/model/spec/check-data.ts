@@ -1,5 +1,5 @@
-// Checks the data of a specification beyond mounts: where output goes, and the free scratch space per node.
-// Whether there is so much only the node can tell.
+// Checks the data settings of a spec other than mounts: the output location, and the scratch space per node. Only the
+// node knows its free space.
 
 import { isCount, type Problems } from "../checks.ts";
 import * as limit from "./limits.ts";

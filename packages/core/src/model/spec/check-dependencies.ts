@@ -1,5 +1,4 @@
-// Whether the dependencies of a specification are well formed. Whether those they name exist is asked
-// of the state, at submission.
+// Checks the form of dependencies. Whether their targets exist is checked against the state at submission.
 
 import { isText, type Problems } from "../checks.ts";
 import { DEPENDENCY_CONDITIONS, type Dependency, MAX_DEPENDENCIES, MAX_MUTEX_NAME_LENGTH } from "./dependency.ts";

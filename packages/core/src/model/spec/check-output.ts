@@ -1,4 +1,4 @@
-// Whether the files that output is to be written to can be meant. Whether they can be written, the node finds out.
+// Checks the paths of output files. Only the node can find out whether they are writable.
 
 import { isText, type Problems } from "../checks.ts";
 import { MAX_OUTPUT_PATH_LENGTH } from "./limits.ts";

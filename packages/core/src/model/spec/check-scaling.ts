@@ -7,10 +7,10 @@ import type { AllocationSpec, ScalePolicy } from "./spec.ts";
 
 const MAX_METRIC_LENGTH = 512;
 const MAX_TARGET_MILLI = 1_000_000_000_000;
-/** A week: beyond it nothing would ever scale. */
+/** A week: with longer times a service would never scale. */
 const MAX_SPAN_MS = 7 * 24 * 3600 * 1000;
-/** More often, and the metric is the same one again. */
-const LEAST_INTERVAL_MS = 1_000;
+/** Metrics do not change more often. */
+const MIN_INTERVAL_MS = 1_000;
 
 export function checkScaling(problems: Problems, { lifecycle, resources }: AllocationSpec): void {
   const field = "allocation.lifecycle.scale_policy";
@@ -20,13 +20,13 @@ export function checkScaling(problems: Problems, { lifecycle, resources }: Alloc
     return;
   }
   if (scale === undefined) {
-    problems.add(field, "is missing: a reactive service says by what it grows and shrinks");
+    problems.add(field, "is missing: a reactive service needs a scaling policy");
     return;
   }
   checkPolicy(problems, field, scale);
-  // It begins with the least.
+  // A service starts with its minimum.
   const begins = resources.minNodes === scale.minNodes && resources.maxNodes === scale.minNodes;
-  problems.unless(begins, "allocation.resources.nodes", "must be absent: scale_policy says how many nodes it has");
+  problems.unless(begins, "allocation.resources.nodes", "must be absent: scale_policy sets the number of nodes");
 }
 
 function checkPolicy(problems: Problems, field: string, scale: ScalePolicy): void {
@@ -43,7 +43,7 @@ function checkPolicy(problems: Problems, field: string, scale: ScalePolicy): voi
   problems.unless(share, `${field}.scale_down_threshold`, "must be above 0 and below 1");
   const span = (name: string, ms: number, least: number): void =>
     problems.unless(isCount(ms, least, MAX_SPAN_MS), `${field}.${name}`, "must be from a second to a week");
-  span("evaluation_interval_seconds", scale.evaluationInterval, LEAST_INTERVAL_MS);
+  span("evaluation_interval_seconds", scale.evaluationInterval, MIN_INTERVAL_MS);
   span("scale_up_window_seconds", scale.upWindow, 0);
   span("scale_down_window_seconds", scale.downWindow, 0);
   span("cooldown_seconds", scale.cooldown, 0);

@@ -1,5 +1,5 @@
-// Images and mounts of a specification: names that a registry could know, targets that lie under the
-// allowed roots and do not overlap. Whether an image or a source exists only the node can tell.
+// Checks the images and mounts of a spec: image names are well formed, targets are below the allowed roots and do not
+// overlap. Only the node can find out whether an image or a source exists.
 
 import { isText, type Problems } from "../checks.ts";
 import * as limit from "./limits.ts";
@@ -40,7 +40,7 @@ export function checkMounts(problems: Problems, mounts: readonly Mount[]): void 
 
 export interface WantedUenv {
   readonly name: string;
-  /** Empty: where the image itself says. */
+  /** Empty: the mount point of the image. */
   readonly mount: string;
 }
 
@@ -73,7 +73,7 @@ function checkSource(problems: Problems, field: string, source: string): void {
   problems.unless(!path.split("/").includes(".."), field, "must not contain ..");
 }
 
-/** A file by its name: what is in it never comes through a server. */
+/** A path of a credentials file: its content never passes through a server. */
 function checkCredentials(problems: Problems, field: string, source: string, path: string): void {
   problems.text(field, path, limit.MAX_PATH_LENGTH);
   problems.unless(source.startsWith("s3://"), field, "goes with s3:// alone");
@@ -81,7 +81,7 @@ function checkCredentials(problems: Problems, field: string, source: string, pat
   problems.unless(!path.split("/").includes(".."), field, "must not contain ..");
 }
 
-/** Also asked by the node, of the mount point that an image brings. */
+/** Also used by nodes, for the mount point of an image. */
 export function targetProblem(target: string): string | null {
   if (!isText(target, limit.MAX_PATH_LENGTH) || !target.startsWith("/")) return "must be an absolute path";
   const parts = target.slice(1).split("/");
@@ -97,7 +97,7 @@ function checkTarget(problems: Problems, field: string, target: string): void {
   if (problem !== null) problems.add(field, problem);
 }
 
-/** The position of the first that is the same as another, or lies inside it. */
+/** Returns the position of the first target that equals or lies inside another. */
 export function firstOverlap(targets: readonly string[]): number | null {
   const position = targets.findIndex((target, i) =>
     targets.some((other, j) => i > j && (target === other || isInside(target, other) || isInside(other, target))),

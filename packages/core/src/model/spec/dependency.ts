@@ -1,19 +1,19 @@
-// What one allocation may wait for: the end of another, in one of four ways, or a name that only one may
-// hold at a time. Edges are judged once, when the one waited for has ended; this file says how.
+// Dependencies: the end of another allocation under one of four conditions, or a mutex name. An edge is evaluated once,
+// when its target has ended; this file defines how.
 
 export const DEPENDENCY_CONDITIONS = ["success", "failure", "any", "corresponding", "mutex"] as const;
 export type DependencyCondition = (typeof DEPENDENCY_CONDITIONS)[number];
 
 export interface Dependency {
-  /** Id of an allocation, a task group or an element; for mutex the name to be held. */
+  /** Id of an allocation, a task group or an element; for mutex the name. */
   readonly ref: string;
   readonly condition: DependencyCondition;
 }
 
-/** How something may end. */
+/** The possible ends. */
 export type EndKind = "completed" | "failed" | "cancelled";
 
-/** Of a dependent that can never run any more. */
+/** The end of a dependent that can never run. */
 export const DEPENDENCY_FAILED = "dependency_failed";
 
 /** More than the largest DAG has members to wait for. */

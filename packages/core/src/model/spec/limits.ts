@@ -1,14 +1,13 @@
-// The limits of a specification, each beside its reason. They bound what one submission can
-// cost in the log, in memory and on a node; all of them are generous for work and tight for abuse.
+// The limits of a spec, each with its reason. They bound what one submission costs in the log, in memory and on a node.
 
 /** More than any machine that exists. */
 export const MAX_NODES = 1_000_000;
 export const MAX_TASKS_PER_NODE = 100_000;
-/** Ten years: beyond it a walltime is a mistake in the unit. */
+/** Ten years: a longer walltime is a mistake in the unit. */
 export const MAX_WALLTIME_MS = 10 * 365 * 24 * 3600 * 1000;
 export const MAX_PREEMPTION_CLASS = 10;
 export const MAX_REQUEUE = 100;
-/** Of a file that output is written to. */
+/** The path of an output file. */
 export const MAX_OUTPUT_PATH_LENGTH = 1024;
 
 /** Shown in tables. */
@@ -23,11 +22,11 @@ export const MAX_TAG_VALUE_LENGTH = 1024;
 export const MAX_WORD_LENGTH = 128 * 1024 - 1;
 export const MAX_WORDS = 4096;
 export const MAX_ENTRYPOINT_LENGTH = MAX_WORD_LENGTH;
-/** A script is written to a file, but it also lives in the log and in every replica. */
+/** A script is stored in the log and in every replica. */
 export const MAX_SCRIPT_LENGTH = 1024 * 1024;
 export const MAX_VARIABLES = 1024;
 export const MAX_VARIABLE_NAME_LENGTH = 256;
-/** Words and variables together: the kernel gives a new program 2 MiB for both. */
+/** Words and variables together: the kernel allows 2 MiB for both. */
 export const MAX_ENVIRONMENT_LENGTH = 1024 * 1024;
 /** PATH_MAX, without the closing NUL. */
 export const MAX_PATH_LENGTH = 4095;
@@ -47,7 +46,7 @@ export const MAX_MOUNTS = 64;
 export const MAX_SOURCE_LENGTH = MAX_PATH_LENGTH;
 /** Beyond what a node has, and exact as a number. */
 export const MAX_SCRATCH_BYTES = 1e15;
-/** Where a submission may have something mounted: never over what the node itself needs. */
+/** Allowed mount targets: never over paths that the node needs. */
 export const MOUNT_ROOTS: readonly string[] = [
   "/data",
   "/datasets",
@@ -71,9 +70,9 @@ export const MOUNT_ROOTS: readonly string[] = [
 export const MAX_EXPOSED_PORTS = 64;
 export const MAX_PORT = 65_535;
 export const MAX_PROBE_PATH_LENGTH = 2048;
-/** A day: beyond it a probe finds nothing in time. */
+/** A day: a slower probe is useless. */
 export const MAX_PROBE_SPAN_MS = 24 * 3600 * 1000;
 export const MAX_PROBE_FAILURES = 1_000;
 
-/** A petabyte per second: beyond any storage there is. */
+/** A petabyte per second, more than any storage has. */
 export const MAX_STORAGE_MBPS = 1_000_000_000;

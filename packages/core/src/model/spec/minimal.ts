@@ -1,6 +1,5 @@
-// The smallest complete specification: one node of any kind for a minute, to run `true`. Code that writes specifications
-// without a user's submission, such as a replayed trace or a test, overrides only what differs. Never a default of the
-// API: those are the wire's.
+// The smallest complete spec: one node of any kind for a minute, running `true`. Code that creates specs without a
+// submission, such as a replayed trace or a test, overrides only what differs. API defaults are in `wire`.
 
 import { DEFAULT_TENANT, DEFAULT_VCLUSTER, duration } from "../../base/ids.ts";
 import type { AllocationSpec, Constraints, Lifecycle, Resources } from "./spec.ts";

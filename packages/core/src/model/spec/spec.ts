@@ -1,6 +1,5 @@
-// The specification of an allocation, complete and in plain values. `wire` builds it from every submission
-// form; `check.ts` says whether it is acceptable; nothing changes it afterwards except the
-// `allocation.update` command, which replaces it.
+// The spec of an allocation, complete and in plain values. `wire` builds it from every form of submission; `check.ts`
+// validates it; only the `allocation.update` command replaces it.
 
 import type { Duration, Instant, NodeId, TenantId, VClusterId } from "../../base/ids.ts";
 import type { CheckpointSpec } from "../checkpoint/spec.ts";
@@ -17,25 +16,25 @@ export interface AllocationSpec {
   readonly environment: Environment;
   readonly resources: Resources;
   readonly lifecycle: Lifecycle;
-  /** Set SLURM_* variables beside LATTICE_*. */
+  /** Set SLURM_* variables in addition to LATTICE_*. */
   readonly slurmEnv: boolean;
-  /** Ports that others find by name while it runs. Default: none. */
+  /** Ports registered by name while it runs. Default: none. */
   readonly expose?: readonly ExposedPort[];
   /** The network that it shares with others of its tenant. Default: no named network. */
   readonly networkDomain?: string;
   /** The liveness probe that its nodes run. Default: none. */
   readonly probe?: LivenessProbe;
-  /** Made for a terminal, and ended with it. Absent means no. */
+  /** Created for a session, and ends with it. Default: false. */
   readonly session?: boolean;
   /** Data made visible inside the allocation. Default: none. */
   readonly mounts?: readonly Mount[];
-  /** Its folders, beyond what every allocation has. Default: none. */
+  /** Additional directories. Default: none. */
   readonly data?: DataSpec;
   /** Dependencies that must be met before this may be queued. Default: none. */
   readonly dependsOn?: readonly Dependency[];
   /** How it can be checkpointed. Default: not at all. */
   readonly checkpoint?: CheckpointSpec;
-  /** How closely it is measured. Default: as production work is. */
+  /** The telemetry mode. Default: `prod`. */
   readonly telemetry?: Telemetry;
   /** Files on the node that also receive the output. Default: none. */
   readonly output?: OutputFiles;
@@ -60,7 +59,7 @@ export interface ExposedPort {
 
 export const PORT_PROTOCOLS: readonly string[] = ["tcp", "udp", "http", "https", "grpc"];
 
-/** For ports of allocations without a name. */
+/** The name of ports of allocations without a name. */
 export const DEFAULT_PORT_NAME = "service";
 
 export interface LivenessProbe {
@@ -75,14 +74,14 @@ export interface LivenessProbe {
   readonly timeout: Duration;
 }
 
-/** Paths may hold %j and its like, which the node fills in; a relative one begins at the working directory. */
+/** Paths may contain patterns such as %j, which the node fills in; relative paths start at the working directory. */
 export interface OutputFiles {
   readonly file: string;
   /** Default: the same file. */
   readonly errorFile?: string;
-  /** Behind what is there, instead of over it. */
+  /** Append instead of truncate. */
   readonly append?: boolean;
-  /** Where it cannot be written it runs without. */
+  /** Run without the file if it cannot be written. */
   readonly ifPossible?: boolean;
 }
 
@@ -98,9 +97,9 @@ export interface Environment {
   readonly workdir: string;
   /** Images to mount, "name/version:tag" or "name/version:tag:/mount", comma-separated. Default, here and below: none. */
   readonly uenv?: string;
-  /** Views of the images, with commas between; their patches are applied in this order. */
+  /** Views of the images, comma-separated, applied in this order. */
   readonly view?: string;
-  /** Mounted beside `uenv`, for tools that must not mix with it. */
+  /** Mounted in addition to `uenv`, for tools that must not mix with it. */
   readonly toolsUenv?: string;
   /** A container image; not together with `uenv`. */
   readonly image?: string;
@@ -119,13 +118,13 @@ export interface Mount {
   readonly credentials?: string;
 }
 
-/** Each absent where it was not asked for. */
+/** Fields that were not requested are absent. */
 export interface DataSpec {
-  /** A path that every node sees, or s3://; with placeholders. */
+  /** A path shared by all nodes, or s3://; may contain placeholders. */
   readonly output?: string;
-  /** Must be free on each node. */
+  /** Required free space on each node. */
   readonly scratchBytes?: number;
-  /** Home, scratch, output and checkpoint folders must be there. */
+  /** Home, scratch, output and checkpoint directories must exist. */
   readonly defaults?: boolean;
 }
 
@@ -150,15 +149,15 @@ export interface Constraints {
   /** Every placement contains all of these. */
   readonly requiredNodes: readonly NodeId[];
   readonly excludedNodes: readonly NodeId[];
-  /** Hard: all nodes have one known fingerprint. Absent means no, here and below. */
+  /** Hard: all nodes have the same known fingerprint. Default, here and below: false. */
   readonly requireConformance?: boolean;
   /** Hard: CPU and GPU share one address space. */
   readonly requireUnifiedMemory?: boolean;
   /** Soft: cores and GPUs in one memory domain. */
   readonly preferSameNuma?: boolean;
-  /** Memory behind CXL expanders may count towards `memoryBytes`. */
+  /** Memory behind CXL expanders counts towards `memoryBytes`. */
   readonly allowCxlMemory?: boolean;
-  /** Hard: the most topology groups it may span. Default: unlimited. */
+  /** Hard: maximum number of topology groups. Default: unlimited. */
   readonly maxGroups?: number;
   /** Hard: total storage bandwidth while it runs, in megabytes per second. Default: 0. */
   readonly storageMBps?: number;
@@ -169,24 +168,24 @@ export interface Constraints {
 export type RequeuePolicy = "never" | "on_node_failure" | "always";
 
 export interface Lifecycle {
-  /** Unbounded and reactive are services: they run until they are ended, the latter on as many nodes as they need. */
+  /** Unbounded and reactive work are services, which run until they are ended; a reactive one scales. */
   readonly kind: "bounded" | "unbounded" | "reactive";
   /** `null` exactly for services. */
   readonly walltime: Duration | null;
   readonly preemptionClass: number;
   readonly requeuePolicy: RequeuePolicy;
   readonly maxRequeue: number;
-  /** It is never stopped for others. Absent means no. */
+  /** Never preempted. Default: false. */
   readonly noPreempt?: boolean;
   /** Present exactly for reactive. */
   readonly scale?: ScalePolicy;
 }
 
-/** How closely it is measured at this time. */
+/** The telemetry mode for a limited time. */
 export const telemetryOf = ({ telemetry }: Pick<AllocationSpec, "telemetry">, at: Instant): TelemetryMode =>
   telemetry === undefined || (telemetry.until !== null && telemetry.until <= at) ? "prod" : telemetry.mode;
 
-/** Between which bounds, and by what, a reactive service grows and shrinks. */
+/** The bounds and the metric by which a reactive service scales. */
 export interface ScalePolicy {
   readonly minNodes: number;
   readonly maxNodes: number;
@@ -194,13 +193,13 @@ export interface ScalePolicy {
   /** Thousandths. */
   readonly targetMilli: number;
   readonly evaluationInterval: Duration;
-  /** The metric must be above the target for so long. */
+  /** How long the metric must be above the target. */
   readonly upWindow: Duration;
-  /** And below the threshold for so long. */
+  /** How long the metric must be below the threshold. */
   readonly downWindow: Duration;
-  /** Of the target, in thousandths. */
+  /** The threshold, in thousandths of the target. */
   readonly downThresholdMilli: number;
-  /** After a change nothing is changed for so long. */
+  /** No change for this long after a change. */
   readonly cooldown: Duration;
 }
 

@@ -1,6 +1,6 @@
-// Limits as the administrators of a tenant may move them: below what those of the cluster have set, and back up to that. What the
-// latter set is kept as the ceiling for as long as something is below it. Shares are not among them: they are parts of one
-// whole, and what one tenant has the others have not.
+// The ceiling of a tenant's limits. The administrators of a tenant may lower its limits and raise them again up to the
+// ceiling, which the cluster's administrators set. The ceiling is stored while a limit is below it. Shares are not
+// included: they are parts of one whole.
 
 import type { Refusal } from "../../base/outcome.ts";
 import { FIELDS } from "./check.ts";
@@ -46,33 +46,33 @@ const beyond = ({ id }: Tenant, name: string, limit: number, requested: number):
   figures: { limit, requested },
 });
 
-/** By the tenant itself. A limit that is removed is again what was set. */
+/** Applies a change by the tenant's administrators. A removed limit returns to the ceiling. */
 export function changedWithin(tenant: Tenant, change: TenantChange): Tenant {
   const ceiling = ceilingOf(tenant);
   const quota: Quota = { ...tenant.quota };
   for (const [key, asked] of Object.entries(change.quota ?? {}) as [keyof Quota, number | null][])
     Object.assign(quota, { [key]: asked ?? ceiling.quota[key] ?? null });
-  return under(ceiling, { ...tenant, ...told(tenant, change), quota });
+  return under(ceiling, { ...tenant, ...changedFields(tenant, change), quota });
 }
 
-/** By the cluster's administrators: what they set holds at once, and is the ceiling from then on. */
+/** Applies a change by the cluster's administrators: it takes effect at once and becomes the ceiling. */
 export function changedFromAbove(tenant: Tenant, change: TenantChange): Tenant {
   const { quota, maxPreemptionClass } = ceilingOf(tenant);
   const ceiling: Ceiling = {
     quota: { ...quota, ...change.quota },
     maxPreemptionClass: change.maxPreemptionClass ?? maxPreemptionClass,
   };
-  return under(ceiling, { ...tenant, ...told(tenant, change), quota: { ...tenant.quota, ...change.quota } });
+  return under(ceiling, { ...tenant, ...changedFields(tenant, change), quota: { ...tenant.quota, ...change.quota } });
 }
 
 const ceilingOf = ({ ceiling, quota, maxPreemptionClass }: Tenant): Ceiling => ceiling ?? { quota, maxPreemptionClass };
 
-const told = (tenant: Tenant, { description, maxPreemptionClass }: TenantChange) => ({
+const changedFields = (tenant: Tenant, { description, maxPreemptionClass }: TenantChange) => ({
   description: description ?? tenant.description,
   maxPreemptionClass: maxPreemptionClass ?? tenant.maxPreemptionClass,
 });
 
-/** Kept while it says something that the limits do not. */
+/** Stored while it differs from the limits. */
 function under(ceiling: Ceiling, { ceiling: _, ...tenant }: Tenant): Tenant {
   const keys = Object.keys(FIELDS) as (keyof Quota)[];
   const same =

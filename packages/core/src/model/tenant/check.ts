@@ -5,7 +5,7 @@ import { checkPreemptionClass } from "../spec/check.ts";
 import type { Quota, Tenant } from "./tenant.ts";
 
 const MAX_TENANT_DESCRIPTION_LENGTH = 1024;
-/** For counts and hours: far beyond any machine, and still exact. */
+/** For counts and hours: far more than any cluster has, and still exact. */
 export const MAX_QUOTA = 1_000_000_000_000;
 /** A hundred times its share. */
 export const MAX_BURST_MILLI = 100_000;

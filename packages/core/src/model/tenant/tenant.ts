@@ -11,7 +11,7 @@ export interface Quota {
   readonly gpuHoursBudget: number | null;
   readonly nodeHoursBudget: number | null;
   readonly burstAllowanceMilli: number | null;
-  /** Named ones at a time; null or absent: as many as the cluster allows every tenant. */
+  /** Named network domains at a time; null or absent: the cluster's limit. */
   readonly maxNetworkDomains?: number | null;
 }
 
@@ -19,10 +19,10 @@ export interface Tenant {
   readonly id: TenantId;
   readonly description: string;
   readonly quota: Quota;
-  /** Highest preemption class its users may ask for. */
+  /** Highest preemption class that its users may request. */
   readonly maxPreemptionClass: number;
   readonly createdAt: Instant;
-  /** Made by a first submission, not by an administrator. */
+  /** Created by the first submission, not by an administrator. */
   readonly automatic: boolean;
   /** Missing while the limits equal the ceiling. */
   readonly ceiling?: Ceiling;

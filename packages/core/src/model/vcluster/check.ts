@@ -3,13 +3,13 @@
 import { isCount, type Problems } from "../checks.ts";
 import { checkPreemptionClass, checkWalltime } from "../spec/check.ts";
 import { MAX_NODES } from "../spec/limits.ts";
-import { type Lending, MOST_VICTIMS, type Preemptible } from "./lending.ts";
+import { type Lending, MAX_VICTIMS, type Preemptible } from "./lending.ts";
 import type { Factor, SchedulerKind, VCluster } from "./vcluster.ts";
 
 const MAX_VCLUSTER_DESCRIPTION_LENGTH = 1024;
 /** Only ratios matter, so a weight of a thousand is plenty. */
 const MAX_WEIGHT_MILLI = 1_000_000;
-/** An hour: an idle cycle costs nothing, but a lost wake-up must not wait longer. */
+/** An hour: an idle cycle is cheap, and bounds the delay after a lost wake-up. */
 const MAX_CYCLE_INTERVAL_MS = 3600 * 1000;
 /** Reservations cost time in every cycle. */
 const MAX_BACKFILL_DEPTH = 10_000;
@@ -28,7 +28,7 @@ const FACTORS: Readonly<Record<Factor, true>> = {
 
 type Policy = Omit<VCluster, "id" | "createdAt" | "tenant" | "isDefault">;
 
-/** An hour: who gives a node back for longer has not lent it. */
+/** An hour: a node that takes longer to return is not really lent. */
 const MAX_RETURN_GRACE_MS = 3600 * 1000;
 
 const PREEMPTIBLE: readonly Preemptible[] = ["always", "borrowed", "never"];
@@ -51,14 +51,14 @@ export function checkVCluster(problems: Problems, vcluster: Policy): void {
   problems.unless(defaultWalltime <= maxWalltime, "default_walltime_seconds", "must not be above max_walltime_seconds");
 }
 
-/** A day: work that is never to be stopped has a setting of its own. */
+/** A day: use the setting for work that is never preempted instead. */
 const MAX_NEAR_COMPLETION_MS = 24 * 3600 * 1000;
 
 function checkSharing(problems: Problems, vcluster: Policy): void {
   const { preemptible, lending, borrows, sharesNodes, scheduler, nearCompletion = 0, maxVictims = 1 } = vcluster;
   const near = isCount(nearCompletion, 0, MAX_NEAR_COMPLETION_MS);
   problems.unless(near, "near_completion_threshold_seconds", "must not be negative or more than a day");
-  problems.unless(isCount(maxVictims, 1, MOST_VICTIMS), "max_victims", `must be from 1 to ${MOST_VICTIMS}`);
+  problems.unless(isCount(maxVictims, 1, MAX_VICTIMS), "max_victims", `must be from 1 to ${MAX_VICTIMS}`);
   const known = preemptible === undefined || PREEMPTIBLE.includes(preemptible);
   problems.unless(known, "preemptible", `must be one of ${PREEMPTIBLE.join(", ")}`);
   const sensitive: SchedulerKind = "sensitive_reservation";

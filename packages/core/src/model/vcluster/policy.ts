@@ -1,9 +1,8 @@
-// The policies of the six schedulers, one row each, and what a vCluster's own settings change in its row.
-// A row says how its queue is ordered, whether its waiting work may stop others, whether its running
-// work may be stopped, and whether it takes part in lending at all.
+// The policies of the six schedulers, one row each, and the settings of a vCluster that override its row: queue order,
+// preemption of others, protection from preemption, and lending.
 
 import type { Duration } from "../../base/ids.ts";
-import { type Lending, MAX_VICTIMS, NEAR_COMPLETION, type Preemptible } from "./lending.ts";
+import { DEFAULT_MAX_VICTIMS, type Lending, NEAR_COMPLETION, type Preemptible } from "./lending.ts";
 import type { SchedulerKind, VCluster } from "./vcluster.ts";
 
 interface Policy {
@@ -14,16 +13,16 @@ interface Policy {
   /** The most victims for one allocation of this vCluster. */
   readonly maxVictims: number;
   readonly preemptible: Preemptible;
-  /** Within so much of its walltime an allocation is not stopped. */
+  /** An allocation is not preempted in this last part of its walltime. */
   readonly nearCompletion: Duration;
-  /** Fills what is nearly full before it touches what is empty, wherever that lies. */
+  /** Prefers nearly full topology groups over empty ones. */
   readonly packs: boolean;
   readonly borrows: boolean;
-  /** Its work that asks for less than a node shares one. */
+  /** Work that requests less than a node shares one. */
   readonly sharesNodes: boolean;
   /** `null` when the vCluster lends nothing. */
   readonly lending: Lending | null;
-  /** Its claims go before everything, its nodes are never lent and its work is never stopped. */
+  /** Its claims come first, its nodes are never lent and its work is never preempted. */
   readonly sensitive: boolean;
 }
 
@@ -50,7 +49,7 @@ const POLICIES: Readonly<Record<SchedulerKind, Row>> = {
   sensitive_reservation: row("never", { borrows: false, sensitive: true }),
 };
 
-/** Asked for many times a second, of records that seldom change. */
+/** Cached: policies are read many times per second and seldom change. */
 export function policyOf(vcluster: VCluster): Policy {
   const known = policies.get(vcluster);
   if (known !== undefined) return known;
@@ -70,7 +69,7 @@ function ownPolicy(vcluster: VCluster): Policy {
     lending,
     sharesNodes,
     nearCompletion = NEAR_COMPLETION,
-    maxVictims = MAX_VICTIMS,
+    maxVictims = DEFAULT_MAX_VICTIMS,
   } = vcluster;
   const own = POLICIES[scheduler];
   if (own.sensitive) return { ...own, lending: null, nearCompletion, maxVictims };

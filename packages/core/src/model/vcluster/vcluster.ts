@@ -1,5 +1,4 @@
-// vClusters: a queue with a scheduling policy. Weights are in thousandths, because replicated
-// state holds no floats.
+// vClusters: queues with a scheduling policy. Weights are in thousandths, because replicated state holds no floats.
 
 import type { Duration, Instant, TenantId, VClusterId } from "../../base/ids.ts";
 import type { Lending, Preemptible } from "./lending.ts";
@@ -39,7 +38,7 @@ export interface VCluster {
   readonly maxWalltime: Duration | null;
   readonly isDefault: boolean;
   readonly createdAt: Instant;
-  /** Whether its waiting work may stop others. Absent, here and below: as its scheduler's row says. */
+  /** Whether its pending work may preempt other work. Default, here and below: the scheduler's row. */
   readonly preempts?: boolean;
   readonly preemptible?: Preemptible;
   /** Whether it uses idle nodes of vClusters that lend theirs. */
@@ -50,7 +49,7 @@ export interface VCluster {
   readonly maxVictims?: number;
   /** Default: `null`, the vCluster lends nothing. */
   readonly lending?: Lending | null;
-  /** Whether work that asks for less than a node shares one. */
+  /** Whether work that requests less than a node shares one. */
   readonly sharesNodes?: boolean;
 }
 
@@ -66,13 +65,13 @@ const profile = (...w: readonly [number, number, number, number, number, number,
   conformance: w[8],
 });
 
-/** General purpose, and a starting point for tuning: like none of the named ones. */
+/** General-purpose weights, as a starting point for tuning. */
 export const BALANCED_WEIGHTS: Weights = profile(200, 200, 200, 150, 100, 50, 0, 0, 100);
 
-/** The table of the scheduling chapter. */
+/** The weights of each scheduler. */
 export const WEIGHT_PROFILES: Readonly<Record<SchedulerKind, Weights>> = {
   hpc_backfill: profile(150, 200, 200, 150, 100, 50, 0, 50, 100),
-  // Not in that table: waits in proportion to the walltimes asked for, which short mean slowdowns come from.
+  // Orders by wait relative to the requested walltime, which gives short mean slowdowns.
   hpc_proportional: profile(100, 800, 50, 0, 0, 0, 0, 0, 50),
   ml_training: profile(100, 100, 100, 250, 150, 50, 50, 100, 100),
   service_bin_pack: profile(150, 50, 100, 50, 100, 50, 100, 100, 300),

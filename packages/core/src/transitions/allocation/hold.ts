@@ -22,7 +22,7 @@ interface HoldRequest {
 export const mayRelease = (as: HoldKind, { admin }: Pick<HoldRequest, "admin">): boolean => admin || as === "user";
 
 export const notTheirs = (what: string): Outcome =>
-  refuse("forbidden", `${what} is held by an administrator, who alone can release it`);
+  refuse("forbidden", `${what} is held by an administrator and only an administrator can release it`);
 
 /** Returns the kind of hold that the sender of this command places on work of that owner. */
 export const heldAs = (owner: UserName, { origin }: Pick<HoldRequest, "origin">): HoldKind =>
@@ -32,7 +32,7 @@ export const heldAs = (owner: UserName, { origin }: Pick<HoldRequest, "origin">)
 export function holdRecord(step: Step, record: Allocation, { origin }: Pick<HoldRequest, "origin">): boolean {
   const as = heldAs(record.user, { origin });
   if (record.hold?.as === "admin" || record.hold?.as === as || record.phase.kind !== "pending") return false;
-  // Nodes that were freed for it are for others now.
+  // Nodes freed for it become available to others.
   const { preemptedNodes: _awaited, ...phase } = record.phase;
   const hold: Hold = { as, by: origin.user, since: step.at };
   const text = `Held by ${origin.user}.`;
@@ -43,7 +43,7 @@ export function holdRecord(step: Step, record: Allocation, { origin }: Pick<Hold
   return true;
 }
 
-/** Of one that is held. A plan that was made before does not know it. */
+/** Releases a held allocation. Plans with an older basis do not include it. */
 export function releaseRecord(step: Step, record: Allocation, { origin }: Pick<HoldRequest, "origin">): void {
   const { hold: _over, ...rest } = record;
   const text = `Released by ${origin.user}.`;

@@ -56,21 +56,21 @@ export function moveAllocation(
   return moved;
 }
 
-/** Those of the attempt that was there before. */
+/** The nodes of the previous attempt. */
 function withoutEntries(record: Allocation): Allocation {
   if (record.entries === undefined) return record;
   const { entries: _before, ...rest } = record;
   return rest;
 }
 
-/** Only what waits is held. */
+/** Only pending work is held. */
 function withoutHold(record: Allocation): Allocation {
   if (record.hold === undefined) return record;
   const { hold: _over, ...rest } = record;
   return rest;
 }
 
-/** When it was placed stays known beyond the end. */
+/** Keeps the time of placement after the end. */
 function withPlacement(from: AllocationPhase, to: AllocationPhase): AllocationPhase {
   if (!isFinal(to) || !isPlaced(from)) return to;
   const { placedAt, attempts } = from;

@@ -10,18 +10,18 @@ import { lockKey, namesOf } from "../../state/mutex-index.ts";
 import type { Step } from "../step.ts";
 import { setUnmetDependencies } from "./unmet-dependencies.ts";
 
-/** For one that may have nothing but names left to wait for. */
+/** Grants mutex names to work whose other dependencies are met. */
 export const requestMutexes = (step: Step, id: AllocationId): void =>
   giveName(step, namesOf(step.state.allocation(id)).wanted);
 
-/** The record has ended: what it held is free. */
+/** Releases the names of ended work. */
 export function passMutexesOn(step: Step, record: Allocation): void {
   for (const { ref, condition } of record.spec.dependsOn ?? []) {
     if (condition === "mutex") giveName(step, lockKey(record.spec.tenant, ref));
   }
 }
 
-/** To the first who wants it, if it is free, and then the next that this one wants. */
+/** Grants a free name to the first waiting allocation, then the next name that it needs. */
 function giveName(step: Step, key: string | null): void {
   let wanted = key;
   while (wanted !== null) {

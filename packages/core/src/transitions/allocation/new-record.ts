@@ -1,4 +1,4 @@
-// A record as it begins: pending since this entry, without an attempt.
+// Creates the record of a new allocation: pending since this entry, without an attempt.
 
 import { NO_ATTEMPT } from "../../base/ids.ts";
 import type { Allocation } from "../../model/allocation/allocation.ts";

@@ -1,5 +1,5 @@
-// What an allocation still waits for, written down. With nothing left it enters the queue, and a plan
-// that was made before then does not know it.
+// Updates the unmet dependencies of an allocation. When none are left it enters the queue, and plans with an older
+// basis do not include it.
 
 import type { Allocation } from "../../model/allocation/allocation.ts";
 import type { Step } from "../step.ts";

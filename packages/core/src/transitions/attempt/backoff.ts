@@ -8,10 +8,10 @@ import { isService } from "../../model/spec/spec.ts";
 import type { Step } from "../step.ts";
 
 const FIRST_MS = 1_000;
-const LONGEST_MS = 300_000;
+const MAX_MS = 300_000;
 
-/** Ten times the longest delay: a service that has run this long has recovered from its earlier failures. */
-export const LONG_RUN: Duration = duration(10 * LONGEST_MS);
+/** Ten times the longest delay: a service that ran this long has recovered. */
+export const LONG_RUN: Duration = duration(10 * MAX_MS);
 
 /** Resets the counted requeues at the end of an attempt where a service ran well for long. */
 export function forgetRequeuesAfterLongRun(step: Step, record: Allocation): Allocation {
@@ -27,6 +27,6 @@ export const countedRequeues = ({
   requeuesForgotten = 0,
 }: Pick<Allocation, "requeues" | "requeuesForgotten">): number => requeues - requeuesForgotten;
 
-/** Before the n-th restart, the first being 1. */
+/** Returns the delay before the n-th restart, from 1. */
 export const backoffBefore = (restarts: number): Duration =>
-  duration(Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(restarts - 1, 20)));
+  duration(Math.min(MAX_MS, FIRST_MS * 2 ** Math.min(restarts - 1, 20)));

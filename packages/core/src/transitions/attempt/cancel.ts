@@ -13,7 +13,7 @@ export interface Cancellation {
   readonly message: string;
 }
 
-/** Only of one that has not ended. */
+/** The allocation must not have ended. */
 export function cancelAllocation(step: Step, record: Allocation, how: Cancellation): void {
   if (isPlaced(record.phase)) releaseNodes(step, record, record.phase, { lostNode: null, reason: "cancelled" });
   moveAllocation(step, record, cancelled(step, record, how));

@@ -17,7 +17,7 @@ export interface Failure {
   readonly reason: FailureReason;
   readonly exitCode: number | null;
   readonly message: string;
-  /** The node that is down, when that is why. */
+  /** The node that is down, if that is the cause. */
   readonly lostNode: NodeId | null;
   /** Between SIGTERM and SIGKILL. Default: the usual grace. */
   readonly grace?: Duration;
@@ -35,7 +35,7 @@ export function failOrRequeue(step: Step, before: Allocation, phase: PlacedPhase
   else fail(step, record, phase, verdict === "limit" ? requeueLimitReached(record, failure) : failure);
 }
 
-/** Applies the requeue policy; the same for a report, a dead node and a reconciler. */
+/** Applies the requeue policy, for reports, dead nodes and controllers alike. */
 function judgeFailure(lifecycle: Lifecycle, requeues: number, reason: FailureReason): FailureVerdict {
   if (!mayRequeue(lifecycle, reason)) return "fail";
   return requeues < lifecycle.maxRequeue ? "requeue" : "limit";
@@ -64,8 +64,8 @@ export function requeue(step: Step, record: Allocation, phase: PlacedPhase, how:
     : cause === "updated"
       ? { updates: (record.updates ?? 0) + 1 }
       : { requeues: record.requeues + 1 };
-  const told = pause === null ? record : withNote(record, heldNote(pause), step);
-  moveAllocation(step, told, pending, { ...counted, pendingSinceIndex: step.index }, pastOf(failure));
+  const noted = pause === null ? record : withNote(record, heldNote(pause), step);
+  moveAllocation(step, noted, pending, { ...counted, pendingSinceIndex: step.index }, pastOf(failure));
 }
 
 /** Batch work restarts at once the first time, because the cause may be gone. `null` when there is no delay. */
@@ -85,7 +85,7 @@ const pastOf = (failure: Failure | undefined): PastFailure | undefined =>
     ? undefined
     : { reason: failure.reason, exitCode: failure.exitCode, message: failure.message.slice(0, MAX_KEPT_MESSAGE) };
 
-/** Of a failure that was survived. */
+/** The note of a failure that led to a requeue. */
 const MAX_KEPT_MESSAGE = 256;
 
 interface Requeue {
@@ -101,7 +101,7 @@ export function fail(step: Step, record: Allocation, phase: PlacedPhase, failure
   releaseNodes(step, record, phase, { lostNode: gone, reason, ...(grace === undefined ? {} : { grace }) });
   const startedAt = phase.kind === "staging" ? null : phase.startedAt;
   const { nodes } = phase;
-  // A session that has had its time is over; nothing went wrong.
+  // A session at the end of its walltime has completed.
   if (record.spec.session === true && reason === "walltime_exceeded") {
     moveAllocation(step, record, { kind: "completed", nodes, startedAt, endedAt: step.at, exitCode, message });
     return;

@@ -1,15 +1,15 @@
-// Adds a line to the audit log for what a command has done, in the entry that carries it out. The newest lines
-// stay in the state; older ones leave it for the archive of every server, in order. Servers of version 1 know
-// nothing of it, so nothing is written before something newer is in use.
+// Appends a record to the audit log, in the entry of the audited command. The newest records stay in the state; older
+// ones move to the archive of every server, in order. Servers of version 1 have no audit log, so nothing is written
+// before a newer version is in use.
 
 import type { UserName } from "../../base/ids.ts";
 import type { AuditAction } from "../../model/audit/action.ts";
 import { type AuditBody, auditHash } from "../../model/audit/record.ts";
 import type { Step } from "../step.ts";
 
-/** In the state; about 15 MB. A large site has a few thousand such actions a year. */
+/** Records in the state; about 15 MB. A large site has a few thousand such actions a year. */
 export const MAX_AUDIT_RECORDS = 50_000;
-/** Of one detail; those of `audit.record` come from outside. */
+/** Longest detail; those of `audit.record` come from outside. */
 const MAX_AUDIT_DETAIL = 1_024;
 
 export function appendAudit(step: Step, user: UserName, action: string, details: Omit<AuditAction, "action">): void {

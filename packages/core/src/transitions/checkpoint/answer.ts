@@ -21,17 +21,17 @@ import { releaseNodes } from "../claims/release-nodes.ts";
 import { returnToQueue } from "../claims/return-to-queue.ts";
 import type { Step } from "../step.ts";
 
-/** All of it is on disk: only who does not hear SIGTERM needs longer. */
+/** Everything is on disk; only a program that ignores SIGTERM needs longer. */
 const GRACE_AFTER = duration(5_000);
 
-/** `walltime`: the same report says that its time is over. */
+/** `walltime`: the same report ends the attempt at its walltime. */
 interface CheckpointAnswer {
   readonly node: NodeId;
   readonly word: CheckpointResult;
   readonly walltime: boolean;
 }
 
-/** False: nothing of what was said is news. */
+/** Returns false when the report has nothing new. */
 export function recordCheckpointAnswer(
   step: Step,
   record: Allocation,
@@ -47,9 +47,9 @@ export function recordCheckpointAnswer(
   }
   const answers = phase.request.answers.with(position, word.bytes);
   const ending = walltime ? ({ next: "suspend", cause: "walltime" } as const) : {};
-  const told: CheckpointingPhase = { ...phase, request: { ...phase.request, answers, ...ending } };
-  if (answers.every((bytes) => bytes !== null)) complete(step, record, told);
-  else step.state.putAllocation({ ...record, phase: told });
+  const answered: CheckpointingPhase = { ...phase, request: { ...phase.request, answers, ...ending } };
+  if (answers.every((bytes) => bytes !== null)) complete(step, record, answered);
+  else step.state.putAllocation({ ...record, phase: answered });
   return true;
 }
 
@@ -89,7 +89,7 @@ function suspend(step: Step, record: Allocation, phase: CheckpointingPhase, chec
 const isEnding = (cause: string): cause is SuspendCause =>
   cause === "preempted" || cause === "drained" || cause === "walltime";
 
-/** It could not be had, or took too long. */
+/** The checkpoint failed or timed out. */
 export function checkpointFailed(step: Step, record: Allocation, phase: CheckpointingPhase, message: string): void {
   const { request } = phase;
   const { asked = request.n, taken = 0, ...known } = record.checkpoints ?? {};
@@ -106,7 +106,7 @@ export function checkpointFailed(step: Step, record: Allocation, phase: Checkpoi
   else stopWithout(step, noted, phase, message);
 }
 
-/** The nodes are wanted all the same. */
+/** The nodes are needed anyway, so the work is stopped without a checkpoint. */
 function stopWithout(step: Step, record: Allocation, phase: CheckpointingPhase, why: string): void {
   const { cause, grace } = phase.request;
   const message = `${phase.request.message}; its checkpoint failed: ${why}`;
@@ -122,18 +122,27 @@ function stopWithout(step: Step, record: Allocation, phase: CheckpointingPhase, 
   else fail(step, record, phase, requeueLimitReached(record, { ...end, reason: "stopped" }));
 }
 
-/** As it was before it was asked. */
+/** Returns the allocation to the phase before the request. */
 export function resumeRunning({ nodes, placedAt, progress, startedAt }: CheckpointingPhase): RunningPhase {
   return { kind: "running", nodes, placedAt, progress, startedAt };
 }
 
-/** `to`: for whom it was. */
+/** `to` is the cause of the request. */
 function tellWatchers(
   step: Step,
   { id, attempt, spec, user }: Allocation,
   { request }: CheckpointingPhase,
-  said: Pick<CheckpointEvent, "reason" | "message">,
+  outcome: Pick<CheckpointEvent, "reason" | "message">,
 ): void {
   const { tenant, vcluster } = spec;
-  step.events.push({ kind: "checkpoint", allocation: id, attempt, tenant, vcluster, user, to: request.cause, ...said });
+  step.events.push({
+    kind: "checkpoint",
+    allocation: id,
+    attempt,
+    tenant,
+    vcluster,
+    user,
+    to: request.cause,
+    ...outcome,
+  });
 }

@@ -50,10 +50,10 @@ export function beginCheckpoint(step: Step, record: Allocation, phase: RunningPh
   const checkpoints = { ...known, asked: n, taken };
   const asking = withNote(record, noteOf(request), step);
   moveAllocation(step, asking, { ...phase, kind: "checkpointing", since: step.at, request }, { checkpoints });
-  tell(step, record, phase.nodes);
+  orderCheckpoint(step, record, phase.nodes);
 }
 
-/** The one that is being taken will do; what follows is another thing. */
+/** The checkpoint in progress serves this request too; only the next step may change. */
 export function suspendAfterCheckpoint(
   step: Step,
   record: Allocation,
@@ -63,16 +63,16 @@ export function suspendAfterCheckpoint(
   const { n, answers } = phase.request;
   const request: CheckpointRequest = { ...wanted, n, answers };
   step.state.putAllocation({ ...withNote(record, noteOf(request), step), phase: { ...phase, request } });
-  tell(step, record, phase.nodes);
+  orderCheckpoint(step, record, phase.nodes);
 }
 
 function noteOf({ n, cause, next, message }: CheckpointRequest): NewNote {
   const then = next === "suspend" ? ", after which it makes room" : "";
   const why = message === "" ? "" : `: ${message}`;
   const type = cause === "preempted" ? "preemption" : "state";
-  return { type, kind: "checkpoint_asked", text: `Checkpoint ${n} is asked for (${cause})${then}${why}.` };
+  return { type, kind: "checkpoint_requested", text: `Checkpoint ${n} requested (${cause})${then}${why}.` };
 }
 
-function tell(step: Step, { id, attempt }: Allocation, nodes: CheckpointingPhase["nodes"]): void {
+function orderCheckpoint(step: Step, { id, attempt }: Allocation, nodes: CheckpointingPhase["nodes"]): void {
   for (const node of nodes) step.effects.push({ kind: "checkpoint", node, allocation: id, attempt });
 }

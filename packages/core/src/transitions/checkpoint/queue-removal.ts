@@ -1,15 +1,15 @@
-// Checkpoints of allocations that have ended, until an agent has taken it on to remove them. It is written down with the end, so that
-// neither a change of leader nor an allocation that has no nodes at its end leaves files behind, and struck out when an agent has taken it
-// to its own disk. Storage that no agent reaches any more must not fill the state: beyond the bound the oldest goes.
+// Queues the removal of checkpoints of ended allocations until an agent accepts it. The record is written with the end,
+// so that neither a change of leader nor an allocation without nodes leaves files behind, and removed when an agent has
+// stored it. The queue is bounded: beyond the bound the oldest record is dropped.
 
 import type { NodeId } from "../../base/ids.ts";
 import type { Allocation } from "../../model/allocation/allocation.ts";
 import type { EndedWork } from "../../model/allocation/ended-work.ts";
 import type { Step } from "../step.ts";
 
-/** A week of a busy cluster whose storage is away; a few MB. */
+/** A week of a busy cluster with unavailable storage; a few MB. */
 const MAX_CLEARINGS = 10_000;
-/** Named of each. */
+/** Nodes per record. */
 const MAX_NODES = 16;
 
 export function queueCheckpointRemoval(step: Step, { record }: EndedWork): void {

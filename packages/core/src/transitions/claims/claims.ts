@@ -1,5 +1,5 @@
-// Claims on nodes: taken by a committed placement, marked releasing when the attempt is to end,
-// gone when the node has confirmed it. The last claim to leave a draining node drains it.
+// Claims on nodes: taken by a committed placement, marked releasing when the attempt is to end, removed when the node
+// has confirmed the end. A draining node is drained when its last claim is removed.
 
 import type { Duration, NodeId } from "../../base/ids.ts";
 import { present } from "../../base/invariant.ts";
@@ -49,7 +49,9 @@ function endDrain(step: Step, node: Node, draining: Extract<NodeState, { readonl
   else moveNode(step, node, { kind: "down", since, cause: "quarantined", reason, back: "ready", until });
 }
 
-/** The same claim on all of them at once. False, and nothing has changed: one of them must be looked at by itself. */
+/**
+ * Takes the same claim on all nodes at once. Returns false without a change when one of them needs individual handling.
+ */
 export function releaseAllAtOnce(step: Step, ids: readonly NodeId[], ref: AttemptRef): boolean {
   const freed: Node[] = [];
   let shared: Claim | undefined;
@@ -69,7 +71,7 @@ export function releaseAllAtOnce(step: Step, ids: readonly NodeId[], ref: Attemp
   return true;
 }
 
-/** Field by field, since nodes change hands all the time and a copy of unknown shape costs ten times as much. */
+/** Copied field by field: a generic copy is ten times slower, and claims change often. */
 function withClaims(node: Node, claims: readonly Claim[]): Node {
   const { faults, drift, homeAssigned, warning } = node;
   if ((faults ?? drift ?? homeAssigned ?? warning) !== undefined) return { ...node, claims };

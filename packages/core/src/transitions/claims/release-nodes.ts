@@ -1,6 +1,6 @@
-// Releases the nodes when an attempt ends. A node that has reported its end is released;
-// a node that is gone is released without asking; any other keeps its claim, marked releasing,
-// until it has confirmed that nothing of the attempt is left there.
+// Releases the nodes when an attempt ends. A node that has reported its end is released; a node that is down is
+// released without confirmation; any other keeps its claim, marked releasing, until it has confirmed that nothing of
+// the attempt is left.
 
 import type { Duration, NodeId } from "../../base/ids.ts";
 import type { Allocation } from "../../model/allocation/allocation.ts";
@@ -33,7 +33,7 @@ export function releaseNodes(step: Step, record: Allocation, phase: PlacedPhase,
   });
 }
 
-/** The node has confirmed the end: it may drop what it keeps for repeating its report. */
+/** The node has confirmed the end and may drop its record of the attempt. */
 export function forgetAttempt(step: Step, node: NodeId, ref: AttemptRef): void {
   releaseClaim(step, node, ref);
   const { allocation, attempt } = ref;

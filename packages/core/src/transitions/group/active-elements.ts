@@ -8,7 +8,7 @@ import { MADE } from "../../model/group/marks.ts";
 import { indexAt, sizeOf } from "../../model/group/range.ts";
 import type { State } from "../../state/state.ts";
 
-/** In the order of their indexes. */
+/** In index order. */
 export function activeElements(state: State, group: TaskGroup): readonly Allocation[] {
   const found: Allocation[] = [];
   for (let at = 0; found.length < group.counts.made && at < sizeOf(group.range); at += 1) {

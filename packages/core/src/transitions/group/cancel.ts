@@ -1,5 +1,5 @@
-// Cancelling a task group, one of its elements, or ranges of them. Elements that were never made end
-// without a record; the others are cancelled as any allocation is.
+// Cancels a task group, elements, or ranges of elements. Elements without a record end without one; the others are
+// cancelled like any allocation.
 
 import { elementId } from "../../base/ids.ts";
 import { isFinal } from "../../model/allocation/phase.ts";
@@ -10,7 +10,7 @@ import { type Cancellation, cancelAllocation } from "../attempt/cancel.ts";
 import type { Step } from "../step.ts";
 import { type Span, wholeSpan } from "./spans.ts";
 
-/** Only of one that has not ended. It ends with the last of its elements. */
+/** The group must not have ended. It ends with the last of its elements. */
 export function cancelGroup(step: Step, group: TaskGroup, how: Cancellation): void {
   step.state.putGroup({ ...group, cancelled: { by: how.by, reason: how.reason, message: how.message } });
   cancelPositions(step, group, [wholeSpan(group)], how);
@@ -29,7 +29,7 @@ export function cancelPositions(step: Step, group: TaskGroup, spans: readonly Sp
   step.state.putGroup({ ...now, counts: { ...now.counts, cancelled: now.counts.cancelled + ended } });
 }
 
-/** Both positions lie in one chunk. Answers how many ended without a record. */
+/** Both positions are in one chunk. Returns the number of elements that ended without a record. */
 function cancelInChunk(step: Step, group: TaskGroup, [first, last]: Span, how: Cancellation): number {
   const n = chunkOf(first);
   const awaited = step.state.indexes.flows.elementsAwaited(group.id);
@@ -43,7 +43,7 @@ function cancelInChunk(step: Step, group: TaskGroup, [first, last]: Span, how: C
     if (record !== undefined && !isFinal(record.phase)) cancelAllocation(step, record, how);
     if (state !== "waiting") continue;
     marks[at % CHUNK_SIZE] = END_MARKS.cancelled;
-    // Of a million elements without dependents, nothing more needs to be settled.
+    // A million elements without dependents need no settling.
     if (awaited) step.endedWork.push({ id, end: "cancelled", record: null });
     ended += 1;
   }

@@ -1,6 +1,5 @@
-// Elements that wait for the element of the same index in another group. Each mark says how many of them
-// are still open, so that nothing needs to be looked up again when one ends. An index that the other
-// group lacks is met at once.
+// Elements that depend on the element of the same index in another group. Each mark counts the open counterparts, so
+// that nothing is looked up when one ends. An index that the other group lacks is met at once.
 
 import type { AllocationId } from "../../base/ids.ts";
 import { elementId, parseAllocationId } from "../../base/ids.ts";
@@ -13,7 +12,7 @@ import type { State } from "../../state/state.ts";
 import type { Step } from "../step.ts";
 import { setMark } from "./set-mark.ts";
 
-/** For a group that was just put: some of its counterparts may have ended already. */
+/** Initializes a new group: some of its counterparts may have ended already. */
 export function markCounterparts(step: Step, group: TaskGroup): void {
   const { state } = step;
   const others = counterpartRefs(group).flatMap((ref) => groupNamed(state, ref) ?? []);
@@ -49,7 +48,7 @@ function markFor(state: State, others: readonly TaskGroup[], index: number): str
   return open === 0 ? READY : String(open);
 }
 
-/** One element of a group has ended: those of the same index elsewhere have one thing fewer to wait for. */
+/** Handles the end of an element: decrements the marks of the same index in dependent groups. */
 export function judgeCounterparts(step: Step, other: AllocationId, index: number, end: EndKind): void {
   const { state } = step;
   const waiting = state.indexes.flows.counterparts(other);
@@ -71,7 +70,7 @@ export function judgeCounterparts(step: Step, other: AllocationId, index: number
   }
 }
 
-/** The task group with this id, if the reference is an id of one. */
+/** Returns the task group of a reference, if it is one. */
 function groupNamed(state: State, ref: string): TaskGroup | undefined {
   const id = parseAllocationId(ref);
   return id === null ? undefined : state.group(id);

@@ -1,6 +1,6 @@
-// Makes elements of a group while there is room, and ends the group with its last element. Room is what
-// the concurrency of the group leaves, and never more in the queue than a cycle can look at: the
-// scheduler sees ordinary allocations, and not a hundred thousand of them.
+// Creates elements of a group while there is room, and ends the group with its last element. Room is limited by the
+// concurrency of the group and by a bound on queued elements: the scheduler sees ordinary allocations, and never a
+// hundred thousand of them.
 
 import type { AllocationId } from "../../base/ids.ts";
 import { elementId } from "../../base/ids.ts";
@@ -23,7 +23,7 @@ import type { Step } from "../step.ts";
 import { groupChanged } from "./event.ts";
 import { setMark } from "./set-mark.ts";
 
-/** Called whenever something of the group has moved. */
+/** Called after every change of the group. */
 export function advanceGroup(step: Step, id: AllocationId): void {
   const known = step.state.group(id);
   if (known === undefined || hasGroupEnded(known.phase)) return;
@@ -44,7 +44,7 @@ function fill(step: Step, group: TaskGroup): TaskGroup {
   while (group.counts.made + made < most && step.state.indexes.flows.windowElements(group.id) < GROUP_WINDOW) {
     const position = nextPosition(step.state, group, next);
     if (position === null) {
-      // Held elements further on are skipped until they are released.
+      // Held elements are skipped until they are released.
       if (group.counterparts === undefined) next = sizeOf(group.range);
       break;
     }
@@ -58,7 +58,7 @@ function fill(step: Step, group: TaskGroup): TaskGroup {
   return filled;
 }
 
-/** The lowest that waits for nothing but room. */
+/** Returns the lowest position that waits only for room. */
 function nextPosition(state: State, group: TaskGroup, from: number): number | null {
   if (group.counterparts !== undefined) {
     const [first] = state.indexes.flows.ready(group.id);
@@ -95,7 +95,7 @@ function end(step: Step, group: TaskGroup): void {
   step.endedWork.push({ id: group.id, end: kind, record: ended });
 }
 
-/** Failed if any failed, else cancelled if any was. */
+/** Failed if any element failed, else cancelled if any was cancelled. */
 function endOf({ failed, cancelled }: GroupCounts): "completed" | "failed" | "cancelled" {
   if (failed > 0) return "failed";
   return cancelled > 0 ? "cancelled" : "completed";

@@ -1,4 +1,5 @@
-// The end of one element: its mark, the counts of its group, and the elements elsewhere that wait for it.
+// Ends one element: updates its mark, the counts of its group, and dependent elements. An element without a record was
+// marked and counted where it ended.
 
 import { elementOf } from "../../base/ids.ts";
 import type { EndedWork } from "../../model/allocation/ended-work.ts";

@@ -1,4 +1,4 @@
-// Parts of a task group that a command names by index, as positions.
+// Converts the index ranges in a command to positions of a task group.
 
 import { elementId } from "../../base/ids.ts";
 import type { Outcome } from "../../base/outcome.ts";
@@ -12,7 +12,7 @@ export type Span = readonly [number, number];
 
 export const wholeSpan = ({ range }: TaskGroup): Span => [0, sizeOf(range) - 1];
 
-/** Of the elements between two indexes; null when there is none. */
+/** Returns the positions between two indexes; null when there are none. */
 export function spanOf({ range }: TaskGroup, { from, to }: IndexRange): Span | null {
   const first = countUpTo(range, from - 1);
   const last = countUpTo(range, to) - 1;

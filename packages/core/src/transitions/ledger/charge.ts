@@ -1,6 +1,5 @@
-// Fills the ledger. An attempt is charged when it ends, for the time from its start to its end on all
-// of its nodes, split over the days it touched; staging and the clearing up of a node afterwards are
-// not charged. All of it comes from committed state and the entry's own time.
+// Charges the ledger. An attempt is charged when it ends, from its start to its end on all of its nodes, split by day;
+// staging and cleanup are not charged. All inputs come from committed state and the time of the entry.
 
 import type { Instant } from "../../base/ids.ts";
 import { OTHER_USERS } from "../../base/ids.ts";
@@ -34,7 +33,7 @@ function hasRoom(state: State, { spec, user }: Allocation): boolean {
   return ledger.hasBuckets(spec.tenant, user) || ledger.userCount(spec.tenant) < MAX_LEDGER_USERS;
 }
 
-/** Called at the end of every entry; looks at buckets only when the oldest day has passed out of the window. */
+/** Called at the end of every entry; removes buckets only when a day has left the window. */
 export function dropOldBuckets(state: State, at: Instant): void {
   const first = firstKeptDay(at);
   if (state.ledger.oldestDay >= first) return;

@@ -51,7 +51,7 @@ export function joinDomain(step: Step, record: Allocation, placed: number): Pick
 
 function nextVni({ state }: Step): number {
   const vni = freeVni(state);
-  invariant(vni !== null, "the pool was looked at before");
+  invariant(vni !== null, "the pool was checked before");
   return vni;
 }
 
@@ -59,7 +59,7 @@ export function leaveDomain(step: Step, record: Allocation): void {
   if (record.network === undefined) return;
   const { state, at } = step;
   const key = domainKey(record.spec.tenant, record.network.domain);
-  const domain = present(state.domain(key), `allocation ${record.id} is in a domain that is gone`);
+  const domain = present(state.domain(key), `allocation ${record.id} is in an unknown domain`);
   const members = domain.members - 1;
   // No other allocation can join a private domain; but its processes may still run, and a fabric manager must delete it.
   const over = members === 0 && domain.private && !state.network.managed && state.indexes.claimCount(record.id) === 0;

@@ -12,7 +12,7 @@ import { moveNode } from "../claims/move-node.ts";
 import { clearNotice, raiseNotice } from "../notice/raise.ts";
 import type { Step } from "../step.ts";
 
-/** The record with its drift as it is after a registration. */
+/** Returns the record with its drift after a registration. */
 export function withDrift(step: Step, now: Node, before: Node): Node {
   const { drift, ...plain } = now;
   const expected = drift?.expected ?? before.conformance;
@@ -31,7 +31,7 @@ export function withDrift(step: Step, now: Node, before: Node): Node {
   return { ...plain, drift: { expected, since: step.at } };
 }
 
-/** No new claims on what may not be what it should be; what runs there ends by itself. */
+/** Drains a node whose configuration may be wrong; running work ends by itself. */
 export function drainDrifted(step: Step, before: Node, node: Node): void {
   const { kind } = node.state;
   if (before.drift !== undefined || node.drift === undefined || !isSensitiveHome(step.state, node)) return;

@@ -8,9 +8,9 @@ import type { AttemptReport } from "../../model/allocation/report.ts";
 import type { Fault, Node } from "../../model/node/node.ts";
 import type { Step } from "../step.ts";
 
-/** No setting of the rule takes a later failure for quick. */
-export const MOST_QUICK_FAILURE: Duration = duration(3_600_000);
-/** Kept of a node; as many can be asked for. */
+/** The longest failure that any setting of the rule treats as quick. */
+export const MAX_QUICK_FAILURE: Duration = duration(3_600_000);
+/** Faults kept per node; the rule can require at most as many. */
 export const MAX_FAULTS = 8;
 const OF_THE_NODE: readonly string[] = ["launch_failed", "prologue_failed", "lost"];
 
@@ -29,11 +29,11 @@ function faultOf(step: Step, { allocation, reason, mayBeWork }: AttemptReport, p
   if (user === undefined) return null;
   if (OF_THE_NODE.includes(reason ?? "")) return { allocation, user, own: mayBeWork !== true };
   const after = duration(Math.max(0, step.at - placedAt));
-  const quick = (reason === "exit_code" || reason === "signal") && after < MOST_QUICK_FAILURE;
+  const quick = (reason === "exit_code" || reason === "signal") && after < MAX_QUICK_FAILURE;
   return quick ? { allocation, user, own: false, after } : null;
 }
 
-/** Of work that several nodes could not begin: it is the work. Returns the nodes that have less against them now. */
+/** Clears faults of work that failed to start on several nodes: the work is at fault. Returns the affected nodes. */
 export function withdrawFaults(step: Step, allocation: AllocationId, nodes: readonly NodeId[]): readonly Node[] {
   const changed: Node[] = [];
   for (const id of nodes) {

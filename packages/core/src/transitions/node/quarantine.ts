@@ -14,7 +14,7 @@ import type { Step } from "../step.ts";
 import { returnToService } from "./return-to-service.ts";
 import { takeDown } from "./take-down.ts";
 
-/** Of all nodes, in percent, unless configured. */
+/** Default: the largest part of all nodes, in percent. */
 export const MAX_QUARANTINED_PERCENT = 30;
 
 /** Takes a node out of service because work keeps failing on it. */

@@ -1,5 +1,4 @@
-// Where a node goes when it comes back: to ready, or to drained with its reason when it was being
-// drained before.
+// Returns a node to service: to ready, or to drained with its reason when it was draining before.
 
 import type { Node, NodeState } from "../../model/node/node.ts";
 import { noticeKey } from "../../model/notice/notice.ts";

@@ -16,7 +16,7 @@ import type { Step } from "../step.ts";
 interface NodeOutage {
   readonly cause: DownCause;
   readonly reason: string;
-  /** When it is tried again. */
+  /** The time of the next probe. */
   readonly until?: Instant;
 }
 
@@ -34,7 +34,7 @@ export function takeDown(step: Step, node: Node, how: NodeOutage): void {
   for (const claim of node.claims) {
     if (!claim.releasing) endAttempt(step, node, claim, { message, gone: cause !== "disabled" });
     else if (cause !== "disabled") releaseClaim(step, node.id, refOf(claim));
-    // Its agent may be alive after all, only paused or cut off: the order reaches it if anything can.
+    // The agent may be alive, only paused or disconnected; the order reaches it after it reconnects.
     if (cause !== "disabled")
       step.effects.push({ kind: "stop", node: node.id, ...refOf(claim), reason: "node_failure" });
   }

@@ -8,10 +8,10 @@ import type { Delivery, EndOfWork, Hook } from "../../model/notice/hook.ts";
 import type { Notice } from "../../model/notice/notice.ts";
 import type { Step } from "../step.ts";
 
-/** Hours of a busy cluster; about 5 MB. */
+/** Hours of deliveries of a busy cluster; about 5 MB. */
 export const MAX_DELIVERIES = 10_000;
 
-/** Of a task group as a whole, not of each element. */
+/** One delivery for a task group, not one per element. */
 export function queueEndDelivery(step: Step, { id, end, record }: EndedWork): void {
   const { hooks } = step.state.tables;
   if (hooks.size === 0 || record === null || "element" in record) return;

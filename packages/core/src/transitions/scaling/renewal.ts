@@ -15,28 +15,28 @@ import { removeNode } from "./resize.ts";
 
 type Renewed = Pick<Allocation, "renewal" | "attempt">;
 
-/** How many of its nodes run what was there before the update. */
+/** Returns the number of nodes with the program from before the update. */
 export function outdatedNodes(record: Renewed, phase: PlacedPhase): number {
   const { renewal } = record;
   if (renewal === undefined) return 0;
   return phase.nodes.filter((_, i) => attemptAt(record, phase, i) <= renewal.through).length;
 }
 
-/** A new program has failed, and old ones still run: nothing is replaced, and nothing is added that would run it. */
+/** The new program failed while old ones run: no node is replaced or added. */
 export const isHalted = (record: Renewed, phase: PlacedPhase): boolean =>
   record.renewal?.halted !== undefined && outdatedNodes(record, phase) > 0;
 
-/** The end of one node with the new program; false: it is another node, or nothing is being renewed, and the end is judged as any other. */
-export function haltRenewal(step: Step, record: Allocation, told: PlacedPhase, report: AttemptReport): boolean {
+/** Handles the end of one node with the new program. Returns false when the end must be handled as any other. */
+export function haltRenewal(step: Step, record: Allocation, current: PlacedPhase, report: AttemptReport): boolean {
   const { renewal } = record;
-  if (renewal === undefined || told.kind !== "running" || report.attempt <= renewal.through) return false;
-  const goesOn = told.progress.some(
-    ({ state }, i) => state === "running" && attemptAt(record, told, i) <= renewal.through,
+  if (renewal === undefined || current.kind !== "running" || report.attempt <= renewal.through) return false;
+  const oldProgramRuns = current.progress.some(
+    ({ state }, i) => state === "running" && attemptAt(record, current, i) <= renewal.through,
   );
-  if (!goesOn) return false;
+  if (!oldProgramRuns) return false;
   const why = howItEnded(report).slice(0, MAX_WHY);
   const detail = `the new program failed there (${why})`;
-  removeNode(step, record, told, { node: report.node, reason: "renewal", detail });
+  removeNode(step, record, current, { node: report.node, reason: "renewal", detail });
   const left = present(step.state.allocation(record.id), `allocation ${record.id} is gone`);
   const text = `The update is halted: on ${report.node} the new program failed (${why}). The other nodes continue.`;
   const noted = withNote(left, { type: "failure", kind: "renewal_halted", text, nodes: [report.node] }, step);
@@ -57,16 +57,16 @@ export function haltRenewal(step: Step, record: Allocation, told: PlacedPhase, r
 
 /** The message of a bad exit code names the code. */
 function howItEnded({ state, reason, exitCode, message }: AttemptReport): string {
-  const said = message === "" ? "" : `: ${message}`;
-  if (state === "completed") return `it ended${said}`;
+  const suffix = message === "" ? "" : `: ${message}`;
+  if (state === "completed") return `it ended${suffix}`;
   if ((reason ?? "exit_code") === "exit_code") return message === "" ? `exit code ${exitCode ?? "unknown"}` : message;
-  return `${(reason ?? "").replaceAll("_", " ")}${exitCode === null ? "" : `, exit code ${exitCode}`}${said}`;
+  return `${(reason ?? "").replaceAll("_", " ")}${exitCode === null ? "" : `, exit code ${exitCode}`}${suffix}`;
 }
 
-/** Of what the program's end said. */
+/** Longest part of the program's message. */
 const MAX_WHY = 256;
 
-/** It is updated again. */
+/** Starts over after another update. */
 export function renewalBegins(step: Step, record: Allocation): void {
   clearNotice(step, haltedKey(record));
 }

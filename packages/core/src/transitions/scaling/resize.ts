@@ -17,7 +17,7 @@ import { raiseNotice } from "../notice/raise.ts";
 import type { Step } from "../step.ts";
 
 /** Changes of direction in a row after which the user gets a notice that the target does not suit the service. */
-const MOST_TURNS = 5;
+const MAX_TURNS = 5;
 
 type ScaleReason = "metric" | "minimum" | "maximum" | "renewal" | "node_failure" | "reclaim";
 
@@ -79,7 +79,7 @@ export function recordResize(
   const noted = withNote(moved, { type, kind, text, nodes: [node] }, step);
   step.state.putAllocation(noted);
   step.events.push({ ...allocationChanged(noted, "running"), node, reason: kind, message: detail });
-  if (by && turns > MOST_TURNS) tellOscillation(step, noted, turns);
+  if (by && turns > MAX_TURNS) tellOscillation(step, noted, turns);
 }
 
 function tellOscillation(step: Step, { id, spec, user }: Allocation, turns: number): void {

@@ -18,21 +18,21 @@ import { type Cancellation, cancelAllocation } from "../attempt/cancel.ts";
 import { cancelGroup } from "../group/cancel.ts";
 import type { Step } from "../step.ts";
 
-/** Dependencies on what is not there, or is another tenant's. */
+/** Returns dependencies that do not exist or belong to another tenant. */
 export function unknownDependencies(state: State, spec: AllocationSpec): readonly FieldProblem[] {
   const problems: FieldProblem[] = [];
   for (const [n, { ref, condition }] of (spec.dependsOn ?? []).entries()) {
-    if (condition === "mutex" || standingOf(state, ref)?.tenant === spec.tenant) continue;
+    if (condition === "mutex" || targetState(state, ref)?.tenant === spec.tenant) continue;
     const detail = `there is no allocation ${quote(ref)} of tenant ${quote(spec.tenant)}`;
     problems.push({ field: `allocation.depends_on[${n}].ref`, detail });
   }
   return problems;
 }
 
-/** For a record that was just put: some of what it names may have ended already. */
+/** Settles the dependencies of a new record: some targets may have ended already. */
 export function judgeDependencies(step: Step, waiter: Allocation | TaskGroup): void {
   for (const ref of new Set((waiter.spec.dependsOn ?? []).map((edge) => edge.ref))) {
-    const end = standingOf(step.state, ref)?.end ?? null;
+    const end = targetState(step.state, ref)?.end ?? null;
     if (end !== null) judge(step, waiter.id, ref, end);
   }
   requestMutexes(step, waiter.id);
@@ -47,14 +47,14 @@ export function judgeDependents(step: Step, ref: AllocationId, end: EndKind): vo
   }
 }
 
-interface Standing {
+interface TargetState {
   readonly tenant: TenantId;
   /** `null` while it has not ended. */
   readonly end: EndKind | null;
 }
 
-/** How the one that is named stands; null when there is none. */
-function standingOf(view: View, ref: string): Standing | null {
+/** Returns the state of the target; null when there is none. */
+function targetState(view: View, ref: string): TargetState | null {
   const id = parseAllocationId(ref);
   if (id === null) return null;
   const record = view.allocation(id);
@@ -65,11 +65,11 @@ function standingOf(view: View, ref: string): Standing | null {
   if (group !== undefined) {
     return { tenant: group.spec.tenant, end: hasGroupEnded(group.phase) ? group.phase.kind : null };
   }
-  return standingOfElement(view, id);
+  return elementState(view, id);
 }
 
-/** Of one that is no record yet, or no more. */
-function standingOfElement(view: View, id: AllocationId): Standing | null {
+/** The end of an element without a record. */
+function elementState(view: View, id: AllocationId): TargetState | null {
   const element = elementOf(id);
   const parent = element === null ? undefined : view.group(element.group);
   const state = element === null || parent === undefined ? null : view.element(parent, element.index);
@@ -99,7 +99,7 @@ function judgeGroup(step: Step, group: TaskGroup, ref: string, end: EndKind): vo
   if (left.length === 0) step.touchedGroups.add(group.id);
 }
 
-const SAID: Readonly<Record<EndKind, string>> = {
+const END_TEXT: Readonly<Record<EndKind, string>> = {
   completed: "completed",
   failed: "failed",
   cancelled: "was cancelled",
@@ -108,5 +108,5 @@ const SAID: Readonly<Record<EndKind, string>> = {
 const because = (by: UserName, ref: string, end: EndKind): Cancellation => ({
   by,
   reason: DEPENDENCY_FAILED,
-  message: `it depends on ${ref}, which ${SAID[end]}`,
+  message: `it depends on ${ref}, which ${END_TEXT[end]}`,
 });

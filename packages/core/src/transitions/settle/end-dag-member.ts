@@ -1,4 +1,4 @@
-// A member of a DAG has ended. With the last of them the DAG has, and old ones make room.
+// Records the end of a DAG member. The DAG ends with its last member, and old DAGs are removed.
 
 import type { DagId } from "../../base/ids.ts";
 import type { EndedWork } from "../../model/allocation/ended-work.ts";
@@ -40,6 +40,6 @@ function forgetOldest({ state }: Step): void {
   }
 }
 
-/** The members that come last mostly end last. */
+/** Checked from the end, because the last members usually end last. */
 const isLive = (state: State, { members }: Dag): boolean =>
   members.findLast(({ id }) => state.allocation(id) !== undefined || state.group(id) !== undefined) !== undefined;

@@ -20,7 +20,7 @@ export function admit(step: Step, spec: AllocationSpec, createTenant: boolean): 
   return judged.kind === "rejected" ? judged : null;
 }
 
-/** Of a submission that is to wait until it is released. */
+/** For a submission on hold. */
 export const firstHold = (
   step: Step,
   { hold, origin }: { readonly hold?: boolean; readonly origin: Origin },

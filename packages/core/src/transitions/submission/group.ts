@@ -11,11 +11,11 @@ import type { Step } from "../step.ts";
 
 type Made = Pick<TaskGroup, "id" | "user" | "spec" | "dag" | "hold">;
 
-/** Opens it, or lets it wait for what it depends on. */
+/** Opens the group, or lets it wait for its dependencies. */
 export function addGroup(step: Step, made: Made, { range, concurrency }: GroupShape): TaskGroup {
   const edges = made.spec.dependsOn ?? [];
   const counterparts = counterpartEdges(step.state, made.spec);
-  // Names are held by the elements, each by itself.
+  // Mutex names are held by elements.
   const whole = edges.flatMap(({ condition }, n) => (condition === "mutex" || counterparts.includes(n) ? [] : [n]));
   const group: TaskGroup = {
     ...made,
@@ -36,7 +36,7 @@ export function addGroup(step: Step, made: Made, { range, concurrency }: GroupSh
   return group;
 }
 
-/** Edges that are met element by element: those to other groups. */
+/** Dependencies on other groups, which are met element by element. */
 function counterpartEdges(state: State, { dependsOn = [] }: TaskGroup["spec"]): readonly number[] {
   return dependsOn.flatMap(({ ref, condition }, n) =>
     condition === "corresponding" && isGroup(state, ref) ? [n] : [],

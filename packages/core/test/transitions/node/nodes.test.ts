@@ -1,6 +1,6 @@
 // Nodes that go down, drift, collect faults and return: the limits of each rule.
 
-import { type Command, instant, MOST_QUICK_FAILURE } from "@lattice/core";
+import { type Command, instant, MAX_QUICK_FAILURE } from "@lattice/core";
 import { describe, expect, it } from "vitest";
 import {
   type Cluster,
@@ -80,10 +80,10 @@ describe("a failure on a node", () => {
     [0, "exit_code", 1],
     [0, "signal", 1],
     [0, "oom", 0],
-    [MOST_QUICK_FAILURE - 1, "exit_code", 1],
-    [MOST_QUICK_FAILURE, "exit_code", 0],
-    [MOST_QUICK_FAILURE, "signal", 0],
-    [MOST_QUICK_FAILURE, "launch_failed", 1],
+    [MAX_QUICK_FAILURE - 1, "exit_code", 1],
+    [MAX_QUICK_FAILURE, "exit_code", 0],
+    [MAX_QUICK_FAILURE, "signal", 0],
+    [MAX_QUICK_FAILURE, "launch_failed", 1],
   ] as const)("after %i ms by %s leaves %i faults", (ms, reason, expected) => {
     expect(faultsOf(failAfter(ms, reason))).toBe(expected);
   });

@@ -53,11 +53,11 @@ interface Attempted {
 }
 
 /** Adds the report of every node of an attempt, in the order of its nodes, which `apply` folds together. */
-export function addReports(into: Command[], attempted: Attempted, told: "running" | "completed" | "stopped"): void {
+export function addReports(into: Command[], attempted: Attempted, result: "running" | "completed" | "stopped"): void {
   const { allocation, attempt, nodes } = attempted;
-  const exitCode = told === "completed" ? 0 : null;
-  const state = told === "stopped" ? "failed" : told;
-  const reason = told === "stopped" ? told : null;
+  const exitCode = result === "completed" ? 0 : null;
+  const state = result === "stopped" ? "failed" : result;
+  const reason = result === "stopped" ? result : null;
   for (const node of nodes) {
     into.push({ kind: "attempt.report", node, allocation, attempt, state, exitCode, reason, message: "" });
   }

@@ -12,7 +12,7 @@ import {
   present,
   seconds,
   type TenantId,
-  type UserName,
+  unchecked,
   type VClusterId,
 } from "@lattice/core";
 import type { InventoryNode } from "../../inventory/inventory.ts";
@@ -31,7 +31,7 @@ export function machineCommands({ inventory, profiles }: LatticeSetup): Command[
 
 /** Returns the names where they are valid tenant names, else numbers. */
 export const tenantsOf = ({ tenants }: Pick<Trace, "tenants">): readonly TenantId[] =>
-  tenants.map((name, i) => parseTenantId(`tenant-${name}`) ?? (`unnamed.${i + 1}` as TenantId));
+  tenants.map((name, i) => parseTenantId(`tenant-${name}`) ?? unchecked.tenant(`unnamed.${i + 1}`));
 
 /** Tenants of the trace; others are created by their first submission, as on a cluster. */
 export function tenantCommands(trace: Pick<Trace, "tenants" | "limits">, unit: number): Command[] {
@@ -82,7 +82,7 @@ export function submitCommand(trace: Trace, { row, tenant, nodes, vcluster }: Su
   };
 }
 
-const originOf = (user: string): Origin => ({ user: user as UserName, requestId: null, bodyHash: "" });
+const originOf = (user: string): Origin => ({ user: unchecked.user(user), requestId: null, bodyHash: "" });
 
 function createVCluster(
   { vcluster, scheduler, weights, backfillDepth, sharing }: Profile,

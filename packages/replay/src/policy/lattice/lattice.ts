@@ -10,6 +10,7 @@ import {
   type Placement,
   present,
   type State,
+  unchecked,
   type VCluster,
 } from "@lattice/core";
 import {
@@ -29,7 +30,6 @@ import { addReports, atInstant, commit, createCluster } from "./cluster.ts";
 import { submitCommand, tenantsOf } from "./commands.ts";
 import { createEventTimes } from "./event-times.ts";
 import type { LatticeSetup } from "./setup.ts";
-import { createWaitingSizes, type WaitingSizes } from "./waiting-sizes.ts";
 
 export const latticeOn =
   (setup: LatticeSetup): ReplayPolicy =>
@@ -152,7 +152,7 @@ function dueCommands(run: Replay, now: number, { ended, first, submitted, submit
 function submittedId(applied: Applied, at: number): AllocationId {
   const outcome = applied.outcomes[at];
   if (outcome?.kind !== "accepted" || outcome.id === null) throw new Error("a submission got no id");
-  return outcome.id as AllocationId;
+  return unchecked.allocation(outcome.id);
 }
 
 function submitter(trace: Trace, { profiles }: LatticeSetup, needOf: Replay["needOf"]): (row: number) => Command {
@@ -227,4 +227,34 @@ function foreignReservations(
     }
   }
   return foreign;
+}
+
+interface WaitingSizes {
+  add(nodes: number): void;
+  remove(nodes: number): void;
+  /** Returns Infinity when no job waits. */
+  least(): number;
+}
+
+function createWaitingSizes(most: number): WaitingSizes {
+  const counts = new Int32Array(most + 1);
+  let waiting = 0;
+  /** No waiting job is smaller than this. */
+  let from = most;
+  return {
+    add(nodes) {
+      counts[nodes] = (counts[nodes] as number) + 1;
+      waiting += 1;
+      from = Math.min(from, nodes);
+    },
+    remove(nodes) {
+      counts[nodes] = (counts[nodes] as number) - 1;
+      waiting -= 1;
+    },
+    least() {
+      if (waiting === 0) return Number.POSITIVE_INFINITY;
+      while (counts[from] === 0) from += 1;
+      return from;
+    },
+  };
 }

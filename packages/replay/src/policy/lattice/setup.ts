@@ -1,7 +1,7 @@
 // The setup of the lattice policy: the machine, its vClusters with their weights, and how many processors of the trace
 // make one node.
 
-import { type VClusterId, WEIGHT_PROFILES } from "@lattice/core";
+import { unchecked, WEIGHT_PROFILES } from "@lattice/core";
 import type { Inventory } from "../../inventory/inventory.ts";
 import { equalNodes } from "../../inventory/inventory.ts";
 import type { Trace } from "../../trace/trace.ts";
@@ -76,7 +76,7 @@ function withNamedInTrace(profiles: readonly Profile[], { requests }: Trace): re
     if (name === null || known.has(name)) continue;
     known.add(name);
     added.push({
-      vcluster: name as VClusterId,
+      vcluster: unchecked.vcluster(name),
       scheduler: "hpc_backfill",
       weights: WEIGHT_PROFILES.hpc_backfill,
       backfillDepth: DEFAULT_DEPTH,

@@ -1,5 +1,5 @@
-// One question, asked once per RPC: may this principal do this to that? Lists ask `reaches` for
-// each record instead, so that they show only what the caller may see.
+// Authorization: whether a principal may call an RPC on a target. Handlers call `authorize` once; lists filter their
+// records with `reaches`.
 
 import type { TenantId, UserName } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
@@ -11,18 +11,18 @@ import { narrowing, permitted } from "./scopes.ts";
 export interface Target {
   readonly tenant: TenantId | null;
   readonly user: UserName | null;
-  /** Work of a sensitive vCluster. Absent: no. */
+  /** Whether this is work of a sensitive vCluster. Default: false. */
   readonly sensitive?: boolean;
 }
 
-export const NOBODYS: Target = { tenant: null, user: null };
+export const UNOWNED: Target = { tenant: null, user: null };
 
 /** Throws ProblemError `forbidden`. */
 export function authorize(principal: Principal, rpc: RuleName, target: Target): void {
   if (!reaches(principal, rpc, target)) throw forbidden(principal, rpc, target);
 }
 
-/** For lists and streams: whether the call makes sense at all; what it shows is filtered by `reaches`. */
+/** Authorizes a list or a stream, whose records are then filtered by `reaches`. Throws ProblemError `forbidden`. */
 export function authorizeList(principal: Principal, rpc: RuleName): void {
   const { reach } = RULES[rpc];
   const granted = (principal.grants ?? []).some(({ role }) => reach[role] !== "none");
@@ -32,12 +32,12 @@ export function authorizeList(principal: Principal, rpc: RuleName): void {
 export const reaches = (principal: Principal, rpc: RuleName, target: Target): boolean =>
   reacher(principal, rpc)(target);
 
-/** The same question about many: what does not depend on the target is looked up once. */
+/** Returns `reaches` for many targets: the lookups that do not depend on the target happen once. */
 export function reacher(principal: Principal, rpc: RuleName): (target: Target) => boolean {
-  const plainly = reacherBy(principal, rpc, false);
-  if (rowOf(rpc, true) === rowOf(rpc, false)) return plainly;
-  const closely = reacherBy(principal, rpc, true);
-  return (target) => (target.sensitive === true ? closely(target) : plainly(target));
+  const reachesPlain = reacherBy(principal, rpc, false);
+  if (rowOf(rpc, true) === rowOf(rpc, false)) return reachesPlain;
+  const reachesSensitive = reacherBy(principal, rpc, true);
+  return (target) => (target.sensitive === true ? reachesSensitive(target) : reachesPlain(target));
 }
 
 function reacherBy(principal: Principal, rpc: RuleName, sensitive: boolean): (target: Target) => boolean {
@@ -57,8 +57,8 @@ function rowOf(rpc: RuleName, sensitive: boolean): Row {
   return sensitive ? (rule.sensitive ?? rule.reach) : rule.reach;
 }
 
-/** Whether the caller reaches only its own work; a list then searches that alone. */
-export function reachesOwnAlone(principal: Principal, rpc: RuleName): boolean {
+/** Whether the caller reaches only its own work; a list then searches only that. */
+export function reachesOnlyOwn(principal: Principal, rpc: RuleName): boolean {
   const { reach } = RULES[rpc];
   const reaches = [reachOf(principal, rpc), ...(principal.grants ?? []).map(({ role }) => reach[role])];
   return reaches.every((one) => WIDTH[one] <= WIDTH.mine);
@@ -66,7 +66,7 @@ export function reachesOwnAlone(principal: Principal, rpc: RuleName): boolean {
 
 const WIDTH = { none: 0, own: 1, mine: 2, tenant: 3, all: 4 } as const satisfies Record<Reach, number>;
 
-/** By the roles of the token alone. */
+/** Uses the roles of the token only, not the grants. */
 export function reachOf(principal: Principal, rpc: RuleName, sensitive = false): Reach {
   const row = rowOf(rpc, sensitive);
   let widest: Reach = "none";
@@ -81,11 +81,11 @@ function within(reach: Reach, { tenant, user }: Target, target: Target): boolean
   return reach === "tenant" || target.user === user;
 }
 
-function forbidden(principal: Principal, rpc: RuleName, target: Target = NOBODYS): ProblemError {
+function forbidden(principal: Principal, rpc: RuleName, target: Target = UNOWNED): ProblemError {
   const scopes = narrowing(principal);
   const power =
     scopes.length > 0
-      ? `a token for ${scopes.join(", ")} alone`
+      ? `a token limited to ${scopes.join(", ")}`
       : `the role ${[...principal.roles, ...(principal.grants ?? []).map(({ role, tenant }) => `${role} of ${tenant}`)].join(", ") || "none"}`;
   const detail = `${principal.user} may not call ${rpc} here with ${power}.`;
   const hint = scopes.length > 0 ? null : hintAbout(principal, rpc, target);
@@ -96,15 +96,16 @@ function forbidden(principal: Principal, rpc: RuleName, target: Target = NOBODYS
 function hintAbout({ user, tenant }: Principal, rpc: RuleName, target: Target): string | null {
   const rule: Rule = RULES[rpc];
   if (target.sensitive === true && rule.sensitive !== undefined) return sensitiveHint(rule.sensitive);
-  if (isClusters(rule)) return "Ask an administrator of the cluster: a tenant's may not do this either.";
+  if (isClusterOnly(rule)) return "Ask an administrator of the cluster; administrators of a tenant may not do this.";
   if (target.tenant === null) return null;
-  if (target.tenant !== tenant) return "It belongs to another tenant: ask its administrators, or those of the cluster.";
-  return target.user === user ? null : "It belongs to another user: ask them, or an administrator of your tenant.";
+  if (target.tenant !== tenant)
+    return "It belongs to another tenant: ask an administrator of that tenant or of the cluster.";
+  return target.user === user ? null : "It belongs to another user: ask that user or an administrator of your tenant.";
 }
 
 const sensitiveHint = ({ TenantAdmin }: Row): string =>
   TenantAdmin === "tenant"
-    ? "It is sensitive work: its content is shown to the user who submitted it and to administrators of that tenant alone."
+    ? "It is sensitive work: only its owner and the administrators of its tenant may read its content."
     : "It is sensitive work, which only the user who submitted it may access; administrators may not.";
 
-const isClusters = ({ reach }: Rule): boolean => reach.TenantAdmin === "none" && reach.ClaimingUser === "none";
+const isClusterOnly = ({ reach }: Rule): boolean => reach.TenantAdmin === "none" && reach.ClaimingUser === "none";

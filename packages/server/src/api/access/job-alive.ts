@@ -1,5 +1,5 @@
-// A job's token is good for as long as the job: whatever its own end says, it is refused once the allocation has ended, or when
-// the allocation is not its bearer's.
+// A job token is valid only while its allocation has not ended and belongs to the user and tenant of the token,
+// regardless of its expiry time.
 
 import { isFinal, parseAllocationId, type View } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
@@ -7,7 +7,7 @@ import type { Principal } from "../../base/auth/principal.ts";
 
 const SCOPE = "job:";
 
-/** Throws ProblemError `unauthenticated`. Says nothing about tokens that are no job's. */
+/** Throws ProblemError `unauthenticated`. Other tokens than those of jobs pass. */
 export function checkJobAlive({ scopes, user, tenant }: Principal, view: View): void {
   const scope = scopes.find((one) => one.startsWith(SCOPE));
   if (scope === undefined) return;
@@ -16,7 +16,7 @@ export function checkJobAlive({ scopes, user, tenant }: Principal, view: View): 
   const alive = allocation !== undefined && !isFinal(allocation.phase);
   if (alive && allocation.user === user && allocation.spec.tenant === tenant) return;
   throw new ProblemError("unauthenticated", {
-    detail: `The token is that of job ${(id ?? "?").slice(0, 40)}, which has ended.`,
+    detail: `The token belongs to job ${(id ?? "?").slice(0, 40)}, which has ended.`,
     hint: "Call from inside a running job, or log in.",
   });
 }

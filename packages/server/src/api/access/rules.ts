@@ -1,14 +1,14 @@
-// Who may do what, as data: for each RPC, and for the way to services, a verb and a resource, and how far each role reaches with it. A
-// principal with several roles reaches as far as the widest of them. A test walks every RPC and every role.
+// The access rules as data: for each RPC and for the service proxy, a verb, a resource, and the reach of each role. A
+// principal with several roles has the widest of their reaches. A test checks every RPC with every role.
 //
 //   all     everything
 //   tenant  what belongs to the principal's tenant
-//   mine    what the principal submitted itself, in whatever tenant
+//   mine    what the principal submitted itself, in any tenant
 //   own     what the principal submitted itself in its tenant
 //   none    nothing
 //
-// Logs are the content of a user's work, so they reach less far than its state. The content of sensitive work is its owner's, no matter who
-// administers the cluster: calls that show it, or run something in it, have a second row for that.
+// Output is the content of a user's work, so fewer roles reach it than the state. Only the owner reaches the content of
+// sensitive work, not the administrators of the cluster: calls that show it or run something in it have a second row.
 
 import type { Role } from "../../base/auth/principal.ts";
 import type { RpcName } from "../rpc.ts";
@@ -32,18 +32,18 @@ export interface Rule {
   readonly verb: Verb;
   readonly resource: Resource;
   readonly reach: Row;
-  /** Of sensitive work; absent: as of any other. */
+  /** The reach for sensitive work. Default: `reach`. */
   readonly sensitive?: Row;
 }
 
-/** What is exposed by work, through the server: no RPC, but judged and counted like one. */
+/** The proxy to services. It is not an RPC, but is authorized and counted like one. */
 export const PROXY_NAME = "Services.Proxy";
 export type RuleName = RpcName | typeof PROXY_NAME;
 
-type Six = readonly [Reach, Reach, Reach, Reach, Reach, Reach];
+type RoleReaches = readonly [Reach, Reach, Reach, Reach, Reach, Reach];
 
 /** In the order SystemAdmin, TenantAdmin, Operator, ClaimingUser, ReadOnly, User. */
-const row = (...reach: Six): Row => ({
+const row = (...reach: RoleReaches): Row => ({
   SystemAdmin: reach[0],
   TenantAdmin: reach[1],
   Operator: reach[2],
@@ -52,11 +52,15 @@ const row = (...reach: Six): Row => ({
   User: reach[5],
 });
 
-const rule = (verb: Verb, resource: Resource, ...reach: Six): Rule => ({ verb, resource, reach: row(...reach) });
+const rule = (verb: Verb, resource: Resource, ...reach: RoleReaches): Rule => ({
+  verb,
+  resource,
+  reach: row(...reach),
+});
 
 /** Sensitive work belongs to the user who claimed its nodes. */
 const CLAIMANTS = row("mine", "own", "own", "own", "none", "own");
-/** The administrators of a tenant review what is written there. */
+/** The administrators of a tenant may review output. */
 const REVIEWED = row("mine", "tenant", "own", "own", "none", "own");
 
 /** Measurements rather than content: operators need them. */
@@ -65,9 +69,9 @@ const seeMetrics = { ...rule("read", "output", "all", "tenant", "all", "own", "a
 const seeWork = rule("read", "work", "all", "tenant", "all", "own", "all", "own");
 const changeWork = rule("change", "work", "all", "tenant", "own", "own", "none", "own");
 const readOutput = { ...rule("read", "output", "all", "tenant", "own", "own", "none", "own"), sensitive: REVIEWED };
-/** What is started inside it could read whatever it has. */
+/** A task inside the work can read all of its data. */
 const runInside = { ...changeWork, sensitive: CLAIMANTS };
-/** A terminal is the owner's alone; administrators are no exception. */
+/** Only the owner may open a terminal; administrators may not. */
 const openTerminal = rule("attach", "terminal", "mine", "own", "own", "own", "none", "own");
 const openSession = rule("change", "work", "mine", "own", "own", "own", "none", "own");
 /** Only the service knows what a request changes, so read-only roles may not send any. */
@@ -82,9 +86,9 @@ const bringImages = rule("change", "images", "all", "all", "all", "all", "none",
 const administer = rule("change", "cluster", "all", "none", "none", "none", "none", "none");
 const changeTenant = rule("change", "tenants", "all", "tenant", "none", "none", "none", "none");
 const seeTenant = rule("read", "tenants", "all", "tenant", "all", "tenant", "all", "tenant");
-/** What one person of a tenant has used. */
+/** The usage of one user of a tenant. */
 const seeUsage = rule("read", "tenants", "all", "tenant", "all", "own", "all", "own");
-/** Who administers a tenant is decided by the cluster's administrators; the handler asks for that besides. */
+/** Only administrators of the cluster may grant `tenant_admin`; the handler checks that as well. */
 const changeGrants = rule("change", "grants", "all", "tenant", "none", "none", "none", "none");
 const seeGrants = rule("read", "grants", "all", "tenant", "all", "own", "all", "own");
 /** A user who claims sensitive nodes is accountable for them, and reads their audit records. */
@@ -127,7 +131,7 @@ export const RULES = {
   "NodeService.UndrainNode": changeNodes,
   "NodeService.DisableNode": disableNodes,
   "NodeService.EnableNode": disableNodes,
-  // Nodes are dealt out by administrators of the cluster alone.
+  // Only administrators of the cluster assign nodes.
   "NodeService.AssignNode": administer,
   "NodeService.ReportHealth": disableNodes,
   "TaskService.LaunchTasks": runInside,
@@ -164,7 +168,7 @@ export const RULES = {
   "AdminService.GetSignals": seeCluster,
   "ImageService.ListImages": seeCluster,
   "ImageService.InspectImage": seeCluster,
-  // A job of theirs would do the same; keeping an image for good is asked for apart.
+  // A job could load the image as well; `sticky` needs the right to evict images.
   "ImageService.WarmCache": bringImages,
   "ImageService.GetCache": seeCluster,
   "ImageService.EvictImage": disableNodes,

@@ -1,6 +1,5 @@
-// Tokens that may do less than their bearer: a scope that begins with `allocations:` narrows the role of a user to
-// the verbs and resources named here, and one that is not named permits nothing. A token with the scope of a role of its own is not
-// narrowed by them.
+// Tokens with fewer rights than their user: a scope that begins with `allocations:` narrows the role User to the verbs
+// and resources listed here; an unknown one permits nothing. Tokens with the scope of another role are not narrowed.
 
 import { isNarrowing } from "../../base/auth/claims.ts";
 import type { Principal } from "../../base/auth/principal.ts";
@@ -20,7 +19,7 @@ const NARROW: Readonly<Record<string, readonly Permit[]>> = {
   ],
 };
 
-/** The scopes that narrow this principal; empty: none does. */
+/** Returns the scopes that narrow this principal. */
 export function narrowing({ roles, scopes }: Principal): readonly string[] {
   const plain = roles.length === 1 && roles[0] === "User";
   return plain ? scopes.filter(isNarrowing) : [];

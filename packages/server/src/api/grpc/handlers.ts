@@ -1,4 +1,4 @@
-// The contract's services as grpc-js wants them: each method reads its metadata, goes through
+// The services of the contract for grpc-js: each method reads its metadata, calls
 // `invoke`, and answers with a message or with a status that carries the problem.
 
 import type { DescMethod, DescService, Message } from "@bufbuild/protobuf";
@@ -22,6 +22,7 @@ import type { GrpcService } from "../../base/grpc/service.ts";
 import { statusOf } from "../../base/grpc/status.ts";
 import type { From } from "../../base/observe/access-log.ts";
 import { type CertifiedCall, certificateOf } from "../../base/tls/shown.ts";
+import { logEarlyRefusal } from "../early-refusal.ts";
 import {
   type ApiContext,
   type Item,
@@ -35,26 +36,25 @@ import {
   STALE_HEADER,
   streamStalled,
 } from "../invoke.ts";
-import { refusedEarly } from "../refused-early.ts";
 import type { RpcName } from "../rpc.ts";
 import { drained } from "../streams/drained.ts";
-import { beyondBounds } from "./message-bounds.ts";
+import { boundsViolation } from "./message-bounds.ts";
 
-/** What the decoder yields: a message, or why there is none. */
+/** The result of the decoder: a message, or the problem with it. */
 type Decoded = Message | ProblemError;
 
-export function serviceOf(door: ApiContext, service: DescService): GrpcService {
+export function serviceOf(api: ApiContext, service: DescService): GrpcService {
   const implementation: UntypedServiceImplementation = {};
   for (const method of service.methods) {
     const rpc = `${service.name}.${method.name}` as RpcName;
-    implementation[method.name] = implementationOf(door, rpc, method.methodKind);
+    implementation[method.name] = implementationOf(api, rpc, method.methodKind);
   }
   return { definition: withLateRefusal(serviceDefinition(service)), implementation };
 }
 
-function implementationOf(door: ApiContext, rpc: RpcName, kind: DescMethod["methodKind"]) {
-  if (kind === "unary") return unary(door, rpc);
-  return kind === "bidi_streaming" ? bothWays(door, rpc) : streaming(door, rpc);
+function implementationOf(api: ApiContext, rpc: RpcName, kind: DescMethod["methodKind"]) {
+  if (kind === "unary") return unary(api, rpc);
+  return kind === "bidi_streaming" ? bothWays(api, rpc) : streaming(api, rpc);
 }
 
 /** grpc-js answers a decoder that throws with INTERNAL; a malformed message is the caller's fault. */
@@ -64,7 +64,7 @@ function withLateRefusal(definition: ServiceDefinition): ServiceDefinition {
     requestDeserialize: (bytes) => {
       try {
         const message = method.requestDeserialize(bytes);
-        return (beyondBounds(message) as unknown as Message | null) ?? message;
+        return (boundsViolation(message) as unknown as Message | null) ?? message;
       } catch (error) {
         if (error instanceof ProblemError) return error as unknown as Message;
         throw error;
@@ -75,13 +75,13 @@ function withLateRefusal(definition: ServiceDefinition): ServiceDefinition {
 }
 
 const unary =
-  (door: ApiContext, rpc: RpcName): handleUnaryCall<Decoded, Message> =>
+  (api: ApiContext, rpc: RpcName): handleUnaryCall<Decoded, Message> =>
   (call, callback) => {
-    answer(door, rpc, call.request, arrivalOf(call)).then(
+    answer(api, rpc, call.request, arrivalOf(call)).then(
       (message) => {
         const metadata = new Metadata();
-        metadata.set(LOG_INDEX_HEADER, indexOf(door, message));
-        if (door.plane.stale()) metadata.set(STALE_HEADER, "true");
+        metadata.set(LOG_INDEX_HEADER, indexOf(api, message));
+        if (api.plane.stale()) metadata.set(STALE_HEADER, "true");
         call.sendMetadata(metadata);
         callback(null, message);
       },
@@ -89,35 +89,35 @@ const unary =
     );
   };
 
-async function answer(door: ApiContext, rpc: RpcName, request: Decoded, arrival: Came): Promise<Message> {
-  if (request instanceof ProblemError) throw unreadable(door, rpc, request, arrival);
-  return invokeUnary(door, rpc, request, arrival);
+async function answer(api: ApiContext, rpc: RpcName, request: Decoded, arrival: Arrival): Promise<Message> {
+  if (request instanceof ProblemError) throw unreadable(api, rpc, request, arrival);
+  return invokeUnary(api, rpc, request, arrival);
 }
 
 const streaming =
-  (door: ApiContext, rpc: RpcName): handleServerStreamingCall<Decoded, Message> =>
+  (api: ApiContext, rpc: RpcName): handleServerStreamingCall<Decoded, Message> =>
   (call) => {
     const { request } = call;
     if (request instanceof ProblemError)
-      return void call.emit("error", asError(unreadable(door, rpc, request, arrivalOf(call))));
+      return void call.emit("error", asError(unreadable(api, rpc, request, arrivalOf(call))));
     const gone = new AbortController();
     call.on("cancelled", () => gone.abort());
     call.on("close", () => gone.abort());
     const metadata = new Metadata();
-    metadata.set(LOG_INDEX_HEADER, String(door.plane.view().index));
+    metadata.set(LOG_INDEX_HEADER, String(api.plane.view().index));
     call.sendMetadata(metadata);
-    const source = invokeStream(door, rpc, request, { ...arrivalOf(call), signal: gone.signal });
-    void pump({ door, rpc, gone: gone.signal }, call, source);
+    const source = invokeStream(api, rpc, request, { ...arrivalOf(call), signal: gone.signal });
+    void pump({ api, rpc, gone: gone.signal }, call, source);
   };
 
 const bothWays =
-  (door: ApiContext, rpc: RpcName): handleBidiStreamingCall<Decoded, Message> =>
+  (api: ApiContext, rpc: RpcName): handleBidiStreamingCall<Decoded, Message> =>
   (call) => {
     const gone = new AbortController();
     call.on("cancelled", () => gone.abort());
     call.on("close", () => gone.abort());
-    const source = invokeStream(door, rpc, requestsOf(call), { ...arrivalOf(call), signal: gone.signal });
-    void pump({ door, rpc, gone: gone.signal }, call, source);
+    const source = invokeStream(api, rpc, requestsOf(call), { ...arrivalOf(call), signal: gone.signal });
+    void pump({ api, rpc, gone: gone.signal }, call, source);
   };
 
 async function* requestsOf(call: ServerDuplexStream<Decoded, Message>): AsyncGenerator<Message> {
@@ -131,9 +131,9 @@ async function* requestsOf(call: ServerDuplexStream<Decoded, Message>): AsyncGen
 
 type Outlet = ServerWritableStream<Decoded, Message> | ServerDuplexStream<Decoded, Message>;
 
-/** At the client's pace: the source is not asked for more until the last message was taken. */
+/** Writes at the client's pace: the source is read again when the last message is written. */
 async function pump(
-  { door, rpc, gone }: { readonly door: ApiContext; readonly rpc: RpcName; readonly gone: AbortSignal },
+  { api, rpc, gone }: { readonly api: ApiContext; readonly rpc: RpcName; readonly gone: AbortSignal },
   call: Outlet,
   source: AsyncGenerator<Item>,
 ): Promise<void> {
@@ -141,12 +141,12 @@ async function pump(
     for await (const item of source) {
       for (const message of messagesOf(item)) {
         if (gone.aborted) return;
-        if (!call.write(message) && !gone.aborted) await drained(call, door.config.rateLimits.stalledStreamTimeout);
+        if (!call.write(message) && !gone.aborted) await drained(call, api.config.rateLimits.stalledStreamTimeout);
       }
     }
     call.end();
   } catch (error) {
-    if (problemOf(error).code === "stream_stalled") streamStalled(door, rpc);
+    if (problemOf(error).code === "stream_stalled") streamStalled(api, rpc);
     if (!gone.aborted) call.emit("error", asError(error));
   }
 }
@@ -157,15 +157,15 @@ const asError = (error: unknown): Error => {
   return Object.assign(new Error(status.details), status);
 };
 
-/** The error itself, written down. */
-function unreadable(door: ApiContext, rpc: RpcName, error: ProblemError, { headers, from }: Came): ProblemError {
-  void refusedEarly(door, { error, code: error.problem.code, from, headers, rpc });
+/** Logs the refusal and returns the error. */
+function unreadable(api: ApiContext, rpc: RpcName, error: ProblemError, { headers, from }: Arrival): ProblemError {
+  void logEarlyRefusal(api, { error, code: error.problem.code, from, headers, rpc });
   return error;
 }
 
-type Came = RequestMeta & { readonly from: From };
+type Arrival = RequestMeta & { readonly from: From };
 
-function arrivalOf(call: CertifiedCall & { readonly metadata: Metadata; getPeer(): string }): Came {
+function arrivalOf(call: CertifiedCall & { readonly metadata: Metadata; getPeer(): string }): Arrival {
   const { metadata } = call;
   const header = (name: string): string | undefined => {
     const value = metadata.get(name)[0];
@@ -173,7 +173,7 @@ function arrivalOf(call: CertifiedCall & { readonly metadata: Metadata; getPeer(
   };
   return {
     headers: Object.assign(header, { certificate: () => certificateOf(call) }),
-    from: { door: "grpc", remote: call.getPeer() },
+    from: { interface: "grpc", remote: call.getPeer() },
     minIndex: header(MIN_INDEX_HEADER),
     consistent: header("x-lattice-consistent") === "true",
     warnings: [],

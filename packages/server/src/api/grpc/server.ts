@@ -1,5 +1,4 @@
-// The gRPC listener: the three services of the contract, and whatever else the server brings along
-// (the agents' service shares the port).
+// The gRPC listener: the services of the contract, and further services on the same port, such as the one for agents.
 
 import { Server } from "@grpc/grpc-js";
 import { formatListen, type ListenAddress } from "../../base/config/index.ts";
@@ -15,9 +14,9 @@ import { explainRefusals } from "./refusals.ts";
 import { type AcceptHttp1, sharePort } from "./shared-port.ts";
 import { createSlowCalls } from "./slow-calls.ts";
 
-export interface Listener {
+interface GrpcListener {
   readonly port: number;
-  /** Stops accepting and resolves when the calls under way are answered, or after the deadline. */
+  /** Stops accepting and resolves when the running calls are answered, or after the deadline. */
   close(deadlineMs: number): Promise<void>;
 }
 
@@ -26,19 +25,23 @@ const KEEPALIVE = {
   "grpc.keepalive_time_ms": 30_000,
   "grpc.keepalive_timeout_ms": 20_000,
   "grpc.keepalive_permit_without_calls": 1,
-  // Clients may probe as often as this without being sent away.
+  // Clients that probe more often are disconnected.
   "grpc.http2.min_ping_interval_without_data_ms": 5_000,
 };
 
-interface Place {
+interface ListenOptions {
   readonly address: ListenAddress;
   readonly tls: TlsSource | null;
-  /** Where requests in HTTP/1.1 go that come to this port. */
+  /** Serves HTTP/1.1 connections to this port. */
   readonly acceptHttp1: AcceptHttp1;
 }
 
-export async function startGrpc(door: ApiContext, place: Place, extra: readonly GrpcService[]): Promise<Listener> {
-  const { requestTimeout, headersTimeout } = door.config.api;
+export async function startGrpc(
+  api: ApiContext,
+  listen: ListenOptions,
+  extra: readonly GrpcService[],
+): Promise<GrpcListener> {
+  const { requestTimeout, headersTimeout } = api.config.api;
   const slow = createSlowCalls(requestTimeout);
   const server = new Server({
     ...KEEPALIVE,
@@ -47,14 +50,18 @@ export async function startGrpc(door: ApiContext, place: Place, extra: readonly 
     "grpc.max_send_message_length": -1,
     // Channelz costs about a tenth of each call and has no reader; /metrics has the figures.
     "grpc.enable_channelz": 0,
-    interceptors: [explainRefusals(door, slow, isOurs)],
+    interceptors: [explainRefusals(api, slow, isOurs)],
   });
-  for (const service of SERVICES.map((desc) => serviceOf(door, desc)).concat(extra))
+  for (const service of SERVICES.map((desc) => serviceOf(api, desc)).concat(extra))
     server.addService(service.definition, service.implementation);
-  const port = await bind(server, place, headersTimeout);
+  const port = await bind(server, listen, headersTimeout);
   const connections = boundConnections(server, headersTimeout);
   for (const listener of listenersOf(server)) {
-    sharePort(listener, { secure: place.tls !== null, greetWithinMs: headersTimeout, accept: place.acceptHttp1 });
+    sharePort(listener, {
+      secure: listen.tls !== null,
+      firstBytesTimeoutMs: headersTimeout,
+      accept: listen.acceptHttp1,
+    });
   }
   return {
     port,
@@ -66,12 +73,12 @@ export async function startGrpc(door: ApiContext, place: Place, extra: readonly 
 }
 
 const OURS = new Set(SERVICES.map(({ typeName }) => typeName as string));
-/** What else is served knows its callers by certificate or token before they say anything. */
+/** The other services authenticate before the first message. */
 const isOurs = (path: string): boolean => OURS.has(path.slice(1, path.lastIndexOf("/")));
 
-function bind(server: Server, { address, tls }: Place, greetWithinMs: number): Promise<number> {
+function bind(server: Server, { address, tls }: ListenOptions, firstBytesTimeoutMs: number): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.bindAsync(formatListen(address), listenerCredentials(tls, greetWithinMs), (error, port) => {
+    server.bindAsync(formatListen(address), listenerCredentials(tls, firstBytesTimeoutMs), (error, port) => {
       if (error === null) resolve(port);
       else reject(new Error(`Cannot listen on ${formatListen(address)} for gRPC: ${error.message}`));
     });

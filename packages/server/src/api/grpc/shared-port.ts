@@ -1,26 +1,25 @@
-// REST on the gRPC port: an HTTP/1.1 connection is handed to the REST listener, whole and untouched, so that one
-// address serves both. In the clear the first bytes tell, since HTTP/2 begins with a line of its own; with TLS the
-// two sides have agreed on a protocol in the handshake.
+// REST on the gRPC port: HTTP/1.1 connections are passed to the REST listener, so that one address serves both. Without
+// TLS the first bytes decide, since HTTP/2 begins with a preface; with TLS the protocol is agreed in the handshake.
 
 import type { Http2Server } from "node:http2";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 
-/** Takes over a connection on which HTTP/1.1 is spoken, its handshake done where there is one. */
+/** Takes over an HTTP/1.1 connection after its TLS handshake, if any. */
 export type AcceptHttp1 = (socket: Socket) => void;
 
-/** How every connection of HTTP/2 begins; no method of HTTP/1.1 in use does. */
+/** The start of every HTTP/2 connection. No HTTP/1.1 request in use begins like this. */
 const PREFACE = Buffer.from("PRI * HTTP/2");
 
 interface Share {
   readonly secure: boolean;
   /** A connection that stays silent for this long is closed. */
-  readonly greetWithinMs: number;
+  readonly firstBytesTimeoutMs: number;
   readonly accept: AcceptHttp1;
 }
 
-/** For a listener that is bound already. */
-export function sharePort(listener: Http2Server, { secure, greetWithinMs, accept }: Share): void {
+/** Call it after the listener is bound. */
+export function sharePort(listener: Http2Server, { secure, firstBytesTimeoutMs, accept }: Share): void {
   const event = secure ? "secureConnection" : "connection";
   const http2 = listener.listeners(event) as ((socket: Socket) => void)[];
   listener.removeAllListeners(event);
@@ -30,11 +29,11 @@ export function sharePort(listener: Http2Server, { secure, greetWithinMs, accept
   };
   listener.on(event, (socket: Socket) => {
     if (secure) dispatch(socket, (socket as TLSSocket).alpnProtocol === "h2");
-    else firstBytes(socket, greetWithinMs, (isHttp2) => dispatch(socket, isHttp2));
+    else firstBytes(socket, firstBytesTimeoutMs, (isHttp2) => dispatch(socket, isHttp2));
   });
 }
 
-/** Looks as far as needed, and puts back what it has read. */
+/** Reads as many bytes as needed to decide, and puts them back. */
 function firstBytes(socket: Socket, withinMs: number, decided: (isHttp2: boolean) => void): void {
   let seen = Buffer.alloc(0);
   const timer = setTimeout(() => socket.destroy(), withinMs);
@@ -61,5 +60,5 @@ function firstBytes(socket: Socket, withinMs: number, decided: (isHttp2: boolean
   socket.on("error", ignore);
 }
 
-/** It closes by itself. */
+/** The socket closes after an error. */
 const ignore = (): void => {};

@@ -1,10 +1,10 @@
-// Calls whose message does not come. A stream may be opened and then fed byte by byte, or not at all; what has not sent its first
-// message in time is refused, so that it holds nothing for longer than a slow request over REST. One timer serves all of them.
+// Refuses calls whose first message does not arrive in time, so that a slow client holds resources no longer than with
+// a slow request over REST. One timer serves all calls.
 
 export interface SlowCalls {
-  /** `refuse` is called when the time is over, unless the function that comes back was called before. */
+  /** Calls `refuse` after the timeout, unless the returned function was called before. */
   begin(refuse: () => void): () => void;
-  /** Calls that are waited for now. */
+  /** The number of calls whose first message is outstanding. */
   readonly waiting: number;
   close(): void;
 }
@@ -15,10 +15,10 @@ interface Waiting {
 }
 
 /** Checks per timeout, so that no call exceeds the timeout by much. */
-const LOOKS = 4;
+const CHECKS_PER_TIMEOUT = 4;
 
 export function createSlowCalls(withinMs: number, now: () => number = () => performance.now()): SlowCalls {
-  /** In the order in which they came. */
+  /** In order of arrival. */
   const waiting = new Set<Waiting>();
   const timer = setInterval(() => {
     const before = now() - withinMs;
@@ -27,7 +27,7 @@ export function createSlowCalls(withinMs: number, now: () => number = () => perf
       waiting.delete(call);
       call.refuse();
     }
-  }, withinMs / LOOKS);
+  }, withinMs / CHECKS_PER_TIMEOUT);
   timer.unref();
   return {
     begin(refuse) {

@@ -1,6 +1,6 @@
-// What each finished allocation has used, newest first, the history included. Hours are those of all of its attempts:
-// the last one with its own nodes, those before as their past tells them. A GPU counts where the node that had it is
-// still known; the ledger, which budgets go by, was charged when the work ended.
+// Resource usage of finished allocations, newest first, including the history. Hours cover all attempts: the last one by
+// its nodes, earlier ones by their records. GPUs count only on nodes that are still registered. Budgets use the ledger
+// instead, which is charged when the work ends.
 
 import { create } from "@bufbuild/protobuf";
 import {
@@ -19,7 +19,7 @@ import { authorizeList, reacher } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { FINISHED, listAllocations } from "./allocation-list.ts";
 import { pageSize, readToken, tokenAfter } from "./page.ts";
-import { whoseToList } from "./visible.ts";
+import { userToList } from "./visible.ts";
 import { isGroup, ownerOf, type Work } from "./work.ts";
 
 export async function getAccounting(call: Call, request: pb.GetAccountingRequest): Promise<pb.Accounting> {
@@ -30,17 +30,17 @@ export async function getAccounting(call: Call, request: pb.GetAccountingRequest
   if (token !== null && before === null) throw invalid("page_token", "is not a token of this list");
   const page = await listAllocations(call.plane, {
     states: statesOf(request.state),
-    user: whoseToList(call, "AdminService.GetAccounting", request.user),
+    user: userToList(call, "AdminService.GetAccounting", request.user),
     tenant: request.tenant,
     vcluster: request.vcluster,
     project: request.project,
     ...(request.since === undefined ? {} : { sinceMs: timestampToMs(request.since) }),
     ...(request.until === undefined ? {} : { untilMs: timestampToMs(request.until) }),
     before,
-    // Each element has run by itself.
+    // Each element has its own record.
     expand: true,
     size: pageSize(request.pageSize),
-    asker: JSON.stringify(call.principal),
+    cacheKey: JSON.stringify(call.principal),
     visible: (work) => !isGroup(work) && sees(ownerOf(work)),
   });
   const view = call.plane.view();
@@ -110,7 +110,7 @@ function usedBy(view: View, work: Allocation, { startedAt, endedAt, nodes }: Fin
   };
   if (startedAt !== null) add(endedAt - startedAt, nodes.length, gpusOn(nodes));
   for (const past of work.past?.attempts ?? []) {
-    // Of many nodes only the first few are named; the others are taken to be like them.
+    // The record keeps only the first nodes of an attempt; the others count with their average.
     const gpus = past.nodes.length === 0 ? 0 : (gpusOn(past.nodes) / past.nodes.length) * past.nodeCount;
     if (past.startedAt !== null) add(past.endedAt - past.startedAt, past.nodeCount, gpus);
   }

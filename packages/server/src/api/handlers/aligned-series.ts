@@ -1,6 +1,6 @@
-// What was measured of several allocations, cut to what can be compared: the part of their lives, counted from the start
-// of each, that was measured of all of them, or the time by the clock in which all of them were. One of which nothing was
-// measured does not narrow the others. Pure.
+// Aligns the metrics of several allocations for comparison: cuts them to the time since their start (relative) or the
+// wall-clock time (absolute) in which all of them were measured. An allocation without samples does not narrow the
+// others. Pure.
 
 import { type pb, timestampToMs } from "@lattice/wire";
 
@@ -15,7 +15,7 @@ export function alignedSeries(lives: readonly MeasuredLife[], align: "relative" 
     const times = life.series.flatMap(({ points }) => points.map((point) => timeOf(point) - zeroOf(life)));
     return times.length === 0 ? [] : [{ first: Math.min(...times), last: Math.max(...times) }];
   });
-  // From their starts: the beginning of each may have been seen a little later than that of another.
+  // Relative series start at different samples, so only their ends are cut.
   const first = align === "relative" ? Number.NEGATIVE_INFINITY : Math.max(...spans.map((span) => span.first));
   const last = Math.min(...spans.map((span) => span.last));
   return lives.map((life) =>

@@ -1,4 +1,4 @@
-// The filters of a list that come with a request, read: tags as text, bounds in time, reasons for which work waits.
+// Parses the filters of a list request: tags, time bounds, pending reasons.
 
 import { type pb, timestampToMs } from "@lattice/wire";
 import { invalid } from "../../base/problems.ts";
@@ -34,7 +34,7 @@ function tagOf(text: string): Tag {
   return at < 0 ? { key: text, value: null } : { key: text.slice(0, at), value: text.slice(at + 1) };
 }
 
-/** Whether it waits, and for one of these reasons; no reasons: it need not. */
+/** Whether the work is pending for one of these reasons. Always true without reasons. */
 export function waitsFor(call: Call, work: Work, codes: readonly string[]): boolean {
   if (codes.length === 0) return true;
   if (isGroup(work) || work.phase.kind !== "pending") return false;

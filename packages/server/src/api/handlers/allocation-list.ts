@@ -1,15 +1,13 @@
-// Finding allocations, newest first, without copying or sorting the state. The smallest index of
-// the view that holds every wanted state is walked once in its own order, oldest first, and only
-// the newest page of matches is held on to. Finished allocations that were asked for by state are
-// taken from the archive as well and merged by id: a long-running allocation may be older than
-// many archived ones.
+// Lists allocations, newest first, without copying or sorting the state. The smallest index of the view that contains
+// every requested state is walked once, oldest first, and only the newest page of matches is kept. Finished allocations
+// also come from the archive and are merged by id: a long-running allocation may be older than many archived ones.
 
 import {
   type Allocation,
   type AllocationId,
   compareAllocationIds,
   type PhaseKind,
-  type UserName,
+  parseUserName,
   type View,
 } from "@lattice/core";
 import type { RowQuery } from "../../state/history/index.ts";
@@ -19,7 +17,7 @@ import { recentTotal } from "./recent-total.ts";
 import { isGroup, type Work } from "./work.ts";
 
 export interface AllocationQuery {
-  /** Empty: all. */
+  /** Empty for all. */
   readonly states: ReadonlySet<PhaseKind>;
   /** "" for any user. `null` for a user whose work the caller may not see: the list is empty. */
   readonly user: string | null;
@@ -28,45 +26,45 @@ export interface AllocationQuery {
   readonly node?: string;
   readonly name?: string;
   readonly project?: string;
-  /** All of these; a null value: any. */
+  /** The work must have all of these; a `null` value matches any value. */
   readonly tags?: readonly Tag[];
-  /** Milliseconds since 1970: there at some time from then on, and submitted before then. */
+  /** Milliseconds since 1970. Excludes work that ended before `sinceMs` or was submitted at or after `untilMs`. */
   readonly sinceMs?: number;
   readonly untilMs?: number;
   /** Only ids below this one. */
   readonly before: AllocationId | null;
   /** Elements of task groups instead of the groups. */
   readonly expand: boolean;
-  /** Elements of this group only; absent: of all. */
+  /** Elements of this group only. Default: of all groups. */
   readonly group?: string;
   readonly size: number;
-  /** Who asks: whose totals may be remembered together. */
-  readonly asker: string;
+  /** The caller; totals are cached per caller. */
+  readonly cacheKey: string;
   /** What the caller may see. */
   readonly visible: (work: Work) => boolean;
 }
 
 type Query = AllocationQuery & { readonly user: string };
 
-export interface AllocationPage {
+interface AllocationPage {
   readonly shown: readonly Work[];
-  /** The page ends here and there is more; null at the end. */
+  /** The last id of this page; `null` on the last page. */
   readonly nextBefore: AllocationId | null;
   /**
-   * Matches in the live state, on all pages; of very many, as counted some seconds ago. The archive is not counted:
-   * that would read all of it.
+   * Matches in the live state on all pages; for long lists the count may be some seconds old. The archive is not
+   * counted: that would read all of it.
    */
   readonly total: number;
 }
 
-export async function listAllocations(plane: ControlPlane, asked: AllocationQuery): Promise<AllocationPage> {
-  const { user } = asked;
+export async function listAllocations(plane: ControlPlane, requested: AllocationQuery): Promise<AllocationPage> {
+  const { user } = requested;
   if (user === null) return { shown: [], nextBefore: null, total: 0 };
-  const query = { ...asked, user };
+  const query = { ...requested, user };
   const live = newestLive(plane, query);
   const past = asksForFinished(query.states) ? await newestArchived(plane, query) : { found: [], scannedTo: null };
   const { scannedTo } = past;
-  // Where the archive was not read to its end, whatever lies below must come on a later page.
+  // If the archive was not read to its end, lower ids belong to a later page.
   const merged = mergeNewestFirst(live.found, past.found).filter(
     (allocation) => scannedTo === null || compareAllocationIds(allocation.id, scannedTo) >= 0,
   );
@@ -120,7 +118,7 @@ function newestWithTotal(
   let total = 0;
   let found: Work[] = [];
   for (const source of sources) {
-    // A ring of the newest: the oldest of them makes room for the next.
+    // A ring buffer of the newest matches.
     const ring: Work[] = [];
     const room = query.size + 1;
     let taken = 0;
@@ -145,7 +143,7 @@ function newestOf(ring: readonly Work[], taken: number): Work[] {
   return newest;
 }
 
-/** Each in order of id. */
+/** Returns lists that are each ordered by id. */
 function sourcesFor(view: View, query: Query): Iterable<Work>[] {
   const groups = query.expand || query.node !== undefined ? [] : [view.groups()];
   return [...groups, ...recordsFor(view, query)];
@@ -154,7 +152,7 @@ function sourcesFor(view: View, query: Query): Iterable<Work>[] {
 function recordsFor(view: View, query: Query): Iterable<Allocation>[] {
   const index = indexFor(view, query);
   if (index === null) return [view.allocations()];
-  if (index === "user") return [view.ofUser(query.user as UserName)];
+  if (index === "user") return ownedBy(view, query);
   const sources: Iterable<Allocation>[] = [];
   if (PLACED.some((kind) => query.states.has(kind))) sources.push(view.placed());
   if (query.states.has("pending")) sources.push(view.blocked(), outside(view.held()), outside(view.onHold(), true));
@@ -164,14 +162,14 @@ function recordsFor(view: View, query: Query): Iterable<Allocation>[] {
   return sources;
 }
 
-/** Neither in a queue nor blocked, each in one of the two lists alone. */
+/** Filters to records that are neither queued nor blocked; no record is in both lists. */
 function* outside(records: Iterable<Allocation>, onHold = false): Generator<Allocation> {
   for (const record of records) {
     if (record.unmet === undefined && (onHold || record.hold === undefined)) yield record;
   }
 }
 
-/** The index of the state that holds all that is wanted, and least else; null: none that is worth it. */
+/** Returns the smallest index that contains all matches; `null` when a scan of all allocations is faster. */
 function indexFor(view: View, query: Query): "phase" | "user" | null {
   const phase = isOfFewPhases(view, query) ? "phase" : null;
   if (query.user === "") return phase;
@@ -180,7 +178,16 @@ function indexFor(view: View, query: Query): "phase" | "user" | null {
   return isMany(view, owned) ? null : "user";
 }
 
-const ownedCount = (view: View, { user }: Query): number => view.ofUserCount(user as UserName);
+const ownedCount = (view: View, query: Query): number => {
+  const user = parseUserName(query.user);
+  return user === null ? 0 : view.ofUserCount(user);
+};
+
+/** A text that is not a user name owns nothing. */
+function ownedBy(view: View, query: Query): Iterable<Allocation>[] {
+  const user = parseUserName(query.user);
+  return user === null ? [] : [view.ofUser(user)];
+}
 
 function phaseCount(view: View, { states }: Query): number {
   const placed = PLACED.some((kind) => states.has(kind)) ? view.placedCount : 0;
@@ -193,7 +200,7 @@ function isOfFewPhases(view: View, query: Query): boolean {
   return only && !(query.states.has("pending") && isMany(view, queuedCount(view)));
 }
 
-/** Looking each of many up by its id takes longer than passing over the others. */
+/** Lookups by id take longer than a full scan when there are many. */
 const isMany = (view: View, count: number): boolean => count > view.allocationCount / 4;
 
 function queuedCount(view: View): number {
@@ -257,7 +264,7 @@ function wasThere({ phase, submittedAt }: Work, { sinceMs, untilMs }: Query): bo
   return sinceMs === undefined || !("endedAt" in phase) || phase.endedAt >= sinceMs;
 }
 
-/** A group and its elements are two ways to see the same: one of them is shown. What runs on a node is an element. */
+/** Shows either a group or its elements. Only elements run on nodes. */
 function isShownAs(work: Work, { expand, group, node }: Query): boolean {
   if (isGroup(work) || work.group !== undefined) return !expand && group === undefined;
   if (group !== undefined) return work.element?.group === group;

@@ -2,6 +2,7 @@
 
 import { create } from "@bufbuild/protobuf";
 import {
+  type Duration,
   elementOf,
   type PhaseKind,
   parseAllocationId,
@@ -25,10 +26,9 @@ import { filtersOf, waitsFor } from "./allocation-filters.ts";
 import { listAllocations } from "./allocation-list.ts";
 import { commit, originOf } from "./commit.ts";
 import { choiceOf, completeSpec, shapeOf } from "./complete-spec.ts";
-import { refuseDelay } from "./extension.ts";
 import { pageSize, readToken, tokenAfter } from "./page.ts";
-import { unofferedFeatures } from "./unoffered.ts";
-import { whoseToList } from "./visible.ts";
+import { unavailableFeatures } from "./unavailable-features.ts";
+import { shownTo, userToList } from "./visible.ts";
 import { findWork, ownerOf, severalElements, shown, type Work } from "./work.ts";
 
 export async function submit(call: Call, request: pb.SubmitRequest): Promise<pb.SubmitResponse> {
@@ -41,12 +41,12 @@ export async function submit(call: Call, request: pb.SubmitRequest): Promise<pb.
   const newTenant = call.plane.view().tenant(spec.tenant) === undefined;
   const origin = originOf(call, pb.SubmitRequestSchema, request);
   const createTenant = call.config.api.autoCreateTenants;
-  const asked = { origin, spec, createTenant, ...(request.hold ? { hold: true } : null) };
+  const submission = { origin, spec, createTenant, ...(request.hold ? { hold: true } : null) };
   const { id, index } = await commit(
     call,
-    shape === null ? { kind: "allocation.submit", ...asked } : { kind: "group.submit", ...asked, ...shape },
+    shape === null ? { kind: "allocation.submit", ...submission } : { kind: "group.submit", ...submission, ...shape },
   );
-  // A repeated request answers what has become of the first.
+  // A repeated request gets the current state of the first.
   const record = await findWork(call, id ?? "");
   return create(pb.SubmitResponseSchema, {
     id: record.id,
@@ -54,7 +54,7 @@ export async function submit(call: Call, request: pb.SubmitRequest): Promise<pb.
     warnings: [
       ...call.warnings,
       ...chosen,
-      ...unofferedFeatures(call.plane.view(), spec).map((missing) => `${missing}: it waits until one does`),
+      ...unavailableFeatures(call.plane.view(), spec).map((missing) => `${missing}: it waits until one does`),
       ...(newTenant ? [`tenant "${spec.tenant}" did not exist and was created`] : []),
     ],
     logIndex: String(index),
@@ -75,14 +75,14 @@ export async function list(call: Call, request: pb.ListAllocationsRequest): Prom
   if (token !== null && before === null) throw invalid("page_token", "is not a token of this list");
   const page = await listAllocations(call.plane, {
     states: new Set(request.state.map(phaseOf)),
-    user: whoseToList(call, "AllocationService.List", request.user),
+    user: userToList(call, "AllocationService.List", request.user),
     tenant: request.tenant,
     vcluster: request.vcluster,
     ...filtersOf(request),
     before,
     expand: request.expand || request.groupId !== "",
     size: pageSize(request.pageSize),
-    asker: JSON.stringify([call.principal, request.reasonCode]),
+    cacheKey: JSON.stringify([call.principal, request.reasonCode]),
     visible: (record) => sees(ownerOf(record)) && waitsFor(call, record, request.reasonCode),
   });
   return create(pb.ListAllocationsResponseSchema, {
@@ -149,7 +149,7 @@ function changeOf(request: pb.UpdateAllocationRequest): UpdateAllocationCommand[
   };
 }
 
-/** Of work that waits, of which there may be many at once. */
+/** Holds or releases one allocation or several elements. */
 async function holdOrRelease(
   call: Call,
   request: pb.UpdateAllocationRequest,
@@ -198,7 +198,7 @@ function telemetryChange(request: pb.UpdateAllocationRequest): Pick<UpdateAlloca
   return { telemetry: { mode, lasts: telemetrySeconds === 0 ? null : seconds(telemetrySeconds) } };
 }
 
-/** What has left the live state is over for good, and `apply` no longer knows it. */
+/** Archived work is final, and `apply` no longer has its record. */
 function refuseArchived(call: Call, record: Work): void {
   const view = call.plane.view();
   if (view.allocation(record.id) !== undefined || view.group(elementOf(record.id)?.group ?? record.id) !== undefined)
@@ -212,4 +212,21 @@ function phaseOf(state: pb.AllocationState): PhaseKind {
   const phase = allocationStateFromProto(state);
   if (phase === null) throw invalid("state", `${state} is not a state`);
   return phase;
+}
+
+// administrators of the tenant or the cluster may delay reservations.
+
+/** Throws ProblemError `conflict`. */
+async function refuseDelay(call: Call, work: Work, walltime: Duration): Promise<void> {
+  const administers = reaches(call.principal, "AllocationService.Update", { tenant: work.spec.tenant, user: null });
+  if (administers) return;
+  // Without a leader nothing can be written either, so the missing answer does no harm.
+  const delayed = await call.plane.askScheduler({ kind: "extension", id: work.id, walltime }).catch(() => null);
+  if (delayed === null) return;
+  const { allocationId } = shownTo(call, delayed.allocation);
+  const holder = allocationId === "" ? "another allocation" : `allocation ${allocationId}`;
+  throw new ProblemError("conflict", {
+    detail: `walltime_seconds: would delay the reservation of ${holder} on these nodes at ${new Date(delayed.startsAt).toISOString()}`,
+    hint: "Request less, save a checkpoint and submit the rest again, or ask an administrator of the tenant.",
+  });
 }

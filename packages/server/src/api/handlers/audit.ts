@@ -1,5 +1,5 @@
-// The log of who did what. Records are read from the archive and from the state, in order of their numbers, beginning where
-// the page before ended; however many there are, one file of them is in memory. Each leaves with its signature. A reader sees the records of the tenants within its reach.
+// Queries and verifies the audit log. Records are read from the archive and the state in order of their numbers, one
+// archive file at a time. Each is returned with its signature. A caller sees the records of the tenants in its reach.
 
 import { create } from "@bufbuild/protobuf";
 import {
@@ -14,7 +14,7 @@ import {
 import { auditToProto, ProblemError, pb, timestampToMs } from "@lattice/wire";
 import { invalid } from "../../base/problems.ts";
 import type { ReadFrom } from "../../state/audit/archive.ts";
-import { authorize, authorizeList, NOBODYS, reaches } from "../access/authorize.ts";
+import { authorize, authorizeList, reaches, UNOWNED } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { pageSize, readToken, tokenAfter } from "./page.ts";
 
@@ -44,11 +44,11 @@ export async function queryAudit(call: Call, request: pb.QueryAuditRequest): Pro
 }
 
 export async function verifyAudit(call: Call, _request: pb.VerifyAuditRequest): Promise<pb.VerifyAuditResponse> {
-  authorize(call.principal, "AccessService.VerifyAudit", NOBODYS);
+  authorize(call.principal, "AccessService.VerifyAudit", UNOWNED);
   const chain = chainOf(null);
   let [records, broken]: [number, BrokenChain | null] = [0, null];
   for await (const record of inOrder(call, startOf(false, null))) {
-    // A server that joined late, or has forgotten the oldest, begins in the middle.
+    // The archive of a server that joined late, or has dropped old records, starts in the middle of the chain.
     if (records === 0 && record.n === 1 && record.prev !== "")
       broken = { n: 1, problem: "record 1 does not begin the chain" };
     records += 1;
@@ -65,21 +65,21 @@ export async function verifyAudit(call: Call, _request: pb.VerifyAuditRequest): 
 }
 
 /**
- * Records an action that has no command. A cluster in the middle of an upgrade continues without the record. With a request's
- * origin, the answer is kept for a repeated request; where that is impossible, the record is written without it.
+ * Records an action that has no command. Returns `null` without a record during an upgrade. With the origin of a
+ * request, the answer is stored for a repeated request; if that is rejected, the record is written without it.
  */
-export async function writeDown(
+export async function recordAudit(
   call: Call,
   action: string,
   details: Omit<AuditAction, "action">,
   origin: Origin = { user: call.principal.user, requestId: null, bodyHash: "" },
   answer?: string,
 ): Promise<LogIndex | null> {
-  const said = { kind: "audit.record", action: { ...details, action } } as const;
+  const command = { kind: "audit.record", action: { ...details, action } } as const;
   try {
-    const kept = await call.plane.propose({ ...said, origin, ...(answer === undefined ? {} : { answer }) });
+    const kept = await call.plane.propose({ ...command, origin, ...(answer === undefined ? {} : { answer }) });
     if (kept.outcome.kind === "accepted") return kept.index;
-    return (await call.plane.propose({ ...said, origin: { ...origin, requestId: null } })).index;
+    return (await call.plane.propose({ ...command, origin: { ...origin, requestId: null } })).index;
   } catch (error) {
     if (error instanceof ProblemError && error.problem.code === "upgrade_unfinished") return null;
     throw error;
@@ -112,7 +112,7 @@ function filterOf(call: Call, request: pb.QueryAuditRequest): (record: AuditReco
   const since = from === undefined ? 0 : timestampToMs(from);
   const until = to === undefined ? Number.POSITIVE_INFINITY : timestampToMs(to);
   if (until < since) throw invalid("until", "is before since");
-  const is = (asked: string, found: string | undefined) => asked === "" || asked === found;
+  const is = (wanted: string, found: string | undefined) => wanted === "" || wanted === found;
   const below = (path: string | undefined) =>
     dataPath === "" ||
     path === dataPath ||
@@ -134,5 +134,5 @@ function lastShown(token: string): number | null {
   const text = readToken(token);
   if (text === null) return null;
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw invalid("page_token", "is not a token of this list", "Pass next_page_token of the page before unchanged.");
+  throw invalid("page_token", "is not a token of this list", "Pass next_page_token of the previous page unchanged.");
 }

@@ -1,5 +1,5 @@
-// Backups: written, listed, verified, restored. Where they may lie is decided by the configuration, not
-// by the caller; what a restore may replace is decided by `apply`.
+// Creates, lists, verifies and restores backups. The configuration decides where backups may be stored;
+// `apply` decides what a restore may replace.
 
 import { create } from "@bufbuild/protobuf";
 import { type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
@@ -8,7 +8,7 @@ import { checkText, invalid } from "../../base/problems.ts";
 import { BackupError, type BackupErrorCode } from "../../state/backup/backup-error.ts";
 import type { BackupRecord } from "../../state/backup/backups.ts";
 import { PlaceError } from "../../state/backup/places.ts";
-import { authorize, NOBODYS } from "../access/authorize.ts";
+import { authorize, UNOWNED } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { originOf } from "./commit.ts";
 import { once } from "./once.ts";
@@ -17,10 +17,10 @@ import { once } from "./once.ts";
 const MAX_SOURCE_LENGTH = 4_096;
 
 export async function createBackup(call: Call, request: pb.CreateBackupRequest): Promise<pb.Backup> {
-  authorize(call.principal, "AdminService.CreateBackup", NOBODYS);
+  authorize(call.principal, "AdminService.CreateBackup", UNOWNED);
   checkText("destination", request.destination, MAX_SOURCE_LENGTH);
   return explained("destination", async () => {
-    // Whatever was acknowledged before this call, by whichever server, is in the backup.
+    // The backup must contain everything that any server acknowledged before this call.
     await call.plane.waitForHead(call.signal);
     return once(call, {
       origin: originOf(call, pb.CreateBackupRequestSchema, request),
@@ -36,7 +36,7 @@ export async function createBackup(call: Call, request: pb.CreateBackupRequest):
 }
 
 export async function listBackups(call: Call, request: pb.ListBackupsRequest): Promise<pb.ListBackupsResponse> {
-  authorize(call.principal, "AdminService.ListBackups", NOBODYS);
+  authorize(call.principal, "AdminService.ListBackups", UNOWNED);
   checkText("destination", request.destination, MAX_SOURCE_LENGTH);
   return explained("destination", async () => {
     const backups = await call.plane.backups.list(request.destination, call.signal);
@@ -45,7 +45,7 @@ export async function listBackups(call: Call, request: pb.ListBackupsRequest): P
 }
 
 export async function verifyBackup(call: Call, request: pb.VerifyBackupRequest): Promise<pb.VerifyBackupResponse> {
-  authorize(call.principal, "AdminService.VerifyBackup", NOBODYS);
+  authorize(call.principal, "AdminService.VerifyBackup", UNOWNED);
   checkText("source", request.source, MAX_SOURCE_LENGTH);
   return explained("source", async () => {
     const { stored, found } = await call.plane.backups.verify(request.source, call.signal);
@@ -58,14 +58,14 @@ export async function verifyBackup(call: Call, request: pb.VerifyBackupRequest):
 }
 
 export async function restoreBackup(call: Call, request: pb.RestoreBackupRequest): Promise<pb.RestoreBackupResponse> {
-  authorize(call.principal, "AdminService.RestoreBackup", NOBODYS);
+  authorize(call.principal, "AdminService.RestoreBackup", UNOWNED);
   const source = request.source === "" ? request.path : request.source;
   checkText("source", source, MAX_SOURCE_LENGTH);
   if (source === "") throw invalid("source", "is missing", "Name the backup; a list is at /api/v1/admin/backups.");
   return explained("source", async () => {
     const { plane } = call;
     const { restored, ...record } = await plane.backups.restore(source, plane, {
-      // The name is that of the backup, so that a restore that stopped halfway continues; a stored answer would prevent that.
+      // No request id: a stored answer would prevent a repeated request from continuing an interrupted restore.
       origin: { user: call.principal.user, requestId: null, bodyHash: "" },
       signal: call.signal,
       refused: ({ refusal }) => ProblemError.of(problemFromRefusal(refusal)),
@@ -100,7 +100,7 @@ async function explained<T>(field: string, act: () => Promise<T>): Promise<T> {
 
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
-/** What its own metadata says; of one that cannot be read, what its name says. */
+/** Uses the metadata of the backup, or its file name when the metadata cannot be read. */
 function toProto({ source, bytes, createdAtMs, metadata, sha256 }: BackupRecord): pb.Backup {
   const createdAt = timestamp(metadata === null ? createdAtMs : Date.parse(metadata.created_at));
   const common = { source, createdAt, bytes, sha256: sha256 ?? "" };

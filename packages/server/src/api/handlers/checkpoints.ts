@@ -11,7 +11,7 @@ import { find, findWork, isGroup, ownerOf, type Work } from "./work.ts";
 export async function requestCheckpoint(call: Call, request: pb.CheckpointRequest): Promise<pb.CheckpointStatus> {
   const record = await findWork(call, request.id);
   authorize(call.principal, "AllocationService.RequestCheckpoint", ownerOf(record));
-  await Promise.all(runningIn(call, record).map((each) => refuseWhileAway(call, each)));
+  await Promise.all(runningIn(call, record).map((each) => refuseWithoutStorage(call, each)));
   await commit(call, {
     kind: "allocation.checkpoint",
     origin: originOf(call, pb.CheckpointRequestSchema, request),
@@ -21,7 +21,7 @@ export async function requestCheckpoint(call: Call, request: pb.CheckpointReques
   return statusOf(call, call.plane.view().allocation(record.id) ?? record);
 }
 
-/** Itself, or the elements of a group that are on nodes. */
+/** Returns the allocation itself, or the placed elements of a group. */
 function runningIn(call: Call, work: Work): readonly Allocation[] {
   if (!isGroup(work)) return [work];
   return Array.from(call.plane.view().placed()).filter(({ element }) => element?.group === work.id);
@@ -29,8 +29,8 @@ function runningIn(call: Call, work: Work): readonly Allocation[] {
 
 const modeOf = ({ spec }: Work): string => spec.checkpoint?.mode ?? "none";
 
-/** A program that is asked stops its work for something that cannot succeed. */
-export async function refuseWhileAway(call: Call, { id, spec }: Allocation): Promise<void> {
+/** Avoids interrupting a program for a checkpoint that cannot be written. */
+export async function refuseWithoutStorage(call: Call, { id, spec }: Allocation): Promise<void> {
   if (spec.checkpoint === undefined) return;
   const { storageError } = await call.plane.askScheduler({ kind: "checkpoint", id });
   if (storageError === "") return;

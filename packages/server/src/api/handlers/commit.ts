@@ -1,5 +1,4 @@
-// From a request that changes something to a committed command: the origin that makes repeating
-// it harmless, and the outcome, which throws when it is a refusal.
+// Commits the command of a request. The origin makes the request repeatable; a rejection is thrown as a problem.
 
 import { createHash } from "node:crypto";
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
@@ -8,24 +7,24 @@ import { ProblemError, problemFromRefusal, toJson } from "@lattice/wire";
 import { invalid } from "../../base/problems.ts";
 import type { Call } from "../call.ts";
 
-export interface Committed {
-  /** Of the record the command made or touched. */
+interface CommitResult {
+  /** The id of the record that the command created or changed. */
   readonly id: string | null;
   readonly index: LogIndex;
 }
 
-export async function commit(call: Call, command: Command): Promise<Committed> {
+export async function commit(call: Call, command: Command): Promise<CommitResult> {
   const { outcome, index } = await call.plane.propose(command);
   if (outcome.kind === "rejected") throw ProblemError.of(problemFromRefusal(outcome.refusal));
   return { id: outcome.id, index };
 }
 
-/** The hash covers the whole request but its id; it is only made when there is an id to compare it by. */
+/** The hash covers the whole request except its id, and is computed only when there is an id. */
 export function originOf<D extends DescMessage>(call: Call, schema: D, request: MessageShape<D>): Origin {
   const requestId = "requestId" in request && typeof request.requestId === "string" ? request.requestId : "";
   if (requestId === "") return { user: call.principal.user, requestId: null, bodyHash: "" };
   if (requestId.length > MAX_REQUEST_ID_LENGTH || !/^[\x21-\x7e]+$/.test(requestId))
-    throw invalid("request_id", `is not up to ${MAX_REQUEST_ID_LENGTH} printable characters`, "A UUID is a good one.");
+    throw invalid("request_id", `must be 1 to ${MAX_REQUEST_ID_LENGTH} printable characters`, "For example, a UUID.");
   const body = toJson(schema, { ...request, requestId: "" });
   const bodyHash = createHash("sha256").update(schema.typeName).update(canonical(body)).digest("hex");
   return { user: call.principal.user, requestId, bodyHash };

@@ -1,28 +1,29 @@
-// A submission made complete with the defaults of the caller, the vCluster and the configuration, and
-// checked by itself, so that problems are reported before anything is written.
+// Completes a submission with the defaults of the caller, the vCluster and the configuration, and checks it, so that
+// problems are reported before anything is written.
 
 import {
   type AllocationSpec,
   checkShape,
   checkSpec,
+  DEFAULT_TENANT,
+  type Duration,
   type GroupShape,
-  type TenantId,
-  type VClusterId,
+  parseVClusterId,
+  type View,
 } from "@lattice/core";
 import { fieldError, type pb, shapeFromProto, specFromProto } from "@lattice/wire";
 import type { Call } from "../call.ts";
 import { vclusterFor } from "./intent.ts";
 
-const DEFAULT_TENANT = "default" as TenantId;
-
-/** `otherwise`: the intent of such work, where nothing serves the one that was written. */
-export function completeSpec(call: Call, written: pb.AllocationSpec, otherwise = ""): AllocationSpec {
+/** `defaultIntent` applies when no vCluster serves the intent of the submission. */
+export function completeSpec(call: Call, written: pb.AllocationSpec, defaultIntent = ""): AllocationSpec {
   const view = call.plane.view();
   const tenant = call.principal.tenant ?? DEFAULT_TENANT;
   const stated = specFromProto(written, {
     tenant,
-    vcluster: written.vcluster === "" ? vclusterFor(view, [written.intent, otherwise], written.tenant || tenant) : "",
-    defaultWalltimeMs: (vcluster) => view.vcluster(vcluster as VClusterId)?.defaultWalltime ?? null,
+    vcluster:
+      written.vcluster === "" ? vclusterFor(view, [written.intent, defaultIntent], written.tenant || tenant) : "",
+    defaultWalltimeMs: (vcluster) => defaultWalltime(view, vcluster),
   });
   const spec = { ...stated, slurmEnv: stated.slurmEnv || call.config.compat.setSlurmEnv };
   const problems = checkSpec(spec);
@@ -30,7 +31,12 @@ export function completeSpec(call: Call, written: pb.AllocationSpec, otherwise =
   return spec;
 }
 
-/** `null` for a single allocation. */
+function defaultWalltime(view: View, name: string): Duration | null {
+  const id = parseVClusterId(name);
+  return (id === null ? undefined : view.vcluster(id)?.defaultWalltime) ?? null;
+}
+
+/** Returns `null` for a single allocation. */
 export function shapeOf(written: pb.AllocationSpec): GroupShape | null {
   if (written.taskGroup === undefined) return null;
   const shape = shapeFromProto(written.taskGroup);
@@ -39,6 +45,6 @@ export function shapeOf(written: pb.AllocationSpec): GroupShape | null {
   return shape;
 }
 
-/** What the caller should hear of a vCluster that was chosen for it. */
+/** Returns the warning about a vCluster that was chosen by intent. */
 export const choiceOf = (written: pb.AllocationSpec, { vcluster, intent }: AllocationSpec): readonly string[] =>
   written.vcluster === "" && intent !== "" ? [`vCluster "${vcluster}" was chosen for the intent "${intent}"`] : [];

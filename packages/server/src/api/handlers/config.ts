@@ -1,5 +1,5 @@
-// Reads and changes settings while servers run. A change is checked like the configuration file, goes through the log, and applies on
-// every server from that entry on.
+// Reads and changes settings while servers run. A change is checked like the configuration file, goes through the log,
+// and applies on every server from that entry on.
 
 import { create } from "@bufbuild/protobuf";
 import { nearest, pb, timestampFromMs } from "@lattice/wire";
@@ -8,13 +8,13 @@ import { hintFor, mainName } from "../../base/config/names.ts";
 import { shownValue } from "../../base/config/shown.ts";
 import { SETTINGS } from "../../base/config/table/index.ts";
 import { checkText, invalid } from "../../base/problems.ts";
-import { authorize, NOBODYS } from "../access/authorize.ts";
+import { authorize, UNOWNED } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { MAX_SETTING_LENGTH } from "../limits/limits.ts";
 import { commit, originOf } from "./commit.ts";
 
 export async function getConfig(call: Call, request: pb.GetConfigRequest): Promise<pb.ConfigResponse> {
-  authorize(call.principal, "AdminService.GetConfig", NOBODYS);
+  authorize(call.principal, "AdminService.GetConfig", UNOWNED);
   const key = mainName(request.key);
   const found = [...SETTINGS.keys()].filter((known) => key === "" || known === key || known.startsWith(`${key}.`));
   if (found.length === 0) throw unknownSetting(request.key);
@@ -22,11 +22,11 @@ export async function getConfig(call: Call, request: pb.GetConfigRequest): Promi
 }
 
 export async function setConfig(call: Call, request: pb.SetConfigRequest): Promise<pb.ConfigResponse> {
-  authorize(call.principal, "AdminService.SetConfig", NOBODYS);
+  authorize(call.principal, "AdminService.SetConfig", UNOWNED);
   const key = mainName(request.key);
   const row = SETTINGS.get(key);
   if (row === undefined) throw unknownSetting(request.key);
-  if (request.reset && request.value !== "") throw invalid("value", "does not go with reset");
+  if (request.reset && request.value !== "") throw invalid("value", "cannot be combined with reset");
   if (!row.live) throw notWhileRunning(call, key, request.value);
   const value = request.reset ? null : JSON.stringify(checkedValue(call, key, request.value));
   const { index } = await commit(call, {
@@ -35,21 +35,21 @@ export async function setConfig(call: Call, request: pb.SetConfigRequest): Promi
     key,
     value,
   });
-  await keepAsLong(call);
-  await limitAsMuch(call);
+  await commitRetention(call);
+  await commitLimits(call);
   return answer(call, [key], index);
 }
 
-/** The rule by which finished records leave is in the state itself. Should this be lost, the next leader does it. */
-async function keepAsLong(call: Call): Promise<void> {
+/** Copies the retention setting into the state. If the server fails before, the next leader does it. */
+async function commitRetention(call: Call): Promise<void> {
   const { retention } = call.config;
   const { maxFinished, maxFinishedAge } = call.plane.view().retention;
   if (maxFinished === retention.maxFinished && maxFinishedAge === retention.maxFinishedAge) return;
   await commit(call, { kind: "retention.set", ...retention });
 }
 
-/** So are the limits that every placement is checked against. */
-async function limitAsMuch(call: Call): Promise<void> {
+/** Copies the limits that `apply` checks for every placement into the state. */
+async function commitLimits(call: Call): Promise<void> {
   const { sensitivePoolSize } = call.config.scheduling;
   if (call.plane.view().limits.sensitivePoolSize === sensitivePoolSize) return;
   await commit(call, { kind: "limits.set", limits: { sensitivePoolSize } });
@@ -72,7 +72,7 @@ function notWhileRunning(call: Call, key: string, text: string) {
   return invalid("key", `${key} cannot be changed while servers run`, step);
 }
 
-/** JSON where it is JSON; a bare word is itself. */
+/** Parses JSON; text that is not JSON is a string. */
 function writtenValue(text: string): SettingValue {
   try {
     const value: unknown = JSON.parse(text);

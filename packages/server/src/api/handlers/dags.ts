@@ -1,4 +1,4 @@
-// Submitting, reading and cancelling DAGs.
+// Submits, shows and cancels DAGs.
 
 import { create } from "@bufbuild/protobuf";
 import {
@@ -118,7 +118,7 @@ export async function cancelDag(call: Call, request: pb.CancelDagRequest): Promi
   });
 }
 
-/** Problems are said of the member by its place. */
+/** Problems name the member by its index. */
 function memberOf(call: Call, written: pb.AllocationSpec, n: number): DagMember {
   try {
     return { name: written.name, spec: completeSpec(call, written), group: shapeOf(written) };
@@ -135,7 +135,7 @@ function memberOf(call: Call, written: pb.AllocationSpec, n: number): DagMember 
 const chosenFor = (written: pb.AllocationSpec, member: DagMember | undefined): readonly string[] =>
   member === undefined ? [] : choiceOf(written, member.spec);
 
-/** In the order of a list that begins with the newest. */
+/** Returns a key that sorts the newest DAG first. */
 const ageOf = ({ id }: Dag): string => String(10 ** 15 - Number(id.slice("dag-".length))).padStart(16, "0");
 
 const ownerOf = (dag: Dag): Target => ({ tenant: dag.tenant, user: dag.user });

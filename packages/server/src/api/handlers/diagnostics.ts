@@ -1,6 +1,5 @@
-// What is known of the ground an allocation stands on: the topology groups its nodes are in and how congested they are
-// said to be, its mounts, its GPUs and their links, and whether its nodes answer. What would have to be measured and
-// is not, is listed as such.
+// Diagnostics of an allocation: the topology groups of its nodes and their congestion signals, its mounts, its GPUs and
+// their links, and the connection of its nodes. Values that are not measured are listed as such.
 
 import { create } from "@bufbuild/protobuf";
 import type { Allocation, Node, NodeId } from "@lattice/core";
@@ -8,7 +7,7 @@ import { pb, timestampFromMs } from "@lattice/wire";
 import { invalid } from "../../base/problems.ts";
 import type { SignalsRecord } from "../../lead/insight/question.ts";
 import type { Call } from "../call.ts";
-import { enterContent } from "./content.ts";
+import { authorizeContent } from "./content.ts";
 import { find } from "./work.ts";
 
 const SECTIONS = ["network", "storage", "gpus", "nodes"] as const;
@@ -21,21 +20,21 @@ const UNMEASURED_OF: Readonly<Record<Section, readonly string[]>> = {
   nodes: [],
 };
 
-/** Told with the metrics of an allocation; there is nothing here to compare it with. */
-const WITH_THE_METRICS: Readonly<Record<string, string>> = {
-  "storage.throughput": "Agents measure it: see io_read_bytes and io_write_bytes among the metrics (lattice top ID).",
+/** Available as metrics of the allocation instead. */
+const SHOWN_AS_METRICS: Readonly<Record<string, string>> = {
+  "storage.throughput": "Shown as the metrics io_read_bytes and io_write_bytes (lattice top ID).",
 };
 const NO_STORE = "Agents do not measure it, and no time-series store is configured on this cluster.";
-const IN_THE_STORE_PERHAPS =
-  "Agents do not measure it. The time-series store of this cluster may hold it, and is asked for what services scale by alone.";
+const STORE_UNUSED =
+  "Agents do not measure it. The time-series store may have it; Lattice queries the store for service scaling only.";
 
 export async function getDiagnostics(call: Call, request: pb.DiagnosticsRequest): Promise<pb.Diagnostics> {
   const record = await find(call, request.id);
-  await enterContent(call, "AllocationService.GetDiagnostics", record);
-  const asked = sectionsOf(request.section);
+  await authorizeContent(call, "AllocationService.GetDiagnostics", record);
+  const wanted = sectionsOf(request.section);
   const signals = await call.plane.askScheduler({ kind: "signals" });
   const nodes = nodesOf(call, record);
-  const has = (section: Section): boolean => asked.includes(section);
+  const has = (section: Section): boolean => wanted.includes(section);
   return create(pb.DiagnosticsSchema, {
     allocationId: record.id,
     state: record.phase.kind,
@@ -43,14 +42,14 @@ export async function getDiagnostics(call: Call, request: pb.DiagnosticsRequest)
     ...(has("storage") ? { storage: storageOf(record, signals) } : {}),
     ...(has("gpus") ? { gpus: gpusOf(nodes) } : {}),
     nodes: has("nodes") ? nodes.map((node) => nodeOf(call, record, node)) : [],
-    unmeasured: asked
+    unmeasured: wanted
       .flatMap((section) => UNMEASURED_OF[section])
       .map((metric) => create(pb.UnmeasuredSchema, { metric, reason: reasonFor(call, metric) })),
   });
 }
 
 const reasonFor = ({ config }: Call, metric: string): string =>
-  WITH_THE_METRICS[metric] ?? (config.telemetry.storeUrl === null ? NO_STORE : IN_THE_STORE_PERHAPS);
+  SHOWN_AS_METRICS[metric] ?? (config.telemetry.storeUrl === null ? NO_STORE : STORE_UNUSED);
 
 function sectionsOf(text: string): readonly Section[] {
   if (text === "") return SECTIONS;

@@ -1,6 +1,6 @@
-// The events of one allocation: the stored ones, and for a stream also the further ones until it
-// has ended. The stream is read off the record again after every entry that touches it, so nothing is
-// missed, whichever server is asked and whatever restarts in between.
+// The events of one allocation: the stored ones, and for a stream also the later ones until the allocation has ended.
+// The stream reads the record again after every entry that changes it, so no event is lost when servers restart or
+// the client moves to another server.
 
 import { create } from "@bufbuild/protobuf";
 import { type Allocation, isFinal, type NoteType } from "@lattice/core";
@@ -8,11 +8,11 @@ import { ProblemError, pb, timestampFromMs } from "@lattice/wire";
 import { invalid } from "../../base/problems.ts";
 import {
   type AllocationEvent,
+  droppedCount,
   type EventCursor,
   eventsOf,
   hasMissed,
   isAfter,
-  leftOutOf,
   parseEventCursor,
 } from "../../state/events/events-of.ts";
 import { authorize } from "../access/authorize.ts";
@@ -32,14 +32,14 @@ export async function listEvents(call: Call, request: pb.ListEventsRequest): Pro
   return create(pb.ListEventsResponseSchema, {
     id: record.id,
     events: eventsOf(record).filter(wanted).map(toProto),
-    omitted: leftOutOf(record),
+    omitted: droppedCount(record),
     logIndex: String(call.plane.view().index),
   });
 }
 
 export async function* streamEvents(call: Call, request: pb.ListEventsRequest): AsyncGenerator<pb.AllocationEvent> {
   const wanted = filterOf(request);
-  // Before the first look, so that nothing falls between the two.
+  // Taken before the first read, so that no event is lost between the two.
   const from = endOf(call.plane.view().index);
   let record = await find(call, request.id);
   authorize(call.principal, "EventService.StreamEvents", ownerOf(record));

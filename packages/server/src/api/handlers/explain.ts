@@ -1,4 +1,4 @@
-// Why an allocation waits, from the leader's scheduler; why one that has started is where it is, from its record.
+// Explains why an allocation waits, with the leader's scheduler, or why it runs on its nodes, from its record.
 
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { type Allocation, type Hold, holdReason, isFinal, isPlaced, isQueued, waitReasons } from "@lattice/core";
@@ -7,9 +7,9 @@ import { pb, timestampFromMs } from "@lattice/wire";
 import type { ExplainedAllocation } from "../../lead/insight/index.ts";
 import { authorize } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
-import { roomShown, withRoom } from "./making-room.ts";
 import { suggestionToProto } from "./suggestion.ts";
-import { unofferedFeatures } from "./unoffered.ts";
+import { unavailableFeatures } from "./unavailable-features.ts";
+import { visibleVictims, withVictims } from "./victims.ts";
 import { shownTo } from "./visible.ts";
 import { find, ownerOf } from "./work.ts";
 
@@ -19,16 +19,16 @@ export async function explain(call: Call, request: pb.ExplainRequest): Promise<p
   if (record.phase.kind === "pending" && !isQueued(record)) return ofUnmet(call, record);
   const waiting =
     record.phase.kind === "pending" ? await call.plane.askScheduler({ kind: "explain", id: record.id }) : null;
-  // It may have started while the leader was asked.
+  // It may have started in the meantime.
   if (waiting === null) return ofRecord(call, call.plane.view().allocation(record.id) ?? record);
-  const room = roomShown(call, record);
-  const causes = [...featuresNobodyHas(call, record), ...withRoom(waiting.explanation.causes, room)];
+  const victims = visibleVictims(call, record);
+  const causes = [...missingFeatures(call, record), ...withVictims(waiting.explanation.causes, victims)];
   return create(pb.ExplanationSchema, {
     ...headOf(call, record),
     summary: waitingSummary(waiting, causes),
     evaluatedAt: timestampFromMs(waiting.explanation.at),
     causes: causes.map(({ code, text }) => ({ code, text })),
-    victims: room.map(({ how, ...shown }) => ({ ...shown, stage: how })),
+    victims: [...victims],
     startReserved: waiting.explanation.queue.reservation !== null,
     nodes: nodesOf(call, waiting),
     queue: queueOf(call, waiting),
@@ -39,7 +39,7 @@ export async function explain(call: Call, request: pb.ExplainRequest): Promise<p
   });
 }
 
-/** It is not queued yet: the scheduler has nothing to say about it. */
+/** Explains work that is not queued yet, so that the scheduler has not evaluated it. */
 function ofUnmet(call: Call, record: Allocation): pb.Explanation {
   const causes = waitReasons(call.plane.view(), record);
   return create(pb.ExplanationSchema, {
@@ -50,7 +50,7 @@ function ofUnmet(call: Call, record: Allocation): pb.Explanation {
   });
 }
 
-const unmetSummary = (first = "waits"): string => `It ${first}. When that will be is not known.`;
+const unmetSummary = (first = "waits"): string => `It ${first}. The start time is not known.`;
 
 function heldSummary(id: string, hold: Hold): string {
   const how = hold.as === "user" ? `\`lattice release ${id}\` queues it` : "an administrator releases it";
@@ -66,16 +66,16 @@ const headOf = (call: Call, { id, phase, spec, user }: Allocation) => ({
   logIndex: String(call.plane.view().index),
 });
 
-/** Mostly a name that is mistyped: said before all else. */
-const featuresNobodyHas = ({ plane }: Call, { spec }: Allocation): readonly PendingReason[] =>
-  unofferedFeatures(plane.view(), spec).map((text) => ({ code: "no_matching_nodes", text: `N${text.slice(1)}.` }));
+/** Usually a mistyped name, so these come first. */
+const missingFeatures = ({ plane }: Call, { spec }: Allocation): readonly PendingReason[] =>
+  unavailableFeatures(plane.view(), spec).map((text) => ({ code: "no_matching_nodes", text: `N${text.slice(1)}.` }));
 
 function waitingSummary({ explanation, expected }: ExplainedAllocation, causes: readonly PendingReason[]): string {
   const { at, startsNow } = explanation;
   if (startsNow) return "It is about to start.";
   const [first] = causes;
   const why = first === undefined ? "It waits." : first.text;
-  if (expected === null) return `${why} When it can start is not known.`;
+  if (expected === null) return `${why} The start time is not known.`;
   return `${why} Expected to start in ${durationText(expected - at)}.`;
 }
 
@@ -147,10 +147,10 @@ function ofRecord(call: Call, record: Allocation): pb.Explanation {
 
 function recordSummary(record: Allocation, from: number | null): string {
   const { phase, backfilled, scores, submittedAt } = record;
-  if (phase.kind === "pending") return "It waits; the scheduler has not looked at it yet.";
+  if (phase.kind === "pending") return "It waits; the scheduler has not evaluated it yet.";
   if (phase.kind === "suspended") {
-    if (phase.cause !== "walltime") return "It is suspended, and is queued again when its nodes are cleared.";
-    return `Its walltime was over, with checkpoint ${record.checkpoints?.last?.n ?? 0} complete: \`lattice resume ${record.id}\` queues it again.`;
+    if (phase.cause !== "walltime") return "It is suspended and will be queued again when its nodes are cleared.";
+    return `It reached its walltime with checkpoint ${record.checkpoints?.last?.n ?? 0} complete: \`lattice resume ${record.id}\` queues it again.`;
   }
   const ended = isFinal(phase) && phase.message !== "" ? `: ${phase.message}` : "";
   if (from === null) return `It was ${phase.kind} before it started${ended}.`;
@@ -159,7 +159,7 @@ function recordSummary(record: Allocation, from: number | null): string {
   const waited = durationText(from - submittedAt);
   const how = backfilled
     ? "by backfill: its nodes were free, and it delays no reservation"
-    : "as it was the first in the queue whose nodes were free";
+    : "as the first in the queue whose nodes were free";
   const score = scores.total === undefined ? "" : `, with a score of ${(scores.total / 1000).toFixed(3)}`;
   return `It started on ${where} ${waited} after its submission, ${how}${score}.`;
 }

@@ -1,5 +1,5 @@
-// Roles in tenants, kept in the state. Administrators of the cluster name those of a tenant; those in turn name
-// who may claim its sensitive nodes. A grant never exceeds the rights of its grantor.
+// Grants of roles in tenants, kept in the state. Administrators of the cluster grant `tenant_admin`; administrators of a
+// tenant grant the right to claim its sensitive nodes. A grant never exceeds the rights of its grantor.
 
 import { create } from "@bufbuild/protobuf";
 import {
@@ -20,7 +20,7 @@ import type { Call } from "../call.ts";
 import { commit, originOf } from "./commit.ts";
 import { inOrder, pageOf } from "./page.ts";
 
-interface Named {
+interface GrantId {
   readonly tenant: TenantId;
   readonly user: UserName;
   readonly role: GrantRole;
@@ -65,7 +65,7 @@ export async function listGrants(call: Call, request: pb.ListGrantsRequest): Pro
   });
 }
 
-function nameOf(request: { readonly tenant: string; readonly user: string; readonly role: string }): Named {
+function nameOf(request: { readonly tenant: string; readonly user: string; readonly role: string }): GrantId {
   const tenant = parseTenantId(request.tenant);
   if (tenant === null) throw unknownTenant(request.tenant);
   const user = parseUserName(request.user);
@@ -75,14 +75,14 @@ function nameOf(request: { readonly tenant: string; readonly user: string; reado
   return { tenant, user, role };
 }
 
-/** Who administers a tenant is not for the tenant to say. */
+/** A tenant cannot grant its own administration. */
 function refuseRaising(call: Call, role: GrantRole): void {
   if (role !== "tenant_admin" || reachOf(call.principal, "AccessService.AddGrant") === "all") return;
-  const detail = `${call.principal.user} may not say who administers a tenant; that needs SystemAdmin.`;
+  const detail = `${call.principal.user} may not grant tenant_admin; that needs SystemAdmin.`;
   throw new ProblemError("forbidden", { detail });
 }
 
-const find = (call: Call, named: Named): Grant | undefined =>
+const find = (call: Call, named: GrantId): Grant | undefined =>
   call.plane
     .view()
     .grantsOf(named.user)

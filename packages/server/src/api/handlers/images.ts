@@ -1,26 +1,25 @@
-// Images and the caches of nodes. Agents know both; what is asked here is passed on to one of them, or
-// to each of those named, and what each says is put together. A node that cannot be asked is part
-// of the answer, not the end of it.
+// Images and the image caches of nodes. Requests are passed to one agent, or to each named one, and the answers are
+// merged. A node that cannot be reached is part of the answer, not an error.
 
 import { create } from "@bufbuild/protobuf";
 import { type NodeId, parseNodeId } from "@lattice/core";
 import { ProblemError, pb } from "@lattice/wire";
 import { checkText, invalid, unknownNode } from "../../base/problems.ts";
 import type { ImageAsk } from "../../nodes/agents/images.ts";
-import { authorize, NOBODYS } from "../access/authorize.ts";
+import { authorize, UNOWNED } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 
 const MAX_IMAGE_TEXT = 512;
 
 export async function listImages(call: Call, request: pb.ListImagesRequest): Promise<pb.ListImagesResponse> {
-  authorize(call.principal, "ImageService.ListImages", NOBODYS);
+  authorize(call.principal, "ImageService.ListImages", UNOWNED);
   checkText("filter", request.filter, MAX_IMAGE_TEXT);
   const { node, answer } = await askOne(call, request.node, { case: "list", value: request });
   return create(pb.ListImagesResponseSchema, { images: answer.images, node });
 }
 
 export async function inspectImage(call: Call, request: pb.InspectImageRequest): Promise<pb.Image> {
-  authorize(call.principal, "ImageService.InspectImage", NOBODYS);
+  authorize(call.principal, "ImageService.InspectImage", UNOWNED);
   checkImage(request.image);
   const { answer } = await askOne(call, request.node, { case: "inspect", value: request });
   const [image] = answer.images;
@@ -31,21 +30,21 @@ export async function inspectImage(call: Call, request: pb.InspectImageRequest):
 }
 
 export async function warmCache(call: Call, request: pb.WarmCacheRequest): Promise<pb.CacheResponse> {
-  authorize(call.principal, "ImageService.WarmCache", NOBODYS);
-  if (request.sticky) authorize(call.principal, "ImageService.EvictImage", NOBODYS);
+  authorize(call.principal, "ImageService.WarmCache", UNOWNED);
+  if (request.sticky) authorize(call.principal, "ImageService.EvictImage", UNOWNED);
   checkImage(request.image);
-  return askEach(call, request, { case: "warm", value: request });
+  return askNodes(call, request, { case: "warm", value: request });
 }
 
 export async function getCache(call: Call, request: pb.GetCacheRequest): Promise<pb.CacheResponse> {
-  authorize(call.principal, "ImageService.GetCache", NOBODYS);
-  return askEach(call, request, { case: "status", value: request });
+  authorize(call.principal, "ImageService.GetCache", UNOWNED);
+  return askNodes(call, request, { case: "status", value: request });
 }
 
 export async function evictImage(call: Call, request: pb.EvictImageRequest): Promise<pb.CacheResponse> {
-  authorize(call.principal, "ImageService.EvictImage", NOBODYS);
+  authorize(call.principal, "ImageService.EvictImage", UNOWNED);
   checkImage(request.image);
-  return askEach(call, request, { case: "evict", value: request });
+  return askNodes(call, request, { case: "evict", value: request });
 }
 
 function checkImage(image: string): void {
@@ -61,10 +60,10 @@ async function askOne(call: Call, named: string, ask: ImageAsk): Promise<{ node:
   return { node, answer };
 }
 
-/** As many at once as keep one slow node from holding up the others. */
+/** Requests in parallel, so that a slow node does not delay the others. */
 const MAX_AT_ONCE = 64;
 
-async function askEach(
+async function askNodes(
   call: Call,
   which: { readonly nodes: readonly string[]; readonly group: string },
   ask: ImageAsk,

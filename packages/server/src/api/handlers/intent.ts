@@ -1,6 +1,6 @@
-// The vCluster of a submission that names none: chosen by what the work is said to be. A word that is the name of a
-// vCluster means that one; a known kind of work goes to a vCluster whose scheduler is made for it, the tenant's own
-// before one that is open to all. An unknown name goes to the default.
+// The vCluster of a submission without one, chosen by its intent. The name of a vCluster selects it; a known kind of
+// work selects a vCluster with the scheduler for it, the tenant's own before a shared one. An unknown intent selects the
+// default vCluster.
 
 import type { SchedulerKind, VCluster, View } from "@lattice/core";
 
@@ -13,10 +13,10 @@ const WORDS: Readonly<Record<SchedulerKind, readonly string[]>> = {
   hpc_proportional: [],
 };
 
-/** Vice versa: a queue with this scheduler takes work of that kind as well. */
-const INSTEAD: Partial<Record<SchedulerKind, SchedulerKind>> = { hpc_backfill: "hpc_proportional" };
+/** A second scheduler that also suits the kind of work. */
+const ALTERNATIVE: Partial<Record<SchedulerKind, SchedulerKind>> = { hpc_backfill: "hpc_proportional" };
 
-/** The first of the intents that anything serves decides. Empty when the cluster has no default either. */
+/** The first intent with a matching vCluster decides. Returns "" when the cluster has no default vCluster. */
 export function vclusterFor(view: View, intents: readonly string[], tenant: string): string {
   const open = [...view.vclusters()].filter((vcluster) => vcluster.tenant === null || vcluster.tenant === tenant);
   for (const word of intents.map((intent) => intent.trim().toLowerCase())) {
@@ -40,6 +40,6 @@ function best(open: readonly VCluster[], kind: SchedulerKind): VCluster | undefi
   const rank = ({ scheduler, tenant, isDefault, id }: VCluster): string =>
     `${scheduler === kind ? 0 : 1}${tenant === null ? 1 : 0}${isDefault ? 0 : 1}${id}`;
   return open
-    .filter(({ scheduler }) => scheduler === kind || scheduler === INSTEAD[kind])
+    .filter(({ scheduler }) => scheduler === kind || scheduler === ALTERNATIVE[kind])
     .sort((a, b) => (rank(a) < rank(b) ? -1 : 1))[0];
 }

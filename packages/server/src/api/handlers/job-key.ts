@@ -7,20 +7,20 @@ import { ProblemError, pb, timestampFromMs } from "@lattice/wire";
 import { invalid } from "../../base/problems.ts";
 import { SECRET_BYTES } from "../../lead/leader/bootstrap.ts";
 import { JOB_TOKEN_SECONDS } from "../../nodes/agents/job-token.ts";
-import { authorize, NOBODYS } from "../access/authorize.ts";
+import { authorize, UNOWNED } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { commit, originOf } from "./commit.ts";
 
 export async function rotateJobKey(call: Call, request: pb.RotateJobKeyRequest): Promise<pb.RotateJobKeyResponse> {
-  authorize(call.principal, "AccessService.RotateJobKey", NOBODYS);
+  authorize(call.principal, "AccessService.RotateJobKey", UNOWNED);
   const { keepSeconds = JOB_TOKEN_SECONDS } = request;
   if (keepSeconds > JOB_TOKEN_SECONDS)
-    throw invalid("keep_seconds", `is more than ${JOB_TOKEN_SECONDS}`, "No token of a job lives for longer than that.");
-  // Said before anything is made; the log would refuse it as well.
+    throw invalid("keep_seconds", `is more than ${JOB_TOKEN_SECONDS}`, "No job token is valid for longer.");
+  // Checked before a key is created; `apply` would reject it as well.
   if (call.plane.view().secret("jobs") === null)
     throw new ProblemError("conflict", {
-      detail: "This cluster has no key of its own for the tokens of jobs.",
-      hint: "Where there is a shared secret they are signed with that; where callers need no token there are none.",
+      detail: "This cluster has no key for job tokens.",
+      hint: "With a shared secret, job tokens are signed with it; without authentication there are no job tokens.",
     });
   const origin = originOf(call, pb.RotateJobKeyRequestSchema, request);
   const value = randomBytes(SECRET_BYTES).toString("base64url");

@@ -1,7 +1,6 @@
-// Reading or following one log of one node through the node's absences. When its agent goes away while the
-// attempt is still under way, the log is asked for again, and what was passed on already is skipped
-// by its offset. When the attempt has ended meanwhile: if the allocation runs elsewhere, a follower
-// moves to the next attempt; if it has ended, the output is requested again for a while before the stream fails.
+// Reads or follows one log of one node while its agent may disconnect. If the attempt is still running, the log is
+// requested again and bytes that were already sent are skipped by offset. If the allocation runs elsewhere, a follower
+// moves to the next attempt; if it has ended, the log is requested again for a while before the stream fails.
 
 import { type AllocationId, type Attempt, attemptOn, isPlaced, type NodeId } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
@@ -38,17 +37,18 @@ export async function* readThrough(
     } catch (error) {
       if (call.signal.aborted) return;
       if (error instanceof ProblemError && error.problem.code !== "node_unreachable") throw error;
-      const fate = source.follow ? fateOf(call, source) : "ended";
-      if (fate === "moved") return;
-      if (fate === "ended" && triesLeft === 0) throw error instanceof ProblemError ? error : brokenOff(source, error);
+      const state = source.follow ? attemptState(call, source) : "ended";
+      if (state === "moved") return;
+      if (state === "ended" && triesLeft === 0)
+        throw error instanceof ProblemError ? error : interrupted(source, error);
       triesLeft = Math.max(0, triesLeft - 1);
       await pause(LOG_RETRY_MS, call.signal);
     }
   }
 }
 
-const brokenOff = (source: LogSource, cause: unknown): ProblemError =>
-  new ProblemError("node_unreachable", { detail: `The output from node ${source.node} broke off.`, cause });
+const interrupted = (source: LogSource, cause: unknown): ProblemError =>
+  new ProblemError("node_unreachable", { detail: `The output from node ${source.node} was interrupted.`, cause });
 
 /** The part of a chunk that lies after `passed`; an offset is the position after the chunk. */
 function unseen(chunk: { readonly data: Uint8Array; readonly offset: number }, passed: number): Uint8Array {
@@ -56,7 +56,7 @@ function unseen(chunk: { readonly data: Uint8Array; readonly offset: number }, p
   return start >= passed ? chunk.data : chunk.data.subarray(Math.min(passed - start, chunk.data.length));
 }
 
-function fateOf(call: Call, source: LogSource): "here" | "moved" | "ended" {
+function attemptState(call: Call, source: LogSource): "here" | "moved" | "ended" {
   const record = call.plane.view().allocation(source.allocation);
   if (record === undefined) return "ended";
   if (attemptOn(record, source.node) !== source.attempt) return "moved";

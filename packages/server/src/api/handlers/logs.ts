@@ -1,6 +1,4 @@
-// The output of an allocation, from the nodes that ran it. GetLogs reads what is there, one node
-// after another, stdout before stderr. StreamLogs follows all of them at once, waits for a start
-// that is still to come, and continues into the next attempt after a requeue.
+// The output of an allocation from its nodes. GetLogs reads the stored output, one node after another, stdout before
 
 import { create } from "@bufbuild/protobuf";
 import { type Allocation, type Attempt, attempt, attemptOn, isFinal, type NodeId, parseNodeId } from "@lattice/core";
@@ -9,15 +7,17 @@ import { invalid, unknownNode } from "../../base/problems.ts";
 import type { LogsQuery } from "../../nodes/output/query.ts";
 import type { Call } from "../call.ts";
 import { merge } from "../streams/merge.ts";
-import { enterContent } from "./content.ts";
+import { authorizeContent } from "./content.ts";
 import { type LogSource, readThrough } from "./log-follow.ts";
-import { type Chunk, withGaps } from "./log-gaps.ts";
 import { endOf } from "./watch.ts";
 import { find } from "./work.ts";
 
+// stderr. StreamLogs follows all nodes at once, waits for the start of the allocation, and continues with the next
+// attempt after a requeue.
+
 export async function* getLogs(call: Call, request: pb.LogsRequest): AsyncGenerator<pb.LogChunk> {
   const record = await find(call, request.id);
-  await enterContent(call, "AllocationService.GetLogs", record);
+  await authorizeContent(call, "AllocationService.GetLogs", record);
   const wanted = attemptOf(record, request.attempt);
   const range = rangeOf(request);
   if (wanted === null) return;
@@ -42,12 +42,12 @@ const cut = ({ data, offset, skipped }: Chunk, length: number): Chunk => ({
 
 export async function* streamLogs(call: Call, request: pb.LogsRequest): AsyncGenerator<pb.LogChunk> {
   let record = await find(call, request.id);
-  await enterContent(call, "AllocationService.StreamLogs", record);
+  await authorizeContent(call, "AllocationService.StreamLogs", record);
   if (request.attempt > record.attempt) throw noSuchAttempt(record);
   const range = rangeOf(request);
   const seen = resumeOf(request);
   const tail = seen.positions.size > 0 ? 0 : request.tail;
-  // A resumed stream continues in the attempt that was seen last.
+  // A resumed stream continues in the newest attempt that it has shown.
   let followed = attempt(Math.max(0, seen.attempt - 1));
   let first = true;
   while (!call.signal.aborted) {
@@ -63,7 +63,7 @@ export async function* streamLogs(call: Call, request: pb.LogsRequest): AsyncGen
       );
       followed = next;
       first = false;
-      // A named attempt or node is followed for its own sake, not into the next attempt.
+      // A stream of a named attempt or node does not continue into the next attempt.
       if (request.attempt > 0 || request.node !== "") return;
     }
     record = await find(call, request.id);
@@ -88,7 +88,7 @@ interface Seen {
   readonly positions: ReadonlyMap<string, number>;
 }
 
-/** Of a stream that is taken up again: the newest attempt it has shown, and how far each log was. */
+/** For a resumed stream: the newest attempt it has shown, and the position in each log. */
 function resumeOf(request: pb.LogsRequest): Seen {
   const positions = new Map<string, number>();
   let newest = 0;
@@ -104,14 +104,14 @@ function resumeOf(request: pb.LogsRequest): Seen {
 const positionKey = ({ attempt: number, node, stream }: LogSource): string => `${number}:${node}:${stream}`;
 
 /** Returns `null` when the allocation was never placed. */
-function attemptOf(record: Allocation, asked: number): Attempt | null {
-  if (asked > record.attempt) throw noSuchAttempt(record);
-  const wanted = asked === 0 ? record.attempt : attempt(asked);
+function attemptOf(record: Allocation, requested: number): Attempt | null {
+  if (requested > record.attempt) throw noSuchAttempt(record);
+  const wanted = requested === 0 ? record.attempt : attempt(requested);
   return wanted === 0 ? null : wanted;
 }
 
 const noSuchAttempt = (record: Allocation) =>
-  invalid("attempt", `is beyond the newest attempt, ${record.attempt}`, "Leave it out to read the newest.");
+  invalid("attempt", `is after the newest attempt, ${record.attempt}`, "Omit it to read the newest attempt.");
 
 function sourcesOf(record: Allocation, wanted: Attempt, request: pb.LogsRequest): LogSource[] {
   const streams = streamsOf(request.stream);
@@ -129,9 +129,9 @@ function sourcesOf(record: Allocation, wanted: Attempt, request: pb.LogsRequest)
 function nodesOf(
   record: Allocation,
   wanted: Attempt,
-  { node: named, attempt: asked }: pb.LogsRequest,
+  { node: named, attempt: requested }: pb.LogsRequest,
 ): readonly NodeId[] {
-  const { nodes, all } = knownNodes(record, wanted, asked);
+  const { nodes, all } = knownNodes(record, wanted, requested);
   if (named === "") {
     if (nodes.length > 0) return nodes;
     throw invalid("node", `must be given: the nodes of attempt ${wanted} are no longer recorded`);
@@ -143,25 +143,25 @@ function nodesOf(
   return [node];
 }
 
-/** More would hide the rest. */
-const MOST_NAMED = 10;
+/** Keeps the error message short. */
+const MAX_LISTED = 10;
 
 const listed = (nodes: readonly NodeId[]): string =>
-  nodes.slice(0, MOST_NAMED).join(", ") + (nodes.length > MOST_NAMED ? ` and ${nodes.length - MOST_NAMED} more` : "");
+  nodes.slice(0, MAX_LISTED).join(", ") + (nodes.length > MAX_LISTED ? ` and ${nodes.length - MAX_LISTED} more` : "");
 
 interface KnownNodes {
   readonly nodes: readonly NodeId[];
-  /** There were no others. */
+  /** Whether the list is complete. */
   readonly all: boolean;
 }
 
-/** Of an attempt that was given up the first few are kept. Nodes that joined a service have attempts of their own. */
-function knownNodes(record: Allocation, wanted: Attempt, asked: number): KnownNodes {
+/** Records of earlier attempts keep only the first nodes. Nodes that joined a service have their own attempts. */
+function knownNodes(record: Allocation, wanted: Attempt, requested: number): KnownNodes {
   const { phase, past } = record;
   const before = past?.attempts.findLast((each) => each.attempt === wanted);
   if (before !== undefined) return { nodes: before.nodes, all: before.nodes.length === before.nodeCount };
   if (!("nodes" in phase)) return { nodes: [], all: false };
-  const nodes = asked === 0 ? phase.nodes : phase.nodes.filter((node) => attemptOn(record, node) === wanted);
+  const nodes = requested === 0 ? phase.nodes : phase.nodes.filter((node) => attemptOn(record, node) === wanted);
   return { nodes, all: nodes.length > 0 };
 }
 
@@ -175,7 +175,7 @@ function streamsOf(stream: pb.LogStream): readonly ("stdout" | "stderr")[] {
 /** Resolves at the next event about the allocation after the state that `record` was read from. */
 async function changed(call: Call, record: Allocation): Promise<void> {
   const view = call.plane.view();
-  // It may have moved between the two reads; then there is nothing to wait for.
+  // If it changed between the two reads, there is nothing to wait for.
   if (view.allocation(record.id) !== record) return;
   for await (const batch of call.plane.events(endOf(view.index), call.signal))
     if (batch.some(({ event }) => event.allocation === record.id)) return;
@@ -194,3 +194,27 @@ const chunkOf = (source: LogSource, { data, offset, skipped }: Chunk): pb.LogChu
     attempt: source.attempt,
     skipped: skipped === 0 ? "" : String(skipped),
   });
+
+// to output from nodes and from the archive. A request by lines or by time starts at its first byte, so nothing is
+// missing before it.
+
+interface Chunk {
+  readonly data: Uint8Array;
+  /** The position after the chunk. */
+  readonly offset: number;
+  /** Missing bytes before the chunk. */
+  readonly skipped: number;
+}
+
+async function* withGaps(
+  { tail, sinceMs, untilMs, offset: requested }: Pick<LogsQuery, "tail" | "sinceMs" | "untilMs" | "offset">,
+  chunks: AsyncIterable<Pick<Chunk, "data" | "offset">>,
+): AsyncGenerator<Chunk> {
+  let position = tail > 0 || sinceMs > 0 || untilMs > 0 ? null : requested;
+  for await (const { data, offset } of chunks) {
+    const start = offset - data.length;
+    const skipped = position === null ? 0 : Math.max(0, start - position);
+    position = offset;
+    yield { data, offset, skipped };
+  }
+}

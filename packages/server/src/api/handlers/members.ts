@@ -1,12 +1,12 @@
-// Changing who the members of the cluster are, and who leads.
+// The status of the control plane; adds and removes members of the cluster, and transfers the leadership.
 
 import { create } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
 import { parseListen } from "../../base/config/index.ts";
 import { invalid } from "../../base/problems.ts";
-import { authorize, NOBODYS } from "../access/authorize.ts";
+import { authorize, UNOWNED } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
-import { writeDown } from "./audit.ts";
+import { recordAudit } from "./audit.ts";
 import { originOf } from "./commit.ts";
 import { once } from "./once.ts";
 
@@ -16,21 +16,21 @@ const SERVER_ID = /^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/i;
 const MAX_MEMBER_NAME = 300;
 
 export async function addMember(call: Call, request: pb.AddMemberRequest): Promise<pb.MembershipResponse> {
-  authorize(call.principal, "AdminService.AddMember", NOBODYS);
+  authorize(call.principal, "AdminService.AddMember", UNOWNED);
   const { id, peerAddress } = request;
   if (!SERVER_ID.test(id)) throw invalid("id", "must be letters, digits, dots and dashes, at most 63");
   const peer = parseListen(peerAddress);
   if (peer === null || peer.port === 0)
     throw invalid("peer_address", "is not an address", "Write host:port, for example lattice-04:9000.");
   const members = await call.plane.membership.add({ id, peer: peerAddress });
-  // One of two members cannot write until the other one starts, so the answer must not wait for a write. Where nothing
-  // comes to be written even then, the access log has the request.
-  writeDown(call, "member.add", { scope: "cluster", detail: `${id} at ${peerAddress}` }).catch(() => null);
+  // With two members, nothing can be written until the new one starts, so the answer does not wait for the record. If
+  // the record is never written, the access log still has the request.
+  recordAudit(call, "member.add", { scope: "cluster", detail: `${id} at ${peerAddress}` }).catch(() => null);
   return create(pb.MembershipResponseSchema, { members: [...members] });
 }
 
 export async function removeMember(call: Call, request: pb.RemoveMemberRequest): Promise<pb.MembershipResponse> {
-  authorize(call.principal, "AdminService.RemoveMember", NOBODYS);
+  authorize(call.principal, "AdminService.RemoveMember", UNOWNED);
   const { membership } = call.plane;
   const id = named("id", request.id);
   const remove = async (write: () => Promise<unknown>) =>
@@ -39,7 +39,7 @@ export async function removeMember(call: Call, request: pb.RemoveMemberRequest):
     origin: originOf(call, pb.RemoveMemberRequestSchema, request),
     schema: pb.MembershipResponseSchema,
     act: (write) => remove(() => write("member.remove", { scope: "cluster", detail: id })),
-    // It is written down before it is done: what did not come to pass then is done now.
+    // The record is written before the removal, so a repeated request completes a removal that failed after it.
     async again() {
       const members = await membership.list();
       if (members.some(({ id: own, etcd }) => [own, etcd?.name, etcd?.id].includes(id))) return remove(async () => {});
@@ -52,7 +52,7 @@ export async function transferLeader(
   call: Call,
   request: pb.TransferLeaderRequest,
 ): Promise<pb.TransferLeaderResponse> {
-  authorize(call.principal, "AdminService.TransferLeader", NOBODYS);
+  authorize(call.principal, "AdminService.TransferLeader", UNOWNED);
   const to = request.to === "" ? null : named("to", request.to);
   return once(call, {
     origin: originOf(call, pb.TransferLeaderRequestSchema, request),
@@ -60,7 +60,7 @@ export async function transferLeader(
     async act(write) {
       const { leader, term } = await call.plane.membership.transfer(to);
       const answer = create(pb.TransferLeaderResponseSchema, { leader, term: String(term) });
-      // The new leader may not take anything yet; it leads all the same.
+      // The transfer is done even if the new leader does not accept writes yet.
       await write("leader.transfer", { scope: "cluster", detail: `to ${leader} in term ${term}` }, answer).catch(
         () => null,
       );
@@ -73,4 +73,25 @@ function named(field: string, id: string): string {
   if (id === "" || id.length > MAX_MEMBER_NAME || !/^[\x21-\x7e]+$/.test(id))
     throw invalid(field, "is not the id of a member");
   return id;
+}
+
+export async function getClusterStatus(call: Call, _request: pb.GetClusterStatusRequest): Promise<pb.ClusterStatus> {
+  authorize(call.principal, "AdminService.GetClusterStatus", UNOWNED);
+  const { plane } = call;
+  const members = await plane.membership.list();
+  const status = plane.logStatus();
+  return create(pb.ClusterStatusSchema, {
+    engine: status.engine,
+    term: String(status.term),
+    leader: status.leader ?? "",
+    isLeader: status.isLeader,
+    lastIndex: String(status.lastIndex),
+    appliedIndex: String(status.appliedIndex),
+    snapshotIndex: String(status.snapshot?.index ?? 0),
+    stateHash: plane.stateHash(),
+    members: [...members],
+    logBytes: status.bytes,
+    writable: status.unwritable === null,
+    unwritableReason: status.unwritable ?? "",
+  });
 }

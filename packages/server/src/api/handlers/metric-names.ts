@@ -1,9 +1,9 @@
-// What can be measured of an allocation, also by other names, by which guides call the same things.
+// The names of metrics in requests, with aliases that other tools use.
 
 import { METRICS } from "@lattice/wire";
 import { invalid } from "../../base/problems.ts";
 
-const ALSO: Readonly<Record<string, (typeof METRICS)[number]>> = {
+const ALIASES: Readonly<Record<string, (typeof METRICS)[number]>> = {
   gpu_util: "gpu_utilization",
   gpu_memory: "gpu_memory_used",
   gpu_power: "gpu_power_draw",
@@ -13,15 +13,15 @@ const ALSO: Readonly<Record<string, (typeof METRICS)[number]>> = {
   network_rx: "network_rx_bytes",
 };
 
-/** Each by its first name. Refuses what there is not. */
-export function metricNames(asked: readonly string[]): readonly string[] {
-  return asked.map((name) => {
-    const known = METRICS.find((one) => one === name) ?? (Object.hasOwn(ALSO, name) ? ALSO[name] : undefined);
+/** Replaces aliases by the main names. Throws `invalid_argument` for an unknown name. */
+export function metricNames(names: readonly string[]): readonly string[] {
+  return names.map((name) => {
+    const known = METRICS.find((one) => one === name) ?? (Object.hasOwn(ALIASES, name) ? ALIASES[name] : undefined);
     if (known !== undefined) return known;
     throw invalid(
       "metrics",
       `there is no metric ${JSON.stringify(name.slice(0, 80))}`,
-      `There are ${METRICS.join(", ")}.`,
+      `The metrics are ${METRICS.join(", ")}.`,
     );
   });
 }

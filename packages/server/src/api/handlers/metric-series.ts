@@ -1,11 +1,11 @@
-// Samples as the series that are asked for: one for each metric and node, or one for each metric over all nodes, where
-// shares are averaged and amounts added up. Pure.
+// Converts samples to the requested series: one per metric and node, or one per metric over all nodes, where shares are
+// averaged and amounts are summed. Pure.
 
 import { create } from "@bufbuild/protobuf";
 import { pb, timestampFromMs } from "@lattice/wire";
 import type { Sample } from "../../lead/telemetry/samples.ts";
 
-/** What agents tell, in which unit it is shown, and how that of several nodes becomes one. */
+/** The metrics of agents, with the unit to show and how values of several nodes are combined. */
 export const MEASURED = {
   cpu_utilization: { unit: "percent", factor: 100, over: "mean" },
   memory_used: { unit: "bytes", factor: 1, over: "sum" },
@@ -14,25 +14,25 @@ export const MEASURED = {
 } as const satisfies Record<string, { unit: string; factor: number; over: "mean" | "sum" }>;
 type MeasuredName = keyof typeof MEASURED;
 
-export interface SeriesAsked {
+interface SeriesQuery {
   readonly mode: "summary" | "per_node";
-  /** Empty: all. */
+  /** Empty for all. */
   readonly metrics: readonly string[];
-  /** Over which samples of several nodes are taken together. */
+  /** Samples of several nodes within one window are combined. */
   readonly windowMs: number;
 }
 
-export function seriesOf(samples: readonly Sample[], { mode, metrics, windowMs }: SeriesAsked): pb.MetricSeries[] {
+export function seriesOf(samples: readonly Sample[], { mode, metrics, windowMs }: SeriesQuery): pb.MetricSeries[] {
   const names = (Object.keys(MEASURED) as MeasuredName[]).filter(
     (name) => metrics.length === 0 || metrics.includes(name),
   );
   const nodes = [...new Set(samples.map(({ node }) => node))].sort();
   return names.flatMap((name) => {
-    const told = samples.filter(({ values }) => values[name] !== undefined);
-    if (told.length === 0) return [];
-    if (mode === "summary") return [series(name, "", overall(name, told, windowMs))];
+    const measured = samples.filter(({ values }) => values[name] !== undefined);
+    if (measured.length === 0) return [];
+    if (mode === "summary") return [series(name, "", combined(name, measured, windowMs))];
     return nodes.flatMap((node) => {
-      const own = told.filter((sample) => sample.node === node);
+      const own = measured.filter((sample) => sample.node === node);
       return own.length === 0
         ? []
         : [
@@ -48,8 +48,8 @@ export function seriesOf(samples: readonly Sample[], { mode, metrics, windowMs }
 
 type Point = readonly [at: number, value: number];
 
-/** Of every window: the mean of each node's samples, and these taken together. */
-function overall(name: MeasuredName, samples: readonly Sample[], windowMs: number): Point[] {
+/** Averages the samples of each node per window, then combines the nodes. */
+function combined(name: MeasuredName, samples: readonly Sample[], windowMs: number): Point[] {
   const windows = new Map<number, Map<string, number[]>>();
   for (const sample of samples) {
     const start = Math.floor(sample.at / windowMs) * windowMs;

@@ -1,6 +1,5 @@
-// Measurements of allocations as reported by their agents; the leader keeps them for an hour. What no agent
-// measures, and what is not remembered any more, is left out, and the answer says why. What the state itself knows
-// of allocations that are compared is shown.
+// Metrics of allocations as reported by their agents; the leader keeps them for an hour. Values that are missing are
+// left out, and the answer gives the reason. Comparisons also show facts from the state.
 
 import { create } from "@bufbuild/protobuf";
 import { type Allocation, isFinal, telemetryOf } from "@lattice/core";
@@ -11,33 +10,33 @@ import type { Call } from "../call.ts";
 import type { RpcName } from "../rpc.ts";
 import { pause } from "../streams/pause.ts";
 import { alignedSeries, type MeasuredLife } from "./aligned-series.ts";
-import { enterContent, isSensitiveWork } from "./content.ts";
+import { authorizeContent, isSensitiveWork } from "./content.ts";
 import { metricNames } from "./metric-names.ts";
 import { MEASURED, seriesOf, shownValue } from "./metric-series.ts";
 import { find } from "./work.ts";
 
 const GPUS_UNMEASURED = "Agents measure processors, memory and storage; GPUs are not measured.";
-const NO_ALERTS = "No thresholds are watched: there is nothing to be warned of.";
-/** Said with every answer that has no values. */
-const NOTHING_YET =
-  "Nothing was measured of it in that time: agents tell every 30 s, every second in debug mode, and the leader remembers an hour.";
+const NO_ALERTS = "No thresholds are configured, so there are no alerts.";
+/** The reason in every answer without values. */
+const NO_SAMPLES =
+  "No samples in that time: agents report every 30 s (every second in debug mode), and the leader keeps one hour.";
 
 const MODES = ["summary", "per_node", "per_gpu"] as const;
-/** A week: what a store keeps at full resolution. */
-const MOST_SECONDS = 7 * 86_400;
-const MOST_COMPARED = 10;
+/** A week, as long as a time-series store keeps full resolution. */
+const MAX_SECONDS = 7 * 86_400;
+const MAX_COMPARED = 10;
 const DEFAULT_SECONDS = 300;
-/** As often as agents tell. */
+/** The report interval of agents. */
 const WINDOW_MS = { prod: 30_000, debug: 1_000, audit: 30_000 } as const;
-const LOOK_EVERY_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 
 export async function queryMetrics(call: Call, request: pb.MetricsRequest): Promise<pb.MetricsResponse> {
   const record = await findFor(call, "AllocationService.QueryMetrics", request.id);
-  const asked = request.mode === "" ? "summary" : request.mode.toLowerCase().replaceAll("-", "_");
-  const mode = MODES.find((one) => one === asked);
+  const name = request.mode === "" ? "summary" : request.mode.toLowerCase().replaceAll("-", "_");
+  const mode = MODES.find((one) => one === name);
   if (mode === undefined) throw invalid("mode", `must be one of ${MODES.join(", ")}`);
   const metrics = metricNames(request.metrics);
-  if (request.durationSeconds > MOST_SECONDS) throw invalid("duration_seconds", `must be at most ${MOST_SECONDS}`);
+  if (request.durationSeconds > MAX_SECONDS) throw invalid("duration_seconds", `must be at most ${MAX_SECONDS}`);
   const telemetryMode = telemetryOf(record.spec, call.plane.now());
   const answer = { allocationId: record.id, mode, telemetryMode };
   if (mode === "per_gpu") return create(pb.MetricsResponseSchema, { ...answer, unavailableReason: GPUS_UNMEASURED });
@@ -48,7 +47,7 @@ export async function queryMetrics(call: Call, request: pb.MetricsRequest): Prom
   return create(pb.MetricsResponseSchema, {
     ...answer,
     series,
-    ...(series.length === 0 ? { unavailableReason: NOTHING_YET } : {}),
+    ...(series.length === 0 ? { unavailableReason: NO_SAMPLES } : {}),
   });
 }
 
@@ -70,14 +69,14 @@ export async function* streamMetrics(
     });
   if (request.alertsOnly) return yield unavailable(NO_ALERTS);
   let after: number = call.plane.now() - DEFAULT_SECONDS * 1000;
-  let told = false;
+  let sent = false;
   while (!call.signal.aborted) {
     const over = isFinal(record.phase);
     for (const sample of await samplesOf(call, record, after)) {
       after = Math.max(after, sample.at);
       const values = valuesOf(sample, metrics);
       if (Object.keys(values).length === 0) continue;
-      told = true;
+      sent = true;
       yield create(pb.MetricsEventSchema, {
         at: timestampFromMs(sample.at),
         allocationId: record.id,
@@ -86,22 +85,22 @@ export async function* streamMetrics(
       });
     }
     if (over || !("nodes" in record.phase)) break;
-    await pause(LOOK_EVERY_MS, call.signal);
+    await pause(POLL_INTERVAL_MS, call.signal);
     record = await find(call, request.id);
   }
-  if (!told && !call.signal.aborted) yield unavailable(NOTHING_YET);
+  if (!sent && !call.signal.aborted) yield unavailable(NO_SAMPLES);
 }
 
 function valuesOf(sample: Sample, metrics: readonly string[]): Record<string, number> {
   const names = Object.keys(MEASURED).filter((name) => metrics.length === 0 || metrics.includes(name));
-  const told = names.filter((name) => sample.values[name] !== undefined);
-  return Object.fromEntries(told.map((name) => [name, shownValue(name, sample)]));
+  const measured = names.filter((name) => sample.values[name] !== undefined);
+  return Object.fromEntries(measured.map((name) => [name, shownValue(name, sample)]));
 }
 
 export async function compareMetrics(call: Call, request: pb.CompareRequest): Promise<pb.Comparison> {
   const ids = [...new Set(request.ids)];
-  if (ids.length < 2 || ids.length > MOST_COMPARED) {
-    throw invalid("ids", `names ${ids.length} allocations; give 2 to ${MOST_COMPARED}`, "For example ids=12,13.");
+  if (ids.length < 2 || ids.length > MAX_COMPARED) {
+    throw invalid("ids", `names ${ids.length} allocations; give 2 to ${MAX_COMPARED}`, "For example ids=12,13.");
   }
   const align = request.align === "" ? "relative" : request.align.toLowerCase();
   if (align !== "relative" && align !== "absolute") throw invalid("align", "must be relative or absolute");
@@ -113,7 +112,7 @@ export async function compareMetrics(call: Call, request: pb.CompareRequest): Pr
     throw invalid(
       "ids",
       "names sensitive and other allocations",
-      "Compare sensitive work with other sensitive work of yours.",
+      "Compare sensitive work only with your other sensitive work.",
     );
   const lives: MeasuredLife[] = [];
   for (const record of records) lives.push(await lifeOf(call, record, metrics));
@@ -121,7 +120,7 @@ export async function compareMetrics(call: Call, request: pb.CompareRequest): Pr
   return create(pb.ComparisonSchema, {
     align,
     allocations: records.map((record, n) => ({ ...comparedOf(call, record), series: series[n] ?? [] })),
-    ...(series.some((one) => one.length > 0) ? {} : { unavailableReason: NOTHING_YET }),
+    ...(series.some((one) => one.length > 0) ? {} : { unavailableReason: NO_SAMPLES }),
   });
 }
 
@@ -134,7 +133,7 @@ async function lifeOf(call: Call, record: Allocation, metrics: readonly string[]
 
 async function findFor(call: Call, rpc: RpcName, id: string): Promise<Allocation> {
   const record = await find(call, id);
-  await enterContent(call, rpc, record);
+  await authorizeContent(call, rpc, record);
   return record;
 }
 

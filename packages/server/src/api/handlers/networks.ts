@@ -1,4 +1,4 @@
-// Network domains: which there are, who is in them, and how long they outlive their last member.
+// Network domains: lists them with their members, and sets how long they outlive their last member.
 
 import { create } from "@bufbuild/protobuf";
 import {
@@ -27,7 +27,7 @@ export async function listDomains(call: Call, request: pb.ListDomainsRequest): P
     (domain) =>
       (request.tenant === "" || domain.tenant === request.tenant) &&
       reaches(call.principal, "NetworkService.ListDomains", { tenant: domain.tenant, user: null }) &&
-      isInSight(call, domain, members),
+      isVisible(call, domain, members),
   );
   const { vniStart, vniEnd, maxDomainsPerTenant } = view.network;
   return create(pb.ListDomainsResponseSchema, {
@@ -86,8 +86,8 @@ function membersOf(view: View): Members {
   return members;
 }
 
-/** One that is an allocation's alone is seen with the allocation. */
-const isInSight = ({ principal }: Call, domain: Domain, members: Members): boolean =>
+/** A private domain is visible to callers who may see its allocation. */
+const isVisible = ({ principal }: Call, domain: Domain, members: Members): boolean =>
   !domain.private || reaches(principal, "AllocationService.Get", ownerIn(domain, members));
 
 const ownerIn = ({ key, tenant }: Domain, members: Members): Target => ({

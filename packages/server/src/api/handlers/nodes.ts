@@ -1,4 +1,4 @@
-// Looking at nodes, and taking them out of service and back.
+// Lists and shows nodes, and takes them out of service and back.
 
 import { create } from "@bufbuild/protobuf";
 import {
@@ -13,21 +13,21 @@ import {
 } from "@lattice/core";
 import { nodeStateFromProto, nodeToProto, ProblemError, pb } from "@lattice/wire";
 import { checkText, invalid, unknownNode, unknownVCluster } from "../../base/problems.ts";
-import { authorize, NOBODYS, type Target } from "../access/authorize.ts";
+import { authorize, type Target, UNOWNED } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { MAX_REASON_LENGTH } from "../limits/limits.ts";
-import { refuseWhileAway } from "./checkpoints.ts";
+import { refuseWithoutStorage } from "./checkpoints.ts";
 import { commit, originOf } from "./commit.ts";
 import { pageOf } from "./page.ts";
 import { isOfTenant } from "./visible.ts";
 
 export async function listNodes(call: Call, request: pb.ListNodesRequest): Promise<pb.ListNodesResponse> {
-  authorize(call.principal, "NodeService.ListNodes", NOBODYS);
+  authorize(call.principal, "NodeService.ListNodes", UNOWNED);
   const states = new Set(request.state.map(stateOf));
   const view = call.plane.view();
   const page = pageOf(view.nodes(), request, (node) => {
     if (states.size > 0 && !states.has(node.state.kind)) return false;
-    // A node without a home serves every vCluster.
+    // A node without a home vCluster serves every vCluster.
     if (request.vcluster !== "" && node.homeVCluster !== null && node.homeVCluster !== request.vcluster) return false;
     if (request.tenant !== "" && !isOf(call, node, request.tenant)) return false;
     return request.group === "" || node.group === request.group;
@@ -41,18 +41,18 @@ export async function listNodes(call: Call, request: pb.ListNodesRequest): Promi
 }
 
 export async function getNode(call: Call, request: pb.GetNodeRequest): Promise<pb.Node> {
-  authorize(call.principal, "NodeService.GetNode", NOBODYS);
+  authorize(call.principal, "NodeService.GetNode", UNOWNED);
   return shown(call, find(call, request.id));
 }
 
-/** Only its agent knows. */
+/** Asks the agent of the node. */
 export async function getNodeCondition(call: Call, request: pb.GetNodeConditionRequest): Promise<pb.NodeCondition> {
-  authorize(call.principal, "NodeService.GetNodeCondition", NOBODYS);
+  authorize(call.principal, "NodeService.GetNodeCondition", UNOWNED);
   const { id } = find(call, request.id);
   const { error, condition } = await call.plane.askImages(id, { case: "condition", value: request }, call.signal);
   if (condition !== undefined) return create(pb.NodeConditionSchema, { ...condition, node: id });
   throw new ProblemError("node_unreachable", {
-    detail: `The agent of node ${id} does not tell its condition${error === "" ? "" : `: ${error}`}.`,
+    detail: `The agent of node ${id} does not report its condition${error === "" ? "" : `: ${error}`}.`,
   });
 }
 
@@ -62,7 +62,7 @@ export async function drainNode(call: Call, request: pb.DrainNodeRequest): Promi
   checkText("reason", request.reason, MAX_REASON_LENGTH);
   const origin = originOf(call, pb.DrainNodeRequestSchema, request);
   const urgent = request.urgent ? { urgent: true } : {};
-  if (request.urgent) await Promise.all(runningOn(call, node).map((record) => refuseWhileAway(call, record)));
+  if (request.urgent) await Promise.all(runningOn(call, node).map((record) => refuseWithoutStorage(call, record)));
   return change(call, node.id, { kind: "node.drain", origin, node: node.id, reason: request.reason, ...urgent });
 }
 
@@ -100,7 +100,7 @@ export async function assignNode(call: Call, request: pb.AssignNodeRequest): Pro
   return change(call, node.id, { kind: "node.assign", origin, node: node.id, vcluster });
 }
 
-/** Of what watches from outside: bad news takes the node down at once, good news brings it back. */
+/** A report of external monitoring: `critical` takes the node down at once, `ok` brings it back. */
 export async function reportHealth(call: Call, request: pb.ReportHealthRequest): Promise<pb.NodeResponse> {
   const node = find(call, request.id);
   authorize(call.principal, "NodeService.ReportHealth", homeOf(call, node));
@@ -143,7 +143,7 @@ const isOf = (call: Call, node: Node, tenant: string): boolean =>
   homeOf(call, node).tenant === tenant ||
   node.claims.some((claim) => claim.tenant === tenant && isOfTenant(call, claim.tenant));
 
-/** That others have a part of it is no secret, which tenants they are is. */
+/** Claims are public, but not the tenants that hold them. */
 function shown(call: Call, node: Node): pb.Node {
   const message = nodeToProto(node, call.plane.liveness(node.id));
   message.homeTenant = homeOf(call, node).tenant ?? "";

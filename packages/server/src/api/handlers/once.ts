@@ -1,46 +1,52 @@
 // Actions outside the log, such as writing a backup, that a repeated request must not repeat. The audit record of the
-// action carries the request id and the answer; a repeated request gets the same answer from any server.
-// Two that ask this server at the same time share what comes out. What has failed is not kept: asking again tries again.
+// action carries the request id and the answer; a repeated request gets the same answer from any server. Concurrent
+// requests to this server share one result. Failures are not stored, so a repeated request tries again.
 
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { AuditAction, Origin } from "@lattice/core";
 import { fromJson, type Json, ProblemError, toJson, withDeadline } from "@lattice/wire";
 import type { Call } from "../call.ts";
 import type { ControlPlane } from "../control-plane.ts";
-import { writeDown } from "./audit.ts";
+import { recordAudit } from "./audit.ts";
 
-export interface Once<D extends DescMessage> {
-  /** Of the request, see `originOf`. */
+interface RepeatableAction<D extends DescMessage> {
+  /** The origin of the request, see `originOf`. */
   readonly origin: Origin;
   readonly schema: D;
-  readonly act: (write: Write<D>) => Promise<MessageShape<D>>;
+  readonly act: (write: WriteRecord<D>) => Promise<MessageShape<D>>;
   /** The answer to a repeated request whose first answer was not stored. */
   readonly again?: () => Promise<MessageShape<D>>;
 }
 
-/** Into the audit log, with the answer where it is kept. */
-export type Write<D extends DescMessage> = (
+/** Writes to the audit log, with the answer if it is to be stored. */
+type WriteRecord<D extends DescMessage> = (
   action: string,
   details: Omit<AuditAction, "action">,
   answer?: MessageShape<D>,
 ) => Promise<unknown>;
 
-interface UnderWay {
+interface RunningAction {
   readonly bodyHash: string;
   readonly answer: Promise<unknown>;
 }
 
-/** Members are also changed in a cluster that is unwell. */
+/** Short, because members are also changed in a degraded cluster. */
 const CATCH_UP_MS = 3_000;
 
-const underWay = new WeakMap<ControlPlane, Map<string, UnderWay>>();
+const running = new WeakMap<ControlPlane, Map<string, RunningAction>>();
 
-export async function once<D extends DescMessage>(call: Call, { origin, schema, act, again }: Once<D>) {
-  const write: Write<D> = (action, details, answer) =>
-    writeDown(call, action, details, origin, answer === undefined ? undefined : JSON.stringify(toJson(schema, answer)));
+export async function once<D extends DescMessage>(call: Call, { origin, schema, act, again }: RepeatableAction<D>) {
+  const write: WriteRecord<D> = (action, details, answer) =>
+    recordAudit(
+      call,
+      action,
+      details,
+      origin,
+      answer === undefined ? undefined : JSON.stringify(toJson(schema, answer)),
+    );
   const { user, requestId, bodyHash } = origin;
   if (requestId === null) return act(write);
-  // What another server has answered must be known here. One that cannot find out does what it is asked to.
+  // The answer of another server must be known here. If this server cannot catch up, it runs the action.
   await call.plane.waitForHead(withDeadline(call.signal, CATCH_UP_MS)).catch(() => undefined);
   const known = call.plane.view().request(user, requestId);
   if (known !== undefined) {
@@ -49,12 +55,12 @@ export async function once<D extends DescMessage>(call: Call, { origin, schema, 
     if (kept !== null) return fromJson(schema, JSON.parse(kept) as Json);
     if (again !== undefined) return again();
   }
-  return inTurn(call, origin, requestId, () => act(write));
+  return shared(call, origin, requestId, () => act(write));
 }
 
-async function inTurn<T>(call: Call, { user, bodyHash }: Origin, requestId: string, act: () => Promise<T>): Promise<T> {
-  const all = underWay.get(call.plane) ?? new Map<string, UnderWay>();
-  underWay.set(call.plane, all);
+async function shared<T>(call: Call, { user, bodyHash }: Origin, requestId: string, act: () => Promise<T>): Promise<T> {
+  const all = running.get(call.plane) ?? new Map<string, RunningAction>();
+  running.set(call.plane, all);
   const key = `${user} ${requestId}`;
   const other = all.get(key);
   if (other !== undefined) {

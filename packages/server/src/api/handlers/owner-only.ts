@@ -1,5 +1,5 @@
-// Access for the owner alone, whatever other rights a caller has: terminals. The refusal names the owner only to callers
-// who may see the allocation.
+// Access to terminals for the owner only, whatever roles a caller has. The refusal names the owner only to callers who
+// may see the allocation.
 
 import type { Allocation } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";

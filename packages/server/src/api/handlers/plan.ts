@@ -1,5 +1,5 @@
-// What a submission would do. It is read and judged as a submission is, so that it fails as that would; then the
-// leader's scheduler is asked instead of the log.
+// Answers what a submission would do. It is parsed and authorized like a submission, so that it fails in the same way;
+// then the leader's scheduler evaluates it, and nothing is written.
 
 import { create } from "@bufbuild/protobuf";
 import { pb, timestampFromMs } from "@lattice/wire";
@@ -8,7 +8,7 @@ import type { Call } from "../call.ts";
 import { originOf } from "./commit.ts";
 import { choiceOf, completeSpec } from "./complete-spec.ts";
 import { suggestionToProto } from "./suggestion.ts";
-import { unofferedFeatures } from "./unoffered.ts";
+import { unavailableFeatures } from "./unavailable-features.ts";
 import { shownTo } from "./visible.ts";
 
 export async function plan(call: Call, request: pb.SubmitRequest): Promise<pb.PlanResponse> {
@@ -37,7 +37,7 @@ export async function plan(call: Call, request: pb.SubmitRequest): Promise<pb.Pl
     warnings: [
       ...call.warnings,
       ...choiceOf(written, spec),
-      ...unofferedFeatures(call.plane.view(), spec).map((missing) => `${missing}: it waits until one does`),
+      ...unavailableFeatures(call.plane.view(), spec).map((missing) => `${missing}: it waits until one does`),
       ...(newTenant ? [`tenant "${spec.tenant}" does not exist and would be created`] : []),
     ],
     tenant: spec.tenant,

@@ -6,32 +6,32 @@ import { parseVClusterId } from "@lattice/core";
 import { pb, timestampFromMs } from "@lattice/wire";
 import { invalid, unknownVCluster } from "../../base/problems.ts";
 import type { QueueEntry } from "../../lead/insight/question.ts";
-import { authorize, NOBODYS } from "../access/authorize.ts";
+import { authorize, UNOWNED } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { pageSize, readToken, tokenAfter } from "./page.ts";
 import { isKnown, shownTo } from "./visible.ts";
 
 export async function getQueue(call: Call, request: pb.GetQueueRequest): Promise<pb.Queue> {
-  authorize(call.principal, "AdminService.GetQueue", NOBODYS);
+  authorize(call.principal, "AdminService.GetQueue", UNOWNED);
   const vcluster = parseVClusterId(request.id);
   if (vcluster === null || call.plane.view().vcluster(vcluster) === undefined) throw unknownVCluster(request.id);
   const token = readToken(request.pageToken) ?? "0";
   if (!/^\d{1,9}$/.test(token)) throw invalid("page_token", "is not a token of this list");
   const from = Number(token);
   const limit = pageSize(request.pageSize);
-  const look = await call.plane.askScheduler({ kind: "queue", vcluster, from, limit });
-  if (look === null) throw unknownVCluster(request.id);
+  const page = await call.plane.askScheduler({ kind: "queue", vcluster, from, limit });
+  if (page === null) throw unknownVCluster(request.id);
   return create(pb.QueueSchema, {
     vcluster,
-    entries: look.waiting.flatMap((waiting, i) => entryOf(call, waiting, from + i + 1)),
-    nextPageToken: from + limit < look.total ? tokenAfter(String(from + limit)) : "",
-    total: look.total,
-    ...(look.asOf === null ? {} : { evaluatedAt: timestampFromMs(look.asOf) }),
+    entries: page.waiting.flatMap((waiting, i) => entryOf(call, waiting, from + i + 1)),
+    nextPageToken: from + limit < page.total ? tokenAfter(String(from + limit)) : "",
+    total: page.total,
+    ...(page.asOf === null ? {} : { evaluatedAt: timestampFromMs(page.asOf) }),
     logIndex: String(call.plane.view().index),
   });
 }
 
-/** None: it has started since, as this server sees it. */
+/** Returns no entry for an allocation that has left the state of this server in the meantime. */
 function entryOf(call: Call, waiting: QueueEntry, position: number): pb.QueueEntry[] {
   const record = call.plane.view().allocation(waiting.id);
   if (record === undefined) return [];

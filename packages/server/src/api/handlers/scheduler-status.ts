@@ -1,11 +1,11 @@
-// Whether the scheduler is at work, for one vCluster or all: the figures of the leader's cycles.
+// The status of the scheduler for one vCluster or all: statistics of the leader's cycles.
 
 import { create } from "@bufbuild/protobuf";
 import { parseVClusterId, type VCluster } from "@lattice/core";
 import { pb, timestampFromMs } from "@lattice/wire";
 import { unknownVCluster } from "../../base/problems.ts";
 import type { CycleFigures } from "../../lead/insight/question.ts";
-import { authorize, NOBODYS } from "../access/authorize.ts";
+import { authorize, UNOWNED } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { inOrder } from "./page.ts";
 
@@ -13,7 +13,7 @@ export async function getSchedulerStatus(
   call: Call,
   request: pb.GetSchedulerStatusRequest,
 ): Promise<pb.SchedulerStatus> {
-  authorize(call.principal, "AdminService.GetSchedulerStatus", NOBODYS);
+  authorize(call.principal, "AdminService.GetSchedulerStatus", UNOWNED);
   const wanted = request.vcluster === "" ? null : parseVClusterId(request.vcluster);
   const view = call.plane.view();
   const vclusters = inOrder(view.vclusters()).filter(({ id }) => request.vcluster === "" || id === wanted);
@@ -38,7 +38,7 @@ const aboutVCluster = ({ id, scheduler, cycleInterval }: VCluster) => ({
   cycleIntervalSeconds: Math.round(cycleInterval / 1000),
 });
 
-/** Nothing where no cycle has run since this leader leads. */
+/** Empty when no cycle has run under this leader. */
 const aboutCycles = (figures: CycleFigures | undefined) =>
   figures === undefined
     ? {}

@@ -1,24 +1,24 @@
-// Metrics of a server by component, current and recorded. The scheduler runs on the leader alone, so its metrics are the
-// leader's on every server; all others are those of the answering server.
+// Metrics of a server by component, current and recorded. The scheduler runs only on the leader, so its metrics come from
+// the leader; all others are those of the answering server.
 
 import { create } from "@bufbuild/protobuf";
 import { ProblemError, pb, timestampFromMs } from "@lattice/wire";
 import { COMPONENTS, type MetricsComponent } from "../../base/observe/components.ts";
 import type { Recorded, RecordedSeries } from "../../base/observe/recorder.ts";
 import { invalid } from "../../base/problems.ts";
-import { authorize, NOBODYS } from "../access/authorize.ts";
+import { authorize, UNOWNED } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 
-/** More than a server remembers; the answer says how far it goes. */
-const MOST_SECONDS = 7 * 86_400;
+/** Longer than a server keeps points; `since` in the answer is the start of the record. */
+const MAX_SECONDS = 7 * 86_400;
 
 export async function getServerMetrics(call: Call, request: pb.GetServerMetricsRequest): Promise<pb.ServerMetrics> {
-  authorize(call.principal, "AdminService.GetServerMetrics", NOBODYS);
+  authorize(call.principal, "AdminService.GetServerMetrics", UNOWNED);
   const { component, durationSeconds } = request;
   if (component !== "" && !isComponent(component)) {
     throw invalid("component", `must be one of ${Object.keys(COMPONENTS).join(", ")}`);
   }
-  if (durationSeconds > MOST_SECONDS) throw invalid("duration_seconds", `must be at most ${MOST_SECONDS}`);
+  if (durationSeconds > MAX_SECONDS) throw invalid("duration_seconds", `must be at most ${MAX_SECONDS}`);
   const wanted = component === "" ? null : component;
   const after = durationSeconds === 0 ? null : call.plane.now() - durationSeconds * 1000;
   if (wanted === "scheduler" && !call.plane.logStatus().isLeader)

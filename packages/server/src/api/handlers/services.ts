@@ -1,5 +1,4 @@
-// The service registry. By default a caller sees the services of its own tenant
-// alone, whatever it asks for.
+// The service registry. By default a caller sees only the services of its own tenant.
 
 import { create } from "@bufbuild/protobuf";
 import { type ServiceEndpoint, serviceEndpoints } from "@lattice/core";
@@ -32,7 +31,7 @@ export async function lookupService(call: Call, request: pb.LookupServiceRequest
   });
 }
 
-/** What the request and the header x-lattice-tenant name narrow what the caller reaches, and never widen it. */
+/** The tenants in the request and in the header x-lattice-tenant narrow the caller's reach and never widen it. */
 function visible(call: Call, named: string): ServiceEndpoint[] {
   const stated = call.statedTenant?.() ?? "";
   const may = reacher(call.principal, "AdminService.LookupService");

@@ -1,6 +1,5 @@
-// Sessions: allocations that are there for a terminal. Creating one submits an allocation that does
-// nothing but hold its nodes, or opens a session on an allocation that runs already; ending one ends
-// the allocation that was made for it.
+// Sessions: bounded allocations for a terminal. Creating one submits an allocation that only holds its nodes, or opens
+// a session on a running allocation; deleting one ends the allocation that was created for it.
 
 import { create } from "@bufbuild/protobuf";
 import {
@@ -27,7 +26,7 @@ import { find, ownerOf } from "./work.ts";
 
 /** Holds the nodes until the session ends or its walltime does. */
 const HOLD = "exec sleep infinity";
-/** What a session is for, unless it is said. */
+/** The intent of a session that states none. */
 const INTENT = "interactive";
 
 export async function createSession(call: Call, request: pb.CreateSessionRequest): Promise<pb.CreateSessionResponse> {
@@ -63,7 +62,7 @@ async function submitSession(call: Call, request: pb.CreateSessionRequest): Prom
 
 function specOf(call: Call, written: pb.AllocationSpec) {
   if (written.entrypoint !== "" || written.command.length > 0 || written.script !== "")
-    throw invalid("allocation.entrypoint", "is not taken by a session", "Its terminal is what runs.");
+    throw invalid("allocation.entrypoint", "is not allowed for a session", "A session runs a terminal instead.");
   if ((written.lifecycle?.walltimeSeconds ?? 0) === 0)
     throw invalid("allocation.lifecycle.walltime_seconds", "must be given for a session", "For example: --walltime=1h");
   const complete = completeSpec(call, { ...written, entrypoint: HOLD }, INTENT);
@@ -148,23 +147,23 @@ async function findSession(call: Call, id: string): Promise<Found> {
   throw new ProblemError("unknown_session", { detail: `There is no session ${JSON.stringify(id.slice(0, 80))}.` });
 }
 
-/** In order of id, as pages need it. */
+/** Sorted by id, as pages require. */
 function openSessions(view: View): (Found & { readonly id: string })[] {
   const found: (Found & { readonly id: string })[] = [];
-  const look = (records: Iterable<Allocation>) => {
+  const collect = (records: Iterable<Allocation>) => {
     for (const record of records)
       if (!isFinal(record.phase))
         for (const session of sessionsOf(record)) found.push({ id: sessionId(record.id, session.n), record, session });
   };
-  look(view.placed());
-  for (const { id } of view.vclusters()) look(view.pending(id));
+  collect(view.placed());
+  for (const { id } of view.vclusters()) collect(view.pending(id));
   return found.sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-function shown(call: Call, record: Allocation, session: Session, lookAgain: boolean): pb.Session {
+function shown(call: Call, record: Allocation, session: Session, evaluate: boolean): pb.Session {
   const { phase } = record;
   const waiting = phase.kind === "pending";
-  const reasonsOf = lookAgain ? call.plane.pendingReasons : call.plane.knownReasons;
+  const reasonsOf = evaluate ? call.plane.pendingReasons : call.plane.knownReasons;
   const estimate = waiting ? call.plane.estimatedStart(record.id) : null;
   return create(pb.SessionSchema, {
     id: sessionId(record.id, session.n),

@@ -4,21 +4,21 @@ import { create } from "@bufbuild/protobuf";
 import { pb, timestampFromMs } from "@lattice/wire";
 import { invalid } from "../../base/problems.ts";
 import type { SignalsRecord, SignalValues } from "../../lead/insight/index.ts";
-import { authorize, NOBODYS } from "../access/authorize.ts";
+import { authorize, UNOWNED } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 
 /** Signals expire unless they are renewed. */
 const DEFAULT_VALID_SECONDS = 3_600;
-const MOST_VALID_SECONDS = 7 * 86_400;
-/** Of each kind: more than any machine has groups, or a queue allocations worth telling of. */
+const MAX_VALID_SECONDS = 7 * 86_400;
+/** Per kind of signal: more than any machine has topology groups. */
 const MAX_VALUES = 100_000;
 /** A checkpoint that takes longer than a day is a mistake in the unit. */
 const MAX_CHECKPOINT_MINUTES = 1_440;
 
 export async function setSignals(call: Call, request: pb.SetSignalsRequest): Promise<pb.Signals> {
-  authorize(call.principal, "AdminService.SetSignals", NOBODYS);
+  authorize(call.principal, "AdminService.SetSignals", UNOWNED);
   const { signals = create(pb.SignalsSchema), validSeconds } = request;
-  if (validSeconds > MOST_VALID_SECONDS) throw invalid("valid_seconds", `must be at most ${MOST_VALID_SECONDS}`);
+  if (validSeconds > MAX_VALID_SECONDS) throw invalid("valid_seconds", `must be at most ${MAX_VALID_SECONDS}`);
   if (signals.validUntil !== undefined) throw invalid("signals.valid_until", "is for answers", "Set valid_seconds.");
   const validMs = (validSeconds === 0 ? DEFAULT_VALID_SECONDS : validSeconds) * 1000;
   const record = await call.plane.askScheduler({ kind: "set_signals", signals: valuesOf(signals), validMs });
@@ -26,7 +26,7 @@ export async function setSignals(call: Call, request: pb.SetSignalsRequest): Pro
 }
 
 export async function getSignals(call: Call, _request: pb.GetSignalsRequest): Promise<pb.Signals> {
-  authorize(call.principal, "AdminService.GetSignals", NOBODYS);
+  authorize(call.principal, "AdminService.GetSignals", UNOWNED);
   const record = await call.plane.askScheduler({ kind: "signals" });
   return record === null ? create(pb.SignalsSchema) : toProto(record);
 }

@@ -1,5 +1,5 @@
 // Every RPC, the server that runs it, and the function that answers it. The type comes from the contract: a missing or
-// superfluous row does not compile, and REST and gRPC offer the same calls.
+// superfluous row does not compile, and REST and gRPC have the same calls.
 
 import type { HandlerRow, HandlerTable } from "../rpc.ts";
 import { getAccounting } from "./accounting.ts";
@@ -7,7 +7,6 @@ import * as allocations from "./allocations.ts";
 import * as audit from "./audit.ts";
 import * as backups from "./backups.ts";
 import * as checkpoints from "./checkpoints.ts";
-import * as cluster from "./cluster.ts";
 import * as config from "./config.ts";
 import * as dags from "./dags.ts";
 import { getDiagnostics } from "./diagnostics.ts";
@@ -24,7 +23,6 @@ import * as nodes from "./nodes.ts";
 import { listNotices } from "./notices.ts";
 import { plan } from "./plan.ts";
 import { getQueue } from "./queue.ts";
-import * as removal from "./removal.ts";
 import { getSchedulerStatus } from "./scheduler-status.ts";
 import { getServerMetrics } from "./server-metrics.ts";
 import * as services from "./services.ts";
@@ -87,12 +85,12 @@ export const handlers: HandlerTable = {
   "AdminService.GetTenant": anywhere(tenants.getTenant),
   "AdminService.ListTenants": anywhere(tenants.listTenants),
   "AdminService.UpdateTenant": anywhere(tenants.updateTenant),
-  "AdminService.DeleteTenant": anywhere(removal.deleteTenant),
+  "AdminService.DeleteTenant": anywhere(tenants.deleteTenant),
   "AdminService.CreateVCluster": anywhere(vclusters.createVCluster),
   "AdminService.GetVCluster": anywhere(vclusters.getVCluster),
   "AdminService.ListVClusters": anywhere(vclusters.listVClusters),
   "AdminService.UpdateVCluster": anywhere(vclusters.updateVCluster),
-  "AdminService.DeleteVCluster": anywhere(removal.deleteVCluster),
+  "AdminService.DeleteVCluster": anywhere(vclusters.deleteVCluster),
   "AdminService.GetQueue": atLeader(getQueue),
   "AdminService.GetSchedulerStatus": atLeader(getSchedulerStatus),
   "AdminService.GetServerMetrics": {
@@ -104,7 +102,7 @@ export const handlers: HandlerTable = {
   "AdminService.SetConfig": anywhere(config.setConfig),
   "AdminService.GetTenantUsage": anywhere(usage.getTenantUsage),
   "AdminService.GetUserUsage": anywhere(usage.getUserUsage),
-  "AdminService.GetClusterStatus": anywhere(cluster.getClusterStatus),
+  "AdminService.GetClusterStatus": anywhere(members.getClusterStatus),
   "AdminService.AddMember": anywhere(members.addMember),
   "AdminService.RemoveMember": anywhere(members.removeMember),
   "AdminService.TransferLeader": anywhere(members.transferLeader),

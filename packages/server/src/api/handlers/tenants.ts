@@ -78,3 +78,12 @@ function find(call: Call, id: string): Tenant {
 const targetOf = (tenant: Tenant): Target => ({ tenant: tenant.id, user: null });
 
 const shown = (call: Call, tenant: Tenant): pb.Tenant => tenantToProto(tenant, call.plane.view().usage(tenant.id));
+
+export async function deleteTenant(call: Call, request: pb.DeleteTenantRequest): Promise<pb.DeleteResponse> {
+  const tenant = parseTenantId(request.id);
+  if (tenant === null) throw unknownTenant(request.id);
+  authorize(call.principal, "AdminService.DeleteTenant", { tenant, user: null });
+  const origin = originOf(call, pb.DeleteTenantRequestSchema, request);
+  const { index } = await commit(call, { kind: "tenant.delete", origin, tenant });
+  return create(pb.DeleteResponseSchema, { id: tenant, logIndex: String(index) });
+}

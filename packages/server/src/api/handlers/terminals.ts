@@ -1,5 +1,5 @@
-// A terminal in a running allocation. Everything that can be refused is refused before anything is
-// opened: an allocation that is not running, a node of another allocation, and every caller but the owner.
+// A terminal in a running allocation. Every check comes before the terminal is opened: the allocation must run, the node
+// must belong to it, and the caller must be its owner.
 
 import { type Allocation, attemptOn, isActive, type NodeId } from "@lattice/core";
 import { ProblemError, type pb } from "@lattice/wire";
@@ -7,7 +7,7 @@ import { checkText, invalid } from "../../base/problems.ts";
 import type { TerminalQuery } from "../../nodes/terminals/relay.ts";
 import type { Call } from "../call.ts";
 import { MAX_COMMAND_LENGTH, MAX_TERM_LENGTH, MAX_TERMINAL_SIDE } from "../limits/limits.ts";
-import { writeDown } from "./audit.ts";
+import { recordAudit } from "./audit.ts";
 import { isSensitiveWork } from "./content.ts";
 import { ownerOnly } from "./owner-only.ts";
 import { find } from "./work.ts";
@@ -24,7 +24,7 @@ export async function* attach(
   const { allocation, node } = query;
   const view = call.plane.view();
   const record = view.allocation(allocation);
-  await writeDown(call, "terminal.open", {
+  await recordAudit(call, "terminal.open", {
     scope: record !== undefined && isSensitiveWork(view, record) ? "sensitive" : "work",
     allocation,
     node,
@@ -77,7 +77,7 @@ function nodeOf(record: Allocation, named: string): NodeId {
   throw invalid("node", `is not a node of allocation ${id}`, `Its nodes are ${phase.nodes.slice(0, 10).join(", ")}.`);
 }
 
-/** What is typed; a size or a second start that makes no sense ends the terminal with its reason. */
+/** Passes input and valid sizes on; ignores other messages. */
 async function* rest(inputs: AsyncIterator<pb.AttachRequest>): AsyncGenerator<pb.AttachRequest> {
   for (let next = await inputs.next(); next.done !== true; next = await inputs.next()) {
     const { message } = next.value;

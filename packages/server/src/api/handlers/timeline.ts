@@ -1,12 +1,12 @@
-// The decisions about one allocation, oldest first: what its record keeps, which is the same on every server and
-// outlives restarts and archiving, and the reservations that the present leader has made for it.
+// The decisions about one allocation, oldest first: the events of its record, which are the same on every server, and
+// the reservations that the present leader has made for it.
 
 import { create } from "@bufbuild/protobuf";
 import type { Allocation } from "@lattice/core";
 import { durationText } from "@lattice/scheduler";
 import { ProblemError, pb, timestampFromMs } from "@lattice/wire";
 import type { ReservationMoment } from "../../lead/insight/index.ts";
-import { eventsOf, leftOutOf } from "../../state/events/events-of.ts";
+import { droppedCount, eventsOf } from "../../state/events/events-of.ts";
 import { authorize } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { find, ownerOf } from "./work.ts";
@@ -25,12 +25,12 @@ export async function getTimeline(call: Call, request: pb.TimelineRequest): Prom
       scores: scores ?? {},
       ...(startsAt === undefined ? {} : { startsAt: timestampFromMs(startsAt) }),
     })),
-    omitted: leftOutOf(record),
+    omitted: droppedCount(record),
     logIndex: String(call.plane.view().index),
   });
 }
 
-/** Without a leader to ask, the rest is still true. */
+/** Returns none without a leader; the rest of the timeline is still complete. */
 async function reservationsOf(call: Call, { id }: Allocation): Promise<readonly ReservationMoment[]> {
   try {
     return await call.plane.askScheduler({ kind: "reservations", id });
@@ -50,7 +50,7 @@ export interface Moment {
   readonly startsAt?: number;
 }
 
-/** Everything that its stream of events has, and the reservations in between. */
+/** Merges the events of the record with the reservations. */
 export function timelineOf(record: Allocation, reservations: readonly ReservationMoment[]): readonly Moment[] {
   const happened = eventsOf(record).map(({ at, kind, text, attempt, nodes, scores }) => ({
     at,
@@ -60,7 +60,7 @@ export function timelineOf(record: Allocation, reservations: readonly Reservatio
     nodes,
     ...(scores === undefined ? {} : { scores }),
   }));
-  // What happened at one instant stays in the order above.
+  // Entries of the same instant keep this order.
   return [...happened, ...reservations.map(reservationMoment)].sort((a, b) => a.at - b.at);
 }
 

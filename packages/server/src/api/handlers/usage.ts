@@ -1,9 +1,16 @@
-// What tenants and users have used, from the ledger. Every figure includes the work that runs now.
+// Usage of tenants and users, from the ledger. Every figure includes running work.
 
 import { create } from "@bufbuild/protobuf";
 import {
   type Amount,
+  beginOf,
+  type Day,
+  dayOf,
+  firstKeptDay,
   type Holder,
+  type Instant,
+  instant,
+  LEDGER_DAYS,
   type Ledger,
   lastDays,
   MS_PER_HOUR,
@@ -19,12 +26,11 @@ import {
   useOf,
   type Window,
 } from "@lattice/core";
-import { milliToFraction, pb, timestampFromMs } from "@lattice/wire";
+import { milliToFraction, parseTimestamp, pb, timestampFromMs, timestampToMs } from "@lattice/wire";
 import { invalid, unknownTenant } from "../../base/problems.ts";
 import { authorize, authorizeList, reacher, reaches } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { MAX_USERS_SHOWN } from "../limits/limits.ts";
-import { formatDay, windowOf } from "./usage-window.ts";
 
 export async function getTenantUsage(call: Call, request: pb.GetTenantUsageRequest): Promise<pb.Usage> {
   const tenant = find(call, request.id);
@@ -45,17 +51,18 @@ export async function getUserUsage(call: Call, request: pb.GetUserUsageRequest):
   return usageOf(call, window, { tenants: named === null ? visibleTenants(call, user) : [named], user });
 }
 
-interface Whose {
+interface UsageScope {
   readonly tenants: readonly TenantId[];
   readonly user: UserName | undefined;
 }
 
-function usageOf(call: Call, window: Window, { tenants, user }: Whose): pb.Usage {
+function usageOf(call: Call, window: Window, { tenants, user }: UsageScope): pb.Usage {
   const view = call.plane.view();
   const { ledger } = view;
   const holders = tenants.map((tenant): Holder => (user === undefined ? { tenant } : { tenant, user }));
   const spent = holders.map((holder) => ledger.spent(holder, window)).reduce(plus, NO_USE);
-  const only = tenants.length === 1 ? view.tenant(tenants[0] ?? ("" as TenantId)) : undefined;
+  const [first] = tenants;
+  const only = tenants.length === 1 && first !== undefined ? view.tenant(first) : undefined;
   const users = only === undefined ? [] : usersOf(call, window, only.id, user);
   return create(pb.UsageSchema, {
     tenant: only?.id ?? "",
@@ -81,13 +88,13 @@ function usageOf(call: Call, window: Window, { tenants, user }: Whose): pb.Usage
   });
 }
 
-/** A part of a shared node is shown as one. */
+/** Rounds shares of a node up. */
 const wholeNodes = <Running extends { readonly nodes: number }>(running: Running): Running => ({
   ...running,
   nodes: Math.ceil(running.nodes),
 });
 
-/** Budgets are the tenant's as a whole and over their own period, whatever was asked about. */
+/** Budgets cover the whole tenant and their own period, independent of the requested window. */
 function budgetsOf(call: Call, { id, quota }: Tenant, { now }: Window) {
   const periodDays = call.config.scheduling.budgetPeriodDays;
   const spent = call.plane.view().ledger.spent({ tenant: id }, lastDays(now, periodDays));
@@ -103,7 +110,7 @@ function budgetsOf(call: Call, { id, quota }: Tenant, { now }: Window) {
   });
 }
 
-/** Of a whole tenant, those whose use the caller may know: its administrators see all. */
+/** Returns the users whose usage the caller may see. */
 function usersOf(call: Call, window: Window, tenant: TenantId, only: UserName | undefined) {
   const { ledger } = call.plane.view();
   const sees = reacher(call.principal, "AdminService.GetUserUsage");
@@ -128,7 +135,7 @@ function daysOf(ledger: Ledger, window: Window, holders: readonly Holder[]) {
   return sums.map((amount, n) => ({ day: formatDay(window.from + n), ...hoursOf(amount) }));
 }
 
-/** Those in which the user has anything that the caller may see. */
+/** Returns the tenants in which the caller may see usage of the user. */
 function visibleTenants(call: Call, user: UserName): TenantId[] {
   const { ledger } = call.plane.view();
   return ledger
@@ -137,7 +144,7 @@ function visibleTenants(call: Call, user: UserName): TenantId[] {
     .filter((tenant) => reaches(call.principal, "AdminService.GetUserUsage", { tenant, user }));
 }
 
-/** No user name holds a bracket and a space. */
+/** The row that sums the users beyond the limit of the ledger. */
 const OTHERS_SHOWN = "(others)";
 const NONE: RunningNow = { allocations: 0, nodes: 0, gpus: 0 };
 
@@ -163,7 +170,7 @@ const hoursOf = ({ nodeMs, gpuMs }: Amount) => ({
   gpuHours: rounded(gpuMs / MS_PER_HOUR),
 });
 
-/** To a few milliseconds: a job of a second still shows. */
+/** Rounds to a few milliseconds, so that a job of one second still shows. */
 const rounded = (hours: number): number => Math.round(hours * 1e6) / 1e6;
 
 function find(call: Call, id: string): Tenant {
@@ -177,4 +184,42 @@ function parseUser(text: string): UserName {
   const user = parseUserName(text);
   if (user === null) throw invalid("user", "is not a user name");
   return user;
+}
+
+// as in the ledger; an instant selects its day.
+
+interface WindowRequest {
+  readonly days?: number | undefined;
+  readonly since: string;
+  readonly until: string;
+}
+
+function windowOf(request: WindowRequest, now: Instant, presetDays: number): Window {
+  const { days, since, until } = request;
+  const today = dayOf(now);
+  if (days !== undefined && (since !== "" || until !== "")) {
+    throw invalid("days", "cannot be combined with since or until", "Give either the number of days or the range.");
+  }
+  if (days !== undefined && (days < 1 || days > LEDGER_DAYS)) {
+    throw invalid("days", `is ${days}; from 1 to ${LEDGER_DAYS}`, `The ledger goes back ${LEDGER_DAYS} days.`);
+  }
+  const to = until === "" ? today : Math.min(today, parseDay("until", until));
+  const preset = Math.max(firstKeptDay(now), to - (days ?? presetDays) + 1);
+  const from = since === "" ? preset : parseDay("since", since);
+  const oldest = firstKeptDay(now);
+  if (from < oldest) {
+    throw invalid("since", `is before ${formatDay(oldest)}`, `The ledger goes back ${LEDGER_DAYS} days.`);
+  }
+  if (from > to) throw invalid(since === "" ? "until" : "since", `no day from ${formatDay(from)} to ${formatDay(to)}`);
+  return { from, to, now };
+}
+
+const formatDay = (day: Day): string => new Date(beginOf(day)).toISOString().slice(0, 10);
+
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+
+function parseDay(field: string, text: string): Day {
+  const at = parseTimestamp(DATE.test(text) ? `${text}T00:00:00Z` : text);
+  if (at !== null) return dayOf(instant(timestampToMs(at)));
+  throw invalid(field, "is not a day", "Write it as 2026-03-01, or as an instant such as 2026-03-01T12:00:00Z.");
 }

@@ -16,7 +16,7 @@ import {
 } from "@lattice/core";
 import { pb, schedulerFromProto, sharingFromProto, vclusterToProto, weightsFromProto } from "@lattice/wire";
 import { checkText, invalid, unknownTenant, unknownVCluster } from "../../base/problems.ts";
-import { authorize, NOBODYS } from "../access/authorize.ts";
+import { authorize, UNOWNED } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { MAX_DESCRIPTION_LENGTH } from "../limits/limits.ts";
 import { commit, originOf } from "./commit.ts";
@@ -67,12 +67,12 @@ export async function createVCluster(call: Call, request: pb.CreateVClusterReque
 }
 
 export async function getVCluster(call: Call, request: pb.GetVClusterRequest): Promise<pb.VCluster> {
-  authorize(call.principal, "AdminService.GetVCluster", NOBODYS);
+  authorize(call.principal, "AdminService.GetVCluster", UNOWNED);
   return shown(call.plane.view(), find(call, request.id), null);
 }
 
 export async function listVClusters(call: Call, request: pb.ListVClustersRequest): Promise<pb.ListVClustersResponse> {
-  authorize(call.principal, "AdminService.ListVClusters", NOBODYS);
+  authorize(call.principal, "AdminService.ListVClusters", UNOWNED);
   const view = call.plane.view();
   const page = pageOf(inOrder(view.vclusters()), request, () => true);
   const running = runningByVCluster(view);
@@ -101,13 +101,13 @@ export async function updateVCluster(call: Call, request: pb.UpdateVClusterReque
     ...(request.maxWalltimeSeconds === undefined ? {} : { maxWalltime: limitOf(request.maxWalltimeSeconds) }),
     ...sharingFromProto(request, vcluster.lending ?? null),
   };
-  if (Object.keys(change).length === 0) throw invalid("body", "changes nothing", "Name what is to change.");
+  if (Object.keys(change).length === 0) throw invalid("body", "changes nothing", "Name at least one field.");
   const origin = originOf(call, pb.UpdateVClusterRequestSchema, request);
   const { index } = await commit(call, { kind: "vcluster.update", origin, vcluster: vcluster.id, change });
   return answer(call, vcluster.id, String(index), weighs ? warning : null);
 }
 
-/** 0 is how the contract writes "no limit". */
+/** 0 means "no limit" in the contract. */
 const limitOf = (s: number | undefined) => (s === undefined || s === 0 ? null : seconds(s));
 
 function schedulerOf(type: pb.SchedulerType): SchedulerKind {
@@ -135,15 +135,25 @@ function answer(call: Call, id: VClusterId, logIndex: string, warning: string | 
   return create(pb.VClusterResponseSchema, { vcluster, logIndex, warnings: warning === null ? [] : [warning] });
 }
 
-/** `running` is null where one vCluster is shown: it is counted then. */
+/** Counts the running allocations itself when `running` is `null`. */
 function shown(view: View, vcluster: VCluster, running: ReadonlyMap<VClusterId, number> | null): pb.VCluster {
   const counts = running ?? runningByVCluster(view);
   return vclusterToProto(vcluster, { pending: view.pendingCount(vcluster.id), running: counts.get(vcluster.id) ?? 0 });
 }
 
-/** One pass over what is placed, which is at most as many as there are nodes. */
+/** One pass over the placed allocations, which are bounded by the number of nodes. */
 function runningByVCluster(view: View): Map<VClusterId, number> {
   const counts = new Map<VClusterId, number>();
   for (const { spec } of view.placed()) counts.set(spec.vcluster, (counts.get(spec.vcluster) ?? 0) + 1);
   return counts;
+}
+
+export async function deleteVCluster(call: Call, request: pb.DeleteVClusterRequest): Promise<pb.DeleteResponse> {
+  const vcluster = parseVClusterId(request.id);
+  if (vcluster === null) throw unknownVCluster(request.id);
+  const tenant = call.plane.view().vcluster(vcluster)?.tenant ?? null;
+  authorize(call.principal, "AdminService.DeleteVCluster", { tenant, user: null });
+  const origin = originOf(call, pb.DeleteVClusterRequestSchema, request);
+  const { index } = await commit(call, { kind: "vcluster.delete", origin, vcluster });
+  return create(pb.DeleteResponseSchema, { id: vcluster, logIndex: String(index) });
 }

@@ -1,8 +1,8 @@
-// What a caller may know of another user's work. Its existence is public. Members of the same tenant, who share its
+// The visible parts of other users' work. Its existence is public. Members of the same tenant, who share its
 // limits, see its id; only callers who may see the work see its owner and name.
 
 import type { Allocation, AllocationId, TenantId } from "@lattice/core";
-import { reaches, reachesOwnAlone } from "../access/authorize.ts";
+import { reaches, reachesOnlyOwn } from "../access/authorize.ts";
 import type { RuleName } from "../access/rules.ts";
 import type { Call } from "../call.ts";
 import { ownerOf } from "./work.ts";
@@ -25,12 +25,12 @@ export function shownTo(call: Call, id: AllocationId | null): Shown {
 export const isKnown = ({ principal }: Call, record: Allocation): boolean =>
   reaches(principal, "AllocationService.Get", ownerOf(record));
 
-/** Whether the caller belongs to it, or looks after it. */
+/** Whether the caller is a member or an administrator of the tenant. */
 export const isOfTenant = ({ principal }: Call, tenant: TenantId): boolean =>
   reaches(principal, "AdminService.GetTenant", { tenant, user: null });
 
 /** The user of a list query; always the caller for roles that see only their own work. */
-export function whoseToList({ principal }: Call, rpc: RuleName, asked: string): string | null {
-  if (!reachesOwnAlone(principal, rpc)) return asked;
-  return asked === "" || asked === principal.user ? principal.user : null;
+export function userToList({ principal }: Call, rpc: RuleName, user: string): string | null {
+  if (!reachesOnlyOwn(principal, rpc)) return user;
+  return user === "" || user === principal.user ? principal.user : null;
 }

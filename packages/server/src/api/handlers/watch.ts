@@ -1,5 +1,5 @@
-// Events as they are committed, from a cursor on. A stream stays open until the caller leaves it,
-// also when the allocation it is about has ended: clients decide what "done" means to them.
+// Events as they are committed, from a cursor on. A stream stays open until the caller closes it, even when the watched
+// allocation has ended: clients decide when they are done.
 
 import { type Event, type LogIndex, logIndex } from "@lattice/core";
 import { eventToProto, parseCursor, type pb } from "@lattice/wire";
@@ -32,7 +32,7 @@ export async function* watch(call: Call, request: pb.WatchRequest): AsyncGenerat
   }
 }
 
-/** One message for all who watch. */
+/** Converted messages, shared by all watchers. */
 const messages = new WeakMap<NumberedEvent, pb.Event>();
 
 function messageOf(numbered: NumberedEvent): pb.Event {
@@ -50,7 +50,7 @@ function cursorOf(text: string): Cursor {
   throw invalid("cursor", "is not a cursor", "Pass the cursor of an event, or the log_index of a list, unchanged.");
 }
 
-/** The position after everything an entry gave rise to. */
+/** Returns the position after all events of an entry. */
 export const endOf = (index: LogIndex): Cursor => ({ index, n: Number.MAX_SAFE_INTEGER });
 
 async function filterOf(call: Call, request: pb.WatchRequest): Promise<(event: Event) => boolean> {
@@ -88,7 +88,7 @@ function visible(call: Call, event: Event): boolean {
 
 const GRANTED: ReadonlySet<string> = new Set(["granted", "revoked"]);
 
-/** Of what is about an allocation and does not name its owner. */
+/** Returns the owner of the allocation for an event that does not name a user. */
 function ownerIn(call: Call, { allocation, user }: Event): Target | null {
   const record = allocation === undefined || user !== undefined ? undefined : call.plane.view().allocation(allocation);
   return record === undefined ? null : ownerOf(record);

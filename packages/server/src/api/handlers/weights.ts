@@ -1,18 +1,19 @@
-// The weights of a vCluster as they are kept: thousandths that sum to one thousand, so that thresholds of the scheduler mean the same
-// in every vCluster. A warning says how requested weights were changed. All zero is kept: the queue is then in submission order.
+// Normalises the weights of a vCluster to thousandths that sum to one thousand, so that thresholds of the scheduler mean
+// the same in every vCluster. A warning says how the requested weights were changed. All zero is kept: the queue is then
+// in submission order.
 
 import type { Factor, Weights } from "@lattice/core";
 
 const WHOLE = 1000;
 
-export interface Weighed {
+interface NormalisedWeights {
   readonly weights: Weights;
   /** `null` when the weights needed no change. */
   readonly warning: string | null;
 }
 
-/** What no weight can be is left as it is, for the state to refuse. */
-export function normalised(weights: Weights): Weighed {
+/** Leaves invalid weights unchanged; `apply` rejects them. */
+export function normalised(weights: Weights): NormalisedWeights {
   const entries = Object.entries(weights) as [Factor, number][];
   const sum = entries.reduce((total, [, weight]) => total + weight, 0);
   const odd = entries.some(([, weight]) => !Number.isInteger(weight) || weight < 0);

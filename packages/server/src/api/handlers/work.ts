@@ -1,22 +1,21 @@
-// What an id may stand for: an allocation, in the live state or in the history, a task group, or an
-// element of one that has not been made or never will be. Callers that need a record of one allocation
-// use `find`; handlers that can show either use `findWork`.
+// Finds the work that an id names: an allocation in the live state or in the history, a task group, or an element that
+// has not been created. Handlers that need one allocation use `find`; handlers that can show either use `findWork`.
 
 import {
   type Allocation,
   type AllocationId,
   type AllocationPhase,
-  type Attempt,
+  attempt,
   elementOf,
   type Hold,
   hasGroupEnded,
   heldIndexes,
   type IndexRange,
   isFinal,
-  type LogIndex,
+  logIndex,
   parseAllocationId,
   type TaskGroup,
-  type UserName,
+  UNKNOWN_USER,
   type View,
   waitingIndexes,
   waitReasons,
@@ -36,7 +35,7 @@ export async function findWork(call: Call, id: string): Promise<Work> {
   if (parsed === null) throw unknownAllocation(id);
   const view = call.plane.view();
   const live = view.allocation(parsed) ?? view.group(parsed) ?? null;
-  const found = live ?? (await call.plane.archived(parsed)) ?? unmadeElement(view, parsed);
+  const found = live ?? (await call.plane.archived(parsed)) ?? uncreatedElement(view, parsed);
   if (found === null) throw unknownAllocation(id);
   return found;
 }
@@ -56,10 +55,9 @@ export const elementsNow = (view: View, group: AllocationId): ElementsNow => ({
   resting: view.restingElements(group),
 });
 
-/** Reasons are shown for one allocation, not in lists: each may take a look at the whole queue. */
-export function shown(call: Call, work: Work, lookAgain: boolean): pb.Allocation {
+/** `evaluate` computes current reasons, which may walk the whole queue; lists show the known ones. */
+export function shown(call: Call, work: Work, evaluate: boolean): pb.Allocation {
   const view = call.plane.view();
-  const logIndex = view.index;
   if (isGroup(work)) {
     const known = work.phase.kind === "pending" ? waitReasons(view, work) : [];
     return groupToProto(work, {
@@ -68,17 +66,17 @@ export function shown(call: Call, work: Work, lookAgain: boolean): pb.Allocation
         ? {}
         : { waitingIndexes: waitingIndexes(view, work), heldIndexes: held(view, work) }),
       ...namedReasons(known),
-      logIndex,
+      logIndex: view.index,
     });
   }
   const waiting = work.phase.kind === "pending";
-  const reasonsOf = lookAgain ? call.plane.pendingReasons : call.plane.knownReasons;
-  // An element that has not been made is unknown to the scheduler.
+  const reasonsOf = evaluate ? call.plane.pendingReasons : call.plane.knownReasons;
+  // An element without a record is unknown to the scheduler.
   const reasons = work.hold !== undefined ? waitReasons(view, work) : waiting ? reasonsOf(work.id) : [];
   return allocationToProto(work, {
     ...namedReasons(reasons),
     estimate: waiting ? call.plane.estimatedStart(work.id) : null,
-    logIndex,
+    logIndex: view.index,
     topologyGroups: groupsOf(view, work),
   });
 }
@@ -95,15 +93,15 @@ const namedReasons = (reasons: readonly { readonly code: string; readonly text: 
   reasonCodes: reasons.map(({ code }) => code),
 });
 
-/** Of what runs; nodes that have left the cluster since are in none. */
+/** The topology groups of running work, without nodes that have left the cluster. */
 function groupsOf(view: View, { phase }: Allocation): readonly string[] {
   if (!("nodes" in phase) || isFinal(phase)) return NONE;
   const groups = new Set(phase.nodes.flatMap((id) => view.node(id)?.group ?? []));
   return [...groups].sort((a, b) => (a < b ? -1 : 1));
 }
 
-/** Answered from the group: it waits its turn, or was cancelled before it came. */
-function unmadeElement(view: View, id: AllocationId): Allocation | null {
+/** Describes an element without a record from its group: it waits, or was cancelled before it was created. */
+function uncreatedElement(view: View, id: AllocationId): Allocation | null {
   const element = elementOf(id);
   const group = element === null ? undefined : view.group(element.group);
   if (element === null || group === undefined) return null;
@@ -114,10 +112,10 @@ function unmadeElement(view: View, id: AllocationId): Allocation | null {
     user: group.user,
     spec: group.spec,
     submittedAt: group.submittedAt,
-    phase: state === "waiting" ? waits(group) : neverMade(view, group),
-    attempt: 0 as Attempt,
+    phase: state === "waiting" ? pendingPhase(group) : cancelledPhase(view, group),
+    attempt: attempt(0),
     requeues: 0,
-    pendingSinceIndex: 0 as LogIndex,
+    pendingSinceIndex: logIndex(0),
     scores: {},
     backfilled: false,
     element,
@@ -129,16 +127,16 @@ function unmadeElement(view: View, id: AllocationId): Allocation | null {
 function holdOf(view: View, group: TaskGroup, index: number): { readonly hold?: Hold } {
   const as = view.elementHold(group, index);
   if (as === null) return group.hold === undefined ? {} : { hold: group.hold };
-  return { hold: { as, by: (as === "user" ? group.user : "") as UserName, since: group.submittedAt } };
+  return { hold: { as, by: as === "user" ? group.user : UNKNOWN_USER, since: group.submittedAt } };
 }
 
-const waits = (group: TaskGroup): AllocationPhase => ({
+const pendingPhase = (group: TaskGroup): AllocationPhase => ({
   kind: "pending",
   since: group.submittedAt,
   cause: "submitted",
 });
 
-const neverMade = (view: View, group: TaskGroup): AllocationPhase => ({
+const cancelledPhase = (view: View, group: TaskGroup): AllocationPhase => ({
   kind: "cancelled",
   by: group.cancelled?.by ?? group.user,
   reason: group.cancelled?.reason ?? "",
@@ -146,14 +144,14 @@ const neverMade = (view: View, group: TaskGroup): AllocationPhase => ({
   startedAt: null,
   endedAt: "endedAt" in group.phase ? group.phase.endedAt : view.at,
   exitCode: null,
-  message: group.cancelled?.message ?? "it was cancelled before its turn came",
+  message: group.cancelled?.message ?? "cancelled before it was created",
 });
 
 const SEVERAL = /^([1-9]\d{0,14})_\[([0-9,-]+)\]$/;
 /** More than this in one id is a mistake. */
 const MAX_RANGES = 1_000;
 
-/** "12_[3-9,20]"; null: it names one thing. */
+/** Parses "12_[3-9,20]"; `null` for any other id. */
 export function severalElements(id: string): { readonly group: string; readonly elements: IndexRange[] } | null {
   const match = SEVERAL.exec(id);
   if (match === null) return null;

@@ -1,14 +1,14 @@
-// Token buckets by name. A bucket that has filled up again is the same as one that was never used, so those
-// are forgotten first when there are too many; time comes in as an argument.
+// Token buckets by name. A full bucket equals a new one, so full buckets are evicted first when there are too many.
+// Time is an argument.
 
 export interface Rate {
-  /** Most at once. */
+  /** The capacity of the bucket. */
   readonly burst: number;
   readonly perSecond: number;
 }
 
-export interface Buckets {
-  /** Takes one token; answers 0, or how long until there is one. */
+interface Buckets {
+  /** Takes one token. Returns 0, or the milliseconds until one is available. */
   take(name: string, rate: Rate, nowMs: number): number;
   readonly size: number;
 }
@@ -19,7 +19,7 @@ interface Bucket {
   readonly fullAfterMs: number;
 }
 
-/** Callers within the last minute, each with a few buckets. */
+/** Enough for a few buckets per caller of the last minute. */
 const MAX_BUCKETS = 50_000;
 
 export function createBuckets(most = MAX_BUCKETS): Buckets {

@@ -1,6 +1,5 @@
-// How often and how many: asked once per call, after the caller is known and before anything is looked up.
-// What is over a limit is refused at once with the time to wait; nothing is queued, because a queue of
-// refused work is what a flood wants.
+// Rate limits and limits on concurrent streams, checked once per call after authentication. Calls over a limit are
+// refused at once with the time to wait. Nothing is queued, because a queue of excess calls would grow in a flood.
 
 import { ProblemError } from "@lattice/wire";
 import type { Principal } from "../../base/auth/principal.ts";
@@ -11,19 +10,19 @@ import { type RpcLimit, streamLimitOf, unaryLimitOf } from "./rpc-limits.ts";
 export interface Gate {
   /** Throws `rate_limited`. */
   enter(principal: Principal, rpc: string): void;
-  /** The same for a stream, which takes a place until the function that comes back is called. */
+  /** The same for a stream, which counts as open until the returned function is called. */
   open(principal: Principal, rpc: string): () => void;
-  /** Streams open now, whatever kind. */
+  /** The number of open streams of all kinds. */
   readonly streams: number;
 }
 
-export interface GateOptions {
-  /** As they are now: they may be changed while the server runs. */
+interface GateOptions {
+  /** Returns the current limits, which may change while the server runs. */
   readonly limits: () => Config["rateLimits"];
-  /** Whether callers have identities; without, the general limits would only bound the one user there is. */
+  /** Whether callers are authenticated. Without authentication the general limits do not apply. */
   readonly identified: boolean;
   readonly now?: () => number;
-  /** A refusal, by the option that bounds it. */
+  /** Called for each refusal with the option of the limit. */
   readonly refused?: (option: string) => void;
 }
 
@@ -45,11 +44,17 @@ export function createGate({ limits: current, identified, now = () => performanc
   function general({ user, tenant }: Principal): void {
     if (!identified) return;
     const limits = current();
-    const mine = limits.userRequestsPerSecond;
-    if (mine > 0) take(`u ${user}`, perSecond(mine), "user_requests_per_second", `${mine} calls a second for a user`);
-    const ours = tenant === null ? 0 : tenantFigure(limits, tenant);
-    if (ours > 0)
-      take(`t ${tenant}`, perSecond(ours), "tenant_requests_per_second", `${ours} calls a second for ${tenant}`);
+    const perUser = limits.userRequestsPerSecond;
+    if (perUser > 0)
+      take(`u ${user}`, perSecond(perUser), "user_requests_per_second", `${perUser} calls a second for a user`);
+    const perTenant = tenant === null ? 0 : tenantRate(limits, tenant);
+    if (perTenant > 0)
+      take(
+        `t ${tenant}`,
+        perSecond(perTenant),
+        "tenant_requests_per_second",
+        `${perTenant} calls a second for ${tenant}`,
+      );
   }
 
   function named(principal: Principal, limit: RpcLimit | null): void {
@@ -71,19 +76,19 @@ export function createGate({ limits: current, identified, now = () => performanc
       named(principal, limit);
       if (limit.kind !== "concurrent") return () => undefined;
       const most = current()[limit.key];
-      const place = `${limit.key} ${principal.user}`;
-      const before = open.get(place) ?? 0;
+      const key = `${limit.key} ${principal.user}`;
+      const before = open.get(key) ?? 0;
       if (before >= most) {
         refused?.(limit.option);
         throw tooMany(before, most, limit.option);
       }
-      open.set(place, before + 1);
+      open.set(key, before + 1);
       streams += 1;
       return () => {
         streams -= 1;
-        const left = (open.get(place) ?? 1) - 1;
-        if (left > 0) open.set(place, left);
-        else open.delete(place);
+        const left = (open.get(key) ?? 1) - 1;
+        if (left > 0) open.set(key, left);
+        else open.delete(key);
       };
     },
     get streams() {
@@ -92,8 +97,8 @@ export function createGate({ limits: current, identified, now = () => performanc
   };
 }
 
-/** A tenant may have any name, such as that of a property that every object has. */
-const tenantFigure = ({ tenants, tenantRequestsPerSecond }: Config["rateLimits"], tenant: string): number =>
+/** `hasOwn`, because a tenant may be called like a property of every object. */
+const tenantRate = ({ tenants, tenantRequestsPerSecond }: Config["rateLimits"], tenant: string): number =>
   (Object.hasOwn(tenants, tenant) ? tenants[tenant] : undefined) ?? tenantRequestsPerSecond;
 
 const perSecond = (figure: number): Rate => ({ burst: figure * BURST_S, perSecond: figure });

@@ -1,11 +1,11 @@
-// Which calls have a limit of their own, as data: by the name of the method, whatever service it is in. All
-// calls share the general limits besides. Terminals are counted where they all pass, on the leader.
+// The limits of single RPCs as data, by the name of the method. The general limits apply to every call in addition.
+// Terminals are counted on the leader, where all of them pass.
 
 import type { Config } from "../../base/config/index.ts";
 
-/** Keys of `rate_limits` that bound how often. */
+/** Keys of `rate_limits` for rates. */
 type RateKey = "queryMetricsPerMinute" | "diagnosticsPerMinute" | "comparePerMinute";
-/** And how many at once. */
+/** Keys of `rate_limits` for concurrent streams. */
 type StreamKey = "streamLogsMaxConcurrent" | "streamMetricsMaxConcurrent" | "watchMaxConcurrent" | "proxyMaxConcurrent";
 
 export type RpcLimit =

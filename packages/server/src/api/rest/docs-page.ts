@@ -1,5 +1,5 @@
-// The API description as a page to read: one HTML document without scripts, fonts or anything else
-// from elsewhere, made from the OpenAPI document, so that it cannot say something different.
+// The API description as a page: one HTML document without scripts, fonts or other external resources, generated from
+// the OpenAPI document.
 
 import type { OpenApiDocument } from "@lattice/wire";
 

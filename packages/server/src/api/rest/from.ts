@@ -1,4 +1,4 @@
-// Where an HTTP request comes from, and its headers by name.
+// The origin of an HTTP request for the access log, and its headers by name.
 
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { FastifyRequest } from "fastify";
@@ -7,15 +7,15 @@ import type { From } from "../../base/observe/access-log.ts";
 import { certificateOn } from "../../base/tls/shown.ts";
 
 export const fromOf = (request: FastifyRequest): From => ({
-  door: "rest",
+  interface: "rest",
   method: request.method,
   path: request.url,
   remote: request.ip,
 });
 
-/** Of a connection that is to become something else. */
-export const fromUpgrade = (request: IncomingMessage, door: From["door"] = "websocket"): From => ({
-  door,
+/** For a connection that is upgraded. */
+export const fromUpgrade = (request: IncomingMessage, kind: From["interface"] = "websocket"): From => ({
+  interface: kind,
   method: request.method ?? "GET",
   path: request.url ?? "/",
   remote: request.socket.remoteAddress ?? "",

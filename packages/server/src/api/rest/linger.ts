@@ -3,7 +3,7 @@
 
 import type { Duplex } from "node:stream";
 
-/** For the last word to arrive: a connection that is cut off with bytes unread may lose it. */
+/** Time for the response to arrive: closing a connection with unread bytes may discard it. */
 export const LINGER_MS = 2_000;
 
 export function lingerAtMost(socket: Duplex, withinMs = LINGER_MS): void {

@@ -1,10 +1,10 @@
-// Paths that do not exist, and methods that a path does not take (405 with Allow). Fastify does not
-// tell the two apart, so the routes are looked through again; only failed requests pay for it.
+// Answers unknown paths with 404, and methods that a path does not support with 405 and Allow. Fastify does not
+// distinguish them, so the routes are searched again for failed requests.
 
 import { type Problem, problem, routes } from "@lattice/wire";
 import type { FastifyInstance } from "fastify";
+import { logEarlyRefusal } from "../early-refusal.ts";
 import type { ApiContext } from "../invoke.ts";
-import { refusedEarly } from "../refused-early.ts";
 import { fromOf, headersOf } from "./from.ts";
 import { sendProblem } from "./problems.ts";
 import { isTerminal } from "./terminals.ts";
@@ -14,7 +14,7 @@ export interface PlainRoute {
   readonly path: string;
 }
 
-export function addNotFound(app: FastifyInstance, door: ApiContext, pages: readonly PlainRoute[]): void {
+export function addNotFound(app: FastifyInstance, api: ApiContext, pages: readonly PlainRoute[]): void {
   const known = [...routes().map((route) => ({ method: route.httpMethod as string, path: route.path })), ...pages].map(
     ({ method, path }) => ({ method, pattern: new RegExp(`^${path.replace(/:[a-z_]+/g, "[^/]+")}/?$`) }),
   );
@@ -24,15 +24,15 @@ export function addNotFound(app: FastifyInstance, door: ApiContext, pages: reado
     const shown = path.length > 200 ? `${path.slice(0, 200)}...` : path;
     const refuse = (what: Problem) => {
       const headers = headersOf(request.raw);
-      void refusedEarly(door, { error: what, code: what.code, from: fromOf(request), headers });
+      void logEarlyRefusal(api, { error: what, code: what.code, from: fromOf(request), headers });
       return sendProblem(reply, what);
     };
     if (allowed.length === 0 && isTerminal(path)) {
-      return refuse(problem("upgrade_required", { detail: `${shown} is a terminal, which is a WebSocket.` }));
+      return refuse(problem("upgrade_required", { detail: `${shown} is a terminal and needs a WebSocket.` }));
     }
-    if (allowed.length === 0) return refuse(problem("not_found", { detail: `There is nothing at ${shown}.` }));
+    if (allowed.length === 0) return refuse(problem("not_found", { detail: `No resource at ${shown}.` }));
     reply.header("allow", allowed.join(", "));
-    const detail = `${shown} does not take ${request.method}; it takes ${allowed.join(", ")}.`;
+    const detail = `${shown} does not support ${request.method}; it supports ${allowed.join(", ")}.`;
     return refuse(problem("method_not_allowed", { detail }));
   });
 }

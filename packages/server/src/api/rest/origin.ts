@@ -1,27 +1,25 @@
-// Web pages must not drive a cluster that believes its callers. A browser on the same machine can
-// reach a loopback port, so without authentication a page from elsewhere is turned away: by its
-// Origin, and, where a name was made to point here (DNS rebinding), by its Host. With authentication the
-// configuration may name origins whose pages are answered.
+// Web pages must not control a cluster without authentication. A browser can reach a loopback port, so requests of
 
-import type { IncomingHttpHeaders } from "node:http";
+import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import { isIP } from "node:net";
 import { hostname } from "node:os";
 import { ProblemError } from "@lattice/wire";
 import type { FastifyInstance } from "fastify";
-import type { Config } from "../../base/config/index.ts";
-import { isLoopback } from "../../base/config/index.ts";
+import { type Config, isLoopback } from "../../base/config/index.ts";
 import type { ApiContext } from "../invoke.ts";
-import { allowOrigin, answerPreflight } from "./cross-origin.ts";
+
+// foreign pages are refused by their Origin, and by their Host in case of DNS rebinding. With authentication the
+// configuration may allow origins.
 
 export function addOriginCheck(app: FastifyInstance, { config }: ApiContext): void {
   const { allowedOrigins } = config.api;
-  // Nearly every request names the same host.
-  let known = "";
+  // Nearly every request has the same host, so the last accepted one is cached.
+  let accepted = "";
   app.addHook("onRequest", (request, reply, done) => {
     const { host = "", origin } = request.headers;
-    const refusal = host === known && origin === undefined ? null : foreignOf(request.headers, config.api);
+    const refusal = host === accepted && origin === undefined ? null : refuseOrigin(request.headers, config.api);
     if (refusal !== null) return done(refusal);
-    known = host;
+    accepted = host;
     if (origin === undefined || !allowedOrigins.includes(origin)) return done();
     allowOrigin(reply.raw, origin);
     if (request.method !== "OPTIONS" || request.headers["access-control-request-method"] === undefined) return done();
@@ -33,23 +31,23 @@ export function addOriginCheck(app: FastifyInstance, { config }: ApiContext): vo
 type OriginRules = Pick<Config["api"], "allowedOrigins" | "restListen" | "auth">;
 
 /** Returns `null` for an allowed origin. Also used for WebSockets, which bypass the hooks. */
-export function foreignOf(headers: IncomingHttpHeaders, api: OriginRules): ProblemError | null {
+export function refuseOrigin(headers: IncomingHttpHeaders, api: OriginRules): ProblemError | null {
   const { origin, host = "" } = headers;
   if (origin !== undefined && !sameHost(origin, host) && !api.allowedOrigins.includes(origin)) {
-    return foreign(`pages of ${origin}`, api.auth.kind === "none" ? LOCAL_ONLY : NOT_NAMED);
+    return foreign(`pages of ${origin}`, api.auth.kind === "none" ? LOCAL_ONLY : NOT_ALLOWED);
   }
   const local = isLoopback(api.restListen.host);
   return local && !isOwnName(host) ? foreign(`requests for the host ${host}`, LOCAL_ONLY) : null;
 }
 
-const LOCAL_ONLY = "Without authentication only local programs and the server's own pages are answered.";
-const NOT_NAMED = "Pages of other addresses are answered when api.allowed_origins names them.";
+const LOCAL_ONLY = "Without authentication, only local programs and the server's own pages may call it.";
+const NOT_ALLOWED = "Add the origin to api.allowed_origins.";
 
 function sameHost(origin: string, host: string): boolean {
   return URL.canParse(origin) && new URL(origin).host === host;
 }
 
-/** A name without a dot cannot be registered by a stranger. */
+/** An attacker cannot register a name without a dot. */
 export function isOwnName(host: string): boolean {
   const name = host
     .replace(/:[0-9]+$/, "")
@@ -61,3 +59,28 @@ export function isOwnName(host: string): boolean {
 
 const foreign = (what: string, hint: string): ProblemError =>
   new ProblemError("forbidden", { detail: `This server does not answer ${what.slice(0, 200)}.`, hint });
+
+// credentials are not requested.
+
+const METHODS = "GET, POST, PUT, PATCH, DELETE";
+/** Request headers that are not on the CORS safelist. */
+const HEADERS =
+  "authorization, content-type, last-event-id, x-lattice-consistent, x-lattice-min-index, x-lattice-tenant";
+const READABLE = "retry-after, x-lattice-log-index, x-lattice-stale";
+/** Seconds for which a browser caches the preflight. */
+const MAX_AGE_SECONDS = "600";
+
+/** Sets the raw response, because streams and proxied answers write their own headers. */
+function allowOrigin(response: ServerResponse, origin: string): void {
+  response.setHeader("access-control-allow-origin", origin);
+  response.setHeader("access-control-expose-headers", READABLE);
+  response.setHeader("vary", "origin");
+}
+
+/** Answers a preflight request, which carries no token. */
+function answerPreflight(response: ServerResponse): void {
+  response.setHeader("access-control-allow-methods", METHODS);
+  response.setHeader("access-control-allow-headers", HEADERS);
+  response.setHeader("access-control-max-age", MAX_AGE_SECONDS);
+  response.writeHead(204).end();
+}

@@ -1,5 +1,5 @@
-// What a page shows when it opens a WebSocket. A browser lets it set no headers but one, the list of protocols that it speaks: the token
-// comes as one of these, since addresses end up in logs and histories. In a cluster without authentication the user is in the query.
+// Headers of a WebSocket that a page opens. A browser lets a page set only the list of protocols, so the token is one of
+// them; the address would end up in logs and histories. Without authentication the user is in the query.
 
 import type { IncomingMessage } from "node:http";
 import { bearerFromProtocols, offeredProtocols } from "@lattice/wire";
@@ -7,7 +7,7 @@ import type { Headers } from "../../base/auth/principal.ts";
 import { USER_HEADER } from "../../base/auth/stated.ts";
 import { headersOf } from "./from.ts";
 
-/** Headers come first where there are any. */
+/** Real headers take precedence. */
 export function pageHeaders(request: IncomingMessage): Headers {
   const shown = headersOf(request);
   const protocols = offeredProtocols(shown("sec-websocket-protocol"));
@@ -24,18 +24,18 @@ export function pageHeaders(request: IncomingMessage): Headers {
 
 export interface RenewableHeaders {
   readonly headers: Headers;
-  /** This token counts from now on; whether it is any good is found when it is looked at. */
-  show(token: string): void;
+  /** Replaces the token. It is verified at the next check. */
+  setToken(token: string): void;
 }
 
-/** Of a connection that outlives tokens. */
+/** For a connection that outlives its first token. */
 export function renewable(first: Headers): RenewableHeaders {
-  let shown: string | null = null;
-  const value = (name: string) => (name === "authorization" && shown !== null ? `Bearer ${shown}` : first(name));
+  let current: string | null = null;
+  const value = (name: string) => (name === "authorization" && current !== null ? `Bearer ${current}` : first(name));
   return {
     headers: Object.assign(value, { certificate: first.certificate ?? (() => null) }),
-    show(token) {
-      shown = token;
+    setToken(token) {
+      current = token;
     },
   };
 }

@@ -1,5 +1,4 @@
-// Public pages besides the RPCs: health, readiness, metrics, the description of the
-// API, and whether and how to log in.
+// Public pages besides the RPCs: health, readiness, metrics, the API description, and the login parameters.
 
 import { openapi } from "@lattice/wire";
 import type { FastifyInstance } from "fastify";
@@ -13,8 +12,8 @@ interface Page extends PlainRoute {
   readonly answer: () => Answer | Promise<Answer>;
 }
 
-export function addPages(app: FastifyInstance, door: ApiContext): readonly PlainRoute[] {
-  const pages = pagesOf(door);
+export function addPages(app: FastifyInstance, api: ApiContext): readonly PlainRoute[] {
+  const pages = pagesOf(api);
   for (const { method, path, answer } of pages) {
     app.route({
       method,
@@ -35,30 +34,30 @@ const json = (value: unknown, status = 200): Answer => ({
   body: JSON.stringify(value),
 });
 
-function once(make: () => string): () => string {
-  let made: string | null = null;
+function lazy(render: () => string): () => string {
+  let text: string | null = null;
   return () => {
-    made ??= make();
-    return made;
+    text ??= render();
+    return text;
   };
 }
 
-function pagesOf(door: ApiContext): readonly Page[] {
+function pagesOf(api: ApiContext): readonly Page[] {
   // Rendered once: the pages are public, so requests must be cheap.
-  const described = once(() => JSON.stringify(openapi()));
-  const documented = once(() => docsPage(openapi()));
+  const described = lazy(() => JSON.stringify(openapi()));
+  const documented = lazy(() => docsPage(openapi()));
   const get = (path: string, answer: Page["answer"]): Page => ({ method: "GET", path, answer });
-  const health = () => healthOf(door);
-  const ready = () => readinessOf(door);
+  const health = () => healthOf(api);
+  const ready = () => readinessOf(api);
   const description200 = () => ({ type: "application/json; charset=utf-8", body: described() });
   const docs = () => ({ type: HTML, body: documented() });
-  const discovery = () => json(discoveryOf(door.config.api));
+  const discovery = () => json(discoveryOf(api.config.api));
   return [
     get("/healthz", health),
     { ...get("/healthz", health), method: "HEAD" },
     get("/readyz", ready),
     { ...get("/readyz", ready), method: "HEAD" },
-    get("/metrics", async () => ({ type: door.metrics.contentType, body: await door.metrics.render() })),
+    get("/metrics", async () => ({ type: api.metrics.contentType, body: await api.metrics.render() })),
     get("/api/v1/openapi.json", description200),
     get("/v1/openapi.json", description200),
     get("/api/v1/docs", docs),
@@ -68,7 +67,7 @@ function pagesOf(door: ApiContext): readonly Page[] {
   ];
 }
 
-/** What a client needs to log in. */
+/** The login parameters of a client. */
 function discoveryOf({ auth, oidcScopes }: Config["api"]): Readonly<Record<string, string>> {
   if (auth.kind === "oidc") {
     const provider = { idp_url: auth.issuer, issuer: auth.issuer, client_id: auth.clientId };
@@ -77,11 +76,11 @@ function discoveryOf({ auth, oidcScopes }: Config["api"]): Readonly<Record<strin
   }
   if (auth.kind === "hmac")
     return { authentication: "hmac", detail: "Tokens are made with a shared secret: `lattice admin token create`." };
-  const detail = "Authentication is not configured: the server believes the user that a client states.";
+  const detail = "Authentication is not configured: the server trusts the user name that a client states.";
   return { authentication: "none", detail };
 }
 
-/** The process is alive and answers; whether it can do its work is `readyz`. */
+/** Liveness only; `readyz` says whether the server can serve. */
 function healthOf({ plane }: ApiContext): Answer {
   const status = plane.logStatus();
   return json({

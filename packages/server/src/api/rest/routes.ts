@@ -1,8 +1,7 @@
 // One Fastify route per REST binding of the contract. A route only reads the request and writes
-// the answer; everything in between is `invoke`.
 
 import type { Message } from "@bufbuild/protobuf";
-import { pb, type Query, type Route, requestFromHttp, routes } from "@lattice/wire";
+import { jsonPieces, pb, type Query, type Route, requestFromHttp, routes } from "@lattice/wire";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import {
   type ApiContext,
@@ -17,23 +16,24 @@ import {
   streamStalled,
 } from "../invoke.ts";
 import type { RpcName } from "../rpc.ts";
-import { bodyOf } from "./answer-body.ts";
 import { fromOf, headersOf } from "./from.ts";
 import { sendStream } from "./stream.ts";
 import { chooseFormat } from "./stream-format.ts";
 
-export function addRoutes(app: FastifyInstance, door: ApiContext): void {
+// the answer; everything in between is `invoke`.
+
+export function addRoutes(app: FastifyInstance, api: ApiContext): void {
   for (const route of routes()) {
     const rpc = `${route.service}.${route.method}` as RpcName;
     app.route({
       method: route.httpMethod,
       url: route.path,
-      handler: route.kind === "unary" ? unary(door, route, rpc) : stream(door, route, rpc),
+      handler: route.kind === "unary" ? unary(api, route, rpc) : stream(api, route, rpc),
     });
   }
 }
 
-function unary(door: ApiContext, ownRoute: Route, ownRpc: RpcName) {
+function unary(api: ApiContext, ownRoute: Route, ownRpc: RpcName) {
   const submits = ownRpc === "AllocationService.Submit";
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const warnings: string[] = [];
@@ -41,15 +41,15 @@ function unary(door: ApiContext, ownRoute: Route, ownRpc: RpcName) {
     const route = submits && isDag(request.body) ? dagRoute() : ownRoute;
     const rpc = `${route.service}.${route.method}` as RpcName;
     const message = requestFromHttp(route, inputOf(request, query), warnings);
-    const answer = await invokeUnary(door, rpc, message, arrivalOf(request, query, warnings));
+    const answer = await invokeUnary(api, rpc, message, arrivalOf(request, query, warnings));
     reply.header("content-type", "application/json; charset=utf-8");
-    reply.header(LOG_INDEX_HEADER, indexOf(door, answer));
-    if (door.plane.stale()) reply.header(STALE_HEADER, "true");
+    reply.header(LOG_INDEX_HEADER, indexOf(api, answer));
+    if (api.plane.stale()) reply.header(STALE_HEADER, "true");
     return reply.send(bodyOf(route, answer));
   };
 }
 
-/** Where allocations are submitted, a workflow of them may be as well. */
+/** DAGs may be submitted to the path of allocations. */
 function isDag(body: unknown): boolean {
   const { dag, allocations } = (body ?? {}) as { readonly dag?: unknown; readonly allocations?: unknown };
   return Array.isArray(allocations) || (typeof dag === "object" && dag !== null && !Array.isArray(dag));
@@ -57,14 +57,14 @@ function isDag(body: unknown): boolean {
 
 function dagRoute(): Route {
   const found = routes().find(({ method, httpMethod }) => method === "SubmitDag" && httpMethod === "POST");
-  if (found === undefined) throw new Error("no route takes workflows");
+  if (found === undefined) throw new Error("the contract has no route for SubmitDag");
   return found;
 }
 
-function stream(door: ApiContext, route: Route, rpc: RpcName) {
+function stream(api: ApiContext, route: Route, rpc: RpcName) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const { format: asked, ...query } = request.query as Query;
-    const format = chooseFormat(route, request.headers.accept, typeof asked === "string" ? asked : undefined);
+    const { format: requested, ...query } = request.query as Query;
+    const format = chooseFormat(route, request.headers.accept, typeof requested === "string" ? requested : undefined);
     const message = requestFromHttp(route, inputOf(request, query));
     resume(message, request.headers["last-event-id"]);
     const gone = new AbortController();
@@ -73,15 +73,15 @@ function stream(door: ApiContext, route: Route, rpc: RpcName) {
       enter = resolve;
     });
     const meta: StreamMeta = { ...arrivalOf(request, query, []), signal: gone.signal, onAdmitted: enter };
-    const source = invokeStream(door, rpc, message, meta);
-    const headers = { [LOG_INDEX_HEADER]: String(door.plane.view().index) };
-    const patienceMs = door.config.rateLimits.stalledStreamTimeout;
-    const stalled = () => streamStalled(door, rpc);
-    await sendStream(reply, { source, admitted, format, headers, gone, patienceMs, stalled });
+    const source = invokeStream(api, rpc, message, meta);
+    const headers = { [LOG_INDEX_HEADER]: String(api.plane.view().index) };
+    const stallTimeoutMs = api.config.rateLimits.stalledStreamTimeout;
+    const stalled = () => streamStalled(api, rpc);
+    await sendStream(reply, { source, admitted, format, headers, gone, stallTimeoutMs, stalled });
   };
 }
 
-/** A browser that reconnects repeats the first URL; the header says how far it has come since. */
+/** A browser that reconnects repeats the first URL; the header has the last received cursor. */
 function resume(message: Message, lastEventId: string | string[] | undefined): void {
   if (typeof lastEventId !== "string" || lastEventId === "") return;
   if (message.$typeName === pb.WatchRequestSchema.typeName) (message as pb.WatchRequest).cursor = lastEventId;
@@ -104,4 +104,25 @@ function arrivalOf(request: FastifyRequest, query: Query, warnings: readonly str
     consistent: query.consistent === "true" || query.consistent === "1",
     warnings,
   };
+}
+
+// encoded record by record into one buffer, since a large string would be copied several times.
+
+/** Two records of most lists. */
+const MAX_TEXT = 4_096;
+
+function bodyOf(route: Route, answer: Message): string | Buffer {
+  const pieces = jsonPieces(route.rpc.output, answer);
+  let length = 0;
+  for (const piece of pieces) length += piece.length;
+  return length <= MAX_TEXT ? pieces.join("") : encoded(pieces);
+}
+
+function encoded(pieces: readonly string[]): Buffer {
+  let bytes = 0;
+  for (const piece of pieces) bytes += Buffer.byteLength(piece);
+  const body = Buffer.allocUnsafe(bytes);
+  let at = 0;
+  for (const piece of pieces) at += body.write(piece, at);
+  return body;
 }

@@ -1,12 +1,13 @@
-// The REST listener. Fastify carries it with everything it need not do switched off: no request
-// log, no schema compiler, one hook.
+// The REST listener: Fastify without request log and schema compiler, and with one hook.
 
 import type { Server as SecureServer } from "node:https";
 import type { Socket } from "node:net";
+import { type Json, ProblemError, parseBody } from "@lattice/wire";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import type { ListenAddress } from "../../base/config/index.ts";
 import { HANDSHAKE_TIMEOUT_MS } from "../../base/tls/grpc.ts";
 import type { TlsSource } from "../../base/tls/source.ts";
+import { logEarlyRefusal } from "../early-refusal.ts";
 import type { ApiContext } from "../invoke.ts";
 import {
   CONNECTIONS_CHECK_MS,
@@ -16,8 +17,6 @@ import {
   MAX_HEADER_BYTES,
   MAX_PARAM_LENGTH,
 } from "../limits/limits.ts";
-import { refusedEarly } from "../refused-early.ts";
-import { readBody } from "./body.ts";
 import { fromOf, headersOf } from "./from.ts";
 import { addNotFound } from "./not-found.ts";
 import { addOriginCheck } from "./origin.ts";
@@ -27,27 +26,20 @@ import { addProxy } from "./proxy/http.ts";
 import { addRoutes } from "./routes.ts";
 import { serveTerminals } from "./terminals.ts";
 
-export interface Listener {
+interface RestListener {
   readonly port: number;
-  /** Stops accepting and resolves when the requests under way are answered, or after the deadline. */
+  /** Stops accepting and resolves when the running requests are answered, or after the deadline. */
   close(deadlineMs: number): Promise<void>;
-}
-
-export interface RestListener extends Listener {
   /** Serves a connection that came to another port, after its handshake. */
   accept(socket: Socket): void;
 }
 
-export async function startRest(
-  door: ApiContext,
-  address: ListenAddress,
-  tls: TlsSource | null,
-): Promise<RestListener> {
-  const app = createApp(door, tls);
+export async function startRest(api: ApiContext, address: ListenAddress, tls: TlsSource | null): Promise<RestListener> {
+  const app = createApp(api, tls);
   await app.listen({ host: address.host, port: address.port });
-  app.server.headersTimeout = door.config.api.headersTimeout;
+  app.server.headersTimeout = api.config.api.headersTimeout;
   app.server.maxConnections = MAX_CONNECTIONS;
-  const terminals = serveTerminals(app.server, door);
+  const terminals = serveTerminals(app.server, api);
   const bound = app.server.address();
   return {
     port: typeof bound === "object" && bound !== null ? bound.port : address.port,
@@ -64,8 +56,8 @@ export async function startRest(
   };
 }
 
-export function createApp(door: ApiContext, tls: TlsSource | null = null): FastifyInstance {
-  const { headersTimeout, requestTimeout } = door.config.api;
+export function createApp(api: ApiContext, tls: TlsSource | null = null): FastifyInstance {
+  const { headersTimeout, requestTimeout } = api.config.api;
   const limits = {
     connectionsCheckingInterval: Math.min(CONNECTIONS_CHECK_MS, headersTimeout / 2, requestTimeout / 2),
     handshakeTimeout: Math.min(HANDSHAKE_TIMEOUT_MS, headersTimeout),
@@ -77,38 +69,63 @@ export function createApp(door: ApiContext, tls: TlsSource | null = null): Fasti
     logger: false,
     bodyLimit: MAX_BODY_BYTES,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    requestTimeout: door.config.api.requestTimeout,
+    requestTimeout: api.config.api.requestTimeout,
     forceCloseConnections: "idle",
     exposeHeadRoutes: false,
-    // A request that comes during the stop is answered with the same problem as everywhere.
+    // A request during the stop gets the same problem as over gRPC.
     return503OnClosing: false,
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH, ignoreTrailingSlash: true },
-    frameworkErrors: (error, request, reply) => void refuse(door, error, request, reply),
-    clientErrorHandler: (error, socket) => answerUnreadable(door, error, socket),
+    frameworkErrors: (error, request, reply) => void refuse(api, error, request, reply),
+    clientErrorHandler: (error, socket) => answerUnreadable(api, error, socket),
   });
   tls?.onChange(() => (app.server as unknown as SecureServer).setSecureContext(ownOf(tls)));
-  // Every type comes here: what is neither JSON nor YAML is refused by name.
+  // All content types are parsed here; types other than JSON and YAML are refused.
   app.removeAllContentTypeParsers();
-  // JSON is named besides, because Fastify remembers the parser of a named type only.
+  // JSON is named explicitly, because Fastify caches the parser of named types only.
   app.addContentTypeParser(["application/json", "*"], { parseAs: "buffer" }, parse);
-  app.setErrorHandler((error, request, reply) => refuse(door, error, request, reply));
-  addOriginCheck(app, door);
-  addRoutes(app, door);
-  addProxy(app, door);
-  addNotFound(app, door, addPages(app, door));
+  app.setErrorHandler((error, request, reply) => refuse(api, error, request, reply));
+  addOriginCheck(app, api);
+  addRoutes(app, api);
+  addProxy(app, api);
+  addNotFound(app, api, addPages(app, api));
   return app;
 }
 
-function refuse(door: ApiContext, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const what = problemOfError(error, door.logger);
-  void refusedEarly(door, { error, code: what.code, from: fromOf(request), headers: headersOf(request.raw) });
+function refuse(api: ApiContext, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const what = problemOfError(error, api.logger);
+  void logEarlyRefusal(api, { error, code: what.code, from: fromOf(request), headers: headersOf(request.raw) });
   return sendProblem(reply, what);
 }
 
-/** Where there is an authority, programs may show a certificate; who shows none, or a wrong one, needs a token. */
+/** With an authority, programs may present a certificate; without a valid one they need a token. */
 function ownOf(tls: TlsSource) {
   const { cert, key, ca } = tls.current();
   return { cert, key, ...(ca === null ? {} : { ca, requestCert: true, rejectUnauthorized: false }) };
 }
 
 const parse = async (request: FastifyRequest, bytes: Buffer) => readBody(request.headers["content-type"], bytes);
+
+// `curl -d`, JSON is tried first and YAML second.
+
+const UNDECLARED = new Set(["", "application/x-www-form-urlencoded"]);
+
+async function readBody(contentType: string | undefined, bytes: Buffer): Promise<Json | undefined> {
+  const type = (contentType ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  if (!UNDECLARED.has(type)) return parseBody(contentType, bytes);
+  try {
+    return await parseBody("application/json", bytes);
+  } catch (error) {
+    if (!(error instanceof ProblemError) || error.problem.code !== "malformed_body") throw error;
+    // A body that looks like JSON gets the errors of the JSON parser.
+    return parseBody("application/yaml", bytes).catch((asYaml: unknown) => {
+      throw looksLikeJson(bytes) ? error : asYaml;
+    });
+  }
+}
+
+const SPACE = new Set([0x20, 0x09, 0x0a, 0x0d]);
+
+function looksLikeJson(bytes: Buffer): boolean {
+  const first = bytes.find((byte) => !SPACE.has(byte));
+  return first === 0x7b || first === 0x5b;
+}

@@ -10,15 +10,15 @@ import { type Problem, ProblemError, pb, problemToJson, type Route, skippedLine,
 export interface StreamFormat {
   readonly contentType: string;
   readonly encode: (message: Message) => Uint8Array | string;
-  /** Sent when nothing happens; null: nothing can be sent without meaning something. */
+  /** Sent while the stream is idle; `null` when the format has no such message. */
   readonly keepalive: string | null;
-  /** The last words when the stream fails after its start; null: the connection is cut instead. */
+  /** The message for a failure after the start; `null` closes the connection instead. */
   readonly failure: (what: Problem) => string | null;
 }
 
-export function chooseFormat(route: Route, accept: string | undefined, asked: string | undefined): StreamFormat {
+export function chooseFormat(route: Route, accept: string | undefined, requested: string | undefined): StreamFormat {
   const isLog = route.rpc.output.typeName === pb.LogChunkSchema.typeName;
-  if (asked !== undefined) return byName(route, asked, isLog);
+  if (requested !== undefined) return byName(route, requested, isLog);
   for (const wanted of (accept ?? "").split(",")) {
     const type = wanted.split(";")[0]?.trim().toLowerCase() ?? "";
     if (type === "text/event-stream") return events(route);
@@ -28,10 +28,10 @@ export function chooseFormat(route: Route, accept: string | undefined, asked: st
   return isLog ? raw : lines(route);
 }
 
-function byName(route: Route, asked: string, isLog: boolean): StreamFormat {
-  if (asked === "sse") return events(route);
-  if (asked === "ndjson" || asked === "json") return lines(route);
-  if (asked === "raw" && isLog) return raw;
+function byName(route: Route, requested: string, isLog: boolean): StreamFormat {
+  if (requested === "sse") return events(route);
+  if (requested === "ndjson" || requested === "json") return lines(route);
+  if (requested === "raw" && isLog) return raw;
   const detail = "is not a format of this stream";
   const hint = `The formats are ${isLog ? "raw, " : ""}ndjson and sse.`;
   throw new ProblemError("invalid_argument", {
@@ -41,14 +41,14 @@ function byName(route: Route, asked: string, isLog: boolean): StreamFormat {
   });
 }
 
-/** Many watchers are sent the same message: it is written down once. */
-const written = new WeakMap<Message, string>();
+/** Encoded messages, shared by all watchers. */
+const encoded = new WeakMap<Message, string>();
 
 function jsonOf(route: Route, message: Message): string {
-  const known = written.get(message);
+  const known = encoded.get(message);
   if (known !== undefined) return known;
   const text = toJsonText(route.rpc.output, message);
-  written.set(message, text);
+  encoded.set(message, text);
   return text;
 }
 
@@ -77,6 +77,6 @@ const raw: StreamFormat = {
     return chunk.skipped === "" ? chunk.data : Buffer.concat([Buffer.from(skippedLine(chunk)), chunk.data]);
   },
   keepalive: null,
-  // A clean end would say that this was the whole log.
+  // A clean end would mean that the log is complete.
   failure: () => null,
 };

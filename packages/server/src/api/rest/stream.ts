@@ -1,6 +1,6 @@
-// Writing a stream to an HTTP client at the client's pace: the source is not asked for more while
-// the socket has not taken what it was given, so a log of any size passes through a few buffers.
-// An error before the first item is answered by a status; a later one travels inside the stream.
+// Writes a stream to an HTTP client at the client's pace: the source is read again when the socket has taken the last
+// item, so memory stays bounded for a log of any size. An error before the first item becomes a status; a later one is
+// sent inside the stream.
 
 import type { ServerResponse } from "node:http";
 import { problemOf } from "@lattice/wire";
@@ -8,19 +8,19 @@ import type { FastifyReply } from "fastify";
 import type { Item } from "../invoke.ts";
 import { STREAM_KEEPALIVE_MS, STREAM_START_GRACE_MS } from "../limits/limits.ts";
 import { drained } from "../streams/drained.ts";
+import { encodeItem } from "./encode-item.ts";
 import type { StreamFormat } from "./stream-format.ts";
-import { written } from "./written.ts";
 
-export interface StreamJob {
+interface StreamJob {
   readonly source: AsyncIterator<Item>;
-  /** Resolves when the caller is let in, however long that takes. */
+  /** Resolves when the caller is authenticated and within its limits. */
   readonly admitted: Promise<void>;
   readonly format: StreamFormat;
   readonly headers: Readonly<Record<string, string>>;
-  /** Aborted when the client has gone. */
+  /** Aborted when the client disconnects. */
   readonly gone: AbortController;
-  /** How long a client may leave what it was given untaken. */
-  readonly patienceMs: number;
+  /** How long a client may stop reading. */
+  readonly stallTimeoutMs: number;
   readonly stalled: () => void;
 }
 
@@ -29,21 +29,21 @@ export async function sendStream(reply: FastifyReply, job: StreamJob): Promise<v
   const { raw } = reply;
   raw.once("close", () => job.gone.abort());
   const first = job.source.next();
-  await Promise.race([first, job.admitted.then(patience)]);
+  await Promise.race([first, job.admitted.then(startGrace)]);
   reply.hijack();
   raw.writeHead(200, {
     ...job.headers,
     "content-type": job.format.contentType,
     "cache-control": "no-store",
-    // Proxies must not gather events.
+    // Proxies must not buffer events.
     "x-accel-buffering": "no",
   });
   raw.flushHeaders();
   await pump(raw, job, first);
 }
 
-/** Long enough for a refusal to show, short enough not to be noticed. */
-function patience(): Promise<void> {
+/** Time for an early refusal to become a status. */
+function startGrace(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, STREAM_START_GRACE_MS));
 }
 
@@ -55,26 +55,26 @@ async function pump(raw: ServerResponse, job: StreamJob, first: Promise<Iterator
   try {
     for (let next = await first; next.done !== true; next = await source.next()) {
       if (raw.destroyed) return;
-      if (!raw.write(written(format, next.value)) && !raw.destroyed) await drained(raw, job.patienceMs);
+      if (!raw.write(encodeItem(format, next.value)) && !raw.destroyed) await drained(raw, job.stallTimeoutMs);
     }
     raw.end();
   } catch (error) {
     if (problemOf(error).code === "stream_stalled") {
       job.stalled();
-      letGo(raw, job.patienceMs);
+      destroyAfter(raw, job.stallTimeoutMs);
     }
-    const lastWords = format.failure(problemOf(error));
-    if (lastWords === null) raw.destroy();
-    else raw.end(lastWords);
+    const failure = format.failure(problemOf(error));
+    if (failure === null) raw.destroy();
+    else raw.end(failure);
   } finally {
     clearInterval(timer);
     await source.return?.();
   }
 }
 
-/** The reason lies behind what the client has not taken; it has as long again to come to it. */
-function letGo(raw: ServerResponse, patienceMs: number): void {
-  const timer = setTimeout(() => raw.destroy(), patienceMs);
+/** The failure comes after the unread bytes, so the client gets the same time again to read it. */
+function destroyAfter(raw: ServerResponse, timeoutMs: number): void {
+  const timer = setTimeout(() => raw.destroy(), timeoutMs);
   timer.unref();
   raw.once("close", () => clearTimeout(timer));
 }

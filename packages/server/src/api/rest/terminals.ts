@@ -1,6 +1,5 @@
-// Terminals over HTTP: a WebSocket for browsers and for the command line. What is asked for comes
-// with the request's query, and is refused with a status before the connection is upgraded. From
-// then on binary frames are the bytes of the terminal, and text frames the other messages of the
+// Terminals over HTTP: a WebSocket for browsers and the CLI. The parameters are in the query; a refusal is an HTTP status
+// before the upgrade. After it, binary frames are the bytes of the terminal, and text frames the other messages of the
 // contract as JSON.
 
 import { createHash } from "node:crypto";
@@ -23,34 +22,34 @@ import {
   toJson,
   type WebSocketConnection,
 } from "@lattice/wire";
+import { logEarlyRefusal } from "../early-refusal.ts";
 import { type ApiContext, invokeStream, messagesOf } from "../invoke.ts";
 import { MAX_TERMINAL_FRAME_BYTES, TERMINAL_PINGS } from "../limits/limits.ts";
-import { refusedEarly } from "../refused-early.ts";
 import { fromUpgrade, headersOf } from "./from.ts";
 import { lingerAtMost } from "./linger.ts";
-import { foreignOf } from "./origin.ts";
+import { refuseOrigin } from "./origin.ts";
 import { pageHeaders, type RenewableHeaders, renewable } from "./page-headers.ts";
 import { CHALLENGE, retryAfterOf } from "./problems.ts";
-import { placeOf } from "./proxy/place.ts";
-import { passUpgrade } from "./proxy/upgrade.ts";
+import { parseProxyPath } from "./proxy/path.ts";
+import { proxyUpgrade } from "./proxy/upgrade.ts";
 
 const ALLOCATION = /^(?:\/api)?\/v1\/allocations\/([^/]{1,200})\/attach$/;
 const SESSION = /^(?:\/api)?\/v1\/sessions\/([^/]{1,200})\/terminal$/;
 
-/** Whether there is a WebSocket, and nothing else. */
+/** Whether the path serves only WebSockets. */
 export const isTerminal = (path: string): boolean => ALLOCATION.test(path) || SESSION.test(path);
 
-export function serveTerminals(server: Server, door: ApiContext): { close(): void } {
+export function serveTerminals(server: Server, api: ApiContext): { close(): void } {
   const open = new Set<Duplex>();
   server.on("upgrade", (request, socket, head) => {
     open.add(socket);
     socket.on("error", () => socket.destroy());
     socket.once("close", () => open.delete(socket));
     lingerAtMost(socket);
-    serve(door, request, socket, head).catch((error: unknown) => {
+    serve(api, request, socket, head).catch((error: unknown) => {
       const { code } = problemOf(error);
       const headers = pageHeaders(request);
-      void refusedEarly(door, { error, code, from: fromUpgrade(request), headers });
+      void logEarlyRefusal(api, { error, code, from: fromUpgrade(request), headers });
       refuse(socket, problemOf(error));
     });
   });
@@ -61,13 +60,13 @@ export function serveTerminals(server: Server, door: ApiContext): { close(): voi
   };
 }
 
-async function serve(door: ApiContext, request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-  const foreign = foreignOf(request.headers, door.config.api);
+async function serve(api: ApiContext, request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+  const foreign = refuseOrigin(request.headers, api.config.api);
   if (foreign !== null) throw foreign;
   const url = new URL(request.url ?? "/", "http://localhost");
-  const place = placeOf(request.url ?? "/");
-  if (place !== null) {
-    return passUpgrade(door, place, { request, socket, head, headers: pageHeaders(request) });
+  const proxyPath = parseProxyPath(request.url ?? "/");
+  if (proxyPath !== null) {
+    return proxyUpgrade(api, proxyPath, { request, socket, head, headers: pageHeaders(request) });
   }
   const start = startOf(url);
   const key = keyOf(request);
@@ -83,8 +82,8 @@ async function serve(door: ApiContext, request: IncomingMessage, socket: Duplex,
     warnings: [],
     signal: gone.signal,
   };
-  const source = invokeStream(door, "SessionService.Attach", inbox.requests, arrival);
-  // Until the terminal is open a refusal is an HTTP status.
+  const source = invokeStream(api, "SessionService.Attach", inbox.requests, arrival);
+  // A refusal before the terminal is open becomes an HTTP status.
   const first = await source.next();
   if (first.done === true || gone.signal.aborted) throw new ProblemError("shutting_down");
   const offered = offeredProtocols(headerOf(request, "sec-websocket-protocol"));
@@ -98,7 +97,7 @@ async function serve(door: ApiContext, request: IncomingMessage, socket: Duplex,
     maxMessageBytes: MAX_TERMINAL_FRAME_BYTES,
     mask: () => new Uint8Array(0),
   });
-  const stopPings = watchOver(connection, socket, door.config.sessions.keepaliveTimeout);
+  const stopPings = startPings(connection, socket, api.config.sessions.keepaliveTimeout);
   void listen(connection, inbox, caller).finally(() => inbox.end());
   void connection.closed.then(() => gone.abort());
   try {
@@ -144,7 +143,7 @@ const queryOf = (url: URL, name: string): string | undefined => url.searchParams
 
 const headerOf = (request: IncomingMessage, name: string): string | undefined => headersOf(request)(name);
 
-/** The proof that this end speaks the protocol (RFC 6455, section 4.2.2). */
+/** Returns Sec-WebSocket-Accept (RFC 6455, section 4.2.2). */
 function keyOf(request: IncomingMessage): string {
   const key = headerOf(request, "sec-websocket-key") ?? "";
   const version = headerOf(request, "sec-websocket-version");
@@ -169,7 +168,7 @@ async function listen(connection: WebSocketConnection, inbox: Inbox, caller: Ren
       const json = parseJsonText(message.text);
       const token = tokenIn(json);
       if (token === null) await inbox.put(fromJson(pb.AttachRequestSchema, json));
-      else caller.show(token);
+      else caller.setToken(token);
     } catch (error) {
       const what = problemOf(error);
       await connection.sendText(JSON.stringify({ problem: problemToJson(what) }));
@@ -179,12 +178,12 @@ async function listen(connection: WebSocketConnection, inbox: Inbox, caller: Ren
   }
 }
 
-/** A token in place of the first one is no message of the terminal: only this connection knows what it was opened with. */
+/** A renewed token, which concerns this connection and is not a message of the terminal. */
 const tokenIn = (json: unknown): string | null =>
   typeof json === "object" && json !== null && "token" in json && typeof json.token === "string" ? json.token : null;
 
 /** Pings the client and closes the terminal of a client that no longer answers. */
-function watchOver(connection: WebSocketConnection, socket: Duplex, silenceMs: number): () => void {
+function startPings(connection: WebSocketConnection, socket: Duplex, silenceMs: number): () => void {
   const timer = setInterval(() => {
     if (performance.now() - connection.heardAt() > silenceMs) socket.destroy();
     else connection.ping();
@@ -194,7 +193,7 @@ function watchOver(connection: WebSocketConnection, socket: Duplex, silenceMs: n
 
 interface Inbox {
   readonly requests: AsyncIterable<Message>;
-  /** Resolves when it was taken. */
+  /** Resolves when the message was consumed. */
   put(message: pb.AttachRequest): Promise<void>;
   end(): void;
 }

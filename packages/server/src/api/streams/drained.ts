@@ -1,16 +1,16 @@
-// Waiting until a client has taken what it was given. A client that takes nothing for too long is not waited
-// for any more: its place, and whatever the source of its stream holds, are wanted by others.
+// Waits until a client has read what was written. A client that reads nothing for too long is disconnected, so that its
+// slot and the resources of its stream become free.
 
 import { ProblemError } from "@lattice/wire";
 
-/** What an outlet of either door offers. */
-export interface Outlet {
+/** The writable side of a REST or gRPC stream. */
+interface Outlet {
   on(event: "drain" | "close", listener: () => void): unknown;
   off(event: "drain" | "close", listener: () => void): unknown;
 }
 
-/** Resolves when it drained or closed; rejects with `stream_stalled` after `patienceMs`. */
-export function drained(outlet: Outlet, patienceMs: number): Promise<void> {
+/** Resolves when it drained or closed; rejects with `stream_stalled` after `timeoutMs`. */
+export function drained(outlet: Outlet, timeoutMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const settle = (how: () => void) => () => {
       clearTimeout(timer);
@@ -20,13 +20,13 @@ export function drained(outlet: Outlet, patienceMs: number): Promise<void> {
     };
     const done = settle(resolve);
     const timer = setTimeout(
-      settle(() => reject(stalled(patienceMs))),
-      patienceMs,
+      settle(() => reject(stalled(timeoutMs))),
+      timeoutMs,
     );
     outlet.on("drain", done);
     outlet.on("close", done);
   });
 }
 
-const stalled = (patienceMs: number): ProblemError =>
-  new ProblemError("stream_stalled", { detail: `Nothing of the stream was read for ${patienceMs / 1_000} s.` });
+const stalled = (timeoutMs: number): ProblemError =>
+  new ProblemError("stream_stalled", { detail: `The client has not read the stream for ${timeoutMs / 1_000} s.` });

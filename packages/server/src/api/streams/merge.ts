@@ -1,7 +1,6 @@
-// Several sources as one, in the order in which their items arrive. Each source is asked for one
-// item at a time and only again once that item was taken, so that a slow reader holds back every
-// source and memory stays bounded by their number. No promise is raced: a source that is silent for
-// days would gather something for every item of the others.
+// Merges several sources in order of arrival. Each source is read one item at a time, and again only when that item was
+// consumed, so that a slow reader slows every source and memory stays bounded. Promise.race is not used: it would add
+// a callback to the promise of an idle source for every item of the others.
 
 type Arrived<T> = { readonly i: number; readonly result: IteratorResult<T> } | { readonly error: unknown };
 

@@ -1,5 +1,5 @@
-// The one hook that says who calls. A token that was verified is remembered by its hash until it
-// expires, because verifying one costs more than the rest of a small call.
+// Authenticates the callers of the API. A verified token is cached by its hash until it expires, because verification
+// costs more than the rest of a small call.
 
 import { createHash } from "node:crypto";
 import { ProblemError } from "@lattice/wire";
@@ -12,25 +12,25 @@ import { statedPrincipal } from "./stated.ts";
 import { createVerifier } from "./verify.ts";
 
 export interface Authenticator {
-  /** At once when the token is known. Throws or rejects with a ProblemError. */
+  /** Synchronous when the token is cached. Throws or rejects with a ProblemError. */
   authenticate(headers: Headers): Principal | Promise<Principal>;
   /** Verifies the token again, for streams that stay open. */
   again(headers: Headers): Promise<Principal>;
 }
 
-interface Remembered {
+interface CachedToken {
   readonly principal: Principal;
   readonly untilMs: number;
 }
 
-/** Cache size; beyond it the oldest tokens are verified again when they return. */
-const MAX_REMEMBERED = 10_000;
-/** Larger ones are not tokens. */
+/** The size of the cache; the oldest token is evicted first. */
+const MAX_CACHED = 10_000;
+/** No real token is longer. */
 const MAX_TOKEN_LENGTH = 16_384;
 
-export interface AuthenticatorOptions {
+interface AuthenticatorOptions {
   readonly now?: () => number;
-  /** Of the tokens of jobs, where there is a provider. */
+  /** Keys of job tokens, for a cluster with an identity provider. */
   readonly jobKeys?: JobKeys;
   /** Default: client certificates are not accepted. */
   readonly certificates?: Certificates;
@@ -45,14 +45,14 @@ export function createAuthenticator(
   // Narrowed once for the functions below.
   const rules = auth;
   const verifier = createVerifier(auth, jobKeys);
-  const remembered = new Map<string, Remembered>();
+  const cache = new Map<string, CachedToken>();
   let keys = jobKeys();
 
-  /** A key that counts no more counts for nothing that was believed because of it. */
+  /** Clears the cache when a key has expired, since cached tokens may depend on it. */
   function forgetOldKeys(): void {
     const before = keys;
     keys = jobKeys();
-    if (!before.every((key) => keys.includes(key))) remembered.clear();
+    if (!before.every((key) => keys.includes(key))) cache.clear();
   }
 
   async function verify(token: string, key: string): Promise<Principal> {
@@ -60,8 +60,8 @@ export function createAuthenticator(
     const result = principalOf(claims, rules);
     if (result.kind === "unusable")
       throw new ProblemError("unauthenticated", { detail: `The token ${result.detail}.` });
-    if (remembered.size >= MAX_REMEMBERED) remembered.delete(remembered.keys().next().value ?? "");
-    remembered.set(key, {
+    if (cache.size >= MAX_CACHED) cache.delete(cache.keys().next().value ?? "");
+    cache.set(key, {
       principal: result.principal,
       untilMs: Math.min(expiry(claims), now() + rules.tokenCacheSeconds * 1_000),
     });
@@ -83,9 +83,9 @@ export function createAuthenticator(
       const token = bearer(headers);
       const key = hashOf(token);
       forgetOldKeys();
-      const known = remembered.get(key);
+      const known = cache.get(key);
       if (known !== undefined && now() < known.untilMs) return known.principal;
-      remembered.delete(key);
+      cache.delete(key);
       return verify(token, key);
     },
     async again(headers) {
@@ -103,7 +103,7 @@ const hashOf = (token: string): string => createHash("sha256").update(token).dig
 function bearer(headers: Headers): string {
   const header = headers("authorization");
   if (header === undefined || header === "")
-    throw new ProblemError("unauthenticated", { detail: "This cluster wants a token, and the call has none." });
+    throw new ProblemError("unauthenticated", { detail: "This cluster requires a token, and the call has none." });
   const token = /^bearer +([\w.~+/=-]+)$/i.exec(header)?.[1];
   if (token === undefined || token.length > MAX_TOKEN_LENGTH)
     throw new ProblemError("unauthenticated", { detail: "The authorization header is not a bearer token." });

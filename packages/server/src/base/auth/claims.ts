@@ -1,6 +1,5 @@
-// What a verified token says about its bearer: the user, the tenant, the roles. Scopes come before
-// the role claims of other systems, including narrowing scopes; a principal with neither is a user. Pure: the signature has been
-// checked by the time a token's claims come here.
+// The principal of a verified token: user, tenant, roles. Scopes, including narrowing ones, take precedence over the
+// role claims of other systems; a token with neither has the role User. Pure: the signature was checked before.
 
 import { parseTenantId, parseUserName } from "@lattice/core";
 import type { Principal, Role } from "./principal.ts";
@@ -10,17 +9,17 @@ export const isNarrowing = (scope: string): boolean => scope.startsWith("allocat
 
 export type Claims = Readonly<Record<string, unknown>>;
 
-export interface ClaimRules {
+interface ClaimRules {
   readonly tenantClaim: string;
-  /** For tokens that name no tenant; null: such callers reach nothing that belongs to a tenant. */
+  /** The tenant of tokens without the claim; with `null` such callers reach nothing that belongs to a tenant. */
   readonly defaultTenant: string | null;
 }
 
-export type ClaimsResult =
+type ClaimsResult =
   | { readonly kind: "principal"; readonly principal: Principal }
   | { readonly kind: "unusable"; readonly detail: string };
 
-/** In the order of the administration chapter; a token's roles are all that match. */
+/** A token has all roles whose scope it has. */
 const SCOPE_ROLES: readonly (readonly [scope: string, role: Role])[] = [
   ["admin", "SystemAdmin"],
   ["system:admin", "SystemAdmin"],
@@ -40,10 +39,10 @@ const CLAIM_ROLES: Readonly<Record<string, Role>> = {
 export function principalOf(claims: Claims, rules: ClaimRules): ClaimsResult {
   const name = text(claims.preferred_username) ?? text(claims.sub);
   const user = name === null ? null : parseUserName(name);
-  if (user === null) return unusable("names no user: neither preferred_username nor sub is a user name");
+  if (user === null) return unusable("has no user: neither preferred_username nor sub is a user name");
   const tenantText = text(claims[rules.tenantClaim]) ?? rules.defaultTenant;
   const tenant = tenantText === null ? null : parseTenantId(tenantText);
-  if (tenantText !== null && tenant === null) return unusable(`claims a tenant that is no tenant name: ${tenantText}`);
+  if (tenantText !== null && tenant === null) return unusable(`has an invalid tenant name: ${tenantText}`);
   const scopes = scopesOf(claims);
   return { kind: "principal", principal: { user, tenant, roles: rolesOf(claims, scopes), scopes } };
 }
@@ -60,7 +59,7 @@ function rolesOf(claims: Claims, scopes: readonly string[]): readonly Role[] {
   return scopes.some((scope) => scope === "agent" || scope === "agent:any") ? [] : ["User"];
 }
 
-/** OAuth writes them as one text, some providers as a list under `scp`. */
+/** OAuth has one string; some providers have a list under `scp`. */
 function scopesOf(claims: Claims): readonly string[] {
   const { scope, scp } = claims;
   if (typeof scope === "string") return scope.split(" ").filter((word) => word !== "");

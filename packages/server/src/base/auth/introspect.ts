@@ -4,19 +4,19 @@
 import { ProblemError } from "@lattice/wire";
 import type { Claims } from "./claims.ts";
 
-export interface IntrospectOptions {
+interface IntrospectOptions {
   readonly endpoint: string;
   readonly clientId: string;
   readonly clientSecret: string;
 }
 
-export type Introspection =
+type Introspection =
   | { readonly kind: "active"; readonly claims: Claims }
   | { readonly kind: "inactive" }
-  /** The provider does not do this for tokens of this form. */
+  /** The provider does not support introspection of this kind of token. */
   | { readonly kind: "unsupported" };
 
-const ASK_WITHIN_MS = 5_000;
+const REQUEST_TIMEOUT_MS = 5_000;
 
 export async function introspect(options: IntrospectOptions, token: string): Promise<Introspection> {
   const { endpoint, clientId, clientSecret } = options;
@@ -29,7 +29,7 @@ export async function introspect(options: IntrospectOptions, token: string): Pro
       headers: { "content-type": "application/x-www-form-urlencoded", authorization: `Basic ${proof}` },
       body: new URLSearchParams({ token, token_type_hint: "access_token" }),
       redirect: "error",
-      signal: AbortSignal.timeout(ASK_WITHIN_MS),
+      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
     });
     body = (await answer.json()) as Record<string, unknown>;
   } catch (cause) {
@@ -42,6 +42,6 @@ export async function introspect(options: IntrospectOptions, token: string): Pro
 
 const unavailable = (what: string, cause: unknown): ProblemError =>
   new ProblemError("identity_unavailable", {
-    detail: `Tokens cannot be checked: the identity provider ${what} when asked about one.`,
+    detail: `Tokens cannot be checked: the introspection endpoint of the identity provider ${what}.`,
     ...(cause === null ? {} : { cause }),
   });

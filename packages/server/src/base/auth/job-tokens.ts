@@ -1,15 +1,15 @@
-// The tokens of jobs where people's come from an identity provider: signed with a key of the cluster's own, under an issuer of
-// its own, so that neither kind can pass for the other. They are good for a job's scope and nothing else, whatever they claim.
+// Job tokens in a cluster with an identity provider: signed with a key of the cluster, under their own issuer, so that
+// neither kind of token can pass for the other. They are accepted only with the scope of a job.
 
 import type { View } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
 import { decodeJwt, errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from "jose";
 import type { Claims } from "./claims.ts";
 
-/** No provider can be called this: its name is an address. */
+/** Not a URL, so no identity provider can have this name. */
 export const JOB_ISSUER = "lattice:jobs";
 
-/** The one that signs, and after it those before it that still count. Empty: the cluster has not made one yet. */
+/** Returns the signing key, then its unexpired predecessors; empty before the first key exists. */
 export type JobKeys = () => readonly string[];
 
 /** Expired keys stay in the state until the next rotation, but no longer verify tokens. */
@@ -20,7 +20,7 @@ export function jobKeysOf(view: Pick<View, "secret" | "earlierSecrets">, now: nu
   return [newest, ...earlier.map(({ value }) => value)];
 }
 
-/** By what the token says of itself, which is checked afterwards. */
+/** By the unverified issuer claim; the signature is checked afterwards. */
 export function isJobToken(token: string): boolean {
   try {
     return decodeJwt(token).iss === JOB_ISSUER;
@@ -37,14 +37,14 @@ export async function verifyJobToken(
 ): Promise<{ readonly payload: Claims }> {
   const known = keys();
   if (known.length === 0)
-    throw new ProblemError("identity_unavailable", { detail: "This cluster has no key for the tokens of jobs yet." });
+    throw new ProblemError("identity_unavailable", { detail: "This cluster has no key for job tokens yet." });
   const verified = await verifiedBy(token, known, { ...options, issuer: JOB_ISSUER, algorithms: ["HS256"] });
   if (!/^job:\S+$/.test(String(verified.payload.scope)))
-    throw new ProblemError("unauthenticated", { detail: "The token is not valid: it is no job's." });
+    throw new ProblemError("unauthenticated", { detail: "The token is not valid: it has no job scope." });
   return verified;
 }
 
-/** By the first that has signed it; there are few. */
+/** Tries the keys in order; there are few. */
 async function verifiedBy(
   token: string,
   [first = "", ...others]: readonly string[],

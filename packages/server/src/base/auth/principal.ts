@@ -1,7 +1,7 @@
-// Who a call comes from. Made by the authenticator, trusted by everything behind it.
+// The principal of a call. Created by the authenticator and trusted by everything after it.
 
+import type { PeerCertificate } from "node:tls";
 import type { TenantId, UserName } from "@lattice/core";
-import type { ShownCertificate } from "../tls/shown.ts";
 
 export const ROLES = ["SystemAdmin", "TenantAdmin", "Operator", "ClaimingUser", "ReadOnly", "User"] as const;
 export type Role = (typeof ROLES)[number];
@@ -14,13 +14,13 @@ export interface Principal {
   readonly tenant: TenantId | null;
   readonly roles: readonly Role[];
   readonly scopes: readonly string[];
-  /** Roles in tenants that the state grants; absent: none. */
+  /** Roles in tenants that the state grants. Default: none. */
   readonly grants?: readonly { readonly tenant: TenantId; readonly role: Role }[];
 }
 
-/** What a caller shows: header values by lower-case name, undefined when absent. */
+/** The headers of a caller by lower-case name. */
 export interface Headers {
   (name: string): string | undefined;
-  /** What its connection has shown besides, found good by the listener; null: nothing. */
-  readonly certificate?: () => ShownCertificate | null;
+  /** Returns the client certificate, verified by the listener; `null` without one. */
+  readonly certificate?: () => PeerCertificate | null;
 }

@@ -1,6 +1,6 @@
-// The keys of the identity provider. Fetched when a token names one that is not known, and again every ten minutes;
-// while the provider's page is broken or away the last good ones serve on, for a day at most. That a page cannot be had
-// says nothing about a token: it is never a reason to call one bad.
+// The keys of the identity provider. They are fetched when a token names an unknown key, and every ten minutes. While
+// the provider is unavailable, the last keys stay in use for a day at most. A failed fetch is never a reason to call a
+// token invalid.
 
 import { ProblemError } from "@lattice/wire";
 import {
@@ -13,13 +13,13 @@ import {
 } from "jose";
 
 export const FETCH_TIMEOUT_MS = 5_000;
-/** Least time between two fetches of the provider's keys, whatever keys tokens name, and after one that failed. */
+/** The shortest time between two fetches, also after a failed one. */
 const COOLDOWN_MS = 10_000;
 const MAX_AGE_MS = 600_000;
 /** A key withdrawn while the page is unreachable must expire as well. */
 export const LAST_GOOD_MS = 86_400_000;
 
-/** Rejects with a ProblemError `identity_unavailable` when the provider would have to be asked and does not answer. */
+/** Rejects with a ProblemError `identity_unavailable` when the keys must be fetched and the provider does not answer. */
 export function providerKeys(url: URL): JWTVerifyGetKey {
   const cache: JWKSCacheInput = {};
   const remote = createRemoteJWKSet(url, {
@@ -33,12 +33,12 @@ export function providerKeys(url: URL): JWTVerifyGetKey {
   const lastGood: (cause: unknown) => JWTVerifyGetKey = (cause) => async (header, token) => {
     const keys = remote.jwks();
     const fetchedAtMs = "uat" in cache && typeof cache.uat === "number" ? cache.uat : 0;
-    if (keys === undefined || Date.now() - fetchedAtMs > LAST_GOOD_MS) throw away(cause);
+    if (keys === undefined || Date.now() - fetchedAtMs > LAST_GOOD_MS) throw keysUnavailable(cause);
     try {
       return await createLocalJWKSet(keys)(header, token);
     } catch (error) {
-      // It may be one that the provider has made since.
-      throw error instanceof errors.JWKSNoMatchingKey ? away(cause) : error;
+      // The provider may have created the key since the last fetch.
+      throw error instanceof errors.JWKSNoMatchingKey ? keysUnavailable(cause) : error;
     }
   };
 
@@ -56,14 +56,15 @@ export function providerKeys(url: URL): JWTVerifyGetKey {
   };
 }
 
-/** No connection, no answer in time, another status than 200, or a page that holds no keys. */
+/** No connection, no answer in time, a status other than 200, or an answer without keys. */
 const isProvidersFault = (error: unknown): boolean =>
   !(error instanceof errors.JOSEError) ||
   error instanceof errors.JWKSTimeout ||
   error instanceof errors.JWKSInvalid ||
   error.code === errors.JOSEError.code;
 
-const away = (cause: unknown): ProblemError => unavailable("the identity provider's keys cannot be fetched", cause);
+const keysUnavailable = (cause: unknown): ProblemError =>
+  unavailable("the identity provider's keys cannot be fetched", cause);
 
 export const unavailable = (detail: string, cause: unknown): ProblemError =>
   new ProblemError("identity_unavailable", {

@@ -1,8 +1,8 @@
-// A cluster without authentication: the caller is believed, as the user it states and as
-// SystemAdmin. That is acceptable only where the port is, so `checkExposure` refuses to start a
-// server that would listen beyond this machine without explicit permission.
+// A cluster without authentication: every caller is the user it states, with the role SystemAdmin.
+// `checkExposure` refuses to start a server that would listen outside this machine in this way without explicit
+// permission.
 
-import { parseTenantId, parseUserName, type TenantId, type UserName } from "@lattice/core";
+import { parseTenantId, parseUserName, type TenantId } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
 import type { Config } from "../config/index.ts";
 import { formatListen, isLoopback } from "../config/index.ts";
@@ -11,18 +11,18 @@ import type { Headers, Principal } from "./principal.ts";
 export const USER_HEADER = "x-lattice-user";
 export const TENANT_HEADER = "x-lattice-tenant";
 
-const ANONYMOUS = "anonymous" as UserName;
+const ANONYMOUS = "anonymous";
 
 export function statedPrincipal(headers: Headers): Principal {
   const stated = decoded(headers(USER_HEADER));
-  const user = stated === undefined || stated === "" ? ANONYMOUS : parseUserName(stated);
+  const user = parseUserName(stated === undefined || stated === "" ? ANONYMOUS : stated);
   if (user === null) throw bad(USER_HEADER, "is not a user name", "Use up to 128 characters without spaces, / and :.");
   return { user, tenant: statedTenant(headers), roles: ["SystemAdmin"], scopes: [] };
 }
 
 /**
- * The tenant whose things a caller means; null: it does not say. Where callers prove who they are this says nothing about who they
- * are: it may narrow what they see, and never widen it.
+ * Returns the tenant of the header, or `null` without the header. With authentication it may narrow what a caller sees
+ * and never widens it.
  */
 export function statedTenant(headers: Headers): TenantId | null {
   const text = decoded(headers(TENANT_HEADER));
@@ -32,7 +32,7 @@ export function statedTenant(headers: Headers): TenantId | null {
   throw bad(TENANT_HEADER, "is not a tenant name", "Use letters, digits, dots and dashes, at most 63.");
 }
 
-/** Names beyond ASCII come percent-encoded; what does not decode is taken as it is, and refused as a name. */
+/** Non-ASCII names are percent-encoded; text that does not decode is refused later as a name. */
 function decoded(text: string | undefined): string | undefined {
   if (text === undefined || !text.includes("%")) return text;
   try {
@@ -46,7 +46,7 @@ function bad(field: string, detail: string, hint: string): ProblemError {
   return new ProblemError("invalid_argument", { detail: `${field} ${detail}.`, fields: [{ field, detail, hint }] });
 }
 
-/** Throws when an unauthenticated API would be reachable from elsewhere without having been asked for. */
+/** Throws when an unauthenticated API would be reachable from other machines without explicit permission. */
 export function checkExposure(api: Config["api"]): void {
   if (api.auth.kind !== "none" || api.allowUnauthenticated) return;
   const exposed = [api.grpcListen, api.restListen].filter((address) => !isLoopback(address.host)).map(formatListen);

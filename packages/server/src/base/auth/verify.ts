@@ -1,6 +1,4 @@
-// Is this token what it claims to be? By the keys of the identity provider, which are fetched when a
-// token names one that is not known yet, or by a shared secret where there is no provider. Each way
-// takes its own algorithms only, so that a public key can never pass for a secret. Jobs have tokens of the cluster's own.
+// Verifies tokens: with the keys of the identity provider, or with a shared secret without a provider. Each way accepts
 
 import { ProblemError } from "@lattice/wire";
 import { errors, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from "jose";
@@ -9,7 +7,8 @@ import type { Claims } from "./claims.ts";
 import { introspect } from "./introspect.ts";
 import { isJobToken, type JobKeys, verifyJobToken } from "./job-tokens.ts";
 import { FETCH_TIMEOUT_MS, providerKeys, unavailable } from "./provider-keys.ts";
-import { refreshed } from "./refreshed.ts";
+
+// only its own algorithms, so that a public key can never pass for a secret. Job tokens are signed by the cluster.
 
 export interface Verifier {
   /** Rejects with a ProblemError: `unauthenticated`, or `identity_unavailable` when the provider does not answer. */
@@ -41,29 +40,29 @@ export function createVerifier(
   if (introspection === null) return { verify: (token) => (isJobToken(token) ? ofJob(token) : signed(token)) };
   return {
     async verify(token) {
-      // The provider knows nothing of these.
+      // The provider does not know job tokens.
       if (isJobToken(token)) return ofJob(token);
       const isSigned = token.split(".").length === 3;
       const claims = isSigned ? await signed(token) : null;
       const { introspection: endpoint } = await provider();
-      const said = await introspect({ ...introspection, endpoint: endpoint ?? noEndpoint(auth.issuer) }, token);
-      if (said.kind === "inactive") throw refused("it was revoked, or is not one of the provider's");
+      const result = await introspect({ ...introspection, endpoint: endpoint ?? noEndpoint(auth.issuer) }, token);
+      if (result.kind === "inactive") throw refused("it was revoked, or was not issued by the identity provider");
       if (claims !== null) return claims;
-      if (said.kind === "unsupported") throw refused("the provider knows nothing of it");
-      return checkedClaims(said.claims, auth);
+      if (result.kind === "unsupported") throw refused("the identity provider does not know it");
+      return checkedClaims(result.claims, auth);
     },
   };
 }
 
-/** What the signature vouches for in others is looked at here. */
+/** Checks the claims of an opaque token, which has no signature. */
 function checkedClaims(
   claims: Claims,
   { clientId, issuer }: { readonly clientId: string; readonly issuer: string },
 ): Claims {
   const audiences = [claims.aud ?? claims.client_id].flat();
-  if (!audiences.includes(clientId)) throw refused("it is meant for another audience");
+  if (!audiences.includes(clientId)) throw refused("it is for another audience");
   if (claims.iss !== undefined && claims.iss !== issuer) throw refused("it comes from another issuer");
-  if (typeof claims.exp !== "number") throw refused("it has no end");
+  if (typeof claims.exp !== "number") throw refused("it has no expiry");
   return claims;
 }
 
@@ -81,7 +80,7 @@ interface Provider {
   readonly introspection: string | null;
 }
 
-/** A provider may move its keys without moving itself. */
+/** A provider may change the address of its keys. */
 const DISCOVERY_MAX_AGE_MS = 600_000;
 const DISCOVERY_COOLDOWN_MS = 10_000;
 
@@ -95,7 +94,7 @@ async function findProvider(issuer: string, before: Provider | null): Promise<Pr
   );
   if (!answer.ok) throw unavailable(`${document} answers with ${answer.status}`, null);
   const found = (await answer.json()) as { issuer?: unknown; jwks_uri?: unknown; introspection_endpoint?: unknown };
-  if (found.issuer !== issuer) throw unavailable(`${document} speaks for the issuer ${String(found.issuer)}`, null);
+  if (found.issuer !== issuer) throw unavailable(`${document} names another issuer, ${String(found.issuer)}`, null);
   if (typeof found.jwks_uri !== "string") throw unavailable(`${document} names no jwks_uri`, null);
   const { introspection_endpoint: introspection, jwks_uri: keysAt } = found;
   // Keep the cached keys while their address is unchanged.
@@ -111,4 +110,41 @@ async function checked(run: () => Promise<{ readonly payload: Claims }>): Promis
     if (!(error instanceof errors.JOSEError)) throw unavailable("the check itself failed", error);
     throw new ProblemError("unauthenticated", { detail: `The token is not valid: ${error.message}.` });
   }
+}
+
+// a refresh fails, the last value stays in use and the fetch is retried later. Callers wait for the first value only.
+
+interface RefreshedOptions<T> {
+  /** Receives the previous value, so that parts of it can be kept. */
+  readonly fetch: (before: T | null) => Promise<T>;
+  readonly maxAgeMs: number;
+  /** The shortest time between two fetches. */
+  readonly cooldownMs: number;
+}
+
+/** Rejects only before the first successful fetch; a failure is not cached. */
+function refreshed<T>({ fetch, maxAgeMs, cooldownMs }: RefreshedOptions<T>): () => Promise<T> {
+  let current: { readonly value: T; readonly atMs: number } | null = null;
+  let under: Promise<T> | null = null;
+  let triedAtMs = 0;
+
+  function renew(): Promise<T> {
+    triedAtMs = Date.now();
+    under ??= fetch(current?.value ?? null)
+      .then((value) => {
+        current = { value, atMs: Date.now() };
+        return value;
+      })
+      .finally(() => {
+        under = null;
+      });
+    return under;
+  }
+
+  return async () => {
+    if (current === null) return renew();
+    const now = Date.now();
+    if (now - current.atMs >= maxAgeMs && now - triedAtMs >= cooldownMs) renew().catch(() => undefined);
+    return current.value;
+  };
 }

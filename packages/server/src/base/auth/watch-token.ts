@@ -1,13 +1,12 @@
-// A stream may outlive the token it was opened with. While one is open the token is looked at again
-// from time to time; when it has expired, its keys are gone, or its bearer may do something else now,
-// the stream ends. Where a client shows another token meanwhile, that is the one that is looked at.
+// Checks the token of an open stream again at an interval, since a stream may outlive its token. The stream ends when the
+// token has expired, its keys are gone, or the rights of its user have changed. A renewed token replaces the first one.
 
 import { ProblemError, problemOf } from "@lattice/wire";
 import type { Authenticator } from "./authenticator.ts";
 import type { Headers, Principal } from "./principal.ts";
 
 export interface TokenWatch {
-  /** Why the stream was ended from here; null while it was not. */
+  /** Returns the reason when this watch has ended the stream, else `null`. */
   lapsed(): ProblemError | null;
   close(): void;
 }
@@ -19,7 +18,7 @@ interface Parts {
   };
 }
 
-/** `same` says whether the bearer may do what it could when the stream began. */
+/** `same` returns whether the caller has the same rights as at the start of the stream. */
 export function watchToken(
   { authenticator, config }: Parts,
   headers: Headers,
@@ -31,14 +30,14 @@ export function watchToken(
   const timer = setInterval(() => {
     const changed = (now: Principal) => {
       if (same(now)) return;
-      lapsed = new ProblemError("unauthenticated", { detail: "What you may do has changed; open the stream again." });
+      lapsed = new ProblemError("unauthenticated", { detail: "Your rights have changed; open the stream again." });
       end(lapsed);
     };
     authenticator
       .again(headers)
       .then(changed)
       .catch((error: unknown) => {
-        // A provider that does not answer says nothing about the token.
+        // An unavailable identity provider does not make the token invalid.
         if (problemOf(error).code === "identity_unavailable") return;
         lapsed = error instanceof ProblemError ? error : new ProblemError("unauthenticated", { detail: String(error) });
         end(lapsed);

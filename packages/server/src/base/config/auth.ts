@@ -2,7 +2,7 @@
 // takes precedence over a secret when both are configured.
 
 import type { ConfigProblem } from "./problem.ts";
-import { type Environment, readSecret, type Secret } from "./secret.ts";
+import { type EnvironmentVariables, readSecret, type SecretResult } from "./secret.ts";
 import type { Settings } from "./table/index.ts";
 import { isLoopback } from "./values.ts";
 
@@ -34,10 +34,10 @@ const MIN_SECRET_LENGTH = 32;
 
 type Api = Settings["api"];
 
-export function authProblems(api: Api, environment: Environment): readonly ConfigProblem[] {
+export function authProblems(api: Api, environment: EnvironmentVariables): readonly ConfigProblem[] {
   const refuse = (key: string, message: string) => [{ path: `api.${key}`, message }];
   if (api.oidcIssuer !== null && api.oidcClientId === null)
-    return refuse("oidc_client_id", "must be given with oidc_issuer: tokens must be meant for us");
+    return refuse("oidc_client_id", "is required with oidc_issuer: it is the audience of the tokens");
   if (api.oidcClientSecret !== null) {
     if (api.oidcIssuer === null) return refuse("oidc_client_secret", "is of no use without oidc_issuer");
     const secret = readSecret(api.oidcClientSecret, environment);
@@ -51,7 +51,7 @@ export function authProblems(api: Api, environment: Environment): readonly Confi
   return refuse("oidc_hmac_secret", `must have at least ${MIN_SECRET_LENGTH} characters`);
 }
 
-export function authOf(api: Api, environment: Environment): AuthConfig {
+export function authOf(api: Api, environment: EnvironmentVariables): AuthConfig {
   const rules = {
     tenantClaim: api.oidcTenantClaim,
     defaultTenant: api.oidcDefaultTenant,
@@ -75,14 +75,14 @@ export function issuerWarning(auth: AuthConfig): string | null {
   return `api.oidc_issuer is ${auth.issuer}, without TLS: ${why}`;
 }
 
-function introspectionOf(api: Api, environment: Environment) {
+function introspectionOf(api: Api, environment: EnvironmentVariables) {
   if (api.oidcClientSecret === null) return null;
   const secret = readSecret(api.oidcClientSecret, environment);
   if (secret.kind === "missing") return null;
   return { clientId: api.oidcIntrospectionClient ?? api.oidcClientId ?? "", clientSecret: secret.value };
 }
 
-function hmacSecret(api: Api, environment: Environment): Secret | null {
+function hmacSecret(api: Api, environment: EnvironmentVariables): SecretResult | null {
   if (api.oidcHmacSecret !== null) return readSecret(api.oidcHmacSecret, environment);
   const value = environment[HMAC_VARIABLE];
   return value === undefined || value === "" ? null : { kind: "found", value };

@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { type Duration, type Hook, type NetworkSettings, parseTenantId, seconds } from "@lattice/core";
 import { type AuthConfig, authOf } from "./auth.ts";
 import { type S3Options, s3Options } from "./s3.ts";
-import { type Environment, readSecret } from "./secret.ts";
+import { type EnvironmentVariables, readSecret } from "./secret.ts";
 import type { Settings } from "./table/index.ts";
 import type { AccessMode } from "./table/server.ts";
 import { formatListen, type ListenAddress } from "./values.ts";
@@ -110,7 +110,7 @@ const PEER_PORT = 9000;
 
 export const serverId = (nodeId: number): string => `server-${nodeId}`;
 
-export function configOf(settings: Settings, environment: Environment): Omit<Config, "stated"> {
+export function configOf(settings: Settings, environment: EnvironmentVariables): Omit<Config, "stated"> {
   const dataDir = resolve(settings.server.dataDir);
   const { server, quorum, api, audit, backup, logs, log } = settings;
   const auth = authOf(api, environment);
@@ -242,7 +242,10 @@ function traceOf({
   return { traceCapture, tracePath: tracePath ?? "trace.jsonl" };
 }
 
-function webhookOf(hook: Settings["notifications"]["webhooks"][number], environment: Environment): WebhookConfig {
+function webhookOf(
+  hook: Settings["notifications"]["webhooks"][number],
+  environment: EnvironmentVariables,
+): WebhookConfig {
   const secret = webhookSecret(hook, environment);
   return {
     name: hook.name,
@@ -254,7 +257,7 @@ function webhookOf(hook: Settings["notifications"]["webhooks"][number], environm
   };
 }
 
-function fabricOf(fabric: Settings["fabric"], environment: Environment): FabricConfig | null {
+function fabricOf(fabric: Settings["fabric"], environment: EnvironmentVariables): FabricConfig | null {
   if (fabric.managerUrl === null) return null;
   const secret = fabric.managerToken === null ? null : readSecret(fabric.managerToken, environment);
   return {

@@ -1,5 +1,5 @@
-// Aliases of keys, and keys of the system's book that belong elsewhere here. An alias is as good as the main name, but not together
-// with it. A key that belongs elsewhere, or does not exist, is refused with a hint instead of the nearest spelling.
+// Aliases of keys, and hints for keys of other products. An alias is equivalent to the main name, but both together are
+// refused. A key with a hint is refused with it instead of the nearest spelling.
 
 import type { ConfigProblem } from "./problem.ts";
 
@@ -12,12 +12,12 @@ const ALIASES: Readonly<Record<string, string>> = {
 /** A key, or a prefix of several, with what to do instead. */
 const HINTS: Readonly<Record<string, string>> = {
   storage:
-    "is no section: the store of output is logs.store, of backups backup.destination, and the bandwidth of the storage is scheduling.storage_mb_per_second; mounts are configured on the nodes",
-  federation: "does not exist: this version joins no sites",
-  vast: "does not exist: this version supports no storage appliance",
-  waldur: "does not exist: this version supports no accounting system",
-  "accounting.provider": "does not exist: this version supports no accounting system",
-  "accounting.waldur": "does not exist: this version supports no accounting system",
+    "is not a section: output is stored in logs.store, backups in backup.destination, and the storage bandwidth is scheduling.storage_mb_per_second; mounts are configured on the nodes",
+  federation: "does not exist: this version does not support federation",
+  vast: "does not exist: this version does not support storage appliances",
+  waldur: "does not exist: this version does not support accounting systems",
+  "accounting.provider": "does not exist: this version does not support accounting systems",
+  "accounting.waldur": "does not exist: this version does not support accounting systems",
   "telemetry.prod_interval_seconds":
     "does not exist: agents measure with every heartbeat (node_agent.heartbeat_interval), and a time-series store has its own interval",
   "telemetry.mode": "is set per allocation: lattice telemetry --alloc ID --mode MODE",
@@ -25,14 +25,14 @@ const HINTS: Readonly<Record<string, string>> = {
   "quorum.bind_network":
     "does not exist: write the address of the network into api.grpc_listen and quorum.etcd.peer_listen",
   "node_agent.bind_network": "does not exist: an agent has the flag --peer-listen",
-  raft: "is no section: the log is under quorum, and the last 5 snapshots are always kept",
+  raft: "is not a section: the log is under quorum, and the last 5 snapshots are always kept",
   sensitive:
-    "is no section: this version wipes no nodes; what it clears between users is described in docs/operating/nodes.md",
+    "is not a section: this version does not wipe nodes; docs/operating/nodes.md describes the cleanup between users",
   partition_mapping: "belongs to the CLI: write it into /etc/lattice/compat.yaml",
   qos_mapping: "belongs to the CLI: write it into /etc/lattice/compat.yaml",
 };
 
-/** Returns what to do instead of using an unknown key; `null` when nothing is known about it. */
+/** Returns the hint for an unknown key; `null` without one. */
 export function hintFor(key: string): string | null {
   const found = Object.keys(HINTS).find((known) => key === known || key.startsWith(`${known}.`));
   return found === undefined ? null : (HINTS[found] ?? null);
@@ -52,7 +52,7 @@ export function withMainNames(document: unknown): { readonly document: unknown; 
   for (const [alias, main] of Object.entries(ALIASES)) {
     const [section = "", key] = alias.split(".");
     const [, mainKey = ""] = main.split(".");
-    const onBoth = () => problems.push({ path: alias, message: `is another name of ${main}: write one of them` });
+    const onBoth = () => problems.push({ path: alias, message: `is an alias of ${main}: use one of them` });
     if (key === undefined) named = renamed(named, { from: alias, to: main }, onBoth);
     else if (isTable(named[section]))
       named = { ...named, [section]: renamed(named[section], { from: key, to: mainKey }, onBoth) };

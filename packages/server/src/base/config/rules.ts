@@ -5,7 +5,7 @@ import { parseTenantId } from "@lattice/core";
 import { authOf, authProblems } from "./auth.ts";
 import type { ConfigProblem } from "./problem.ts";
 import { s3Problems } from "./s3.ts";
-import { type Environment, readSecret } from "./secret.ts";
+import { type EnvironmentVariables, readSecret } from "./secret.ts";
 import type { Settings } from "./table/index.ts";
 import { isLoopback, parseListen } from "./values.ts";
 import { webhookSecret } from "./webhook-secret.ts";
@@ -16,11 +16,11 @@ const MIN_HOOK_SECRET = 16;
 const MIN_BACKUP_INTERVAL_MS = 1_000;
 
 export const NO_ACCOUNTING =
-  "cannot be true: this version supports no accounting system; usage is at GET /api/v1/accounting and lattice history";
+  "cannot be true: this version does not support accounting systems; see GET /api/v1/accounting and lattice history";
 
 type Problems = readonly ConfigProblem[];
 
-export const problemsOf = (settings: Settings, environment: Environment): Problems => [
+export const problemsOf = (settings: Settings, environment: EnvironmentVariables): Problems => [
   ...quorumProblems(settings.quorum),
   ...authProblems(settings.api, environment),
   ...originProblems(settings.api, environment),
@@ -35,7 +35,7 @@ export const problemsOf = (settings: Settings, environment: Environment): Proble
   ...when(
     settings.server.production && settings.quorum.engine === "memory",
     "quorum.engine",
-    "memory keeps nothing through a restart; it is refused when server.production is true",
+    "must not be memory when server.production is true: the log would be lost with a restart",
   ),
 ];
 
@@ -86,7 +86,7 @@ function quorumProblems({ engine, etcd, peers, nodeId }: Settings["quorum"]): Pr
     ...when(
       isManaged && peers.some(({ id }) => id !== nodeId) && ownAddress === undefined,
       "etcd.peer_address",
-      `must say where others reach this server, or be among quorum.peers as ${nodeId}`,
+      `is required: the address of this server for other members, here or in quorum.peers under id ${nodeId}`,
     ),
     ...when(
       isManaged && tls !== null && tls.cert === undefined,
@@ -102,7 +102,7 @@ function quorumProblems({ engine, etcd, peers, nodeId }: Settings["quorum"]): Pr
 }
 
 /** A page that may call without authentication would act for every visitor of that page. */
-function originProblems(api: Settings["api"], environment: Environment): Problems {
+function originProblems(api: Settings["api"], environment: EnvironmentVariables): Problems {
   const isOpen = api.allowedOrigins.length > 0 && authOf(api, environment).kind === "none";
   return when(isOpen, "api.allowed_origins", "needs authentication (oidc_issuer): a page acts for its visitors");
 }
@@ -126,7 +126,10 @@ function tlsProblems(api: Settings["api"]): Problems {
   ]);
 }
 
-const backupProblems = ({ interval, destination, s3 }: Settings["backup"], environment: Environment): Problems =>
+const backupProblems = (
+  { interval, destination, s3 }: Settings["backup"],
+  environment: EnvironmentVariables,
+): Problems =>
   below("backup", [
     ...when(
       interval > 0 && interval < MIN_BACKUP_INTERVAL_MS,
@@ -149,7 +152,7 @@ const networkProblems = ({ network, fabric }: Settings): Problems => [
   ),
 ];
 
-function webhookProblems(webhooks: Settings["notifications"]["webhooks"], environment: Environment): Problems {
+function webhookProblems(webhooks: Settings["notifications"]["webhooks"], environment: EnvironmentVariables): Problems {
   return webhooks.flatMap((hook, i) => {
     const path = `notifications.webhooks.${i}`;
     const secret = webhookSecret(hook, environment);
@@ -175,7 +178,7 @@ function webhookProblems(webhooks: Settings["notifications"]["webhooks"], enviro
   });
 }
 
-function fabricProblems({ managerToken }: Settings["fabric"], environment: Environment): Problems {
+function fabricProblems({ managerToken }: Settings["fabric"], environment: EnvironmentVariables): Problems {
   const secret = managerToken === null ? null : readSecret(managerToken, environment);
   return secret?.kind === "missing" ? [{ path: "fabric.manager_token", message: secret.problem }] : [];
 }

@@ -2,7 +2,7 @@
 // since configurations are copied, kept in repositories and read by many. The id of the key is not secret and may be literal.
 
 import type { ConfigProblem } from "./problem.ts";
-import { type Environment, isReference, readSecret, type Secret } from "./secret.ts";
+import { type EnvironmentVariables, isReference, readSecret, type SecretResult } from "./secret.ts";
 import type { Settings } from "./table/index.ts";
 
 export interface S3Options {
@@ -16,7 +16,7 @@ type S3Settings = Settings["backup"]["s3"];
 
 export function s3Problems(
   { s3, place }: { readonly s3: S3Settings; readonly place: string | null },
-  environment: Environment,
+  environment: EnvironmentVariables,
 ): readonly ConfigProblem[] {
   const keys = [
     { name: "access_key_id", read: keyId(s3, environment) },
@@ -33,7 +33,7 @@ export function s3Problems(
 }
 
 /** Returns `null` without credentials. */
-export function s3Options(s3: S3Settings, environment: Environment): S3Options | null {
+export function s3Options(s3: S3Settings, environment: EnvironmentVariables): S3Options | null {
   const id = keyId(s3, environment);
   const secret = secretKey(s3, environment);
   if (id?.kind !== "found" || secret?.kind !== "found") return null;
@@ -42,15 +42,15 @@ export function s3Options(s3: S3Settings, environment: Environment): S3Options |
   return { endpoint, region, accessKeyId: id.value, secretAccessKey: secret.value };
 }
 
-function keyId({ accessKeyId: id }: S3Settings, environment: Environment): Secret | null {
+function keyId({ accessKeyId: id }: S3Settings, environment: EnvironmentVariables): SecretResult | null {
   if (id === null) return variable("AWS_ACCESS_KEY_ID", environment);
   return isReference(id) ? readSecret(id, environment) : { kind: "found", value: id };
 }
 
-const secretKey = ({ secretAccessKey: key }: S3Settings, environment: Environment): Secret | null =>
+const secretKey = ({ secretAccessKey: key }: S3Settings, environment: EnvironmentVariables): SecretResult | null =>
   key === null ? variable("AWS_SECRET_ACCESS_KEY", environment) : readSecret(key, environment);
 
-function variable(name: string, environment: Environment): Secret | null {
+function variable(name: string, environment: EnvironmentVariables): SecretResult | null {
   const value = environment[name] ?? "";
   return value === "" ? null : { kind: "found", value };
 }

@@ -4,13 +4,13 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-export type Secret =
+export type SecretResult =
   | { readonly kind: "found"; readonly value: string }
   | { readonly kind: "missing"; readonly problem: string };
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
-export function readSecret(reference: string, environment: Environment): Secret {
+export function readSecret(reference: string, environment: EnvironmentVariables): SecretResult {
   if (reference.startsWith("env://")) {
     const name = reference.slice("env://".length);
     const value = environment[name];
@@ -41,5 +41,5 @@ export const isReference = (text: string): boolean => /^(env|file|vault):\/\//.t
 
 export const isVaultReference = (reference: string): boolean => reference.startsWith("vault://");
 
-const found = (value: string): Secret => ({ kind: "found", value });
-const missing = (problem: string): Secret => ({ kind: "missing", problem });
+const found = (value: string): SecretResult => ({ kind: "found", value });
+const missing = (problem: string): SecretResult => ({ kind: "missing", problem });

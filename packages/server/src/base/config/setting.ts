@@ -4,9 +4,9 @@
 
 import { z } from "zod";
 
-export interface Setting<T = unknown> {
+export interface SettingRow<T = unknown> {
   readonly schema: z.ZodType<T>;
-  /** As written in the file. `null` when the default is nothing, or follows from other settings. */
+  /** As written in the file. `null` when there is no default, or it follows from other settings. */
   readonly preset: unknown;
   /** Describes the default where `preset` is `null`. */
   readonly unset: string;
@@ -18,7 +18,7 @@ export interface Setting<T = unknown> {
 }
 
 export interface Section {
-  readonly [name: string]: Setting | Section;
+  readonly [name: string]: SettingRow | Section;
 }
 
 type Camel<Name extends string> = Name extends `${infer Head}_${infer Rest}`
@@ -27,11 +27,11 @@ type Camel<Name extends string> = Name extends `${infer Head}_${infer Rest}`
 
 /** The parsed values of a section, under camel-case names. */
 export type ValuesOf<S> = {
-  readonly [Name in keyof S & string as Camel<Name>]: S[Name] extends Setting<infer T> ? T : ValuesOf<S[Name]>;
+  readonly [Name in keyof S & string as Camel<Name>]: S[Name] extends SettingRow<infer T> ? T : ValuesOf<S[Name]>;
 };
 
 /** A setting with a default that the file would write in the same way. */
-export const setting = <T>(schema: z.ZodType<T>, preset: unknown, doc: string): Setting<T> => ({
+export const setting = <T>(schema: z.ZodType<T>, preset: unknown, doc: string): SettingRow<T> => ({
   ...{ schema, preset, doc },
   ...{ unset: "", live: false, example: null },
 });
@@ -41,25 +41,25 @@ export const optional = <T>(
   schema: z.ZodType<T>,
   { unset, example }: { readonly unset: string; readonly example: unknown },
   doc: string,
-): Setting<T | null> => ({ schema, preset: null, unset, live: false, doc, example });
+): SettingRow<T | null> => ({ schema, preset: null, unset, live: false, doc, example });
 
-export const live = <T>(row: Setting<T>): Setting<T> => ({ ...row, live: true });
+export const live = <T>(row: SettingRow<T>): SettingRow<T> => ({ ...row, live: true });
 
-export const isSetting = (node: Setting | Section): node is Setting =>
+export const isSetting = (node: SettingRow | Section): node is SettingRow =>
   "schema" in node && node.schema instanceof z.ZodType;
 
 export const camelCase = (name: string): string =>
   name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
 /** Every row below a section with its path, in the order of the table. */
-export function rowsOf(section: Section, at: readonly string[] = []): readonly (readonly [string, Setting])[] {
+export function rowsOf(section: Section, at: readonly string[] = []): readonly (readonly [string, SettingRow])[] {
   return Object.entries(section).flatMap(([name, node]) =>
     isSetting(node) ? [[[...at, name].join("."), node] as const] : rowsOf(node, [...at, name]),
   );
 }
 
 /** The schema of a section of the file. Unknown keys are refused; a section may be empty or missing. */
-export function schemaOf(node: Setting | Section): z.ZodType {
+export function schemaOf(node: SettingRow | Section): z.ZodType {
   if (isSetting(node))
     return node.preset === null ? node.schema.optional() : node.schema.prefault(node.preset as never);
   const shape = Object.fromEntries(Object.entries(node).map(([name, inner]) => [name, schemaOf(inner)]));

@@ -3,7 +3,7 @@
 // also their path, which is the secret of many receivers.
 
 import { type Config, DERIVED, type Stated } from "./config.ts";
-import { type Environment, isReference } from "./secret.ts";
+import { type EnvironmentVariables, isReference } from "./secret.ts";
 import { SETTINGS } from "./table/index.ts";
 
 export const IS_SET = "(set)";
@@ -31,10 +31,10 @@ const VARIABLES: Readonly<Record<string, string>> = {
 interface Sources {
   readonly flags: unknown;
   readonly file: unknown;
-  readonly environment: Environment;
+  readonly environment: EnvironmentVariables;
 }
 
-/** Returns every key with its value as written and where it was written. */
+/** Returns every key with its value as written and its source. */
 export const statedOf = (sources: Sources): Readonly<Record<string, Stated>> =>
   Object.fromEntries(Array.from(SETTINGS, ([key, { preset }]) => [key, statedKey(key, preset, sources)]));
 

@@ -4,7 +4,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseDocument, visit } from "yaml";
-import { type Environment, isVaultReference, keepSecret, readSecret } from "./secret.ts";
+import { type EnvironmentVariables, isVaultReference, keepSecret, readSecret } from "./secret.ts";
 
 interface VaultAccess {
   /** For example https://vault.example.com:8200. */
@@ -17,7 +17,7 @@ interface VaultAccess {
 
 const TRIES = 4;
 const FIRST_PAUSE_MS = 200;
-const ASK_WITHIN_MS = 5_000;
+const REQUEST_TIMEOUT_MS = 5_000;
 const MAX_ANSWER_BYTES = 1_048_576;
 const PATH = /^[A-Za-z0-9._/-]{1,512}$/;
 
@@ -25,7 +25,7 @@ const PATH = /^[A-Za-z0-9._/-]{1,512}$/;
  * Fetches every secret that a configuration text names, for `readSecret`. Rejects with the reason when one is not
  * available.
  */
-export async function fetchVaultSecrets(text: string, environment: Environment): Promise<void> {
+export async function fetchVaultSecrets(text: string, environment: EnvironmentVariables): Promise<void> {
   const references = referencesIn(text);
   if (references.size === 0) return;
   const access = accessOf(environment);
@@ -43,9 +43,9 @@ function referencesIn(text: string): ReadonlySet<string> {
   return found;
 }
 
-function accessOf(environment: Environment): VaultAccess {
+function accessOf(environment: EnvironmentVariables): VaultAccess {
   const address = environment.VAULT_ADDR ?? "";
-  if (!URL.canParse(address)) throw new Error("VAULT_ADDR must name the Vault that vault:// secrets come from");
+  if (!URL.canParse(address)) throw new Error("VAULT_ADDR must be the URL of Vault when vault:// secrets are used");
   const named = environment.VAULT_TOKEN_FILE;
   const file = named === undefined || named === "" ? null : readSecret(`file://${named}`, environment);
   if (file?.kind === "missing") throw new Error(`VAULT_TOKEN_FILE: ${file.problem}`);
@@ -87,12 +87,12 @@ async function ask({ address, token, mount, namespace }: VaultAccess, path: stri
       headers: { "x-vault-token": token, ...(namespace === "" ? {} : { "x-vault-namespace": namespace }) },
       // The token must not be sent to the target of a redirect.
       redirect: "error",
-      signal: AbortSignal.timeout(ASK_WITHIN_MS),
+      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
     });
     const text = await answer.text();
     if (text.length > MAX_ANSWER_BYTES) return { kind: "refused", why: "Vault's answer is too large" };
     if (answer.ok) return read(text);
-    if (answer.status === 403) return { kind: "refused", why: "Vault does not let this token read it" };
+    if (answer.status === 403) return { kind: "refused", why: "the Vault token may not read it" };
     if (answer.status === 404) return { kind: "refused", why: "Vault has no such secret" };
     const later = answer.status >= 500 || answer.status === 429 || answer.status === 412 || answer.status === 472;
     return { kind: later ? "later" : "refused", why: `answers with ${answer.status}` };
@@ -108,9 +108,9 @@ function read(text: string): Answer {
     if (typeof data?.data === "object" && data.data !== null)
       return { kind: "found", data: data.data as Readonly<Record<string, unknown>> };
   } catch {
-    // Same as below: not the answer of a key-value store.
+    // Invalid JSON is not an answer of a key-value store either.
   }
-  return { kind: "refused", why: "what answers is not a key-value store, version 2" };
+  return { kind: "refused", why: "the answer is not of a key-value store, version 2" };
 }
 
 function fieldOf(data: Readonly<Record<string, unknown>>, field: string, reference: string): string {

@@ -1,22 +1,22 @@
-// The access log: one line for every request, refused ones included. It has a level of its own, so that a server
-// that is quiet about itself still says who did what. Of an address the query is left out, since tokens may be in it; public pages
-// (health, metrics, how to log in) are not in it.
+// The access log: one line for every request, including refused ones, at its own level, so that it is independent of
+// log.level. The query of a path is removed, since it may contain tokens. Public pages (health, metrics, login
+// parameters) are not logged.
 
 import type { AccessMode } from "../config/index.ts";
 import type { Logger } from "./logger.ts";
 
 export interface AccessLine {
-  readonly door: "rest" | "grpc" | "websocket" | "proxy" | "agent" | "peer";
-  /** The RPC, where it came that far. */
+  readonly interface: "rest" | "grpc" | "websocket" | "proxy" | "agent" | "peer";
+  /** Omitted when the request was refused before its RPC was known. */
   readonly rpc?: string;
-  /** Of HTTP. */
+  /** HTTP only. */
   readonly method?: string;
   readonly path?: string;
-  /** What it was about: an id, a name. */
+  /** The id or name of the object. */
   readonly target?: string;
   /** Empty for an unauthenticated caller. */
   readonly user: string;
-  /** Empty: bound to none. */
+  /** Empty for a caller without a tenant. */
   readonly tenant: string;
   readonly remote: string;
   /** "ok", or the code of the problem. */
@@ -24,8 +24,8 @@ export interface AccessLine {
   readonly ms?: number;
 }
 
-/** Where a request came in. */
-export type From = Pick<AccessLine, "door" | "method" | "path" | "remote">;
+/** The origin of a request. */
+export type From = Pick<AccessLine, "interface" | "method" | "path" | "remote">;
 
 interface Parts {
   readonly logger: Logger;
@@ -45,7 +45,7 @@ export function accessLog({ logger, config }: Parts, line: AccessLine): void {
 const children = new WeakMap<Logger, Logger>();
 
 function ownLevel(logger: Logger): Logger {
-  // Silent is for tests and embedders, who want no lines at all.
+  // Silent is for tests and embedders, which want no lines.
   if (logger.level === "silent") return logger;
   const known = children.get(logger);
   if (known !== undefined) return known;
@@ -62,11 +62,11 @@ const shortened = (line: AccessLine): AccessLine => ({
 
 const withoutQuery = (path: string): string => path.split(/[?#]/, 1)[0] ?? "";
 
-const told = new WeakSet<object>();
+const logged = new WeakSet<object>();
 
-/** So that the door that an error passes on its way out does not write it down again. */
+/** Marks an error, so that it is not logged again when it is sent. */
 export function markLogged(error: unknown): void {
-  if (typeof error === "object" && error !== null) told.add(error);
+  if (typeof error === "object" && error !== null) logged.add(error);
 }
 
-export const isLogged = (error: unknown): boolean => typeof error === "object" && error !== null && told.has(error);
+export const isLogged = (error: unknown): boolean => typeof error === "object" && error !== null && logged.has(error);

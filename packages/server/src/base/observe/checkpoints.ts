@@ -1,17 +1,16 @@
-// What checkpoints are watched by. Counted by the server that leads, from what is committed, so that the sum over
-// all servers is what happened.
+// Metrics of checkpoints. Counted by the leader from committed entries, so that the sum over all servers is correct.
 
 import type { Event, View } from "@lattice/core";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
 export interface CheckpointMetrics {
-  /** What a committed entry says of checkpoints and suspensions. */
+  /** An event of a committed entry. */
   checkpointEvent(event: Event, view: View): void;
-  /** The broker looked at one allocation. */
+  /** The broker evaluated one allocation. */
   checkpointEvaluated(verdict: string): void;
   /** Nodes that cannot write checkpoints. */
   checkpointStorage(nodesAway: number): void;
-  /** Allocations that have ended and whose checkpoints no agent has taken on to remove. */
+  /** Ended allocations whose checkpoints are not yet assigned to an agent for removal. */
   checkpointsToRemove(count: number): void;
 }
 
@@ -21,13 +20,13 @@ export function checkpointMetrics(registry: Registry): CheckpointMetrics {
   const registers = [registry];
   const counter = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
     new Counter<L>({ name, help, labelNames, registers });
-  const taken = counter("lattice_checkpoints_total", "Checkpoints asked for, by who wanted them and what came of it.", [
+  const taken = counter("lattice_checkpoints_total", "Checkpoints requested, by cause and result.", [
     "cause",
     "result",
   ]);
   const seconds = new Histogram({
     name: "lattice_checkpoint_duration_seconds",
-    help: "From asking for a checkpoint to the last node's word that it is complete.",
+    help: "Time from the request of a checkpoint to its completion on the last node.",
     buckets: SECONDS,
     registers,
   });
@@ -37,35 +36,34 @@ export function checkpointMetrics(registry: Registry): CheckpointMetrics {
     buckets: SECONDS,
     registers,
   });
-  const bytes = counter("lattice_checkpoint_bytes_total", "Written by checkpoints that are complete.");
+  const bytes = counter("lattice_checkpoint_bytes_total", "Bytes written by complete checkpoints.");
   const failedVictims = counter(
     "lattice_preemption_failed_checkpoint_total",
-    "Allocations stopped for others without the checkpoint that they were asked for.",
+    "Preempted allocations that were stopped without the requested checkpoint.",
   );
-  const requeued = counter(
-    "lattice_preemption_victim_requeue_total",
-    "Allocations that were stopped for others and are queued again.",
-  );
+  const requeued = counter("lattice_preemption_victim_requeue_total", "Preempted allocations that were requeued.");
   const conflicts = counter(
     "lattice_checkpoint_walltime_conflict_total",
-    "Walltimes that were over while a checkpoint was being taken, by what became of it.",
+    "Allocations that reached their walltime during a checkpoint, by result.",
     ["result"],
   );
-  const evaluations = counter("lattice_checkpoint_evaluations_total", "Looks of the broker, by verdict.", ["verdict"]);
+  const evaluations = counter("lattice_checkpoint_evaluations_total", "Evaluations of the broker, by verdict.", [
+    "verdict",
+  ]);
   const away = new Gauge({
     name: "lattice_checkpoint_storage_unavailable",
-    help: "1 while a node that needs it cannot write to the storage for checkpoints.",
+    help: "1 while a node with work cannot write to the checkpoint storage.",
     registers,
   });
 
   const toRemove = new Gauge({
     name: "lattice_checkpoints_to_remove",
-    help: "Allocations that have ended and whose checkpoints no agent has taken on to remove.",
+    help: "Ended allocations whose checkpoints are not yet assigned to an agent for removal.",
     registers,
   });
   const leftBehind = counter(
     "lattice_checkpoints_left_behind_total",
-    "Allocations whose checkpoints stay because too many others waited to be removed.",
+    "Allocations whose checkpoints are never removed, because the list of removals was full.",
   );
 
   function checkpoint({ allocation, reason, to = "" }: Event, view: View): void {

@@ -1,4 +1,4 @@
-// Which of a server's counters belong to which part of it, by their names; for queries about one component.
+// The component of each metric, by its name; for queries about one component.
 
 export const COMPONENTS = {
   scheduler: /^lattice_(scheduling|scheduler|estimate|borrow|preempt)/,

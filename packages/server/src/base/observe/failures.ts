@@ -1,13 +1,13 @@
-// What failures are watched by: work that is queued again, nodes that are lost, nodes that could not be made ready. Counted by the server
-// that leads, from what is committed, so that the sum over all servers is what happened.
+// Metrics of failures: requeued work, lost nodes, failed prologues. Counted by the leader from committed entries, so that
+// the sum over all servers is correct.
 
 import type { Event } from "@lattice/core";
 import { Counter, Gauge, type Registry } from "prom-client";
 
 export interface FailureMetrics {
-  /** What a committed entry says of failures. */
+  /** An event of a committed entry. */
   failureEvent(event: Event): void;
-  /** What tenants hold of what they may; null: as much as there is. */
+  /** Nodes held and allowed per tenant; `most` is `null` without a limit. */
   quotas(all: Iterable<{ readonly tenant: string; readonly used: number; readonly most: number | null }>): void;
 }
 
@@ -17,13 +17,11 @@ export function failureMetrics(registry: Registry): FailureMetrics {
   const registers = [registry];
   const counter = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
     new Counter<L>({ name, help, labelNames, registers });
-  const requeues = counter("lattice_requeues_total", "Attempts that ended with the allocation in the queue again.", [
-    "cause",
-  ]);
+  const requeues = counter("lattice_requeues_total", "Attempts that ended with a requeue.", ["cause"]);
   const losses = counter("lattice_node_losses_total", "Nodes that went down, by cause.", ["cause"]);
   const retries = counter(
     "lattice_prologue_retries_total",
-    "Allocations that are tried elsewhere because a node could not be made ready for them.",
+    "Allocations requeued because the prologue failed on a node.",
   );
   const quarantines = counter("lattice_nodes_quarantined_total", "Nodes quarantined because work failed there.");
   const used = new Gauge({
@@ -34,7 +32,7 @@ export function failureMetrics(registry: Registry): FailureMetrics {
   });
   const most = new Gauge({
     name: "lattice_quota_max_nodes",
-    help: "Nodes that a tenant may hold; absent: no limit.",
+    help: "Nodes that a tenant may hold; absent without a limit.",
     labelNames: ["tenant"],
     registers,
   });

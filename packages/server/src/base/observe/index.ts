@@ -1,3 +1,3 @@
-// What the rest of the server may use to be observed.
+// Logging and metrics for the rest of the server.
 export { createLogger, type Logger, type LoggerOptions } from "./logger.ts";
 export { createMetrics, type Metrics } from "./metrics.ts";

@@ -1,5 +1,4 @@
-// Structured logs: one JSON object per line on stderr. stdout stays free for what a program was
-// asked to print.
+// Structured logs: one JSON object per line on stderr. stdout is for the output of the program.
 
 import { destination, type Logger, pino, stdTimeFunctions } from "pino";
 import type { LogLevel } from "../config/index.ts";
@@ -10,14 +9,14 @@ export interface LoggerOptions {
   readonly level: LogLevel;
   /** Shown in every line. */
   readonly server?: string;
-  /** File descriptor; stderr unless stated. */
+  /** A file descriptor. Default: stderr. */
   readonly fd?: number;
 }
 
 const STDERR = 2;
 
 export function createLogger(options: LoggerOptions): Logger {
-  // Written at once: the last lines before a crash are the ones that matter.
+  // Synchronous, so that the last lines before a crash are written.
   const out = destination({ dest: options.fd ?? STDERR, sync: true });
   return pino(
     {

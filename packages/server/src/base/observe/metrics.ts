@@ -1,6 +1,5 @@
-// Everything the server counts, by name, in one place. Callers see functions, not the library
-// behind them: it is to be exchanged when the floor of Node moves, and a name or a label cannot be
-// mistyped. Gauges that mirror the state are computed at each scrape.
+// All metrics of the server by name. Callers see functions instead of the library, so that the library can be replaced
+// and a name or a label cannot be mistyped. Gauges of the state are computed at each scrape.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { type CheckpointMetrics, checkpointMetrics } from "./checkpoints.ts";
@@ -11,22 +10,22 @@ import { type SchedulingMetrics, schedulingMetrics } from "./scheduling.ts";
 export interface Metrics extends SchedulingMetrics, CheckpointMetrics, FailureMetrics {
   /** `code` is "ok" or a code of the error catalogue. */
   apiRequest(rpc: string, code: string, seconds: number): void;
-  /** A call over a limit, by the option that bounds it. */
+  /** A call over a limit, by the option of the limit. */
   rateLimited(option: string): void;
   /** The certificate files changed. */
   certificateReloaded(result: "taken" | "refused"): void;
   certificateEnds(atMs: number): void;
-  /** The first end among the certificates of connected agents; null: none has one. */
+  /** The earliest expiry among the certificates of connected agents; `null` without certificates. */
   agentCertificateEnds(atMs: number | null): void;
-  /** An agent asked for its first or its next certificate. */
+  /** An agent requested its first certificate or a renewal. */
   certificateRenewed(result: "first" | "issued" | "refused"): void;
-  /** An agent showed no identity, or that of another node. */
+  /** An agent presented no identity, or that of another node. */
   agentRefused(): void;
   /** A stream was ended because its client stopped reading. */
   streamStalled(rpc: string): void;
   logAppend(seconds: number, commands: number): void;
   event(kind: string): void;
-  /** One figure per state; states left out vanish. */
+  /** One value per state; omitted states are removed. */
   allocations(byState: Readonly<Record<string, number>>): void;
   /** Allocations that wait for others, and elements of task groups that wait for their turn. */
   heldBack(counts: {
@@ -40,16 +39,16 @@ export interface Metrics extends SchedulingMetrics, CheckpointMetrics, FailureMe
   terminalsOpen(count: number): void;
   /** Of all agents that are connected here. */
   output(bytes: { readonly waiting: number; readonly dropped: number }): void;
-  /** Finished records that are not in the history yet; it stays near 0 unless the disk refuses. */
+  /** Finished records that are not in the history yet; near 0 unless the disk fails. */
   historyWaiting(count: number): void;
-  /** Entries of the log whose archived records may be missing from this server's history; 0: whole. */
+  /** Entries of the log whose archived records may be missing from this server's history; 0 when it is complete. */
   historyGap(entries: number): void;
   membershipChange(change: "added" | "removed"): void;
-  /** By whether the server that was asked for took over. */
+  /** Whether the requested server took over. */
   leadershipTransfer(result: "done" | "elsewhere"): void;
   /** Whether this server leads. */
   leading(leads: boolean): void;
-  /** A scheduled backup; when it was written, its size and time. */
+  /** A scheduled backup, with its size and time if it was written. */
   backup(result: "written" | "failed", written: { readonly bytes: number; readonly atMs: number } | null): void;
   /** A launch of tasks is over. */
   launchEnded(result: "completed" | "failed", tasks: number): void;
@@ -57,31 +56,31 @@ export interface Metrics extends SchedulingMetrics, CheckpointMetrics, FailureMe
   launchResumed(): void;
   /** The pool of network numbers, and how many are in use. */
   networks(total: number, used: number): void;
-  /** Keys of the jobs' tokens that count. */
+  /** Keys that verify job tokens. */
   jobKeys(count: number): void;
-  /** A service got or gave up a node, or could not. */
+  /** A service was scaled by one node, or could not be. */
   scaled(direction: "up" | "down", result: "done" | "refused"): void;
   /** The metric of a service had no value. */
   metricQueryFailed(): void;
   /** A call to the fabric manager is over. */
   fabric(operation: string, result: "done" | "failed"): void;
-  /** Something was sent to a webhook, or was not. */
+  /** The result of a delivery to a webhook. */
   webhook(hook: string, result: "delivered" | "failed" | "given_up"): void;
-  /** Notices that last, by kind; and deliveries that wait. */
+  /** Active notices by kind, and pending deliveries. */
   notices(byKind: Readonly<Record<string, number>>, waiting: number): void;
   /** Called before every scrape. */
   onScrape(collect: () => void): void;
-  /** Families that are not known beforehand, in the text format; after all others of the page. */
+  /** Adds families that are not declared here, in the text format, at the end of the page. */
   alsoRender(more: () => string): void;
   render(): Promise<string>;
-  /** The same, as values. */
+  /** The same as `render`, as values. */
   readings(): Promise<readonly Reading[]>;
   readonly contentType: string;
-  /** Every family of its own, for the reference. */
-  families(): readonly FamilyFacts[];
+  /** All declared families, for the reference page. */
+  families(): readonly MetricFamily[];
 }
 
-export interface FamilyFacts {
+interface MetricFamily {
   readonly name: string;
   readonly kind: string;
   readonly help: string;
@@ -176,7 +175,7 @@ export function createMetrics(): Metrics {
       return (await registry.getMetricsAsJSON()).flatMap(readingsOf);
     },
     contentType: registry.contentType,
-    families: () => registry.getMetricsAsArray().map(factsOf),
+    families: () => registry.getMetricsAsArray().map(familyOf),
   };
 }
 
@@ -311,14 +310,14 @@ const defineWorkMetrics = ({ counter, gauge }: Definers) => ({
   ]),
 });
 
-/** The library does not say of which class a metric is, nor its labels, but by what it holds. */
-function factsOf(metric: object): FamilyFacts {
+/** The library has no typed access to the kind and the labels of a metric. */
+function familyOf(metric: object): MetricFamily {
   const { name, help, labelNames = [] } = metric as { name: string; help: string; labelNames?: readonly string[] };
   const kind = metric instanceof Counter ? "counter" : metric instanceof Gauge ? "gauge" : "histogram";
   return { name, kind, help, labels: labelNames };
 }
 
-/** Of a histogram, each bucket, the sum and the count: by the names that a scrape shows. */
+/** For a histogram: each bucket, the sum and the count, under the names of a scrape. */
 const readingsOf = ({ name, values }: { name: string; values: readonly MetricValue[] }): Reading[] =>
   values.map(({ metricName, labels, value }) => ({
     name: metricName ?? name,

@@ -9,9 +9,9 @@ import type { TlsSource } from "./source.ts";
 /** Limit for a TLS handshake, over REST and gRPC. */
 export const HANDSHAKE_TIMEOUT_MS = 10_000;
 
-/** `null` without TLS. `greetWithinMs` limits the time until a client sends its first bytes. */
-export function listenerCredentials(tls: TlsSource | null, greetWithinMs: number): ServerCredentials {
-  return tls === null ? ServerCredentials.createInsecure() : new RenewedCredentials(tls, greetWithinMs);
+/** `tls` is `null` without TLS. `firstBytesTimeoutMs` limits the time until a client sends its first bytes. */
+export function listenerCredentials(tls: TlsSource | null, firstBytesTimeoutMs: number): ServerCredentials {
+  return tls === null ? ServerCredentials.createInsecure() : new RenewedCredentials(tls, firstBytesTimeoutMs);
 }
 
 /** For channels to other servers, whose certificates come from the same authority. */
@@ -28,14 +28,14 @@ export function channelCredentials(tls: TlsSource | null): ChannelCredentials {
 }
 
 class RenewedCredentials extends ServerCredentials {
-  constructor(tls: TlsSource, greetWithinMs: number) {
-    const asks = tls.config.ca !== null;
+  constructor(tls: TlsSource, firstBytesTimeoutMs: number) {
+    const requestCert = tls.config.ca !== null;
     // A client without a valid certificate is unauthenticated; the services decide whether it may call.
     const { requireClientCertificates: rejectUnauthorized } = tls.config;
-    const handshakeTimeout = Math.min(HANDSHAKE_TIMEOUT_MS, greetWithinMs);
+    const handshakeTimeout = Math.min(HANDSHAKE_TIMEOUT_MS, firstBytesTimeoutMs);
     // REST is served on this port as well, for clients that only speak HTTP/1.1.
     const shared = { allowHTTP1: true };
-    super({ requestCert: asks, rejectUnauthorized, handshakeTimeout, ...shared }, contextOf(tls.current()));
+    super({ requestCert, rejectUnauthorized, handshakeTimeout, ...shared }, contextOf(tls.current()));
     tls.onChange((material) => this.updateSecureContextOptions(contextOf(material)));
   }
 

@@ -95,5 +95,4 @@ function parsed<T>(option: string, path: string, parse: () => T): T {
   }
 }
 
-const notPem = (option: string, path: string): Error =>
-  new Error(`${option}: ${path} is not what it should be, in PEM`);
+const notPem = (option: string, path: string): Error => new Error(`${option}: ${path} is not a valid PEM file`);

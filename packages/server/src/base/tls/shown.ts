@@ -1,10 +1,7 @@
-// Returns the verified certificate of a caller; `null` without one. A certificate of another authority, or an expired
-// one, counts as none.
+// The verified certificate of a caller. A certificate of another authority, or an expired one, counts as none.
 
 import type { Socket } from "node:net";
 import { type PeerCertificate, TLSSocket } from "node:tls";
-
-export type ShownCertificate = PeerCertificate;
 
 export interface CertifiedCall {
   getAuthContext?(): { readonly sslPeerCertificate?: PeerCertificate | undefined };

@@ -24,24 +24,24 @@ interface TlsSourceOptions {
 }
 
 /** A renewed certificate is valid long before the old one expires. */
-const LOOK_EVERY_MS = 10_000;
+const CHECK_INTERVAL_MS = 10_000;
 const WARN_BEFORE_MS = 7 * 86_400_000;
 
 /** Rejects when the initial files are not usable. */
 export async function openTlsSource(options: TlsSourceOptions): Promise<TlsSource> {
-  const { config, logger, reloaded, everyMs = LOOK_EVERY_MS } = options;
+  const { config, logger, reloaded, everyMs = CHECK_INTERVAL_MS } = options;
   let material = await readMaterial(config);
   let refused = "";
-  let looking = Promise.resolve();
+  let checking = Promise.resolve();
   const listeners: ((material: TlsMaterial) => void)[] = [];
-  warnOfEnd(material);
+  warnOfExpiry(material);
 
   /** One check after the other: an older one must not undo a newer one. */
   const reload = (): void => {
-    looking = looking.then(look);
+    checking = checking.then(check);
   };
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     let fresh: TlsMaterial;
     try {
       fresh = await readMaterial(config);
@@ -57,21 +57,21 @@ export async function openTlsSource(options: TlsSourceOptions): Promise<TlsSourc
     refused = "";
     const before = material;
     material = fresh;
-    if (same(fresh, before)) return said(before);
+    if (same(fresh, before)) return notifyOfRevocations(before);
     for (const taken of listeners) taken(material);
     reloaded?.("taken");
     logger.info({ serial: material.serial, until: new Date(material.notAfterMs) }, "new certificate in use");
-    warnOfEnd(material);
+    warnOfExpiry(material);
   }
 
   /** The revocation list and the signing key may change without the certificate. */
-  function said(before: TlsMaterial): void {
+  function notifyOfRevocations(before: TlsMaterial): void {
     if (before.list === material.list) return;
     for (const taken of listeners) taken(material);
     logger.info({}, "new certificate revocation list in use");
   }
 
-  function warnOfEnd({ notAfterMs }: TlsMaterial): void {
+  function warnOfExpiry({ notAfterMs }: TlsMaterial): void {
     if (notAfterMs - Date.now() < WARN_BEFORE_MS)
       logger.warn({ until: new Date(notAfterMs) }, "certificate of this server expires soon");
   }

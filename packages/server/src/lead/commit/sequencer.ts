@@ -44,7 +44,7 @@ interface Waiting {
 
 interface InFlight {
   readonly batch: readonly Waiting[];
-  /** Of the entry that carries it. */
+  /** Hash of the entry that contains the batch. */
   readonly hash: string;
 }
 
@@ -58,95 +58,107 @@ interface Options {
   readonly readers: () => readonly EntryReader[];
 }
 
-export function startSequencer({ log, replica, leadership, clock, onBatch, readers }: Options): Sequencer {
-  let queue: Waiting[] = [];
-  let writing: Promise<void> | null = null;
-  let closed = false;
-  let head: ChainHead = replica.head();
-  const inFlight = new Map<LogIndex, InFlight>();
-  const unsubscribe = replica.onApplied(settle);
-  leadership.lost.addEventListener("abort", abandon, { once: true });
+export const startSequencer = (options: Options): Sequencer => new LogSequencer(options);
 
-  return {
-    propose(command) {
-      if (closed || leadership.lost.aborted) return Promise.reject(notLeader());
-      if (queue.length >= MAX_QUEUE) return Promise.reject(overloaded());
-      const tooNew = tooNewFor(command, readers);
-      if (tooNew !== null) return Promise.reject(tooNew);
-      return new Promise((resolve, reject) => {
-        queue.push({ command, resolve, reject });
-        writing ??= write();
-      });
-    },
-    async close() {
-      closed = true;
-      await writing;
-      unsubscribe();
-    },
-  };
+class LogSequencer implements Sequencer {
+  readonly #options: Options;
+  #queue: Waiting[] = [];
+  #writing: Promise<void> | null = null;
+  #isClosed = false;
+  #head: ChainHead;
+  readonly #inFlight = new Map<LogIndex, InFlight>();
+  readonly #unsubscribe: () => void;
 
-  async function write(): Promise<void> {
-    while (queue.length > 0) {
-      await gather();
-      const count = batchSize(queue, log.maxEntryBytes * FILL);
-      const batch = queue.slice(0, count);
-      queue = queue.slice(count);
-      await append(batch);
+  constructor(options: Options) {
+    this.#options = options;
+    this.#head = options.replica.head();
+    this.#unsubscribe = options.replica.onApplied((applied) => this.#settle(applied));
+    options.leadership.lost.addEventListener("abort", () => this.#abandon(), { once: true });
+  }
+
+  propose(command: Command): Promise<Committed> {
+    const { leadership, readers } = this.#options;
+    if (this.#isClosed || leadership.lost.aborted) return Promise.reject(notLeader());
+    if (this.#queue.length >= MAX_QUEUE) return Promise.reject(overloaded());
+    const tooNew = tooNewFor(command, readers);
+    if (tooNew !== null) return Promise.reject(tooNew);
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ command, resolve, reject });
+      this.#writing ??= this.#write();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#writing;
+    this.#unsubscribe();
+  }
+
+  async #write(): Promise<void> {
+    while (this.#queue.length > 0) {
+      await this.#gather();
+      const count = batchSize(this.#queue, this.#options.log.maxEntryBytes * FILL);
+      const batch = this.#queue.slice(0, count);
+      this.#queue = this.#queue.slice(count);
+      await this.#append(batch);
     }
     // In the same turn as the last check of the queue: a later command starts a new write.
-    writing = null;
+    this.#writing = null;
   }
 
   /** A write costs a thread switch and a disk flush, so a batch grows while each turn brings more commands. */
-  async function gather(): Promise<void> {
-    for (let turns = 0, before = 0; turns < GATHER_TURNS && queue.length > before; turns += 1) {
-      before = queue.length;
-      await clock.turn();
+  async #gather(): Promise<void> {
+    for (let turns = 0, before = 0; turns < GATHER_TURNS && this.#queue.length > before; turns += 1) {
+      before = this.#queue.length;
+      await this.#options.clock.turn();
     }
   }
 
-  async function append(batch: readonly Waiting[]): Promise<void> {
+  async #append(batch: readonly Waiting[]): Promise<void> {
+    const { log, leadership, clock, onBatch } = this.#options;
     const began = clock.worked();
     const commands = batch.map((waiting) => waiting.command);
     const entry = {
-      index: logIndex(head.index + 1),
+      index: logIndex(this.#head.index + 1),
       term: leadership.term,
       version: entryVersion(commands),
-      at: instant(Math.max(clock.now(), head.at)),
-      prevHash: head.hash,
+      at: instant(Math.max(clock.now(), this.#head.at)),
+      prevHash: this.#head.hash,
       commands,
     };
     let hash: string;
     try {
       const bytes = encode(entry);
       hash = sha256(bytes);
-      inFlight.set(entry.index, { batch, hash });
+      this.#inFlight.set(entry.index, { batch, hash });
       await log.append(leadership, [{ index: entry.index, term: entry.term, bytes }]);
     } catch (error) {
-      inFlight.delete(entry.index);
-      // Too large together, or one of them cannot be encoded: the other commands must still be written.
-      const aboutContent = error instanceof Unwritable || (error instanceof LogError && error.code === "too_large");
-      if (aboutContent && batch.length > 1) return appendHalves(batch);
-      for (const waiting of batch) waiting.reject(problemOf(error));
-      if (!aboutContent && !recoverable(error)) await leadership.resign().catch(() => {});
-      return;
+      this.#inFlight.delete(entry.index);
+      return this.#recover(batch, error);
     }
-    head = { index: entry.index, term: entry.term, hash, at: entry.at };
+    this.#head = { index: entry.index, term: entry.term, hash, at: entry.at };
     onBatch(batch.length, (clock.worked() - began) / 1000);
   }
 
-  async function appendHalves(batch: readonly Waiting[]): Promise<void> {
-    const middle = Math.ceil(batch.length / 2);
-    await append(batch.slice(0, middle));
-    await append(batch.slice(middle));
+  async #recover(batch: readonly Waiting[], error: unknown): Promise<void> {
+    // Too large together, or one of them cannot be encoded: the other commands must still be written.
+    const isContent = error instanceof Unwritable || (error instanceof LogError && error.code === "too_large");
+    if (isContent && batch.length > 1) {
+      const middle = Math.ceil(batch.length / 2);
+      await this.#append(batch.slice(0, middle));
+      await this.#append(batch.slice(middle));
+      return;
+    }
+    for (const waiting of batch) waiting.reject(problemOf(error));
+    if (!isContent && !recoverable(error)) await this.#options.leadership.resign().catch(() => {});
   }
 
-  function settle(applied: Applied): void {
-    const written = inFlight.get(applied.index);
+  #settle(applied: Applied): void {
+    const written = this.#inFlight.get(applied.index);
     // An append that reported a failure may have succeeded. Its entry then has this index, and its outcomes must not
     // be given to the commands of another entry.
-    if (written === undefined || written.hash !== replica.head().hash) return;
-    inFlight.delete(applied.index);
+    if (written === undefined || written.hash !== this.#options.replica.head().hash) return;
+    this.#inFlight.delete(applied.index);
     written.batch.forEach((waiting, n) => {
       const outcome = applied.outcomes[n];
       if (outcome === undefined) waiting.reject(new Error(`entry ${applied.index} has no outcome for command ${n}`));
@@ -154,10 +166,10 @@ export function startSequencer({ log, replica, leadership, clock, onBatch, reade
     });
   }
 
-  function abandon(): void {
-    const waiting = [...queue, ...[...inFlight.values()].flatMap(({ batch }) => batch)];
-    queue = [];
-    inFlight.clear();
+  #abandon(): void {
+    const waiting = [...this.#queue, ...[...this.#inFlight.values()].flatMap(({ batch }) => batch)];
+    this.#queue = [];
+    this.#inFlight.clear();
     for (const one of waiting) one.reject(notLeader());
   }
 }

@@ -1,28 +1,32 @@
-// Whether this server leads yet, asked of the log itself. One that was held up, or cannot reach the log, hears late that another leads;
-// the log refuses what it writes, but whatever else it tells would hear an old state. Who is to tell others asks here just before.
+// Checks with the log that this server still leads. A suspended or disconnected leader learns late that another server
+// leads. The log rejects its appends, but an external system would accept its old state, so the leader checks before
+// each call to one.
 
 import { type Duration, duration, type LogIndex, type Term } from "@lattice/core";
-import { type Clock, steadyNow } from "../../base/clock.ts";
+import { type Clock, monotonicNow } from "../../base/clock.ts";
 import type { ChainHead } from "../../state/replica/replica.ts";
 
-export interface Standing {
+interface LeadershipCheck {
   readonly log: { head(): Promise<LogIndex> };
   readonly replica: { head(): ChainHead; waitFor(index: LogIndex, signal: AbortSignal): Promise<void> };
   readonly term: Term;
   readonly clock: Clock;
 }
 
-/** An answer that is older, because the process was held up while it came, says nothing of now. */
-const OLDEST_ANSWER: Duration = duration(1_000);
+/** The process may be suspended while it waits; an older answer proves nothing about the present. */
+const MAX_ANSWER_AGE: Duration = duration(1_000);
 
-/** False too when it cannot be known at the moment. */
-export async function stillLeads({ log, replica, term, clock }: Standing, signal: AbortSignal): Promise<boolean> {
-  const asked = steadyNow(clock);
+/** Returns false when the log cannot be reached as well. */
+export async function stillLeads(
+  { log, replica, term, clock }: LeadershipCheck,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const askedAt = monotonicNow(clock);
   try {
     await replica.waitFor(await log.head(), signal);
   } catch {
     return false;
   }
-  // Another that leads but has written nothing has changed nothing either.
-  return !signal.aborted && replica.head().term <= term && steadyNow(clock) - asked <= OLDEST_ANSWER;
+  // A new leader without an entry has changed nothing yet.
+  return !signal.aborted && replica.head().term <= term && monotonicNow(clock) - askedAt <= MAX_ANSWER_AGE;
 }

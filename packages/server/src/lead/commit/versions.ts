@@ -1,5 +1,5 @@
-// Whether every present server can apply a command. A server of the previous version halts on an entry that it does not
-// understand, so such an entry is not written while one is present.
+// Rejects commands that some connected server cannot apply. A server of the previous version halts on an entry that it does not
+// understand, so such an entry is not written while one is connected.
 
 import { type Command, isCommandKind, versionNeeded } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
@@ -14,7 +14,7 @@ export interface EntryReader {
 export function tooNewFor(command: Command, readers: () => readonly EntryReader[]): ProblemError | null {
   if (!isCommandKind(command.kind)) return unknownHere(command);
   const needed = versionNeeded(command);
-  // Nearly every command; who is there need not be asked for it.
+  // Nearly every command: avoids listing the servers.
   if (needed === 1) return null;
   const older = readers().filter(({ entryVersion }) => entryVersion < needed);
   if (older.length === 0) return null;

@@ -16,7 +16,7 @@ import type { HookWire } from "./webhooks/wire.ts";
 export interface ControllerContext {
   readonly replica: Replica;
   readonly sequencer: Sequencer;
-  /** Asks the log; false when the log cannot be reached. */
+  /** Checks with the log; false when the log cannot be reached. */
   readonly stillLeads: () => Promise<boolean>;
   readonly hub: AgentHub;
   readonly clock: Clock;

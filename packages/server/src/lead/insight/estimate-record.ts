@@ -5,7 +5,7 @@ import type { AllocationId, Instant, VClusterId, View } from "@lattice/core";
 import type { CycleResult } from "@lattice/scheduler";
 import type { NumberedEvent } from "../../state/events/cursor.ts";
 
-export interface EstimateRecord {
+interface EstimateRecord {
   recordEstimates(result: Pick<CycleResult, "estimates">, view: View): void;
   onEvents(events: readonly NumberedEvent[]): void;
   /** Returns the median error of recent estimates, or `null`. */
@@ -20,24 +20,25 @@ const ESTIMATE_LIMIT = 20_000;
 const RECENT = 101;
 
 export function createEstimateRecord(observe: ObserveError): EstimateRecord {
-  const given = new Map<AllocationId, { readonly first: Instant; last: Instant }>();
+  const estimated = new Map<AllocationId, { readonly first: Instant; last: Instant }>();
   const recent = new Map<VClusterId, number[]>();
   return {
     recordEstimates({ estimates }, view) {
       for (const [id, at] of estimates) {
-        const known = given.get(id);
+        const known = estimated.get(id);
         if (known !== undefined) known.last = at;
         // A report may still contain allocations that have started since.
-        else if (given.size < ESTIMATE_LIMIT && isPending(view, id)) given.set(id, { first: at, last: at });
+        else if (estimated.size < ESTIMATE_LIMIT && isPending(view, id)) estimated.set(id, { first: at, last: at });
       }
-      if (given.size >= ESTIMATE_LIMIT) for (const id of given.keys()) if (!isPending(view, id)) given.delete(id);
+      if (estimated.size >= ESTIMATE_LIMIT)
+        for (const id of estimated.keys()) if (!isPending(view, id)) estimated.delete(id);
     },
     onEvents(events) {
       for (const { at, event } of events) {
         if (event.kind !== "allocation_changed" || event.from !== "pending" || event.allocation === undefined) continue;
-        const estimate = given.get(event.allocation);
+        const estimate = estimated.get(event.allocation);
         if (estimate === undefined) continue;
-        given.delete(event.allocation);
+        estimated.delete(event.allocation);
         if (event.to !== "staging" && event.to !== "running") continue;
         if (event.vcluster === undefined) continue;
         observe(event.vcluster, "first", Math.abs(at - estimate.first) / 1000);

@@ -1,5 +1,5 @@
 // The reservation that a longer walltime would delay. Work that was backfilled because it would end in time must not
-// stay by asking for more afterwards. Checks the nodes reserved now, and does not search for others, so it may refuse
+// stay by extending its walltime afterwards. Checks the nodes reserved now, and does not search for others, so it may refuse
 // an extension that would delay nothing. Pure.
 
 import {

@@ -1,8 +1,4 @@
 // The view into the leader's scheduler for the rest of the server.
-export {
-  createInsight,
-  type Insight,
-  type InsightOptions as InsightParts,
-  type MeasuredInputs as Measured,
-} from "./insight.ts";
+export type { InsightOptions, MeasuredInputs } from "./inputs.ts";
+export { createInsight, type Insight } from "./insight.ts";
 export type * from "./question.ts";

@@ -2,50 +2,24 @@
 // reservations were made, how accurate estimates are. Keeps the newest cycle of each vCluster. Answers are computed on
 // demand within a time budget, and change nothing.
 
-import {
-  type AllocationId,
-  type AllocationSpec,
-  type Duration,
-  type Instant,
-  instant,
-  judgeSubmission,
-  type NodeId,
-  type VCluster,
-  type VClusterId,
-  type View,
-} from "@lattice/core";
-import {
-  type CycleInput,
-  type CycleRecord,
-  type CycleResult,
-  cycle,
-  type ExternalInputs,
-  explain,
-  recordCycle,
-  type Signals,
-  snapshotFor,
-  suggestions,
-  TRIAL_BUDGET_MS,
-} from "@lattice/scheduler";
-import { ProblemError, problemFromRefusal } from "@lattice/wire";
-import type { Clock } from "../../base/clock.ts";
-import type { MetricsComponent } from "../../base/observe/components.ts";
-import type { Recorded } from "../../base/observe/recorder.ts";
+import { type Instant, instant, type VClusterId } from "@lattice/core";
+import type { CycleRecord, CycleResult, ExternalInputs } from "@lattice/scheduler";
 import type { PlanResult } from "../../base/observe/scheduling.ts";
 import type { NumberedEvent } from "../../state/events/cursor.ts";
-import type { CheckpointAnswer, CheckpointSignals } from "../controllers/checkpoint/answer.ts";
-import { foreignReservations } from "../controllers/schedule/memory.ts";
-import type { Samples } from "../telemetry/samples.ts";
-import { createCycleStatistics } from "./cycle-statistics.ts";
-import { createEstimateRecord, type ObserveError } from "./estimate-record.ts";
+import { explainAllocation } from "./explain.ts";
 import { firstDelayed } from "./extension.ts";
-import { planFor, plannedRecord } from "./plan.ts";
-import type { AnswerTo, ExplainedAllocation, PlannedSubmission, Question, QuestionKind } from "./question.ts";
+import {
+  createInsightState,
+  externalInputs,
+  type InsightOptions,
+  type InsightState,
+  type MeasuredInputs,
+  measuredInputs,
+  nowOf,
+} from "./inputs.ts";
+import { planSubmission } from "./plan.ts";
+import type { AnswerTo, Question, QuestionKind } from "./question.ts";
 import { queuePage } from "./queue.ts";
-import { createReservationLog } from "./reservation-log.ts";
-import { createSignalStore, withStorage } from "./signals.ts";
-import { createStaleness } from "./stale.ts";
-import { viewWith } from "./view-with.ts";
 
 export interface Insight {
   /** The newest published result of each vCluster. */
@@ -67,59 +41,18 @@ export interface Insight {
   answer<K extends QuestionKind>(question: Question<K>): AnswerTo<K>;
 }
 
-export type MeasuredInputs = Pick<ExternalInputs, "signals" | "isStale">;
-
-export interface InsightOptions {
-  readonly view: () => View;
-  readonly clock: Clock;
-  readonly isReachable: (node: NodeId) => boolean;
-  /** When a node last reported its fingerprint; `null` when unknown. */
-  readonly fingerprintAt: (node: NodeId) => Instant | null;
-  /** The greatest age of a fingerprint; `null` without a limit. */
-  readonly fingerprintWindow: Duration | null;
-  /** The configured limit of storage; `null` when only signals limit it. */
-  readonly storageMBps: number | null;
-  readonly observeError: ObserveError;
-  /** Days over which use counts towards budgets and shares. */
-  readonly budgetDays: number;
-  readonly checkpoints: { answer(id: AllocationId): CheckpointAnswer; signals(): CheckpointSignals };
-  /** Measurements of agents, when they are collected. */
-  readonly samples?: Pick<Samples, "since">;
-  /** Returns what this server counts for one component. */
-  readonly recorded: (component: MetricsComponent, after: number | null) => Recorded;
-  /** Whether a first submission creates its tenant. */
-  readonly createTenants: boolean;
-}
-
-/** An idle queue gets a cycle at least this often; an older record is replaced before it answers. */
-const RECORD_AGE_MS = 35_000;
-interface SuggestionRequest {
-  readonly id: AllocationId;
-  readonly expected: Instant | null;
-  readonly spec: AllocationSpec | null;
-}
-
-export function createInsight(parts: InsightOptions): Insight {
-  const { clock } = parts;
-  const cycles = new Map<VClusterId, CycleResult>();
-  const records = new Map<VClusterId, CycleRecord>();
-  const estimates = createEstimateRecord(parts.observeError);
-  const reservations = createReservationLog();
-  const store = createSignalStore();
+export function createInsight(options: InsightOptions): Insight {
+  const state = createInsightState(options);
+  const { cycles, records, estimates, reservations, statistics } = state;
   const listeners = new Set<() => void>();
-  const statistics = createCycleStatistics();
-  const staleAt = createStaleness(parts);
-  const specOf = (id: AllocationId): AllocationSpec | null => parts.view().allocation(id)?.spec ?? null;
-  const now = (): Instant => instant(Math.max(clock.now(), parts.view().at));
-
   return {
     cycles,
     recordCycle(result, record, seconds) {
       cycles.set(result.vcluster, result);
-      statistics.recordCycle(result, seconds, now());
+      statistics.recordCycle(result, seconds, nowOf(state));
       if (record !== null) records.set(result.vcluster, record);
-      reservations.recordReservations(result, clock.now());
-      estimates.recordEstimates(record?.result ?? result, parts.view());
+      reservations.recordReservations(result, options.clock.now());
+      estimates.recordEstimates(record?.result ?? result, options.view());
     },
     recordPlan: statistics.recordPlan,
     recordPreemption: statistics.recordPreemption,
@@ -129,142 +62,44 @@ export function createInsight(parts: InsightOptions): Insight {
       cycles.clear();
       records.clear();
     },
-    externalInputs,
-    measuredInputs,
+    externalInputs: (vcluster, at) => externalInputs(state, vcluster, at),
+    measuredInputs: (at) => measuredInputs(state, at),
     onSignals(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    answer: <K extends QuestionKind>(question: Question<K>) => answer(question as Question) as AnswerTo<K>,
+    answer<K extends QuestionKind>(question: Question<K>) {
+      const answered = answer(state, question as Question) as AnswerTo<K>;
+      if (question.kind === "set_signals") for (const listener of listeners) listener();
+      return answered;
+    },
   };
-
-  function answer(question: Question): AnswerTo<QuestionKind> {
-    switch (question.kind) {
-      case "explain":
-        return explainAllocation(question.id);
-      case "extension":
-        return firstDelayed(parts.view(), cycles.values(), question);
-      case "plan":
-        return planned(question);
-      case "reservations":
-        return reservations.of(question.id);
-      case "queue":
-        return queuePage(parts.view(), cycles, statistics, question);
-      case "scheduler":
-        return statistics.figures(parts.view(), cycles);
-      case "signals":
-        return store.get(now());
-      case "checkpoint":
-        return parts.checkpoints.answer(question.id);
-      case "samples":
-        return parts.samples?.since(question.id, question.after) ?? [];
-      case "recorded":
-        return parts.recorded(question.component, question.after);
-      case "set_signals": {
-        const stored = store.set(question.signals, instant(now() + question.validMs));
-        for (const listener of listeners) listener();
-        return stored;
-      }
-    }
-  }
-
-  function externalInputs(vcluster: VClusterId, at: Instant): ExternalInputs {
-    return {
-      previousReservations: cycles.get(vcluster)?.reservations ?? [],
-      foreignReservations: foreignReservations(parts.view(), cycles, vcluster, at),
-      budgetDays: parts.budgetDays,
-      ...measuredInputs(at),
-    };
-  }
-
-  function measuredInputs(at: Instant): MeasuredInputs {
-    const signals = merged(withStorage(store.forCycle(at), parts.storageMBps), parts.checkpoints.signals());
-    const isStale = staleAt(at);
-    return {
-      signals,
-      ...(isStale === null ? {} : { isStale }),
-    };
-  }
-
-  function snapshotAt(vcluster: VCluster, at: Instant, view = parts.view()): CycleInput {
-    return snapshotFor(view, vcluster, at, parts.isReachable, externalInputs(vcluster.id, at));
-  }
-
-  function explainAllocation(id: AllocationId): ExplainedAllocation | null {
-    const record = parts.view().allocation(id);
-    if (record?.phase.kind !== "pending") return null;
-    const vcluster = parts.view().vcluster(record.spec.vcluster);
-    if (vcluster === undefined) return null;
-    const at = now();
-    const known = records.get(vcluster.id);
-    const isFresh = known !== undefined && at - known.input.now < RECORD_AGE_MS;
-    const explained = isFresh ? explain(known, id) : null;
-    if (isFresh && explained !== null) return withSuggestions(known, explained);
-    const { record: fresh, result } = recordCycle({ ...snapshotAt(vcluster, at), report: "full" });
-    if (fresh === null) return null;
-    records.set(vcluster.id, fresh);
-    if (!cycles.has(vcluster.id)) cycles.set(vcluster.id, result);
-    const explanation = explain(fresh, id);
-    return explanation === null ? null : withSuggestions(fresh, explanation);
-  }
-
-  function withSuggestions(record: CycleRecord, explanation: ExplainedAllocation["explanation"]): ExplainedAllocation {
-    const { allocation: id, vcluster, startsNow, queue } = explanation;
-    const expected = startsNow
-      ? explanation.at
-      : (queue.reservation?.startsAt ?? record.result.estimates.get(id) ?? cycles.get(vcluster)?.estimates.get(id));
-    return {
-      explanation: {
-        ...explanation,
-        queue: { ...queue, reservation: committedReservation(id, vcluster, queue.reservation) },
-      },
-      expected: expected ?? null,
-      errorMs: estimates.typicalErrorMs(vcluster),
-      sooner: startsNow ? [] : suggestionsFor(record, { id, expected: expected ?? null, spec: specOf(id) }),
-    };
-  }
-
-  /** Only a reservation of the loop's own cycle counts; one of this answer alone is not committed. */
-  function committedReservation<T>(id: AllocationId, vcluster: VClusterId, found: T | null): T | null {
-    const isHeld = cycles.get(vcluster)?.reservations.some(({ allocation }) => allocation === id) === true;
-    return isHeld ? found : null;
-  }
-
-  function suggestionsFor(record: CycleRecord, { id, expected, spec }: SuggestionRequest) {
-    const deadline = clock.worked() + TRIAL_BUDGET_MS;
-    return suggestions(record, id, {
-      expected,
-      others: spec === null ? [] : othersFor(record, spec),
-      cycle,
-      canContinue: () => clock.worked() < deadline,
-    });
-  }
-
-  /** Records of other vClusters that would accept the allocation unchanged. */
-  function othersFor({ input }: CycleRecord, spec: AllocationSpec): CycleRecord[] {
-    return [...records.values()].flatMap((record) => {
-      const { vcluster } = record.input;
-      if (vcluster === input.vcluster || input.now - record.input.now > RECORD_AGE_MS) return [];
-      const judged = judgeSubmission(parts.view(), { spec: { ...spec, vcluster }, createTenant: false }, input.now);
-      return judged.kind === "good" ? [record] : [];
-    });
-  }
-
-  function planned({ spec, user }: Question<"plan">): PlannedSubmission {
-    const at = now();
-    const judged = judgeSubmission(parts.view(), { spec, createTenant: parts.createTenants }, at);
-    if (judged.kind === "rejected") throw ProblemError.of(problemFromRefusal(judged.refusal));
-    const view = viewWith(parts.view(), plannedRecord(spec, user, at), judged.tenant);
-    return planFor({
-      now: at,
-      snapshot: snapshotAt(judged.vcluster, at, view),
-      sooner: (record, request) => suggestionsFor(record, { ...request, spec }),
-    });
-  }
 }
 
-/** Signals take precedence over estimates of the broker. */
-function merged(said: Signals | undefined, broker: CheckpointSignals): Signals {
-  const both = [...(broker.checkpointMinutes ?? []), ...(said?.checkpointMinutes ?? [])];
-  return { ...said, ...broker, ...(both.length === 0 ? {} : { checkpointMinutes: new Map(both) }) };
+function answer(state: InsightState, question: Question): AnswerTo<QuestionKind> {
+  const { options, cycles, reservations, signals, statistics } = state;
+  switch (question.kind) {
+    case "explain":
+      return explainAllocation(state, question.id);
+    case "extension":
+      return firstDelayed(options.view(), cycles.values(), question);
+    case "plan":
+      return planSubmission(state, question);
+    case "reservations":
+      return reservations.of(question.id);
+    case "queue":
+      return queuePage(options.view(), cycles, statistics, question);
+    case "scheduler":
+      return statistics.figures(options.view(), cycles);
+    case "signals":
+      return signals.get(nowOf(state));
+    case "checkpoint":
+      return options.checkpoints.answer(question.id);
+    case "samples":
+      return options.samples?.since(question.id, question.after) ?? [];
+    case "recorded":
+      return options.recorded(question.component, question.after);
+    case "set_signals":
+      return signals.set(question.signals, instant(nowOf(state) + question.validMs));
+  }
 }

@@ -1,31 +1,34 @@
 // What a submission would do: a real cycle on a snapshot with one more pending allocation. Nothing is proposed or kept.
 
-import type { Allocation, AllocationId, AllocationSpec, Attempt, Instant, LogIndex, UserName } from "@lattice/core";
 import {
-  type CycleInput,
-  type CycleRecord,
-  type Explanation,
-  explain,
-  recordCycle,
-  type Suggestion,
-} from "@lattice/scheduler";
-import type { PlannedSubmission } from "./question.ts";
+  type Allocation,
+  type AllocationSpec,
+  allocationIdOf,
+  attempt,
+  type Instant,
+  judgeSubmission,
+  logIndex,
+  type Tenant,
+  type UserName,
+  type View,
+} from "@lattice/core";
+import { type Explanation, explain, recordCycle } from "@lattice/scheduler";
+import { ProblemError, problemFromRefusal } from "@lattice/wire";
+import { suggestionsFor } from "./explain.ts";
+import { type InsightState, nowOf, snapshotAt } from "./inputs.ts";
+import type { PlannedSubmission, Question } from "./question.ts";
 
 /** Greater than every real id, so that it comes last among equals. */
-const PLANNED = "9007199254740991" as AllocationId;
+const PLANNED = allocationIdOf(Number.MAX_SAFE_INTEGER);
 
-export interface PlanParts {
-  readonly now: Instant;
-  /** With the planned allocation in the queue. */
-  readonly snapshot: CycleInput;
-  readonly sooner: (
-    record: CycleRecord,
-    request: { readonly id: AllocationId; readonly expected: Instant | null },
-  ) => readonly Suggestion[];
-}
-
-export function planFor({ now, snapshot, sooner }: PlanParts): PlannedSubmission {
-  const { result, record } = recordCycle({ ...snapshot, report: "full" });
+/** Throws a problem when the submission would be rejected. */
+export function planSubmission(state: InsightState, { spec, user }: Question<"plan">): PlannedSubmission {
+  const { options } = state;
+  const now = nowOf(state);
+  const judged = judgeSubmission(options.view(), { spec, createTenant: options.createTenants }, now);
+  if (judged.kind === "rejected") throw ProblemError.of(problemFromRefusal(judged.refusal));
+  const view = viewWith(options.view(), plannedRecord(spec, user, now), judged.tenant);
+  const { result, record } = recordCycle({ ...snapshotAt(state, judged.vcluster, now, view), report: "full" });
   const placement = result.placements.find(({ allocation }) => allocation === PLANNED);
   const reservation = result.reservations.find(({ allocation }) => allocation === PLANNED);
   const preemption = result.preemptions.find(({ allocation }) => allocation === PLANNED);
@@ -42,22 +45,44 @@ export function planFor({ now, snapshot, sooner }: PlanParts): PlannedSubmission
     scores: placement?.scores ?? explanation?.queue.scores ?? {},
     causes: explanation?.causes ?? result.reasons.get(PLANNED) ?? [],
     wouldPreempt: (preemption?.victims ?? []).map((victim) => victim.allocation),
-    sooner: record === null || placement !== undefined ? [] : sooner(record, { id: PLANNED, expected }),
+    sooner:
+      record === null || placement !== undefined ? [] : suggestionsFor(state, record, { id: PLANNED, expected, spec }),
     position: explanation?.queue.position ?? 0,
     length: explanation?.queue.length ?? 0,
   };
 }
 
 /** Returns the record of the allocation as if it had just been submitted. */
-export const plannedRecord = (spec: AllocationSpec, user: UserName, now: Instant): Allocation => ({
+const plannedRecord = (spec: AllocationSpec, user: UserName, now: Instant): Allocation => ({
   id: PLANNED,
   user,
   spec,
   submittedAt: now,
   phase: { kind: "pending", since: now, cause: "submitted" },
-  attempt: 0 as Attempt,
+  attempt: attempt(0),
   requeues: 0,
-  pendingSinceIndex: 0 as LogIndex,
+  pendingSinceIndex: logIndex(0),
   scores: {},
   backfilled: false,
 });
+
+/** Returns the view with one more pending allocation; the state stays unchanged. */
+function viewWith(view: View, record: Allocation, tenant: Tenant): View {
+  const { vcluster, lifecycle } = record.spec;
+  const changed: Partial<View> = {
+    allocation: (id) => (id === record.id ? record : view.allocation(id)),
+    pending: (id) => (id === vcluster ? [...view.pending(id), record] : view.pending(id)),
+    pendingCount: (id) => view.pendingCount(id) + (id === vcluster ? 1 : 0),
+    highestPendingClass: (id) =>
+      Math.max(view.highestPendingClass(id), id === vcluster ? lifecycle.preemptionClass : Number.NEGATIVE_INFINITY),
+    tenant: (id) => (id === tenant.id ? tenant : view.tenant(id)),
+    tenants: () => (view.tenant(tenant.id) === undefined ? [...view.tenants(), tenant] : view.tenants()),
+  };
+  return new Proxy(view, {
+    get(target, name) {
+      if (name in changed) return changed[name as keyof View];
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}

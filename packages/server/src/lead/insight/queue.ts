@@ -1,8 +1,15 @@
 // A page of a queue as of the last cycle: allocations with scores by score, then newer ones and those beyond the
 // report, by submission. A FIFO queue is ordered by submission only; its scores are shown.
 
-import type { Allocation, AllocationId, VClusterId, View } from "@lattice/core";
-import { compareAllocationIds, instant, policyOf } from "@lattice/core";
+import {
+  type Allocation,
+  type AllocationId,
+  compareAllocationIds,
+  instant,
+  policyOf,
+  type VClusterId,
+  type View,
+} from "@lattice/core";
 import type { CycleResult } from "@lattice/scheduler";
 import type { CycleStatistics } from "./cycle-statistics.ts";
 import type { Question, QueueEntry, QueuePage } from "./question.ts";

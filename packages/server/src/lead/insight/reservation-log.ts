@@ -5,7 +5,7 @@ import type { AllocationId, Instant } from "@lattice/core";
 import type { CycleResult } from "@lattice/scheduler";
 import type { ReservationMoment } from "./question.ts";
 
-export interface ReservationLog {
+interface ReservationLog {
   recordReservations(result: Pick<CycleResult, "reservations">, at: Instant): void;
   of(id: AllocationId): readonly ReservationMoment[];
 }
@@ -13,7 +13,7 @@ export interface ReservationLog {
 /** Entries per allocation: the first, and the newest of the others. */
 export const MOMENTS_PER_ALLOCATION = 16;
 /** Allocations remembered. */
-export const LOGGED_ALLOCATIONS = 10_000;
+const LOGGED_ALLOCATIONS = 10_000;
 /** A start that moves by less counts as unmoved. */
 const MOVED_MS = 1_000;
 

@@ -1,11 +1,11 @@
 // Signals that an operator's tools send to the scheduler: in the memory of the leader, valid for as long as the sender
-// said. A new leader has none until they are sent again; without signals the scheduler assumes nothing.
+// requested. A new leader has none until they are sent again; without signals the scheduler assumes nothing.
 
 import type { AllocationId, GroupId, Instant } from "@lattice/core";
 import type { Signals } from "@lattice/scheduler";
 import type { SignalsRecord, SignalValues } from "./question.ts";
 
-export interface SignalStore {
+interface SignalStore {
   set(values: SignalValues, validUntil: Instant): SignalsRecord;
   /** Returns `null` when no signals are valid. */
   get(now: Instant): SignalsRecord | null;

@@ -1,28 +1,33 @@
-// What a new cluster starts with: the tenant `default` and the four vClusters, the retention from the configuration, and the key
-// of its jobs' tokens. Run by every new leader; it proposes only what is missing.
+// The initial state of a cluster: the tenant `default`, the four vClusters, the retention from the configuration, and the
+// key for the tokens of jobs. Every new leader runs this and proposes only what is missing.
 
 import { randomBytes } from "node:crypto";
 import {
   type Command,
   canonical,
+  DEFAULT_TENANT,
   duration,
   type Origin,
+  parseUserName,
+  parseVClusterId,
+  present,
   type Retention,
   type SchedulerKind,
   seconds,
-  type TenantId,
   UNLIMITED,
-  type UserName,
-  type VClusterId,
   type View,
   WEIGHT_PROFILES,
 } from "@lattice/core";
 import { type Config, networkSettings } from "../../base/config/index.ts";
 import type { Sequencer } from "../commit/sequencer.ts";
 
-const ORIGIN: Origin = { user: "lattice" as UserName, requestId: null, bodyHash: "" };
+const ORIGIN: Origin = {
+  user: present(parseUserName("lattice") ?? undefined, "the user of the initial state is valid"),
+  requestId: null,
+  bodyHash: "",
+};
 
-/** As many as the hash that is made with it has. */
+/** The output length of HMAC-SHA-256. */
 export const SECRET_BYTES = 32;
 
 interface FirstVCluster {
@@ -82,7 +87,7 @@ export function missing(view: View, config: BootstrapConfig): Command[] {
   commands.push({
     kind: "tenant.create",
     origin: ORIGIN,
-    tenant: "default" as TenantId,
+    tenant: DEFAULT_TENANT,
     description: "Default tenant",
     quota: UNLIMITED,
     maxPreemptionClass: 10,
@@ -91,7 +96,7 @@ export function missing(view: View, config: BootstrapConfig): Command[] {
     commands.push({
       kind: "vcluster.create",
       origin: ORIGIN,
-      vcluster: first.id as VClusterId,
+      vcluster: present(parseVClusterId(first.id) ?? undefined, "names of initial vClusters are valid"),
       description: first.description,
       tenant: null,
       scheduler: first.scheduler,

@@ -3,13 +3,15 @@
 // stop resigns, so that another server takes over at once.
 
 import { setMaxListeners } from "node:events";
-import { duration } from "@lattice/core";
+import { attemptOn, duration, type Effect } from "@lattice/core";
 import type { Logger } from "pino";
-import { type Clock, sleep, steadyNow } from "../../base/clock.ts";
+import { type Clock, monotonicNow, sleep } from "../../base/clock.ts";
 import type { Config } from "../../base/config/index.ts";
 import type { Metrics } from "../../base/observe/index.ts";
 import type { Leadership, ReplicatedLog } from "../../log/replicated-log.ts";
-import type { AgentHub } from "../../nodes/agents/hub.ts";
+import { checkpointOrder } from "../../nodes/agents/checkpoint-order.ts";
+import type { AgentHub, ServerMessageBody } from "../../nodes/agents/hub.ts";
+import { forgetOrder, runOrderIfReady, stopOrder } from "../../nodes/agents/orders.ts";
 import type { Replica } from "../../state/replica/replica.ts";
 import { type Sequencer, startSequencer } from "../commit/sequencer.ts";
 import { stillLeads } from "../commit/still-leads.ts";
@@ -21,7 +23,6 @@ import { runSchedule } from "../controllers/schedule/loop.ts";
 import type { HookWire } from "../controllers/webhooks/wire.ts";
 import type { Insight } from "../insight/index.ts";
 import { bootstrap } from "./bootstrap.ts";
-import { performEffects } from "./effects.ts";
 
 /** Pause between a term and the next campaign. */
 const RETRY = duration(200);
@@ -132,15 +133,15 @@ async function lead(
   await replica.waitFor(leadership.endsAt ?? (await log.head()), over);
   const onBatch = (commands: number, seconds: number) => metrics.logAppend(seconds, commands);
   const sequencer = startSequencer({ log, replica, leadership, clock, readers, onBatch });
-  let leadingSince = steadyNow(clock);
+  let leadingSince = monotonicNow(clock);
   const unsubscribe = replica.onApplied((applied) => {
     performEffects(options, applied.effects);
     // Nodes restored from a backup have had no chance to send a heartbeat.
-    if (applied.events.some(({ kind }) => kind === "cluster_restored")) leadingSince = steadyNow(clock);
+    if (applied.events.some(({ kind }) => kind === "cluster_restored")) leadingSince = monotonicNow(clock);
   });
   try {
     await bootstrap(replica.view, sequencer, options.config());
-    leadingSince = steadyNow(clock);
+    leadingSince = monotonicNow(clock);
     logger.info({ term: leadership.term, index: replica.head().index }, "leading");
     publish(sequencer);
     const isLeader = () => stillLeads({ log, replica, term: leadership.term, clock }, over);
@@ -193,3 +194,35 @@ function forgetAgents({ launches, hub, insight, broker }: LeadOptions): void {
 
 const once = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+
+interface EffectContext {
+  readonly hub: AgentHub;
+  readonly replica: Pick<Replica, "view">;
+  readonly config: () => Config;
+}
+
+/**
+ * Performs the effects of an applied, durable entry: orders to agents. Every effect may be repeated. Orders are derived
+ * from the state, as when a node reconnects, so that a repeated order is the same.
+ */
+function performEffects(context: EffectContext, effects: readonly Effect[]): void {
+  for (const effect of effects) {
+    if (effect.kind !== "run" && effect.kind !== "stop" && effect.kind !== "forget" && effect.kind !== "checkpoint")
+      continue;
+    const order = orderFor(context, effect);
+    if (order !== null) context.hub.send(effect.node, order);
+  }
+}
+
+type OrderEffect = Extract<Effect, { readonly kind: "run" | "stop" | "forget" | "checkpoint" }>;
+
+function orderFor({ replica, config }: EffectContext, effect: OrderEffect): ServerMessageBody | null {
+  if (effect.kind === "stop") return stopOrder(effect, effect.reason);
+  if (effect.kind === "forget") return forgetOrder(effect.allocation, effect.attempt);
+  const allocation = replica.view.allocation(effect.allocation);
+  // A later command of the same entry may have ended the attempt.
+  if (allocation === undefined || attemptOn(allocation, effect.node) !== effect.attempt) return null;
+  return effect.kind === "checkpoint"
+    ? checkpointOrder(allocation, effect.node, config().checkpoint.keep)
+    : runOrderIfReady(replica.view, allocation, effect.node);
+}

@@ -1,6 +1,6 @@
 // The metrics of scaling services for a time-series store: for each service the metric of its policy, by node, as its
-// agents last reported it to the leader. Only plain names, and only what a policy asks for: the page shows nothing of
-// other work, nothing of sensitive work, and programs with many metrics do not fill the store. Pure.
+// agents last reported it to the leader. Only plain names, and only metrics of policies: the page contains neither
+// other nor sensitive work, and programs with many metrics do not fill the store. Pure.
 
 import { type Allocation, attemptOn, isSensitive, parseMetric, type View } from "@lattice/core";
 import type { Measured } from "./measures.ts";
@@ -27,7 +27,7 @@ export function exportMeasures(view: Pick<View, "placed" | "vcluster">, measured
 }
 
 const header = (metric: string): string =>
-  `# HELP ${EXPORTED_PREFIX}${metric} What services that scale by it say, by node.\n# TYPE ${EXPORTED_PREFIX}${metric} gauge\n`;
+  `# HELP ${EXPORTED_PREFIX}${metric} Metric of scaling services, by node.\n# TYPE ${EXPORTED_PREFIX}${metric} gauge\n`;
 
 function plainMetric({ spec }: Allocation): string | null {
   const parsed = parseMetric(spec.lifecycle.scale?.metric ?? "");

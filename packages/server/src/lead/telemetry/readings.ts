@@ -34,7 +34,7 @@ export function createReadings({ storeUrl, measured, logger }: ReadingSources): 
     // An unavailable store must not stop scaling by locally known values.
     const value = fromAgents(record, metric, measured);
     const text =
-      value === null ? "a metric could not be read" : "a metric is taken from the agents, not from the store";
+      value === null ? "service metric not read" : "service metric read from the agents: the store has no value";
     logger.warn({ allocation: record.id, metric, problem: answer.problem }, text);
     return value;
   }
@@ -45,6 +45,6 @@ const idAt = (records: readonly Allocation[], i: number): AllocationId => (recor
 /** Returns the mean over the nodes that reported; `null` when none did. */
 function fromAgents(record: Allocation, metric: string, measured: Measured): number | null {
   const nodes = "nodes" in record.phase ? record.phase.nodes : [];
-  const told = nodes.flatMap((node) => measured(node, record.id, attemptOn(record, node), metric) ?? []);
-  return told.length === 0 ? null : told.reduce((sum, value) => sum + value, 0) / told.length;
+  const values = nodes.flatMap((node) => measured(node, record.id, attemptOn(record, node), metric) ?? []);
+  return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
 }

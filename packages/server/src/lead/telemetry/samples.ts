@@ -1,7 +1,7 @@
 // The newest usage samples of allocations from their agents: in the leader's memory, like heartbeats, bounded in
 // number and age. They are only displayed; no decision uses them.
 
-import type { AllocationId, Instant, NodeId } from "@lattice/core";
+import { type AllocationId, type Instant, type NodeId, parseAllocationId } from "@lattice/core";
 import type { pb } from "@lattice/wire";
 import type { Clock } from "../../base/clock.ts";
 
@@ -13,7 +13,7 @@ export interface Sample {
 }
 
 export interface Samples {
-  told(node: NodeId, samples: readonly pb.AttemptMeasures[]): void;
+  record(node: NodeId, samples: readonly pb.AttemptMeasures[]): void;
   /** Returns the samples that arrived after `after`, oldest first. */
   since(allocation: AllocationId, after: number): readonly Sample[];
   forget(): void;
@@ -45,9 +45,11 @@ export function createSamples(clock: Clock): Samples {
   }
 
   return {
-    told(node, samples) {
-      for (const { allocationId, values } of samples)
-        add(allocationId as AllocationId, { node, at: clock.now(), values });
+    record(node, samples) {
+      for (const { allocationId, values } of samples) {
+        const allocation = parseAllocationId(allocationId);
+        if (allocation !== null) add(allocation, { node, at: clock.now(), values });
+      }
     },
     since: (allocation, after) => (byAllocation.get(allocation) ?? []).filter(({ at }) => at > after),
     forget: () => byAllocation.clear(),

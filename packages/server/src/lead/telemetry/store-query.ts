@@ -19,7 +19,7 @@ const MAX_ANSWER_BYTES = 1_000_000;
 
 export async function queryStore(url: string, question: StoreQuestion, signal: AbortSignal): Promise<StoreAnswer> {
   const query = queryText(question);
-  if (query === null) return { problem: "the metric is not one that may be asked for" };
+  if (query === null) return { problem: "the metric name is not allowed" };
   const address = `${url.replace(/\/+$/, "")}/api/v1/query?query=${encodeURIComponent(query)}`;
   try {
     const limit = withDeadline(signal, ANSWER_MS);

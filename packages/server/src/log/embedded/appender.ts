@@ -81,7 +81,7 @@ export async function openAppender({
     if (padded.length === frameBytes) return writeFully(file, frame, segment.end);
     const wrote = await file.write(padded, segment.end);
     if (wrote < frameBytes) return writeFully(file, frame.subarray(wrote), segment.end + wrote);
-    reservedEnd = segment.end + wrote; // perhaps less than asked for: there is no more space to reserve
+    reservedEnd = segment.end + wrote; // perhaps less than requested: there is no more space to reserve
   };
 
   return {

@@ -7,7 +7,7 @@ import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { LogError } from "../replicated-log.ts";
 
 export interface OpenFile {
-  /** Bytes read, fewer than asked for at the end of the file. */
+  /** Bytes read, fewer than requested at the end of the file. */
   read(into: Uint8Array, position: number): Promise<number>;
   /** Bytes written, perhaps fewer than given. */
   write(from: Uint8Array, position: number): Promise<number>;

@@ -1,6 +1,6 @@
-// How one append lies on disk: one frame with one checksum, however many entries it holds, so that
-// a batch is there whole or not at all. The checksum starts from a number drawn at random for each
-// segment, so that bytes inside an entry can never pass for a frame.
+// The format of one append on disk: one frame with one checksum for all its entries, so that a batch is complete or
+// absent. The checksum starts from a random number of the segment, so that bytes inside an entry never look like a
+// frame.
 //
 //   0  u32 magic        4  u32 length of the body     8  u32 checksum of all that follows and the length
 //  12  u48 first index 18  u48 term                  24  u32 number of entries
@@ -9,7 +9,7 @@
 // crc32 and not crc32c: zlib has it in native code, at several GB/s, in every Node we support.
 
 import { crc32 } from "node:zlib";
-import type { LogIndex, Term } from "@lattice/core";
+import { logIndex, term } from "@lattice/core";
 import type { StoredEntry } from "../replicated-log.ts";
 
 export const FRAME_HEADER_BYTES = 28;
@@ -74,8 +74,8 @@ export function decodeEntries(frame: Buffer, header: FrameHeader): readonly Stor
   for (let n = 0; n < header.count; n += 1) {
     const length = frame.readUInt32LE(at);
     entries.push({
-      index: (header.firstIndex + n) as LogIndex,
-      term: header.term as Term,
+      index: logIndex(header.firstIndex + n),
+      term: term(header.term),
       bytes: Uint8Array.from(frame.subarray(at + 4, at + 4 + length)),
     });
     at += 4 + length;

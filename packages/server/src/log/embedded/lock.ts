@@ -25,7 +25,7 @@ export async function lockDirectory(dir: string): Promise<DirectoryLock> {
       await sleep(PAUSE_MS);
     }
     await handle.truncate(0);
-    await handle.appendFile(`${process.pid}\n`); // for the message above; the lock does not rest on it
+    await handle.appendFile(`${process.pid}\n`); // for the message above; the lock does not depend on it
   } catch (cause) {
     await handle.close();
     throw cause;

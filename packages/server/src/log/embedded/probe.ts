@@ -19,15 +19,15 @@ export function createProbe(
   attempt: (probe: () => Promise<void>) => Promise<boolean>,
 ): Probe {
   let timer: NodeJS.Timeout | null = null;
-  const look = async (): Promise<void> => {
+  const probe = async (): Promise<void> => {
     const writable = await attempt(() => writeProbe(files, dir)).catch(() => false);
     if (timer === null) return;
     if (writable) timer = null;
-    else timer = setTimeout(() => void look(), EVERY_MS).unref();
+    else timer = setTimeout(() => void probe(), EVERY_MS).unref();
   };
   return {
     start() {
-      timer ??= setTimeout(() => void look(), EVERY_MS).unref();
+      timer ??= setTimeout(() => void probe(), EVERY_MS).unref();
     },
     stop() {
       if (timer !== null) clearTimeout(timer);

@@ -1,5 +1,5 @@
-// One segment file: its name, its header and what the engine remembers of it. A segment comes into
-// being whole (written aside, synced, renamed), so that a broken header is damage and never a crash.
+// One segment file: its name, its header and its state in memory. A segment is created atomically (written to a
+// temporary file, synced, renamed), so a broken header is damage, never the result of a crash.
 //
 //   0  8 bytes "LATLOG1\n"    8  u48 first index    14  u32 salt of its checksums    18  u32 checksum of bytes 0 to 17
 
@@ -34,7 +34,7 @@ export function parseSegmentName(name: string): number | null {
   return digits === undefined ? null : Number(digits);
 }
 
-/** Durable, empty, open for writing. */
+/** Returns a durable, empty segment. */
 export async function createSegment(
   files: Files,
   dir: string,

@@ -4,15 +4,15 @@
 
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import type { LogIndex, Term } from "@lattice/core";
+import { type LogIndex, logIndex, type Term, term } from "@lattice/core";
 import type { SnapshotInfo } from "../replicated-log.ts";
 import { type Files, type OpenFile, readFully, writeFully } from "./files.ts";
 
 /** Bytes per slice of work, so that the event loop runs in between. */
 const SLICE_MS = 2;
 const SLICE_BYTES = 256 * 1024;
-/** Lines between two looks at the clock, which costs more than a short line. */
-const LINES_PER_LOOK = 16;
+/** Lines between two clock reads, each of which costs more than a short line. */
+const LINES_PER_CLOCK_READ = 16;
 const READ_BYTES = 256 * 1024;
 const FOOTER_MARK = "#lattice-snapshot ";
 const MAX_FOOTER_BYTES = 1024;
@@ -74,8 +74,8 @@ function* slices(lines: Iterable<string>): Generator<{ readonly text: string; re
     if (line.includes("\n")) throw new RangeError("a line of a snapshot holds a line break");
     text += `${line}\n`;
     count += 1;
-    const look = count % LINES_PER_LOOK === 0;
-    if (text.length >= SLICE_BYTES || (look && performance.now() - since >= SLICE_MS)) {
+    const isClockRead = count % LINES_PER_CLOCK_READ === 0;
+    if (text.length >= SLICE_BYTES || (isClockRead && performance.now() - since >= SLICE_MS)) {
       yield { text, count };
       text = "";
       count = 0;
@@ -105,8 +105,8 @@ export async function verifySnapshot(file: OpenFile, name: SnapshotName): Promis
   const hash = createHash("sha256");
   for await (const chunk of chunks(file, bodyBytes)) hash.update(chunk);
   if (hash.digest("hex") !== footer.sha256) throw new Error("its checksum does not match");
-  const { index, term, takenAtMs } = footer;
-  return { bodyBytes, info: { index: index as LogIndex, term: term as Term, bytes: size, takenAtMs } };
+  const { index, takenAtMs } = footer;
+  return { bodyBytes, info: { index: logIndex(index), term: term(footer.term), bytes: size, takenAtMs } };
 }
 
 export async function* readLines(file: OpenFile, bodyBytes: number): AsyncGenerator<string, void, undefined> {

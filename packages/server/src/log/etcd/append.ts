@@ -39,7 +39,7 @@ export type AppendResult =
   | { readonly kind: "durable" }
   | { readonly kind: "lost_leadership" }
   | { readonly kind: "wrong_index"; readonly lastIndex: number }
-  | { readonly kind: "unavailable" | "no_space"; readonly why: string };
+  | { readonly kind: "unavailable" | "no_space"; readonly reason: string };
 
 export async function appendToEtcd(append: Append): Promise<AppendResult> {
   const { client, keys, entries } = append;
@@ -85,7 +85,7 @@ async function writeParts(
 
 type Answered<T> =
   | { readonly kind: "answer"; readonly value: T }
-  | { readonly kind: "unavailable" | "no_space"; readonly why: string };
+  | { readonly kind: "unavailable" | "no_space"; readonly reason: string };
 
 async function untilAnswered<T>(send: (timeoutMs: number) => Promise<T>, until: number): Promise<Answered<T>> {
   let doubtful = false;
@@ -94,10 +94,10 @@ async function untilAnswered<T>(send: (timeoutMs: number) => Promise<T>, until: 
       return { kind: "answer", value: await send(Math.min(ATTEMPT_MS, until - performance.now())) };
     } catch (error) {
       if (!(error instanceof EtcdError)) throw error;
-      if (error.kind === "no_space" && !doubtful) return { kind: "no_space", why: error.message };
+      if (error.kind === "no_space" && !doubtful) return { kind: "no_space", reason: error.message };
       if (error.kind !== "unavailable" && error.kind !== "no_space") throw error;
       doubtful = true;
-      if (performance.now() + RETRY_MS >= until) return { kind: "unavailable", why: error.message };
+      if (performance.now() + RETRY_MS >= until) return { kind: "unavailable", reason: error.message };
       await sleep(RETRY_MS);
     }
   }

@@ -7,6 +7,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
 import { type KeyValue, KeyValueSchema, type TxnResponse } from "../../../gen/etcdserverpb/rpc_pb.ts";
+import type { Notifier } from "../notifier.ts";
 import { absent, get, holds, put, remove } from "./append.ts";
 import type { EtcdClient } from "./client/client.ts";
 import { EtcdError } from "./client/etcd-error.ts";
@@ -14,10 +15,9 @@ import type { Keys } from "./keys.ts";
 import { type KeptLease, keepLease } from "./lease.ts";
 import { type LogMetadata, leaderValue } from "./metadata.ts";
 import { revokeDeadLeaders, type UntilGone } from "./revoke-dead-leader.ts";
-import { waitWithin } from "./wait-within.ts";
 
 const CLAIM_TIMEOUT_MS = 2_000;
-const LOOK_EVERY_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 const RETRY_MS = 50;
 
 interface CampaignOptions {
@@ -56,7 +56,7 @@ export async function campaign(options: CampaignOptions): Promise<Won> {
         const known = metadata.leader() === null ? vacancyKnown(metadata) : null;
         const won = known === null ? null : await claim(options, held.lease, known);
         if (won !== null) return won;
-        const seen = await look(options);
+        const seen = await readElection(options);
         const ours = wonBefore(seen.leader, held.lease);
         if (ours !== null) return accept(options, ours, seen.answer);
         if (seen.leader === undefined && mayClaim(seen, options.server)) {
@@ -85,7 +85,7 @@ interface Seen {
   readonly answer: TxnResponse;
 }
 
-async function look({ client, keys }: CampaignOptions): Promise<Seen> {
+async function readElection({ client, keys }: CampaignOptions): Promise<Seen> {
   const metadata = [get(keys.leader), get(keys.term), get(keys.head), get(keys.favoured)];
   const answer = await client.txn({ success: metadata }, CLAIM_TIMEOUT_MS);
   return { leader: valueAt(answer, 0), term: valueAt(answer, 1), favoured: valueAt(answer, 3), answer };
@@ -162,7 +162,7 @@ function accept({ metadata, keys, candidate, server }: CampaignOptions, won: Cla
 }
 
 async function untilVacant({ metadata, signal }: CampaignOptions): Promise<void> {
-  const until = performance.now() + LOOK_EVERY_MS;
+  const until = performance.now() + POLL_INTERVAL_MS;
   // A read may be newer than the metadata: do not poll in a tight loop.
   await waitWithin(metadata.changes, RETRY_MS, signal);
   while (metadata.leader() !== null && !signal.aborted) {
@@ -175,4 +175,19 @@ async function untilVacant({ metadata, signal }: CampaignOptions): Promise<void>
 function valueAt(answer: TxnResponse, n: number): KeyValue | undefined {
   const response = answer.responses[n]?.response;
   return response?.case === "responseRange" ? response.value.kvs[0] : undefined;
+}
+
+/** Leaves no listener on the signal, which may live as long as the process. */
+async function waitWithin(changes: Notifier, ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const stop = new AbortController();
+  const end = (): void => stop.abort();
+  const timer = setTimeout(end, ms);
+  signal.addEventListener("abort", end);
+  try {
+    await changes.wait(stop.signal);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", end);
+  }
 }

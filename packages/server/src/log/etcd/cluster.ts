@@ -18,7 +18,7 @@ const PATIENT_TIMEOUT_MS = 4_000;
 const CHANGE_TIMEOUT_MS = 10_000;
 const RETRY_MS = 500;
 const GONE_WITHIN_MS = 3_000;
-const GONE_LOOK_MS = 100;
+const GONE_POLL_MS = 100;
 
 export type { EtcdMember } from "../shared-log.ts";
 
@@ -55,7 +55,7 @@ export function createCluster(client: EtcdClient, tls: EtcdTls | null): EtcdClus
     const status = await at(member, (own) => own.status(patienceMs)).catch(() => null);
     return status?.header?.memberId === member.id ? status : null;
   };
-  const look = async (member: Member, patienceMs: number): Promise<EtcdMember> => {
+  const inspect = async (member: Member, patienceMs: number): Promise<EtcdMember> => {
     const [status, answers] = await Promise.all([
       statusOf(member, patienceMs),
       answersPeers(member.peerUrls[0] ?? "", tls, patienceMs),
@@ -67,7 +67,7 @@ export function createCluster(client: EtcdClient, tls: EtcdTls | null): EtcdClus
     const lastNamed = sleep(LIST_TIMEOUT_MS, null, { signal: late.signal }).catch(() => null);
     const answered = await Promise.race([list().catch(() => null), lastNamed]);
     late.abort();
-    return Promise.all((answered ?? named).map((member) => look(member, patienceMs)));
+    return Promise.all((answered ?? named).map((member) => inspect(member, patienceMs)));
   };
   // Read at the start, in case there is no majority when the list is needed.
   void list().catch(() => undefined);
@@ -133,7 +133,7 @@ async function goesSoon(isGone: () => Promise<boolean>): Promise<boolean> {
   const until = performance.now() + GONE_WITHIN_MS;
   while (!(await isGone())) {
     if (performance.now() > until) return false;
-    await sleep(GONE_LOOK_MS);
+    await sleep(GONE_POLL_MS);
   }
   return true;
 }

@@ -42,10 +42,10 @@ const LEASE_SECONDS = 2;
 /** After this the outcome of an append is unknown. Long enough for etcd to elect another leader. */
 const APPEND_TIMEOUT_MS = 10_000;
 const RETRY_MS = 200;
-const LOOK_EVERY_MS = 1_000;
+const CHECK_INTERVAL_MS = 1_000;
 /** Checks between two compactions when nothing is truncated: every append leaves an old revision. */
-const LOOKS_PER_COMPACTION = 300;
-const LOOKS_PER_SIZE = 10;
+const CHECKS_PER_COMPACTION = 300;
+const CHECKS_PER_SIZE = 10;
 
 interface OpenedLog {
   readonly client: EtcdClient;
@@ -103,7 +103,7 @@ export class EtcdLog implements ReplicatedLog {
   static async serve(opened: OpenedLog, options: EtcdLogOptions): Promise<EtcdLog> {
     const log = new EtcdLog(opened, options);
     // Not worth failing for: the next check corrects it.
-    log.#bytes = (await log.#maintenance.look().catch(() => ({ bytes: 0 }))).bytes;
+    log.#bytes = (await log.#maintenance.run().catch(() => ({ bytes: 0 }))).bytes;
     log.#maintaining = log.#maintain();
     return log;
   }
@@ -154,7 +154,7 @@ export class EtcdLog implements ReplicatedLog {
       return logIndex(metadata.lastIndex());
     } catch (cause) {
       this.#refuseClosed();
-      throw asLogError(cause, "asking for the end of the log");
+      throw asLogError(cause, "reading the end of the log");
     }
   }
 
@@ -180,7 +180,7 @@ export class EtcdLog implements ReplicatedLog {
       if (upTo < metadata.firstIndex()) return;
       metadata.cutTo(await truncateInEtcd(client, keys, upTo));
       await this.#maintenance.compact(await this.#currentRevision());
-      this.#bytes = (await this.#maintenance.look()).bytes;
+      this.#bytes = (await this.#maintenance.run()).bytes;
     } catch (cause) {
       throw asLogError(cause, `dropping the entries up to ${through}`);
     }
@@ -264,8 +264,8 @@ export class EtcdLog implements ReplicatedLog {
         throw new LogError("wrong_index", `entry ${entries[0]?.index} where ${result.lastIndex + 1} is next`);
       case "unavailable":
       case "no_space":
-        this.#unwritable = result.why;
-        throw new LogError(result.kind === "no_space" ? "storage_full" : "unavailable", result.why);
+        this.#unwritable = result.reason;
+        throw new LogError(result.kind === "no_space" ? "storage_full" : "unavailable", result.reason);
     }
   }
 
@@ -289,19 +289,19 @@ export class EtcdLog implements ReplicatedLog {
   async #maintain(): Promise<void> {
     const { signal } = this.#opened.closing;
     for (let n = 1; !this.#isClosed; n += 1) {
-      await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
-      if (!this.#isClosed) await this.#look(n).catch(() => undefined);
+      await sleep(CHECK_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
+      if (!this.#isClosed) await this.#check(n).catch(() => undefined);
     }
   }
 
-  async #look(n: number): Promise<void> {
-    if (this.#unwritable !== null || n % LOOKS_PER_SIZE === 0) {
-      const size = await this.#maintenance.look();
+  async #check(n: number): Promise<void> {
+    if (this.#unwritable !== null || n % CHECKS_PER_SIZE === 0) {
+      const size = await this.#maintenance.run();
       this.#bytes = size.bytes;
       await this.head();
       if (!size.full) this.#unwritable = null;
     }
-    if (n % LOOKS_PER_COMPACTION === 0 && this.#leadership?.holds() === true)
+    if (n % CHECKS_PER_COMPACTION === 0 && this.#leadership?.holds() === true)
       await this.#maintenance.compact(await this.#currentRevision());
   }
 

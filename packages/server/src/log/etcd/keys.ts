@@ -1,14 +1,14 @@
-// Where everything lies in etcd, below one prefix per cluster. Names sort so that the log and the
-// small metadata about it are neighbours: one watch covers both, and leaves out the large pieces.
+// The keys in etcd, below one prefix per cluster. Names sort so that the log and its small metadata are adjacent: one
+// watch covers both and excludes the large pieces.
 //
 //   log/<first index>             the entries of one append, or the list of its parts
 //   meta/first                    index of the first entry kept        meta/head  index of the last
-//   meta/leader                   who leads, bound to its lease        meta/term  the last term given
+//   meta/leader                   the leader, bound to its lease       meta/term  the last term
 //   meta/favoured                 the preferred next leader, bound to an expiring lease
-//   meta/member/<name>            a server that belongs to the cluster, and where its member speaks
+//   meta/member/<name>            a server of the cluster, with the peer address of its member
 //   meta/saving/<id>              a snapshot being written, bound to its author's lease
-//   meta/server/<name>            a server that is there, bound to its lease
-//   meta/snapshot/<index>-<id>    a snapshot that is whole
+//   meta/server/<name>            a connected server, bound to its lease
+//   meta/snapshot/<index>-<id>    a complete snapshot
 //   part/<first index>/<id>/<n>   pieces of an append that is too large for one request
 //   snapdata/<id>/<n>             pieces of a snapshot
 
@@ -88,7 +88,7 @@ export function keysUnder(prefix: string): Keys {
 
 const padded = (n: number): string => String(n).padStart(DIGITS, "0");
 
-/** The first key behind all that begin with these bytes; they end in a slash. */
+/** Returns the first key after all keys with this prefix, which ends in a slash. */
 function after(prefix: Buffer): Buffer {
   const end = Buffer.from(prefix);
   end[end.length - 1] = (end[end.length - 1] ?? 0) + 1;

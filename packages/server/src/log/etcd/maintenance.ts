@@ -19,7 +19,7 @@ export interface Maintenance {
   /** Drops revisions before this one, unless a compaction ran a moment ago. */
   compact(revision: bigint): Promise<void>;
   /** Returns the bytes in use, after any maintenance that is due. */
-  look(): Promise<{ readonly bytes: number; readonly full: boolean }>;
+  run(): Promise<{ readonly bytes: number; readonly full: boolean }>;
 }
 
 interface MemberSize {
@@ -64,7 +64,7 @@ export function createMaintenance(
       compactedAt = performance.now();
       await drop(revision, false);
     },
-    async look() {
+    async run() {
       let status = await client.status();
       const full = isFull(status);
       // A full database accepts only this write, and without it no space is released.

@@ -1,7 +1,7 @@
 // A local copy of the log's metadata in etcd, maintained by the watch and by this handle's own writes, so that status needs no call
-// and readers at the end need no round trip. Every value is monotonic or carries its revision: older news changes nothing.
+// and readers at the end need no round trip. Every value is monotonic or carries its revision: older updates change nothing.
 
-import type { LogIndex, Term } from "@lattice/core";
+import { logIndex, type Term, term } from "@lattice/core";
 import type { KeyValue } from "../../../gen/etcdserverpb/rpc_pb.ts";
 import { createRecent } from "../embedded/recent.ts";
 import { createNotifier, type Notifier } from "../notifier.ts";
@@ -55,7 +55,7 @@ export class LogMetadata {
   }
 
   term(): Term {
-    return this.#term as Term;
+    return term(this.#term);
   }
 
   leader(): LeaderRecord | null {
@@ -206,16 +206,16 @@ export const leaderValue = (fact: Pick<LeaderRecord, "candidate" | "server" | "t
   Buffer.from(JSON.stringify({ candidate: fact.candidate, server: fact.server, term: fact.term }));
 
 function parseLeader(text: string, kv: KeyValue): LeaderRecord {
-  const { candidate, server, term } = JSON.parse(text) as Record<string, unknown>;
-  if (typeof candidate !== "string" || typeof server !== "string" || typeof term !== "number") {
+  const { candidate, server, term: inTerm } = JSON.parse(text) as Record<string, unknown>;
+  if (typeof candidate !== "string" || typeof server !== "string" || typeof inTerm !== "number") {
     throw new Error("it does not name a leader");
   }
-  return { candidate, server, term, createRevision: kv.createRevision, lease: kv.lease };
+  return { candidate, server, term: inTerm, createRevision: kv.createRevision, lease: kv.lease };
 }
 
-export const asInfo = ({ index, term, bytes, takenAtMs }: SnapshotDescriptor): SnapshotInfo => ({
-  index: index as LogIndex,
-  term: term as Term,
+export const asInfo = ({ index, term: inTerm, bytes, takenAtMs }: SnapshotDescriptor): SnapshotInfo => ({
+  index: logIndex(index),
+  term: term(inTerm),
   bytes,
   takenAtMs,
 });

@@ -1,5 +1,5 @@
 // Reads the member list from a member's peer address, and checks whether a member answers clients. A member that
-// serves clients on loopback only can be asked for its status by its own server alone; its peer address shows that it
+// serves clients on loopback only reports its status to its own server only; its peer address shows that it
 // runs and which members it knows.
 
 import { request as requestPlain } from "node:http";

@@ -9,8 +9,7 @@ import {
   FRAME_HEADER_BYTES,
   frameMatches,
 } from "../embedded/frame.ts";
-import type { StoredEntry } from "../replicated-log.ts";
-import { LogError } from "../replicated-log.ts";
+import { LogError, type StoredEntry } from "../replicated-log.ts";
 
 /** etcd accepts 1.5 MiB per request by default; the rest is room for keys and compares. */
 export const PIECE_BYTES = 1024 * 1024;

@@ -10,8 +10,8 @@ import { PIECE_BYTES } from "./record.ts";
 /** Bytes per slice of work, so that the event loop runs in between. */
 const SLICE_MS = 2;
 const SLICE_CHARS = 256 * 1024;
-/** Lines between two looks at the clock, which costs more than a short line. */
-const LINES_PER_LOOK = 16;
+/** Lines between two clock reads, each of which costs more than a short line. */
+const LINES_PER_CLOCK_READ = 16;
 /** JSON lines shrink to about a tenth at this level; a higher one costs the leader too much time. */
 const LEVEL = 1;
 
@@ -76,8 +76,8 @@ async function feed(lines: Iterable<string>, gzip: ReturnType<typeof createGzip>
     if (line.includes("\n")) throw new RangeError("a line of a snapshot holds a line break");
     text += `${line}\n`;
     count += 1;
-    const look = count % LINES_PER_LOOK === 0;
-    if (text.length >= SLICE_CHARS || (look && performance.now() - since >= SLICE_MS)) await pass();
+    const isClockRead = count % LINES_PER_CLOCK_READ === 0;
+    if (text.length >= SLICE_CHARS || (isClockRead && performance.now() - since >= SLICE_MS)) await pass();
   }
   gzip.end(text);
 }

@@ -1,4 +1,4 @@
-// The part of a memory log that several handles share: the entries, the snapshots and the election. It stands for the disks of a
+// The part of a memory log that several handles share: the entries, the snapshots and the election. It represents the disks of a
 // whole cluster and outlives every handle.
 
 import { type LogIndex, type Term, term } from "@lattice/core";

@@ -1,9 +1,9 @@
-// Where a program on a node reaches this server's API: the address it listens on, or, when that is
-// every address of the machine, the one by which its peers know it. Pure.
+// The URL of this server's API for programs on nodes: the address it listens on, or its peer address when it listens on
+// all addresses of the machine. Pure.
 
 const EVERY_ADDRESS = new Set(["0.0.0.0", "[::]", "::", ""]);
 
-/** Both as host:port; only the host of `known` counts. */
+/** Both addresses are host:port; only the host of `known` is used. */
 export function apiUrlOf(listening: string, known: string, secure = false): string {
   const [host, port] = split(listening);
   return `${secure ? "https" : "http"}://${EVERY_ADDRESS.has(host) ? split(known)[0] : host}:${port}`;

@@ -1,7 +1,7 @@
-// What nodes say of checkpoints that are being taken, and of the storage they go to. In the leader's memory
-// alone: it is shown and weighed, and nothing is lost with it.
+// Reports of nodes about checkpoints in progress and about checkpoint storage. Kept in the leader's memory only: nodes
+// repeat them after a change of leader.
 
-import type { AllocationId, NodeId } from "@lattice/core";
+import { type AllocationId, type NodeId, parseAllocationId } from "@lattice/core";
 import type { pb } from "@lattice/wire";
 
 export interface Progress {
@@ -12,47 +12,48 @@ export interface Progress {
 }
 
 export interface CheckpointBoard {
-  told(node: NodeId, progress: pb.CheckpointProgress): void;
-  /** Of the checkpoint with this number: the least far, over all nodes that have said anything; null: none has. */
+  recordProgress(node: NodeId, progress: pb.CheckpointProgress): void;
+  /** Returns the slowest progress of checkpoint `n` over all nodes that reported; `null` without a report. */
   progress(allocation: AllocationId, n: number): Progress | null;
-  /** Empty: it can write. */
-  storage(node: NodeId, error: string): void;
+  /** An empty error means that the node can write. */
+  recordStorage(node: NodeId, error: string): void;
   storageError(node: NodeId): string;
-  /** Nodes that cannot write, and why. */
-  away(): ReadonlyMap<NodeId, string>;
-  /** Nothing more is to be shown of it. */
-  over(allocation: AllocationId): void;
+  /** Returns the nodes that cannot write, with the reason. */
+  storageErrors(): ReadonlyMap<NodeId, string>;
+  /** Forgets the progress of an allocation. */
+  drop(allocation: AllocationId): void;
   forget(): void;
 }
 
 export function createCheckpointBoard(): CheckpointBoard {
-  const said = new Map<AllocationId, Map<NodeId, Progress>>();
+  const reported = new Map<AllocationId, Map<NodeId, Progress>>();
   const errors = new Map<NodeId, string>();
   return {
-    told(node, { allocationId, number, percent, estimatedSeconds, deferredSeconds }) {
-      const id = allocationId as AllocationId;
-      const ofNodes = said.get(id) ?? new Map<NodeId, Progress>();
-      ofNodes.set(node, {
+    recordProgress(node, { allocationId, number, percent, estimatedSeconds, deferredSeconds }) {
+      const id = parseAllocationId(allocationId);
+      if (id === null) return;
+      const byNode = reported.get(id) ?? new Map<NodeId, Progress>();
+      byNode.set(node, {
         n: number,
         percent: percent ?? null,
         estimatedSeconds: estimatedSeconds ?? null,
         deferredSeconds,
       });
-      said.set(id, ofNodes);
+      reported.set(id, byNode);
     },
     progress(allocation, n) {
-      const known = [...(said.get(allocation)?.values() ?? [])].filter((one) => one.n === n);
+      const known = [...(reported.get(allocation)?.values() ?? [])].filter((one) => one.n === n);
       return known.length === 0 ? null : known.reduce(slower);
     },
-    storage(node, error) {
+    recordStorage(node, error) {
       if (error === "") errors.delete(node);
       else errors.set(node, error);
     },
     storageError: (node) => errors.get(node) ?? "",
-    away: () => errors,
-    over: (allocation) => said.delete(allocation),
+    storageErrors: () => errors,
+    drop: (allocation) => reported.delete(allocation),
     forget() {
-      said.clear();
+      reported.clear();
       errors.clear();
     },
   };

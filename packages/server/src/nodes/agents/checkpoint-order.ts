@@ -6,7 +6,7 @@ import type { Allocation, CheckpointRemoval, Duration, NodeId, View } from "@lat
 import { pb } from "@lattice/wire";
 import type { AgentHub, ServerMessageBody } from "./hub.ts";
 
-/** Part of a run order; null: it takes none. */
+/** Returns the checkpoint part of a run order; `null` without checkpoints. */
 export function checkpointPlan({ spec, checkpoints }: Allocation): { checkpoint: pb.CheckpointPlan } | null {
   if (spec.checkpoint === undefined) return null;
   const { mode, port } = spec.checkpoint;
@@ -36,7 +36,7 @@ export function checkpointOrder(allocation: Allocation, node: NodeId, keep = 0):
   };
 }
 
-/** To an agent that may reach them: what is left of an allocation is removed so long after its end. */
+/** Returns the order to remove the checkpoints of an allocation `after` its end. */
 export function clearOrder(
   { allocation, tenant, project, user }: CheckpointRemoval,
   after: Duration,
@@ -46,7 +46,7 @@ export function clearOrder(
   return { case: "clearCheckpoints", value: create(pb.ClearCheckpointsSchema, { allocationId: allocation, clear }) };
 }
 
-/** Of everything on the node. */
+/** Returns the unanswered checkpoint orders of a node. */
 export function checkpointOrdersOf(view: View, node: NodeId): ServerMessageBody[] {
   return (view.node(node)?.claims ?? []).flatMap((claim) => {
     const allocation = claim.releasing ? undefined : view.allocation(claim.allocation);
@@ -54,10 +54,8 @@ export function checkpointOrdersOf(view: View, node: NodeId): ServerMessageBody[
   });
 }
 
-export type CheckpointHub = Pick<AgentHub, "send">;
-
-/** Said again to every node that has not answered; the same number is taken once. */
-export function checkpointOrdersFor(view: View, hub: CheckpointHub, keep: number): void {
+/** Sends the orders again to every node that has not answered; agents take a checkpoint number once. */
+export function checkpointOrdersFor(view: View, hub: Pick<AgentHub, "send">, keep: number): void {
   for (const allocation of view.placed()) {
     if (allocation.phase.kind !== "checkpointing") continue;
     for (const node of allocation.phase.nodes) {

@@ -57,7 +57,7 @@ export interface ConnectContext {
   readonly sampled?: (node: NodeId, samples: readonly pb.AttemptMeasures[]) => void;
   /** Default: the default settings. */
   readonly failures?: () => FailureRules;
-  readonly checkpoints?: Pick<CheckpointBoard, "told" | "storage">;
+  readonly checkpoints?: Pick<CheckpointBoard, "recordProgress" | "recordStorage">;
   /** Returns the URL of the API for programs inside a job. */
   readonly apiUrl?: () => string;
   /** Creates the token of a job. Default: jobs have none. */
@@ -112,7 +112,7 @@ class AgentStream {
     if (body.case === "condition") void this.#onCondition(session, this.#hello, body.value);
     if (body.case === "samples") this.#onSamples(node, body.value.samples);
     if (body.case === "imageAnswer") this.#context.imagesAnswered?.(node, body.value);
-    if (body.case === "checkpointProgress") this.#context.checkpoints?.told(node, body.value);
+    if (body.case === "checkpointProgress") this.#context.checkpoints?.recordProgress(node, body.value);
     if (body.case === "clearAnswer" && body.value.accepted) void this.#onCleared(node, body.value.allocationId);
   }
 
@@ -123,7 +123,7 @@ class AgentStream {
 
   leave(): void {
     if (this.#gone.signal.aborted) return;
-    this.#gone.abort("the stream is gone");
+    this.#gone.abort("the stream has ended");
     if (this.#session !== null) this.#context.hub.remove(this.#session);
   }
 
@@ -208,11 +208,11 @@ class AgentStream {
   #onHeartbeat(session: AgentSession, heartbeat: pb.Heartbeat): void {
     const { hub, checkpoints, measured } = this.#context;
     const { sequence, measures, echo, logBytesWaiting: waiting, logBytesDropped: dropped } = heartbeat;
-    checkpoints?.storage(session.node, heartbeat.checkpointStorageError);
+    checkpoints?.recordStorage(session.node, heartbeat.checkpointStorageError);
     hub.heard(session, sequence);
     if (measures.length > 0) measured?.(session.node, measures);
-    hub.told(session, { waiting, dropped });
-    if (heartbeat.certificateEndsMs > 0) hub.certified(session, heartbeat.certificateEndsMs);
+    hub.recordOutput(session, { waiting, dropped });
+    if (heartbeat.certificateEndsMs > 0) hub.recordCertificate(session, heartbeat.certificateEndsMs);
     if (echo) this.#send({ case: "heartbeatEcho", value: create(pb.HeartbeatEchoSchema, { sequence }) });
   }
 
@@ -241,7 +241,7 @@ class AgentStream {
     const command = registration({ ...hello, conformance, ...(capabilities === undefined ? {} : { capabilities }) });
     try {
       if (typeof command === "string") throw new Error(command);
-      hub.renewed(session);
+      hub.recordFingerprint(session);
       if (differs(view().node(session.node), command)) await propose(command);
       const broken = hardwareVerdict(view().node(session.node), condition.faults);
       if (broken !== null) await propose(broken);

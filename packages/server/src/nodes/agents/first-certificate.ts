@@ -14,31 +14,31 @@ import type { Logger } from "../../base/observe/index.ts";
 import type { TlsSource } from "../../base/tls/source.ts";
 import type { Committed } from "../../state/committed.ts";
 import type { AgentGuard } from "./guard.ts";
-import { whyNotKey } from "./renewal-check.ts";
+import { keyProblem } from "./renewal-check.ts";
 
-export type FirstCall = object & { readonly request: pb.IssueCertificateRequest };
+type FirstCall = object & { readonly request: pb.IssueCertificateRequest };
 export type FirstCertificate = (call: FirstCall, reply: sendUnaryData<pb.IssueCertificateResponse>) => void;
 
 export interface FirstOptions {
   readonly tls: TlsSource | null;
   readonly guard: Pick<AgentGuard, "refusal" | "tokenOf">;
-  /** Whether an agent of this node is there now. */
+  /** Returns whether an agent of this node is connected. */
   readonly connected: (node: NodeId) => boolean;
-  readonly writeDown: (user: UserName, details: AuditAction) => Promise<Committed>;
+  readonly audit: (user: UserName, details: AuditAction) => Promise<Committed>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly counted: (result: "first" | "refused") => void;
 }
 
-/** One that asks again and again must not keep a server busy with signing, nor fill the audit log. */
-const LEAST_GAP_MS = 10_000;
+/** An agent that repeats its request must neither keep a server busy with signing nor fill the audit log. */
+const MIN_INTERVAL_MS = 10_000;
 /** A token for many nodes must not fill the memory with names. */
-const MOST_REMEMBERED = 10_000;
+const MAX_REMEMBERED = 10_000;
 
 export function createFirstCertificate(options: FirstOptions): FirstCertificate {
   const { tls, guard, clock, logger, counted } = options;
-  /** When each node was last given one. */
-  const given = new Map<NodeId, number>();
+  /** When each node last received a certificate. */
+  const issuedAt = new Map<NodeId, number>();
 
   async function issue(call: FirstCall): Promise<pb.IssueCertificateResponse> {
     const signer = tls?.current().signer ?? null;
@@ -46,7 +46,7 @@ export function createFirstCertificate(options: FirstOptions): FirstCertificate 
       throw new ProblemError("unsupported_feature", { detail: "This server does not issue certificates." });
     const { nodeId, publicKey, proof } = call.request;
     const node = parseNodeId(nodeId);
-    if (node === null) throw new ProblemError("invalid_argument", { detail: "node_id is not the name of a node." });
+    if (node === null) throw new ProblemError("invalid_argument", { detail: "node_id is not a valid node name." });
     const user = guard.tokenOf(call);
     if (user === null)
       throw new ProblemError("forbidden", {
@@ -54,28 +54,28 @@ export function createFirstCertificate(options: FirstOptions): FirstCertificate 
       });
     const refusal = guard.refusal(call, node);
     if (refusal !== null) throw new ProblemError("forbidden", { detail: `No certificate is issued: ${refusal}.` });
-    const why = whyNotKey({ node, publicKey, proof });
-    if (why !== null) throw new ProblemError(why.code, { detail: why.detail });
+    const problem = keyProblem({ node, publicKey, proof });
+    if (problem !== null) throw new ProblemError(problem.code, { detail: problem.detail });
     if (options.connected(node))
       throw new ProblemError("conflict", { detail: `An agent of "${node}" is connected already.` });
     remember(node);
     const certificate = await certifyAgent(signer, { name: node, lifetimeMs: tls.config.agentLifetime }, publicKey);
     const { serialNumber: serial, validTo: until } = new X509Certificate(certificate);
-    const detail = `the first, number ${serial.toLowerCase()}, until ${until}`;
-    const { outcome } = await options.writeDown(user, { action: "certificate.issue", scope: "access", node, detail });
+    const detail = `first certificate, serial ${serial.toLowerCase()}, valid until ${until}`;
+    const { outcome } = await options.audit(user, { action: "certificate.issue", scope: "access", node, detail });
     if (outcome.kind === "rejected") throw ProblemError.of(problemFromRefusal(outcome.refusal));
-    logger.info({ node, user, serial, until }, "an agent has its first certificate");
+    logger.info({ node, user, serial, until }, "first agent certificate issued");
     return create(pb.IssueCertificateResponseSchema, { certificate });
   }
 
   function remember(node: NodeId): void {
     const now = clock.now();
-    if (now - (given.get(node) ?? Number.NEGATIVE_INFINITY) < LEAST_GAP_MS)
-      throw new ProblemError("rate_limited", { detail: `"${node}" was given a certificate just now.` });
-    given.delete(node);
-    given.set(node, now);
-    const [oldest] = given.keys();
-    if (given.size > MOST_REMEMBERED && oldest !== undefined) given.delete(oldest);
+    if (now - (issuedAt.get(node) ?? Number.NEGATIVE_INFINITY) < MIN_INTERVAL_MS)
+      throw new ProblemError("rate_limited", { detail: `Node "${node}" received a certificate a moment ago.` });
+    issuedAt.delete(node);
+    issuedAt.set(node, now);
+    const [oldest] = issuedAt.keys();
+    if (issuedAt.size > MAX_REMEMBERED && oldest !== undefined) issuedAt.delete(oldest);
   }
 
   return (call, reply) => {
@@ -86,7 +86,7 @@ export function createFirstCertificate(options: FirstOptions): FirstCertificate 
       },
       (error: unknown) => {
         counted("refused");
-        logger.warn({ node: call.request.nodeId.slice(0, 64), err: error }, "no first certificate is issued");
+        logger.warn({ node: call.request.nodeId.slice(0, 64), err: error }, "first agent certificate not issued");
         reply(statusOf(problemOf(error)));
       },
     );

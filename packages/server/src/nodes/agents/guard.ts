@@ -28,7 +28,7 @@ interface AgentCall extends CertifiedCall {
 }
 type Method = (call: AgentCall, reply?: (error: Partial<ServiceError>) => void) => void;
 
-type Shown =
+type Identity =
   | { readonly kind: "certificate"; readonly bearer: Bearer }
   | { readonly kind: "token"; readonly principal: Principal };
 
@@ -41,7 +41,7 @@ export interface AgentGuard {
 }
 
 /** The current certificate with its revocation list. */
-export type Revocations = Pick<TlsSource, "current" | "onChange">;
+type Revocations = Pick<TlsSource, "current" | "onChange">;
 
 export interface GuardOptions {
   /** `null` when the cluster has no tokens. */
@@ -60,16 +60,16 @@ export interface GuardOptions {
 
 export function createAgentGuard(options: GuardOptions): AgentGuard {
   const { authenticator, certificates, refused, revocations } = options;
-  const bearers = new WeakMap<object, Shown>();
+  const bearers = new WeakMap<object, Identity>();
   /** Names of identified agents, admitted or not. */
   const names = new WeakMap<object, string>();
   /** Open streams by certificate, with the function that ends each. */
   const open = new Map<AgentCall, () => void>();
   if (authenticator === null && !certificates) return OPEN;
 
-  const tell = (call: AgentCall, rpc: string, code: string, more: Partial<AccessLine> = {}): void =>
+  const logRefusal = (call: AgentCall, rpc: string, code: string, more: Partial<AccessLine> = {}): void =>
     refused?.({
-      door: "agent",
+      interface: "agent",
       rpc,
       user: names.get(call) ?? "",
       tenant: "",
@@ -82,7 +82,7 @@ export function createAgentGuard(options: GuardOptions): AgentGuard {
     (name: string, method: Method): Method =>
     (call, reply) => {
       const refuse = (error: unknown) => {
-        tell(call, `AgentService.${name}`, problemOf(error).code);
+        logRefusal(call, `AgentService.${name}`, problemOf(error).code);
         const status = statusOf(problemOf(error));
         if (reply !== undefined) reply(status);
         else call.emit("error", Object.assign(new Error(status.details), status));
@@ -90,18 +90,18 @@ export function createAgentGuard(options: GuardOptions): AgentGuard {
       // The stream is not read before it has a listener, so no message is lost meanwhile.
       admit(call, options, (name) => names.set(call, name)).then((shown) => {
         bearers.set(call, shown);
-        if (reply === undefined && shown.kind === "certificate") watch(call, refuse);
-        if (reply === undefined && shown.kind === "token") look(call, shown.principal, refuse);
+        if (reply === undefined && shown.kind === "certificate") watchRevocation(call, refuse);
+        if (reply === undefined && shown.kind === "token") watchExpiry(call, shown.principal, refuse);
         method(call, reply);
       }, refuse);
     };
 
-  function watch(call: AgentCall, refuse: (error: unknown) => void): void {
+  function watchRevocation(call: AgentCall, refuse: (error: unknown) => void): void {
     open.set(call, () => refuse(revokedProblem()));
     for (const event of ["close", "cancelled"] as const) call.once?.(event, () => open.delete(call));
   }
 
-  function look(call: AgentCall, { user }: Principal, refuse: (error: unknown) => void): void {
+  function watchExpiry(call: AgentCall, { user }: Principal, refuse: (error: unknown) => void): void {
     const { config } = options;
     // A stream that was cancelled during authentication emits no close event.
     if (authenticator === null || config === undefined || call.cancelled === true) return;
@@ -129,8 +129,8 @@ export function createAgentGuard(options: GuardOptions): AgentGuard {
       return { definition, implementation: wrapped as unknown as GrpcService["implementation"] };
     },
     refusal(call, node) {
-      const why = whyNot(bearers.get(call), node);
-      if (why !== null) tell(call as AgentCall, "AgentService", "forbidden", { target: node });
+      const why = nodeRefusal(bearers.get(call), node);
+      if (why !== null) logRefusal(call as AgentCall, "AgentService", "forbidden", { target: node });
       return why;
     },
     tokenOf(call) {
@@ -143,14 +143,14 @@ export function createAgentGuard(options: GuardOptions): AgentGuard {
 /** For a cluster without tokens and certificates. */
 const OPEN: AgentGuard = { guarded: (service) => service, refusal: () => null, tokenOf: () => null };
 
-function whyNot(shown: Shown | undefined, node: string): string | null {
+function nodeRefusal(shown: Identity | undefined, node: string): string | null {
   if (shown === undefined) return "the stream has no identity";
   if (shown.kind === "certificate") return notTheNode(shown.bearer, node);
   const { user, scopes } = shown.principal;
   return scopes.includes(ANY_NODE_SCOPE) || user === node ? null : `the token is for ${user}, the hello for ${node}`;
 }
 
-function shownBy(call: AgentCall): Bearer | null {
+function presentedBy(call: AgentCall): Bearer | null {
   const certificate = certificateOf(call);
   return certificate === null ? null : bearerOf(certificate);
 }
@@ -180,10 +180,10 @@ const headersOf =
 const isAgent = ({ scopes }: Principal): boolean => scopes.includes(AGENT_SCOPE) || scopes.includes(ANY_NODE_SCOPE);
 
 /** `known` receives the name before authorization, for the access log. */
-async function admit(call: AgentCall, options: GuardOptions, known: (name: string) => void): Promise<Shown> {
+async function admit(call: AgentCall, options: GuardOptions, known: (name: string) => void): Promise<Identity> {
   const { authenticator, certificates, peerToken, revocations } = options;
   if (certificates && isRevoked(call, revocations)) throw revokedProblem();
-  const bearer = certificates ? (vouchedFor(call.metadata, peerToken) ?? shownBy(call)) : null;
+  const bearer = certificates ? (vouchedFor(call.metadata, peerToken) ?? presentedBy(call)) : null;
   if (bearer !== null) {
     known(bearer.names[0] ?? "");
     if (bearer.kind === "" || bearer.kind === "agent") return { kind: "certificate", bearer };

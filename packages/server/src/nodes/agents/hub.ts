@@ -1,18 +1,18 @@
-// Which agents are connected, when each was last heard, and the way to send them orders.
-// Heartbeats live here, in memory, and nowhere else: they are not in the log. The hub knows
-// streams, not meaning; what to order follows from state (`orders-of.ts`) and from effects.
+// The connected agents, the time of their last heartbeats, and the way to send them orders. Heartbeats are kept in
+// memory here, never in the log. The hub knows streams, not their meaning: orders follow from the state (`orders.ts`)
+// and from effects.
 
 import type { Instant, NodeId } from "@lattice/core";
 import type { pb } from "@lattice/wire";
-import { type Clock, steadyNow } from "../../base/clock.ts";
+import { type Clock, monotonicNow } from "../../base/clock.ts";
 
 export type ServerMessageBody = NonNullable<pb.ServerMessage["message"]>;
 
 export interface AgentSession {
   readonly node: NodeId;
-  /** The version of the protocol that was agreed on; nothing newer may be sent. */
+  /** The negotiated protocol version; nothing newer may be sent. */
   readonly protocol: number;
-  /** Where other agents reach it; empty: nowhere. */
+  /** Address for other agents; empty without one. */
   readonly peer?: string;
   send(message: ServerMessageBody): void;
   /** Ends the stream with a reason the agent logs. */
@@ -26,35 +26,35 @@ export interface AgentHub {
   /** False when the node has no stream: the order is sent when its agent comes back. */
   send(node: NodeId, message: ServerMessageBody): boolean;
   connected(node: NodeId): boolean;
-  /** Where other agents reach this one; empty: nowhere. */
+  /** Returns the address of the agent for other agents; empty without one. */
   peer(node: NodeId): string;
   /** Ends the node's stream: its agent reconnects, and attempts without a claim are stopped. */
   drop(node: NodeId, reason: string): void;
-  /** Calls back whenever a node's stream is there. */
+  /** Calls back after each new stream of a node. */
   onConnect(listener: (node: NodeId) => void): () => void;
   readonly count: number;
-  /** Sequence numbers only grow within a stream; a repeated one is not a sign of life. */
+  /** Records a heartbeat. Returns false for a repeated sequence number, which proves nothing. */
   heard(session: AgentSession, sequence: number): boolean;
-  /** What a node says of its output on the way to the store. */
-  told(session: AgentSession, output: OutputFigures): void;
-  /** Of all nodes that have told. */
+  /** Records a node's report about output on its way to the store. */
+  recordOutput(session: AgentSession, output: OutputFigures): void;
+  /** Returns the sum over all nodes. */
   output(): OutputFigures;
-  /** When a node's certificate ends, by its own word. */
-  certified(session: AgentSession, endsMs: number): void;
+  /** Records the certificate expiry that a node reports. */
+  recordCertificate(session: AgentSession, endsMs: number): void;
   /** Returns the earliest certificate expiry of the connected agents; null when none reported one. */
   firstCertificateEnd(): number | null;
   lastHeard(node: NodeId): Instant | null;
-  /** Its agent has told its fingerprint again. */
-  renewed(session: AgentSession): void;
-  /** When the node's agent last introduced itself, its fingerprint included; null: not since this server leads. */
-  introduced(node: NodeId): Instant | null;
-  /** The same on the steady clock: silence must not be measured by a clock that can jump. */
+  /** Records that the agent has reported its fingerprint again. */
+  recordFingerprint(session: AgentSession): void;
+  /** Returns when the agent last reported its fingerprint; `null` when not since this server leads. */
+  fingerprintAt(node: NodeId): Instant | null;
+  /** The last heartbeat on the monotonic clock: a wall-clock jump must not look like missed heartbeats. */
   lastHeardSteady(node: NodeId): Instant | null;
   close(): void;
 }
 
-/** Bytes of output that wait for the store, and that were dropped because it was away for too long. */
-export interface OutputFigures {
+/** Bytes of output that wait for the store, and bytes dropped because it was unavailable for too long. */
+interface OutputFigures {
   readonly waiting: number;
   readonly dropped: number;
 }
@@ -66,7 +66,7 @@ interface Presence {
   sequence: number;
   heardAt: Instant;
   heardSteady: Instant;
-  introducedAt: Instant;
+  fingerprintAt: Instant;
 }
 
 export function createAgentHub(clock: Clock): AgentHub {
@@ -84,8 +84,8 @@ export function createAgentHub(clock: Clock): AgentHub {
         session,
         sequence: -1,
         heardAt: now,
-        heardSteady: steadyNow(clock),
-        introducedAt: now,
+        heardSteady: monotonicNow(clock),
+        fingerprintAt: now,
       });
       for (const listener of listeners) listener(session.node);
     },
@@ -116,10 +116,10 @@ export function createAgentHub(clock: Clock): AgentHub {
       if (presence?.session !== session || sequence <= presence.sequence) return false;
       presence.sequence = sequence;
       presence.heardAt = clock.now();
-      presence.heardSteady = steadyNow(clock);
+      presence.heardSteady = monotonicNow(clock);
       return true;
     },
-    told(session, output) {
+    recordOutput(session, output) {
       const presence = nodes.get(session.node);
       if (presence?.session === session) presence.output = output;
     },
@@ -132,7 +132,7 @@ export function createAgentHub(clock: Clock): AgentHub {
       }
       return { waiting, dropped };
     },
-    certified(session, endsMs) {
+    recordCertificate(session, endsMs) {
       const presence = nodes.get(session.node);
       if (presence?.session === session) presence.certificateEndsMs = endsMs;
     },
@@ -142,12 +142,12 @@ export function createAgentHub(clock: Clock): AgentHub {
         if (session !== null && ends !== undefined) first = Math.min(first ?? ends, ends);
       return first;
     },
-    renewed(session) {
+    recordFingerprint(session) {
       const presence = nodes.get(session.node);
-      if (presence?.session === session) presence.introducedAt = clock.now();
+      if (presence?.session === session) presence.fingerprintAt = clock.now();
     },
     lastHeard: (node) => nodes.get(node)?.heardAt ?? null,
-    introduced: (node) => nodes.get(node)?.introducedAt ?? null,
+    fingerprintAt: (node) => nodes.get(node)?.fingerprintAt ?? null,
     lastHeardSteady: (node) => nodes.get(node)?.heardSteady ?? null,
     close() {
       for (const presence of nodes.values()) presence.session?.end("the server is stopping");

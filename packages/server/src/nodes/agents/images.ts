@@ -9,21 +9,21 @@ import type { AgentHub } from "./hub.ts";
 
 export type ImageAsk = NonNullable<pb.ImageRequest["ask"]>;
 
-/** A look into memory or into a registry's index. */
-const LOOK_DEADLINE = duration(15_000);
+/** For answers from memory or from a registry's index. */
+const QUERY_DEADLINE = duration(15_000);
 /** An image may have to be fetched first; the node continues after this deadline. */
 const WARM_DEADLINE = duration(300_000);
-/** Drivers in trouble take their time; the agent gives them up before this. */
-const EXAMINE_DEADLINE = duration(60_000);
+/** Hung drivers answer slowly; the agent gives up before this. */
+const CONDITION_DEADLINE = duration(60_000);
 
 export interface ImageRelay {
   ask(node: NodeId, ask: ImageAsk, signal: AbortSignal): Promise<pb.ImageAnswer>;
   answered(node: NodeId, answer: pb.ImageAnswer): void;
 }
 
-export function imageDeadline(ask: ImageAsk): Duration {
-  if (ask.case === "condition") return EXAMINE_DEADLINE;
-  return ask.case === "warm" ? WARM_DEADLINE : LOOK_DEADLINE;
+function imageDeadline(ask: ImageAsk): Duration {
+  if (ask.case === "condition") return CONDITION_DEADLINE;
+  return ask.case === "warm" ? WARM_DEADLINE : QUERY_DEADLINE;
 }
 
 interface Waiting {

@@ -1,24 +1,23 @@
-// The identity of a job: a token of its user, with the role of a user only, valid while the job runs. With it
-// `lattice launch` works inside a job of a cluster that wants tokens. Signed with the shared secret where there is one; where
-// tokens come from an identity provider, with a key of the cluster's own.
+// The identity of a job: a token of its user, with the role of a user only, valid while the job runs. `lattice
+// launch` uses it inside a job of a cluster with authentication. It is signed with the shared secret or, with an identity
+// provider, with a key of the cluster.
 
 import { createHmac } from "node:crypto";
 import { JOB_ISSUER, type JobKeys } from "../../base/auth/job-tokens.ts";
 import type { AuthConfig } from "../../base/config/index.ts";
 
-export interface TokenBearer {
+interface TokenBearer {
   readonly user: string;
   readonly tenant: string;
   readonly allocationId: string;
 }
 
-/** "" when this cluster cannot make tokens yet, or wants none. */
+/** Returns the token; empty without authentication, or while the cluster has no key. */
 export type JobToken = (bearer: TokenBearer) => string;
 
 /**
- * Also how long a key that was followed by another can matter.
- * The end of the job ends it before: the walltime may be extended, and what a process was given cannot be exchanged. It is given
- * another with every start.
+ * Longer than jobs run: a walltime may be extended, and the token of a running process cannot be replaced. It is refused
+ * after the end of the job, and every start gets a new one. A replaced key stays valid for as long.
  */
 export const JOB_TOKEN_SECONDS = 30 * 86_400;
 

@@ -1,6 +1,6 @@
-// Output of an allocation, brought by its agent. The server asks over the Connect stream; the agent
-// answers by opening SendLogs. Nothing is gathered here: chunks go to the reader as it takes them,
-// and a slow reader slows the agent down. Followers of one log share what the agent brings.
+// Streams output of an allocation from its agent. The server sends a request over the Connect stream; the agent answers
+// by opening SendLogs. Nothing is buffered here: a slow reader exerts backpressure on the agent. Followers of one output
+// share one stream.
 
 import { randomBytes } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
@@ -12,9 +12,9 @@ import type { LogsQuery } from "../output/query.ts";
 import { shareFollowers } from "../output/share.ts";
 import type { AgentHub } from "./hub.ts";
 
-/** How long an agent may take to open the stream it was asked for. */
+/** How long an agent may take to open the requested stream. */
 const OPEN_DEADLINE = duration(10_000);
-/** An agent that sends as many logs as it may is asked again, this many times. */
+/** Requests to an agent that already sends as many streams as it may. */
 const BUSY_TRIES = 40;
 const BUSY_PAUSE = duration(250);
 
@@ -46,7 +46,7 @@ export function createLogRelay(hub: AgentHub, clock: Clock): LogRelay {
   return { open: shareFollowers(open), receive };
 
   async function* open(query: LogsQuery, signal: AbortSignal) {
-    const { arrival, streamId } = await reached(query, signal);
+    const { arrival, streamId } = await requestStream(query, signal);
     try {
       let chunk: pb.AgentLogChunk | undefined = arrival.first;
       while (chunk !== undefined && !signal.aborted) {
@@ -61,12 +61,12 @@ export function createLogRelay(hub: AgentHub, clock: Clock): LogRelay {
     }
   }
 
-  async function reached(query: LogsQuery, signal: AbortSignal): Promise<{ arrival: Arrival; streamId: string }> {
+  async function requestStream(query: LogsQuery, signal: AbortSignal): Promise<{ arrival: Arrival; streamId: string }> {
     for (let tries = 1; ; tries += 1) {
       counter += 1;
       // Unguessable: a stream that names it supplies the output of the allocation.
       const streamId = `logs-${counter}-${randomBytes(16).toString("hex")}`;
-      const arrival = await ask(streamId, query, signal);
+      const arrival = await request(streamId, query, signal);
       if (!arrival.first.busy || tries === BUSY_TRIES) return { arrival, streamId };
       arrival.finish();
       await sleep(clock, BUSY_PAUSE, signal);
@@ -74,14 +74,14 @@ export function createLogRelay(hub: AgentHub, clock: Clock): LogRelay {
     }
   }
 
-  function ask(streamId: string, query: LogsQuery, signal: AbortSignal): Promise<Arrival> {
+  function request(streamId: string, query: LogsQuery, signal: AbortSignal): Promise<Arrival> {
     return new Promise((resolve, reject) => {
       const settle = () => {
         expected.delete(streamId);
         cancel();
-        signal.removeEventListener("abort", give);
+        signal.removeEventListener("abort", abandon);
       };
-      const give = () => {
+      const abandon = () => {
         settle();
         reject(signal.reason);
       };
@@ -89,13 +89,13 @@ export function createLogRelay(hub: AgentHub, clock: Clock): LogRelay {
         settle();
         reject(unreachable(query));
       });
-      signal.addEventListener("abort", give, { once: true });
+      signal.addEventListener("abort", abandon, { once: true });
       const take = (arrival: Arrival) => {
         settle();
         resolve(arrival);
       };
       expected.set(streamId, { node: query.node, take });
-      const asked = hub.send(query.node, {
+      const isSent = hub.send(query.node, {
         case: "openLogs",
         value: create(pb.OpenLogsSchema, {
           streamId,
@@ -109,7 +109,7 @@ export function createLogRelay(hub: AgentHub, clock: Clock): LogRelay {
           untilMs: query.untilMs,
         }),
       });
-      if (!asked) {
+      if (!isSent) {
         settle();
         reject(unreachable(query));
       }

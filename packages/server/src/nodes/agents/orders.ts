@@ -1,30 +1,33 @@
-// Orders as messages. A run order is derived from the allocation's record alone, so that sending
-// it again after a reconnect or a change of leader gives the same order.
+// Builds orders as messages. A run order is derived from the allocation's record alone, so that a repetition after a
+// reconnect or a change of leader is the same order.
 
 import { create } from "@bufbuild/protobuf";
-import type {
-  Allocation,
-  AllocationId,
-  AllocationSpec,
-  Attempt,
-  Claim,
-  Duration,
-  NodeId,
-  OwnNetwork,
-  PlacedPhase,
-  Share,
-  Task,
-  View,
+import {
+  type Allocation,
+  type AllocationId,
+  type AllocationSpec,
+  type Attempt,
+  attemptOn,
+  type Claim,
+  type Duration,
+  isPlaced,
+  mayUseFabric,
+  type NodeId,
+  type OwnNetwork,
+  type PlacedPhase,
+  type Share,
+  specToRun,
+  type Task,
+  type View,
 } from "@lattice/core";
-import { attemptOn, isPlaced, mayUseFabric, specToRun } from "@lattice/core";
 import { outputToProto, pb, probeToProto } from "@lattice/wire";
 import { checkpointPlan } from "./checkpoint-order.ts";
 import type { ServerMessageBody } from "./hub.ts";
 
-/** Between SIGTERM and SIGKILL. */
-export const GRACE_SECONDS = 30;
+/** Default time between SIGTERM and SIGKILL. */
+const GRACE_SECONDS = 30;
 
-export function runOrder(allocation: Allocation, node: NodeId): ServerMessageBody | null {
+function runOrder(allocation: Allocation, node: NodeId): ServerMessageBody | null {
   if (!isPlaced(allocation.phase)) return null;
   const phase: PlacedPhase = allocation.phase;
   const spec = specToRun(allocation);
@@ -60,14 +63,14 @@ export function runOrder(allocation: Allocation, node: NodeId): ServerMessageBod
   };
 }
 
-/** What is to be stopped, with its own time to end where it was given one. */
-export interface Stopping {
+/** The attempt to stop, with its own grace if it has one. */
+interface StopTarget {
   readonly allocation: AllocationId;
   readonly attempt: Attempt;
   readonly grace?: Duration;
 }
 
-export const stopOrder = ({ allocation, attempt, grace }: Stopping, reason: string): ServerMessageBody => ({
+export const stopOrder = ({ allocation, attempt, grace }: StopTarget, reason: string): ServerMessageBody => ({
   case: "stop",
   value: create(pb.StopOrderSchema, {
     allocationId: allocation,
@@ -82,14 +85,14 @@ export const forgetOrder = (allocation: AllocationId, attempt: Attempt): ServerM
   value: create(pb.ForgetOrderSchema, { allocationId: allocation, attempt }),
 });
 
-/** The order that a claim stands for, whatever happened before; null when the node has done its part. */
+/** Returns the order that a claim requires; `null` when the node has finished its part. */
 export function orderOf(view: View, node: NodeId, claim: Claim): ServerMessageBody | null {
   if (claim.releasing) return stopOrder(claim, "the attempt is over");
   const allocation = view.allocation(claim.allocation);
   if (allocation === undefined || attemptOn(allocation, node) !== claim.attempt) {
     return stopOrder(claim, "the attempt is over");
   }
-  // It waits for the other nodes. An agent that lost its memory would run it a second time.
+  // The attempt waits for its other nodes. An agent that lost its state would run it a second time.
   if (isPlaced(allocation.phase) && hasEndedOn(allocation.phase, node)) return null;
   return runOrderIfReady(view, allocation, node);
 }
@@ -124,9 +127,9 @@ function softwareFields({ environment, mounts = [], data }: AllocationSpec): {
   data?: pb.RunData;
 } {
   const { uenv = "", view = "", toolsUenv = "", image = "", readOnly = false, signRequired = false } = environment;
-  const asked = uenv !== "" || toolsUenv !== "" || image !== "";
+  const isRequested = uenv !== "" || toolsUenv !== "" || image !== "";
   return {
-    ...(asked
+    ...(isRequested
       ? {
           environment: create(pb.RunEnvironmentSchema, { uenv, view, toolsUenv, image, readOnly, signRequired }),
         }

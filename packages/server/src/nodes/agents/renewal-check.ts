@@ -4,9 +4,9 @@
 import { createPublicKey, type KeyObject, verify, X509Certificate } from "node:crypto";
 import { type Bearer, notTheNode, renewalText } from "@lattice/wire";
 
-export interface AskedRenewal {
+interface RenewalRequest {
   readonly bearer: Bearer;
-  /** DER of the certificate that was shown. */
+  /** DER of the presented certificate. */
   readonly raw: Buffer;
   readonly node: string;
   /** SubjectPublicKeyInfo, DER. */
@@ -14,7 +14,7 @@ export interface AskedRenewal {
   readonly proof: Uint8Array;
 }
 
-export interface Refusal {
+interface RenewalProblem {
   readonly code: "unauthenticated" | "forbidden" | "invalid_argument";
   readonly detail: string;
 }
@@ -22,32 +22,33 @@ export interface Refusal {
 const MAX_KEY_BYTES = 1_024;
 const CURVES: readonly string[] = ["prime256v1", "secp384r1"];
 
-export function whyNotRenewed(
-  { bearer, raw, node, publicKey, proof }: AskedRenewal,
+/** Returns `null` when the certificate may be renewed. */
+export function renewalProblem(
+  { bearer, raw, node, publicKey, proof }: RenewalRequest,
   { authority, nowMs }: { readonly authority: string; readonly nowMs: number },
-): Refusal | null {
+): RenewalProblem | null {
   const another = notTheNode(bearer, node);
   if (another !== null) return { code: "forbidden", detail: another };
   const shown = new X509Certificate(raw);
   const issuer = new X509Certificate(authority);
   if (!shown.checkIssued(issuer) || !shown.verify(issuer.publicKey))
-    return { code: "forbidden", detail: "The certificate is of another authority than the one that would renew it." };
+    return { code: "forbidden", detail: "Another authority issued the certificate, so this one cannot renew it." };
   // The connection may be older than the certificate's end.
-  if (Date.parse(shown.validTo) <= nowMs) return { code: "unauthenticated", detail: "The certificate has ended." };
-  return whyNotKey({ node, publicKey, proof });
+  if (Date.parse(shown.validTo) <= nowMs) return { code: "unauthenticated", detail: "The certificate has expired." };
+  return keyProblem({ node, publicKey, proof });
 }
 
-/** Whether a key is strong enough, and the agent has proved its possession. */
-export function whyNotKey({
+/** Returns `null` when the key is strong enough and the agent has proved its possession. */
+export function keyProblem({
   node,
   publicKey,
   proof,
-}: Pick<AskedRenewal, "node" | "publicKey" | "proof">): Refusal | null {
+}: Pick<RenewalRequest, "node" | "publicKey" | "proof">): RenewalProblem | null {
   const key = readKey(publicKey);
   if (key === null)
-    return { code: "invalid_argument", detail: "public_key must be of an elliptic curve, P-256 or P-384." };
+    return { code: "invalid_argument", detail: "public_key must be an elliptic-curve key, P-256 or P-384." };
   if (!proves(key, renewalText(node, publicKey), proof))
-    return { code: "invalid_argument", detail: "proof was not made with the new key." };
+    return { code: "invalid_argument", detail: "proof was not signed with the new key." };
   return null;
 }
 

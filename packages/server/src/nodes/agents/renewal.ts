@@ -12,28 +12,28 @@ import { statusOf } from "../../base/grpc/status.ts";
 import type { Logger } from "../../base/observe/index.ts";
 import { type CertifiedCall, certificateOf } from "../../base/tls/shown.ts";
 import type { TlsSource } from "../../base/tls/source.ts";
-import { whyNotRenewed } from "./renewal-check.ts";
+import { renewalProblem } from "./renewal-check.ts";
 
-export type RenewalCall = CertifiedCall & { readonly request: pb.RenewCertificateRequest };
+type RenewalCall = CertifiedCall & { readonly request: pb.RenewCertificateRequest };
 export type Renewal = (call: RenewalCall, reply: sendUnaryData<pb.RenewCertificateResponse>) => void;
 
 export interface RenewalOptions {
   readonly tls: TlsSource | null;
-  /** Whether the cluster has this node. */
+  /** Returns whether the cluster has this node. */
   readonly known: (node: NodeId) => boolean;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly counted: (result: "issued" | "refused") => void;
 }
 
-/** An agent that asks again and again must not keep a server busy with signing. */
-const LEAST_GAP_PART = 0.05;
-const MOST_GAP_MS = 60_000;
+/** An agent that repeats its request must not keep a server busy with signing. Share of the certificate's lifetime. */
+const MIN_INTERVAL_SHARE = 0.05;
+const MAX_INTERVAL_MS = 60_000;
 
 export function createRenewal(options: RenewalOptions): Renewal {
   const { tls, clock, logger, counted } = options;
-  /** When each node was last given one; as many as there are nodes. */
-  const given = new Map<NodeId, number>();
+  /** When each node last received a certificate; bounded by the number of nodes. */
+  const issuedAt = new Map<NodeId, number>();
 
   async function renew(call: RenewalCall): Promise<pb.RenewCertificateResponse> {
     const shown = certificateOf(call);
@@ -41,24 +41,24 @@ export function createRenewal(options: RenewalOptions): Renewal {
     if (tls === null || signer === null)
       throw new ProblemError("unsupported_feature", { detail: "This server does not renew certificates." });
     if (shown === null)
-      throw new ProblemError("unauthenticated", { detail: "Only a certificate that is still good is renewed." });
+      throw new ProblemError("unauthenticated", { detail: "Only a valid certificate can be renewed." });
     const { nodeId, publicKey, proof } = call.request;
     const node = parseNodeId(nodeId);
     const now = clock.now();
-    if (node === null) throw new ProblemError("invalid_argument", { detail: "node_id is not the name of a node." });
-    const asked = { bearer: bearerOf(shown), raw: shown.raw, node, publicKey, proof };
-    const why = whyNotRenewed(asked, { authority: signer.cert, nowMs: now });
-    if (why !== null) throw new ProblemError(why.code, { detail: why.detail });
+    if (node === null) throw new ProblemError("invalid_argument", { detail: "node_id is not a valid node name." });
+    const request = { bearer: bearerOf(shown), raw: shown.raw, node, publicKey, proof };
+    const problem = renewalProblem(request, { authority: signer.cert, nowMs: now });
+    if (problem !== null) throw new ProblemError(problem.code, { detail: problem.detail });
     if (!options.known(node)) throw new ProblemError("unknown_node", { detail: `This cluster has no node "${node}".` });
     const lifetimeMs = tls.config.agentLifetime;
-    const gap = Math.min(MOST_GAP_MS, lifetimeMs * LEAST_GAP_PART);
-    if (now - (given.get(node) ?? Number.NEGATIVE_INFINITY) < gap)
-      throw new ProblemError("rate_limited", { detail: `The certificate of "${node}" was renewed just now.` });
-    given.set(node, now);
+    const intervalMs = Math.min(MAX_INTERVAL_MS, lifetimeMs * MIN_INTERVAL_SHARE);
+    if (now - (issuedAt.get(node) ?? Number.NEGATIVE_INFINITY) < intervalMs)
+      throw new ProblemError("rate_limited", { detail: `The certificate of "${node}" was renewed a moment ago.` });
+    issuedAt.set(node, now);
     const certificate = await certifyAgain(signer, { old: shown.raw, lifetimeMs }, publicKey);
     const { serialNumber: serial, validTo: until } = new X509Certificate(certificate);
-    // The number by which the authority can call it back.
-    logger.info({ node, serial, until }, "the certificate of an agent is renewed");
+    // The authority revokes a certificate by its serial number.
+    logger.info({ node, serial, until }, "agent certificate renewed");
     return create(pb.RenewCertificateResponseSchema, { certificate });
   }
 
@@ -70,7 +70,7 @@ export function createRenewal(options: RenewalOptions): Renewal {
       },
       (error: unknown) => {
         counted("refused");
-        logger.warn({ node: call.request.nodeId.slice(0, 64), err: error }, "a certificate is not renewed");
+        logger.warn({ node: call.request.nodeId.slice(0, 64), err: error }, "agent certificate not renewed");
         reply(statusOf(problemOf(error)));
       },
     );

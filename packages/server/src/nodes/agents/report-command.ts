@@ -1,4 +1,5 @@
-// A node's report as a command. What the configuration of the leader says of it is put in here, so that every replica judges by the same.
+// Turns a node's report into a command. The command contains the leader's rules about failures, so that every replica
+// judges by the same rules.
 
 import {
   attempt,
@@ -12,7 +13,7 @@ import {
 import { pb } from "@lattice/wire";
 import type { Config } from "../../base/config/index.ts";
 
-/** What is done about failures. */
+/** Retry and quarantine rules for failures. */
 export interface FailureRules {
   /** Retries on other nodes after a failure to start. */
   readonly prologueRetries: number;
@@ -25,7 +26,7 @@ export function reportCommand(node: NodeId, message: pb.Report, rules?: FailureR
   const state = REPORTED.get(message.state);
   if (allocation === null || state === undefined) return null;
   const reason = REASONS.has(message.reason) ? (message.reason as FailureReason) : "lost";
-  const mayBeWork = state === "failed" && reason === "prologue_failed" && STAGES_OF_WORK.has(message.stage);
+  const mayBeWork = state === "failed" && reason === "prologue_failed" && USER_STAGES.has(message.stage);
   return {
     kind: "attempt.report",
     node,
@@ -36,8 +37,8 @@ export function reportCommand(node: NodeId, message: pb.Report, rules?: FailureR
     reason: state === "failed" ? reason : null,
     message: message.message.slice(0, MAX_MESSAGE),
     ...(mayBeWork ? { mayBeWork } : null),
-    ...(state === "failed" && rules !== undefined ? judgedBy(rules, reason) : null),
-    ...(message.checkpoint === undefined ? null : { checkpoint: wordOf(message.checkpoint) }),
+    ...(state === "failed" && rules !== undefined ? rulesFor(rules, reason) : null),
+    ...(message.checkpoint === undefined ? null : { checkpoint: checkpointResult(message.checkpoint) }),
   };
 }
 
@@ -52,13 +53,13 @@ export const failureRules = ({
   quarantineRule: { failures, quick, maxPercent, probation },
 });
 
-const judgedBy = ({ prologueRetries, quarantineRule }: FailureRules, reason: FailureReason) => ({
+const rulesFor = ({ prologueRetries, quarantineRule }: FailureRules, reason: FailureReason) => ({
   ...(reason === "prologue_failed" || reason === "launch_failed" ? { prologueRetries } : null),
   quarantineRule,
 });
 
-/** What the work names by itself and may have mistyped. */
-const STAGES_OF_WORK: ReadonlySet<string> = new Set(["workdir", "output", "image", "uenv", "view", "mounts"]);
+/** Prologue stages that depend on the submission, where a mistake of the user is likely. */
+const USER_STAGES: ReadonlySet<string> = new Set(["workdir", "output", "image", "uenv", "view", "mounts"]);
 
 const REPORTED = new Map<pb.AllocationState, ReportCommand["state"]>([
   [pb.AllocationState.STAGING, "staging"],
@@ -80,7 +81,7 @@ const REASONS: ReadonlySet<string> = new Set<FailureReason>([
 
 const MAX_MESSAGE = 1_000;
 
-const wordOf = ({ number, ok, bytes, message }: pb.CheckpointResult): CheckpointResult => ({
+const checkpointResult = ({ number, ok, bytes, message }: pb.CheckpointResult): CheckpointResult => ({
   n: number,
   ok,
   bytes: Math.max(0, Math.floor(Number.isFinite(bytes) ? bytes : 0)),

@@ -48,11 +48,11 @@ export function fabricManager(config: FabricConfig, { logger, counted }: FabricS
 
   const http = fabricHttp(config);
 
-  const call = (asked: FabricCall, signal: AbortSignal): Promise<FabricAnswer> =>
-    http({ ...asked, path: `${config.servicesPath}${asked.path}` }, AbortSignal.any([signal, closing.signal]));
+  const call = (request: FabricCall, signal: AbortSignal): Promise<FabricAnswer> =>
+    http({ ...request, path: `${config.servicesPath}${request.path}` }, AbortSignal.any([signal, closing.signal]));
 
   /** Retried while the manager is unavailable; a refusal is final. */
-  async function insistent(operation: "create" | "auth", what: FabricCall, signal: AbortSignal): Promise<unknown> {
+  async function withRetries(operation: "create" | "auth", what: FabricCall, signal: AbortSignal): Promise<unknown> {
     let problem = "";
     for (const pauseMs of [...PAUSES_MS, null]) {
       try {
@@ -101,7 +101,7 @@ export function fabricManager(config: FabricConfig, { logger, counted }: FabricS
         ...(request.vni === null ? {} : { vni: request.vni }),
       };
       const made = serviceOf(
-        await insistent("create", { method: "POST", path: "", body, idempotencyKey: request.name }, signal),
+        await withRetries("create", { method: "POST", path: "", body, idempotencyKey: request.name }, signal),
       );
       try {
         const path = `/${encodeURIComponent(made.id)}/auth`;
@@ -109,7 +109,7 @@ export function fabricManager(config: FabricConfig, { logger, counted }: FabricS
           authKey,
           svcId,
           vni: named,
-        } = authOf(await insistent("auth", { method: "GET", path, body: null }, signal));
+        } = authOf(await withRetries("auth", { method: "GET", path, body: null }, signal));
         const vni = request.vni ?? made.vni ?? named;
         if (vni === null) throw refused("it named no VNI");
         return { serviceId: made.id, vni, authKey, svcId };

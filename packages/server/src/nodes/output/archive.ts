@@ -1,10 +1,12 @@
 // Reads output from the store by ranges: the metadata of a node lists its chunks, and only the needed ones are
 // fetched. A missing or damaged chunk ends the read with a problem; it is never skipped silently.
 
+import { spawn } from "node:child_process";
+import { promisify } from "node:util";
+import * as zlib from "node:zlib";
 import { type ChunkEntry, chunkKey, type NodeMetadata, nodeMetadataKey, ProblemError } from "@lattice/wire";
 import type { LogsQuery } from "./query.ts";
 import type { OutputObjects } from "./store.ts";
-import { unpacked } from "./unpack.ts";
 
 interface ArchiveOwner {
   readonly tenant: string;
@@ -53,7 +55,7 @@ export function createOutputArchive(objects: OutputObjects): OutputArchive {
       return {
         end: chunks.at(-1)?.end ?? 0,
         complete: over !== undefined,
-        read: (asked) => readRange(chunks, asked, fetch),
+        read: (range) => readRange(chunks, range, fetch),
         from: (offset) => readRange(chunks, { offset, sinceMs: 0, untilMs: 0 }, fetch),
         tail: (lines) => readTail(chunks, lines, fetch),
       };
@@ -95,19 +97,19 @@ async function* readTail(
 ): AsyncGenerator<LogPiece> {
   const held: { readonly data: Buffer; readonly chunk: ChunkEntry }[] = [];
   // The newline at the end belongs to the last line; it does not start another.
-  let wanted = lines + 1;
+  let missingLines = lines + 1;
   for (const chunk of [...chunks].reverse()) {
     const data = await fetch(chunk);
     let at = data.length;
-    if (held.length === 0 && data[at - 1] !== NEWLINE) wanted -= 1;
-    while (wanted > 0 && at > 0) {
+    if (held.length === 0 && data[at - 1] !== NEWLINE) missingLines -= 1;
+    while (missingLines > 0 && at > 0) {
       at = data.lastIndexOf(NEWLINE, at - 1);
       if (at < 0) break;
-      wanted -= 1;
-      if (wanted === 0) break;
+      missingLines -= 1;
+      if (missingLines === 0) break;
     }
-    held.unshift({ data: wanted === 0 ? data.subarray(at + 1) : data, chunk });
-    if (wanted === 0) break;
+    held.unshift({ data: missingLines === 0 ? data.subarray(at + 1) : data, chunk });
+    if (missingLines === 0) break;
   }
   for (const { data, chunk } of held) yield* inParts({ data, offset: chunk.end });
 }
@@ -124,3 +126,25 @@ function* inParts({ data, offset }: LogPiece): Generator<LogPiece> {
 }
 
 const NEWLINE = 10;
+
+interface NewerZlib {
+  readonly zstdDecompress?: (data: Uint8Array, done: (error: Error | null, result: Buffer) => void) => void;
+}
+
+/** Decompresses zstd: with Node where it can (22.15 and later), else with the `zstd` program. */
+async function unpacked(data: Buffer): Promise<Buffer> {
+  const own = (zlib as NewerZlib).zstdDecompress;
+  if (own !== undefined) return promisify(own)(data);
+  return new Promise((resolve, reject) => {
+    const child = spawn("zstd", ["-q", "-d", "-c"], { stdio: ["pipe", "pipe", "ignore"] });
+    const out: Buffer[] = [];
+    child.stdout.on("data", (piece: Buffer) => out.push(piece));
+    // It ended before it read everything; its exit status explains why.
+    child.stdin.on("error", () => undefined);
+    child.once("error", () => reject(new Error("the program zstd is needed to read stored output (Debian: zstd)")));
+    child.once("close", (code) =>
+      code === 0 ? resolve(Buffer.concat(out)) : reject(new Error(`a stored chunk cannot be unpacked (zstd: ${code})`)),
+    );
+    child.stdin.end(data);
+  });
+}

@@ -4,7 +4,6 @@
 
 import { ProblemError } from "@lattice/wire";
 import type { ArchivedLog, LogPiece } from "./archive.ts";
-import { filled } from "./fill.ts";
 import type { LogsQuery } from "./query.ts";
 
 export type LiveLogs = (query: LogsQuery, signal: AbortSignal) => AsyncIterable<LogPiece>;
@@ -17,7 +16,7 @@ export async function* readLogs(
   signal: AbortSignal,
 ): AsyncGenerator<LogPiece> {
   const stored = await find();
-  if (query.tail > 0) return yield* tailOf(query, stored, (asked) => filled(live(asked, signal), null, find));
+  if (query.tail > 0) return yield* tailOf(query, stored, (tail) => filled(live(tail, signal), null, find));
   let reached: number | null = null;
   if (stored !== null)
     for await (const piece of stored.read(query)) {
@@ -51,3 +50,39 @@ async function* tailOf(
 }
 
 const AWAY: ReadonlySet<string> = new Set(["node_unreachable", "logs_unavailable"]);
+
+/** The stored part; `null` when nothing is stored. */
+type StoredNow = () => Promise<Pick<ArchivedLog, "from"> | null>;
+
+/**
+ * A node deletes stored output, even while it is read: missing bytes are then read from the store. Bytes that the store
+ * lacks too are lost, and readers see it by the positions.
+ */
+async function* filled(
+  pieces: AsyncIterable<LogPiece>,
+  /** `null` to start at the first piece. */
+  from: number | null,
+  stored: StoredNow,
+): AsyncGenerator<LogPiece> {
+  let position = from;
+  for await (const piece of pieces) {
+    const start = piece.offset - piece.data.length;
+    if (position !== null && start > position) yield* between(position, start, await stored());
+    position = piece.offset;
+    yield piece;
+  }
+}
+
+async function* between(
+  start: number,
+  end: number,
+  stored: Pick<ArchivedLog, "from"> | null,
+): AsyncGenerator<LogPiece> {
+  if (stored === null) return;
+  for await (const { data, offset } of stored.from(start)) {
+    const over = offset - end;
+    if (over >= data.length) return;
+    yield over <= 0 ? { data, offset } : { data: data.subarray(0, data.length - over), offset: end };
+    if (over >= 0) return;
+  }
+}

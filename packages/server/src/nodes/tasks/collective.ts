@@ -3,26 +3,26 @@
 // in memory for the lifetime of the attempt. After a change of leader they continue from adopted launches and from the
 // numbers that callers send.
 
-import type { Caller } from "./lookup.ts";
-import type { Failure } from "./outcome.ts";
+import type { ScriptCaller } from "./lookup.ts";
+import type { LaunchFailure } from "./outcome.ts";
 
 export interface CollectiveCalls {
   /** Returns the number of this node's next call. */
-  next(caller: Caller): number;
+  next(caller: ScriptCaller): number;
   /** Counts a call of the first node; `ended` is the outcome for all that follow it. */
-  lead(caller: Caller, ended: Promise<Failure | null>): void;
+  lead(caller: ScriptCaller, ended: Promise<LaunchFailure | null>): void;
   /** Counts a call, or continues the one with this number; resolves with the outcome of the first node's launch. */
-  follow(caller: Caller, number: number | null): Promise<Failure | null>;
+  follow(caller: ScriptCaller, number: number | null): Promise<LaunchFailure | null>;
   /** Registers a launch that was started under another leader. */
-  adopt(attempt: string, first: string, number: number, ended: Promise<Failure | null>): void;
+  adopt(attempt: string, first: string, number: number, ended: Promise<LaunchFailure | null>): void;
   /** The attempt is over. */
   forget(attempt: string): void;
   attempts(): readonly string[];
 }
 
 interface Rendezvous {
-  readonly ended: Promise<Failure | null>;
-  readonly start: (ended: Promise<Failure | null>) => void;
+  readonly ended: Promise<LaunchFailure | null>;
+  readonly start: (ended: Promise<LaunchFailure | null>) => void;
 }
 
 interface AttemptCalls {
@@ -47,7 +47,7 @@ export function createCollectiveCalls(): CollectiveCalls {
     return found;
   }
 
-  function count({ attempt, node }: Pick<Caller, "attempt" | "node">, known: number | null): Rendezvous {
+  function count({ attempt, node }: Pick<ScriptCaller, "attempt" | "node">, known: number | null): Rendezvous {
     const calls = callsOf(attempt);
     const next = calls.counts.get(node) ?? calls.base;
     const number = known ?? next;
@@ -70,8 +70,8 @@ export function createCollectiveCalls(): CollectiveCalls {
 }
 
 function rendezvous(): Rendezvous {
-  let start: (ended: Promise<Failure | null>) => void = () => undefined;
-  const ended = new Promise<Failure | null>((resolve) => {
+  let start: (ended: Promise<LaunchFailure | null>) => void = () => undefined;
+  const ended = new Promise<LaunchFailure | null>((resolve) => {
     start = resolve;
   });
   return { ended, start };

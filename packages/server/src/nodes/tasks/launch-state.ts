@@ -1,4 +1,4 @@
-// The state of one launch in the leader's memory, the events that change it and the effects that it asks for. A report of a node is
+// The state of one launch in the leader's memory, the events that change it and the effects that it causes. A report of a node is
 // confirmed to its agent when the caller has it, so that a slow reader slows the tasks and nothing accumulates in the server.
 // `launch-step.ts` decides, `launch.ts` performs.
 
@@ -7,7 +7,7 @@ import type { pb } from "@lattice/wire";
 import { type Exchange, newExchange } from "./fence.ts";
 import type { NodeShare } from "./layout.ts";
 import type { NameAnswer } from "./names.ts";
-import type { Failure } from "./outcome.ts";
+import type { LaunchFailure } from "./outcome.ts";
 
 /** A restarted agent is back well before this. */
 export const RETURN_WITHIN: Duration = duration(20_000);
@@ -20,9 +20,12 @@ export const END_WITHIN: Duration = duration(15_000);
 /** The shell's exit code of a command that was terminated. */
 const TERMINATED_EXIT_CODE = 143;
 
-export const ENDED_BY_CALLER: Failure = { exitCode: TERMINATED_EXIT_CODE, reason: "the caller went away" };
-export const ENDED_ON_REQUEST: Failure = { exitCode: TERMINATED_EXIT_CODE, reason: "its caller has ended it" };
-export const CALLER_LOST: Failure = {
+export const ENDED_BY_CALLER: LaunchFailure = { exitCode: TERMINATED_EXIT_CODE, reason: "the caller disconnected" };
+export const ENDED_ON_REQUEST: LaunchFailure = {
+  exitCode: TERMINATED_EXIT_CODE,
+  reason: "the caller ended the launch",
+};
+export const CALLER_LOST: LaunchFailure = {
   exitCode: TERMINATED_EXIT_CODE,
   reason: `the caller did not come back within ${CALLER_WITHIN / 1000} s`,
 };
@@ -30,7 +33,7 @@ export const CALLER_LOST: Failure = {
 /** By place of the node: the number of the last report that the caller has. */
 export type Positions = readonly number[];
 
-export type TaskInput = Pick<pb.SendTaskInputRequest, "data" | "end" | "offset" | "rows" | "columns">;
+export type TaskInputChunk = Pick<pb.SendTaskInputRequest, "data" | "end" | "offset" | "rows" | "columns">;
 
 /** An event on its way to the caller. `place` is `null` for an event of the launch as a whole. */
 export interface CallerEvent {
@@ -56,7 +59,7 @@ export interface MemberState {
   readonly confirmed: number;
   readonly unconfirmedBytes: number;
   /** Number of the last report that asked about names. */
-  readonly asked: number;
+  readonly questioned: number;
   /** All its tasks have ended. */
   readonly done: boolean;
   /** Its end is queued behind everything else for the caller. */
@@ -72,10 +75,10 @@ export interface MemberState {
 export interface LaunchState {
   readonly members: readonly MemberState[];
   readonly exchange: Exchange;
-  /** `wait`: no caller has said yet what it has. `discard`: no caller will come. */
+  /** `wait`: no caller has reported its position yet. `discard`: no caller will come. */
   readonly mode: "deliver" | "wait" | "discard";
   /** The first failure decides the outcome. */
-  readonly failure: Failure | null;
+  readonly failure: LaunchFailure | null;
   readonly isOver: boolean;
   readonly hasReader: boolean;
   /** The caller acknowledges what it has; otherwise sent events count as received. */
@@ -83,7 +86,7 @@ export interface LaunchState {
   /** The launch was started under another leader; its caller and nodes are still to come. */
   readonly adopted: boolean;
   /** Input for the first task whose node has no stream yet. */
-  readonly pendingInput: readonly TaskInput[];
+  readonly pendingInput: readonly TaskInputChunk[];
   /** Lookups of an adopted launch, postponed until all nodes have published their names again. */
   readonly postponed: readonly NameQuestion[];
 }
@@ -98,7 +101,7 @@ export type LaunchTimer =
   | { readonly name: "caller" }
   | { readonly name: "end" };
 
-export type LaunchEvent =
+export type LaunchStepEvent =
   | { readonly kind: "opened" }
   | { readonly kind: "attached"; readonly place: number; readonly repeats: boolean }
   | { readonly kind: "detached"; readonly place: number }
@@ -107,14 +110,14 @@ export type LaunchEvent =
   | { readonly kind: "timer"; readonly timer: LaunchTimer }
   /** A caller reads from there on. */
   | { readonly kind: "read"; readonly from: Positions }
-  /** The reader was given the event. */
+  /** The reader has received the event. */
   | { readonly kind: "consumed"; readonly event: CallerEvent }
   /** The caller has everything up to there. */
   | { readonly kind: "acknowledged"; readonly positions: Positions }
   /** The caller is away and may come back. */
   | { readonly kind: "caller_away" }
-  | { readonly kind: "input"; readonly input: TaskInput }
-  | { readonly kind: "fail"; readonly failure: Failure }
+  | { readonly kind: "input"; readonly input: TaskInputChunk }
+  | { readonly kind: "fail"; readonly failure: LaunchFailure }
   /** No caller reads any more: reports are dropped so that the tasks can end. */
   | { readonly kind: "discard" }
   /** Everything was read: the agents may forget the launch. */
@@ -132,17 +135,17 @@ export type LaunchEffect =
   | { readonly kind: "queue"; readonly event: CallerEvent }
   | { readonly kind: "clear_queue" }
   | ({ readonly kind: "ask_names" } & NameQuestion)
-  | { readonly kind: "settle"; readonly failure: Failure | null }
+  | { readonly kind: "settle"; readonly failure: LaunchFailure | null }
   /** The launch has ended and has no caller. */
   | { readonly kind: "discarded" };
 
-export interface LaunchOptions {
+export interface LaunchSetup {
   readonly shares: readonly NodeShare[];
   readonly resumable: boolean;
   readonly adopted: boolean;
 }
 
-export const newLaunch = ({ shares, resumable, adopted }: LaunchOptions): LaunchState => ({
+export const newLaunch = ({ shares, resumable, adopted }: LaunchSetup): LaunchState => ({
   members: shares.map(({ node }) => newMember(node)),
   exchange: newExchange(shares.length),
   mode: adopted ? "wait" : "deliver",
@@ -164,7 +167,7 @@ const newMember = (node: string): MemberState => ({
   taken: 0,
   confirmed: 0,
   unconfirmedBytes: 0,
-  asked: 0,
+  questioned: 0,
   done: false,
   delivered: false,
   lost: false,
@@ -175,7 +178,7 @@ const newMember = (node: string): MemberState => ({
 const MAX_PENDING_INPUT_BYTES = 1024 * 1024;
 
 /** Returns whether the server may buffer this input until the first task's node attaches. */
-export function acceptsInput({ pendingInput }: LaunchState, { data }: TaskInput): boolean {
+export function acceptsInput({ pendingInput }: LaunchState, { data }: TaskInputChunk): boolean {
   const pending = pendingInput.reduce((sum, piece) => sum + piece.data.length, 0);
   return pending + data.length <= MAX_PENDING_INPUT_BYTES;
 }

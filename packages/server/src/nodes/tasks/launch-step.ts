@@ -13,8 +13,8 @@ import {
   END_WITHIN,
   FOUND_WITHIN,
   type LaunchEffect,
-  type LaunchEvent,
   type LaunchState,
+  type LaunchStepEvent,
   type LaunchTimer,
   type MemberState,
   type NameQuestion,
@@ -22,7 +22,7 @@ import {
   RETURN_WITHIN,
 } from "./launch-state.ts";
 import type { NameAnswer } from "./names.ts";
-import { abortOf, type Failure, failureOf } from "./outcome.ts";
+import { abortOf, failureOf, type LaunchFailure } from "./outcome.ts";
 
 /** Reports confirmed together; agents may have far more in flight. */
 const CONFIRM_EVERY_REPORTS = 32;
@@ -39,14 +39,14 @@ interface Turn {
 
 export function step(
   state: LaunchState,
-  event: LaunchEvent,
+  event: LaunchStepEvent,
 ): readonly [state: LaunchState, effects: readonly LaunchEffect[]] {
   const turn: Turn = { state, effects: [] };
   handle(turn, event);
   return [turn.state, turn.effects];
 }
 
-function handle(turn: Turn, event: LaunchEvent): void {
+function handle(turn: Turn, event: LaunchStepEvent): void {
   switch (event.kind) {
     case "opened":
       open(turn);
@@ -177,18 +177,18 @@ function passInput(turn: Turn): void {
   }
 }
 
-function receive(turn: Turn, place: number, said: pb.TasksReport): void {
+function receive(turn: Turn, place: number, message: pb.TasksReport): void {
   const { node } = memberAt(turn, place);
-  if (said.report.case === "hello") {
-    if (said.report.value.error !== "") lose(turn, place, `node ${node}: ${said.report.value.error}`);
+  if (message.report.case === "hello") {
+    if (message.report.value.error !== "") lose(turn, place, `node ${node}: ${message.report.value.error}`);
     return;
   }
-  learn(turn, place, said);
+  learn(turn, place, message);
   const { mode } = turn.state;
-  if (mode === "discard") drop(turn, place, said);
-  else if (mode === "deliver" && isNext(memberAt(turn, place), said.number)) {
-    update(turn, place, { received: said.number });
-    deliver(turn, place, said);
+  if (mode === "discard") drop(turn, place, message);
+  else if (mode === "deliver" && isNext(memberAt(turn, place), message.number)) {
+    update(turn, place, { received: message.number });
+    deliver(turn, place, message);
   }
   finishIfDone(turn);
 }
@@ -199,7 +199,7 @@ const isNext = ({ repeats, received }: MemberState, number: number): boolean =>
 
 /** Takes from a report what the leader itself has to know. A repeated report changes nothing. */
 function learn(turn: Turn, place: number, { number, report }: pb.TasksReport): void {
-  const { asked, ends } = memberAt(turn, place);
+  const { questioned, ends } = memberAt(turn, place);
   switch (report.case) {
     case "taskEnd": {
       const others = ends.filter(({ end }) => end.rank !== report.value.rank);
@@ -218,8 +218,8 @@ function learn(turn: Turn, place: number, { number, report }: pb.TasksReport): v
       fail(turn, { exitCode: report.value.exitCode, reason: report.value.reason });
       break;
     case "names":
-      if (number > asked) ask(turn, { place, question: report.value });
-      update(turn, place, { asked: Math.max(asked, number) });
+      if (number > questioned) ask(turn, { place, question: report.value });
+      update(turn, place, { questioned: Math.max(questioned, number) });
       break;
     case "done":
       update(turn, place, { done: true });
@@ -243,7 +243,7 @@ function drop(turn: Turn, place: number, { number, report }: pb.TasksReport): vo
   update(turn, place, { delivered: memberAt(turn, place).done });
 }
 
-/** The caller was given the event; unless it acknowledges by itself, the agent may forget the report. */
+/** The caller has received the event; unless it acknowledges by itself, the agent may forget the report. */
 function confirm(turn: Turn, { event, place, number }: CallerEvent): void {
   const { resumable, mode } = turn.state;
   if (place === null || (resumable && mode !== "discard")) return;
@@ -356,7 +356,7 @@ function expire(turn: Turn, timer: LaunchTimer): void {
   }
 }
 
-function fail(turn: Turn, failure: Failure): void {
+function fail(turn: Turn, failure: LaunchFailure): void {
   if (turn.state.failure !== null || turn.state.isOver) return;
   set(turn, { failure });
   for (const place of places(turn)) sendKill(turn, place);

@@ -8,19 +8,18 @@ import {
   acceptsInput,
   type CallerEvent,
   type LaunchEffect,
-  type LaunchEvent,
-  type LaunchOptions,
+  type LaunchSetup,
   type LaunchState,
+  type LaunchStepEvent,
   type LaunchTimer,
   newLaunch,
   type Positions,
-  type TaskInput,
+  type TaskInputChunk,
 } from "./launch-state.ts";
 import { step } from "./launch-step.ts";
 import type { NodeShare } from "./layout.ts";
 import type { NameAnswer } from "./names.ts";
-import type { Failure } from "./outcome.ts";
-import { EventQueue } from "./queue.ts";
+import type { LaunchFailure } from "./outcome.ts";
 
 /** The stream that the agent of a node has opened for a launch. */
 export interface NodeStream {
@@ -33,7 +32,7 @@ export interface NodeStream {
 /** Answers a question about published names, perhaps later. */
 export type AskNames = (question: pb.TasksNames, answered: (answer: NameAnswer) => void) => void;
 
-interface LaunchParts extends LaunchOptions {
+interface LaunchParts extends LaunchSetup {
   readonly clock: Clock;
   readonly askNames: AskNames;
   /** Called when the launch has ended and has no caller. */
@@ -44,17 +43,17 @@ export class Launch {
   readonly id: string;
   readonly shares: readonly NodeShare[];
   /** The outcome: `null` after success. */
-  readonly ended: Promise<Failure | null>;
+  readonly ended: Promise<LaunchFailure | null>;
   readonly #parts: LaunchParts;
   readonly #places: ReadonlyMap<string, number>;
   readonly #queue = new EventQueue();
   readonly #streams = new Map<number, NodeStream>();
   readonly #timers = new Map<string, () => void>();
-  readonly #pending: LaunchEvent[] = [];
+  readonly #pending: LaunchStepEvent[] = [];
   #state: LaunchState;
   #reader: AsyncGenerator<pb.LaunchTasksResponse> | null = null;
   #isBusy = false;
-  #settle: (failure: Failure | null) => void = () => undefined;
+  #settle: (failure: LaunchFailure | null) => void = () => undefined;
 
   constructor(id: string, parts: LaunchParts) {
     this.id = id;
@@ -118,14 +117,14 @@ export class Launch {
   }
 
   /** Returns false when the node of the first task is away and too much input waits for it. */
-  input(input: TaskInput): boolean {
+  input(input: TaskInputChunk): boolean {
     if (!acceptsInput(this.#state, input)) return false;
     this.#dispatch({ kind: "input", input });
     return true;
   }
 
   /** Kills its tasks; the events report their ends. */
-  fail(failure: Failure): void {
+  fail(failure: LaunchFailure): void {
     this.#dispatch({ kind: "fail", failure });
   }
 
@@ -147,7 +146,7 @@ export class Launch {
   }
 
   /** Steps in the order of the events: one that an effect causes waits until the effects before it are performed. */
-  #dispatch(event: LaunchEvent): void {
+  #dispatch(event: LaunchStepEvent): void {
     this.#pending.push(event);
     if (this.#isBusy) return;
     this.#isBusy = true;
@@ -239,3 +238,36 @@ const responseOf = ({ event, place, number }: CallerEvent): pb.LaunchTasksRespon
 
 const movedAway = (): ProblemError =>
   new ProblemError("not_leader", { detail: "The launch continues at another server, or for another reader." });
+
+/** Events on their way to the caller, in order, for one reader at a time. */
+class EventQueue {
+  #events: CallerEvent[] = [];
+  #waiting: (() => void)[] = [];
+
+  add(event: CallerEvent): void {
+    this.#events.push(event);
+    this.wake();
+  }
+
+  next(): CallerEvent | undefined {
+    return this.#events.shift();
+  }
+
+  clear(): void {
+    this.#events = [];
+  }
+
+  /** Resolves when there may be an event, or the reader should check whether it still reads. */
+  more(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+      if (signal.aborted) resolve();
+    });
+  }
+
+  wake(): void {
+    const all = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of all) resolve();
+  }
+}

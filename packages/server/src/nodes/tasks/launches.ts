@@ -10,8 +10,8 @@ import {
   type AllocationId,
   duration,
   isPlaced,
-  type NodeId,
   parseAllocationId,
+  parseNodeId,
   type View,
 } from "@lattice/core";
 import { ProblemError, pb } from "@lattice/wire";
@@ -26,19 +26,19 @@ import { CALLER_WITHIN, ENDED_BY_CALLER, ENDED_ON_REQUEST, type Positions } from
 import type { NodeShare } from "./layout.ts";
 import {
   allocationNamed,
-  type Caller,
   callerOf,
   cxiOf,
   endResponse,
   isLaunchOf,
+  launchObstacle,
   notLeader,
+  type ScriptCaller,
   ticketOf,
   unknownLaunch,
   unreachable,
-  whyNoLaunch,
 } from "./lookup.ts";
 import { createNameDirectory } from "./names.ts";
-import type { Failure } from "./outcome.ts";
+import type { LaunchFailure } from "./outcome.ts";
 import { type LaunchPlan, planLaunch } from "./request.ts";
 import { stepNumbers } from "./steps.ts";
 
@@ -183,7 +183,7 @@ export class Launches {
     signal: AbortSignal,
   ): Promise<ActiveLaunch> {
     const { hub, clock, fabric, starNodes } = this.#parts;
-    const away = plan.shares.find(({ node }) => !hub.connected(node as NodeId));
+    const away = plan.shares.find(({ node }) => !hub.connected(node));
     if (away !== undefined) throw unreachable(away.node);
     const attempt = `${allocation.id}.${allocation.attempt}`;
     const id = `${attempt}.${clock.now().toString(36)}.${this.#nextStep(attempt)}`;
@@ -192,7 +192,7 @@ export class Launches {
     const credentials = fabric === null ? null : await fabric.issue(request, signal);
     const service = credentials?.serviceId ?? "";
     const started = this.#add(id, allocation, plan.shares, { resumable, adopted: false, call, service });
-    const addresses = nodes.map((node) => hub.peer(node as NodeId));
+    const addresses = nodes.map((node) => hub.peer(node));
     const places = fencePlaces({ addresses, nodes, starNodes: starNodes(), key: randomUUID() });
     const ticket = resumable ? ticketOf(allocation, plan, call, credentials) : null;
     for (const [nodeIndex, { node }] of plan.shares.entries()) {
@@ -205,7 +205,7 @@ export class Launches {
         ...(fence === undefined ? {} : { fence }),
         ...(ticket === null ? {} : { ticket }),
       });
-      hub.send(node as NodeId, { case: "startTasks", value });
+      hub.send(node, { case: "startTasks", value });
     }
     return started;
   }
@@ -280,7 +280,7 @@ export class Launches {
   /** A call of another node than the first: waits for the first node's launch. */
   async *#follow(
     allocation: Allocation,
-    caller: Caller,
+    caller: ScriptCaller,
     { resumable, resume }: pb.LaunchTasksRequest,
     signal: AbortSignal,
   ) {
@@ -294,17 +294,17 @@ export class Launches {
   }
 
   /** Resolves when the script on the first node has ended without the launch. */
-  #noLaunch(allocation: Allocation, signal: AbortSignal): Promise<Failure> {
+  #noLaunch(allocation: Allocation, signal: AbortSignal): Promise<LaunchFailure> {
     const { clock, view } = this.#parts;
     const term = this.#term.signal;
-    return new Promise<Failure>((resolve, reject) => {
-      const look = () => {
-        const reason = whyNoLaunch(view(), allocation);
+    return new Promise<LaunchFailure>((resolve, reject) => {
+      const poll = () => {
+        const reason = launchObstacle(view(), allocation);
         if (reason !== null) return resolve({ exitCode: 1, reason });
         if (term.aborted) return reject(notLeader());
-        if (!signal.aborted) clock.after(POLL_INTERVAL, look);
+        if (!signal.aborted) clock.after(POLL_INTERVAL, poll);
       };
-      look();
+      poll();
     });
   }
 
@@ -329,7 +329,10 @@ export class Launches {
     const allocation = allocationById(this.#parts.view(), ticket?.allocationId ?? "");
     if (ticket === undefined || allocation === undefined || !isLaunchOf(allocation, launchId, nodeId, ticket))
       return undefined;
-    const shares = ticket.layout.map(({ node, firstRank, tasks }) => ({ node, firstRank, tasks }));
+    const shares = ticket.layout.flatMap(({ node: name, firstRank, tasks }) => {
+      const node = parseNodeId(name);
+      return node === null ? [] : [{ node, firstRank, tasks }];
+    });
     const { call = null, fabricService: service } = ticket;
     const adopted = this.#add(launchId, allocation, shares, { resumable: true, adopted: true, call, service });
     this.#parts.adopted();

@@ -1,8 +1,10 @@
 // Assigns tasks to nodes: in blocks, in the order of the allocation's nodes. Pure: returns the layout or the reason
 // against it.
 
+import type { NodeId } from "@lattice/core";
+
 export interface LayoutNode {
-  readonly node: string;
+  readonly node: NodeId;
   readonly cores: number;
 }
 
@@ -15,7 +17,7 @@ interface LayoutRequest {
 }
 
 export interface NodeShare {
-  readonly node: string;
+  readonly node: NodeId;
   readonly firstRank: number;
   readonly tasks: number;
 }
@@ -32,8 +34,8 @@ export type Layout =
 /** More tasks on a node would spend their time on context switches. */
 const MAX_TASKS_PER_NODE = 1_024;
 
-export function layoutTasks(nodes: readonly LayoutNode[], wish: LayoutRequest): Layout {
-  const { tasks, tasksPerNode } = wish;
+export function layoutTasks(nodes: readonly LayoutNode[], request: LayoutRequest): Layout {
+  const { tasks, tasksPerNode } = request;
   if (tasks === 0) return refused("tasks", "must be at least 1", "Leave it out for tasks on every node.");
   if (tasksPerNode === 0)
     return refused("tasks_per_node", "must be at least 1", "Leave it out to spread tasks evenly.");
@@ -44,7 +46,7 @@ export function layoutTasks(nodes: readonly LayoutNode[], wish: LayoutRequest): 
       "Use fewer tasks on each node.",
     );
   if (tasksPerNode !== null) return filled(nodes, tasksPerNode, tasks ?? nodes.length * tasksPerNode);
-  return spread(nodes, tasks ?? nodes.length * Math.max(1, wish.submitted), Math.max(1, wish.submitted));
+  return spread(nodes, tasks ?? nodes.length * Math.max(1, request.submitted), Math.max(1, request.submitted));
 }
 
 /** A fixed number on each node, until no tasks are left. */
@@ -52,7 +54,7 @@ function filled(nodes: readonly LayoutNode[], each: number, tasks: number): Layo
   const room = nodes.length * each;
   if (tasks > room) {
     const detail = `is ${tasks}, and ${count(nodes.length, "node")} with ${count(each, "task")} each take ${room}`;
-    return refused("tasks", detail, "Ask for fewer tasks, more tasks on each node, or a larger allocation.");
+    return refused("tasks", detail, "Request fewer tasks, more tasks on each node, or a larger allocation.");
   }
   return shared(
     nodes,
@@ -69,7 +71,7 @@ function spread(nodes: readonly LayoutNode[], tasks: number, submitted: number):
   const room = limits.reduce((sum, limit) => sum + limit, 0);
   if (tasks > room) {
     const detail = `is ${tasks}, and the allocation has ${count(room, "core")} on ${count(nodes.length, "node")}`;
-    return refused("tasks", detail, "Ask for fewer tasks, or say --tasks-per-node to share cores.");
+    return refused("tasks", detail, "Request fewer tasks, or use --tasks-per-node to share cores.");
   }
   const shares = limits.map((limit, n) =>
     Math.min(limit, Math.floor(tasks / nodes.length) + (n < tasks % nodes.length ? 1 : 0)),

@@ -1,11 +1,11 @@
-// Lookups and refusals of launches: the allocation and the caller of a launch, the ticket that its nodes keep, and why there is none.
-// Reads the view, changes nothing.
+// Lookups and refusals of launches: the allocation and the caller of a launch, and the ticket that its nodes keep. Reads
+// the view, changes nothing.
 
 import { create } from "@bufbuild/protobuf";
-import { type Allocation, isPlaced, type NodeId, parseAllocationId, type View } from "@lattice/core";
+import { type Allocation, isPlaced, parseAllocationId, parseNodeId, type View } from "@lattice/core";
 import { ProblemError, pb } from "@lattice/wire";
 import type { FabricCredentials } from "../fabric/credentials.ts";
-import type { Failure } from "./outcome.ts";
+import type { LaunchFailure } from "./outcome.ts";
 import type { LaunchPlan } from "./request.ts";
 
 export const cxiOf = (credentials: FabricCredentials | null): { cxi?: pb.CxiCredentials } =>
@@ -36,7 +36,9 @@ export function isLaunchOf(
   const { phase } = allocation;
   if (!isPlaced(phase) || attempt !== allocation.attempt) return false;
   if (!launchId.startsWith(`${allocation.id}.${attempt}.`)) return false;
-  return layout.some(({ node }) => node === nodeId) && layout.every(({ node }) => phase.nodes.includes(node as NodeId));
+  return (
+    layout.some(({ node }) => node === nodeId) && layout.every(({ node }) => phase.nodes.some((id) => id === node))
+  );
 }
 
 export function allocationNamed(view: View, id: string): Allocation {
@@ -49,7 +51,7 @@ export function allocationNamed(view: View, id: string): Allocation {
   return found;
 }
 
-export interface Caller {
+export interface ScriptCaller {
   /** Allocation and attempt. */
   readonly attempt: string;
   readonly node: string;
@@ -60,15 +62,16 @@ export interface Caller {
 export function callerOf(
   { id, attempt, phase }: Allocation,
   { callerNode, callerAttempt }: pb.LaunchTasksRequest,
-): Caller | null {
-  if (callerNode === "" || !isPlaced(phase) || callerAttempt !== attempt) return null;
-  const place = phase.nodes.indexOf(callerNode as NodeId);
+): ScriptCaller | null {
+  const node = parseNodeId(callerNode);
+  if (node === null || !isPlaced(phase) || callerAttempt !== attempt) return null;
+  const place = phase.nodes.indexOf(node);
   if (place < 0 || phase.nodes.length === 1) return null;
-  return { attempt: `${id}.${attempt}`, node: callerNode, isFirst: place === 0 };
+  return { attempt: `${id}.${attempt}`, node, isFirst: place === 0 };
 }
 
 /** Returns why the first node will not launch any more; `null` while it may. */
-export function whyNoLaunch(view: View, { id, attempt }: Allocation): string | null {
+export function launchObstacle(view: View, { id, attempt }: Allocation): string | null {
   const record = view.allocation(id);
   if (record === undefined || record.attempt !== attempt || !isPlaced(record.phase)) return "the attempt is over";
   const first = record.phase.progress[0]?.state;
@@ -77,7 +80,7 @@ export function whyNoLaunch(view: View, { id, attempt }: Allocation): string | n
     : null;
 }
 
-export const endResponse = (failure: Failure | null): pb.LaunchTasksResponse =>
+export const endResponse = (failure: LaunchFailure | null): pb.LaunchTasksResponse =>
   create(pb.LaunchTasksResponseSchema, {
     event: { case: "end", value: create(pb.LaunchEndSchema, failure ?? { exitCode: 0, reason: "" }) },
   });

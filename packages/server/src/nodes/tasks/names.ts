@@ -13,23 +13,23 @@ export interface NameAnswer {
   readonly found: readonly KeyValue[];
 }
 
-/** The launch that asks. */
+/** The launch that sends the question. */
 interface Asker {
   readonly attempt: string;
   readonly launch: string;
 }
 
 interface NameDirectory {
-  /** Answers at once; a waiting lookup when all names are there or its time is over. */
+  /** Answers at once; a lookup with a wait when all names are published or its time is over. */
   ask(asker: Asker, question: pb.TasksNames, answered: (answer: NameAnswer) => void): void;
   /** The launch is over. */
   forget(launch: string): void;
 }
 
 /** Names per attempt; a port is a few hundred bytes. */
-const MOST_NAMES = 1_024;
-const MOST_VALUE_LENGTH = 64 * 1024;
-const MOST_WAITING = 4_096;
+const MAX_NAMES = 1_024;
+const MAX_VALUE_LENGTH = 64 * 1024;
+const MAX_WAITING = 4_096;
 
 interface Published {
   readonly value: string;
@@ -47,7 +47,7 @@ export function createNameDirectory(clock: Clock): NameDirectory {
   const books = new Map<string, Map<string, Published>>();
   const waiting = new Set<Waiting>();
 
-  function look({ attempt }: Asker, names: readonly string[]): readonly KeyValue[] {
+  function findAll({ attempt }: Asker, names: readonly string[]): readonly KeyValue[] {
     const book = books.get(attempt);
     return names.flatMap((key) => {
       const known = book?.get(key);
@@ -66,7 +66,7 @@ export function createNameDirectory(clock: Clock): NameDirectory {
   function wake(attempt: string): void {
     for (const one of [...waiting]) {
       if (one.asker.attempt !== attempt) continue;
-      const found = look(one.asker, one.names);
+      const found = findAll(one.asker, one.names);
       if (found.length === one.names.length) finish(one, found);
     }
   }
@@ -74,8 +74,8 @@ export function createNameDirectory(clock: Clock): NameDirectory {
   function publish(asker: Asker, entries: readonly KeyValue[]): NameAnswer {
     const book = books.get(asker.attempt) ?? new Map<string, Published>();
     if (entries.some(({ key }) => book.has(key))) return { problem: "taken", found: [] };
-    const tooLong = entries.some(({ key, value }) => key.length + value.length > MOST_VALUE_LENGTH);
-    if (tooLong || book.size + entries.length > MOST_NAMES) return { problem: "full", found: [] };
+    const tooLong = entries.some(({ key, value }) => key.length + value.length > MAX_VALUE_LENGTH);
+    if (tooLong || book.size + entries.length > MAX_NAMES) return { problem: "full", found: [] };
     for (const { key, value } of entries) book.set(key, { value, launch: asker.launch });
     books.set(asker.attempt, book);
     wake(asker.attempt);
@@ -88,12 +88,17 @@ export function createNameDirectory(clock: Clock): NameDirectory {
   }
 
   function lookup(asker: Asker, names: readonly string[], wait: Duration, answered: Waiting["answered"]): void {
-    const found = look(asker, names);
-    if (found.length === names.length || wait === 0 || waiting.size >= MOST_WAITING) {
+    const found = findAll(asker, names);
+    if (found.length === names.length || wait === 0 || waiting.size >= MAX_WAITING) {
       answered(answerOf(found));
       return;
     }
-    const one: Waiting = { asker, names, answered, cancel: clock.after(wait, () => finish(one, look(asker, names))) };
+    const one: Waiting = {
+      asker,
+      names,
+      answered,
+      cancel: clock.after(wait, () => finish(one, findAll(asker, names))),
+    };
     waiting.add(one);
   }
 

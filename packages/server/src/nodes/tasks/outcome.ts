@@ -1,7 +1,7 @@
 // The outcome of a launch from the ends of its tasks: the first failure decides, because later ones are its
 // consequence. Pure.
 
-export interface Failure {
+export interface LaunchFailure {
   readonly exitCode: number;
   readonly reason: string;
 }
@@ -15,7 +15,7 @@ interface TaskEnding {
 }
 
 /** Returns `null` for a successful end. */
-export function failureOf({ rank, node, exitCode, signal, message }: TaskEnding): Failure | null {
+export function failureOf({ rank, node, exitCode, signal, message }: TaskEnding): LaunchFailure | null {
   if (exitCode === 0) return null;
   if (message !== "") return { exitCode, reason: `task ${rank} on ${node}: ${message}` };
   const how = signal > 0 ? `was killed by signal ${signal}` : `ended with exit code ${exitCode}`;
@@ -26,9 +26,9 @@ export function abortOf(ending: {
   readonly rank: number;
   readonly exitCode: number;
   readonly message: string;
-}): Failure {
-  const said = ending.message === "" ? "" : `: ${ending.message}`;
-  return { exitCode: exitStatus(ending.exitCode), reason: `task ${ending.rank} aborted the launch${said}` };
+}): LaunchFailure {
+  const suffix = ending.message === "" ? "" : `: ${ending.message}`;
+  return { exitCode: exitStatus(ending.exitCode), reason: `task ${ending.rank} aborted the launch${suffix}` };
 }
 
 /** Converts to an exit status; an abort with 0 is still a failure. */

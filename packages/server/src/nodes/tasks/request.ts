@@ -53,7 +53,7 @@ export function planLaunch(view: View, allocation: Allocation, request: pb.Launc
 
 function checkRequest({ command, variables, workdir, pmi, fenceTimeoutSeconds }: pb.LaunchTasksRequest): void {
   if (command.length === 0 || command[0] === "")
-    throw invalid("command", "is missing", "Say what each task is to run.");
+    throw invalid("command", "is missing", "Name the program that each task runs.");
   if (command.length > MAX_ARGUMENTS) throw invalid("command", `has ${command.length} words; at most ${MAX_ARGUMENTS}`);
   const texts = [...command, workdir, ...Object.entries(variables).flat()];
   if (texts.some((text) => text.includes("\0"))) throw invalid("command", "contains a NUL character");
@@ -75,7 +75,7 @@ function placed(allocation: Allocation): PlacedPhase {
 }
 
 function nodesOf(phase: PlacedPhase, named: readonly string[]): readonly NodeId[] {
-  const foreign = named.find((name) => !phase.nodes.includes(name as NodeId));
+  const foreign = named.find((name) => !phase.nodes.some((id) => id === name));
   if (foreign !== undefined)
     throw invalid(
       "nodes",

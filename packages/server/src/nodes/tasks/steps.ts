@@ -5,15 +5,15 @@
 type StepNumbers = (attempt: string) => number;
 
 /** Attempts with a count; beyond it, the oldest one restarts at 0. */
-const MOST_ATTEMPTS = 10_000;
+const MAX_ATTEMPTS = 10_000;
 
-export function stepNumbers(most = MOST_ATTEMPTS): StepNumbers {
+export function stepNumbers(limit = MAX_ATTEMPTS): StepNumbers {
   const next = new Map<string, number>();
   return (attempt) => {
     const number = next.get(attempt) ?? 0;
     next.set(attempt, number + 1);
     const [oldest] = next.keys();
-    if (next.size > most && oldest !== undefined) next.delete(oldest);
+    if (next.size > limit && oldest !== undefined) next.delete(oldest);
     return number;
   };
 }

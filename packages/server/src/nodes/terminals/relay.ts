@@ -1,4 +1,4 @@
-// Terminals in allocations. The leader asks the agent over its Connect stream; the agent answers by opening
+// Terminals in allocations. The leader sends a request over the agent's Connect stream; the agent answers by opening
 // ServeTerminal, and input and output then pass through here unread. The number of terminals of one user is limited
 // here, because every terminal passes through the leader.
 
@@ -39,7 +39,7 @@ export interface TerminalRelay {
   readonly count: number;
 }
 
-export interface TerminalLimits {
+interface TerminalLimits {
   readonly perUser: number;
   readonly idleWarningSeconds: number;
 }
@@ -214,9 +214,9 @@ function untilAborted<T>(promise: Promise<IteratorResult<T>>, signal: AbortSigna
   });
 }
 
-const tooMany = (open: number, most: number): ProblemError =>
+const tooMany = (open: number, limit: number): ProblemError =>
   new ProblemError("too_many_terminals", {
-    detail: `maximum concurrent sessions reached (${open}/${most}). Close an existing session to open a new one.`,
+    detail: `maximum concurrent sessions reached (${open}/${limit}). Close an existing session to open a new one.`,
   });
 
 const unreachable = ({ node }: TerminalQuery): ProblemError =>

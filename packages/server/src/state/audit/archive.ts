@@ -45,10 +45,10 @@ export class AuditArchive {
   readonly #counts: Map<number, number>;
   /** The oldest number that is kept. */
   #floor: number;
-  /** The newest number that was taken. */
+  /** The newest archived number. */
   #last: number;
   #writing: Promise<unknown> = Promise.resolve();
-  /** Taken, but not on disk yet. */
+  /** Records that are not on disk yet. */
   #unwritten: readonly AuditRecord[] = [];
   /** The last write failed and may have written a part. */
   #failed = false;
@@ -141,7 +141,7 @@ export class AuditArchive {
     return this.#inTurn(() => this.#forget(nowMs));
   }
 
-  /** Resolves when everything taken is on disk; rejects when some of it is not, which is retried later. */
+  /** Resolves when all records are on disk; rejects when some are not, which are retried later. */
   flush(): Promise<void> {
     return this.#inTurn(() => this.#writeOut());
   }

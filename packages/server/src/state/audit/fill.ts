@@ -7,8 +7,8 @@ import type { Logger } from "pino";
 import { type Clock, sleep } from "../../base/clock.ts";
 import type { AuditArchive, AuditGap } from "./archive.ts";
 
-const FIRST_WAIT = duration(500);
-const LONGEST_WAIT = duration(60_000);
+const MIN_WAIT = duration(500);
+const MAX_WAIT = duration(60_000);
 const ANSWER_WITHIN = duration(60_000);
 const FORGET_EVERY = duration(6 * 3_600_000);
 
@@ -47,11 +47,11 @@ export function startAuditFill(options: Options): { close(): Promise<void> } {
 
 async function run(options: Options, stop: AbortSignal): Promise<void> {
   const { archive, clock, logger } = options;
-  let wait: Duration = FIRST_WAIT;
+  let wait: Duration = MIN_WAIT;
   let lookedAt = clock.now();
   while (!stop.aborted) {
     const closed = await closeGaps(options, stop);
-    wait = closed ? LONGEST_WAIT : duration(Math.min(wait * 2, LONGEST_WAIT));
+    wait = closed ? MAX_WAIT : duration(Math.min(wait * 2, MAX_WAIT));
     if (clock.now() - lookedAt >= FORGET_EVERY) {
       lookedAt = clock.now();
       await archive

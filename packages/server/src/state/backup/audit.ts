@@ -13,7 +13,7 @@ type AuditMetadata = NonNullable<BackupMetadata["audit"]>;
 
 export interface AuditPart {
   readonly files: readonly AuditFile[];
-  readonly said: AuditMetadata;
+  readonly metadata: AuditMetadata;
 }
 
 /** `below` is the oldest number in the snapshot; 1 when it has all of them, or none. */
@@ -28,27 +28,27 @@ export async function auditPart(
   let records = 0;
   for (const { path, bytes } of files) {
     const text = (await readFile(path)).subarray(0, bytes).toString("utf8");
-    records += wanted(recordsIn(text), { floor, below }).length;
+    records += within(recordsIn(text), { floor, below }).length;
   }
   const named = files.map((file) => ({ ...file, name: `${AUDIT_FOLDER}${file.name}` }));
-  return { files: named, said: { records, floor, below, whole } };
+  return { files: named, metadata: { records, floor, below, whole } };
 }
 
-/** One file of it; a few megabytes. */
+/** Reads one file of the archive; a few megabytes. */
 export async function auditRecords(
   content: AsyncIterable<Buffer>,
-  said: AuditMetadata,
+  metadata: AuditMetadata,
 ): Promise<readonly AuditRecord[]> {
   const chunks: Buffer[] = [];
   for await (const chunk of content) chunks.push(chunk);
-  return wanted(recordsIn(Buffer.concat(chunks).toString("utf8")), said);
+  return within(recordsIn(Buffer.concat(chunks).toString("utf8")), metadata);
 }
 
-const wanted = (records: readonly AuditRecord[], { floor, below }: Pick<AuditMetadata, "floor" | "below">) =>
+const within = (records: readonly AuditRecord[], { floor, below }: Pick<AuditMetadata, "floor" | "below">) =>
   records.filter(({ n }) => n >= floor && n < below);
 
 /** Throws a BackupError for data that differs from what was written. */
-export function auditCheck(state: State, said: AuditMetadata) {
+export function auditCheck(state: State, metadata: AuditMetadata) {
   const first = [...state.audit()][0];
   let follows = chainOf(null);
   let count = 0;
@@ -56,7 +56,7 @@ export function auditCheck(state: State, said: AuditMetadata) {
   const damaged = (detail: string) => new BackupError("damaged", detail);
   const take = (record: AuditRecord): void => {
     // An archive with a gap continues behind it.
-    if (!said.whole && record.n !== (last?.n ?? 0) + 1) follows = chainOf(null);
+    if (!metadata.whole && record.n !== (last?.n ?? 0) + 1) follows = chainOf(null);
     const broken = follows(record);
     if (broken !== null) throw damaged(`in the audit log ${broken.problem}`);
     last = record;
@@ -68,13 +68,16 @@ export function auditCheck(state: State, said: AuditMetadata) {
     },
     /** Describes the contents. */
     end(): string {
-      if ((first?.n ?? 1) !== said.below)
-        throw damaged(`the metadata says the archive ends below ${said.below}, but the snapshot begins at ${first?.n}`);
-      if (count !== said.records) throw damaged(`${count} records of the audit log where ${said.records} were written`);
-      if (said.whole && count !== Math.max(0, said.below - said.floor))
-        throw damaged(`${count} records of the audit log from ${said.floor} to ${said.below - 1}`);
-      if (said.whole && count > 0 && first !== undefined) take(first);
-      const lacking = said.whole ? "" : "; the server that wrote it lacked some";
+      if ((first?.n ?? 1) !== metadata.below)
+        throw damaged(
+          `the metadata says the archive ends below ${metadata.below}, but the snapshot begins at ${first?.n}`,
+        );
+      if (count !== metadata.records)
+        throw damaged(`${count} records of the audit log where ${metadata.records} were written`);
+      if (metadata.whole && count !== Math.max(0, metadata.below - metadata.floor))
+        throw damaged(`${count} records of the audit log from ${metadata.floor} to ${metadata.below - 1}`);
+      if (metadata.whole && count > 0 && first !== undefined) take(first);
+      const lacking = metadata.whole ? "" : "; the server that wrote it lacked some";
       return `${count} records in the archive${lacking}`;
     },
   };

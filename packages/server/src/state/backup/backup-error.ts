@@ -5,7 +5,7 @@ export type BackupErrorCode =
   | "not_a_backup" // it is something else
   | "too_new" // a newer program wrote it
   | "torn" // its bytes differ from the written ones
-  | "damaged" // its bytes are, but they do not fit together
+  | "damaged" // its bytes are intact, but inconsistent
   | "unavailable"; // the destination cannot be read or written
 
 export class BackupError extends Error {

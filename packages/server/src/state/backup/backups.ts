@@ -1,7 +1,7 @@
 // Backups as the API and the schedule see them.
 
 import type { BackupMetadata } from "./format.ts";
-import type { RestoreDoor, Restored, RestoreOptions } from "./restore.ts";
+import type { Restored, RestoreOptions, RestoreTarget } from "./restore.ts";
 import type { StoredBackup } from "./store.ts";
 import type { Verification } from "./verification.ts";
 
@@ -22,7 +22,7 @@ export interface Backups {
   /** Verifies the backup first, and restores nothing when a check fails. */
   restore(
     source: string,
-    door: RestoreDoor,
+    target: RestoreTarget,
     options: Omit<RestoreOptions, "path" | "restore">,
   ): Promise<BackupRecord & { readonly restored: Restored }>;
 }

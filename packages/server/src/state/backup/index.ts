@@ -6,4 +6,4 @@ export { recoverFrom } from "./recover.ts";
 export { startBackupSchedule } from "./schedule/act.ts";
 export { createBackups } from "./service.ts";
 export type { Check, Verification } from "./verification.ts";
-export { verifyAnywhere } from "./verify-anywhere.ts";
+export { verifyAnywhere } from "./verify.ts";

@@ -62,8 +62,8 @@ function split(text: string, config: BackupConfig): { readonly place: string; re
 
 async function isAllowed(text: string, config: BackupConfig): Promise<boolean> {
   const roots = [config.destination, config.defaultDir];
-  const wanted = parseS3(text);
-  if (wanted !== null) return roots.some((root) => isBelowS3(formatS3(wanted), root));
+  const requested = parseS3(text);
+  if (requested !== null) return roots.some((root) => isBelowS3(formatS3(requested), root));
   if (!isAbsolute(text)) return false;
   const real = await realPathOf(resolve(text));
   const folders = await Promise.all(roots.filter((root) => parseS3(root) === null).map(realPathOf));

@@ -13,6 +13,7 @@ import {
   type State,
   snapshotLines,
   type Term,
+  term,
 } from "@lattice/core";
 import type { Config } from "../../base/config/index.ts";
 import type { Logger } from "../../base/observe/index.ts";
@@ -63,7 +64,7 @@ interface RecoverOptions {
 /** `source` is a path or s3://bucket/key. Throws with a message for the operator. */
 export async function recoverFrom(source: string, options: RecoverOptions): Promise<Recovered> {
   const { config, log, logger } = options;
-  if (log.engine === "memory") throw new Error("--recover-from needs a log that is kept; quorum.engine is memory");
+  if (log.engine === "memory") throw new Error("--recover-from needs a durable log, but quorum.engine is memory");
   const { store, name } = anyBackup(source, config.backup);
   const copy = await store.fetch(name, AbortSignal.any([]));
   try {
@@ -78,7 +79,7 @@ export async function recoverFrom(source: string, options: RecoverOptions): Prom
       const dirs = { history: join(config.server.dataDir, "history"), audit: config.audit.dir };
       const found = await unpack(copy.path, sha256, dirs, logger);
       await target.seed(found.at, found.lines());
-      say(found, source, options);
+      logRecovery(found, source, options);
       return found;
     } finally {
       await target.close();
@@ -134,9 +135,9 @@ async function unpack(path: string, sha256: string, dirs: Dirs, logger: Logger):
       found.head = head;
       found.state = restore.finish();
     },
-    async segment(_name, content, said) {
+    async segment(_name, content, written) {
       let batch: HistoryRecord[] = [];
-      for await (const { index, json } of recordsOf(content, said)) {
+      for await (const { index, json } of recordsOf(content, written)) {
         batch.push({ index: logIndex(index), record: JSON.parse(json) as Allocation });
         if (batch.length < BATCH) continue;
         await place.append(batch);
@@ -144,8 +145,8 @@ async function unpack(path: string, sha256: string, dirs: Dirs, logger: Logger):
       }
       await place.append(batch);
     },
-    async audit(_name, content, said) {
-      if (said.audit !== undefined) await audit.fill(await auditRecords(content, said.audit));
+    async audit(_name, content, written) {
+      if (written.audit !== undefined) await audit.fill(await auditRecords(content, written.audit));
     },
   });
   const { head, state } = found;
@@ -159,7 +160,7 @@ async function unpack(path: string, sha256: string, dirs: Dirs, logger: Logger):
     logger.warn({ history_through, log_index }, "backup has an incomplete history");
   }
   prepareRestoredState(state);
-  const raised = { ...head, term: (head.term + TERM_GAP) as Term };
+  const raised = { ...head, term: term(head.term + TERM_GAP) };
   return {
     metadata,
     historyRecords,
@@ -222,12 +223,12 @@ async function isMine(dir: string, sha256: string): Promise<boolean> {
 
 const HOUR_MS = 3_600_000;
 
-function say({ metadata, historyRecords }: Recovered, source: string, { logger, nowMs }: RecoverOptions): void {
+function logRecovery({ metadata, historyRecords }: Recovered, source: string, { logger, nowMs }: RecoverOptions): void {
   const { log_index, created_at, counts } = metadata;
   const age = Math.max(0, nowMs - Date.parse(created_at));
   const ago = age < HOUR_MS ? `${Math.round(age / 60_000)} minutes` : `${(age / HOUR_MS).toFixed(1)} hours`;
   logger.info(
     { source, log_index, created_at, ...counts, history_records: historyRecords },
-    `a new cluster begins from the backup at entry ${log_index}, ${ago} old; what happened after it is lost`,
+    `new cluster started from the backup at entry ${log_index}, ${ago} old; later changes are lost`,
   );
 }

@@ -24,7 +24,7 @@ const AUDIT_BATCH = 1_000;
 /** A larger backup would fill the log; `--recover-from` has no such limit. */
 const MAX_RESTORED_HISTORY_BYTES = 1024 * 1024 * 1024;
 
-export interface RestoreDoor {
+export interface RestoreTarget {
   propose(command: Command): Promise<{ readonly outcome: Outcome; readonly index: LogIndex }>;
 }
 
@@ -43,20 +43,20 @@ export interface RestoreOptions {
   readonly refused: (outcome: Extract<Outcome, { kind: "rejected" }>) => Error;
 }
 
-export async function restoreBackup(door: RestoreDoor, options: RestoreOptions): Promise<Restored> {
+export async function restoreBackup(target: RestoreTarget, options: RestoreOptions): Promise<Restored> {
   const { path, restore, origin, signal } = options;
-  const say = async (command: Command) => {
+  const propose = async (command: Command) => {
     signal.throwIfAborted();
-    const { outcome, index } = await door.propose(command);
+    const { outcome, index } = await target.propose(command);
     if (outcome.kind === "rejected") throw options.refused(outcome);
     return { repeated: outcome.repeated === true, index };
   };
-  const started = await say({ kind: "cluster.restore_begin", origin, restore });
+  const started = await propose({ kind: "cluster.restore_begin", origin, restore });
   let index = started.index;
   let sent = 0;
   const send = batchedHistory(async (records, last) => {
     sent += records.length;
-    index = (await say({ kind: "cluster.restore_history", restore, records, last })).index;
+    index = (await propose({ kind: "cluster.restore_history", restore, records, last })).index;
   });
   const { audit } = await readBackup(path, {
     async snapshot(content, metadata) {
@@ -65,9 +65,9 @@ export async function restoreBackup(door: RestoreDoor, options: RestoreOptions):
       let n = 0;
       for await (const text of textPieces(content)) {
         n += 1;
-        await say({ kind: "cluster.restore_text", restore, n, text });
+        await propose({ kind: "cluster.restore_text", restore, n, text });
       }
-      index = (await say({ kind: "cluster.restore_commit", restore })).index;
+      index = (await propose({ kind: "cluster.restore_commit", restore })).index;
     },
     async segment(_name, content, metadata) {
       for await (const record of recordsOf(content, metadata)) await send.add(record);
@@ -77,13 +77,13 @@ export async function restoreBackup(door: RestoreDoor, options: RestoreOptions):
       const all = await auditRecords(content, audit);
       for (let at = 0; at < all.length; at += AUDIT_BATCH) {
         const records = all.slice(at, at + AUDIT_BATCH);
-        await say({ kind: "cluster.restore_audit", restore, floor: audit.floor, records });
+        await propose({ kind: "cluster.restore_audit", restore, floor: audit.floor, records });
       }
     },
   });
-  // Also when no record is left: expired records must not be looked for.
+  // Also when no record is left: other servers must not search for expired records.
   if (audit !== undefined && audit.floor > 1) {
-    await say({ kind: "cluster.restore_audit", restore, floor: audit.floor, records: [] });
+    await propose({ kind: "cluster.restore_audit", restore, floor: audit.floor, records: [] });
   }
   await send.end();
   return { index, historyRecords: sent };

@@ -93,7 +93,7 @@ export function createBackups(parts: BackupParts): Backups {
       const listed = (await store.list(signal)).slice(0, MAX_LISTED);
       const records: BackupRecord[] = [];
       for (let at = 0; at < listed.length; at += LISTED_AT_ONCE) {
-        const some = listed.slice(at, at + LISTED_AT_ONCE).map((stored) => lookInto(store, stored, signal));
+        const some = listed.slice(at, at + LISTED_AT_ONCE).map((stored) => describeStored(store, stored, signal));
         records.push(...(await Promise.all(some)));
       }
       return records;
@@ -105,7 +105,7 @@ export function createBackups(parts: BackupParts): Backups {
         return { stored: await describe(named, found, signal), found };
       });
     },
-    async restore(source, door, options) {
+    async restore(source, target, options) {
       const named = await find(source, options.signal);
       return withCopy(named, options.signal, async (copy) => {
         const found = await verifyBackup(copy.path, copy.sha256);
@@ -113,7 +113,7 @@ export function createBackups(parts: BackupParts): Backups {
         if (failed !== undefined) {
           throw new BackupError("damaged", `${named.name} does not pass the check "${failed.name}": ${failed.detail}`);
         }
-        const restored = await restoreBackup(door, { ...options, path: copy.path, restore: found.sha256 });
+        const restored = await restoreBackup(target, { ...options, path: copy.path, restore: found.sha256 });
         const stored = await describe(named, found, options.signal);
         logger.info({ source: stored.source, ...restored }, "backup restored into this cluster");
         return { ...stored, metadata: found.metadata, sha256: found.sha256, restored };
@@ -131,7 +131,7 @@ async function freeName(store: BackupStore, signal: AbortSignal, nowMs: () => nu
   }
 }
 
-async function lookInto(store: BackupStore, stored: StoredBackup, signal: AbortSignal): Promise<BackupRecord> {
+async function describeStored(store: BackupStore, stored: StoredBackup, signal: AbortSignal): Promise<BackupRecord> {
   const [metadata, sha256] = await Promise.all([
     store.metadata(stored.name, signal).catch(() => null),
     store.checksum(stored.name, signal).catch(() => null),

@@ -110,9 +110,9 @@ function takeFrom(source: AsyncIterable<Uint8Array>) {
       rest = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
     }
   };
-  const upTo = async (most: number): Promise<Buffer> => {
+  const upTo = async (limit: number): Promise<Buffer> => {
     await fill();
-    const taken = rest.subarray(0, most);
+    const taken = rest.subarray(0, limit);
     rest = rest.subarray(taken.length);
     return taken;
   };

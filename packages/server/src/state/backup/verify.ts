@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { beginRestore, type Restore, type State, stateHash } from "@lattice/core";
+import type { BackupConfig } from "../../base/config/index.ts";
 import { closingOf, decodeLine } from "../history/line.ts";
 import { sha256 as hashText } from "../replica/hash.ts";
 import type { ChainHead } from "../replica/replica.ts";
@@ -12,6 +13,7 @@ import { auditCheck, auditRecords } from "./audit.ts";
 import { asBackupError, BackupError } from "./backup-error.ts";
 import type { BackupMetadata } from "./format.ts";
 import { lineBatches } from "./lines.ts";
+import { anyBackup } from "./places.ts";
 import { readBackup } from "./read.ts";
 import { CHECKS, type Check, type CheckName, type Verification } from "./verification.ts";
 
@@ -19,13 +21,13 @@ import { CHECKS, type Check, type CheckName, type Verification } from "./verific
 export async function verifyBackup(path: string, expected: string | null): Promise<Verification> {
   const { sha256, bytes } = await hashFile(path);
   if (expected !== null && sha256 !== expected) {
-    const detail = `the file has SHA-256 ${sha256}, but ${expected} was written beside it`;
+    const detail = `the file has SHA-256 ${sha256}, but its checksum file has ${expected}`;
     return { ok: false, checks: failedAt("checksum", detail, []), metadata: null, sha256, bytes };
   }
   const whole: Check = {
     name: "checksum",
     ok: true,
-    detail: expected === null ? "no checksum lies beside the file; its parts were checked" : `SHA-256 ${sha256}`,
+    detail: expected === null ? "the file has no checksum file; its parts were checked" : `SHA-256 ${sha256}`,
   };
   const found = await inspect(path);
   const checks =
@@ -94,22 +96,23 @@ async function inspect(path: string): Promise<Found> {
   /** Called once, after all segments. */
   const endHistory = (): void => {
     if (at !== "history") return;
-    const said = metadata?.counts.history_records ?? 0;
-    if (records !== said) throw new BackupError("damaged", `${records} records of history where ${said} were written`);
+    const expected = metadata?.counts.history_records ?? 0;
+    if (records !== expected)
+      throw new BackupError("damaged", `${records} records of history where ${expected} were written`);
     passed.push({ name: "history", ok: true, detail: `${records} records in ${segments} segments` });
     at = "audit";
   };
   try {
     await readBackup(path, {
-      async snapshot(content, said) {
-        metadata = said;
+      async snapshot(content, written) {
+        metadata = written;
         at = "records";
         const { head, restore } = await readRecords(content);
         at = "state_hash";
         const state = restore.finish();
         at = "metadata";
-        compare(said, head, state);
-        const { allocations, nodes, tenants, vclusters } = said.counts;
+        compare(written, head, state);
+        const { allocations, nodes, tenants, vclusters } = written.counts;
         passed.push(
           { name: "metadata", ok: true, detail: `entry ${head.index} of term ${head.term}` },
           {
@@ -117,18 +120,18 @@ async function inspect(path: string): Promise<Found> {
             ok: true,
             detail: `${allocations} allocations, ${nodes} nodes, ${tenants} tenants, ${vclusters} vClusters`,
           },
-          { name: "state_hash", ok: true, detail: said.state_hash },
+          { name: "state_hash", ok: true, detail: written.state_hash },
         );
-        if (said.audit !== undefined) audit = auditCheck(state, said.audit);
+        if (written.audit !== undefined) audit = auditCheck(state, written.audit);
         at = "history";
       },
       async segment(name, content) {
         records += await countRecords(name, content);
         segments += 1;
       },
-      async audit(_name, content, said) {
+      async audit(_name, content, written) {
         endHistory();
-        if (said.audit !== undefined) audit?.add(await auditRecords(content, said.audit));
+        if (written.audit !== undefined) audit?.add(await auditRecords(content, written.audit));
       },
     });
     endHistory();
@@ -140,7 +143,7 @@ async function inspect(path: string): Promise<Found> {
 }
 
 const endOf = (check: ReturnType<typeof auditCheck> | null): string =>
-  check === null ? "its archive is not in it: an older version wrote it" : check.end();
+  check === null ? "the backup has no audit archive: an older version wrote it" : check.end();
 
 function blame(cause: unknown, at: CheckName): CheckName {
   if (!(cause instanceof BackupError)) return at;
@@ -148,17 +151,17 @@ function blame(cause: unknown, at: CheckName): CheckName {
   return cause.code === "not_a_backup" || cause.code === "too_new" ? "metadata" : at;
 }
 
-function compare(said: BackupMetadata, head: ChainHead, state: State): void {
+function compare(written: BackupMetadata, head: ChainHead, state: State): void {
   const pairs: readonly (readonly [string, unknown, unknown])[] = [
-    ["log_index", said.log_index, head.index],
-    ["log_index", said.log_index, state.index],
-    ["term", said.term, head.term],
-    ["chain_hash", said.chain_hash, head.hash],
-    ["state_hash", said.state_hash, stateHash(state, hashText)],
-    ["counts.allocations", said.counts.allocations, state.allocationCount],
-    ["counts.nodes", said.counts.nodes, state.nodeCount],
-    ["counts.tenants", said.counts.tenants, [...state.tenants()].length],
-    ["counts.vclusters", said.counts.vclusters, [...state.vclusters()].length],
+    ["log_index", written.log_index, head.index],
+    ["log_index", written.log_index, state.index],
+    ["term", written.term, head.term],
+    ["chain_hash", written.chain_hash, head.hash],
+    ["state_hash", written.state_hash, stateHash(state, hashText)],
+    ["counts.allocations", written.counts.allocations, state.allocationCount],
+    ["counts.nodes", written.counts.nodes, state.nodeCount],
+    ["counts.tenants", written.counts.tenants, [...state.tenants()].length],
+    ["counts.vclusters", written.counts.vclusters, [...state.vclusters()].length],
   ];
   for (const [field, stated, actual] of pairs) {
     if (stated === actual) continue;
@@ -191,6 +194,17 @@ const wordsOf = (cause: unknown): string => (cause instanceof Error ? cause.mess
 function failedAt(failed: CheckName, detail: string, passed: readonly Check[]): Check[] {
   return CHECKS.map((name) => {
     if (name === failed) return { name, ok: false, detail };
-    return passed.find((check) => check.name === name) ?? { name, ok: false, detail: "not looked at" };
+    return passed.find((check) => check.name === name) ?? { name, ok: false, detail: "not checked" };
   });
+}
+
+/** Verifies a backup without a server, for the command line; any file may be named. */
+export async function verifyAnywhere(source: string, config: BackupConfig): Promise<Verification> {
+  const { store, name } = anyBackup(source, config);
+  const copy = await store.fetch(name, AbortSignal.any([]));
+  try {
+    return await verifyBackup(copy.path, copy.sha256);
+  } finally {
+    await copy.done();
+  }
 }

@@ -164,7 +164,7 @@ async function describe(
       history_records: segments.reduce((sum, segment) => sum + segment.records, 0),
     },
     history_through: Math.min(through, at.index),
-    audit: audit.said,
+    audit: audit.metadata,
     members: inputs.members.map(({ id, address }) => ({ id, address })),
     parts,
   };

@@ -28,18 +28,18 @@ export function createTraceLines(): TraceLines {
   const nodes = new Map<string, string>();
   const tenants = new Map<string, string>();
   const tenantLine = (tenant: Tenant, at: number): string[] => {
-    const told = describeTenant(tenant);
-    const text = JSON.stringify(told);
+    const described = describeTenant(tenant);
+    const text = JSON.stringify(described);
     if (tenants.get(tenant.id) === text) return [];
     tenants.set(tenant.id, text);
-    return [line(at, "tenant", { tenant: told })];
+    return [line(at, "tenant", { tenant: described })];
   };
   const nodeLine = (node: Node, at: number): string[] => {
-    const told = describeNode(node);
-    const text = JSON.stringify(told);
+    const described = describeNode(node);
+    const text = JSON.stringify(described);
     if (nodes.get(node.id) === text) return [];
     nodes.set(node.id, text);
-    return [line(at, "node", { node: told })];
+    return [line(at, "node", { node: described })];
   };
   return {
     header(view) {
@@ -96,14 +96,14 @@ function submission({ id, user, spec, submittedAt }: Allocation): string {
       // A service gets the longest walltime.
       walltime: `${(walltime ?? MAX_WALLTIME_MS) / 1000}s`,
       priority: preemptionClass,
-      ...told(asked(constraints)),
+      ...withoutEmpty(constraintFields(constraints)),
       ...(noPreempt ? { no_preempt: true } : {}),
     },
   });
 }
 
 /** Keys as in traces. */
-function asked(constraints: Constraints): Readonly<Record<string, unknown>> {
+function constraintFields(constraints: Constraints): Readonly<Record<string, unknown>> {
   const fields: Record<string, unknown> = {};
   for (const name of CONSTRAINT_NAMES) {
     const { name: field, kind } = CONSTRAINT_FIELDS[name];
@@ -116,7 +116,7 @@ function asked(constraints: Constraints): Readonly<Record<string, unknown>> {
 }
 
 /** Omits empty values. */
-const told = (fields: Readonly<Record<string, unknown>>): object =>
+const withoutEmpty = (fields: Readonly<Record<string, unknown>>): object =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => !saysNothing(value)));
 
 const saysNothing = (value: unknown): boolean =>
@@ -138,7 +138,7 @@ function describeNode({ id, group, conformance, homeVCluster, capabilities }: No
     group,
     cpu_cores: cpuCores,
     memory_gb: memoryBytes / 2 ** 30,
-    ...told({
+    ...withoutEmpty({
       conformance,
       gpu_type: gpuType,
       gpu_count: gpuCount,

@@ -1,7 +1,7 @@
-// Everything that has happened to one allocation, in order, read off its record: the moves of its phase, what was
-// decided, what failed, how it was scaled and for whom it was stopped. The record is the same on every server and
-// goes into the history, so the stream is as well. An event's place is (index, n): the entry of the log that brought it, and its
-// number among those of that entry; nothing that comes later ever gets an earlier one. Pure.
+// Derives the events of one allocation from its record, in order: phase changes, decisions, failures, scaling and
+// preemption. The record is the same on every server and enters the history, so the events are the same everywhere. The
+// position of an event is (index, n): the entry of the log, and its number within that entry; later events never get an
+// earlier position. Pure.
 
 import {
   type Allocation,
@@ -14,10 +14,9 @@ import {
   type PastNote,
   type Scores,
 } from "@lattice/core";
-import { asPlaced } from "./as-placed.ts";
 
 export interface AllocationEvent {
-  /** "index:n": grows from event to event, and is the same whenever it is read. */
+  /** "index:n": increases from event to event and never changes. */
   readonly cursor: string;
   readonly at: number;
   readonly type: NoteType;
@@ -30,12 +29,12 @@ export interface AllocationEvent {
   readonly exitCode?: number;
 }
 
-/** Without an index it is of an earlier version, and before all that have one. */
+/** A moment without an index comes from an earlier version and precedes all others. */
 type Moment = Omit<AllocationEvent, "cursor" | "nodes"> &
   Partial<Pick<AllocationEvent, "nodes">> & { readonly index?: number };
 
-/** What an entry brings comes in this order: what was decided and noted, what became of the attempt, what follows. */
-const PLACES = { first: 0, placed: 1, noted: 2, moved: 3, after: 4, end: 5 } as const;
+/** Order of the moments of one entry: decisions and notes, changes of the attempt, consequences. */
+const RANKS = { first: 0, placed: 1, noted: 2, moved: 3, after: 4, end: 5 } as const;
 
 export function eventsOf(record: Allocation): readonly AllocationEvent[] {
   const { spec, submittedAt, past } = record;
@@ -60,9 +59,9 @@ export function eventsOf(record: Allocation): readonly AllocationEvent[] {
     ...presentMoments(record),
     ...(past?.notes ?? []),
   ];
-  // Time never goes back from entry to entry.
+  // Time never decreases from entry to entry.
   const order = (a: Moment, b: Moment): number =>
-    a.at - b.at || (a.index ?? 0) - (b.index ?? 0) || placeOf(a) - placeOf(b);
+    a.at - b.at || (a.index ?? 0) - (b.index ?? 0) || rankOf(a) - rankOf(b);
   return numbered(moments.sort(order));
 }
 
@@ -71,7 +70,7 @@ export interface EventCursor {
   readonly n: number;
 }
 
-/** Null: not one. */
+/** Returns `null` for an invalid cursor. */
 export function parseEventCursor(text: string): EventCursor | null {
   const match = /^(\d{1,15}):(\d{1,6})$/.exec(text);
   return match === null ? null : { index: Number(match[1]), n: Number(match[2]) };
@@ -82,12 +81,12 @@ export function isAfter({ cursor }: AllocationEvent, seen: EventCursor): boolean
   return own.index > seen.index || (own.index === seen.index && own.n > seen.n);
 }
 
-/** Something that came after what was seen is no longer kept. */
+/** Returns whether events after `seen` have been dropped. */
 export const hasMissed = ({ past }: Pick<Allocation, "past">, seen: EventCursor): boolean =>
   past?.cut !== undefined && seen.index <= past.cut.through;
 
-/** Attempts, refused placements and others that are no longer kept. */
-export const leftOutOf = ({ past }: Pick<Allocation, "past">): number => past?.cut?.count ?? 0;
+/** Returns the number of dropped attempts, refusals and notes. */
+export const droppedCount = ({ past }: Pick<Allocation, "past">): number => past?.cut?.count ?? 0;
 
 function numbered(moments: readonly Moment[]): readonly AllocationEvent[] {
   let last = -1;
@@ -101,12 +100,12 @@ function numbered(moments: readonly Moment[]): readonly AllocationEvent[] {
 
 const indexed = (index: number | undefined): { readonly index?: number } => (index === undefined ? {} : { index });
 
-function placeOf({ kind, type }: Moment): number {
-  if (kind === "submitted") return PLACES.first;
-  if (kind === "placed") return PLACES.placed;
-  if (type !== "scaling" && ENDS.includes(kind)) return PLACES.end;
-  if (kind === "held") return PLACES.after;
-  return MOVES.includes(kind) ? PLACES.moved : PLACES.noted;
+function rankOf({ kind, type }: Moment): number {
+  if (kind === "submitted") return RANKS.first;
+  if (kind === "placed") return RANKS.placed;
+  if (type !== "scaling" && ENDS.includes(kind)) return RANKS.end;
+  if (kind === "held") return RANKS.after;
+  return MOVES.includes(kind) ? RANKS.moved : RANKS.noted;
 }
 
 const ENDS: readonly string[] = ["completed", "failed", "cancelled"];
@@ -164,7 +163,7 @@ function placed(
   return { ...moment, type: "decision", kind: "placed", text };
 }
 
-/** The attempt that it is in, or ended with. */
+/** Returns the moments of the current or last attempt. */
 function presentMoments({ phase, attempt, backfilled, scores, entries, past }: Allocation): Moment[] {
   if (!isPlaced(phase) && !isFinal(phase)) return [];
   const { nodes } = phase;
@@ -181,16 +180,48 @@ function presentMoments({ phase, attempt, backfilled, scores, entries, past }: A
 function end(phase: FinalPhase, attempt: number): Moment {
   const { endedAt: at, kind, exitCode, message, nodes } = phase;
   const exit = exitCode === null ? "" : `, exit code ${exitCode}`;
-  const said = message === "" ? "" : `: ${message}`;
+  const suffix = message === "" ? "" : `: ${message}`;
   const facts = { at, kind, attempt, nodes, ...(exitCode === null ? {} : { exitCode }) };
   switch (phase.kind) {
     case "completed":
       return { ...facts, type: "state", text: `Completed${exit}.` };
     case "failed":
-      return { ...facts, type: "failure", text: `Failed (${phase.reason}${exit})${said}.`, reason: phase.reason };
+      return { ...facts, type: "failure", text: `Failed (${phase.reason}${exit})${suffix}.`, reason: phase.reason };
     case "cancelled": {
-      const why = phase.reason === "" ? "" : `: ${phase.reason}`;
-      return { ...facts, type: "state", text: `Cancelled by ${phase.by}${why}.`, reason: phase.reason };
+      const suffix = phase.reason === "" ? "" : `: ${phase.reason}`;
+      return { ...facts, type: "state", text: `Cancelled by ${phase.by}${suffix}.`, reason: phase.reason };
     }
   }
+}
+
+interface PlacedNodes {
+  readonly nodes: readonly string[];
+  /** Number of all nodes; `nodes` may list only the first few. */
+  readonly count: number;
+  readonly attempt: number;
+}
+
+/** Entries of the attempt's start and end, inclusive; absent when unknown or not reached. */
+interface AttemptEntries {
+  readonly placed?: number;
+  readonly ended?: number;
+}
+
+/**
+ * Returns the original placement of an attempt whose nodes changed while it ran, by undoing the notes about each change
+ * in reverse order: events already shown must not change. Dropped notes are not undone.
+ */
+function asPlaced(now: PlacedNodes, notes: readonly PastNote[], { placed, ended }: AttemptEntries): PlacedNodes {
+  if (placed === undefined) return now;
+  const since = notes.filter(({ index = 0 }) => index >= placed && (ended === undefined || index <= ended));
+  return since.reduceRight(undo, now);
+}
+
+/** Every added node is its own attempt. */
+function undo(now: PlacedNodes, { kind, nodes: [node] = [] }: PastNote): PlacedNodes {
+  if (node === undefined) return now;
+  if (kind === "scaled_up") {
+    return { nodes: now.nodes.filter((one) => one !== node), count: now.count - 1, attempt: now.attempt - 1 };
+  }
+  return kind === "scaled_down" ? { ...now, nodes: [...now.nodes, node], count: now.count + 1 } : now;
 }

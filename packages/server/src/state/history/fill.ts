@@ -11,8 +11,8 @@ import type { History } from "./index.ts";
 import type { StoredRecord } from "./messages.ts";
 
 /** Pause between two rounds over all sources. */
-const FIRST_WAIT = duration(500);
-const LONGEST_WAIT = duration(60_000);
+const MIN_WAIT = duration(500);
+const MAX_WAIT = duration(60_000);
 /** A server that is silent for this long is skipped. */
 const SILENCE = duration(20_000);
 
@@ -63,7 +63,7 @@ async function run(options: Options, stop: AbortSignal): Promise<void> {
   logger.info(gap, "history has a gap from while this server was down; fetching it from other servers");
   /** Incomplete sources that have contributed what they have. */
   const partial = new Set<string>();
-  let wait: Duration = FIRST_WAIT;
+  let wait: Duration = MIN_WAIT;
   while (!stop.aborted) {
     for (const source of sources()) {
       const open = history.gap();
@@ -75,7 +75,7 @@ async function run(options: Options, stop: AbortSignal): Promise<void> {
       return;
     }
     await sleep(clock, wait, stop);
-    wait = duration(Math.min(wait * 2, LONGEST_WAIT));
+    wait = duration(Math.min(wait * 2, MAX_WAIT));
   }
 }
 

@@ -3,7 +3,7 @@
 export type HistoryErrorCode =
   | "storage_full" // nothing of the append was kept; trying again may work
   | "unavailable" // as storage_full, for another reason
-  | "corrupt" // the record asked for does not match its checksum
+  | "corrupt" // the requested record does not match its checksum
   | "closed";
 
 export class HistoryError extends Error {

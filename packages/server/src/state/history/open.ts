@@ -97,8 +97,8 @@ export async function openHistory(options: HistoryOptions): Promise<History> {
       const json = queue.find(id)?.json ?? (await link.call("get", id));
       return json === null ? null : parse(json);
     },
-    async list(given) {
-      const query = limited(given);
+    async list(requested) {
+      const query = limited(requested);
       const unwritten = queue.matching(query).map((row) => row.json);
       const written = await link.call("list", query);
       return newestFirst([...unwritten, ...written].map(parse)).slice(0, query.limit);

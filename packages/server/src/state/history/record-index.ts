@@ -39,7 +39,7 @@ const RANGE = `
   WHERE (log_index, number, element) > (?, ?, ?) AND log_index <= ?
   ORDER BY log_index, number, element LIMIT ?`;
 
-export interface Place {
+export interface RecordPosition {
   readonly segment: number;
   readonly offset: number;
   readonly bytes: number;
@@ -49,10 +49,10 @@ export interface RecordIndex {
   has(id: string): boolean;
   /** One transaction. A known record is ignored. */
   add(written: readonly Written[], closed?: ClosedSegment): void;
-  find(id: string): Place | null;
-  list(query: RowQuery): readonly Place[];
+  find(id: string): RecordPosition | null;
+  list(query: RowQuery): readonly RecordPosition[];
   /** In the order of the entries that archived them. */
-  range(query: RangeQuery): readonly Place[];
+  range(query: RangeQuery): readonly RecordPosition[];
   count(): number;
   closed(): readonly ClosedSegment[];
   /** Deletes the records from this position of a segment on. */
@@ -82,7 +82,7 @@ export function openRecordIndex(database: Database): RecordIndex {
 
   return {
     has: (id) => find.get(...key(id)) !== undefined,
-    find: (id) => asPlace(find.get(...key(id))),
+    find: (id) => asPosition(find.get(...key(id))),
     add(written, closed) {
       transaction(() => {
         for (const { row, segment, offset, bytes } of written) {
@@ -97,12 +97,12 @@ export function openRecordIndex(database: Database): RecordIndex {
       const rows = database
         .prepare(`SELECT segment, offset, bytes FROM records ${where} ORDER BY number DESC, element DESC LIMIT ?`)
         .all(...values, query.limit);
-      return rows.map(asPlace).filter((place) => place !== null);
+      return rows.map(asPosition).filter((position) => position !== null);
     },
     range({ after, from, through, limit }) {
       const [number, element] = from === null ? [-1, -1] : key(from);
       const rows = database.prepare(RANGE).all(from === null ? after + 1 : after, number, element, through, limit);
-      return rows.map(asPlace).filter((place) => place !== null);
+      return rows.map(asPosition).filter((position) => position !== null);
     },
     count: () => Number(database.prepare("SELECT count(*) AS n FROM records").get()?.n ?? 0),
     closed: () =>
@@ -132,10 +132,10 @@ function conditions(query: RowQuery): { readonly where: string; readonly values:
   const parts: string[] = [];
   const values: (string | number)[] = [];
   for (const column of ["user", "tenant", "vcluster", "name"] as const) {
-    const wanted = query[column];
-    if (wanted === undefined) continue;
+    const value = query[column];
+    if (value === undefined) continue;
     parts.push(`${column} = ?`);
-    values.push(wanted);
+    values.push(value);
   }
   if (query.states !== undefined && query.states.length > 0) {
     parts.push(`state IN (${query.states.map(() => "?").join(", ")})`);
@@ -157,7 +157,7 @@ function conditions(query: RowQuery): { readonly where: string; readonly values:
   return { where: parts.length === 0 ? "" : `WHERE ${parts.join(" AND ")}`, values };
 }
 
-function asPlace(row: unknown): Place | null {
+function asPosition(row: unknown): RecordPosition | null {
   if (row === undefined || row === null) return null;
   const { segment, offset, bytes } = row as Record<string, unknown>;
   return { segment: Number(segment), offset: Number(offset), bytes: Number(bytes) };

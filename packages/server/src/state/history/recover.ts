@@ -25,7 +25,7 @@ export function recoverHistory(dir: string, index: RecordIndex, onWarning: (text
 }
 
 /** Returns why the index does not belong to these files (a segment was removed or replaced), or `null`. */
-export function strangerTo(dir: string, index: RecordIndex): string | null {
+export function indexMismatch(dir: string, index: RecordIndex): string | null {
   for (const { number, bytes } of index.closed()) {
     const path = segmentPath(dir, number);
     if (!existsSync(path)) return `${path} is missing`;

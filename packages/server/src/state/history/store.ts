@@ -8,8 +8,8 @@ import { HistoryError } from "./history-error.ts";
 import { decodeLine, recordOf } from "./line.ts";
 import type { Operations, RecordRow, SegmentInfo, StoredRecord, WorkerSetup } from "./messages.ts";
 import { readProgress, writeProgress } from "./progress-file.ts";
-import { openRecordIndex, type Place, type RecordIndex } from "./record-index.ts";
-import { recoverHistory, strangerTo } from "./recover.ts";
+import { openRecordIndex, type RecordIndex, type RecordPosition } from "./record-index.ts";
+import { indexMismatch, recoverHistory } from "./recover.ts";
 import { checkClosed, segmentName, segmentPath } from "./segment-file.ts";
 import { openSegmentWriter } from "./segment-writer.ts";
 
@@ -29,27 +29,27 @@ export async function openHistoryStore(setup: WorkerSetup, onWarning: (text: str
   const index = await openIndex(dir, onWarning);
   const writer = openSegmentWriter(dir, segmentBytes, recoverHistory(dir, index, onWarning));
 
-  const read = (place: Place, fd: number): StoredRecord => {
-    const line = Buffer.alloc(place.bytes);
-    const got = readSync(fd, line, 0, place.bytes, place.offset);
-    const head = got === place.bytes ? decodeLine(line) : null;
+  const read = (position: RecordPosition, fd: number): StoredRecord => {
+    const line = Buffer.alloc(position.bytes);
+    const got = readSync(fd, line, 0, position.bytes, position.offset);
+    const head = got === position.bytes ? decodeLine(line) : null;
     if (head === null || head.kind !== "record") {
-      const where = `${segmentPath(dir, place.segment)}: the record at offset ${place.offset}`;
+      const where = `${segmentPath(dir, position.segment)}: the record at offset ${position.offset}`;
       throw new HistoryError("corrupt", `${where} does not match its checksum`);
     }
     return recordOf(head);
   };
 
   const readAll = (
-    places: readonly Place[],
+    positions: readonly RecordPosition[],
     each: (read: () => StoredRecord) => readonly StoredRecord[],
   ): readonly StoredRecord[] => {
     const open = new Map<number, number>();
     try {
-      return places.flatMap((place) => {
-        const fd = open.get(place.segment) ?? openSync(segmentPath(dir, place.segment), "r");
-        open.set(place.segment, fd);
-        return each(() => read(place, fd));
+      return positions.flatMap((position) => {
+        const fd = open.get(position.segment) ?? openSync(segmentPath(dir, position.segment), "r");
+        open.set(position.segment, fd);
+        return each(() => read(position, fd));
       });
     } finally {
       for (const fd of open.values()) closeSync(fd);
@@ -86,11 +86,11 @@ export async function openHistoryStore(setup: WorkerSetup, onWarning: (text: str
       writer.append(fresh, (written) => index.add(written));
     },
     get(id) {
-      const place = index.find(id);
-      if (place === null) return null;
-      const fd = openSync(segmentPath(dir, place.segment), "r");
+      const position = index.find(id);
+      if (position === null) return null;
+      const fd = openSync(segmentPath(dir, position.segment), "r");
       try {
-        return read(place, fd).json;
+        return read(position, fd).json;
       } finally {
         closeSync(fd);
       }
@@ -119,9 +119,9 @@ async function openIndex(dir: string, onWarning: (text: string) => void): Promis
   try {
     database = new DatabaseSync(path);
     const index = openRecordIndex(database);
-    const why = strangerTo(dir, index);
-    if (why === null) return index;
-    onWarning(`${path}: history index rebuilt from the segments: ${why}`);
+    const mismatch = indexMismatch(dir, index);
+    if (mismatch === null) return index;
+    onWarning(`${path}: history index rebuilt from the segments: ${mismatch}`);
   } catch (cause) {
     onWarning(
       `${path}: history index rebuilt from the segments: ${cause instanceof Error ? cause.message : String(cause)}`,
@@ -143,10 +143,10 @@ function withoutKnown(rows: readonly RecordRow[], index: RecordIndex): readonly 
 }
 
 /** As many as fit one message; at least one. */
-function firstBytes(places: readonly Place[]): readonly Place[] {
+function firstBytes(positions: readonly RecordPosition[]): readonly RecordPosition[] {
   let bytes = 0;
-  return places.filter((place, n) => {
-    bytes += place.bytes;
+  return positions.filter((position, n) => {
+    bytes += position.bytes;
     return n === 0 || bytes <= RANGE_BYTES;
   });
 }

@@ -43,7 +43,7 @@ export function createWriteQueue(
 
   const drain = async (): Promise<void> => {
     while (waiters.length > 0) {
-      const asked = waiters.length;
+      const waiting = waiters.length;
       const batch = firstOf(rows, maxBatch);
       try {
         if (batch.length > 0) await write(batch);
@@ -53,7 +53,7 @@ export function createWriteQueue(
         for (const waiter of waiters.splice(0, later < 0 ? waiters.length : later)) waiter.resolve();
       } catch (cause) {
         // Records added during the write have not been tried yet, and are next.
-        for (const waiter of waiters.splice(0, asked)) waiter.reject(cause);
+        for (const waiter of waiters.splice(0, waiting)) waiter.reject(cause);
       }
     }
     // In the same step as the check of `waiters`, so that no waiter is missed.
@@ -80,10 +80,10 @@ export function createWriteQueue(
   };
 }
 
-function firstOf(rows: ReadonlyMap<string, RecordRow>, most: number): readonly RecordRow[] {
+function firstOf(rows: ReadonlyMap<string, RecordRow>, limit: number): readonly RecordRow[] {
   const batch: RecordRow[] = [];
   for (const row of rows.values()) {
-    if (batch.length === most) break;
+    if (batch.length === limit) break;
     batch.push(row);
   }
   return batch;

@@ -14,10 +14,10 @@ const SLACK = 4_096;
 /** Events handed to a watcher at once. */
 const BATCH = 512;
 /** Up to this many watchers are woken at once. */
-const FEW = 64;
+const MAX_UNPACED = 64;
 /** Waking one and writing to its connection takes about 0.04 ms; this pace uses a few percent of a core. */
 const PACE_MS_PER_WATCHER = 1;
-const SLOWEST_PACE_MS = 1_000;
+const MAX_PACE_MS = 1_000;
 
 export interface EventFeed {
   /** The window begins after this entry; called once, before the first `record`. */
@@ -28,7 +28,7 @@ export interface EventFeed {
   onEvents(listener: (events: readonly NumberedEvent[]) => void): () => void;
 }
 
-export interface FeedClock {
+interface FeedClock {
   now(): number;
   after(ms: number, then: () => void): void;
 }
@@ -141,9 +141,9 @@ function createWakers(clock: FeedClock) {
 
   return {
     wake() {
-      if (wakers.size <= FEW) return wakeAll();
+      if (wakers.size <= MAX_UNPACED) return wakeAll();
       if (isDue) return;
-      const pace = Math.min(SLOWEST_PACE_MS, wakers.size * PACE_MS_PER_WATCHER);
+      const pace = Math.min(MAX_PACE_MS, wakers.size * PACE_MS_PER_WATCHER);
       const wait = wokenAt + pace - clock.now();
       if (wait <= 0) return wakeTogether();
       isDue = true;

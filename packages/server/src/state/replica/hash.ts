@@ -1,5 +1,5 @@
-// The hash function handed to the pure core, and the one that chains log entries. In one call: the
-// records of a whole state pass here when it is restored, and an object for each would cost as much again.
+// The hash function of the state and of the chain of log entries. One call without a hash object: a restore hashes every
+// record of the state, and an object for each would double the cost.
 
 import { hash } from "node:crypto";
 

@@ -1,9 +1,7 @@
-// The local copy of the state: restored from the newest snapshot, then fed by the log. Every
-// server has one, the leader included: an entry is applied here only after the log says it is
-// durable, and whoever proposed a command learns its outcome from here.
+// The local copy of the state: restored from the newest snapshot, then maintained from the log. Every server has one, the
+// leader included. An entry is applied here only after it is durable, and the outcome of a command comes from here.
 //
-// It deliberately performs no effects on nodes; it hands `Applied` to listeners, and only a
-// leader's listeners act.
+// It deliberately performs no effects on nodes: it passes `Applied` to listeners, and only a leader's listeners act.
 
 import {
   type Applied,
@@ -13,6 +11,7 @@ import {
   decodeEntry,
   duration,
   type Instant,
+  instant,
   type LogIndex,
   logIndex,
   type RestoreProof,
@@ -21,6 +20,7 @@ import {
   snapshotLines,
   stateHash,
   type Term,
+  term,
   type View,
   warmStateHash,
 } from "@lattice/core";
@@ -29,7 +29,7 @@ import type { ReplicatedLog, StoredEntry } from "../../log/replicated-log.ts";
 import { createEventFeed, type EventFeed } from "./event-feed.ts";
 import { sha256 } from "./hash.ts";
 
-/** Where the chain of entries stands; the next entry must name `hash` as its prevHash. */
+/** The last applied entry; the next entry must have `hash` as its prevHash. */
 export interface ChainHead {
   readonly index: LogIndex;
   readonly term: Term;
@@ -42,25 +42,25 @@ export interface Replica {
   readonly feed: EventFeed;
   head(): ChainHead;
   stateHash(): string;
-  /** Null while working it out would hold everything else up: right after a large state was restored. */
-  stateHashAtHand(): string | null;
+  /** Returns `null` while computing it would block the event loop, as after the restore of a large state. */
+  stateHashIfCheap(): string | null;
   /** Called for every entry, in order, right after it was applied. */
   onApplied(listener: (applied: Applied) => void): () => void;
   waitFor(index: LogIndex, signal: AbortSignal): Promise<void>;
-  /** Bytes of all entries applied since this replica was opened, those replayed at start included. */
+  /** Returns the bytes of all entries applied since this replica was opened, including the replay. */
   appliedBytes(): number;
-  /** False while the state hash still has much to catch up with: a snapshot would hold everything up. */
-  warm(): boolean;
-  /** False until a restored state has proved to be the one that was saved: nothing of it may be kept before. */
-  proven(): boolean;
-  /** Header, then the core's own lines; taken at the current index. Throws once the replica has failed. */
+  /** Returns false while a snapshot would block the event loop, because much of the state hash is outdated. */
+  isWarm(): boolean;
+  /** Returns false until a restored state matches its hash; nothing of it may be saved before. */
+  isProven(): boolean;
+  /** Returns a snapshot at the current index: a header, then the lines of the state. Throws once the replica has failed. */
   snapshot(): { readonly at: ChainHead; readonly lines: Iterable<string> };
-  /** Rejects when the log can no longer be followed (corrupt, or written by a newer version), or its snapshot was damaged. */
+  /** Rejects when the log cannot be followed (corrupt, or written by a newer version) or its snapshot is damaged. */
   readonly failed: Promise<never>;
   close(): Promise<void>;
 }
 
-/** `first` hears of every entry, those replayed at start included. */
+/** `first` is called for every entry, including the replay. */
 export async function openReplica(
   log: ReplicatedLog,
   first: (applied: Applied) => void,
@@ -78,15 +78,15 @@ export async function openReplica(
   const waiters = new Waiters();
   const stop = new AbortController();
   let proof = restored.proof;
-  let doubted: (error: unknown) => void = () => {};
-  const doubt = new Promise<never>((_, reject) => {
-    doubted = reject;
+  let disprove: (error: unknown) => void = () => {};
+  const disproved = new Promise<never>((_, reject) => {
+    disprove = reject;
   });
-  doubt.catch(() => {}); // whoever follows hears of it
+  disproved.catch(() => {}); // `failed` reports it
   const warmer = createWarmer(clock, () =>
     proof === null ? warmStateHash(state, sha256, WARM_RECORDS) : prove(proof),
   );
-  const following = Promise.race([follow(), doubt]);
+  const following = Promise.race([follow(), disproved]);
   if (proof !== null) warmer.later();
 
   return {
@@ -94,18 +94,18 @@ export async function openReplica(
     feed,
     head: () => head,
     stateHash: () => stateHash(state, sha256),
-    stateHashAtHand: () => (recordsToHash(state) > AT_ONCE_RECORDS ? null : stateHash(state, sha256)),
+    stateHashIfCheap: () => (recordsToHash(state) > CHEAP_RECORDS ? null : stateHash(state, sha256)),
     onApplied(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
     waitFor: (index, signal) => waiters.until(index, () => head.index, signal),
     appliedBytes: () => bytes,
-    warm: () => warmer.done(),
-    proven: () => proof === null,
+    isWarm: () => warmer.done(),
+    isProven: () => proof === null,
     snapshot() {
       // An entry that threw may have left the state half changed: nothing of it may be kept.
-      if (broken) throw new Error("the replica has failed; its state is not to be saved");
+      if (broken) throw new Error("the replica has failed: its state cannot be saved");
       return { at: head, lines: withHeader(head, snapshotLines(state, sha256)) };
     },
     failed: following.then(() => new Promise<never>(() => {})),
@@ -116,7 +116,7 @@ export async function openReplica(
     },
   };
 
-  /** True: there is more to do. */
+  /** Returns whether more remains to be done. */
   function prove(open: RestoreProof): boolean {
     try {
       if (!open.step(PROVE_RECORDS)) proof = null;
@@ -124,7 +124,7 @@ export async function openReplica(
     } catch (error) {
       broken = true;
       stop.abort();
-      doubted(error);
+      disprove(error);
       return false;
     }
   }
@@ -158,16 +158,16 @@ export async function openReplica(
   }
 }
 
-/** Records hashed in one turn: about a millisecond. Fewer left over than this are no burden to anybody. */
+/** Records hashed in one turn: about a millisecond. */
 const WARM_RECORDS = 64;
-/** Nobody minds waiting so long for an answer: some 50 milliseconds. */
-const AT_ONCE_RECORDS = 4_096;
-/** Likewise of a restored state, which is to be known for what it is before long. */
+/** Records hashed within one request: about 50 milliseconds. */
+const CHEAP_RECORDS = 4_096;
+/** Records of a restored state verified in one turn; more than `WARM_RECORDS`, because it blocks snapshots. */
 const PROVE_RECORDS = 256;
 /** Pause between turns. */
 const WARM_PAUSE = duration(10);
 
-/** Keeps the state hash nearly up to date in small turns; a snapshot would pay for all at once. */
+/** Keeps the state hash nearly up to date in small turns, so that a snapshot does not compute it at once. */
 function createWarmer(clock: Clock, turn: () => boolean) {
   let cancel: (() => void) | null = null;
   let more = true;
@@ -185,11 +185,11 @@ function createWarmer(clock: Clock, turn: () => boolean) {
 interface Restored {
   readonly state: State;
   readonly head: ChainHead;
-  /** Null: there is nothing to prove. */
+  /** `null` when there is nothing to prove. */
   readonly proof: RestoreProof | null;
 }
 
-const BEGINNING: ChainHead = { index: 0 as LogIndex, term: 0 as Term, hash: "", at: 0 as Instant };
+const BEGINNING: ChainHead = { index: logIndex(0), term: term(0), hash: "", at: instant(0) };
 
 async function restore(log: ReplicatedLog): Promise<Restored> {
   const snapshot = await log.loadSnapshot();

@@ -1,6 +1,5 @@
-// Takes a snapshot every so many entries or bytes, then drops the log before the previous one. Archived
-// records must be durable first: once the log is truncated, the history and the audit archive are the only
-// places they are in.
+// Takes a snapshot after a number of entries or bytes, then truncates the log before the previous one. Archived records
+// must be durable first: after truncation only the history and the audit archive have them.
 
 import { type LogIndex, logIndex } from "@lattice/core";
 import type { Logger } from "pino";
@@ -9,14 +8,11 @@ import type { AuditArchive } from "../audit/archive.ts";
 import type { History } from "../history/index.ts";
 import type { Replica } from "./replica.ts";
 
-/**
- * Entries hold between one command and hundreds: it is bytes that say how long a restart has to read.
- * So many are applied in about two seconds.
- */
+/** Entries vary in size, so the time of a restart depends on bytes: this many are applied in about two seconds. */
 const EVERY_BYTES = 32 * 1024 * 1024;
 
-export interface Snapshotter {
-  /** Takes one now, unless nothing happened since the last. */
+interface Snapshotter {
+  /** Takes a snapshot now, unless there is no new entry. */
   now(): Promise<void>;
   close(): Promise<void>;
 }
@@ -28,7 +24,7 @@ interface Options {
   readonly audit: Pick<AuditArchive, "flush">;
   readonly everyEntries: number;
   readonly everyBytes?: number;
-  /** Servers that share one log share its snapshots: only one of them takes them. */
+  /** Servers that share a log share its snapshots, so only one of them takes them. */
   readonly mayTake: () => boolean;
   readonly logger: Logger;
 }
@@ -36,18 +32,18 @@ interface Options {
 export function startSnapshotter(options: Options): Snapshotter {
   const { log, replica, history, audit, everyEntries, everyBytes = EVERY_BYTES, mayTake, logger } = options;
   let newest: LogIndex = log.status().snapshot?.index ?? logIndex(0);
-  /** Of the entries that it holds, counted as the replica does. */
+  /** Bytes of the entries in the last snapshot, counted as in the replica. */
   let newestBytes = 0;
   let running: Promise<void> | null = null;
   const due = (index: LogIndex): boolean =>
-    replica.proven() &&
-    (index - newest >= everyEntries || (replica.appliedBytes() - newestBytes >= everyBytes && replica.warm()));
+    replica.isProven() &&
+    (index - newest >= everyEntries || (replica.appliedBytes() - newestBytes >= everyBytes && replica.isWarm()));
   const unsubscribe = replica.onApplied((applied) => {
     if (running === null && due(applied.index) && mayTake()) void run();
   });
 
   return {
-    now: () => (mayTake() && replica.proven() ? run() : Promise.resolve()),
+    now: () => (mayTake() && replica.isProven() ? run() : Promise.resolve()),
     async close() {
       unsubscribe();
       await running;
@@ -78,7 +74,7 @@ export function startSnapshotter(options: Options): Snapshotter {
     } catch (error) {
       newest = previous;
       newestBytes = previousBytes;
-      logger.error({ err: error }, "snapshot failed; the log is kept and it is tried again later");
+      logger.error({ err: error }, "snapshot failed: keeping the log and retrying later");
     }
   }
 }

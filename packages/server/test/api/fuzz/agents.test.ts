@@ -1,5 +1,6 @@
-// The agents' service of a whole server, asked by chance: whoever is no agent is let in nowhere, an agent that talks nonsense changes
-// no more than what is its own, no answer says that the server failed, and the server goes on. Others: LATTICE_TEST_SEED=<number>.
+// Fuzz test of the agents' service of a whole server: unauthenticated callers are always refused, an agent with invalid
+// messages changes only its own node, no answer is an internal error, and the server keeps running.
+// LATTICE_TEST_SEED=<number> tries other cases.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +19,7 @@ import { dice, messageFor, type Roll } from "./values.ts";
 
 const seed = Number(process.env.LATTICE_TEST_SEED ?? 1);
 const EACH = 60;
-/** Of one stream. */
+/** Per stream. */
 const MOST_MESSAGES = 6;
 const WITHIN_MS = 120_000;
 const dir = mkdtempSync(join(tmpdir(), "lattice-agents-fuzz-"));
@@ -53,7 +54,7 @@ const strangers: readonly [string, Readonly<Record<string, string>>][] = [
   ["an agent by another key", { authorization: `Bearer ${tokenBy({ sub: "n1", scope: "agent" }, "x".repeat(40))}` }],
 ];
 
-/** The status that the call ended with; a call that goes on is left when it has said what it has to say. */
+/** The status of the call; a call that stays open is closed after its first answers. */
 function ask(method: DescMethod, messages: readonly Message[], headers: Readonly<Record<string, string>>) {
   const known = definition[method.name];
   if (known === undefined) throw new Error(`no RPC ${method.name}`);
@@ -80,8 +81,8 @@ function messagesFor(roll: Roll, method: DescMethod): Message[] {
   return Array.from({ length: count }, () => messageFor(roll, method.input));
 }
 
-/** Of a stream that nobody listens to before there was a good one. */
-const begun = (method: DescMethod): Message[] =>
+/** A stream before its first valid message. */
+const validStart = (method: DescMethod): Message[] =>
   method.name === "Connect" ? [create(pb.AgentMessageSchema, { message: { case: "hello", value: HELLO } })] : [];
 const HELLO = create(pb.HelloSchema, { nodeId: "n1", protocolVersion: 1, capabilities: { cpuCores: 1, memoryGb: 1 } });
 
@@ -94,7 +95,7 @@ async function stateOf(): Promise<Record<string, unknown>> {
   return { state_hash, applied_index, ...(await read("nodes")) };
 }
 
-test("whoever is no agent is let in nowhere, whatever is said", { timeout: WITHIN_MS }, async () => {
+test("callers that are not agents are always refused", { timeout: WITHIN_MS }, async () => {
   const roll = dice(seed);
   const before = await stateOf();
   const wrong: string[] = [];
@@ -112,20 +113,20 @@ test("whoever is no agent is let in nowhere, whatever is said", { timeout: WITHI
   expect(await stateOf()).toEqual(before);
 });
 
-test("an agent that talks nonsense is answered, and the server goes on", { timeout: WITHIN_MS }, async () => {
+test("invalid messages of an agent are answered, and the server keeps running", { timeout: WITHIN_MS }, async () => {
   const roll = dice(seed + 1);
   const agent = bearerBy({ sub: "n1", scope: "agent" });
   const wrong: string[] = [];
   const codes = new Map<string, number>();
   for (const method of pb.AgentService.methods)
     for (let n = 0; n < EACH; n += 1) {
-      const code = await ask(method, [...begun(method), ...messagesFor(roll, method)], agent);
+      const code = await ask(method, [...validStart(method), ...messagesFor(roll, method)], agent);
       codes.set(method.name, (codes.get(method.name) ?? 0) + 1);
       if (code === status.INTERNAL || code === status.UNKNOWN) wrong.push(`${method.name}: ${code}`);
     }
   expect(wrong, `LATTICE_TEST_SEED=${seed}`).toEqual([]);
   expect([...codes.values()]).toEqual(pb.AgentService.methods.map(() => EACH));
-  // It may say what it has; it cannot speak for another, nor make work.
+  // An agent may report its own state; it cannot report for another node or create work.
   const { nodes = [] } = (await stateOf()) as { nodes?: { id: string }[] };
   expect(nodes.map(({ id }) => id)).toEqual(["n1"]);
 });

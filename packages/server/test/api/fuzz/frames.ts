@@ -1,5 +1,5 @@
-// Frames of WebSockets as a client would send them, and as none should: texts of the contract and others, bytes, pings, ends, pieces
-// in and out of order, without a mask, with bits that mean nothing, of lengths that never come, and noise.
+// WebSocket frames, valid and invalid: texts of the contract and others, bytes, pings, closes, fragments in and out of
+// order, without a mask, with reserved bits, with wrong lengths, and noise.
 
 import { pick, type Roll, textFor } from "./values.ts";
 
@@ -11,7 +11,7 @@ interface FrameOf {
   readonly final?: boolean;
   readonly masked?: boolean;
   readonly reserved?: number;
-  /** Said, whatever the payload has. */
+  /** The length in the header, whatever the payload has. */
   readonly length?: number;
 }
 

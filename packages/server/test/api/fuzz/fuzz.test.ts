@@ -1,5 +1,5 @@
-// Every RPC and every route with values made from the schema: no answer says that the server failed, what is refused
-// changes nothing, and nothing is kept. Other requests: LATTICE_TEST_SEED=<number>.
+// Every RPC and every route with values generated from the schema: no answer is an internal error, a refusal changes
+// nothing, and no memory leaks. LATTICE_TEST_SEED=<number> tries other requests.
 
 import { type Message, toBinary } from "@bufbuild/protobuf";
 import { type AllocationId, duration, type UserName } from "@lattice/core";
@@ -21,15 +21,15 @@ import { streamClient } from "./streams.ts";
 import { dice, messageFor, nameLive, type Roll } from "./values.ts";
 
 const seed = Number(process.env.LATTICE_TEST_SEED ?? 1);
-/** A slow machine takes its time. */
+/** Allows for slow machines. */
 const WITHIN_MS = 600_000;
 const REST_REQUESTS = 14_000;
 const STREAM_REQUESTS = 3_000;
 const GRPC_REQUESTS = 3_000;
-/** Where everything begins anew: what runs is soon cancelled by a request. */
+/** Resets the state, since running work is soon cancelled by a request. */
 const ROUND = 250;
 const STREAMS_AT_ONCE = 40;
-/** Some times what caches take after the first quarter of the requests; one to six kilobytes for each of the rest. */
+/** A multiple of what caches take after the first quarter; one to six kilobytes per remaining request. */
 const MOST_GROWTH_BYTES = 12 * 1024 * 1024;
 
 const UNLIMITED: Config["rateLimits"] = {
@@ -56,7 +56,7 @@ beforeAll(() => {
     logger: createLogger({ level: "silent" }),
     metrics: createMetrics(),
     authenticator: createAuthenticator(file.api.auth),
-    // What a limit refuses is not tried.
+    // Rate limits would hide other results, so they are off.
     gate: createGate({ limits: () => UNLIMITED, identified: false }),
     closing: signal,
     leader: () => null,
@@ -72,15 +72,15 @@ const submit: Submit = async (url, body) => {
 };
 
 let furnished = 0;
-/** Something to find, unless a setting that a request has changed keeps it away. */
-async function anew(of: MemoryPlane, by: Submit): Promise<void> {
+/** Creates objects, unless a changed setting prevents it. */
+async function resetState(of: MemoryPlane, by: Submit): Promise<void> {
   tidy(of);
   const found = await furnish(of, by).catch(() => null);
   if (found !== null) furnished += 1;
   nameLive(found?.ids ?? []);
 }
 
-/** What is live is cancelled and forgotten, so that what is kept of requests would show. */
+/** Cancels and removes live work, so that leaks show. */
 function tidy(of: MemoryPlane): void {
   const origin = { user: "root" as UserName, requestId: null, bodyHash: "" };
   const view = of.view();
@@ -98,7 +98,7 @@ test("REST: every route", { timeout: WITHIN_MS }, async () => {
   const statuses = new Map<number, number>();
   let heap = 0;
   for (let n = 0; n < REST_REQUESTS; n += 1) {
-    if (n % ROUND === 0) await anew(plane, submit);
+    if (n % ROUND === 0) await resetState(plane, submit);
     const route = all[n % all.length] as Route;
     const request = requestFor(roll, route);
     const before = plane.content();
@@ -113,7 +113,7 @@ test("REST: every route", { timeout: WITHIN_MS }, async () => {
     statuses.set(statusCode, (statuses.get(statusCode) ?? 0) + 1);
     if (n === Math.floor(REST_REQUESTS / 4)) heap = used(plane);
   }
-  // It reached what lies behind the doors, and was refused there for every reason there is.
+  // Requests reached the handlers and were refused for every reason.
   expect(statuses.get(200) ?? 0).toBeGreaterThan(REST_REQUESTS / 10);
   for (const status of [400, 404, 409]) expect(statuses.get(status) ?? 0, `${status}`).toBeGreaterThan(20);
   flat(plane, heap);
@@ -153,7 +153,7 @@ test("REST: every stream, as events, lines and bytes, over HTTP", { timeout: WIT
   const statuses = new Map<number, number>();
   let heap = 0;
   try {
-    await anew(running.plane, submitTo(running));
+    await resetState(running.plane, submitTo(running));
     for (let n = 0; n < STREAM_REQUESTS; n += STREAMS_AT_ONCE) {
       const batch = Array.from({ length: STREAMS_AT_ONCE }, (_, i) =>
         formatted(roll, requestFor(roll, all[(n + i) % all.length] as Route)),
@@ -170,7 +170,7 @@ test("REST: every stream, as events, lines and bytes, over HTTP", { timeout: WIT
             );
         }),
       );
-      // None of them changes anything, whether it is refused or not.
+      // Streams change nothing, refused or not.
       expect(running.plane.content(), where(`streams ${n}: ${batch.map(({ url }) => url).join(" ")}`)).toBe(before);
       if (heap === 0 && n >= STREAM_REQUESTS / 4) heap = heapUsed();
     }
@@ -192,7 +192,7 @@ test("gRPC: every unary RPC, with messages and with bytes", { timeout: WITHIN_MS
   let served = 0;
   try {
     for (let n = 0; n < GRPC_REQUESTS; n += 1) {
-      if (n % ROUND === 0) await anew(running.plane, submitTo(running));
+      if (n % ROUND === 0) await resetState(running.plane, submitTo(running));
       if (heap === 0 && n >= GRPC_REQUESTS / 4) heap = used(running.plane);
       const { service, method } = all[n % all.length] as (typeof all)[number];
       const rpc = `${service.name}.${method.name}`;
@@ -223,7 +223,7 @@ const show = (message: Message | undefined): string =>
     2_000,
   );
 
-/** Cut short, or with bytes changed: it may still be a message. */
+/** Truncated or modified bytes; they may still be a valid message. */
 function spoiled(roll: Roll, bytes: Uint8Array): Buffer {
   const copy = Buffer.from(bytes);
   if (copy.length > 0 && roll(2) === 0) return copy.subarray(0, roll(copy.length));

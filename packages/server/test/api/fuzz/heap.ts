@@ -1,4 +1,4 @@
-// What is in use once everything that nobody holds is gone.
+// The used heap after a garbage collection.
 
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";

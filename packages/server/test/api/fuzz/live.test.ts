@@ -1,6 +1,6 @@
-// Streams of gRPC and of HTTP, and WebSockets, opened on work that really runs and fed by chance, some of them left half-way: no answer
-// says that the server failed, nothing is changed, everything that was opened is let go, and nothing is kept. Others:
-// LATTICE_TEST_SEED=<number>.
+// Streams over gRPC and HTTP, and WebSockets, on running work with generated input, some closed half-way: no answer is
+// an internal error, nothing changes, everything is closed, and no memory leaks. LATTICE_TEST_SEED=<number> tries other
+// cases.
 
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
@@ -18,13 +18,13 @@ import { streamClient } from "./streams.ts";
 import { dice, messageFor, nameLive, type Roll } from "./values.ts";
 
 const seed = Number(process.env.LATTICE_TEST_SEED ?? 1);
-/** A slow machine takes its time. */
+/** Allows for slow machines. */
 const WITHIN_MS = 600_000;
 const AT_ONCE = 20;
 const SOCKETS = 400;
 const STREAMS = 600;
 const HTTP_STREAMS = 400;
-/** Ten times what caches take after the first quarter; some twenty kilobytes for each of the rest. */
+/** Ten times what caches take after the first quarter; some twenty kilobytes per remaining request. */
 const MOST_GROWTH_BYTES = 8 * 1024 * 1024;
 const ADA = { "x-lattice-user": "ada" };
 
@@ -33,7 +33,7 @@ const where = (what: string): string => `LATTICE_TEST_SEED=${seed}: ${what}`;
 let running: Running;
 let live: Live;
 let service: Server;
-/** Terminals that are open now, and logs that are followed. */
+/** Open terminals and followed logs. */
 let open = 0;
 let opened = 0;
 let followed = 0;
@@ -96,10 +96,10 @@ afterAll(async () => {
   service.close();
 });
 
-/** That a terminal was opened is written down; it is the last of the tables. */
+/** Opening a terminal has an audit record; it is the last table. */
 const content = (): string => running.plane.content().replace(/\w{64} (?=\d+ \{)/, "");
 
-/** So many of `one`, a few at once; the heap is measured after the first quarter. */
+/** Runs `one` the given number of times, a few at once; measures the heap after the first quarter. */
 async function repeated(times: number, one: (n: number) => Promise<void>): Promise<void> {
   const before = content();
   let heap = 0;
@@ -137,7 +137,7 @@ test("gRPC: every stream, with messages and with bytes, to its end or left half-
   expect(refused).toMatchObject({ code: "unknown_allocation" });
 });
 
-/** The first of a terminal says what for; half of them ask for what runs. */
+/** The start message of a terminal; half of them name running work. */
 function sentFor(roll: Roll, schema: Parameters<typeof messageFor>[1], begins: boolean): Message | Buffer {
   if (begins && roll(2) === 0 && schema.typeName === pb.AttachRequestSchema.typeName)
     return create(pb.AttachRequestSchema, { message: { case: "start", value: { id: live.running } } });
@@ -148,7 +148,7 @@ function sentFor(roll: Roll, schema: Parameters<typeof messageFor>[1], begins: b
   return bytes;
 }
 
-/** Null: it was served, or left before an answer came. */
+/** `null` when it was served, or closed before an answer. */
 function stream(
   rpc: string,
   sent: readonly (Message | Buffer)[],
@@ -174,14 +174,14 @@ function stream(
     call.on("error", (error: ServiceError) => resolve(left ? null : problemOfService(error)));
     for (const message of sent) twoWay?.write(message);
     if (!leaves) twoWay?.end();
-    // Some have nothing to say for as long as nothing happens.
+    // Some streams are silent until an event.
     if (leaves) setImmediate(leave);
     else running.plane.apply();
     setTimeout(leave, patienceMs).unref();
   });
 }
 
-test("HTTP: logs that are followed, and everything else that goes on, as events, lines and bytes", {
+test("HTTP: followed logs and all other streams, as events, lines and bytes", {
   timeout: WITHIN_MS,
 }, async () => {
   const roll = dice(seed + 5);
@@ -203,11 +203,11 @@ test("HTTP: logs that are followed, and everything else that goes on, as events,
     client.close();
   }
   expect(answered).toBe(HTTP_STREAMS);
-  expect(served, "streams that went on").toBeGreaterThan(HTTP_STREAMS / 4);
+  expect(served, "streams that stayed open").toBeGreaterThan(HTTP_STREAMS / 4);
   expect(followed, "logs that were followed").toBeGreaterThan(HTTP_STREAMS / 20);
 });
 
-/** Of what runs; half of them ask for nothing that could be refused. */
+/** Addresses of running work; half of them cannot be refused. */
 function onLive(roll: Roll, route: Route): FuzzRequest {
   const path = route.path.replace(/:[a-z_]+/, live.running);
   const { url, headers, ...rest } = formatted(roll, requestFor(roll, route));
@@ -234,7 +234,7 @@ test("WebSockets: terminals, sessions and services, whatever is sent on them", {
   expect(opened - before, "terminals that were opened").toBeGreaterThan(SOCKETS / 2);
 });
 
-/** What comes back. The other end closes it, or this one does a moment after its frames were taken: by saying so, or without a word. */
+/** Returns the answer. The server closes the connection, or the client does after its frames were sent, with or without a close frame. */
 function socket(path: string, frames: Uint8Array, way: number): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = "";
@@ -254,7 +254,7 @@ function socket(path: string, frames: Uint8Array, way: number): Promise<string> 
         if (way === 0) line.write(Buffer.from([0x88, 0x80, 0, 0, 0, 0]));
         if (way === 1) line.end();
         if (way === 2) setTimeout(() => line.destroy(), 20);
-        // The length of what was cut off is waited for.
+        // The server waits for the rest of a truncated frame.
         setTimeout(() => line.destroy(), 60).unref();
       });
     });

@@ -1,16 +1,15 @@
-// Something to find for requests that are made by chance: work that runs, is held, waits for other work, is one of many or a service
-// of its own, and a session. What was there before is named no longer. The requests decide what becomes of it; they may have changed
-// quotas and queues before, so each round has a tenant and a vCluster of its own.
+// Objects for generated requests: running, held and dependent work, a task group, a service and a session. Each round
+// has its own tenant and vCluster, since earlier requests may have changed quotas and queues.
 
 import type { MemoryPlane } from "../memory-plane.ts";
 
-/** Answers with the body, which must be a good one. */
+/** Returns the body of a successful answer. */
 export type Submit = (path: string, body: object) => Promise<Readonly<Record<string, unknown>>>;
 
 export interface Live {
-  /** Of everything that is there, as requests name it. */
+  /** The names of all objects. */
   readonly ids: readonly string[];
-  /** Runs, with a session. */
+  /** A running allocation with a session. */
   readonly session: string;
   readonly running: string;
   readonly service: string;
@@ -20,7 +19,7 @@ let rounds = 0;
 
 export async function furnish(plane: MemoryPlane, submit: Submit, port = 8_080): Promise<Live> {
   rounds += 1;
-  // The nodes of the round before may be drained, disabled or full.
+  // The nodes of the previous round may be drained, disabled or full.
   const nodes = [1, 2, 3, 4, 5].map((n) => `r${rounds}n${n}`);
   for (const node of nodes) plane.addNode(node);
   const [n1 = "", n2 = "", n3 = "", n4 = ""] = nodes;

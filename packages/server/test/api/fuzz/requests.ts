@@ -1,4 +1,4 @@
-// Requests for every route: the path with its parameters, a query or a body, now and then broken as clients break them.
+// Requests for every route: the path with its parameters, a query or a body, some of them malformed.
 
 import { isFlat, type Json, type Route } from "@lattice/wire";
 import { jsonFor, pick, type Roll, textFor } from "./values.ts";
@@ -10,9 +10,9 @@ export interface FuzzRequest {
   readonly payload?: string | Buffer;
 }
 
-/** Reading them takes long, or waits for what never comes. */
+/** Slow, or waiting for an event that never comes. */
 const HARMLESS: Readonly<Record<string, readonly string[]>> = {
-  // A backup that is written has a name per second.
+  // Backups are named by the second.
   CreateBackup: ["destination"],
 };
 
@@ -33,7 +33,7 @@ export function requestFor(roll: Roll, route: Route): FuzzRequest {
   };
 }
 
-/** A stream in one of the forms that there are, or in one that there is not. */
+/** A stream in a valid or an invalid format. */
 export function formatted(roll: Roll, request: FuzzRequest): FuzzRequest {
   const accept = pick(roll, ["text/event-stream", "application/x-ndjson", "text/plain", "*/*", "", "image/png"]);
   const format = roll(8) === 0 ? pick(roll, ["sse", "ndjson", "raw", "xml", ""]) : null;
@@ -69,13 +69,13 @@ function withBody(roll: Roll, route: Route, url: string, fields: Readonly<Record
   return { method: route.httpMethod, url, headers, payload: roll(20) === 0 ? broken(roll, whole) : whole };
 }
 
-/** Small, and deeper than a stack. */
+/** Small, but deeper than a stack. */
 const nested = (roll: Roll): Pick<FuzzRequest, "headers" | "payload"> => ({
   headers: { ...headersFor(roll), "content-type": "application/yaml" },
   payload: pick(roll, ["[", "{", "{a: ", "- ", "? ", "{? [", "- {a: "]).repeat(1_000 + roll(20_000)),
 });
 
-/** A submission has a short form as well. */
+/** A submission also has a short form. */
 function shortened(roll: Roll, fields: Readonly<Record<string, unknown>>): unknown {
   const { allocation, ...rest } = fields as { readonly allocation?: Json };
   if (allocation === undefined || roll(2) === 0) return fields;

@@ -1,5 +1,5 @@
-// Streams over HTTP on connections that are kept: the answer is its status. What goes on after that is left at once, after its first
-// words, or soon, because some have nothing to say.
+// Streams over pooled HTTP connections; the result is the status. A stream is closed after its first bytes, or soon if
+// it stays silent.
 
 import { Agent, type IncomingMessage, request as openRequest } from "node:http";
 import type { FuzzRequest } from "./requests.ts";
@@ -10,12 +10,12 @@ export interface StreamAnswer {
 }
 
 export interface StreamClient {
-  /** Rejects when there is no answer. */
+  /** Rejects without an answer. */
   ask(request: FuzzRequest, leave: "at once" | "later"): Promise<StreamAnswer>;
   close(): void;
 }
 
-/** For the first words of those that have some. */
+/** Time for the first bytes. */
 const PATIENCE_MS = 5;
 
 export function streamClient(rest: string, atOnce: number): StreamClient {

@@ -1,5 +1,5 @@
-// Values for the fields of a message, from its schema: likely ones, the ends of ranges, wrong types, fields that do not
-// exist. As JSON for REST; as messages, where a type cannot be wrong, for gRPC.
+// Values for the fields of a message, from its schema: plausible ones, ends of ranges, wrong types, unknown fields. As
+// JSON for REST; as messages, which have no wrong types, for gRPC.
 
 import { create, type DescField, type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
 
@@ -18,7 +18,7 @@ export function dice(seed: number): Roll {
   };
 }
 
-/** Ids that are there, that could be, and that never are. */
+/** Ids that exist, that could exist, and that are invalid. */
 export const IDS: readonly [string, ...string[]] = [
   "1",
   "2",
@@ -95,7 +95,7 @@ const NUMBERS: readonly [number, ...number[]] = [
 const WRONG_NUMBERS: readonly [unknown, ...unknown[]] = [-1, 1.5, 2 ** 32, 2 ** 53, 1e308, "7", "", true, null];
 
 let live: readonly string[] = [];
-/** What is really there now; from then on a good part of all names is one of these. */
+/** Sets the existing objects; a part of all names is then one of these. */
 export function nameLive(ids: readonly string[]): void {
   live = ids;
 }

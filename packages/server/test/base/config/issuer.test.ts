@@ -1,4 +1,4 @@
-// An identity provider that is asked in the clear is said at start: tokens are only as good as the keys that come from it.
+// An identity provider without TLS gives a warning at start: tokens are only as trustworthy as the provider's keys.
 
 import { pino } from "pino";
 import { expect, test } from "vitest";

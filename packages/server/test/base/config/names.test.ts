@@ -1,4 +1,4 @@
-// Keys that the documentation of the system names: each is known, under this name or its first one, or is refused with where to look.
+// Keys in the documentation of the system: each is known, by its main name or an alias, or is refused with a hint.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -33,7 +33,7 @@ const documentOf = (key: string, value: unknown): object =>
     .reverse()
     .reduce<unknown>((inner, name) => ({ [name]: inner }), value) as object;
 
-describe("taken", () => {
+describe("accepted", () => {
   const taken: readonly (readonly [key: string, value: unknown, beside?: object])[] = [
     ["quorum.node_id", 1],
     ["quorum.data_dir", "/var/lib/lattice/raft"],
@@ -75,28 +75,28 @@ describe("taken", () => {
   });
 });
 
-describe("refused, with what to do", () => {
+describe("refused, with a hint", () => {
   test.each<readonly [string, unknown, RegExp]>([
     ["api.oidc_hmac_secret", "dev-secret-only", /env:\/\/NAME/],
     ["storage.s3_endpoint", "https://s3.example.com", /logs\.store/],
     ["storage.nfs_path", "/nfs", /logs\.store/],
-    ["federation.enabled", true, /joins no sites/],
-    ["accounting.enabled", true, /no accounting system/],
-    ["accounting.provider", "waldur", /no accounting system/],
-    ["accounting.waldur.api_url", "https://waldur.example.com/api/", /no accounting system/],
-    ["accounting.waldur.token_secret_ref", "env://NOT_THERE", /no accounting system/],
-    ["accounting.waldur.push_interval_seconds", 60, /no accounting system/],
-    ["accounting.waldur.buffer_size", 10_000, /no accounting system/],
-    ["accounting.waldur.disk_buffer_path", "/var/lib/lattice/accounting-wal", /no accounting system/],
-    ["accounting.waldur.disk_buffer_max_events", 100_000, /no accounting system/],
-    ["waldur.token_secret_ref", "env://NOT_THERE", /no accounting system/],
-    ["vast.credentials_ref", "env://NOT_THERE", /no storage appliance/],
+    ["federation.enabled", true, /does not support federation/],
+    ["accounting.enabled", true, /does not support accounting systems/],
+    ["accounting.provider", "waldur", /does not support accounting systems/],
+    ["accounting.waldur.api_url", "https://waldur.example.com/api/", /does not support accounting systems/],
+    ["accounting.waldur.token_secret_ref", "env://NOT_THERE", /does not support accounting systems/],
+    ["accounting.waldur.push_interval_seconds", 60, /does not support accounting systems/],
+    ["accounting.waldur.buffer_size", 10_000, /does not support accounting systems/],
+    ["accounting.waldur.disk_buffer_path", "/var/lib/lattice/accounting-wal", /does not support accounting systems/],
+    ["accounting.waldur.disk_buffer_max_events", 100_000, /does not support accounting systems/],
+    ["waldur.token_secret_ref", "env://NOT_THERE", /does not support accounting systems/],
+    ["vast.credentials_ref", "env://NOT_THERE", /does not support storage appliances/],
     ["telemetry.prod_interval_seconds", 30, /heartbeat_interval/],
     ["telemetry.mode", "prod", /lattice telemetry/],
     ["quorum.bind_network", "hsn", /api\.grpc_listen/],
     ["node_agent.bind_network", "hsn", /--peer-listen/],
     ["raft.snapshot_retention_count", 5, /last 5/],
-    ["sensitive.wipe_timeout", "30m", /wipes no nodes/],
+    ["sensitive.wipe_timeout", "30m", /does not wipe nodes/],
     ["partition_mapping", { normal: "hpc-batch" }, /etc\/lattice\/compat\.yaml/],
     ["qos_mapping", { low: 1 }, /etc\/lattice\/compat\.yaml/],
   ])("%s", (key, value, words) => {
@@ -106,7 +106,7 @@ describe("refused, with what to do", () => {
   });
 });
 
-describe("a second name", () => {
+describe("an alias", () => {
   test("an alias means the same as the main name", () => {
     const named = (document: object) => load(document).rateLimits;
     expect(named({ rate_limit: { attach_max_concurrent: 7 } })).toEqual(
@@ -118,10 +118,10 @@ describe("a second name", () => {
 
   test("an alias together with the main name is refused", () => {
     expect(problemsOf({ rate_limit: { compare_per_minute: 1 }, rate_limits: { compare_per_minute: 2 } })).toEqual([
-      "rate_limit: is another name of rate_limits: write one of them",
+      "rate_limit: is an alias of rate_limits: use one of them",
     ]);
     expect(problemsOf({ telemetry: { tsdb_endpoint: "http://a:1", store_url: "http://b:1" } })).toEqual([
-      "telemetry.tsdb_endpoint: is another name of telemetry.store_url: write one of them",
+      "telemetry.tsdb_endpoint: is an alias of telemetry.store_url: use one of them",
     ]);
   });
 

@@ -14,7 +14,7 @@ const path = fileAt("config/production.yaml");
 test.each([
   ["config/production.yaml", productionYaml()],
   ["docs/reference/settings.md", settingsPage()],
-])("%s is what the table prints", (name, text) => {
+])("%s is up to date with the table", (name, text) => {
   if (process.env.UPDATE === "1") writeFileSync(fileAt(name), text);
   expect(readFileSync(fileAt(name), "utf8")).toBe(text);
 });

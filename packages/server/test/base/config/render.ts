@@ -1,7 +1,7 @@
 // Prints the table of settings: config/production.yaml, which lists every option, and the reference page.
 
 import { stringify } from "yaml";
-import { isSetting, type Section, type Setting } from "../../../src/base/config/setting.ts";
+import { isSetting, type Section, type SettingRow } from "../../../src/base/config/setting.ts";
 import { SECTION_DOCS, TABLE } from "../../../src/base/config/table/index.ts";
 
 /** What a production server sets instead of the default. */
@@ -29,7 +29,7 @@ export function productionYaml(): string {
   return `${[YAML_HEAD.trimEnd(), ...sections].join("\n\n")}\n`;
 }
 
-function yamlOf(section: Setting | Section, at: string): readonly string[] {
+function yamlOf(section: SettingRow | Section, at: string): readonly string[] {
   const indent = "  ".repeat(at.split(".").length);
   return Object.entries(section as Section).flatMap(([name, node]) => {
     const key = `${at}.${name}`;
@@ -40,8 +40,8 @@ function yamlOf(section: Setting | Section, at: string): readonly string[] {
   });
 }
 
-/** The default stands on a line of its own unless all of it fits behind the text. */
-function documented(node: Setting, indent: string): readonly string[] {
+/** The default is on its own line unless it fits after the text. */
+function documented(node: SettingRow, indent: string): readonly string[] {
   const preset = `Default: ${node.preset === null ? node.unset : flow(node.preset)}`;
   const lines = comment(node.doc, indent);
   const last = `${lines.at(-1) ?? ""} ${preset}`;
@@ -80,7 +80,7 @@ export function settingsPage(): string {
   return `${[PAGE_HEAD.trimEnd(), ...sections].join("\n\n")}\n`;
 }
 
-const rowsBelow = (section: Setting | Section, at: string): readonly string[] =>
+const rowsBelow = (section: SettingRow | Section, at: string): readonly string[] =>
   Object.entries(section as Section).flatMap(([name, node]) => {
     const key = `${at}.${name}`;
     if (!isSetting(node)) return rowsBelow(node, key);

@@ -1,5 +1,5 @@
-// Secrets by reference from a Vault that answers, is sealed for a while, refuses, points elsewhere or is something
-// else: the server has the secret, or says why not, and never says the secret.
+// Secrets from a Vault that answers, is sealed for a while, refuses, redirects or is another program: the server gets
+// the secret or reports the reason, and never logs the secret.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -36,7 +36,7 @@ test("an unavailable secret is reported without its value", async () => {
   expect(await fetchSecret(access, "vault://lattice/hmac")).toBe(SECRET);
   expect(await fetchSecret(access, "vault://lattice/hmac#short")).toBe("short");
   for (const [reference, change, why] of [
-    ["vault://lattice/hmac", { token: "s.bad" }, /does not let this token/],
+    ["vault://lattice/hmac", { token: "s.bad" }, /Vault token may not read it/],
     ["vault://lattice/nothing", {}, /no such secret/],
     ["vault://lattice/hmac#number", {}, /no text under "number"/],
     ["vault://../../sys/seal", {}, /not a path in Vault/],
@@ -45,7 +45,7 @@ test("an unavailable secret is reported without its value", async () => {
     expect(failed).toMatch(why);
     expect(failed).not.toContain(SECRET);
   }
-  await expect(fetchSecret(await vault("odd"), "vault://lattice/hmac")).rejects.toThrow(/not a key-value store/);
+  await expect(fetchSecret(await vault("odd"), "vault://lattice/hmac")).rejects.toThrow(/not of a key-value store/);
 });
 
 test("redirects of Vault are not followed, and an unreachable Vault is given up", async () => {
@@ -53,7 +53,7 @@ test("redirects of Vault are not followed, and an unreachable Vault is given up"
   const away = { address: "http://127.0.0.1:9", token: "s.good", mount: "secret", namespace: "" };
   await expect(fetchSecret(away, "vault://lattice/hmac")).rejects.toThrow(/127\.0\.0\.1:9 does not answer/);
   await expect(fetchVaultSecrets("x: vault://a", {})).rejects.toThrow(/VAULT_ADDR/);
-  // Examples in comments, nothing at all, and what loading refuses in its own words.
+  // Examples in comments, no text, and text that loading refuses.
   for (const text of ["x: 1 # vault://a\n#y: vault://b", "", "x: [", "{ y: &a [*a] }"])
     await expect(fetchVaultSecrets(text, {})).resolves.toBeUndefined();
   await expect(fetchVaultSecrets("x: vault://a", { VAULT_ADDR: "http://127.0.0.1:9" })).rejects.toThrow(/VAULT_TOKEN/);

@@ -1,4 +1,4 @@
-// What failures are watched by: each counted once, by its cause.
+// Metrics of failures: each counted once, by its cause.
 
 import type { Event } from "@lattice/core";
 import { Registry } from "prom-client";

@@ -1,4 +1,4 @@
-// The page of all metrics in the docs names those of a server as they are.
+// The reference page lists the metrics of a server.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

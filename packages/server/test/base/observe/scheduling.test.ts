@@ -1,4 +1,4 @@
-// The scheduler's figures, under the names that dashboards and alarms are written for.
+// Metrics of the scheduler, under the names that dashboards and alerts use.
 
 import type { AllocationId, NodeId, Placement } from "@lattice/core";
 import { attempt } from "@lattice/core";
@@ -33,7 +33,7 @@ test("a plan is counted placement by placement", () => {
   expect(whole).toEqual({ accepted: 0, backfilled: 0, rejected: new Map([["stale_plan", 4]]) });
 });
 
-test("the chapter's names and labels are there", async () => {
+test("the documented names and labels exist", async () => {
   const metrics = createMetrics();
   metrics.schedulingCycle("batch", 0.02, 0.004);
   metrics.estimateError("batch", "first", 70);

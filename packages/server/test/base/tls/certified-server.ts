@@ -1,4 +1,4 @@
-// The files of a cluster's own certificate authority and of one server, s1, in a folder of their own, and what the server reads from them.
+// The files of a certificate authority and of one server, s1, in a temporary directory, and the server's TLS source.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ export interface CertifiedServer {
   readonly authority: Pem;
   readonly config: TlsConfig;
   readonly tls: TlsSource;
-  /** Where a file of that name is, or would be. */
+  /** The path of a file with that name. */
   readonly file: (name: string) => string;
   close(): void;
 }

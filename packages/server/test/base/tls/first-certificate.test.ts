@@ -1,5 +1,5 @@
-// Who gets a first certificate for a token: the node it is for, once, with a key that is there, and not while an agent of
-// that name is connected; and it is written down before it is given out.
+// First certificates for a token: only for the node of the token, once, with a proof of the key, and not while an agent
+// of that name is connected; the audit record is written first.
 
 import { generateKeyPairSync, type KeyObject, sign, X509Certificate } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
@@ -38,7 +38,7 @@ function authorityFor(change: Partial<FirstOptions> = {}) {
       refusal: (_call, node) => (node === "n1" ? null : `the token is for n1, the hello for ${node}`),
     },
     connected: () => false,
-    writeDown: async (user, details) => {
+    audit: async (user, details) => {
       written.push({ user, ...details });
       return { outcome: { kind: "accepted", id: null } as never, index: logIndex(1) };
     },
@@ -65,7 +65,7 @@ test("the node of a token gets a certificate for its name and key, with an audit
   const { ask, written, counted } = authorityFor();
   const given = new X509Certificate(await ask({ keys }));
   expect(given.subject.split("\n")).toEqual(["CN=n1.alps.lattice.internal", "OU=agent"]);
-  // Nothing that a server could be taken for.
+  // It cannot be used as a server certificate.
   expect(given.subjectAltName).toBe("URI:spiffe://alps/agent/n1");
   expect(given.checkPrivateKey(keys.privateKey)).toBe(true);
   expect(given.verify(new X509Certificate(server.authority.cert).publicKey)).toBe(true);
@@ -77,12 +77,12 @@ test("the node of a token gets a certificate for its name and key, with an audit
 test("other callers are refused without an audit record", async () => {
   const cases: readonly (readonly [Partial<FirstOptions>, Asked, RegExp])[] = [
     [{}, { node: "n2" }, /token is for n1/],
-    [{}, { node: "../n1" }, /not the name of a node/],
+    [{}, { node: "../n1" }, /not a valid node name/],
     [{ guard: { tokenOf: () => null, refusal: () => null } }, {}, /renews it/],
     [{ connected: () => true }, {}, /connected already/],
     [{ tls: null }, {}, /does not issue/],
-    [{}, { proofBy: keysOf().privateKey }, /not made with the new key/],
-    [{}, { keys: generateKeyPairSync("rsa", { modulusLength: 1024 }) }, /elliptic curve/],
+    [{}, { proofBy: keysOf().privateKey }, /not signed with the new key/],
+    [{}, { keys: generateKeyPairSync("rsa", { modulusLength: 1024 }) }, /elliptic-curve/],
   ];
   for (const [change, asked, words] of cases) {
     const { ask, written, counted } = authorityFor(change);
@@ -93,14 +93,14 @@ test("other callers are refused without an audit record", async () => {
 });
 
 test("without an audit record no certificate is issued", async () => {
-  const { ask } = authorityFor({ writeDown: () => Promise.reject(new Error("no server leads")) });
+  const { ask } = authorityFor({ audit: () => Promise.reject(new Error("no server leads")) });
   expect(await ask()).toMatch(/^refused/);
 });
 
 test("repeated requests are rate-limited", async () => {
   const { ask, clock } = authorityFor();
   expect(await ask()).toContain("BEGIN CERTIFICATE");
-  expect(await ask()).toMatch(/just now/);
+  expect(await ask()).toMatch(/a moment ago/);
   await clock.advance(10_000);
   expect(await ask()).toContain("BEGIN CERTIFICATE");
 });

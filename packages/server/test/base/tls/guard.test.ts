@@ -1,5 +1,5 @@
-// Whom a certificate is for, and what follows: a node speaks for itself alone, a person's certificate speaks for no
-// node, and what another server vouches for counts only with the servers' token.
+// The identity of a certificate: a node's certificate is valid for that node only, a user's for no node, and a
+// forwarded identity only with the servers' token.
 
 import type { PeerCertificate } from "node:tls";
 import { Metadata } from "@grpc/grpc-js";
@@ -11,7 +11,7 @@ import { guardedByCertificate } from "../../../src/peers/guard.ts";
 const certificate = (CN: string, OU = "", subjectaltname = ""): PeerCertificate =>
   ({ subject: { CN, ...(OU === "" ? {} : { OU }) }, subjectaltname }) as unknown as PeerCertificate;
 
-test("names: by the site's form, bare, or by SPIFFE; dots in a node's name are its own", () => {
+test("names: in the form of the site, bare, or SPIFFE; the name of a node may contain dots", () => {
   expect(bearerOf(certificate("x1000c0s0b0n0.alps.lattice.internal", "agent")).names).toEqual(["x1000c0s0b0n0"]);
   expect(bearerOf(certificate("rack.1.node.alps.lattice.internal")).names).toEqual(["rack.1.node"]);
   expect(bearerOf(certificate("nid001", "", "DNS:a, URI:spiffe://alps/agent/nid002")).names).toEqual([
@@ -92,7 +92,9 @@ test("server certificates are neither those of agents nor of users", () => {
     return errors;
   };
   expect(ask(certificate("s2.alps.lattice.internal", "server"))).toEqual([]);
-  expect(ask(certificate("n1.alps.lattice.internal", "agent"))).toEqual([expect.stringContaining("that of a agent")]);
-  expect(ask(undefined)).toEqual([expect.stringContaining("by certificates")]);
+  expect(ask(certificate("n1.alps.lattice.internal", "agent"))).toEqual([
+    expect.stringContaining("is of kind agent, not server"),
+  ]);
+  expect(ask(undefined)).toEqual([expect.stringContaining("must present a certificate")]);
   expect(propose).toHaveBeenCalledOnce();
 });

@@ -1,5 +1,5 @@
-// Whose certificate is followed by another, and whose is not: the name stays, the key is shown to be there, and neither
-// a foreign, an ended nor a revoked one counts.
+// Renewal of certificates: the name stays, the key is proved, and foreign, expired and revoked certificates are
+// refused.
 
 import { generateKeyPairSync, type KeyObject, sign, X509Certificate } from "node:crypto";
 import { writeFileSync } from "node:fs";
@@ -39,7 +39,7 @@ afterAll(() => server.close());
 const agentOf = (name: string, by: Pem, lifetimeMs = DAY) =>
   issue(by, { name, kind: "agent", site: "alps", hosts: [], lifetimeMs });
 
-/** As a listener shows it. */
+/** As a listener reports it. */
 function shownAs(pem: string): PeerCertificate {
   const { subject, serialNumber, raw, subjectAltName } = new X509Certificate(pem);
   const field = (name: string) => new RegExp(`^${name}=(.*)$`, "m").exec(subject)?.[1];
@@ -100,12 +100,12 @@ test("a valid certificate is renewed with the same name for the presented key", 
 test("renewal is refused for another node, another authority and after expiry", async () => {
   const { cert } = await agentOf("n1", authority);
   expect(await outcome({ shown: cert, node: "n2" })).toMatch(/certificate is for n1/);
-  expect(await outcome({ shown: cert, node: "../n1" })).toMatch(/not the name of a node/);
-  expect(await outcome({ shown: null })).toMatch(/still good/);
+  expect(await outcome({ shown: cert, node: "../n1" })).toMatch(/not a valid node name/);
+  expect(await outcome({ shown: null })).toMatch(/valid certificate/);
   expect(await outcome({ shown: cert, known: false })).toMatch(/no node "n1"/);
-  expect(await outcome({ shown: cert, nowMs: Date.now() + 2 * DAY })).toMatch(/has ended/);
+  expect(await outcome({ shown: cert, nowMs: Date.now() + 2 * DAY })).toMatch(/has expired/);
   const foreign = await makeAuthority("alps", DAY);
-  expect(await outcome({ shown: (await agentOf("n1", foreign)).cert })).toMatch(/another authority/);
+  expect(await outcome({ shown: (await agentOf("n1", foreign)).cert })).toMatch(/Another authority/);
   const person = await issue(authority, { name: "n1", kind: "client", site: "alps", hosts: [], lifetimeMs: DAY });
   expect(await outcome({ shown: person.cert })).toMatch(/belongs to a client/);
   expect(await outcome({ shown: cert, source: null })).toMatch(/does not renew/);
@@ -114,16 +114,16 @@ test("renewal is refused for another node, another authority and after expiry", 
 test("a renewal needs a strong key", async () => {
   const { cert } = await agentOf("n1", authority);
   const another = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
-  expect(await outcome({ shown: cert, proofBy: another })).toMatch(/not made with the new key/);
+  expect(await outcome({ shown: cert, proofBy: another })).toMatch(/not signed with the new key/);
   const weak = generateKeyPairSync("rsa", { modulusLength: 1024 });
-  expect(await outcome({ shown: cert, keys: weak })).toMatch(/elliptic curve/);
+  expect(await outcome({ shown: cert, keys: weak })).toMatch(/elliptic-curve/);
 });
 
 test("repeated renewals are rate-limited", async () => {
   const { cert } = await agentOf("n1", authority);
   const { renew } = renewalFor({ shown: cert });
   expect(await ask(renew, { shown: cert })).toContain("BEGIN CERTIFICATE");
-  expect(await ask(renew, { shown: cert })).toMatch(/just now/);
+  expect(await ask(renew, { shown: cert })).toMatch(/a moment ago/);
 });
 
 test("a revoked certificate is refused, and its open streams end", async () => {
@@ -153,7 +153,7 @@ test("a revoked certificate is refused, and its open streams end", async () => {
   expect(errors).toEqual([expect.stringMatching(/^n7: .*revoked/)]);
   await open("n7 again", cert);
   expect([connect.mock.calls.length, errors.length]).toEqual([2, 2]);
-  // Nor does what followed it count.
+  // Nor is a renewal of it valid.
   const { publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const spki = publicKey.export({ type: "spki", format: "der" });
   const old = new X509Certificate(cert).raw;
@@ -172,7 +172,7 @@ test("mismatched authority files stop the start, with the file's name", async ()
   await expect(opened({ crl: server.file("none") })).rejects.toThrow(/api.tls_crl: .* cannot be read/);
   writeFileSync(server.file("empty"), "");
   await expect(opened({ crl: server.file("empty") })).rejects.toThrow(/api.tls_crl/);
-  await expect(opened({ ca: server.file("empty") })).rejects.toThrow(/api.tls_ca: .* not what it should be/);
+  await expect(opened({ ca: server.file("empty") })).rejects.toThrow(/api.tls_ca: .* is not a valid PEM file/);
   const foreign = await makeAuthority("alps", DAY);
   writeFileSync(server.file("foreign.crl"), await writeRevocations(foreign, []));
   await expect(opened({ crl: server.file("foreign.crl") })).rejects.toThrow(/not signed by the authority/);

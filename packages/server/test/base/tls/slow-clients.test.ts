@@ -20,7 +20,7 @@ import { methodOf } from "../../api/clients.ts";
 import { memoryPlane } from "../../api/memory-plane.ts";
 
 const DAY = 86_400_000;
-/** A slow machine takes its time. */
+/** Allows for slow machines. */
 const WITHIN_MS = 120_000;
 const dir = mkdtempSync(join(tmpdir(), "lattice-slow-"));
 const plane = memoryPlane();
@@ -70,7 +70,7 @@ function drip(to: Dripped, text: string): void {
   to.once("close", () => clearInterval(timer));
 }
 
-/** Everything that the other end says until it closes. */
+/** Everything that the other end sends until it closes. */
 function untilClosed(socket: ReturnType<typeof connect>): Promise<string> {
   return new Promise((resolve) => {
     let text = "";
@@ -132,28 +132,32 @@ test.each(PORTS)(
   },
 );
 
-test.each(PORTS)("the port of %s: HTTP/1.1 byte by byte, headers and body", { timeout: WITHIN_MS }, async (_, port) => {
-  const before = plane.hash();
-  const slow = async (begin: string): Promise<string> => {
-    const socket = await greeted(port(), "http/1.1");
-    const said = untilClosed(socket);
-    if (begin !== "") socket.write(begin);
-    if (begin !== "") drip(socket, "x");
-    return said;
-  };
-  const type = "host: localhost\r\ncontent-type: application/json\r\ncontent-length: 100000";
-  const [, headers, body] = await Promise.all([
-    slow(""),
-    slow("GET /healthz HTTP/1.1\r\nhost: localhost\r\n"),
-    slow(`POST /api/v1/allocations HTTP/1.1\r\n${type}\r\n\r\n{`),
-    othersAreServed(),
-  ]);
-  for (const said of [headers, body]) expect(said).toMatch(/^HTTP\/1.1 504 [\s\S]*"deadline_exceeded"/);
-  expect(plane.hash()).toBe(before);
-  await othersAreServed();
-});
+test.each(PORTS)(
+  "the port of %s: HTTP/1.1 byte by byte, headers and body, is refused",
+  { timeout: WITHIN_MS },
+  async (_, port) => {
+    const before = plane.hash();
+    const slow = async (begin: string): Promise<string> => {
+      const socket = await greeted(port(), "http/1.1");
+      const said = untilClosed(socket);
+      if (begin !== "") socket.write(begin);
+      if (begin !== "") drip(socket, "x");
+      return said;
+    };
+    const type = "host: localhost\r\ncontent-type: application/json\r\ncontent-length: 100000";
+    const [, headers, body] = await Promise.all([
+      slow(""),
+      slow("GET /healthz HTTP/1.1\r\nhost: localhost\r\n"),
+      slow(`POST /api/v1/allocations HTTP/1.1\r\n${type}\r\n\r\n{`),
+      othersAreServed(),
+    ]);
+    for (const said of [headers, body]) expect(said).toMatch(/^HTTP\/1.1 504 [\s\S]*"deadline_exceeded"/);
+    expect(plane.hash()).toBe(before);
+    await othersAreServed();
+  },
+);
 
-test("gRPC: a connection that says nothing after its handshake, and a message byte by byte", {
+test("gRPC: an idle connection after its handshake, and a message byte by byte, are closed", {
   timeout: WITHIN_MS,
 }, async () => {
   const before = plane.hash();
@@ -164,7 +168,7 @@ test("gRPC: a connection that says nothing after its handshake, and a message by
   await othersAreServed();
 });
 
-/** How the call ends. */
+/** The end of the call. */
 async function slowMessage(): Promise<string> {
   const session = connectHttp2(`https://${api.grpcAddress}`, { ca: authority.cert });
   session.on("error", () => undefined);

@@ -1,5 +1,5 @@
-// Commands become entries: batched while a write is in flight, numbered, stamped and chained; the
-// outcome comes only once durable and applied; a refused write leaves nothing behind.
+// Commands become entries: batched during a write, numbered, stamped and chained. Outcomes come from durable, applied
+// entries only, and a refused write leaves nothing behind.
 
 import {
   type Command,
@@ -115,7 +115,7 @@ describe("sequencer", () => {
     expect(second.at).toBe(first.at);
   });
 
-  it("answers 503 when the disk is full, changes nothing, and goes on when there is space again", async () => {
+  it("answers 503 when the disk is full, changes nothing, and continues when there is space again", async () => {
     let full = true;
     const { sequencer, replica } = await setUp({
       beforeAppend: () => {
@@ -132,7 +132,7 @@ describe("sequencer", () => {
     expect([...replica.view.tenants()].map((one) => one.id)).toEqual(["kept"]);
   });
 
-  it("hands nobody the outcomes of an entry that was said to have failed and came through", async () => {
+  it("gives no command the outcomes of an entry whose append reported a failure but succeeded", async () => {
     const [applied, second] = [latch(), latch()];
     let appends = 0;
     const inner = openMemoryLog({
@@ -161,7 +161,7 @@ describe("sequencer", () => {
       problem: { code: "log_unavailable" },
     });
     const other = sequencer.propose(tenant("other"));
-    // The first entry takes the index that the second one was given.
+    // The first entry takes the index that the second one has.
     applied.resolve();
     await replica.waitFor(1 as LogIndex, AbortSignal.timeout(60_000));
     second.resolve();
@@ -187,7 +187,7 @@ describe("sequencer", () => {
 });
 
 describe("a batch that is too large for one entry", () => {
-  it("is written in parts, and only what is too large by itself is refused", async () => {
+  it("is split, and only a command that is too large by itself is refused", async () => {
     const { replica, sequencer } = await setUpOn(openMemoryLog({ maxEntryBytes: 4_000 }));
     const described = (id: string, length: number): Command =>
       ({ ...tenant(id), description: "x".repeat(length) }) as Command;
@@ -204,7 +204,7 @@ describe("a batch that is too large for one entry", () => {
 });
 
 describe("a replica that cannot follow the log", () => {
-  it("says so and refuses to be saved", async () => {
+  it("fails and cannot be saved", async () => {
     const log = openMemoryLog();
     const replica = await openReplica(log, () => {});
     const leadership = await log.campaign("s1", new AbortController().signal);

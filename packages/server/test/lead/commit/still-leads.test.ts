@@ -1,4 +1,4 @@
-// Whether a server leads yet: the log's end is read up to, and neither another's entry there nor an answer that took long will do.
+// The leadership check: reads to the end of the log; an entry of a later term or a late answer means no.
 import { type Instant, logIndex, term } from "@lattice/core";
 import { expect, test } from "vitest";
 import { type Clock, systemClock } from "../../../src/base/clock.ts";
@@ -6,8 +6,8 @@ import { stillLeads } from "../../../src/lead/commit/still-leads.ts";
 
 const never = new AbortController().signal;
 
-/** Where the log ends, by whose term, and how long it takes to say so. */
-function standing({ endsIn = 4, tookMs = 0, head = async () => logIndex(9) }) {
+/** A log with its end, the term of its last entry, and the time of an answer. */
+function check({ endsIn = 4, tookMs = 0, head = async () => logIndex(9) }) {
   let at = 0;
   let applied = { index: logIndex(7), term: term(4), hash: "", at: 0 as Instant };
   const clock = { ...systemClock, worked: () => at } as Clock;
@@ -21,17 +21,17 @@ function standing({ endsIn = 4, tookMs = 0, head = async () => logIndex(9) }) {
   return { log: { head }, replica, term: term(4), clock };
 }
 
-test("one whose term the log ends in leads, and so does one that has written nothing yet", async () => {
-  expect(await stillLeads(standing({}), never)).toBe(true);
-  expect(await stillLeads(standing({ endsIn: 3 }), never)).toBe(true);
+test("a server leads while the log ends in its term or in an earlier one", async () => {
+  expect(await stillLeads(check({}), never)).toBe(true);
+  expect(await stillLeads(check({ endsIn: 3 }), never)).toBe(true);
 });
 
-test("one that finds a later term in the log does not", async () => {
-  expect(await stillLeads(standing({ endsIn: 5 }), never)).toBe(false);
+test("a server that finds a later term in the log does not lead", async () => {
+  expect(await stillLeads(check({ endsIn: 5 }), never)).toBe(false);
 });
 
-test("one that was held up, cannot reach the log, or is being stopped cannot know", async () => {
-  expect(await stillLeads(standing({ tookMs: 100_000 }), never)).toBe(false);
-  expect(await stillLeads(standing({ head: () => Promise.reject(new Error("no answer")) }), never)).toBe(false);
-  expect(await stillLeads(standing({}), AbortSignal.abort())).toBe(false);
+test("the answer is no when it comes late, the log is unreachable, or the server stops", async () => {
+  expect(await stillLeads(check({ tookMs: 100_000 }), never)).toBe(false);
+  expect(await stillLeads(check({ head: () => Promise.reject(new Error("no answer")) }), never)).toBe(false);
+  expect(await stillLeads(check({}), AbortSignal.abort())).toBe(false);
 });

@@ -1,4 +1,4 @@
-// The broker: whom it asks for a checkpoint, in which order, and when it leaves all alone.
+// The broker: which allocations take a checkpoint, in which order, and when none does.
 
 import {
   type Allocation,
@@ -93,12 +93,12 @@ const after = (hours: number, change: Partial<BrokerInputs> = {}): BrokerInputs 
   ...change,
 });
 const asked = (state: State, inputs: BrokerInputs): string[] =>
-  decideCheckpoints(state, inputs).ask.map(({ allocation }) => allocation);
+  decideCheckpoints(state, inputs).requests.map(({ allocation }) => allocation);
 const verdicts = (state: State, inputs: BrokerInputs): string[] =>
   [...decideCheckpoints(state, inputs).judgements.values()].map(({ verdict }) => verdict);
 
-describe("whether it pays", () => {
-  it("asks every few hours on a quiet machine, and no sooner", () => {
+describe("the broker", () => {
+  it("requests a checkpoint every few hours in a quiet cluster, and no sooner", () => {
     const { state } = running([{}]);
     expect(asked(state, after(1))).toEqual([]);
     expect(asked(state, after(6.1))).toEqual(["1"]);
@@ -112,7 +112,7 @@ describe("whether it pays", () => {
     });
   });
 
-  it("asks sooner when work of a higher class waits, or a node is not well", () => {
+  it("requests sooner when work of a higher class waits, or a node is unhealthy", () => {
     const { state, apply } = running([{ class: 1 }]);
     expect(asked(state, after(3))).toEqual([]);
     apply(submitted(spec({ class: 9 })));
@@ -123,14 +123,14 @@ describe("whether it pays", () => {
     expect(asked(sick.state, after(2))).toEqual(["1"]);
   });
 
-  it("asks a last time before the walltime is over, while there is time to write", () => {
+  it("requests a last checkpoint before the walltime ends, while there is time to write", () => {
     const { state } = running([{ walltime: 3 * HOUR }]);
     expect(asked(state, after(2.5))).toEqual([]);
     expect(asked(state, after(2.95))).toEqual(["1"]);
     expect(asked(state, after(2.995))).toEqual([]);
   });
 
-  it("starts anew after each checkpoint, and learns how long one takes", () => {
+  it("counts from the last checkpoint, and uses its measured duration", () => {
     const { state, apply } = running([{}]);
     apply({
       kind: "allocation.checkpoint",
@@ -143,16 +143,16 @@ describe("whether it pays", () => {
     expect(judged).toMatchObject({ sizeBytes: 5e9, writeTime: 0, sinceLastSeconds: 3_600 });
   });
 
-  it("leaves alone those that take theirs themselves, and tells how long all would take", () => {
+  it("requests none without `auto`, and estimates the duration for all", () => {
     const { state } = running([{ auto: false }]);
-    const { judgements, ask, minutes } = decideCheckpoints(state, after(24));
-    expect([judgements.get("1" as never)?.verdict, ask]).toEqual(["not_asked", []]);
+    const { judgements, requests, minutes } = decideCheckpoints(state, after(24));
+    expect([judgements.get("1" as never)?.verdict, requests]).toEqual(["not_asked", []]);
     expect(minutes.get("1" as never)).toBeCloseTo(32 / 60);
   });
 });
 
-describe("storage", () => {
-  it("is shared out: those that gain most write first, the others wait", () => {
+describe("checkpoint storage", () => {
+  it("is shared: allocations with the largest gain write first, the others wait", () => {
     const { state, apply } = running([{ class: 5 }, { class: 1 }, { class: 5 }]);
     apply(submitted(spec({ class: 4 })));
     expect(asked(state, after(7))).toEqual(["2"]);
@@ -162,29 +162,29 @@ describe("storage", () => {
     expect(asked(state, after(7))).toEqual([]);
   });
 
-  it("that is away stops all of it, and is told to the scheduler", () => {
+  it("that is unavailable stops checkpoints, and the scheduler learns of it", () => {
     const { state } = running([{}, {}]);
     const storageError = (name: NodeId) => (name === "n1" ? "no space left" : "");
     const decided = decideCheckpoints(state, after(7, { storageError }));
     expect([...decided.cannotWrite]).toEqual(["1"]);
-    expect(decided.ask.map(({ allocation }) => allocation)).toEqual(["2"]);
+    expect(decided.requests.map(({ allocation }) => allocation)).toEqual(["2"]);
     expect(decided.judgements.get("1" as never)).toMatchObject({ verdict: "storage_away", reason: "no space left" });
   });
 });
 
-it("tells administrators of storage that is away once, and takes it back when all have spoken", () => {
+it("raises one notice while it is unavailable, and clears it when all nodes have reported", () => {
   const { state, apply } = running([{}]);
   const away = new Map([["n1" as NodeId, "no space left"]]);
   const raised = decideStorageNotice(state, away, false);
   expect(raised).toMatchObject({ notice: { text: expect.stringContaining("on n1: no space left") } });
   if (raised !== null) apply(raised);
   expect(decideStorageNotice(state, away, true)).toBeNull();
-  expect(decideStorageNotice(state, new Map(), false), "a new leader has heard nobody yet").toBeNull();
+  expect(decideStorageNotice(state, new Map(), false), "a new leader has no reports yet").toBeNull();
   expect(decideStorageNotice(state, new Map(), true)?.kind).toBe("notice.clear");
   expect(decideStorageNotice(state, new Map([["gone" as NodeId, "?"]]), true)?.kind).toBe("notice.clear");
 });
 
-it("counts a node that somebody has warned of as likelier to fail, and not one that is drained", () => {
+it("a hardware warning raises the risk of a node, a drain does not", () => {
   const chance = (...commands: readonly Command[]) => {
     const { state, apply } = running([{}]);
     for (const command of commands) apply(command);
@@ -198,7 +198,7 @@ it("counts a node that somebody has warned of as likelier to fail, and not one t
   expect(chance({ kind: "node.drain", origin, node: "n1" as NodeId, reason: "" } as unknown as Command)).toBe(usual);
 });
 
-it("gives up a checkpoint whose nodes say nothing, after all that they may grant", () => {
+it("a checkpoint without reports expires after its longest possible extension", () => {
   const { state, apply } = running([{}]);
   apply({ kind: "attempt.checkpoint", allocation: "1" as never, attempt: attempt(1), cause: "broker", message: "" });
   const look = (
@@ -207,7 +207,7 @@ it("gives up a checkpoint whose nodes say nothing, after all that they may grant
   ) => decideOverdueCheckpoints(state, { now: instant(at), seen, margin: duration(60_000) });
   const first = look(0, new Map());
   expect(first.expired).toEqual([]);
-  // Ten minutes and half as long again, five of putting it off, one for good measure.
+  // Ten minutes, an extension by half, five minutes of deferral, and one minute of margin.
   expect(look(21 * 60_000 - 1, first.seen).expired).toEqual([]);
   expect(look(21 * 60_000, first.seen).expired).toEqual([
     { kind: "checkpoint.expire", allocation: "1", attempt: 1, n: 1 },

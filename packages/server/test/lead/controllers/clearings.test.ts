@@ -1,4 +1,4 @@
-// Who is told to remove the checkpoints of what has ended: one node at a time, those where it ran first, until one has taken it on.
+// Removal of the checkpoints of finished allocations: one node at a time, those of the allocation first, until one accepts.
 
 import { type AllocationId, duration, type View } from "@lattice/core";
 import pino from "pino";
@@ -37,31 +37,31 @@ function look({ nowMs = 6_000, held = false, tries = 0, away = [], retention = 1
   });
 }
 
-test("those where it ran are told first, then the others, round and round", () => {
-  const told = [0, 1, 2, 3, 4, 5, 6].map((tries) => look({ tries, away: ["n4"] }).tell[0]?.node);
+test("the nodes of the allocation are first, then the others, in rotation", () => {
+  const told = [0, 1, 2, 3, 4, 5, 6].map((tries) => look({ tries, away: ["n4"] }).requests[0]?.node);
   expect(told).toEqual(["n2", "n3", "n1", "n2", "n3", "n1", "n2"]);
-  expect(look({ away: ["n1", "n2", "n3", "n4"] }).tell).toEqual([]);
+  expect(look({ away: ["n1", "n2", "n3", "n4"] }).requests).toEqual([]);
 });
 
-test("what is left of the retention is told; nobody is while something of it may still write", () => {
-  expect(look({}).tell).toMatchObject([{ after: 5_000 }]);
-  expect(look({ nowMs: 100_000 }).tell).toMatchObject([{ after: 0 }]);
-  expect(look({ held: true })).toEqual({ tell: [], drop: [] });
+test("the order has the remaining retention; none is sent while a process may still write", () => {
+  expect(look({}).requests).toMatchObject([{ after: 5_000 }]);
+  expect(look({ nowMs: 100_000 }).requests).toMatchObject([{ after: 0 }]);
+  expect(look({ held: true })).toEqual({ requests: [], drop: [] });
 });
 
-test("checkpoints that stay, and those for which nobody comes, are struck out", () => {
-  expect(look({ retention: 0 }).drop).toEqual([{ allocation: ID, why: "kept" }]);
-  expect(look({ nowMs: 31 * DAY }).drop).toEqual([{ allocation: ID, why: "unreachable" }]);
+test("clearings of kept or unreachable checkpoints are dropped", () => {
+  expect(look({ retention: 0 }).drop).toEqual([{ allocation: ID, reason: "kept" }]);
+  expect(look({ nowMs: 31 * DAY }).drop).toEqual([{ allocation: ID, reason: "unreachable" }]);
 });
 
-test("whoever does not answer is asked again more and more rarely", () => {
+test("an unanswered order is repeated with backoff", () => {
   let tries = nextClearingTry(undefined, 0);
   expect(tries).toEqual({ count: 1, nextMs: 5_000 });
   for (let i = 0; i < 20; i += 1) tries = nextClearingTry(tries, 0);
   expect(tries.nextMs).toBe(600_000);
 });
 
-test("a turn tells, waits for the answer, and forgets what was taken on", async () => {
+test("a run sends the order, waits for the answer, and forgets an accepted clearing", async () => {
   const [sent, proposed]: [string[], unknown[]] = [[], []];
   let waiting: readonly object[] = [clearing];
   let nowMs = 6_000;

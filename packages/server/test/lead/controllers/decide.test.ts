@@ -52,7 +52,7 @@ describe("walltime backstop", () => {
     expect(verdict.expired).toHaveLength(expired);
   });
 
-  it("counts from when this leader first saw the attempt, whatever the log says of its start", () => {
+  it("counts from when this leader first saw the attempt, not from its start in the log", () => {
     const seen = view(running(-3_600_000, 60_000), []);
     const first = decideExpired(seen, { now: instant(5_000), seen: new Map(), margin });
     expect(first).toEqual({ expired: [], seen: seenAt(5_000) });
@@ -69,7 +69,7 @@ describe("walltime backstop", () => {
   });
 });
 
-describe("orders said again", () => {
+describe("repeated orders", () => {
   it.each([
     { title: "a fresh order is left alone", state: "ordered", releasing: false, now: 14_000, overdue: 0 },
     { title: "an unanswered run order", state: "ordered", releasing: false, now: 15_000, overdue: 1 },
@@ -83,7 +83,7 @@ describe("orders said again", () => {
     expect(then.overdue).toHaveLength(overdue);
   });
 
-  it("counts from when this leader first saw the order wait, whatever the claim says, and anew for the stop", () => {
+  it("counts from when this leader first saw the order, not from the claim, and again for the stop", () => {
     const ordered = view(running(0, null, "ordered"), [claim(3_600_000, false)]);
     const stopping = view(running(0, null, "ordered"), [claim(3_600_000, true)]);
     const patience = duration(15_000);
@@ -94,7 +94,7 @@ describe("orders said again", () => {
   });
 });
 
-describe("what wakes the scheduler", () => {
+describe("wakeups of the scheduler", () => {
   it("a submission wakes its own queue, a freed node all of them, a start none", () => {
     const vcluster = "hpc-batch" as never;
     const wakeup = (event: Pick<Event, "kind"> & Partial<Event>) => wakeupOf(event as Event);

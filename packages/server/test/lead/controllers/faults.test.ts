@@ -1,4 +1,4 @@
-// Which nodes are set aside, tried again, or have been different for too long.
+// Which nodes are quarantined, probed, or drained after drift.
 
 import { duration, instant, type View } from "@lattice/core";
 import { expect, test } from "vitest";
@@ -23,7 +23,7 @@ const decide = (node: object, change: Partial<typeof FAULTS> = {}) => {
   return decideFaults(view, { now: instant(100_000), faults: { ...FAULTS, ...change } });
 };
 
-test("three failures of its own, or of three users at once, and nothing less", () => {
+test("a node is quarantined after three quick failures or failures of three users", () => {
   expect(decide({ faults: [fault(1), fault(2)] })).toEqual([]);
   expect(decide({ faults: [fault(1), fault(1), fault(1)] })).toEqual([]);
   expect(decide({ faults: [fault(1), fault(2), fault(3)] })).toMatchObject([
@@ -33,7 +33,7 @@ test("three failures of its own, or of three users at once, and nothing less", (
   expect(decide({ faults: [fault(1), fault(2), fault(3)], claims: [{}] })).toEqual([]);
 });
 
-test("what counts as quick is a setting, and whatever took longer clears the node", () => {
+test("the limit of a quick failure is a setting, and a longer run clears the node", () => {
   const after = (n: number, ms: number) => ({ ...fault(n, false), after: ms });
   expect(decide({ faults: [after(1, 9_999), after(2, 0), after(3, 5_000)] })).toHaveLength(1);
   expect(decide({ faults: [after(1, 9_999), after(2, 0), after(3, 10_000)] })).toEqual([]);
@@ -43,7 +43,7 @@ test("what counts as quick is a setting, and whatever took longer clears the nod
   ).toHaveLength(1);
 });
 
-test("what was set aside is tried again when its time has come, and what drifted goes when it was not set right", () => {
+test("a quarantined node is probed after its time, and a drifted node is quarantined after its grace", () => {
   const down = { kind: "down", cause: "quarantined", since: 0, reason: "", back: "ready" };
   expect(decide({ state: { ...down, until: 99_999 } })).toEqual([{ kind: "node.probe", node: "n1", keep: 2 }]);
   expect(decide({ state: { ...down, until: 100_001 } })).toEqual([]);
@@ -52,7 +52,7 @@ test("what was set aside is tried again when its time has come, and what drifted
   expect(decide({ drift: { expected: "a", since: 50_000 } })).toMatchObject([{ kind: "node.quarantine", until: null }]);
 });
 
-test("what drifted is drained first while it works, and sensitive nodes have less time", () => {
+test("a drifted node with work is drained first, and sensitive nodes have a shorter grace", () => {
   const drift = { expected: "a", since: 60_000 };
   expect(decide({ drift: { ...drift, since: 0 }, claims: [{}] })).toHaveLength(1);
   expect(decide({ drift: { ...drift, since: 0 }, state: { kind: "draining" } })).toEqual([]);

@@ -1,4 +1,4 @@
-// Which nodes are judged late, silent or back, from silence alone.
+// Verdicts about nodes (late, silent, heard) from the time since their heartbeats.
 
 import {
   type Duration,

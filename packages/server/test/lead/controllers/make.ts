@@ -1,4 +1,4 @@
-// Short ways to say the commands that the controllers' tests begin with.
+// Commands with which tests of controllers begin.
 
 import {
   type AllocationSpec,
@@ -30,7 +30,7 @@ export const vcluster = (name: string): Command => ({
   isDefault: true,
 });
 
-/** With four GPUs. */
+/** A node with four GPUs. */
 export const node = (name: string): Command => ({
   kind: "node.register",
   node: name as NodeId,
@@ -59,7 +59,7 @@ export interface SpecOf {
   readonly walltime?: number;
 }
 
-/** One that takes checkpoints. */
+/** A spec with checkpoints. */
 export const spec = ({ class: of = 5, auto = true, walltime = 1_000 * 3_600_000 }: SpecOf = {}): AllocationSpec =>
   minimalSpec({
     tenant: "physics" as TenantId,

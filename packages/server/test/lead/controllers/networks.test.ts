@@ -1,4 +1,4 @@
-// The pool of network numbers: administrators are told once when it is used up, and once when it is not any more, however that came.
+// The VNI pool: one notice when it is exhausted, cleared when it is not.
 
 import {
   applyEntry,
@@ -51,7 +51,7 @@ function keeping() {
   };
 }
 
-test("a pool that is used up is told once, and cleared by a domain that goes and by a pool that grows", async () => {
+test("an exhausted pool raises one notice, which a released domain or a larger pool clears", async () => {
   const k = keeping();
   const pool = (vniEnd: number) => k.put({ kind: "network.set", settings: { ...DEFAULT_NETWORK, vniEnd } });
   pool(1_001);
@@ -62,7 +62,7 @@ test("a pool that is used up is told once, and cleared by a domain that goes and
   await k.turn();
   await k.turn();
   expect(k.proposed).toEqual(["notice.raise"]);
-  expect(k.lasting()).toEqual(["all 2 network numbers of the pool are in use: no network domain can be made"]);
+  expect(k.lasting()).toEqual(["all 2 VNIs of the pool are in use: no network domain can be created"]);
   k.remove("blue");
   await k.turn();
   await k.turn();

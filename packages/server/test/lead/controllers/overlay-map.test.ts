@@ -1,4 +1,4 @@
-// An overlay reads like the map that the same changes would have made, and never changes what was published before.
+// An overlay equals a map with the same changes, and never changes published maps.
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -43,7 +43,7 @@ test("an overlay equals a map with the same changes, and earlier overlays stay a
   );
 });
 
-test("a change of nothing is the map itself", () => {
+test("an empty change returns the same map", () => {
   const map = new Map([[1, 2]]);
   expect(OverlayMap.over(map, new Map(), [])).toBe(map);
 });

@@ -1,4 +1,4 @@
-// What a cycle's decision becomes: one command each, counted when it was taken, passed over when it was not.
+// Preemptions of a cycle: one command each, counted when accepted.
 
 import {
   type AllocationId,
@@ -34,7 +34,7 @@ const result: CycleResult = {
   considered: 0,
 };
 
-it("is one command for each that is made room for", () => {
+it("is one command per starting allocation", () => {
   expect(decidePreemptions(result)[1]).toEqual({
     kind: "allocation.preempt",
     allocation: "2",
@@ -44,7 +44,7 @@ it("is one command for each that is made room for", () => {
   });
 });
 
-it("counts what was taken, by the victim's vCluster, and goes on after a refusal", async () => {
+it("counts accepted preemptions by the victim's vCluster, and continues after a rejection", async () => {
   const proposed: Command[] = [];
   const counted: string[] = [];
   await carryOutPreemptions(

@@ -1,4 +1,4 @@
-// When services grow and shrink: windows, cooldown, bounds, missing metrics, quotas, refusals, renewal; where they grow to.
+// Scaling of services: windows, cooldown, bounds, missing metrics, quotas, rejections, rolling updates, choice of nodes.
 
 import {
   type Allocation,
@@ -18,7 +18,7 @@ import { describe, expect, it } from "vitest";
 import { decideScaling, type ScalingIntent } from "../../../src/lead/controllers/scaling/decide.ts";
 import {
   afterOutcome,
-  MOST_REFUSALS,
+  MAX_REJECTIONS,
   type ScalingMemory,
   UNWATCHED,
 } from "../../../src/lead/controllers/scaling/memory.ts";
@@ -95,12 +95,12 @@ function viewOf(scene: Scene): View {
   } as unknown as View;
 }
 
-/** One look every ten seconds; answers what each has decided. */
+/** Evaluates every ten seconds and returns the decisions. */
 function looks(scene: Scene, values: readonly (number | null)[]): readonly (readonly ScalingIntent[])[] {
   let memory: ScalingMemory = new Map();
   return values.map((value, i) => {
     const now = instant(1_000_000 + i * 10_000);
-    const inputs = { view: viewOf(scene), reachable: () => true, promised: () => false, now, today: now, memory };
+    const inputs = { view: viewOf(scene), reachable: () => true, promised: () => false, now, wallNow: now, memory };
     const verdict = decideScaling({ ...inputs, reading: () => value, probed: scene.probed ?? (() => false) });
     memory = verdict.memory;
     return verdict.intents;
@@ -109,14 +109,14 @@ function looks(scene: Scene, values: readonly (number | null)[]): readonly (read
 const short = (intents: readonly ScalingIntent[]): string =>
   intents.map((i) => (i.kind === "allocation.scale" ? `${i.change} ${i.node} ${i.reason}` : i.kind)).join(", ");
 
-describe("by its metric", () => {
-  it("grows after the window, and not before", () => {
+describe("a service with a metric", () => {
+  it("grows after the window", () => {
     const scene = { nodes: ["n1"], free: ["n2", "n3"] };
     expect(looks(scene, [140, 140, 140]).map(short)).toEqual(["", "", "add n2 metric"]);
     expect(looks(scene, [140, 90, 140, 140]).map(short)).toEqual(["", "", "", ""]);
   });
 
-  it("shrinks after the longer window, the newest first", () => {
+  it("shrinks after the longer window, newest node first", () => {
     const scene = { nodes: ["n1", "n2"] };
     expect(looks(scene, [40, 40, 40, 40, 40, 40]).map(short)).toEqual(["", "", "", "", "", "remove n2 metric"]);
     expect(looks(scene, [60, 60, 60, 60, 60, 60, 60]).map(short).join("")).toBe("");
@@ -127,7 +127,7 @@ describe("by its metric", () => {
     ).toBe("");
   });
 
-  it("waits for the cooldown, for nodes on their way, and keeps to its most and to the quota", () => {
+  it("waits for the cooldown and for starting nodes, and respects its maximum and the quota", () => {
     const scaling = { at: instant(1_005_000), direction: "up", turns: 0 };
     const cooling = { nodes: ["n1", "n2"], free: ["n3"], record: { scaling } };
     expect(looks(cooling, [140, 140, 140, 140]).map(short)).toEqual(["", "", "", ""]);
@@ -146,16 +146,16 @@ describe("by its metric", () => {
     ).toBe("");
   });
 
-  it("does nothing without a metric, and tells the user at the third look", () => {
+  it("keeps its size without a metric, and raises a notice at the third evaluation", () => {
     const scene = { nodes: ["n1"], free: ["n2"] };
     expect(looks(scene, [140, null, 140, 140]).map(short)).toEqual(["", "", "", ""]);
     expect(looks(scene, [null, null, null]).map(short)).toEqual(["", "", "notice.raise"]);
   });
 
-  it("is left alone for two cooldowns after three refusals", () => {
+  it("is not changed for two cooldowns after three rejections", () => {
     let watched = UNWATCHED;
-    for (let i = 0; i < MOST_REFUSALS; i += 1) watched = afterOutcome(watched, false, instant(0) as Instant, 30_000);
-    expect(watched).toMatchObject({ refused: 0, quietUntil: 60_000 });
+    for (let i = 0; i < MAX_REJECTIONS; i += 1) watched = afterOutcome(watched, false, instant(0) as Instant, 30_000);
+    expect(watched).toMatchObject({ rejected: 0, quietUntil: 60_000 });
     const memory: ScalingMemory = new Map([["7" as AllocationId, watched]]);
     const inputs = {
       view: viewOf({ nodes: ["n1"], free: ["n2"] }),
@@ -167,7 +167,7 @@ describe("by its metric", () => {
       decideScaling({
         ...inputs,
         now: instant(now),
-        today: instant(now),
+        wallNow: instant(now),
         reading: () => 140,
         probed: () => false,
       }).memory.get("7" as AllocationId);
@@ -175,7 +175,7 @@ describe("by its metric", () => {
     expect(at(60_000)?.evaluatedAt).toBe(60_000);
   });
 
-  it("never leaves its bounds, whatever the metric does", () => {
+  it("never leaves its bounds for any metric", () => {
     const value = fc.option(fc.integer({ min: 0, max: 300 }), { freq: 5 });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 3 }), fc.array(value, { maxLength: 30 }), (size, values) => {
@@ -191,8 +191,8 @@ describe("by its metric", () => {
   });
 });
 
-describe("besides", () => {
-  it("a service below its least gets a node at once, or says that there is none", () => {
+describe("other rules", () => {
+  it("a service below its minimum gets a node at once, or a notice", () => {
     const scene: Scene = { nodes: ["n1"], kind: "reactive", record: {} };
     const short1 = serviceOf(scene);
     const two = { ...short1.spec, resources: { ...short1.spec.resources, minNodes: 2, maxNodes: 2 } };
@@ -200,7 +200,7 @@ describe("besides", () => {
     expect(looks({ ...scene, record: { spec: two } }, [null]).map(short)).toEqual(["notice.raise"]);
   });
 
-  it("borrowed nodes come last, and only beyond the least", () => {
+  it("borrowed nodes come last, and only above the minimum", () => {
     const homes = { n2: "lender", n3: "service" };
     expect(
       looks({ nodes: ["n1"], free: ["n2", "n3"], homes }, [140, 140, 140])
@@ -209,14 +209,14 @@ describe("besides", () => {
     ).toBe("add n3 metric");
   });
 
-  it("one above its most gives a node up, whatever its metric says", () => {
+  it("a service above its maximum loses a node for any metric", () => {
     const nodes = ["n1", "n2", "n3", "n4"];
     expect(looks({ nodes, free: ["n5"] }, [null]).map(short)).toEqual(["remove n4 maximum"]);
     expect(looks({ nodes, free: ["n5"] }, [500]).map(short)).toEqual(["remove n4 maximum"]);
     expect(looks({ nodes: nodes.slice(1) }, [null]).map(short)).toEqual([""]);
   });
 
-  it("an updated service is renewed node by node, with one more if there is one", () => {
+  it("an update replaces node by node, with an extra node if one is free", () => {
     const renewal = { through: 2, size: 2 };
     const old: Scene = { nodes: ["n1", "n2"], kind: "unbounded", record: { renewal } };
     expect(looks({ ...old, free: ["n3"] }, [null]).map(short)).toEqual(["add n3 renewal"]);
@@ -228,7 +228,7 @@ describe("besides", () => {
     expect(looks(done, [null]).map(short)).toEqual([""]);
   });
 
-  it("an update waits for the first good answer to its probe, or for as long as a bad one would have taken", () => {
+  it("an update waits until the probe passes, or for the time in which it would have failed", () => {
     const { spec, phase } = serviceOf({ nodes: ["n1", "n2", "n3"], kind: "unbounded" });
     const probe = { initialDelay: 5_000, failureThreshold: 1, period: 5_000, timeout: 1_000 };
     const record = (since: number, more: object) => ({
@@ -249,7 +249,7 @@ describe("besides", () => {
     expect(looks(answers, [null]).map(short)).toEqual(["remove n2 renewal"]);
   });
 
-  it("a halted update leaves everything as it is, and a service below its least says why", () => {
+  it("a halted update changes nothing, and the notice of a service below its minimum has the reason", () => {
     const renewal = { through: 2, size: 2, halted: instant(1) };
     const halted: Scene = { nodes: ["n1", "n2"], free: ["n3"], kind: "unbounded", record: { renewal } };
     expect(looks(halted, [null]).map(short)).toEqual([""]);
@@ -266,7 +266,7 @@ describe("besides", () => {
     ]);
   });
 
-  it("the cooldown holds after it was stopped and begins anew", () => {
+  it("a restart starts the cooldown again", () => {
     const { phase } = serviceOf({ nodes: ["n1"] });
     const record = { past: { attempts: [{}], refusals: [] }, phase: { ...phase, startedAt: instant(1_005_000) } };
     const scene: Scene = { nodes: ["n1"], free: ["n2"], record };

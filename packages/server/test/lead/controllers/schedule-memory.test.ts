@@ -1,4 +1,4 @@
-// What the scheduling loop remembers between cycles: promises, and the last full report.
+// The memory of the scheduling loop: reservations, and the last full report.
 
 import {
   type AllocationId,
@@ -18,7 +18,7 @@ const NOW = instant(1_000_000);
 const batch = { id: "batch" as VClusterId } as VCluster;
 const other = { id: "other" as VClusterId } as VCluster;
 
-/** Pending are those given; the rest of the view is not asked for. */
+/** A view with these pending allocations and nothing else. */
 const viewOf = (...pending: number[]): View =>
   ({
     allocation: (asked: AllocationId) => (pending.map(id).includes(asked) ? { phase: { kind: "pending" } } : undefined),
@@ -47,7 +47,7 @@ const reservation = (n: number, startsAt: number) => ({
 });
 
 describe("memory of the scheduling loop", () => {
-  it("hands a vCluster its own promises, and the others those that still stand", () => {
+  it("gives a vCluster its own reservations, and the others those whose owners still wait", () => {
     const memory = createScheduleMemory(() => viewOf(1, 2));
     const reservations = [reservation(1, NOW + 5000), reservation(2, NOW - 1), reservation(3, NOW + 5000)];
     memory.recordResult(resultOf(batch, { reservations }), NOW, 1);
@@ -55,14 +55,14 @@ describe("memory of the scheduling loop", () => {
       previousReservations: reservations,
       foreignReservations: [],
     });
-    // 2 is for its own cycle to start now, and 3 no longer waits.
+    // 2 is due in its own cycle, and 3 no longer waits.
     expect(memory.externalInputs(other, NOW)).toMatchObject({
       previousReservations: [],
       foreignReservations: [{ startsAt: NOW + 5000, endsAt: NOW + 6000, nodes: ["n1"] }],
     });
   });
 
-  it("asks for a full report at first, then only after a while that grows with its cost", () => {
+  it("requests a full report first, then after an interval that grows with its cost", () => {
     const memory = createScheduleMemory(() => viewOf(1));
     expect(memory.externalInputs(batch, NOW).report).toBe("full");
     memory.recordResult(resultOf(batch), NOW, 300);
@@ -72,7 +72,7 @@ describe("memory of the scheduling loop", () => {
     expect(createScheduleMemory(() => viewOf()).reportDueAt(batch)).toBeNull();
   });
 
-  it("adds a brief report to the full one before, without those that were placed", () => {
+  it("extends the last full report by a brief one, without placed allocations", () => {
     const memory = createScheduleMemory(() => viewOf(1, 2, 3));
     const reason = (text: string) => [{ code: "busy" as const, text }];
     const reasons = new Map([1, 2, 3].map((n) => [id(n), reason("old")] as const));

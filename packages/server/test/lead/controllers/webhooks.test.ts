@@ -1,4 +1,4 @@
-// Webhooks: what is tried when, and what a receiver gets; and who is told that a budget is used up.
+// Webhooks: retries and requests. Notices about exhausted budgets.
 
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -19,7 +19,7 @@ import { afterEach, expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { decideBudgets } from "../../../src/lead/controllers/budgets/decide.ts";
 import { createWebhookSender, signatureOf } from "../../../src/lead/controllers/webhooks/act.ts";
-import { decideWebhooks, MOST_AT_ONCE, nextTry, type Tries } from "../../../src/lead/controllers/webhooks/decide.ts";
+import { decideWebhooks, MAX_CONCURRENT, nextTry, type Tries } from "../../../src/lead/controllers/webhooks/decide.ts";
 import type { Replica } from "../../../src/state/replica/replica.ts";
 
 const delivery = (n: number): Delivery => ({
@@ -45,7 +45,7 @@ const delivery = (n: number): Delivery => ({
 });
 const viewOf = (deliveries: readonly Delivery[]) => ({ deliveries: () => deliveries }) as unknown as View;
 
-test("a failed delivery is tried again later and later, and in the end given up", () => {
+test("a failed delivery is retried with backoff and finally abandoned", () => {
   const inputs = { giveUpAfter: duration(10_000), chance: () => 1 };
   const tries = new Map<string, Tries>();
   const view = viewOf([delivery(1)]);
@@ -64,7 +64,7 @@ test("a failed delivery is tried again later and later, and in the end given up"
   expect(nextTry({ count: 40, next: now, since: now }, { now, chance: () => 1 }).next - now).toBe(300_000);
 });
 
-test("only so many are sent at once", () => {
+test("the number of concurrent deliveries is limited", () => {
   const many = Array.from({ length: 100 }, (_, n) => delivery(n));
   const verdict = decideWebhooks(viewOf(many), {
     now: instant(0),
@@ -72,7 +72,7 @@ test("only so many are sent at once", () => {
     giveUpAfter: 1 as Duration,
     chance: () => 0,
   });
-  expect(verdict.send).toHaveLength(MOST_AT_ONCE);
+  expect(verdict.send).toHaveLength(MAX_CONCURRENT);
 });
 
 const closers: (() => void)[] = [];
@@ -86,7 +86,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return text;
 }
 
-test("what is sent is signed, and struck out only when it was taken", async () => {
+test("a delivery is signed, and removed only when it was accepted", async () => {
   const seen: { headers: IncomingMessage["headers"]; body: string }[] = [];
   const receiver = createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
     void bodyOf(request).then((body) => {
@@ -136,7 +136,7 @@ test("what is sent is signed, and struck out only when it was taken", async () =
   });
 });
 
-test("administrators of a tenant are told once that its budget is used up, and that it is not any more", () => {
+test("an exhausted budget raises one notice, which is cleared afterwards", () => {
   const state = createState();
   const tenant = {
     id: "physics" as TenantId,

@@ -1,5 +1,5 @@
-// What the leader remembers for questions: estimates against the truth, reservations as they move, signals while they
-// last; and a follower that passes a question on over a real connection.
+// The leader's memory for answers: errors of estimates, reservations and their moves, valid signals. A follower forwards
+// questions over a real connection.
 
 import {
   type AllocationId,
@@ -29,8 +29,8 @@ const moved = (n: number, at: number, to = "staging") => ({
   event: { kind: "allocation_changed", allocation: id(n), vcluster: batch, from: "pending", to } as Event,
 });
 
-describe("estimates against the truth", () => {
-  test("the first and the last are held against the placement; an end without one is not counted", () => {
+describe("errors of estimates", () => {
+  test("the first and the last estimate are compared with the placement; an end without one is not counted", () => {
     const seen: string[] = [];
     const record = createEstimateRecord((vcluster, which, seconds) => seen.push(`${vcluster} ${which} ${seconds}`));
     record.recordEstimates(
@@ -53,7 +53,7 @@ describe("estimates against the truth", () => {
 });
 
 describe("reservations", () => {
-  test("are told when made and when moved, within a bound that keeps the first", () => {
+  test("are recorded when made and moved, within a limit that keeps the first", () => {
     const log = createReservationLog();
     const reserved = (startsAt: number, node: string) => ({
       reservations: [{ allocation: id(1), startsAt: instant(startsAt), nodes: [node as NodeId] }],
@@ -74,7 +74,7 @@ describe("reservations", () => {
 
 const NONE = { congestion: {}, efficiency: {}, dataReady: {}, checkpointMinutes: {} };
 
-test("signals last as long as they were said to", () => {
+test("signals are valid for the requested time", () => {
   const store = createSignalStore();
   expect(store.forCycle(instant(0))).toBeUndefined();
   store.set({ ...NONE, energyPrice: 0.5, congestion: { g1: 0.25 } }, instant(100));
@@ -97,7 +97,7 @@ const parts = {
   recorded: () => ({ server: "s", startedAt: instant(0), at: instant(0), since: instant(0), series: [] }),
 };
 
-test("a limit of storage that is configured holds where nobody measures it", () => {
+test("the configured storage limit applies without a storage signal", () => {
   expect(withStorage(undefined, null)).toBeUndefined();
   expect(withStorage({ energyPrice: 0.5 }, 900)).toEqual({ energyPrice: 0.5, storage: { limit: 900, used: null } });
   const measured = { storage: { limit: 100, used: 40 } };
@@ -106,7 +106,7 @@ test("a limit of storage that is configured holds where nobody measures it", () 
   expect(signals).toEqual({ storage: { limit: 900, used: null } });
 });
 
-test("a fingerprint that was told too long ago is stale, and nobody is asked while none is", () => {
+test("an old fingerprint is stale, and there is no predicate while none is", () => {
   const nodes = ["old", "new"].map((id) => ({ id, state: { kind: "ready" } }));
   const view = () => ({ at: 0, nodes: () => nodes }) as unknown as View;
   const of = (fingerprintWindow: number | null) =>
@@ -120,7 +120,7 @@ test("a fingerprint that was told too long ago is stale, and nobody is asked whi
   expect(later.measuredInputs(instant(10_001)).isStale?.("old" as NodeId)).toBe(true);
 });
 
-test("a node that takes no work makes nobody look, and is seen soon after it comes back", () => {
+test("a drained node is ignored, and checked soon after its drain ends", () => {
   const node = { id: "old", state: { kind: "down" } };
   const view = () => ({ at: 0, nodes: () => [node] }) as unknown as View;
   const insight = createInsight({ ...parts, view, fingerprintWindow: 5_000 as never });
@@ -129,7 +129,7 @@ test("a node that takes no work makes nobody look, and is seen soon after it com
   expect(insight.measuredInputs(instant(80_000)).isStale?.("old" as NodeId)).toBe(true);
 });
 
-test("a queue by submission is shown as it is served, whatever its scores", () => {
+test("a FIFO queue is shown in its order, whatever its scores", () => {
   const pending = [
     { id: "9", submittedAt: 10 },
     { id: "10", submittedAt: 10 },

@@ -1,5 +1,5 @@
-// The keys of the jobs' tokens belong to the state: a token by a key that was followed by another is known to whichever server leads
-// next, to one that begins with a snapshot, and to a cluster that was restored, for as long as the key counts, and no longer.
+// The keys of job tokens are in the state: a token of a replaced key is accepted by the next leader, by a server that
+// starts from a snapshot, and by a restored cluster, until the key expires.
 
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
@@ -44,7 +44,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** What a server makes of its state, as its doors do it. */
+/** The authentication of a server, from its state. */
 function server(view: View, now: () => number = Date.now) {
   const jobKeys = () => jobKeysOf(view, now());
   const authenticator = createAuthenticator(auth, { jobKeys });
@@ -89,7 +89,7 @@ async function member(store: MemoryStore, name: string) {
 
 type Member = Awaited<ReturnType<typeof member>>;
 
-/** Makes what a cluster lacks, as every new leader does, then says what is to be said, and hands over. */
+/** Bootstraps like a new leader, proposes the commands, and resigns. */
 async function reign({ log, replica }: Member, name: string, commands: readonly Command[]): Promise<void> {
   const leadership = await log.campaign(name, never);
   await replica.waitFor(log.status().lastIndex, never);
@@ -115,8 +115,8 @@ async function reign({ log, replica }: Member, name: string, commands: readonly 
 const caughtUp = ({ log, replica }: { log: ReplicatedLog; replica: Member["replica"] }) =>
   replica.waitFor(log.status().lastIndex, never);
 
-describe("another server leads", () => {
-  test("it knows the tokens by the keys before, and signs with the newest", async () => {
+describe("a change of leader", () => {
+  test("a new leader accepts tokens of earlier keys and signs with the newest", async () => {
     const store = createMemoryStore();
     const one = await member(store, "s1");
     const two = await member(store, "s2");
@@ -143,7 +143,7 @@ describe("another server leads", () => {
     ]);
   });
 
-  test("one that begins with a snapshot knows them as well", async () => {
+  test("a server that starts from a snapshot accepts them", async () => {
     const store = createMemoryStore();
     const one = await member(store, "s1");
     await reign(one, "s1", [submission("hpc-batch")]);
@@ -159,7 +159,7 @@ describe("another server leads", () => {
   });
 });
 
-describe("a cluster that was restored", async () => {
+describe("a restored cluster", async () => {
   const dir = temporary();
   const history = await openTestHistory(dir);
   const source = machine(Date.now() - 60_000);
@@ -172,7 +172,7 @@ describe("a cluster that was restored", async () => {
   const backup = await backups.create("", never);
   await history.close();
 
-  test("into a running one, whose own key counts no more", async () => {
+  test("a restore into a running cluster replaces its key", async () => {
     const target = machine(Date.now());
     target.apply({ kind: "secret.keep", name: "jobs", value: newKey() });
     const now = server(target.state);
@@ -192,7 +192,7 @@ describe("a cluster that was restored", async () => {
     expect(await now.knows(first, second, now.mint(), strange)).toEqual(["ada", "ada", "ada", "unauthenticated"]);
   });
 
-  test("as the beginning of a new log", async () => {
+  test("a restore as a new log keeps the keys", async () => {
     const config = loadConfig(null, { server: { data_dir: join(dir, "new") } });
     const place = { engine: "embedded", dir: config.quorum.dataDir } as const;
     const logger = pino({ level: "silent" });

@@ -1,4 +1,4 @@
-// Metrics of services: from a time-series store that speaks the query API of Prometheus, or from what agents say.
+// Metrics of services: from a time-series store with the query API of Prometheus, or from agents.
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -99,7 +99,7 @@ test.each([
   "x{__name__=~'.+'}",
   'depth"} or x',
   "sum(x)",
-])("%s is not asked for, whatever a record says", async (metric) => {
+])("%s is never queried", async (metric) => {
   expect(queryOf(metric)).toBeNull();
   const before = asked.length;
   const storeUrl = `http://127.0.0.1:${(store.address() as AddressInfo).port}/`;
@@ -114,7 +114,7 @@ test("without a store the mean of recent values of current attempts counts", asy
   let worked = 0;
   const measures = createMeasures({ ...systemClock, worked: () => worked }, duration(1_000));
   const told = (node: string, number: number, values: Record<string, number>) =>
-    measures.told(node as NodeId, [{ allocationId: "7", attempt: number, values } as never]);
+    measures.record(node as NodeId, [{ allocationId: "7", attempt: number, values } as never]);
   const readings = createReadings({ storeUrl: null, measured: measures.value, logger: pino({ level: "silent" }) });
   const read = async () => (await readings.read([record("queue_depth")], never)).get("7" as AllocationId);
   expect(await read()).toBeUndefined();

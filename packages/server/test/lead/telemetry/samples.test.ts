@@ -19,11 +19,11 @@ test("an hour of samples is kept, for a limited number of allocations", () => {
   const time = { now: 0 };
   const samples = createSamples(clockAt(time));
   for (time.now = 1_000; time.now <= 2 * 3_600_000; time.now += 60_000)
-    samples.told(n1, [measures("1", { memory_used: 1 })]);
+    samples.record(n1, [measures("1", { memory_used: 1 })]);
   const held = samples.since(one, 0);
   expect(held).toHaveLength(61);
   expect(samples.since(one, held.at(-2)?.at ?? 0)).toEqual(held.slice(-1));
-  for (let id = 2; id <= 10_001; id += 1) samples.told(n1, [measures(String(id), { memory_used: 1 })]);
+  for (let id = 2; id <= 10_001; id += 1) samples.record(n1, [measures(String(id), { memory_used: 1 })]);
   expect(samples.since(one, 0)).toEqual([]);
   expect(samples.since("2" as AllocationId, 0)).toHaveLength(1);
   samples.forget();
@@ -73,15 +73,15 @@ test("an attempt receives each setting once, and ended settings are withdrawn", 
   const debug = { mode: "debug", until: instant(5_000) };
   const first = decideTelemetry(viewOf(running("1", debug), running("2")), new Map(), instant(0));
   expect(first.intents).toEqual([{ node: n1, allocation: "1", attempt: 1, mode: "debug" }]);
-  const second = decideTelemetry(viewOf(running("1", debug), running("2")), first.told, instant(1));
+  const second = decideTelemetry(viewOf(running("1", debug), running("2")), first.sent, instant(1));
   expect(second.intents).toEqual([]);
   // It has expired or was withdrawn.
-  const over = decideTelemetry(viewOf(running("1", debug)), second.told, instant(5_000));
-  const back = decideTelemetry(viewOf(running("1")), second.told, instant(1));
+  const over = decideTelemetry(viewOf(running("1", debug)), second.sent, instant(5_000));
+  const back = decideTelemetry(viewOf(running("1")), second.sent, instant(1));
   for (const { intents } of [over, back]) expect(intents).toMatchObject([{ allocation: "1", mode: "prod" }]);
   // A new leader does not know earlier orders, and sends the current ones.
   expect(decideTelemetry(viewOf(running("1", debug)), new Map(), instant(9_000)).intents).toMatchObject([
     { mode: "prod" },
   ]);
-  expect(decideTelemetry(viewOf(), second.told, instant(1))).toEqual({ intents: [], told: new Map() });
+  expect(decideTelemetry(viewOf(), second.sent, instant(1))).toEqual({ intents: [], sent: new Map() });
 });

@@ -1,5 +1,5 @@
-// Output and terminals are brought by the node that was asked: another node that names the stream is refused, and
-// whoever reads goes on waiting for the right one.
+// Only the requested node may open a stream of output or a terminal: another node that names the stream is refused, and
+// the reader waits for the right one.
 
 import { PassThrough } from "node:stream";
 import type { PeerCertificate } from "node:tls";
@@ -21,7 +21,7 @@ const attempt = 1 as Attempt;
 
 type Handlers = Record<"sendLogs" | "serveTerminal", (call: object, reply?: unknown) => void>;
 
-/** A server with one connected node, n1, that knows agents by their certificates. */
+/** A server with one connected node, n1, that authenticates agents by certificate. */
 function serving() {
   const clock = createTestClock();
   const hub = createAgentHub(clock);
@@ -33,7 +33,7 @@ function serving() {
   const service = agentService({
     context: { clock, refusal: guard.refusal },
     leader: { sequencer: () => ({}) },
-    line: { client: () => null },
+    connection: { client: () => null },
     logs,
     terminals,
   } as unknown as AgentServiceParts);
@@ -70,7 +70,7 @@ const query = {
 const chunkOf = (streamId: string, text: string) =>
   create(pb.AgentLogChunkSchema, { streamId, data: Buffer.from(text) });
 
-test("a node's output is taken from that node alone", async () => {
+test("output of a node is accepted from that node only", async () => {
   const { logs, handlers, orders, asked } = serving();
   const reader = logs.open(query, new AbortController().signal)[Symbol.asyncIterator]();
   const read = reader.next();
@@ -88,7 +88,7 @@ test("a node's output is taken from that node alone", async () => {
   expect(await brought).toBeNull();
 });
 
-test("no two streams have names that tell of one another", async () => {
+test("the name of a stream reveals no other name", async () => {
   const { logs, orders } = serving();
   const { signal } = new AbortController();
   for (const offset of [0, 1])
@@ -102,7 +102,7 @@ test("no two streams have names that tell of one another", async () => {
   expect(chance).not.toContain(undefined);
 });
 
-test("a terminal on a node is served by that node alone", async () => {
+test("a terminal on a node is served by that node only", async () => {
   const { terminals, handlers, orders, asked } = serving();
   const silent = (async function* (): AsyncGenerator<pb.AttachRequest> {
     await new Promise(() => undefined);

@@ -1,5 +1,5 @@
-// What an agent tells of its node's condition becomes commands: another fingerprint registers the node again,
-// and what is broken takes it down, once.
+// Condition reports of agents become commands: a changed fingerprint registers the node again, and a hardware fault takes
+// it down once.
 
 import { create } from "@bufbuild/protobuf";
 import { type Command, createState, type LogIndex, type Node, type NodeId, type View } from "@lattice/core";
@@ -17,13 +17,13 @@ async function agentOf(node: Node["state"]) {
   let known: Node | undefined;
   const empty = createState();
   const view: View = Object.assign(Object.create(empty), { node: () => known });
-  let hear: (message: pb.AgentMessage) => void = () => undefined;
+  let receive: (message: pb.AgentMessage) => void = () => undefined;
   const said: unknown[] = [];
   const call: ConnectCall = {
     write: (message) => said.push(message),
     end: () => undefined,
     on(event: string, listener: (message: pb.AgentMessage) => void) {
-      if (event === "data") hear = listener;
+      if (event === "data") receive = listener;
     },
   };
   handleConnect(
@@ -46,9 +46,9 @@ async function agentOf(node: Node["state"]) {
     },
     call,
   );
-  const tell = (message: pb.AgentMessage["message"]): void => hear(create(pb.AgentMessageSchema, { message }));
+  const send = (message: pb.AgentMessage["message"]): void => receive(create(pb.AgentMessageSchema, { message }));
   const capabilities = create(pb.CapabilitiesSchema, { gpuCount: 4 });
-  tell({
+  send({
     case: "hello",
     value: create(pb.HelloSchema, { nodeId: "n1", protocolVersion: 1, conformance: "aa", capabilities }),
   });
@@ -56,7 +56,7 @@ async function agentOf(node: Node["state"]) {
   const condition = async (told: { conformance: string; faults?: string[] }): Promise<Command[]> => {
     const before = proposed.length;
     await clock.advance(60_000);
-    tell({ case: "condition", value: create(pb.ConditionReportSchema, { faults: [], ...told }) });
+    send({ case: "condition", value: create(pb.ConditionReportSchema, { faults: [], ...told }) });
     await new Promise((resolve) => setImmediate(resolve));
     return proposed.slice(before);
   };
@@ -65,23 +65,23 @@ async function agentOf(node: Node["state"]) {
 
 const since = 0 as Node["state"]["since"];
 
-test("another fingerprint registers the node again; the same one only renews it", async () => {
+test("a changed fingerprint registers the node again; the same one only updates its time", async () => {
   const { condition, hub, clock } = await agentOf({ kind: "ready", since });
   expect(await condition({ conformance: "aa" })).toEqual([]);
-  expect(hub.introduced("n1" as NodeId)).toBe(clock.now());
+  expect(hub.fingerprintAt("n1" as NodeId)).toBe(clock.now());
   expect(await condition({ conformance: "bb" })).toMatchObject([
     { kind: "node.register", conformance: "bb", capabilities: { gpuCount: 4 } },
   ]);
 });
 
-test("what is broken takes the node down", async () => {
+test("a hardware fault takes the node down", async () => {
   const { condition } = await agentOf({ kind: "ready", since });
   expect(await condition({ conformance: "aa", faults: ["GPU 0: lost", "2 of 4 GPUs are there"] })).toEqual([
     { kind: "node.health", node: "n1", verdict: "hardware", reason: "GPU 0: lost; 2 of 4 GPUs are there" },
   ]);
 });
 
-test("a node that is down for it already is left alone", async () => {
+test("a node that is already down with the fault is not changed", async () => {
   const { condition } = await agentOf({ kind: "down", since, cause: "hardware", reason: "", back: "ready" });
   expect(await condition({ conformance: "aa", faults: ["GPU 0: lost"] })).toEqual([]);
 });

@@ -18,7 +18,7 @@ const session = (node: string) => {
 };
 
 describe("agent hub", () => {
-  it("lets the newest stream of a node win", () => {
+  it("ends the older stream of a node", () => {
     const hub = createAgentHub(createTestClock());
     const old = session("n1");
     const fresh = session("n1");
@@ -33,7 +33,7 @@ describe("agent hub", () => {
     expect(hub.count).toBe(0);
   });
 
-  it("takes a heartbeat only when its sequence grows", async () => {
+  it("accepts a heartbeat only with a higher sequence number", async () => {
     const clock = createTestClock();
     const hub = createAgentHub(clock);
     const { self } = session("n1");
@@ -48,7 +48,7 @@ describe("agent hub", () => {
     expect(hub.lastHeard(self.node)).toBe(clock.now());
   });
 
-  it("remembers when a node was last heard after its stream has gone", () => {
+  it("remembers the last heartbeat after the stream has ended", () => {
     const hub = createAgentHub(createTestClock());
     const { self } = session("n1");
     hub.add(self);

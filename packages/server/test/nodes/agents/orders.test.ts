@@ -1,4 +1,4 @@
-// What a claim stands for when its node comes back.
+// The order that a claim requires when its node reconnects.
 
 import type { Allocation, Claim, NodeId, NodeProgress, View } from "@lattice/core";
 import { describe, expect, it } from "vitest";
@@ -32,7 +32,7 @@ describe("the order of a claim", () => {
     expect(order("running")?.case).toBe("run");
   });
 
-  it("says nothing of software and limits that were not asked for, and limits a share of a node", () => {
+  it("has no fields for software and limits that were not requested, and limits a share of a node", () => {
     const whole = order("ordered", { exclusive: true });
     expect(whole?.case === "run" && [whole.value.environment, whole.value.limits, whole.value.mounts]).toEqual([
       ...[undefined, undefined, []],
@@ -42,7 +42,7 @@ describe("the order of a claim", () => {
     expect(shared?.case === "run" && shared.value.limits).toMatchObject({ cpuCores: 4, memoryGb: 2, gpuCount: 1 });
   });
 
-  it("is nothing once the node has ended its part and the others have not", () => {
+  it("is absent once the node has ended its part and the others have not", () => {
     expect(order("completed")).toBeNull();
   });
 

@@ -1,5 +1,4 @@
-// The version of the protocol is agreed on with the hello: the newest that both speak, or a refusal that
-// names both.
+// Negotiation of the protocol version with the hello: the newest common version, or a refusal with both ranges.
 
 import { create } from "@bufbuild/protobuf";
 import { createState, type LogIndex, type NodeId } from "@lattice/core";
@@ -32,22 +31,22 @@ async function greet(protocolVersion: number) {
   };
   const said: pb.ServerMessage["message"][] = [];
   let ended = false;
-  let hear: (message: pb.AgentMessage) => void = () => undefined;
+  let receive: (message: pb.AgentMessage) => void = () => undefined;
   const call: ConnectCall = {
     write: (message) => said.push(message.message),
     end: () => {
       ended = true;
     },
     on(event: string, listener: (message: pb.AgentMessage) => void) {
-      if (event === "data") hear = listener;
+      if (event === "data") receive = listener;
     },
   };
   handleConnect(context, call);
   const value = create(pb.HelloSchema, { nodeId: "n1", protocolVersion, capabilities: create(pb.CapabilitiesSchema) });
-  hear(create(pb.AgentMessageSchema, { message: { case: "hello", value } }));
+  receive(create(pb.AgentMessageSchema, { message: { case: "hello", value } }));
   await expect.poll(() => said.length).toBeGreaterThan(0);
   const beat = (sequence: number, echo: boolean): void =>
-    hear(
+    receive(
       create(pb.AgentMessageSchema, {
         message: { case: "heartbeat", value: create(pb.HeartbeatSchema, { sequence, echo }) },
       }),
@@ -55,7 +54,7 @@ async function greet(protocolVersion: number) {
   return { said: said[0], all: said, beat, ended, session: sessions[0], connected: hub.connected("n1" as NodeId) };
 }
 
-test("a heartbeat that asks for it is answered, and no other", async () => {
+test("only a heartbeat that requests an echo is answered", async () => {
   const { all, beat } = await greet(1);
   const before = all.length;
   beat(1, true);

@@ -1,4 +1,4 @@
-// What is put into a node's report: whether a prologue failed where the work may have named something that is not there.
+// Commands from reports: a failed prologue may be the fault of the submission.
 
 import { create } from "@bufbuild/protobuf";
 import type { NodeId } from "@lattice/core";

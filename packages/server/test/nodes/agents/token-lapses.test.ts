@@ -1,5 +1,5 @@
-// What an agent has opened with a token ends when the token has lapsed or lets it be an agent no more, and not because
-// the provider is away.
+// A stream opened with a token ends when the token expires or loses the agent scope, but not while the provider is
+// unavailable.
 
 import { EventEmitter } from "node:events";
 import { Metadata } from "@grpc/grpc-js";
@@ -33,7 +33,7 @@ async function opened(again: () => Promise<Principal>) {
   return { call, errors, look };
 }
 
-test("a stream goes on with a good token, also while the provider is away, and is not looked at when it has ended", async () => {
+test("a stream continues with a valid token, also while the provider is unavailable, and is not checked after its end", async () => {
   const away = () => Promise.reject(new ProblemError("identity_unavailable", { detail: "away" }));
   for (const again of [async () => agent, away]) {
     const { call, errors, look } = await opened(again);
@@ -47,7 +47,7 @@ test("a stream goes on with a good token, also while the provider is away, and i
 
 test.each<[string, () => Promise<Principal>, RegExp]>([
   ["has expired", () => Promise.reject(new ProblemError("unauthenticated", { detail: "It has expired." })), /expired/],
-  ["has lost its scope", async () => ({ ...agent, scopes: [] }), /has changed/],
+  ["has lost its scope", async () => ({ ...agent, scopes: [] }), /have changed/],
 ])("a stream whose token %s is ended, once", async (_what, again, why) => {
   const { errors, look } = await opened(again);
   await vi.advanceTimersByTimeAsync(3 * EVERY_MS);

@@ -1,4 +1,4 @@
-// The client of the fabric manager against one in another process that fails in all the ways it can.
+// The client of the fabric manager against a manager in another process, with all its failures.
 import pino from "pino";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { FABRIC_PATHS, type FakeManager, startFakeManager } from "../../../../../tests/doubles/fabric.ts";

@@ -160,12 +160,12 @@ test("a missing network is created again, and one without an owner is deleted", 
 });
 
 test.each([
-  ["members to tell", {}],
-  ["a node to take out", { fabric: { nodes: ["n1", "n2", "n3"] } }],
-  ["a domain to forget", OVER],
-  ["one that was never told", { emptySince: 1 }],
-  ["other members to set right", { fabric: { nodes: ["n1", "n2"] } }],
-])("a server that leads no more, and has %s by an old state, leaves the manager as it is", async (_name, domain) => {
+  ["new members", {}],
+  ["a node to remove", { fabric: { nodes: ["n1", "n2", "n3"] } }],
+  ["an ended domain", OVER],
+  ["an unregistered domain", { emptySince: 1 }],
+  ["members to repair", { fabric: { nodes: ["n1", "n2"] } }],
+])("a former leader with %s in its old state does not call the manager", async (_name, domain) => {
   const { turn, proposed } = world(domain, async () => false);
   await client.put({ ...blue, nodes: ["n8"] }, never);
   await fake.plant({ vni: 1_005, owner: "east", nodes: ["n9"] });

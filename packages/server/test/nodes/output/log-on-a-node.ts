@@ -1,4 +1,4 @@
-// A log as a node has it: it grows, ends, and is read from anywhere. Counts who reads it at the same time.
+// Output on a node: it grows, ends, and is read from any position. Counts concurrent readers.
 
 import type { LogPiece } from "../../../src/nodes/output/archive.ts";
 import type { LogsQuery } from "../../../src/nodes/output/query.ts";
@@ -28,7 +28,7 @@ export class LogOnANode {
     this.#ended = true;
     this.#wake();
   }
-  /** Every stream that is open now breaks off. */
+  /** Breaks every open stream. */
   break(error: Error): void {
     this.#broken = error;
     this.#wake();

@@ -1,4 +1,4 @@
-// What a reader asks for, by default all that the first attempt printed on its node, from the first byte on.
+// A query for output; by default everything of the first attempt on its node.
 
 import { type AllocationId, attempt, type NodeId } from "@lattice/core";
 import type { LogsQuery } from "../../../src/nodes/output/query.ts";

@@ -1,5 +1,5 @@
-// Reading while the node frees what it has sent: every byte comes once and in order, from the node or from the store;
-// only what neither has is left out.
+// Reading while the node deletes stored output: every byte comes once and in order, from the node or from the store; only
+// bytes that neither has are missing.
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -10,7 +10,7 @@ import { query } from "./query.ts";
 const never = new AbortController().signal;
 const ALL = Buffer.from(Array.from({ length: 400 }, (_, n) => n % 251));
 
-/** A store that holds the log up to `end`, but for a part that was lost. */
+/** A store with the output up to `end`, except a lost part. */
 function stored(end: number, chunkBytes: number, lost: readonly [number, number] = [0, 0]): ArchivedLog {
   async function* from(position: number): AsyncGenerator<LogPiece> {
     for (let at = 0; at < end; at += chunkBytes) {
@@ -22,7 +22,7 @@ function stored(end: number, chunkBytes: number, lost: readonly [number, number]
   return { end, complete: false, from, read: ({ offset }) => from(offset), tail: () => from(end) };
 }
 
-/** A node that frees as it is read: each step says how much it has freed by then. */
+/** A node that deletes output while it is read: each step is the deleted amount. */
 const node = (freed: readonly number[], pieceBytes: number): LiveLogs =>
   async function* ({ offset }) {
     let at = offset;
@@ -49,7 +49,7 @@ describe("output that is deleted while it is read", () => {
     const freed = fc.array(fc.integer({ min: 0, max: 380 }), { maxLength: 40 });
     await fc.assert(
       fc.asyncProperty(freed, sizes, sizes, fc.nat(300), async (steps, pieceBytes, chunkBytes, first) => {
-        // What is freed stays freed, and has been stored before.
+        // Deleted output stays deleted, and was stored before.
         const growing = steps.toSorted((a, b) => a - b);
         let asked = 0;
         const find = async () => {

@@ -1,5 +1,5 @@
-// Many followers of one log: each sees every byte from where it began, once and in order, however fast it reads and
-// whenever it came; and the node sends the log once.
+// Many followers of one output: each sees every byte from its start, once and in order, at any speed; and the node sends
+// the output once.
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -110,7 +110,7 @@ describe("a follower", () => {
     log.write("x");
     const first = await slow.next();
     let expected = "x";
-    // Far more than is held.
+    // Far more than the buffer holds.
     for (let n = 0; n < 40; n += 1) {
       const text = String.fromCharCode(97 + (n % 26)).repeat(100_000);
       log.write(text);
@@ -138,7 +138,7 @@ describe("a follower", () => {
   });
 });
 
-test("any coming, going and reading: every follower sees what was written from where it began", async () => {
+test("with any order of followers and reads, every follower sees the output from its start", async () => {
   const step = fc.oneof(
     fc.record({ kind: fc.constant("write" as const), bytes: fc.integer({ min: 1, max: 60_000 }) }),
     fc.record({ kind: fc.constant("join" as const), offset: fc.double({ min: 0, max: 1, noNaN: true }) }),

@@ -1,9 +1,9 @@
 // Calls of a job script that runs on every node, across a change of leader.
 import { expect, test } from "vitest";
 import { createCollectiveCalls } from "../../../src/nodes/tasks/collective.ts";
-import type { Failure } from "../../../src/nodes/tasks/outcome.ts";
+import type { LaunchFailure } from "../../../src/nodes/tasks/outcome.ts";
 
-const failed: Failure = { exitCode: 3, reason: "task 0" };
+const failed: LaunchFailure = { exitCode: 3, reason: "task 0" };
 const first = { attempt: "7.1", node: "n1", isFirst: true };
 const second = { ...first, node: "n2", isFirst: false };
 

@@ -1,4 +1,4 @@
-// Who exchanges with whom: through the leader while they are few, in a tree above that.
+// The exchange of addresses: through the leader for few nodes, in a tree for many.
 import { expect, test } from "vitest";
 import { fencePlaces, NODES_BELOW_ONE } from "../../../src/nodes/tasks/fence-tree.ts";
 
@@ -10,7 +10,7 @@ test("a star is used up to the limit, and when an agent is unreachable", () => {
   expect(fencePlaces({ addresses: [...addresses(200), ""], nodes: nodes(201), starNodes: 128, key: "k" })).toBeNull();
 });
 
-test.each([129, 300, 5_000])("%i nodes: every one has its place, and those above know it", (count) => {
+test.each([129, 300, 5_000])("%i nodes: every node has its place, and its parent knows it", (count) => {
   const places = fencePlaces({ addresses: addresses(count), nodes: nodes(count), starNodes: 128, key: "k" }) ?? [];
   expect(places).toHaveLength(count);
   const below = places.flatMap((place) => place.below.map((node) => [node, `node-${place.own}:1`] as const));

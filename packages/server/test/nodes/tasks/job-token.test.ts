@@ -1,5 +1,5 @@
-// A job's token is taken by the same door that takes a user's, reaches what its user reaches, and ends with the job. Where people's
-// tokens come from a provider neither kind can pass for the other.
+// Job tokens: authenticated like user tokens, with the rights of their user, and invalid after the job. With an identity
+// provider neither kind of token passes as the other.
 import type { AllocationId, UserName } from "@lattice/core";
 import { problemOf } from "@lattice/wire";
 import { SignJWT } from "jose";
@@ -39,7 +39,7 @@ const authenticate = (
 const outcome = (auth: AuthConfig, token: string, key?: string | readonly string[] | null): Promise<unknown> =>
   authenticate(auth, token, key).catch((error: unknown) => problemOf(error).code);
 
-test("by a shared secret: it says who submitted the job, and no more than that", async () => {
+test("a job token by a shared secret has the identity of the submitter and nothing else", async () => {
   const token = createJobToken(hmac, Date.now, () => [])(bearer);
   expect(await authenticate(hmac, token)).toEqual(ADA);
 });
@@ -48,7 +48,7 @@ test("a cluster without authentication, or without a key yet, issues no job toke
   expect(createJobToken({ kind: "none" }, Date.now, () => [KEY])(bearer)).toBe("");
 });
 
-describe("where there is a provider", () => {
+describe("with an identity provider", () => {
   let provider: KeysServer;
   let key: SigningKey;
   beforeAll(async () => {

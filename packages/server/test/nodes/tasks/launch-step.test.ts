@@ -1,6 +1,7 @@
 // The state machine of a launch: transcripts of events and their effects, and properties over random histories.
 
 import { create } from "@bufbuild/protobuf";
+import type { NodeId } from "@lattice/core";
 import { pb } from "@lattice/wire";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -8,44 +9,44 @@ import {
   acceptsInput,
   FOUND_WITHIN,
   type LaunchEffect,
-  type LaunchEvent,
   type LaunchState,
+  type LaunchStepEvent,
   newLaunch,
   RETURN_WITHIN,
 } from "../../../src/nodes/tasks/launch-state.ts";
 import { step } from "../../../src/nodes/tasks/launch-step.ts";
 
 const shares = [
-  { node: "n0", firstRank: 0, tasks: 1 },
-  { node: "n1", firstRank: 1, tasks: 1 },
+  { node: "n0" as NodeId, firstRank: 0, tasks: 1 },
+  { node: "n1" as NodeId, firstRank: 1, tasks: 1 },
 ];
 const started = newLaunch({ shares, resumable: false, adopted: false });
 const resumable = newLaunch({ shares, resumable: true, adopted: false });
 const adopted = newLaunch({ shares, resumable: true, adopted: true });
 
-const say = (place: number, number: number, report: pb.TasksReport["report"]): LaunchEvent => ({
+const say = (place: number, number: number, report: pb.TasksReport["report"]): LaunchStepEvent => ({
   kind: "reported",
   place,
   report: create(pb.TasksReportSchema, { number, report }),
 });
-const attached = (place: number, repeats = true): LaunchEvent => ({ kind: "attached", place, repeats });
-const output = (place: number, number: number, bytes = 1): LaunchEvent =>
+const attached = (place: number, repeats = true): LaunchStepEvent => ({ kind: "attached", place, repeats });
+const output = (place: number, number: number, bytes = 1): LaunchStepEvent =>
   say(place, number, { case: "output", value: create(pb.TaskOutputSchema, { data: new Uint8Array(bytes) }) });
-const taskEnd = (place: number, number: number, exitCode = 0): LaunchEvent =>
+const taskEnd = (place: number, number: number, exitCode = 0): LaunchStepEvent =>
   say(place, number, {
     case: "taskEnd",
     value: create(pb.TaskEndSchema, { rank: place, node: `n${place}`, exitCode }),
   });
-const done = (place: number, number: number): LaunchEvent =>
+const done = (place: number, number: number): LaunchStepEvent =>
   say(place, number, { case: "done", value: create(pb.TasksDoneSchema) });
-const fence = (place: number, report: number, number: number): LaunchEvent =>
+const fence = (place: number, report: number, number: number): LaunchStepEvent =>
   say(place, report, {
     case: "fence",
     value: create(pb.TasksFenceSchema, { number, entries: [{ key: `k${place}`, value: "v" }] }),
   });
-const names = (place: number, number: number, act: pb.NameAct): LaunchEvent =>
+const names = (place: number, number: number, act: pb.NameAct): LaunchStepEvent =>
   say(place, number, { case: "names", value: create(pb.TasksNamesSchema, { id: number, act }) });
-const read = (...from: number[]): LaunchEvent => ({ kind: "read", from });
+const read = (...from: number[]): LaunchStepEvent => ({ kind: "read", from });
 
 /** One line per effect. */
 function textOf(effect: LaunchEffect): string {
@@ -80,14 +81,14 @@ function detailOf(order: pb.TasksOrder["order"]): string {
 }
 
 /** Plays events and returns the effects of the last one as text. */
-function after(state: LaunchState, ...events: readonly LaunchEvent[]): readonly string[] {
+function after(state: LaunchState, ...events: readonly LaunchStepEvent[]): readonly string[] {
   let current = state;
   let effects: readonly LaunchEffect[] = [];
   for (const event of events) [current, effects] = step(current, event);
   return effects.map(textOf);
 }
 
-const played = (state: LaunchState, ...events: readonly LaunchEvent[]): LaunchState =>
+const played = (state: LaunchState, ...events: readonly LaunchStepEvent[]): LaunchState =>
   events.reduce((current, event) => step(current, event)[0], state);
 
 const both = [attached(0), attached(1)];
@@ -108,7 +109,7 @@ describe("nodes", () => {
   });
 
   test("a node that does not come back fails the launch and kills the others", () => {
-    const lost: LaunchEvent = { kind: "timer", timer: { name: "member", place: 1, within: RETURN_WITHIN } };
+    const lost: LaunchStepEvent = { kind: "timer", timer: { name: "member", place: 1, within: RETURN_WITHIN } };
     expect(after(started, attached(0), lost)).toEqual([
       "n0 <- kill 1 node n1 did not answer within 20 s",
       "timer end 15 s",
@@ -126,10 +127,10 @@ describe("nodes", () => {
     ]);
   });
 
-  test("a node that attaches again receives the last exchange, its answers, what is taken and the kill", () => {
+  test("a node that attaches again receives the last exchange, its answers, the confirmed position and the kill", () => {
     const before = [...both, fence(0, 1, 1), fence(1, 1, 1), output(0, 2), { kind: "detached", place: 0 } as const];
-    const named: LaunchEvent = { kind: "named", place: 0, id: 1, answer: { problem: "", found: [] } };
-    const failed: LaunchEvent = { kind: "fail", failure: { exitCode: 9, reason: "why" } };
+    const named: LaunchStepEvent = { kind: "named", place: 0, id: 1, answer: { problem: "", found: [] } };
+    const failed: LaunchStepEvent = { kind: "fail", failure: { exitCode: 9, reason: "why" } };
     expect(after(resumable, ...before, { kind: "acknowledged", positions: [2] }, named, failed, attached(0))).toEqual([
       "stop member 0",
       "n0 <- fenceDone 1",
@@ -149,7 +150,7 @@ describe("reports", () => {
   });
 
   test("consumed reports are confirmed in batches, by number and by size", () => {
-    const consumed = (number: number, bytes: number): LaunchEvent => ({
+    const consumed = (number: number, bytes: number): LaunchStepEvent => ({
       kind: "consumed",
       event: {
         event: { case: "output", value: create(pb.TaskOutputSchema, { data: new Uint8Array(bytes) }) },
@@ -165,7 +166,7 @@ describe("reports", () => {
 
   test("an acknowledgement confirms no more than was received, and never less than before", () => {
     const heard = [...both, output(0, 1), output(0, 2)];
-    const acknowledged = (...positions: number[]): LaunchEvent => ({ kind: "acknowledged", positions });
+    const acknowledged = (...positions: number[]): LaunchStepEvent => ({ kind: "acknowledged", positions });
     expect(after(resumable, ...heard, acknowledged(9, 9))).toEqual(["n0 <- taken 2"]);
     expect(after(resumable, ...heard, acknowledged(2), acknowledged(1))).toEqual([]);
   });
@@ -189,7 +190,7 @@ describe("reports", () => {
   });
 
   test("tasks that do not end in time are given up", () => {
-    const failed: LaunchEvent = { kind: "fail", failure: { exitCode: 9, reason: "why" } };
+    const failed: LaunchStepEvent = { kind: "fail", failure: { exitCode: 9, reason: "why" } };
     expect(after(started, ...both, failed, { kind: "timer", timer: { name: "end" } })).toEqual([
       "stop end",
       "stop caller",
@@ -253,7 +254,7 @@ describe("callers", () => {
   });
 
   test("without a caller, reports are confirmed and dropped, and the end is not kept", () => {
-    const gone: LaunchEvent = { kind: "discard" };
+    const gone: LaunchStepEvent = { kind: "discard" };
     expect(after(resumable, ...both, gone, output(0, 1, 64 * 1024))).toEqual(["n0 <- taken 1"]);
     expect(after(resumable, ...both, gone, done(0, 1), done(1, 1))).toEqual([
       "stop member 1",
@@ -289,16 +290,16 @@ describe("callers", () => {
 describe("over random histories", () => {
   const place = fc.integer({ min: 0, max: 1 });
   const number = fc.integer({ min: 1, max: 6 });
-  const event: fc.Arbitrary<LaunchEvent> = fc.oneof(
+  const event: fc.Arbitrary<LaunchStepEvent> = fc.oneof(
     fc.tuple(place, fc.boolean()).map(([at, repeats]) => attached(at, repeats)),
-    place.map((at): LaunchEvent => ({ kind: "detached", place: at })),
+    place.map((at): LaunchStepEvent => ({ kind: "detached", place: at })),
     fc.tuple(place, number).map(([at, n]) => output(at, n)),
     fc.tuple(place, number, fc.integer({ min: 0, max: 1 })).map(([at, n, code]) => taskEnd(at, n, code)),
     fc.tuple(place, number).map(([at, n]) => done(at, n)),
     fc.tuple(place, number).map(([at, n]) => fence(at, n, n)),
     fc.array(number, { maxLength: 2 }).map((from) => read(...from)),
-    fc.array(number, { maxLength: 2 }).map((positions): LaunchEvent => ({ kind: "acknowledged", positions })),
-    fc.constantFrom<LaunchEvent>(
+    fc.array(number, { maxLength: 2 }).map((positions): LaunchStepEvent => ({ kind: "acknowledged", positions })),
+    fc.constantFrom<LaunchStepEvent>(
       { kind: "caller_away" },
       { kind: "discard" },
       { kind: "close" },
@@ -348,7 +349,7 @@ describe("over random histories", () => {
     );
   });
 
-  test("what is confirmed to an agent never goes back", () => {
+  test("the position confirmed to an agent never decreases", () => {
     fc.assert(
       fc.property(launch, fc.array(event, { maxLength: 40 }), (first, events) => {
         let state = first;

@@ -1,14 +1,15 @@
 // A launch when its caller or its leader changes: no event is lost, and none is repeated.
 import { create } from "@bufbuild/protobuf";
+import type { NodeId } from "@lattice/core";
 import { pb } from "@lattice/wire";
 import { expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { Launch } from "../../../src/nodes/tasks/launch.ts";
-import type { Failure } from "../../../src/nodes/tasks/outcome.ts";
+import type { LaunchFailure } from "../../../src/nodes/tasks/outcome.ts";
 
 const shares = [
-  { node: "n1", firstRank: 0, tasks: 1 },
-  { node: "n2", firstRank: 1, tasks: 1 },
+  { node: "n1" as NodeId, firstRank: 0, tasks: 1 },
+  { node: "n2" as NodeId, firstRank: 1, tasks: 1 },
 ];
 
 const launchOf = (adopted: boolean): Launch =>
@@ -87,7 +88,7 @@ test("a leader that adopts a launch ends it for the reason that nodes know, and 
   second.exits(4, 1, 143);
   second.done(5);
   expect(await all).toEqual(["0.2 rank 0 0", "1.4 rank 1 143", "end 7"]);
-  const how: Failure | null = await launch.ended;
+  const how: LaunchFailure | null = await launch.ended;
   expect(how).toEqual({ exitCode: 7, reason: "task 5 aborted the launch" });
 });
 

@@ -1,4 +1,5 @@
-// Where tasks go, and what is said when they cannot.
+// The layout of tasks on nodes, and the refusal when they do not fit.
+import type { NodeId } from "@lattice/core";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { arrive, newExchange } from "../../../src/nodes/tasks/fence.ts";
@@ -6,8 +7,8 @@ import { type LayoutNode, layoutTasks } from "../../../src/nodes/tasks/layout.ts
 import { abortOf, failureOf } from "../../../src/nodes/tasks/outcome.ts";
 
 const nodes = (count: number, cores = 4): LayoutNode[] =>
-  Array.from({ length: count }, (_, n) => ({ node: `n${n}`, cores }));
-const wish = (tasks: number | null, tasksPerNode: number | null = null, submitted = 1) => ({
+  Array.from({ length: count }, (_, n) => ({ node: `n${n}` as NodeId, cores }));
+const request = (tasks: number | null, tasksPerNode: number | null = null, submitted = 1) => ({
   tasks,
   tasksPerNode,
   submitted,
@@ -27,7 +28,7 @@ describe("layout", () => {
       ],
     ],
     [
-      "the first nodes take what is left over",
+      "the remainder on the first nodes",
       5,
       null,
       [
@@ -55,7 +56,7 @@ describe("layout", () => {
       ],
     ],
     [
-      "more than cores, when said",
+      "more than cores, when requested",
       12,
       6,
       [
@@ -64,7 +65,7 @@ describe("layout", () => {
       ],
     ],
     [
-      "what the submission said",
+      "the number of the submission",
       null,
       null,
       [
@@ -73,7 +74,7 @@ describe("layout", () => {
       ],
     ],
   ])("%s", (_, tasks, perNode, expected) => {
-    expect(shares(layoutTasks(nodes(2), wish(tasks, perNode)))).toEqual(expected);
+    expect(shares(layoutTasks(nodes(2), request(tasks, perNode)))).toEqual(expected);
   });
 
   test.each([
@@ -83,15 +84,15 @@ describe("layout", () => {
     [5, 2, "is 5, and 2 nodes with 2 tasks each take 4"],
     [null, 5_000, "is 5000; at most 1024"],
   ])("%j tasks, %j on each node: refused", (tasks, perNode, detail) => {
-    expect(shares(layoutTasks(nodes(2), wish(tasks, perNode)))).toBe(detail);
+    expect(shares(layoutTasks(nodes(2), request(tasks, perNode)))).toBe(detail);
   });
 
   test("ranks are complete, in order and within the limits of a node", () => {
     const cluster = fc.array(fc.integer({ min: 1, max: 16 }), { minLength: 1, maxLength: 20 });
     fc.assert(
       fc.property(cluster, fc.integer({ min: 1, max: 320 }), (cores, tasks) => {
-        const given = cores.map((count, n) => ({ node: `n${n}`, cores: count }));
-        const layout = layoutTasks(given, wish(tasks));
+        const given = cores.map((count, n) => ({ node: `n${n}` as NodeId, cores: count }));
+        const layout = layoutTasks(given, request(tasks));
         const room = cores.reduce((sum, count) => sum + count, 0);
         expect(layout.kind).toBe(tasks > room ? "refused" : "layout");
         if (layout.kind === "refused") return;

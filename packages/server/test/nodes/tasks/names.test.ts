@@ -1,5 +1,5 @@
-// Names that launches of one attempt publish for each other: found by all of them, kept apart from other attempts, waited
-// for as long as asked, and gone with the launch that published them.
+// Names that launches of one attempt publish for each other: visible to all of them, separate from other attempts,
+// awaited for the requested time, and removed with their launch.
 import { create } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
 import { expect, test } from "vitest";

@@ -1,5 +1,5 @@
-// The audit archive: what left the state is there in both directions and from any number on, whatever crashed between;
-// what is missing is known, fetched from others, and believed only with its own hash; what is old goes.
+// The audit archive: records that left the state are readable in both directions, also after crashes; missing ones are
+// fetched from other servers and checked by hash; expired ones are deleted.
 
 import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,10 +14,10 @@ import { createTestClock } from "../../base/clock.ts";
 
 const logger = pino({ level: "silent" });
 const DAY = 86_400_000;
-/** Of the state: only what follows the archive. */
+/** Records of the state: only those after the archive. */
 const view = () => ({ audit: () => [{ n: COUNT + 1 } as AuditRecord].values() });
 const YEAR = 365 * DAY;
-/** Two whole blocks and the beginning of a third. */
+/** Two complete blocks and the start of a third. */
 const COUNT = 2 * BLOCK_RECORDS + 500;
 let all: readonly AuditRecord[];
 let dir = "";
@@ -160,6 +160,6 @@ test("expired records are deleted by whole files, and stay deleted", async () =>
   expect((await upFrom(archive, 0, 1))[0]).toBe(BLOCK_RECORDS + 1);
   expect([archive.gap(COUNT), archive.floor()]).toEqual([null, BLOCK_RECORDS + 1]);
   await archive.forget((7 * YEAR + 10 * COUNT * 1_000) as Instant);
-  // The newest file stays: what comes next follows it.
+  // The newest file stays: the next records follow it.
   expect((await upFrom(archive, 0, 1))[0]).toBe(2 * BLOCK_RECORDS + 1);
 });

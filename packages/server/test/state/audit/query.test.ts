@@ -1,5 +1,5 @@
-// The audit log as it is asked for when most of it has left the state: pages in both directions meet without a gap or a
-// repetition, and the whole chain is looked at without being held at once.
+// Queries of an audit log that has mostly left the state: pages in both directions have no gap and no repetition, and the
+// chain is verified without loading it as a whole.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

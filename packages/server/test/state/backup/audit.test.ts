@@ -1,5 +1,5 @@
-// The archive of the audit log goes into a backup, is verified as one chain with what the state has, and comes back: as
-// the archive of a new server, or through the log into that of every server of a running cluster.
+// The audit archive in a backup: verified as one chain with the state, and restored on a new server or, through the log,
+// on every server of a running cluster.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ import { backupsOf, busy, configFor, type Machine, machine, never, openTestHisto
 
 const logger = pino({ level: "silent" });
 const dir = temporary();
-/** A whole file and the beginning of a second; the state has a few more. */
+/** A complete file and the start of a second; the state has a few more records. */
 const ARCHIVED = BLOCK_RECORDS + 500;
 const IN_STATE = 10;
 const all = chain(ARCHIVED + IN_STATE);
@@ -57,7 +57,7 @@ beforeAll(async () => {
   source.state.dropAudit();
   for (const record of all.slice(ARCHIVED)) source.state.putAudit(record);
   archive = await opened(join(dir, "audit"));
-  // One more than has left: what leaves while a backup is written is in both.
+  // One more than has left: a record that leaves during the backup is in both.
   archive.take(leaving(all.slice(0, ARCHIVED + 1)));
   backup = await backups().create("", never);
 });
@@ -86,7 +86,7 @@ describe("a backup", () => {
   });
 });
 
-/** The backup with one line of the audit log changed, and sums that match: only the chain can give it away. */
+/** The backup with one line of the audit log changed, and matching checksums: only the chain reveals it. */
 async function changed(change: (text: string) => string): Promise<string> {
   const files: { name: string; data: Buffer }[] = [];
   const bytes = gunzipSync(readFileSync(backup.source));

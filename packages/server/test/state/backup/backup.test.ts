@@ -1,5 +1,5 @@
-// A backup is written, listed and verified; every kind of damage is found and named; and nothing outside
-// the places for backups is ever read or written.
+// A backup is written, listed and verified; every kind of damage is detected and named; and nothing outside the allowed
+// destinations is read or written.
 
 import { execFileSync } from "node:child_process";
 import {
@@ -28,7 +28,7 @@ const { history, source, place, backups, backup } = await takenBackup(dir);
 afterAll(() => history.close());
 
 describe("a backup", () => {
-  test("says what it is of", async () => {
+  test("has metadata of its cluster", async () => {
     expect(backup.metadata).toMatchObject({
       format: 1,
       server_version: "1.2.3",
@@ -52,7 +52,7 @@ describe("a backup", () => {
     expect(checked).toContain("OK");
   });
 
-  test("is listed with what it says, newest first, and passes every check", async () => {
+  test("is listed with its metadata, newest first, and passes every check", async () => {
     const second = await backups.create("", never);
     const listed = await backups.list("", never);
     expect(listed.map(({ name }) => name)).toEqual([second.name, backup.name]);
@@ -88,7 +88,7 @@ describe("a backup", () => {
   });
 });
 
-/** The parts of the archive, changed, packed again with sums that match what is there. */
+/** Changes parts of the archive and packs it again with matching checksums. */
 async function repacked(change: (name: string, text: string) => string | null): Promise<string> {
   const files = [];
   const bytes = gunzipSync(readFileSync(backup.source));
@@ -164,7 +164,7 @@ describe("damage", () => {
       bytes[at] = (bytes[at] ?? 0) ^ 0x10;
       writeFileSync(path, bytes);
       const { ok } = await verifyBackup(path, null);
-      // A few bits of a gzip file mean nothing: time, level and system in its header, what fills its last byte.
+      // A few bits of a gzip file have no meaning: time, level and system in its header, and padding of its last byte.
       if (!saysTheSame(bytes)) expect(ok, `byte ${at}`).toBe(false);
     }
   });
@@ -235,7 +235,7 @@ describe("damage", () => {
   test.each(cases)("%s fails the check %s", async (_what, check, words, make) => {
     const { ok, checks } = await verifyBackup(await make(), null);
     expect(ok).toBe(false);
-    const failed = checks.find((one) => !one.ok && one.detail !== "not looked at");
+    const failed = checks.find((one) => !one.ok && one.detail !== "not checked");
     expect(failed).toMatchObject({ name: check });
     expect(failed?.detail).toMatch(words);
   });
@@ -258,8 +258,8 @@ describe("damage", () => {
   });
 });
 
-describe("places", () => {
-  test("are the configured ones and what is below", async () => {
+describe("destinations", () => {
+  test("are the configured ones and paths below them", async () => {
     const config = configFor(place, { defaultDir: join(dir, "default") });
     expect((await allowedPlace("", config)).place).toBe(place);
     expect((await allowedPlace(join(dir, "default"), config)).place).toBe(join(dir, "default"));

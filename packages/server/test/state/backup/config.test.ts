@@ -1,4 +1,4 @@
-// The backup section: what is left out, what is refused, and where credentials come from.
+// The backup section: defaults, refused values, and the sources of credentials.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

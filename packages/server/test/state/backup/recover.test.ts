@@ -1,5 +1,5 @@
-// A backup becomes a cluster again: through the log of a running one that is empty, or as the beginning
-// of a new log. What cannot be restored changes nothing.
+// A backup becomes a cluster again: through the log of a running, empty cluster, or as the start of a new log. A failed
+// restore changes nothing.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { type Config, loadConfig } from "../../../src/base/config/index.ts";
 import { openEmbeddedLog, seedEmbeddedLog } from "../../../src/log/index.ts";
 import { recoverFrom } from "../../../src/state/backup/recover.ts";
-import type { RestoreDoor } from "../../../src/state/backup/restore.ts";
+import type { RestoreTarget } from "../../../src/state/backup/restore.ts";
 import { archiveTo } from "../../../src/state/history/archive.ts";
 import { openHistory } from "../../../src/state/history/index.ts";
 import { openReplica } from "../../../src/state/replica/replica.ts";
@@ -27,16 +27,16 @@ const options = {
     new Error(`${refusal.code}: ${refusal.detail}`),
 };
 
-/** The new cluster is younger than the backup, but not so much that finished work leaves at once. */
+/** The new cluster starts after the backup, but soon enough that finished work does not expire at once. */
 const AFTERWARDS = 1_700_000_100_000;
 
-/** A running cluster: what is proposed is applied, and what is archived is kept. */
+/** A running cluster: applies proposed commands and collects archived records. */
 function running(failAfter = Number.POSITIVE_INFINITY) {
   const target = machine(AFTERWARDS);
   const archived: Allocation[] = [];
   const commands: Command[] = [];
   let left = failAfter;
-  const door: RestoreDoor = {
+  const door: RestoreTarget = {
     async propose(command) {
       if (left === 0) throw new Error("the leader is gone");
       left -= 1;
@@ -123,7 +123,7 @@ describe("as the beginning of a new log", () => {
       const leadership = await log.campaign("one", never);
       expect(leadership.term).toBeGreaterThan(metadata.term + 1_000);
       expect(log.status()).toMatchObject({ lastIndex: metadata.log_index });
-      // Ids that may have been given after the backup are not given again.
+      // Ids that may have been used after the backup are not used again.
       const lines: string[] = [];
       for (const line of replica.snapshot().lines) lines.push(line);
       const counters = JSON.parse(lines[1] ?? "") as { readonly counters: { readonly nextAllocation: number } };
@@ -168,7 +168,7 @@ describe("as the beginning of a new log", () => {
       (path: string) => writeFileSync(path, readFileSync(backup.source).subarray(0, 900)),
       /checksum/,
     ],
-  ])("%s is refused, and nothing is made", async (what, name, make, words) => {
+  ])("%s is refused, and nothing is created", async (what, name, make, words) => {
     const config = place(`refused ${what}`);
     make(join(dir, name));
     await expect(recover(config, join(dir, name))).rejects.toThrow(words);

@@ -1,5 +1,5 @@
-// The rule of the book: all for 7 days, one a day for 30, one a week for 90, then none; and never the
-// last one that is whole.
+// The default retention: all for 7 days, one a day for 30, one a week for 90, then none; and always the last complete
+// backup.
 
 import { duration, instant } from "@lattice/core";
 import fc from "fast-check";
@@ -27,7 +27,7 @@ describe("retention", () => {
     const between = (from: number, to: number) =>
       kept.filter(({ createdAtMs }) => NOW - createdAtMs > from * DAY_MS && NOW - createdAtMs <= to * DAY_MS);
     expect(between(-1, 7)).toHaveLength(24 * 7 + 1);
-    // Both ends lie at noon, so the days there count as well.
+    // Both ends are at noon, so their days count as well.
     expect(between(7, 30)).toHaveLength(24);
     expect(between(30, 90)).toHaveLength(10);
     expect(between(90, 999)).toHaveLength(0);
@@ -74,7 +74,7 @@ describe("retention", () => {
         }
         const reordered = [...list].sort((a, b) => shuffle(a.name) - shuffle(b.name));
         expect(new Set(decideExpired(reordered, NOW, RULE))).toEqual(expired);
-        // What is kept is kept when asked again.
+        // A second evaluation keeps the same backups.
         expect(decideExpired(kept, NOW, RULE)).toEqual([]);
       }),
       { numRuns: 200 },
@@ -107,12 +107,12 @@ describe("the schedule", () => {
   const now = instant(NOW);
   const at = (ms: number) => instant(NOW - ms);
   test.each([
-    ["nothing there yet", [], null, 0],
+    ["no backup yet", [], null, 0],
     ["the newest is old", [at(2 * HOUR_MS), at(5 * HOUR_MS)], null, 0],
     ["the newest is young", [at(5 * HOUR_MS), at(600_000)], null, 3_000_000],
     ["exactly due", [at(HOUR_MS)], null, 0],
     ["one from the future does not count", [at(-HOUR_MS), at(600_000)], null, 3_000_000],
-    ["a failure is tried again soon", [], at(10_000), 50_000],
+    ["a failure is retried soon", [], at(10_000), 50_000],
     ["a failure long ago is no reason to wait", [], at(600_000), 0],
     ["a failure does not bring the next one forward", [at(600_000)], at(300_000), 3_000_000],
   ])("%s", (_what, taken, failedAt, wait) => {

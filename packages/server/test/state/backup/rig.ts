@@ -1,5 +1,4 @@
-// Parts for tests of backups: a state with something of everything, as a replica would hand it out, a
-// real history, and folders that go away.
+// Parts for tests of backups: a state with all kinds of records, a real history, and temporary directories.
 
 import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -45,7 +44,7 @@ export function temporary(): string {
 const origin = { user: "ada" as UserName, requestId: null, bodyHash: "" };
 const EPOCH = 1_700_000_000_000;
 
-/** What every new cluster makes for itself, in one entry. */
+/** The bootstrap of a new cluster, in one entry. */
 const FIRST: readonly Command[] = [
   {
     kind: "tenant.create",
@@ -121,7 +120,7 @@ export function machine(startMs = EPOCH): Machine {
   return { state, apply, head, replica: { snapshot } };
 }
 
-/** Nodes, pending work, and finished work that has gone into the history. */
+/** Nodes, pending work, and finished work in the history. */
 export async function busy(history: History, jobs = 40): Promise<Machine> {
   const one = machine();
   const records: { readonly index: number; readonly record: Allocation }[] = [];
@@ -159,7 +158,7 @@ export const configFor = (destination: string, change: Partial<BackupConfig> = {
   ...change,
 });
 
-/** One that has been taken of a busy cluster. */
+/** A backup of a busy cluster. */
 export async function takenBackup(dir: string) {
   const history = await openTestHistory(dir);
   const source = await busy(history);
@@ -168,7 +167,7 @@ export async function takenBackup(dir: string) {
   return { history, source, place, backups, backup: await backups.create("", never) };
 }
 
-/** Of a cluster so young that its state has all of the audit log. */
+/** A backup of a young cluster, whose state has the whole audit log. */
 export const NO_ARCHIVE: BackupParts["audit"] = {
   flush: async () => undefined,
   files: async () => [],

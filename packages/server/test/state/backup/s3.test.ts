@@ -1,4 +1,4 @@
-// Backups in an object store: a process that speaks the protocol, checks signatures and fails when told.
+// Backups in an object store: a process that speaks the protocol, checks signatures and fails on request.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";

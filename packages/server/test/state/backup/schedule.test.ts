@@ -1,5 +1,4 @@
-// The schedule on a clock of its own: only the leader takes backups, a failure is tried again, and those
-// whose time is over go.
+// The schedule on a manual clock: only the leader takes backups, a failure is retried, and expired backups are deleted.
 
 import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -48,8 +47,8 @@ function handClock() {
 }
 
 /**
- * Work on the disk is under way until somebody waits for the clock again. Thousands of looks are had by turns of the
- * loop: the shortest timer takes up to twenty times as long on a machine that has much to do.
+ * Disk work is in progress until the clock has a waiter again. Polls by turns of the event loop: the shortest timer takes
+ * up to twenty times as long on a busy machine.
  */
 async function idle(waiting: ReadonlySet<unknown>): Promise<void> {
   const deadline = performance.now() + IDLE_WITHIN_MS;
@@ -105,7 +104,7 @@ test("a leader takes one backup an hour, a follower none", async () => {
   leads = false;
   await pass(3 * HOUR_MS);
   expect(taken()).toHaveLength(1);
-  // Another leader goes by what is there.
+  // Another leader uses the existing backups.
   leads = true;
   await pass(10_000);
   expect(taken()).toHaveLength(2);

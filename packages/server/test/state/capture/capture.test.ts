@@ -1,4 +1,4 @@
-// The captured trace: what is written while leading, a crash in the middle of a line, and a file that cannot be written.
+// The captured trace: its lines while leading, a crash in the middle of a line, and an unwritable file.
 
 import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ const dir = mkdtempSync(join(tmpdir(), "lattice-capture-"));
 const path = join(dir, "trace.jsonl");
 afterAll(() => rmSync(dir, { recursive: true, force: true, maxRetries: 9 }));
 
-/** Entries of the plane as the replica's feed tells them. */
+/** Entries of the plane as in the replica's feed. */
 function feedOf(plane: MemoryPlane) {
   const listeners = new Set<(events: never) => void>();
   const { apply } = plane;
@@ -126,7 +126,7 @@ test("a trace has the cluster, submissions and ends, restarts after a crash, and
   const quota = { ...UNLIMITED, maxNodes: 8, fairShareMilli: 250 };
   const second = startCapture({ ...options, leads: () => true });
   apply({ kind: "tenant.update", origin: submit.origin, tenant: "team" as never, change: { quota } });
-  // What changes nothing that a trace tells is not told again.
+  // A change without effect on the trace adds no line.
   apply({ kind: "tenant.update", origin: submit.origin, tenant: "team" as never, change: { description: "x" } });
   apply(submit);
   await second.close();
@@ -139,7 +139,7 @@ test("a trace has the cluster, submissions and ends, restarts after a crash, and
   expect(lines.slice(0, types.length).join("\n")).toBe(written.trim());
   for (const line of lines) expect(() => JSON.parse(line)).not.toThrow();
 
-  // A full file is followed by another, which begins with the cluster; whoever starts again goes on with the newest.
+  // A full file is followed by another, which begins with the cluster; a restart continues the newest.
   const full = join(dir, "full.jsonl");
   const third = startCapture({ ...options, path: full, maxBytes: 1, leads: () => true });
   apply(submit);

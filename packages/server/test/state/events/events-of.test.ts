@@ -1,9 +1,9 @@
-// The stream of one allocation: in order, with cursors that only grow, and complete through requeues.
+// The events of one allocation: in order, with increasing cursors, and complete across requeues.
 
 import { type Allocation, attempt, instant, type LogIndex, type NodeId, type UserName } from "@lattice/core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { eventsOf, hasMissed, isAfter, leftOutOf, parseEventCursor } from "../../../src/state/events/events-of.ts";
+import { droppedCount, eventsOf, hasMissed, isAfter, parseEventCursor } from "../../../src/state/events/events-of.ts";
 
 const nodes = ["n1" as NodeId];
 const base = {
@@ -34,7 +34,7 @@ const past = (n: number, placedAt: number) => ({
 
 const record = (more: object): Allocation => ({ ...base, attempt: attempt(2), ...more }) as unknown as Allocation;
 
-test("every attempt, what failed, what was noted, and the end", () => {
+test("the events have every attempt, failure, note and the end", () => {
   const events = eventsOf(
     record({
       phase: {
@@ -72,7 +72,7 @@ test("every attempt, what failed, what was noted, and the end", () => {
   expect(events.at(-1)).toMatchObject({ reason: "exit_code", exitCode: 3, cursor: "400:1" });
 });
 
-test("a service is told to have been placed where it was, whatever came and went since", () => {
+test("the placement of a service has its original nodes after scaling", () => {
   const note = (index: number, kind: string, node: string, n: number) => ({
     ...{
       at: instant(Math.floor(index / 10) + 2),
@@ -108,13 +108,13 @@ test("a service is told to have been placed where it was, whatever came and went
   expect(told("requeued")).toMatchObject([{ attempt: 2, nodes: ["n1", "n2"] }]);
 });
 
-test("cursors grow, whatever happened when", () => {
+test("cursors increase for any order of times", () => {
   fc.assert(
     fc.property(fc.array(fc.nat(5), { maxLength: 12 }), (steps) => {
       let index = 10;
       const notes = steps.map((step) => {
         index += step;
-        // Several entries of one instant.
+        // Several entries at one instant.
         const at = instant(10 + Math.floor(index / 4));
         return { at, index, type: "state", kind: "updated", attempt: attempt(1), text: "." };
       });
@@ -127,11 +127,11 @@ test("cursors grow, whatever happened when", () => {
   );
 });
 
-test("a place in the stream is the same whenever it is read, also within one millisecond", () => {
+test("the cursor of an event never changes, also within one millisecond", () => {
   const at = instant(20);
   const placed = { kind: "staging", nodes, placedAt: at, progress: [] };
   const early = eventsOf(record({ phase: placed, entries: { placed: 7 } }));
-  // The refusal before, and what failed after, are of the same millisecond.
+  // The refusal before and the failure after have the same millisecond.
   const later = eventsOf(
     record({
       phase: { kind: "pending" },
@@ -153,15 +153,15 @@ test("a place in the stream is the same whenever it is read, also within one mil
   ]);
 });
 
-test("whoever has not seen all that was cut is told so; what was cut is counted", () => {
+test("a reader that missed dropped events is notified, and dropped events are counted", () => {
   const cut = { past: { attempts: [], refusals: [], cut: { count: 3, through: 9 as LogIndex } } };
   expect(hasMissed(cut, { index: 8, n: 4 })).toBe(true);
   expect(hasMissed(cut, { index: 10, n: 0 })).toBe(false);
-  expect(leftOutOf(cut)).toBe(3);
-  expect(leftOutOf({})).toBe(0);
+  expect(droppedCount(cut)).toBe(3);
+  expect(droppedCount({})).toBe(0);
 });
 
-test("only those who made room for others are shown as preempted", () => {
+test("only victims of a preemption are shown as preempted", () => {
   const suspended = (cause: string) =>
     eventsOf(
       record({

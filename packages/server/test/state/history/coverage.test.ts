@@ -1,5 +1,5 @@
-// How far a history is whole: it moves with the entries, survives a crash, and a server that begins
-// from a snapshot beyond it has a gap, which records of other servers close.
+// The progress of a history: it advances with the entries, survives a crash, and a server that starts from a later
+// snapshot has a gap, which records of other servers close.
 
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -53,7 +53,7 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true, maxRetries: 9 });
 });
 
-describe("wholeness", () => {
+describe("coverage", () => {
   test.each([
     { name: "a new history from the first entry", kept: 0, begins: 0, gap: null, through: 0 },
     { name: "a new history from a snapshot", kept: 0, begins: 50, gap: { after: 0, through: 50 }, through: 0 },
@@ -83,7 +83,7 @@ describe("wholeness", () => {
   });
 });
 
-describe("the mark", () => {
+describe("the progress file", () => {
   test("progress survives a restart, with and without archived records", async () => {
     let history = await open();
     history.begin(at(0));
@@ -163,7 +163,7 @@ describe("the mark", () => {
     expect(warnings.join()).toContain("cannot be read");
   });
 
-  test("a server that is alone has no gap: nobody else could fill it", async () => {
+  test("a server that is alone has no gap: no other could fill it", async () => {
     const history = await open({ alone: true });
     history.begin(at(50));
     expect(history.gap()).toBeNull();
@@ -212,7 +212,7 @@ describe("records of other servers", () => {
   });
 });
 
-/** The folder as a crash would leave it, as far as the mark goes. */
+/** The directory after a crash, with this progress. */
 async function copyOf(folder: string): Promise<string> {
   const copy = join(folder, "crashed");
   await mkdir(copy);

@@ -1,4 +1,4 @@
-// Closing a gap: whom it asks, in which order, what it believes, and when it gives up for now.
+// Closing a gap: the order of sources, the accepted answers, and the retries.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -29,7 +29,7 @@ afterEach(async () => {
 const record = (index: number, id: number): StoredRecord => ({ index, json: JSON.stringify(finished(id).record) });
 const page = (whole: boolean, ...records: StoredRecord[]): HistoryPage => ({ whole, records });
 
-/** Answers each question with the next of these; an error ends the answer where it stands. */
+/** Answers each request with the next of these; an error ends the answer at that point. */
 function source(id: string, ...answers: (readonly (HistoryPage | Error)[])[]) {
   const asked: string[] = [];
   const made: HistorySource = {
@@ -60,7 +60,7 @@ async function filled(sources: () => readonly HistorySource[]) {
   return over;
 }
 
-test("no source is asked when nothing is missing", async () => {
+test("no source is queried when nothing is missing", async () => {
   history.begin(logIndex(0));
   const one = source("s1");
   expect(await filled(() => [one.made])).toBe(true);
@@ -83,7 +83,7 @@ test("an interrupted answer is continued at any source", async () => {
   const one = source("s1", [page(true), page(false, record(3, 1), record(7, 2)), new Error("connection lost")]);
   const two = source("s2", [page(true, record(7, 2), record(7, 3)), page(false, record(20, 4))]);
   expect(await filled(() => [one.made, two.made])).toBe(true);
-  // Of entry 7 there may have been more.
+  // Entry 7 may have had more records.
   expect(two.asked).toEqual(["6..50"]);
   expect(await history.count()).toBe(4);
 });

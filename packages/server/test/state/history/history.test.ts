@@ -1,4 +1,4 @@
-// History: what goes in comes out, whatever is repeated, torn or deleted in between.
+// History: appended records are read back, despite repetitions, torn writes and deleted files.
 
 import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, rmdir, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -55,7 +55,7 @@ describe("append and get", () => {
     expect((await history.segments())[0]).toEqual(before);
   });
 
-  test("appends made at once are all there, and flush waits for them", async () => {
+  test("concurrent appends are all readable, and flush waits for them", async () => {
     for (const n of numbers(1, 300)) void history.append([finished(n)]);
     await history.flush();
     expect(await history.count()).toBe(300);
@@ -202,7 +202,7 @@ describe("opening again", () => {
     { name: "deleted", damage: (path: string) => rm(path) },
     { name: "not a database", damage: (path: string) => writeFile(path, "nonsense ".repeat(1000)) },
     { name: "empty", damage: (path: string) => truncate(path, 0) },
-  ])("an index that is $name is built again", async ({ damage }) => {
+  ])("an index that is $name is rebuilt", async ({ damage }) => {
     for (const n of numbers(1, 60)) await history.append([finished(n, { user: n % 2 === 0 ? "ann" : "bob" })]);
     const before = await history.segments();
     await closed();

@@ -1,5 +1,5 @@
-// The queue before the disk: whatever is appended, flushed and failing in whatever order, every call
-// is answered, an answer is true, and nothing is lost or written out of order.
+// The write queue: for any order of appends, flushes and failures, every call is answered correctly, and no record is
+// lost or written out of order.
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -20,12 +20,12 @@ const row = (n: number): RecordRow => ({
   json: "{}",
 });
 
-/** How many turns the disk takes for a write, and whether it fails. */
+/** The turns that a write takes, and whether it fails. */
 interface Write {
   readonly turns: number;
   readonly fails: boolean;
 }
-/** How many records are added at once (none: a flush), and whether the caller waits for the answer. */
+/** The number of records added at once (0 for a flush), and whether the caller waits for the answer. */
 interface Step {
   readonly rows: number;
   readonly waits: boolean;
@@ -97,7 +97,7 @@ test("any order of appends, flushes and failures", async () => {
         await (step.waits ? answer : turnsOf(step.turns));
       }
       await Promise.all(answers);
-      // The disk has got better: one flush is enough, after as many as it takes to use up the bad writes.
+      // The disk works again: one flush suffices after the failing writes are used up.
       while (calls < plan.length) await queue.add(fresh(1)).catch(() => undefined);
       await queue.add([]);
       expect(disk).toEqual(Array.from({ length: last }, (_, n) => String(n + 1)));

@@ -1,4 +1,4 @@
-// Watchers see every event after their cursor, in order, or are told that it is gone.
+// Watchers see every event after their cursor, in order, or get `cursor_gone`.
 
 import type { Applied, Event, LogIndex } from "@lattice/core";
 import { describe, expect, it } from "vitest";
@@ -36,7 +36,7 @@ describe("event feed", () => {
     expect(await take(feed, cursor(2, Number.MAX_SAFE_INTEGER), 2)).toEqual(["3:0", "3:1"]);
   });
 
-  it("goes on with what happens later", async () => {
+  it("continues with later events", async () => {
     const feed = createEventFeed();
     feed.record(entry(1, 1));
     const later = take(feed, null, 2);
@@ -56,7 +56,7 @@ describe("event feed", () => {
     await reading;
   });
 
-  it("says that a cursor from before the window, or from another log, is gone", async () => {
+  it("refuses a cursor from before the window or from another log", async () => {
     const feed = createEventFeed();
     feed.begin(100 as LogIndex);
     feed.record(entry(101, 1));
@@ -72,7 +72,7 @@ describe("event feed", () => {
     expect(await take(feed, cursor(99_998, 0), 2)).toEqual(["99999:0", "100000:0"]);
   });
 
-  it("wakes many watchers together, and each hears of everything in order", async () => {
+  it("wakes many watchers together, and each sees every event in order", async () => {
     let now = 0;
     const due: { readonly at: number; readonly then: () => void }[] = [];
     const feed = createEventFeed({ now: () => now, after: (ms, then) => void due.push({ at: now + ms, then }) });
@@ -83,7 +83,7 @@ describe("event feed", () => {
     });
     const settled = () => new Promise((resolve) => setImmediate(resolve));
     await settled();
-    // The first is told at once; what follows closely waits, and comes together.
+    // The first event wakes at once; events shortly after it wait and come together.
     feed.record(entry(1, 1));
     await settled();
     now = 10;

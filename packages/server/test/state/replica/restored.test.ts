@@ -1,5 +1,5 @@
-// A replica serves from a snapshot at once and finds out by and by whether it is what was saved: if it is
-// not, the replica fails, and nothing of its state may be kept.
+// A replica serves from a snapshot at once and verifies it in the background: on a mismatch the replica fails, and its
+// state cannot be saved.
 
 import { type LogIndex, SnapshotError, type Term } from "@lattice/core";
 import { describe, expect, it } from "vitest";
@@ -18,22 +18,22 @@ async function saved(change: (line: string) => string) {
 }
 
 describe("a restored replica", () => {
-  it("proves itself, and then may be saved again", async () => {
+  it("can be saved once it is verified", async () => {
     const replica = await openReplica(await saved((line) => line), () => {});
-    expect(replica.proven()).toBe(false);
-    await expect.poll(() => replica.proven()).toBe(true);
+    expect(replica.isProven()).toBe(false);
+    await expect.poll(() => replica.isProven()).toBe(true);
     expect([...replica.snapshot().lines].length).toBeGreaterThan(1);
     await replica.close();
   });
 
-  it("fails when its snapshot was another state's", async () => {
+  it("fails when the snapshot has another state", async () => {
     const replica = await openReplica(
       await saved((line) => line.replace('"nextAllocation":1', '"nextAllocation":7')),
       () => {},
     );
     await expect(replica.failed).rejects.toThrow(SnapshotError);
-    expect(replica.proven()).toBe(false);
-    expect(() => replica.snapshot()).toThrow(/not to be saved/);
+    expect(replica.isProven()).toBe(false);
+    expect(() => replica.snapshot()).toThrow(/cannot be saved/);
     await replica.close();
   });
 });

@@ -1,4 +1,4 @@
-// When a snapshot is due: after so many entries, or so many bytes in fewer of them.
+// When a snapshot is due: after a number of entries or bytes.
 
 import type { Applied, LogIndex, Term } from "@lattice/core";
 import { pino } from "pino";
@@ -16,8 +16,8 @@ function rig(limits: { readonly everyEntries: number; readonly everyBytes: numbe
   const taken: number[] = [];
   const replica = {
     appliedBytes: () => bytes,
-    warm: () => facts.warm,
-    proven: () => facts.proven,
+    isWarm: () => facts.warm,
+    isProven: () => facts.proven,
     snapshot: () => ({ at: { index: index as LogIndex, term: 1 as Term, hash: "", at: 0 }, lines: [] }),
     onApplied(each: (applied: Applied) => void) {
       listener = each;
@@ -54,7 +54,7 @@ function rig(limits: { readonly everyEntries: number; readonly everyBytes: numbe
 }
 
 describe("a snapshot is taken", () => {
-  it("of nothing that was restored and has not proved to be what was saved", async () => {
+  it("only of a verified state", async () => {
     const { taken, apply, facts } = rig({ everyEntries: 1, everyBytes: 1 });
     facts.proven = false;
     await apply(10);
@@ -64,19 +64,19 @@ describe("a snapshot is taken", () => {
     expect(taken).toEqual([2]);
   });
 
-  it("every so many entries, however small", async () => {
+  it("after a number of entries of any size", async () => {
     const { taken, apply } = rig({ everyEntries: 3, everyBytes: 1_000 });
     for (let n = 0; n < 7; n += 1) await apply(1);
     expect(taken).toEqual([3, 6]);
   });
 
-  it("every so many bytes, however few entries hold them", async () => {
+  it("after a number of bytes in any number of entries", async () => {
     const { taken, apply } = rig({ everyEntries: 1_000, everyBytes: 100 });
     for (let n = 0; n < 5; n += 1) await apply(60);
     expect(taken).toEqual([2, 4]);
   });
 
-  it("for its bytes only once the state hash has caught up", async () => {
+  it("for its bytes only when the state hash is up to date", async () => {
     const { facts, taken, apply } = rig({ everyEntries: 1_000, everyBytes: 100 });
     facts.warm = false;
     await apply(500);
@@ -86,7 +86,7 @@ describe("a snapshot is taken", () => {
     expect(taken).toEqual([2]);
   });
 
-  it("by nobody who may not, and again after a failure", async () => {
+  it("only where permitted, and again after a failure", async () => {
     const { facts, taken, apply } = rig({ everyEntries: 1_000, everyBytes: 100 });
     facts.mayTake = false;
     await apply(200);

@@ -786,7 +786,7 @@ export type RunOrder = Message<"lattice.v1.RunOrder"> & {
   network?: RunNetwork | undefined;
 
   /**
-   * Collects metrics, including those that the program reports.
+   * Collects metrics, including what the program reports.
    *
    * @generated from field: bool measured = 26;
    */

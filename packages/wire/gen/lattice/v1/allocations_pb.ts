@@ -1126,7 +1126,7 @@ export type Allocation = Message<"lattice.v1.Allocation"> & {
   topologyGroups: string[];
 
   /**
-   * For a service: number of nodes added while it ran. Each has an attempt number of its own and is not a
+   * For a service: number of nodes added while it ran. Each has its own attempt number and is not a
    * restart.
    *
    * @generated from field: uint32 nodes_joined = 31;

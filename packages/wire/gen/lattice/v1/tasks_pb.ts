@@ -840,7 +840,7 @@ export type TasksReport = Message<"lattice.v1.TasksReport"> & {
     case: "names";
   } | {
     /**
-     * The tasks were told to end, with the cause.
+     * The tasks were ended, with the cause.
      *
      * @generated from field: lattice.v1.TasksKill killed = 9;
      */

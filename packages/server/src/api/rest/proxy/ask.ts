@@ -1,31 +1,31 @@
-// One request to one endpoint of a service, up to the beginning of its answer. There is a limit for the connection, and one for a
-// service that takes a request and never says a word.
+// One request to one endpoint of a service, up to the headers of its answer, with a limit for the connection and one for
+// the answer.
 
 import { type IncomingMessage, request as openRequest } from "node:http";
 import { ProblemError } from "@lattice/wire";
 import { PROXY_CONNECT_MS } from "../../limits/limits.ts";
-import { type Passing, towardsService } from "./headers.ts";
+import { type ProxiedRequest, towardsService } from "./headers.ts";
 
 export interface Ask {
   readonly incoming: IncomingMessage;
   readonly path: string;
-  readonly passing: Passing;
+  readonly proxied: ProxiedRequest;
   readonly hasBody: boolean;
-  /** For the beginning of the answer, once the request is sent. */
-  readonly answerWithinMs: number;
+  /** The limit for the headers of the answer, after the request was sent. */
+  readonly answerTimeoutMs: number;
   readonly signal: AbortSignal;
 }
 
-/** Rejects with a ProblemError `deadline_exceeded` when there is no answer, and with another error when there is no connection. */
-export function ask({ incoming, path, passing, hasBody, answerWithinMs, signal }: Ask): Promise<IncomingMessage> {
+/** Rejects with a ProblemError `deadline_exceeded` without an answer, and with another error without a connection. */
+export function ask({ incoming, path, proxied, hasBody, answerTimeoutMs, signal }: Ask): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const { address, port, node } = passing.endpoint;
+    const { address, port, node } = proxied.endpoint;
     const outgoing = openRequest({
       host: address,
       port,
       path,
       method: incoming.method,
-      headers: towardsService(incoming.headers, passing),
+      headers: towardsService(incoming.headers, proxied),
       agent: false,
       signal,
     });
@@ -37,8 +37,8 @@ export function ask({ incoming, path, passing, hasBody, answerWithinMs, signal }
     });
     outgoing.once("finish", () => {
       clearTimeout(timer);
-      const detail = `The service on node ${node}, port ${port}, took the request and has not answered for ${answerWithinMs / 1_000} s.`;
-      timer = setTimeout(() => outgoing.destroy(new ProblemError("deadline_exceeded", { detail })), answerWithinMs);
+      const detail = `The service on node ${node}, port ${port}, has not answered the request for ${answerTimeoutMs / 1_000} s.`;
+      timer = setTimeout(() => outgoing.destroy(new ProblemError("deadline_exceeded", { detail })), answerTimeoutMs);
     });
     outgoing.once("response", (answer) => {
       clearTimeout(timer);
@@ -49,7 +49,7 @@ export function ask({ incoming, path, passing, hasBody, answerWithinMs, signal }
       reject(error);
     });
     if (!hasBody) outgoing.end();
-    // Not before there is a connection: another endpoint may have to take it.
+    // Not before the connection is open, so that another endpoint can still be tried.
     else outgoing.once("socket", (socket) => (socket.connecting ? socket.once("connect", send) : send()));
     const send = (): void => void incoming.pipe(outgoing);
   });

@@ -1,11 +1,11 @@
-// Headers on their way through the server. The caller's token and what it states of itself stay here: a workload that
-// is spoken to must not be able to act as its caller. Answers are put into a sandbox of their own, since
-// they come from the server's address and could otherwise call the API as the page's reader.
+// Headers of proxied requests. The caller's token and its identity headers are removed: a workload must not be able to
+// act as its caller. Answers are sandboxed, since they come from the server's address and could otherwise call the API
+// as the reader of the page.
 
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
 import type { ServiceEndpoint } from "@lattice/core";
 
-/** Between two neighbours only. */
+/** Not forwarded by proxies (RFC 9110). */
 const HOP_BY_HOP = new Set([
   "connection",
   "keep-alive",
@@ -20,7 +20,7 @@ const HOP_BY_HOP = new Set([
 const OURS = /^(authorization$|x-lattice-|x-forwarded-|forwarded$|host$)/;
 const SANDBOX = "sandbox allow-scripts allow-forms allow-popups allow-modals allow-downloads";
 
-export interface Passing {
+export interface ProxiedRequest {
   readonly endpoint: ServiceEndpoint;
   readonly user: string;
   /** Where the service begins: /api/v1/services/NAME/proxy */
@@ -29,22 +29,22 @@ export interface Passing {
   readonly remote: string;
 }
 
-export function towardsService(headers: IncomingHttpHeaders, passing: Passing): OutgoingHttpHeaders {
+export function towardsService(headers: IncomingHttpHeaders, proxied: ProxiedRequest): OutgoingHttpHeaders {
   const named = namedByConnection(headers.connection);
   const kept = Object.entries(headers).filter(
     ([name]) => !HOP_BY_HOP.has(name) && !OURS.test(name) && !named.has(name),
   );
   return {
     ...Object.fromEntries(kept),
-    host: `${passing.endpoint.address}:${passing.endpoint.port}`,
-    "x-forwarded-for": passing.remote,
-    "x-forwarded-host": passing.host,
-    "x-forwarded-prefix": passing.prefix,
-    "x-forwarded-user": encodeURIComponent(passing.user),
+    host: `${proxied.endpoint.address}:${proxied.endpoint.port}`,
+    "x-forwarded-for": proxied.remote,
+    "x-forwarded-host": proxied.host,
+    "x-forwarded-prefix": proxied.prefix,
+    "x-forwarded-user": encodeURIComponent(proxied.user),
   };
 }
 
-export function towardsCaller(headers: IncomingHttpHeaders, passing: Passing): OutgoingHttpHeaders {
+export function towardsCaller(headers: IncomingHttpHeaders, proxied: ProxiedRequest): OutgoingHttpHeaders {
   const named = namedByConnection(headers.connection);
   const kept = Object.entries(headers).filter(
     ([name]) => !HOP_BY_HOP.has(name) && !named.has(name) && !name.startsWith("x-lattice-"),
@@ -52,10 +52,10 @@ export function towardsCaller(headers: IncomingHttpHeaders, passing: Passing): O
   const own = headers["content-security-policy"];
   return {
     ...Object.fromEntries(kept),
-    ...(headers.location === undefined ? {} : { location: located(headers.location, passing) }),
+    ...(headers.location === undefined ? {} : { location: located(headers.location, proxied) }),
     ...(headers["set-cookie"] === undefined
       ? {}
-      : { "set-cookie": headers["set-cookie"].map((cookie) => below(cookie, passing.prefix)) }),
+      : { "set-cookie": headers["set-cookie"].map((cookie) => below(cookie, proxied.prefix)) }),
     // Two policies are both obeyed.
     "content-security-policy": own === undefined ? SANDBOX : `${own}, ${SANDBOX}`,
     "x-content-type-options": "nosniff",
@@ -65,14 +65,14 @@ export function towardsCaller(headers: IncomingHttpHeaders, passing: Passing): O
 const namedByConnection = (connection: string | undefined): ReadonlySet<string> =>
   new Set((connection ?? "").split(",").map((name) => name.trim().toLowerCase()));
 
-/** A service does not know that it lies below a prefix. */
-function located(location: string, { prefix, endpoint }: Passing): string {
+/** Adds the prefix, which the service does not know. */
+function located(location: string, { prefix, endpoint }: ProxiedRequest): string {
   const origin = `http://${endpoint.address}:${endpoint.port}`;
   if (location === origin || location.startsWith(`${origin}/`)) return prefix + (location.slice(origin.length) || "/");
   return location.startsWith("/") && !location.startsWith("//") ? prefix + location : location;
 }
 
-/** Seen by this service alone. */
+/** Limits a cookie to the path of this service. */
 function below(cookie: string, prefix: string): string {
   const [pair = "", ...attributes] = cookie.split(/;\s*/);
   const path = attributes.find((one) => /^path=/i.test(one))?.slice("path=".length) ?? "/";

@@ -1,6 +1,6 @@
-// Services over HTTP: /api/v1/services/NAME/proxy/anything goes to one of the service's endpoints, with its body in
-// both directions as it comes. A request without a body whose endpoint cannot be reached is tried on the next. An answer
-// that lasts ends when the caller loses its access.
+// The proxy to services over HTTP: /api/v1/services/NAME/proxy/... goes to one of the endpoints of the service, with
+// streamed bodies. A request without a body is tried on the next endpoint when one cannot be reached. A long answer ends
+// when the caller loses its access.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
@@ -14,56 +14,60 @@ import { PROXY_ENDPOINT_TRIES } from "../../limits/limits.ts";
 import { type RequestLog, startRequestLog } from "../../request-log.ts";
 import { fromOf, headersOf } from "../from.ts";
 import { ask } from "./ask.ts";
-import { type Passing, towardsCaller } from "./headers.ts";
-import { type Place, placeOf } from "./place.ts";
-import { openTarget, type Target } from "./target.ts";
+import { type ProxiedRequest, towardsCaller } from "./headers.ts";
+import { type ProxyPath, parseProxyPath } from "./path.ts";
+import { openTarget, type ProxyTarget } from "./target.ts";
 
-export function addProxy(app: FastifyInstance, door: ApiContext): void {
-  // A scope of its own: bodies pass through unread here.
+export function addProxy(app: FastifyInstance, api: ApiContext): void {
+  // A separate scope, because bodies are not parsed here.
   void app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser("*", (_request, payload, done) => done(null, payload));
     for (const base of ["/api/v1", "/v1"]) {
       for (const rest of ["", "/*"]) {
-        scope.all(`${base}/services/:name/proxy${rest}`, (request, reply) => serve(door, request, reply));
+        scope.all(`${base}/services/:name/proxy${rest}`, (request, reply) => serve(api, request, reply));
       }
     }
   });
 }
 
-async function serve(door: ApiContext, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const place = placeOf(request.url);
-  const visit = startRequestLog(PROXY_NAME, { from: { ...fromOf(request), door: "proxy" } }, place?.name ?? "");
+async function serve(api: ApiContext, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const proxyPath = parseProxyPath(request.url);
+  const requestLog = startRequestLog(
+    PROXY_NAME,
+    { from: { ...fromOf(request), interface: "proxy" } },
+    proxyPath?.name ?? "",
+  );
   try {
-    if (place === null) throw new ProblemError("not_found", { detail: "The path is not well formed." });
-    await pass(door, place, visit, request, reply);
+    if (proxyPath === null) throw new ProblemError("not_found", { detail: "The path is not well formed." });
+    await pass(api, proxyPath, requestLog, request, reply);
   } catch (error) {
-    visit.recordError(error);
+    requestLog.recordError(error);
     if (!reply.raw.headersSent) throw error;
     reply.raw.destroy();
   } finally {
-    visit.end(door);
+    requestLog.end(api);
   }
 }
 
 async function pass(
-  door: ApiContext,
-  place: Place,
-  visit: RequestLog,
+  api: ApiContext,
+  proxyPath: ProxyPath,
+  requestLog: RequestLog,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
   const headers = headersOf(request.raw);
-  const target = await openTarget(door, headers, place.name, visit);
+  const target = await openTarget(api, headers, proxyPath.name, requestLog);
   const stop = new AbortController();
   const end = (): void => stop.abort();
   // The caller disconnected or lost its access: the service may stop.
   request.raw.socket.once("close", end);
-  const watch = watchToken(door, headers, end, target.same);
+  const watch = watchToken(api, headers, end, target.same);
   try {
-    const { answer, passing } = await askEach(door, place, target, request, stop.signal);
+    const { answer, proxied } = await tryEndpoints(api, proxyPath, target, request, stop.signal);
     reply.hijack();
-    await send(answer, reply.raw, passing, stop.signal);
+    await send(answer, reply.raw, proxied, stop.signal);
   } finally {
     request.raw.socket.removeListener("close", end);
     watch.close();
@@ -75,39 +79,47 @@ async function pass(
 
 interface Answered {
   readonly answer: IncomingMessage;
-  readonly passing: Passing;
+  readonly proxied: ProxiedRequest;
 }
 
-async function askEach(
+async function tryEndpoints(
   { config }: ApiContext,
-  place: Place,
-  { user, endpoints }: Target,
+  proxyPath: ProxyPath,
+  { user, endpoints }: ProxyTarget,
   request: FastifyRequest,
   signal: AbortSignal,
 ): Promise<Answered> {
   const incoming = request.raw;
-  const about = { user, prefix: place.prefix, host: incoming.headers.host ?? "", remote: request.ip };
+  const about = { user, prefix: proxyPath.prefix, host: incoming.headers.host ?? "", remote: request.ip };
   const hasBody =
     incoming.headers["content-length"] !== undefined || incoming.headers["transfer-encoding"] !== undefined;
-  const answerWithinMs = config.api.proxyAnswerTimeout;
+  const answerTimeoutMs = config.api.proxyAnswerTimeout;
   const tried = endpoints.slice(0, PROXY_ENDPOINT_TRIES);
   for (const [n, endpoint] of tried.entries()) {
-    const passing: Passing = { ...about, endpoint };
+    const proxied: ProxiedRequest = { ...about, endpoint };
     try {
-      return { answer: await ask({ incoming, path: place.path, passing, hasBody, answerWithinMs, signal }), passing };
+      return {
+        answer: await ask({ incoming, path: proxyPath.path, proxied, hasBody, answerTimeoutMs, signal }),
+        proxied,
+      };
     } catch (error) {
       if (error instanceof ProblemError) throw error;
-      // What was sent of a body cannot be sent again.
+      // A partly sent body cannot be sent again.
       if (n === tried.length - 1 || (hasBody && incoming.readableDidRead)) throw unreachable(endpoint, error);
     }
   }
-  throw new ProblemError("unknown_service", { detail: "It is gone." });
+  throw new ProblemError("unknown_service", { detail: "The service has no endpoints." });
 }
 
-async function send(answer: IncomingMessage, to: ServerResponse, passing: Passing, signal: AbortSignal): Promise<void> {
-  to.writeHead(answer.statusCode ?? 502, towardsCaller(answer.headers, passing));
+async function send(
+  answer: IncomingMessage,
+  to: ServerResponse,
+  proxied: ProxiedRequest,
+  signal: AbortSignal,
+): Promise<void> {
+  to.writeHead(answer.statusCode ?? 502, towardsCaller(answer.headers, proxied));
   to.flushHeaders();
-  // A caller that leaves early is no failure.
+  // A caller that disconnects is not a failure.
   await pipeline(answer, to, { signal }).catch(() => to.destroy());
 }
 
@@ -115,6 +127,6 @@ export function unreachable({ node, port }: ServiceEndpoint, cause: unknown): Pr
   const why = cause instanceof Error && "code" in cause ? String(cause.code) : "no connection";
   return new ProblemError("node_unreachable", {
     detail: `The service on node ${node}, port ${port}, does not answer (${why}).`,
-    hint: "Look at the allocation's log: it may still be starting, or listen on another address.",
+    hint: "Check the output of the allocation: it may still be starting, or listen on another address.",
   });
 }

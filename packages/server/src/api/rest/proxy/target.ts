@@ -13,28 +13,33 @@ import { contentOf } from "../../handlers/content.ts";
 import type { ApiContext } from "../../invoke.ts";
 import type { RequestLog } from "../../request-log.ts";
 
-export interface Target {
+export interface ProxyTarget {
   readonly user: string;
-  /** In turn, beginning with the one whose turn it is. */
+  /** Rotated, so that requests are spread round-robin. */
   readonly endpoints: readonly ServiceEndpoint[];
-  /** Whether the caller, looked at again, may still speak to the service. */
+  /** Whether the caller, authenticated again, may still use the service. */
   same(now: Principal): boolean;
-  /** Gives the place back. */
+  /** Ends the count against the limit. */
   leave(): void;
 }
 
 let turn = 0;
 
-/** Throws `unauthenticated`, `too_many_streams`, `unknown_service`, or `conflict` when several tenants have one of that name. */
-export async function openTarget(door: ApiContext, headers: Headers, name: string, visit: RequestLog): Promise<Target> {
-  const known = await door.authenticator.authenticate(headers);
-  visit.principal = known;
-  const principal = withGrants(known, door.plane.view());
-  const leave = door.gate.open(principal, PROXY_NAME);
+/** Throws `unauthenticated`, `too_many_streams`, `unknown_service`, or `conflict` when several tenants use the name. */
+export async function openTarget(
+  api: ApiContext,
+  headers: Headers,
+  name: string,
+  requestLog: RequestLog,
+): Promise<ProxyTarget> {
+  const known = await api.authenticator.authenticate(headers);
+  requestLog.principal = known;
+  const principal = withGrants(known, api.plane.view());
+  const leave = api.gate.open(principal, PROXY_NAME);
   try {
-    const { owners, endpoints } = find(door, principal, name, statedTenant(headers));
+    const { owners, endpoints } = find(api, principal, name, statedTenant(headers));
     const same = (now: Principal) =>
-      now.user === principal.user && owners.every(reacher(withGrants(now, door.plane.view()), PROXY_NAME));
+      now.user === principal.user && owners.every(reacher(withGrants(now, api.plane.view()), PROXY_NAME));
     return { user: principal.user, endpoints, same, leave };
   } catch (error) {
     leave();
@@ -42,7 +47,7 @@ export async function openTarget(door: ApiContext, headers: Headers, name: strin
   }
 }
 
-/** `narrowed` narrows what may be seen, and never widens it. */
+/** `narrowed` narrows the caller's reach and never widens it. */
 function find({ plane }: ApiContext, principal: Principal, name: string, narrowed: TenantId | null) {
   const may = reacher(principal, PROXY_NAME);
   const view = plane.view();
@@ -72,7 +77,7 @@ function ownerOf(view: View, { allocation, tenant }: ServiceEndpoint): Owner {
   return record === undefined ? { tenant, user: null } : contentOf(view, record);
 }
 
-/** On this very machine a service may listen on loopback alone. */
+/** On this machine a service may listen on loopback only. */
 const addressesOf = (endpoint: ServiceEndpoint): ServiceEndpoint[] =>
   endpoint.address === hostname() ? [{ ...endpoint, address: LOOPBACK }, endpoint] : [endpoint];
 

@@ -1,5 +1,5 @@
-// WebSockets of services: the upgrade is passed on, and from then on bytes in both directions, until either end closes
-// or the caller's token is no longer good.
+// WebSockets of services: the upgrade is forwarded, then bytes are relayed in both directions until either end closes
+// or the caller's token is no longer valid.
 
 import { type IncomingMessage, request as openRequest } from "node:http";
 import type { Duplex } from "node:stream";
@@ -11,55 +11,57 @@ import type { ApiContext } from "../../invoke.ts";
 import { PROXY_CONNECT_MS, PROXY_ENDPOINT_TRIES } from "../../limits/limits.ts";
 import { type RequestLog, startRequestLog } from "../../request-log.ts";
 import { fromUpgrade } from "../from.ts";
-import { type Passing, towardsService } from "./headers.ts";
+import { type ProxiedRequest, towardsService } from "./headers.ts";
 import { unreachable } from "./http.ts";
-import type { Place } from "./place.ts";
+import type { ProxyPath } from "./path.ts";
 import { openTarget } from "./target.ts";
 
 export interface Upgrade {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
   readonly head: Buffer;
-  /** With what a browser can only state in the address. */
+  /** Including values that a browser can send only in the address. */
   readonly headers: (name: string) => string | undefined;
 }
 
-/** Throws the problem, with nothing written, when the service cannot be asked. */
-export async function passUpgrade(door: ApiContext, place: Place, upgrade: Upgrade): Promise<void> {
-  const visit = startRequestLog(PROXY_NAME, { from: fromUpgrade(upgrade.request, "proxy") }, place.name);
+/** Throws the problem, with nothing written, when the service cannot be reached. */
+export async function proxyUpgrade(api: ApiContext, proxyPath: ProxyPath, upgrade: Upgrade): Promise<void> {
+  const requestLog = startRequestLog(PROXY_NAME, { from: fromUpgrade(upgrade.request, "proxy") }, proxyPath.name);
   try {
-    await join(door, place, upgrade, visit);
+    await join(api, proxyPath, upgrade, requestLog);
   } catch (error) {
-    visit.recordError(error);
-    visit.end(door);
+    requestLog.recordError(error);
+    requestLog.end(api);
     throw error;
   }
 }
 
-/** Written down when the connection has ended, with how long it lasted. */
+/** The connection is logged when it has ended, with its duration. */
 async function join(
-  door: ApiContext,
-  place: Place,
+  api: ApiContext,
+  proxyPath: ProxyPath,
   { request, socket, head, headers }: Upgrade,
-  visit: RequestLog,
+  requestLog: RequestLog,
 ): Promise<void> {
-  const target = await openTarget(door, headers, place.name, visit);
+  const target = await openTarget(api, headers, proxyPath.name, requestLog);
   const about = {
     user: target.user,
-    prefix: place.prefix,
+    prefix: proxyPath.prefix,
     host: request.headers.host ?? "",
     remote: request.socket.remoteAddress ?? "",
   };
-  const { answer, upstream, rest } = await askEach(request, place, target.endpoints, about).catch((error: unknown) => {
-    target.leave();
-    throw error;
-  });
+  const { answer, upstream, rest } = await tryEndpoints(request, proxyPath, target.endpoints, about).catch(
+    (error: unknown) => {
+      target.leave();
+      throw error;
+    },
+  );
   socket.write(
     `HTTP/1.1 ${answer.statusCode} ${answer.statusMessage}\r\n${rawHeaders(answer)}${chosen(request, answer)}\r\n`,
   );
   if (rest.length > 0) socket.write(rest);
   if (head.length > 0) upstream.write(head);
-  const watch = watchToken(door, headers, () => socket.destroy(), target.same);
+  const watch = watchToken(api, headers, () => socket.destroy(), target.same);
   let open = true;
   const end = (): void => {
     if (!open) return;
@@ -69,31 +71,31 @@ async function join(
     upstream.destroy();
     socket.destroy();
     const lapsed = watch.lapsed();
-    if (lapsed !== null) visit.recordError(lapsed);
-    visit.end(door);
+    if (lapsed !== null) requestLog.recordError(lapsed);
+    requestLog.end(api);
   };
   for (const side of [socket, upstream]) side.once("close", end).once("error", end);
   socket.pipe(upstream);
   upstream.pipe(socket);
-  // It may have gone while the service was asked.
+  // Either end may have closed during the upgrade.
   if (socket.destroyed || upstream.destroyed) end();
 }
 
-async function askEach(
+async function tryEndpoints(
   request: IncomingMessage,
-  place: Place,
+  proxyPath: ProxyPath,
   endpoints: readonly ServiceEndpoint[],
-  about: Omit<Passing, "endpoint">,
+  about: Omit<ProxiedRequest, "endpoint">,
 ): Promise<Answered> {
   const tried = endpoints.slice(0, PROXY_ENDPOINT_TRIES);
   for (const [n, endpoint] of tried.entries()) {
     try {
-      return await ask(request, place.path, { ...about, endpoint });
+      return await ask(request, proxyPath.path, { ...about, endpoint });
     } catch (error) {
       if (n === tried.length - 1) throw unreachable(endpoint, error);
     }
   }
-  throw new ProblemError("unknown_service", { detail: "It is gone." });
+  throw new ProblemError("unknown_service", { detail: "The service has no endpoints." });
 }
 
 interface Answered {
@@ -102,16 +104,16 @@ interface Answered {
   readonly rest: Buffer;
 }
 
-function ask(request: IncomingMessage, path: string, passing: Passing): Promise<Answered> {
+function ask(request: IncomingMessage, path: string, proxied: ProxiedRequest): Promise<Answered> {
   return new Promise((resolve, reject) => {
-    const { address, port } = passing.endpoint;
+    const { address, port } = proxied.endpoint;
     const outgoing = openRequest({
       host: address,
       port,
       path,
       method: "GET",
       headers: {
-        ...towardsService(request.headers, passing),
+        ...towardsService(request.headers, proxied),
         ...ownProtocols(request.headers["sec-websocket-protocol"]),
         connection: "Upgrade",
         upgrade: request.headers.upgrade,
@@ -134,14 +136,14 @@ function ask(request: IncomingMessage, path: string, passing: Passing): Promise<
   });
 }
 
-/** The token among them is for this server. */
+/** Removes the token, which is for this server. */
 function ownProtocols(header: string | undefined): { "sec-websocket-protocol"?: string | undefined } {
   if (header === undefined) return {};
   const left = withoutBearer(offeredProtocols(header));
   return { "sec-websocket-protocol": left.length === 0 ? undefined : left.join(", ") };
 }
 
-/** A browser that offers protocols wants one chosen, also where the service, which did not see ours, has chosen none. */
+/** Browsers require a chosen protocol. The service does not see ours, so it may have chosen none. */
 function chosen({ headers }: IncomingMessage, answer: IncomingMessage): string {
   const offered = offeredProtocols(headers["sec-websocket-protocol"]);
   const ours = answer.headers["sec-websocket-protocol"] === undefined && offered.includes(SOCKET_PROTOCOL);

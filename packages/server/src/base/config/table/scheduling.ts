@@ -12,8 +12,8 @@ import {
   MAX_POOL_SIZE,
   MAX_PROLOGUE_RETRIES,
   MAX_QUARANTINED_PERCENT,
+  MAX_QUICK_FAILURE,
   MAX_STORAGE_MBPS,
-  MOST_QUICK_FAILURE,
 } from "@lattice/core";
 import { z } from "zod";
 import { live, optional, setting } from "../setting.ts";
@@ -101,7 +101,7 @@ export const faults = {
     setting(count(1, MAX_FAULTS), FAULTS_TO_QUARANTINE, "Failures of different work in a row that quarantine a node."),
   ),
   quick_failure: live(
-    setting(span("0s", `${MOST_QUICK_FAILURE}ms`), "10s", "Work that fails within this time counts against its node."),
+    setting(span("0s", `${MAX_QUICK_FAILURE}ms`), "10s", "Work that fails within this time counts against its node."),
   ),
   prologue_retries: live(
     setting(

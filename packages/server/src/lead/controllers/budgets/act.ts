@@ -1,4 +1,4 @@
-// Records that a tenant has used up its budget, or has one again.
+// Proposes the notices about exhausted budgets.
 
 import { duration } from "@lattice/core";
 import type { ControllerContext } from "../context.ts";

@@ -1,5 +1,5 @@
-// Raises and clears notices about exhausted budgets: administrators of the tenant get one notice, when it
-// happens, and again only after it was over. Pure.
+// Raises and clears notices about exhausted budgets: administrators of the tenant get one notice per
+// exhaustion. Pure.
 
 import {
   budgetUse,
@@ -11,7 +11,7 @@ import {
   type View,
 } from "@lattice/core";
 
-export interface BudgetInputs {
+interface BudgetInputs {
   readonly now: Instant;
   readonly periodDays: number;
 }
@@ -25,11 +25,11 @@ export function decideBudgets(
   for (const { id, quota } of view.tenants()) {
     const key = noticeKey("budget_exhausted", id);
     const notice = view.notice(key);
-    const told = notice !== undefined && notice.clearedAt === undefined;
+    const isRaised = notice !== undefined && notice.clearedAt === undefined;
     const use = budgetUse(quota, view.ledger.spent({ tenant: id }, window));
     const exhausted = use !== null && use >= 1;
-    if (told && !exhausted) commands.push({ kind: "notice.clear", key });
-    if (told || !exhausted) continue;
+    if (isRaised && !exhausted) commands.push({ kind: "notice.clear", key });
+    if (isRaised || !exhausted) continue;
     const text = `tenant "${id}" has used ${Math.round(use * 100)} % of its budget of the last ${periodDays} days; its work waits behind that of others`;
     commands.push({
       kind: "notice.raise",

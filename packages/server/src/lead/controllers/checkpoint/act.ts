@@ -4,10 +4,11 @@
 import { type Allocation, type AllocationId, duration, isPlaced, type View } from "@lattice/core";
 import type { WorthRates } from "@lattice/scheduler";
 import type { Logger } from "pino";
-import { type Clock, steadyNow } from "../../../base/clock.ts";
+import { type Clock, monotonicNow } from "../../../base/clock.ts";
 import type { Config } from "../../../base/config/index.ts";
 import type { CheckpointBoard } from "../../../nodes/agents/checkpoint-board.ts";
-import { type CheckpointHub, checkpointOrdersFor } from "../../../nodes/agents/checkpoint-order.ts";
+import { checkpointOrdersFor } from "../../../nodes/agents/checkpoint-order.ts";
+import type { AgentHub } from "../../../nodes/agents/hub.ts";
 import type { Sequencer } from "../../commit/sequencer.ts";
 import type { Controller } from "../periodic.ts";
 import type { CheckpointAnswer, CheckpointSignals } from "./answer.ts";
@@ -23,7 +24,7 @@ const REPEAT_EVERY = duration(15_000);
 /** By then every connected node has reported its storage to a new leader: several heartbeats. */
 const ALL_REPORTED = duration(30_000);
 
-export interface BrokerParts {
+interface BrokerParts {
   readonly view: () => View;
   readonly clock: Clock;
   readonly board: CheckpointBoard;
@@ -37,14 +38,14 @@ export interface Broker {
   signals(): CheckpointSignals;
   controllers(leading: {
     readonly sequencer: Sequencer;
-    readonly hub: CheckpointHub;
+    readonly hub: Pick<AgentHub, "send">;
     readonly logger: Logger;
   }): readonly Controller[];
   /** Clears the memory when this server stops leading. */
   forget(): void;
 }
 
-function whyNotWritten(record: Allocation | undefined, board: CheckpointBoard): string {
+function storageProblem(record: Allocation | undefined, board: CheckpointBoard): string {
   if (record === undefined || !isPlaced(record.phase)) return "";
   const away = record.phase.nodes.find((node) => board.storageError(node) !== "");
   return away === undefined ? "" : `node ${away}: ${board.storageError(away)}`;
@@ -69,7 +70,7 @@ export function createBroker({ view, clock, board, config, evaluated }: BrokerPa
   let signals: CheckpointSignals = {};
   let seen: SeenCheckpoints = new Map();
 
-  function look() {
+  function evaluate() {
     const { bytesPerSecond, gpuMemoryBytes } = storageRates(config().checkpoint);
     const decided = decideCheckpoints(view(), {
       now: clock.now(),
@@ -85,16 +86,16 @@ export function createBroker({ view, clock, board, config, evaluated }: BrokerPa
       ...(minutes.size === 0 ? {} : { checkpointMinutes: minutes }),
       ...(cannotWrite.size === 0 ? {} : { cannotWrite }),
     };
-    return decided.ask;
+    return decided.requests;
   }
 
   function storageController(sequencer: Sequencer): Controller {
-    const since = steadyNow(clock);
+    const since = monotonicNow(clock);
     return {
       name: "checkpoint storage",
       every: duration(2_000),
       run: async () => {
-        const notice = decideStorageNotice(view(), board.away(), steadyNow(clock) - since >= ALL_REPORTED);
+        const notice = decideStorageNotice(view(), board.storageErrors(), monotonicNow(clock) - since >= ALL_REPORTED);
         if (notice !== null) await sequencer.propose(notice);
       },
     };
@@ -105,7 +106,7 @@ export function createBroker({ view, clock, board, config, evaluated }: BrokerPa
       const record = view().allocation(id);
       const n = record?.phase.kind === "checkpointing" ? record.phase.request.n : null;
       const progress = n === null ? null : board.progress(id, n);
-      return { judgement: judgements.get(id) ?? null, progress, storageError: whyNotWritten(record, board) };
+      return { judgement: judgements.get(id) ?? null, progress, storageError: storageProblem(record, board) };
     },
     signals() {
       return { ...signals, checkpointRates: storageRates(config().checkpoint) };
@@ -118,11 +119,11 @@ export function createBroker({ view, clock, board, config, evaluated }: BrokerPa
           return config().checkpoint.evaluationInterval;
         },
         run: async () => {
-          const ask = look();
+          const requests = evaluate();
           for (const { verdict } of judgements.values()) evaluated(verdict);
-          for (const { allocation, message } of ask)
+          for (const { allocation, message } of requests)
             logger.info({ allocation, reason: message }, "checkpoint requested");
-          await Promise.all(ask.map((command) => sequencer.propose(command)));
+          await Promise.all(requests.map((command) => sequencer.propose(command)));
         },
       },
       {
@@ -134,7 +135,7 @@ export function createBroker({ view, clock, board, config, evaluated }: BrokerPa
         name: "checkpoint backstop",
         every: duration(5_000),
         run: async () => {
-          const verdict = decideOverdueCheckpoints(view(), { now: steadyNow(clock), seen, margin: MARGIN });
+          const verdict = decideOverdueCheckpoints(view(), { now: monotonicNow(clock), seen, margin: MARGIN });
           seen = verdict.seen;
           await Promise.all(verdict.expired.map((command) => sequencer.propose(command)));
         },

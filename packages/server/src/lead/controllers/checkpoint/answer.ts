@@ -1,4 +1,4 @@
-// Answers of the broker: about one allocation, and for the scheduler about all.
+// Answers of the broker: its judgement of one allocation, and signals for the scheduler.
 
 import type { Signals } from "@lattice/scheduler";
 import type { Progress } from "../../../nodes/agents/checkpoint-board.ts";
@@ -8,7 +8,7 @@ export interface CheckpointAnswer {
   /** `null` before the first evaluation, and for allocations without checkpoints. */
   readonly judgement: Judgement | null;
   readonly progress: Progress | null;
-  /** Why it cannot be written where it runs, with the node; empty: it can. */
+  /** The storage problem and its node; empty when checkpoints can be written. */
   readonly storageError: string;
 }
 

@@ -1,6 +1,6 @@
-// Which running allocations are asked for a checkpoint now. Looks at each of them, has the scheduler's cost
-// model say whether it pays, and shares out the storage: the allocations that gain most are asked first, and no more at
-// a time than can be written before the next look. Pure; what is measured comes in.
+// Decides which running allocations take a checkpoint now. The scheduler's cost model judges each of them; those with
+// the largest gain come first, as many as the storage can write before the next evaluation. Pure: measurements are
+// inputs.
 
 import {
   type Allocation,
@@ -20,13 +20,13 @@ import { type QueuePressure, queuePressure } from "./pressure.ts";
 export interface BrokerInputs {
   readonly now: Instant;
   readonly rates: WorthRates;
-  /** What all checkpoints together may write. */
+  /** Total bandwidth for checkpoints. */
   readonly bytesPerSecond: number;
-  /** Of one GPU: taken for what is written of it where nothing was measured. */
+  /** Assumed checkpoint size per GPU before the first measurement. */
   readonly gpuMemoryBytes: number;
-  /** Until the next look. */
+  /** Time until the next evaluation. */
   readonly windowSeconds: number;
-  /** Why a node cannot write; empty: it can. */
+  /** Returns why a node cannot write checkpoints; empty when it can. */
   readonly storageError: (node: NodeId) => string;
 }
 
@@ -40,12 +40,12 @@ export interface Judgement extends Omit<Worth, "pays"> {
   readonly devices: number;
 }
 
-export interface BrokerDecision {
+interface BrokerDecision {
   readonly judgements: ReadonlyMap<AllocationId, Judgement>;
-  readonly ask: readonly AttemptCheckpointCommand[];
+  readonly requests: readonly AttemptCheckpointCommand[];
   /** Minutes that a checkpoint takes. */
   readonly minutes: ReadonlyMap<AllocationId, number>;
-  /** Those whose storage is away. */
+  /** Allocations whose checkpoint storage is unavailable. */
   readonly cannotWrite: ReadonlySet<AllocationId>;
 }
 
@@ -54,49 +54,50 @@ export function decideCheckpoints(view: View, inputs: BrokerInputs): BrokerDecis
   const minutes = new Map<AllocationId, number>();
   const cannotWrite = new Set<AllocationId>();
   const pressure = queuePressure(view);
-  const wanting: Looked[] = [];
-  let writing = 0;
+  const eligible: Candidate[] = [];
+  let writingSeconds = 0;
   for (const record of view.placed()) {
-    const looked = look(view, record, pressure, inputs);
-    if (looked === null) continue;
+    const candidate = evaluate(view, record, pressure, inputs);
+    if (candidate === null) continue;
     const { id } = record;
-    minutes.set(id, looked.writeSeconds / 60);
-    const away = looked.error !== "";
-    if (away) cannotWrite.add(id);
-    if (record.phase.kind === "checkpointing") writing += looked.writeSeconds;
-    const verdict = verdictOf(record, looked, away);
-    judgements.set(id, judgementOf(looked, verdict, inputs.now, away ? looked.error : looked.worth.reason));
-    if (verdict === "take") wanting.push(looked);
+    minutes.set(id, candidate.writeSeconds / 60);
+    const isAway = candidate.error !== "";
+    if (isAway) cannotWrite.add(id);
+    if (record.phase.kind === "checkpointing") writingSeconds += candidate.writeSeconds;
+    const verdict = verdictOf(record, candidate, isAway);
+    const reason = isAway ? candidate.error : candidate.worth.reason;
+    judgements.set(id, judgementOf(candidate, verdict, inputs.now, reason));
+    if (verdict === "take") eligible.push(candidate);
   }
-  const ask: AttemptCheckpointCommand[] = [];
-  for (const looked of wanting.sort(byGain)) {
-    const { id, attempt } = looked.record;
-    const room = writing === 0 || writing + looked.writeSeconds <= inputs.windowSeconds;
-    if (room) {
-      writing += looked.writeSeconds;
-      const message = `it pays: ${looked.worth.reason}`;
-      ask.push({ kind: "attempt.checkpoint", allocation: id, attempt, cause: "broker", message });
+  const requests: AttemptCheckpointCommand[] = [];
+  for (const candidate of eligible.sort(byGain)) {
+    const { id, attempt } = candidate.record;
+    const fits = writingSeconds === 0 || writingSeconds + candidate.writeSeconds <= inputs.windowSeconds;
+    if (fits) {
+      writingSeconds += candidate.writeSeconds;
+      const message = `it pays: ${candidate.worth.reason}`;
+      requests.push({ kind: "attempt.checkpoint", allocation: id, attempt, cause: "broker", message });
       continue;
     }
-    const reason = `${looked.worth.reason}; others write at present`;
-    judgements.set(id, judgementOf(looked, "busy", inputs.now, reason));
+    const reason = `${candidate.worth.reason}; others write at present`;
+    judgements.set(id, judgementOf(candidate, "busy", inputs.now, reason));
   }
-  return { judgements, ask, minutes, cannotWrite };
+  return { judgements, requests, minutes, cannotWrite };
 }
 
-interface Looked {
+interface Candidate {
   readonly record: Allocation;
   readonly worth: Worth;
   readonly sizeBytes: number;
   readonly writeSeconds: number;
   readonly sinceSeconds: number;
   readonly devices: number;
-  /** Why it cannot be written; empty: it can. */
+  /** The storage problem; empty when the checkpoint can be written. */
   readonly error: string;
 }
 
 /** Returns `null` for an allocation that takes no checkpoints or is not running. */
-function look(view: View, record: Allocation, pressure: QueuePressure, inputs: BrokerInputs): Looked | null {
+function evaluate(view: View, record: Allocation, pressure: QueuePressure, inputs: BrokerInputs): Candidate | null {
   const { phase, spec, checkpoints } = record;
   if (spec.checkpoint === undefined || !isPlaced(phase) || phase.kind === "staging") return null;
   const last = checkpoints?.last;
@@ -129,7 +130,7 @@ function look(view: View, record: Allocation, pressure: QueuePressure, inputs: B
 /** A node is at risk when it is silent or has a hardware warning. A drained node is not. */
 const isUnhealthy = (node: Node | undefined): boolean => node?.state.kind === "degraded" || node?.warning !== undefined;
 
-/** Of what a node holds in memory, without GPUs, the part that is taken to be worth keeping. */
+/** Assumed checkpoint size of a node without GPUs, as a share of its memory. */
 const MEMORY_SHARE = 0.25;
 
 function estimatedSize(
@@ -140,25 +141,25 @@ function estimatedSize(
   { gpuMemoryBytes }: BrokerInputs,
 ): number {
   if (gpus > 0) return gpus * gpuMemoryBytes;
-  const asked = spec.resources.constraints.memoryBytes * nodes.length;
-  if (asked > 0) return asked;
+  const requested = spec.resources.constraints.memoryBytes * nodes.length;
+  if (requested > 0) return requested;
   return nodes.reduce((sum, node) => sum + (view.node(node)?.capabilities.memoryBytes ?? 0) * MEMORY_SHARE, 0);
 }
 
-function verdictOf({ phase, spec }: Allocation, { worth }: Looked, away: boolean): Verdict {
+function verdictOf({ phase, spec }: Allocation, { worth }: Candidate, isAway: boolean): Verdict {
   if (phase.kind !== "running") return "not_running";
-  if (away) return "storage_away";
+  if (isAway) return "storage_away";
   if (spec.checkpoint?.auto !== true) return "not_asked";
   return worth.pays ? "take" : "wait";
 }
 
-const gainOf = ({ worth }: Looked): number => worth.value - worth.cost;
+const gainOf = ({ worth }: Candidate): number => worth.value - worth.cost;
 
-const byGain = (a: Looked, b: Looked): number =>
+const byGain = (a: Candidate, b: Candidate): number =>
   gainOf(b) - gainOf(a) || compareAllocationIds(a.record.id, b.record.id);
 
-function judgementOf(looked: Looked, verdict: Verdict, judgedAt: Instant, reason: string): Judgement {
-  const { pays: _, ...worth } = looked.worth;
-  const { sizeBytes, sinceSeconds: sinceLastSeconds, devices } = looked;
+function judgementOf(candidate: Candidate, verdict: Verdict, judgedAt: Instant, reason: string): Judgement {
+  const { pays: _, ...worth } = candidate.worth;
+  const { sizeBytes, sinceSeconds: sinceLastSeconds, devices } = candidate;
   return { ...worth, reason, verdict, judgedAt, sizeBytes, sinceLastSeconds, devices };
 }

@@ -7,7 +7,7 @@ import { between, type Duration, duration, type ExpireCheckpointCommand, type In
 /** By "allocation.attempt.number". */
 export type SeenCheckpoints = ReadonlyMap<string, Instant>;
 
-export interface OverdueInputs {
+interface OverdueInputs {
   readonly now: Instant;
   readonly seen: SeenCheckpoints;
   readonly margin: Duration;

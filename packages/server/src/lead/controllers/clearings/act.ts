@@ -12,7 +12,7 @@ import type { Sequencer } from "../../commit/sequencer.ts";
 import type { Controller } from "../periodic.ts";
 import { type ClearingTries, decideClearings, nextClearingTry } from "./decide.ts";
 
-export interface ClearingContext {
+interface ClearingContext {
   readonly replica: Pick<Replica, "view">;
   readonly sequencer: Pick<Sequencer, "propose">;
   readonly hub: Pick<AgentHub, "send" | "connected">;
@@ -34,16 +34,17 @@ export function createClearer(context: ClearingContext) {
   return async (): Promise<void> => {
     const nowMs = clock.now();
     const { retention } = context.config().checkpoint;
-    const { tell, drop } = decideClearings(replica.view, { nowMs, retention, connected: hub.connected, tries });
+    const { requests, drop } = decideClearings(replica.view, { nowMs, retention, connected: hub.connected, tries });
     const waiting = new Set(Array.from(replica.view.clearings(), ({ allocation }) => allocation));
     for (const id of tries.keys()) if (!waiting.has(id)) tries.delete(id);
-    for (const { node, clearing, after } of tell) {
+    for (const { node, clearing, after } of requests) {
       const { allocation } = clearing;
       tries.set(allocation, nextClearingTry(tries.get(allocation), nowMs));
       hub.send(node, clearOrder(clearing, after));
     }
-    for (const { allocation, why } of drop)
-      if (why === "unreachable") logger.warn({ allocation }, "checkpoints not removed: no node reaches their storage");
+    for (const { allocation, reason } of drop)
+      if (reason === "unreachable")
+        logger.warn({ allocation }, "checkpoints not removed: no node reaches their storage");
     if (drop.length === 0) return;
     await sequencer.propose({ kind: "checkpoint.cleared", allocations: drop.map(({ allocation }) => allocation) });
   };

@@ -1,5 +1,5 @@
 // Decides which nodes are quarantined after failures, which are probed, and which have drifted for too long. Pure;
-// `apply` looks again, and keeps most of the cluster in service.
+// `apply` checks again and keeps most of the cluster in service.
 
 import {
   after,
@@ -14,7 +14,7 @@ import {
 } from "@lattice/core";
 import type { Config } from "../../../base/config/index.ts";
 
-export interface FaultInputs {
+interface FaultInputs {
   readonly now: Instant;
   readonly faults: Config["faults"];
 }
@@ -31,13 +31,13 @@ export function decideFaults(
     if (state.kind === "down" && state.until !== undefined && now >= state.until)
       commands.push({ kind: "node.probe", node: id, keep: faults.failuresToQuarantine - 1 });
     const idle = state.kind === "ready" && claims.length === 0;
-    const why = idle ? quarantineReason(node, rule) : null;
-    const drifted = why === null ? whyDrifted(view, node, { now, faults }) : null;
-    if (why !== null)
+    const failureReason = idle ? quarantineReason(node, rule) : null;
+    const drifted = failureReason === null ? driftReason(view, node, { now, faults }) : null;
+    if (failureReason !== null)
       commands.push({
         kind: "node.quarantine",
         node: id,
-        reason: why,
+        reason: failureReason,
         until: after(now, faults.probation),
         maxPercent,
       });
@@ -48,12 +48,12 @@ export function decideFaults(
 }
 
 /** Returns `null` when the node has not drifted, is within its grace, or is handled already. */
-function whyDrifted(view: View, node: Node, { now, faults }: FaultInputs): string | null {
+function driftReason(view: View, node: Node, { now, faults }: FaultInputs): string | null {
   const { drift, state } = node;
   if (drift === undefined || (state.kind !== "ready" && state.kind !== "drained")) return null;
   const timeout = isSensitiveHome(view, node)
     ? faults.sensitiveDriftRemediationTimeout
     : faults.driftRemediationTimeout;
   if (between(drift.since, now) < timeout) return null;
-  return `its configuration has drifted from ${drift.expected} and was not set right in time`;
+  return `its configuration has drifted from ${drift.expected} and was not repaired in time`;
 }

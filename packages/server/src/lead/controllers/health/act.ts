@@ -1,7 +1,7 @@
 // Records verdicts about nodes whose heartbeats stopped or returned.
 
 import { duration } from "@lattice/core";
-import { steadyNow } from "../../../base/clock.ts";
+import { monotonicNow } from "../../../base/clock.ts";
 import type { ControllerContext } from "../context.ts";
 import type { Controller } from "../periodic.ts";
 import { decideHealth } from "./decide.ts";
@@ -18,7 +18,7 @@ export function healthController(context: ControllerContext): Controller {
       const { nodeAgent } = config();
       const verdicts = decideHealth(replica.view, {
         // Monotonic clock: a wall-clock jump must not look like missed heartbeats.
-        now: steadyNow(clock),
+        now: monotonicNow(clock),
         leadingSince: context.leadingSince(),
         lastHeard: hub.lastHeardSteady,
         timeout: nodeAgent.heartbeatTimeout,

@@ -1,6 +1,5 @@
-// Judges nodes by how long they have been silent. Pure: heartbeats and the clock come in as
-// arguments. A leader judges no node before a full timeout of its own: silence counts from the
-// later of the last heartbeat and the moment it began to lead (D9).
+// Judges nodes by the time since their last heartbeat. Pure: heartbeats and the clock are arguments. Silence counts from
+// the later of the last heartbeat and the start of the term, so a new leader judges no node before a full timeout (D9).
 
 import {
   between,
@@ -13,7 +12,7 @@ import {
   type View,
 } from "@lattice/core";
 
-export interface HealthInputs {
+interface HealthInputs {
   readonly now: Instant;
   readonly leadingSince: Instant;
   readonly lastHeard: (node: NodeId) => Instant | null;
@@ -21,23 +20,23 @@ export interface HealthInputs {
   readonly timeout: Duration;
   /** Further silence after which it is down. */
   readonly grace: Duration;
-  /** The same for a node that others have lent; absent: no shorter. */
+  /** The grace of a borrowed node, when shorter. */
   readonly borrowedGrace?: Duration;
-  /** For nodes of sensitive vClusters; absent: no longer. */
+  /** Timeout and grace of nodes of sensitive vClusters, when longer. */
   readonly sensitive?: { readonly timeout: Duration; readonly grace: Duration };
 }
 
 export function decideHealth(view: View, inputs: HealthInputs): NodeHealthCommand[] {
   const verdicts: NodeHealthCommand[] = [];
   for (const node of view.nodes()) {
-    const verdict = judge(node, patient(view, node, inputs));
+    const verdict = judge(node, withSensitiveLimits(view, node, inputs));
     if (verdict !== null) verdicts.push(verdict);
   }
   return verdicts;
 }
 
-/** What is worth much is not given up for a network that stumbles. */
-function patient(view: View, node: Node, inputs: HealthInputs): HealthInputs {
+/** Sensitive work is expensive to restart, so its nodes may be silent for longer. */
+function withSensitiveLimits(view: View, node: Node, inputs: HealthInputs): HealthInputs {
   const { sensitive, timeout, grace } = inputs;
   if (sensitive === undefined || !isSensitiveHome(view, node)) return inputs;
   const longer = (a: Duration, b: Duration): Duration => (a > b ? a : b);
@@ -49,24 +48,24 @@ function judge(node: Node, inputs: HealthInputs): NodeHealthCommand | null {
   const silence = between(later(heardAt, inputs.leadingSince), inputs.now);
   const { kind } = node.state;
   // A node that is down and silent can no longer confirm the end of stopped attempts.
-  const owing = kind === "down" && node.claims.length > 0;
-  const watched = owing || kind === "ready" || kind === "degraded" || kind === "draining" || kind === "drained";
+  const holdsClaims = kind === "down" && node.claims.length > 0;
+  const isWatched = holdsClaims || kind === "ready" || kind === "degraded" || kind === "draining" || kind === "drained";
   const grace = isLent(node) ? Math.min(inputs.grace, inputs.borrowedGrace ?? inputs.grace) : inputs.grace;
-  if (watched && silence >= inputs.timeout + grace)
-    return say(node, "silent", `no heartbeat for ${secondsOf(silence)} s`);
+  if (isWatched && silence >= inputs.timeout + grace)
+    return healthCommand(node, "silent", `no heartbeat for ${secondsOf(silence)} s`);
   if (kind === "ready" && silence >= inputs.timeout)
-    return say(node, "late", `no heartbeat for ${secondsOf(silence)} s`);
-  const healing = kind === "degraded" || (node.state.kind === "down" && node.state.cause === "silent");
-  const heardLately = heardAt !== null && between(heardAt, inputs.now) < inputs.timeout;
-  if (healing && heardLately) return say(node, "heard", "heartbeats are back");
+    return healthCommand(node, "late", `no heartbeat for ${secondsOf(silence)} s`);
+  const isRecoverable = kind === "degraded" || (node.state.kind === "down" && node.state.cause === "silent");
+  const isHeard = heardAt !== null && between(heardAt, inputs.now) < inputs.timeout;
+  if (isRecoverable && isHeard) return healthCommand(node, "heard", "heartbeats are back");
   return null;
 }
 
-/** Its owners want it back soon. */
+/** The node runs work of another vCluster than its own. */
 const isLent = ({ homeVCluster, claims }: Node): boolean =>
   typeof homeVCluster === "string" && claims.some(({ vcluster }) => vcluster !== homeVCluster);
 
-const say = (node: Node, verdict: NodeHealthCommand["verdict"], reason: string): NodeHealthCommand => ({
+const healthCommand = (node: Node, verdict: NodeHealthCommand["verdict"], reason: string): NodeHealthCommand => ({
   kind: "node.health",
   node: node.id,
   verdict,

@@ -8,21 +8,20 @@ import {
   type Duration,
   duration,
   type Instant,
+  instant,
   type NodeId,
   nodesStillInDomains,
   type View,
 } from "@lattice/core";
 import type { Logger } from "pino";
-import { type Clock, steadyNow } from "../../../base/clock.ts";
+import { type Clock, monotonicNow } from "../../../base/clock.ts";
 import type { FabricDomains } from "../../../nodes/fabric/domains.ts";
 import type { Replica } from "../../../state/replica/replica.ts";
 import type { Sequencer } from "../../commit/sequencer.ts";
 import type { Controller } from "../periodic.ts";
-import { compareFabric } from "./compare.ts";
-import { byCodeUnits, decideNetworks, membersOf, type NetworkIntent } from "./decide.ts";
-import { decidePool } from "./pool.ts";
+import { byCodeUnits, decideNetworks, decidePool, membersOf, type NetworkIntent } from "./decide.ts";
 
-export interface NetworkKeeper {
+interface NetworkKeeper {
   readonly view: () => View;
   readonly sequencer: Sequencer;
   readonly stillLeads: () => Promise<boolean>;
@@ -33,9 +32,9 @@ export interface NetworkKeeper {
 }
 
 /** Concurrent domains: a hanging manager must not delay all of them in turn. */
-const MOST_AT_ONCE = 16;
-const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 30_000;
+const MAX_CONCURRENT = 16;
+const MIN_BACKOFF_MS = 1_000;
+const MAX_BACKOFF_MS = 30_000;
 /** Interval between comparisons with the manager's own list. */
 const COMPARE_EVERY: Duration = duration(60_000);
 
@@ -105,18 +104,18 @@ export function createNetworkKeeper(parts: NetworkKeeper, signal: AbortSignal): 
   async function failed(domain: Domain, problem: string): Promise<void> {
     const { key, vni } = domain;
     const failures = (waiting.get(key)?.failures ?? 0) + 1;
-    const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1));
-    waiting.set(key, { failures, until: (steadyNow(clock) + pause) as Instant });
+    const backoffMs = Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** (failures - 1));
+    waiting.set(key, { failures, until: instant(monotonicNow(clock) + backoffMs) });
     logger.warn({ domain: key, vni, problem, failures }, "fabric manager unreachable: network domain not updated");
     await record(domain, view().domain(key)?.fabric?.nodes ?? [], problem);
   }
 
   return async () => {
-    const now = steadyNow(clock);
+    const now = monotonicNow(clock);
     const due = decideNetworks(view(), clock.now()).filter(
       ({ domain }) => (waiting.get(domain.key)?.until ?? 0) <= now,
     );
-    await Promise.all(due.slice(0, MOST_AT_ONCE).map(act));
+    await Promise.all(due.slice(0, MAX_CONCURRENT).map(act));
     const notice = decidePool(view());
     if (notice !== null) await sequencer.propose(notice);
     if (fabric === null || (comparedAt !== null && now < comparedAt + COMPARE_EVERY)) return;
@@ -125,4 +124,34 @@ export function createNetworkKeeper(parts: NetworkKeeper, signal: AbortSignal): 
       logger.warn({ problem: error.message }, "fabric manager not compared with the network domains"),
     );
   };
+}
+
+interface CompareParts {
+  readonly view: () => View;
+  readonly stillLeads: () => Promise<boolean>;
+  readonly logger: Logger;
+  readonly fabric: FabricDomains;
+}
+
+/** Compares with the manager's own list: it may have lost members, or kept networks that the log has released. */
+async function compareFabric({ view, stillLeads, logger, fabric }: CompareParts, signal: AbortSignal) {
+  const known = new Map((await fabric.list(signal)).map(({ vni, nodes }) => [vni, nodes]));
+  for (const { key, vni, fabric: confirmed, tenant, name, sensitive = false } of [...view().domains()]) {
+    const nodes = confirmed?.nodes ?? [];
+    const listed = known.get(vni) ?? [];
+    if (nodes.length === 0 || (nodes.length === listed.length && nodes.every((node) => listed.includes(node))))
+      continue;
+    if (!(await stillLeads())) return;
+    logger.warn({ domain: key, vni }, "fabric manager has other members of a network domain: registering ours");
+    await fabric.put({ vni, tenant, name, nodes, sensitive }, signal);
+  }
+  const { vniStart, vniEnd } = view().network;
+  for (const vni of known.keys()) {
+    // Read the state again: a domain may have been created since.
+    const owned = Array.from(view().domains()).some((domain) => domain.vni === vni);
+    if (owned || vni < vniStart || vni > vniEnd) continue;
+    if (!(await stillLeads())) return;
+    logger.warn({ vni }, "fabric manager has a network without a domain: removing it");
+    await fabric.remove(vni, signal);
+  }
 }

@@ -1,14 +1,19 @@
-// Decides which network domains have been without members for their grace time, and what the fabric manager must know: members
-// that it does not know, and domains that are over, which it must forget before their numbers go back to the pool. Pure.
+// Decides which network domains to release after their grace time without members, and which changes the fabric manager
+// must receive: new members, and ended domains, which it must forget before their VNIs return to the pool. Raises and clears the notice about an
+// exhausted VNI pool. Pure.
 
 import {
   after,
+  type Command,
   type Domain,
   domainKey,
+  freeVni,
   type Instant,
   isPlaced,
   type NodeId,
   nodesStillInDomains,
+  noticeKey,
+  poolSize,
   sameNodes,
   type View,
 } from "@lattice/core";
@@ -41,7 +46,7 @@ export function decideNetworks(view: View, now: Instant): readonly NetworkIntent
 
 const NO_MEMBERS: ReadonlyMap<string, readonly NodeId[]> = new Map();
 
-/** Nodes that something of the domain is on, in order. */
+/** Returns the nodes with claims in the domain, in order. */
 export function membersOf(
   view: Pick<View, "placed">,
   lingering: ReadonlyMap<string, ReadonlySet<NodeId>>,
@@ -59,3 +64,14 @@ export function membersOf(
 }
 
 export const byCodeUnits = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** Returns `null` when the notice is up to date. Derived from the pool, since refused submissions change no state. */
+export function decidePool(view: Pick<View, "network" | "domains" | "notices">): Command | null {
+  const key = noticeKey("vni_pool_exhausted", "cluster");
+  const exhausted = freeVni(view) === null;
+  const raised = Array.from(view.notices()).some((notice) => notice.key === key && notice.clearedAt === undefined);
+  if (exhausted === raised) return null;
+  if (!exhausted) return { kind: "notice.clear", key };
+  const text = `all ${poolSize(view.network)} VNIs of the pool are in use: no network domain can be created`;
+  return { kind: "notice.raise", notice: { key, kind: "vni_pool_exhausted", text, tenant: null, user: null } };
+}

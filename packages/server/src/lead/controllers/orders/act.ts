@@ -1,7 +1,7 @@
 // Sends orders again to nodes that have not answered them. Agents ignore an order that they have carried out.
 
 import { duration } from "@lattice/core";
-import { steadyNow } from "../../../base/clock.ts";
+import { monotonicNow } from "../../../base/clock.ts";
 import { orderOf } from "../../../nodes/agents/orders.ts";
 import type { ControllerContext } from "../context.ts";
 import type { Controller } from "../periodic.ts";
@@ -16,7 +16,7 @@ export function ordersController({ replica, hub, clock }: ControllerContext): Co
     name: "orders",
     every: duration(5_000),
     run: async () => {
-      const decided = decideOverdue(replica.view, { now: steadyNow(clock), seen, patience: ORDER_TIMEOUT });
+      const decided = decideOverdue(replica.view, { now: monotonicNow(clock), seen, patience: ORDER_TIMEOUT });
       seen = decided.seen;
       for (const { node, claim } of decided.overdue) {
         const order = orderOf(replica.view, node, claim);

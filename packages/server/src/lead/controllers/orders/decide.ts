@@ -1,19 +1,18 @@
-// Orders that deserve to be said again: a claim that has waited long for its node to answer. Orders
-// are idempotent, so saying one twice costs a message; a lost one would cost the node. How long an order has waited is
-// measured from when this leader first saw it wait, on the steady clock: the claim was stamped by another server's
-// wall clock, perhaps, and waiting for that time would delay the repetition.
+// Decides which orders to send again: orders that a node has not answered for too long. Orders are idempotent, so a
+// repetition costs one message; a lost order would cost the node. The wait is measured from when this leader first saw
+// the order, on the monotonic clock: the claim may carry the wall clock of another server.
 
 import { between, type Claim, type Duration, type Instant, isPlaced, type NodeId, type View } from "@lattice/core";
 
-export interface OverdueOrder {
+interface OverdueOrder {
   readonly node: NodeId;
   readonly claim: Claim;
 }
 
-export interface OrdersInputs {
-  /** On the steady clock, as all instants here. */
+interface OrdersInputs {
+  /** Monotonic, as all instants here. */
   readonly now: Instant;
-  /** As returned by the turn before. */
+  /** As returned by the previous run. */
   readonly seen: FirstWaiting;
   readonly patience: Duration;
 }
@@ -21,27 +20,27 @@ export interface OrdersInputs {
 /** When each order that waits for an answer was first seen. */
 export type FirstWaiting = ReadonlyMap<string, Instant>;
 
-export interface OrdersVerdict {
+interface OrdersVerdict {
   readonly overdue: readonly OverdueOrder[];
   readonly seen: FirstWaiting;
 }
 
 export function decideOverdue(view: View, { now, seen, patience }: OrdersInputs): OrdersVerdict {
   const overdue: OverdueOrder[] = [];
-  const still = new Map<string, Instant>();
+  const stillWaiting = new Map<string, Instant>();
   for (const node of view.nodes()) {
     for (const claim of node.claims) {
-      if (!claim.releasing && !unanswered(view, node.id, claim)) continue;
+      if (!claim.releasing && !isUnanswered(view, node.id, claim)) continue;
       const order = `${claim.releasing ? "stop" : "run"} ${node.id} ${claim.allocation}.${claim.attempt}`;
       const since = seen.get(order) ?? now;
-      still.set(order, since);
+      stillWaiting.set(order, since);
       if (between(since, now) >= patience) overdue.push({ node: node.id, claim });
     }
   }
-  return { overdue, seen: still };
+  return { overdue, seen: stillWaiting };
 }
 
-function unanswered(view: View, node: NodeId, claim: Claim): boolean {
+function isUnanswered(view: View, node: NodeId, claim: Claim): boolean {
   const allocation = view.allocation(claim.allocation);
   if (allocation === undefined || !isPlaced(allocation.phase)) return false;
   const progress = allocation.phase.progress[allocation.phase.nodes.indexOf(node)];

@@ -1,6 +1,5 @@
-// Carries out what a cycle decided about running work: proposes the commands, counts what was stopped. The
-// stop orders follow from the committed entries, and are repeated by every leader until the nodes have
-// answered; so nothing more is owed when this server dies in between.
+// Proposes the preemptions of a cycle and counts the victims. The stop orders follow from the committed entries, and
+// every leader repeats them until the nodes have answered, so a crash in between loses nothing.
 
 import type { VClusterId } from "@lattice/core";
 import type { CycleResult } from "@lattice/scheduler";
@@ -9,11 +8,11 @@ import type { Replica } from "../../../state/replica/replica.ts";
 import type { Sequencer } from "../../commit/sequencer.ts";
 import { decidePreemptions } from "./decide.ts";
 
-export interface PreemptContext {
+interface PreemptContext {
   readonly replica: Pick<Replica, "view">;
   readonly sequencer: Sequencer;
   readonly logger: Logger;
-  /** Once per allocation that was stopped, by its own vCluster. */
+  /** Called once per victim, with the victim's vCluster. */
   readonly onPreempted: (vcluster: VClusterId, reason: string) => void;
 }
 

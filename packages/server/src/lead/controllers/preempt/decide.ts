@@ -1,5 +1,5 @@
-// What a cycle's decision to stop running work means for the log: one command per allocation that is made
-// room for, with all of its victims, so that a crash leaves all of them stopped or none. Pure.
+// Turns the preemptions of a cycle into commands: one per starting allocation, with all of its victims, so that a crash
+// leaves either all of them stopped or none. Pure.
 
 import type { PreemptCommand } from "@lattice/core";
 import type { CycleResult } from "@lattice/scheduler";

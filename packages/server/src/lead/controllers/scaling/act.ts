@@ -1,15 +1,15 @@
 // Scales services: reads their metrics, proposes the decided changes, and remembers which of them `apply` rejected.
 
-import { type Allocation, type AllocationId, type Attempt, duration, type NodeId } from "@lattice/core";
+import { type Allocation, type AllocationId, type Attempt, attempt, duration, type NodeId } from "@lattice/core";
 import type { Logger } from "pino";
-import { type Clock, steadyNow } from "../../../base/clock.ts";
+import { type Clock, monotonicNow } from "../../../base/clock.ts";
 import type { Metrics } from "../../../base/observe/index.ts";
 import type { AgentHub } from "../../../nodes/agents/hub.ts";
 import type { Replica } from "../../../state/replica/replica.ts";
 import type { Sequencer } from "../../commit/sequencer.ts";
 import type { Readings } from "../../telemetry/readings.ts";
 import type { Controller } from "../periodic.ts";
-import { decideScaling, type ScalingIntent, toBeRead } from "./decide.ts";
+import { decideScaling, type ScalingIntent, servicesToRead } from "./decide.ts";
 import { afterOutcome, type ScalingMemory, UNWATCHED } from "./memory.ts";
 
 export interface ScalingContext {
@@ -20,7 +20,7 @@ export interface ScalingContext {
   readonly reachable: (node: NodeId) => boolean;
   readonly promised: (node: NodeId) => boolean;
   readonly readings: Readings;
-  /** Whether the attempt passes its liveness probe. Default: agents are not connected here, so only time decides. */
+  /** Returns whether the attempt passes its liveness probe. Default: only time decides. */
   readonly probed?: (node: NodeId, allocation: AllocationId, attempt: Attempt) => boolean;
   readonly metrics: Pick<Metrics, "scaled" | "metricQueryFailed">;
 }
@@ -40,22 +40,22 @@ export const scalingController = (
 /** Returns one run of the controller. */
 function createScaler(context: ScalingContext, signal: AbortSignal): () => Promise<void> {
   const { replica, sequencer, clock, logger, reachable, promised, metrics } = context;
-  const probed = (node: NodeId, { id }: Allocation, attempt: number): boolean =>
-    context.probed?.(node, id, attempt as Attempt) === true;
+  const probed = (node: NodeId, { id }: Allocation, number: number): boolean =>
+    context.probed?.(node, id, attempt(number)) === true;
   let memory: ScalingMemory = new Map();
   return async () => {
-    const ground = { view: replica.view, reachable, promised };
-    const asked = toBeRead({ ...ground, now: steadyNow(clock), today: clock.now(), memory });
-    const values = await context.readings.read(asked, signal);
-    for (const { id, spec } of asked) {
+    const base = { view: replica.view, reachable, promised };
+    const due = servicesToRead({ ...base, now: monotonicNow(clock), wallNow: clock.now(), memory });
+    const values = await context.readings.read(due, signal);
+    for (const { id, spec } of due) {
       if (values.get(id) !== undefined) continue;
       metrics.metricQueryFailed();
       // Logged once; the user gets a notice after some more failures.
-      const first = (memory.get(id)?.blind ?? 0) === 0;
+      const first = (memory.get(id)?.missing ?? 0) === 0;
       const metric = spec.lifecycle.scale?.metric;
       if (first) logger.warn({ allocation: id, metric }, "service not scaled: its metric has no value");
     }
-    const inputs = { ...ground, now: steadyNow(clock), today: clock.now(), memory };
+    const inputs = { ...base, now: monotonicNow(clock), wallNow: clock.now(), memory };
     const verdict = decideScaling({ ...inputs, reading: ({ id }) => values.get(id) ?? null, probed });
     const next = new Map(verdict.memory);
     await Promise.all(verdict.intents.map((intent) => carryOut(intent)));
@@ -72,7 +72,7 @@ function createScaler(context: ScalingContext, signal: AbortSignal): () => Promi
       else logger.warn({ ...facts, refusal: outcome.refusal }, "service not scaled: rejected");
       const record = replica.view.allocation(allocation);
       const cooldown = record?.spec.lifecycle.scale?.cooldown ?? 0;
-      next.set(allocation, afterOutcome(next.get(allocation) ?? UNWATCHED, accepted, steadyNow(clock), cooldown));
+      next.set(allocation, afterOutcome(next.get(allocation) ?? UNWATCHED, accepted, monotonicNow(clock), cooldown));
     }
   };
 }

@@ -1,5 +1,5 @@
-// Where a service grows to, and what it gives up. A node is chosen that is free and fits, its own vCluster's before a
-// borrowed one, near the nodes it has, and not one that a reservation needs. Pure.
+// Chooses the node that a service gains or loses. A node to add is free, fits and is not reserved; nodes of the
+// service's own vCluster come before borrowed ones, then nodes near its present ones. Pure.
 
 import {
   type Allocation,
@@ -12,18 +12,19 @@ import {
   type NodeId,
   placementConstraints,
   type RunningPhase,
+  type ScaleCommand,
   type View,
 } from "@lattice/core";
 
-export interface Ground {
+export interface CandidateInputs {
   readonly view: View;
   readonly reachable: (node: NodeId) => boolean;
-  /** Kept for allocations that wait. */
+  /** Returns whether a pending allocation needs the node. */
   readonly promised: (node: NodeId) => boolean;
 }
 
 /** Returns `null` when no node fits. */
-export function nodeToAdd({ view, reachable, promised }: Ground, record: Allocation): NodeId | null {
+export function nodeToAdd({ view, reachable, promised }: CandidateInputs, record: Allocation): NodeId | null {
   const wanted = placementConstraints(record);
   const { phase, spec } = record;
   const own = "nodes" in phase ? phase.nodes : [];
@@ -42,7 +43,7 @@ export function nodeToAdd({ view, reachable, promised }: Ground, record: Allocat
   return best?.id ?? null;
 }
 
-/** Borrowed ones first, then the one that came last; only what runs what was there before, when that is asked for. */
+/** Returns a borrowed node if there is one, else the newest; with `through`, only nodes with attempts up to it. */
 export function nodeToRemove(view: View, record: Allocation, phase: RunningPhase, through?: number): NodeId | null {
   let best: { readonly id: NodeId; readonly rank: number } | null = null;
   phase.nodes.forEach((id, i) => {
@@ -59,3 +60,9 @@ const isBorrowed = ({ spec }: Allocation, node: Node | undefined): boolean =>
 
 const isLent = (view: View, { spec }: Allocation, { homeVCluster }: Node): boolean =>
   homeVCluster !== null && borrowRefusal(view, spec, homeVCluster) === null && lendableNodes(view, homeVCluster) > 0;
+
+export const scaleOf = (
+  { id, attempt }: Allocation,
+  { nodes }: RunningPhase,
+  change: Pick<ScaleCommand, "change" | "node" | "reason" | "detail">,
+): ScaleCommand => ({ kind: "allocation.scale", allocation: id, attempt, size: nodes.length, ...change });

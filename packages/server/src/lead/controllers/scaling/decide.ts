@@ -1,6 +1,6 @@
-// Whether a service gets or gives up a node, one at a time. In this order: nodes that are on their way are waited for; a
-// service below its least number gets a node; nodes that run what was there before an update are replaced; one above its most
-// gives a node up; then the metric is judged against the target over its windows. Without a metric nothing is done. Pure.
+// Decides whether a service gains or loses one node. In this order: wait for nodes that are starting; refill to the
+// minimum; replace nodes that run the version before an update; shrink to the maximum; then compare the metric with the
+// target over its windows. Without a metric the size stays. Pure.
 
 import {
   type Allocation,
@@ -18,35 +18,34 @@ import {
   type ScaleCommand,
   type ScalePolicy,
 } from "@lattice/core";
-import { type Ground, nodeToAdd, nodeToRemove } from "./choose-node.ts";
+import { type CandidateInputs, nodeToAdd, nodeToRemove, scaleOf } from "./choose-node.ts";
 import { type ScalingMemory, UNWATCHED, type Watched } from "./memory.ts";
 import { renew } from "./renew.ts";
-import { scaleOf } from "./scale-of.ts";
 
-export interface ScalingInputs extends Ground {
-  /** On the steady clock. */
+interface ScalingInputs extends CandidateInputs {
+  /** Monotonic. */
   readonly now: Instant;
-  /** By the time of day, to be compared with what the log says. */
-  readonly today: Instant;
+  /** Wall clock, for comparison with times in the state. */
+  readonly wallNow: Instant;
   readonly memory: ScalingMemory;
-  /** The agent has said that the attempt answers its probe. */
+  /** Returns whether the agent reported that the attempt passes its probe. */
   readonly probed: (node: NodeId, record: Allocation, attempt: number) => boolean;
-  /** The mean over its nodes; null: unknown. Asked only for services that are to be judged. */
+  /** Returns the mean over the nodes of a service that is due; `null` when unknown. */
   readonly reading: (record: Allocation) => number | null;
 }
 
 export type ScalingIntent = ScaleCommand | RequeueCommand | RaiseNoticeCommand | ClearNoticeCommand;
 
-export interface ScalingVerdict {
+interface ScalingVerdict {
   readonly intents: readonly ScalingIntent[];
   readonly memory: ScalingMemory;
 }
 
 /** Consecutive evaluations without a metric before the user gets a notice. */
-export const MOST_BLIND = 3;
+const MAX_MISSING = 3;
 
-/** Those whose metric is to be read now. */
-export function toBeRead(inputs: Omit<ScalingInputs, "reading" | "probed">): readonly Allocation[] {
+/** Returns the services whose metric must be read now. */
+export function servicesToRead(inputs: Omit<ScalingInputs, "reading" | "probed">): readonly Allocation[] {
   return services(inputs).filter((record) => isDue(record, inputs));
 }
 
@@ -90,8 +89,8 @@ function judge(record: Allocation, phase: RunningPhase, inputs: ScalingInputs): 
   const renewal = renew(record, phase, { ...inputs, another });
   if (renewal !== null) return { watched, intents: [...over, ...renewal] };
   const { scale } = record.spec.lifecycle;
-  const beyond = scale === undefined ? [] : shed(record, phase, inputs);
-  if (beyond.length > 0) return { watched, intents: [...over, ...beyond] };
+  const surplus = scale === undefined ? [] : shed(record, phase, inputs);
+  if (surplus.length > 0) return { watched, intents: [...over, ...surplus] };
   if (scale === undefined || !isDue(record, inputs)) return { watched, intents: over };
   const judged = byMetric(record, phase, scale, watched, inputs);
   return { ...judged, intents: [...over, ...judged.intents] };
@@ -100,21 +99,21 @@ function judge(record: Allocation, phase: RunningPhase, inputs: ScalingInputs): 
 function refill(record: Allocation, phase: RunningPhase, inputs: ScalingInputs): readonly ScalingIntent[] {
   const { minNodes } = record.spec.resources;
   const detail = `${phase.nodes.length} of at least ${minNodes} nodes`;
-  const why = whyNotMore(record, phase, inputs);
-  const node = why === null ? nodeToAdd(inputs, record) : null;
+  const obstacle = growthObstacle(record, phase, inputs);
+  const node = obstacle === null ? nodeToAdd(inputs, record) : null;
   if (node !== null) return [scaleOf(record, phase, { change: "add", node, reason: "minimum", detail })];
-  const text = `service ${record.id} runs on ${detail}, and ${why ?? "no node is free for it"}`;
-  return [tell(record, "scaling_below_minimum", text)];
+  const text = `service ${record.id} runs on ${detail}, and ${obstacle ?? "no node is free for it"}`;
+  return [raise(record, "scaling_below_minimum", text)];
 }
 
 /** Returns `null` when the service may get one more node. */
-function whyNotMore(record: Allocation, phase: RunningPhase, inputs: ScalingInputs): string | null {
+function growthObstacle(record: Allocation, phase: RunningPhase, inputs: ScalingInputs): string | null {
   if (isHalted(record, phase)) return "its update is halted: a node more would run what has failed";
   if (hasRoom(record, inputs)) return null;
   return `the quota of tenant "${record.spec.tenant}" has no room for a node more`;
 }
 
-/** Its most was lowered since it grew: whatever its metric says, it comes back to it. */
+/** The maximum was lowered after the service grew: it shrinks whatever its metric is. */
 function shed(record: Allocation, phase: RunningPhase, { view }: ScalingInputs): readonly ScalingIntent[] {
   const most = mostNodes(record);
   if (phase.nodes.length <= most) return [];
@@ -137,28 +136,28 @@ function byMetric(
   before: Watched,
   inputs: ScalingInputs,
 ): Judged {
-  const { now, today } = inputs;
+  const { now, wallNow } = inputs;
   const value = inputs.reading(record);
   if (value === null) {
-    const watched = { ...before, evaluatedAt: now, highSince: null, lowSince: null, blind: before.blind + 1 };
+    const watched = { ...before, evaluatedAt: now, highSince: null, lowSince: null, missing: before.missing + 1 };
     const text = `service ${record.id} is not scaled: its metric ${scale.metric} has no value`;
-    return { watched, intents: watched.blind < MOST_BLIND ? [] : [tell(record, "scaling_metric_missing", text)] };
+    return { watched, intents: watched.missing < MAX_MISSING ? [] : [raise(record, "scaling_metric_missing", text)] };
   }
-  const seen = noticeKey("scaling_metric_missing", record.id);
-  const notice = inputs.view.notice(seen);
+  const key = noticeKey("scaling_metric_missing", record.id);
+  const notice = inputs.view.notice(key);
   const intents: ScalingIntent[] =
-    notice !== undefined && notice.clearedAt === undefined ? [{ kind: "notice.clear", key: seen }] : [];
+    notice !== undefined && notice.clearedAt === undefined ? [{ kind: "notice.clear", key }] : [];
   const target = scale.targetMilli / 1000;
   const low = (target * scale.downThresholdMilli) / 1000;
   const watched: Watched = {
     ...before,
     evaluatedAt: now,
-    blind: 0,
+    missing: 0,
     highSince: value > target ? (before.highSince ?? now) : null,
     lowSince: value < low ? (before.lowSince ?? now) : null,
   };
   const changed = lastChange(record, phase);
-  if (changed !== null && between(changed, today) < scale.cooldown) return { watched, intents };
+  if (changed !== null && between(changed, wallNow) < scale.cooldown) return { watched, intents };
   const { highSince, lowSince } = watched;
   const size = phase.nodes.length;
   if (highSince !== null && between(highSince, now) >= scale.upWindow && size < mostNodes(record)) {
@@ -181,13 +180,13 @@ function lastChange({ scaling, past }: Allocation, { startedAt }: RunningPhase):
   return scaling.at > restartedAt ? scaling.at : restartedAt;
 }
 
-/** A quota that is used up is no error: the service stays as it is. */
+/** An exhausted quota is not an error: the service keeps its size. */
 function hasRoom({ spec }: Allocation, { view }: ScalingInputs): boolean {
   const most = view.tenant(spec.tenant)?.quota.maxNodes ?? null;
   return most === null || view.usage(spec.tenant).nodes < most;
 }
 
-const tell = (
+const raise = (
   { id, spec, user }: Allocation,
   kind: "scaling_below_minimum" | "scaling_metric_missing",
   text: string,

@@ -1,17 +1,17 @@
-// What the leader remembers of each service between two looks: since when its metric is high or low, and how often
-// nothing came of it. A new leader begins with nothing, which can only make it slower.
+// The leader's memory of each service between evaluations: since when its metric is high or low, and how often reading
+// or scaling has failed. A new leader starts without it, which only delays scaling.
 
-import type { AllocationId, Instant } from "@lattice/core";
+import { type AllocationId, type Instant, instant } from "@lattice/core";
 
 export interface Watched {
-  /** On the steady clock, as all instants here. */
+  /** Monotonic, as all instants here. */
   readonly evaluatedAt: Instant | null;
   readonly highSince: Instant | null;
   readonly lowSince: Instant | null;
-  /** Looks in a row without a metric. */
-  readonly blind: number;
-  /** Changes in a row that the log has refused. */
-  readonly refused: number;
+  /** Consecutive evaluations without a metric. */
+  readonly missing: number;
+  /** Consecutive rejected changes. */
+  readonly rejected: number;
   readonly quietUntil: Instant | null;
 }
 
@@ -21,17 +21,17 @@ export const UNWATCHED: Watched = {
   evaluatedAt: null,
   highSince: null,
   lowSince: null,
-  blind: 0,
-  refused: 0,
+  missing: 0,
+  rejected: 0,
   quietUntil: null,
 };
 
-/** Refused so often, it is left alone for two cooldowns. */
-export const MOST_REFUSALS = 3;
+/** After this many consecutive rejections the service is not scaled for two cooldowns. */
+export const MAX_REJECTIONS = 3;
 
 export function afterOutcome(before: Watched, accepted: boolean, now: Instant, cooldownMs: number): Watched {
-  if (accepted) return { ...before, refused: 0, highSince: null, lowSince: null };
-  const refused = before.refused + 1;
-  if (refused < MOST_REFUSALS) return { ...before, refused };
-  return { ...before, refused: 0, quietUntil: (now + 2 * cooldownMs) as Instant };
+  if (accepted) return { ...before, rejected: 0, highSince: null, lowSince: null };
+  const rejected = before.rejected + 1;
+  if (rejected < MAX_REJECTIONS) return { ...before, rejected };
+  return { ...before, rejected: 0, quietUntil: instant(now + 2 * cooldownMs) };
 }

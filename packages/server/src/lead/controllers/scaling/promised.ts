@@ -1,4 +1,4 @@
-// Whether a node is needed for a pending allocation: by preemption or by a reservation. Pure.
+// Decides whether a pending allocation needs a node, by preemption or by a reservation. Pure.
 
 import type { NodeId, View } from "@lattice/core";
 import type { CycleResult } from "@lattice/scheduler";

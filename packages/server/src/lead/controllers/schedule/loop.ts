@@ -11,7 +11,7 @@ import type { PlanResult } from "../../../base/observe/scheduling.ts";
 import type { AgentHub } from "../../../nodes/agents/hub.ts";
 import type { Replica } from "../../../state/replica/replica.ts";
 import type { Sequencer } from "../../commit/sequencer.ts";
-import type { Measured } from "../../insight/index.ts";
+import type { MeasuredInputs } from "../../insight/index.ts";
 import { carryOutPreemptions } from "../preempt/act.ts";
 import { createScheduleMemory } from "./memory.ts";
 import { planResult } from "./plan-result.ts";
@@ -19,8 +19,11 @@ import { wakeupOf } from "./wakeups.ts";
 
 /** Between cycles the loop rests this many times the cost of a cycle. */
 const REST_FACTOR = 2;
+const MAX_REST_MS = 1_000;
+const MIN_IDLE_MS = 10;
+const MAX_IDLE_MS = 30_000;
 
-export interface ScheduleContext {
+interface ScheduleContext {
   readonly replica: Replica;
   readonly sequencer: Sequencer;
   readonly clock: Clock;
@@ -31,158 +34,182 @@ export interface ScheduleContext {
   readonly hub: Pick<AgentHub, "connected" | "onConnect">;
   readonly onCycle: (result: CycleResult, seconds: number, details: CycleDetails) => void;
   /** Inputs that are measured, not replicated. */
-  readonly measuredInputs: (now: Instant) => Measured;
+  readonly measuredInputs: (now: Instant) => MeasuredInputs;
   /** Calls back after new signals. */
   readonly onSignals: (listener: () => void) => () => void;
   readonly onPlan: (vcluster: VClusterId, result: PlanResult) => void;
   readonly onPreempted: (vcluster: VClusterId, reason: string) => void;
 }
 
-export interface CycleDetails {
+interface CycleDetails {
   /** For explanations of the cycle. */
   readonly record: CycleRecord | null;
   /** Seconds spent on the cost function; 0 when it was not needed. */
   readonly scoringSeconds: number;
 }
 
+/** The state of the loop between cycles. */
+interface Loop {
+  readonly context: ScheduleContext;
+  readonly signal: AbortSignal;
+  readonly memory: ReturnType<typeof createScheduleMemory>;
+  /** vClusters that need a cycle. */
+  readonly due: Set<VClusterId>;
+  readonly ranAt: Map<VClusterId, Instant>;
+  /** vClusters whose next full report has a timer. */
+  readonly reportsScheduled: Set<VClusterId>;
+  /** Ends the current sleep. */
+  wake: () => void;
+}
+
 export async function runSchedule(context: ScheduleContext, signal: AbortSignal): Promise<void> {
-  const { replica, clock, logger, hub } = context;
-  const due = new Set<VClusterId>();
-  const ranAt = new Map<VClusterId, Instant>();
-  const memory = createScheduleMemory(() => replica.view);
-  const reportsScheduled = new Set<VClusterId>();
-  let wake: () => void = () => {};
-  const mark = (vcluster: VClusterId) => {
-    due.add(vcluster);
-    wake();
+  const loop: Loop = {
+    context,
+    signal,
+    memory: createScheduleMemory(() => context.replica.view),
+    due: new Set(),
+    ranAt: new Map(),
+    reportsScheduled: new Set(),
+    wake: () => {},
   };
-  const markAll = () => {
-    for (const vcluster of replica.view.vclusters()) mark(vcluster.id);
-  };
-  const unsubscribe = replica.feed.onEvents((events) => {
-    for (const { event } of events) {
-      const wakeup = wakeupOf(event);
-      if (wakeup?.kind === "one") mark(wakeup.vcluster);
-      if (wakeup?.kind === "all") markAll();
-    }
-  });
-  const forget = hub.onConnect((node) => {
-    // Many busy nodes may reconnect together; they offer nothing to plan with.
-    if (replica.view.node(node)?.claims.length === 0) markAll();
-  });
-  // A budget with new headroom may let an allocation start.
-  const ignore = context.onSignals(markAll);
-  signal.addEventListener("abort", () => wake(), { once: true });
-  markAll();
-
-  while (!signal.aborted) {
-    if (due.size === 0) await idle();
-    // Further events of this turn of the event loop belong to the same cycle.
-    await clock.turn();
-    const began = clock.worked();
-    for (const vcluster of ordered(due)) {
-      due.delete(vcluster.id);
-      ranAt.set(vcluster.id, clock.now());
-      if (signal.aborted || (hasNothingToDo(replica.view, vcluster) && !isReportDue(vcluster))) continue;
-      await runCycle(vcluster).catch((error) => {
-        if (signal.aborted) return;
-        logger.warn({ err: error, vcluster: vcluster.id }, "plan not committed; trying again");
-        clock.after(duration(250), () => mark(vcluster.id));
-      });
-    }
-    const cost = clock.worked() - began;
-    await sleep(
-      clock,
-      duration(Math.ceil(Math.max(context.config().scheduling.minCycleMs, Math.min(cost * REST_FACTOR, 1_000)))),
-      signal,
-    );
-  }
+  const unsubscribe = subscribe(loop);
+  signal.addEventListener("abort", () => loop.wake(), { once: true });
+  markAll(loop);
+  while (!signal.aborted) await runDueCycles(loop);
   unsubscribe();
-  forget();
-  ignore();
+}
 
-  /** Nothing can start. New allocations appear in the report as soon as the next one is due. */
-  function isReportDue(vcluster: VCluster): boolean {
-    const at = memory.reportDueAt(vcluster);
-    const wait = at === null ? null : at - clock.now();
-    if (wait === null || wait <= 0) return wait !== null;
-    if (!reportsScheduled.has(vcluster.id)) {
-      reportsScheduled.add(vcluster.id);
-      clock.after(duration(Math.ceil(wait)), () => {
-        reportsScheduled.delete(vcluster.id);
-        mark(vcluster.id);
-      });
-    }
-    return false;
-  }
+function mark({ due, wake }: Loop, vcluster: VClusterId): void {
+  due.add(vcluster);
+  wake();
+}
 
-  async function runCycle(vcluster: VCluster): Promise<void> {
-    const began = clock.worked();
-    const now = clock.now();
-    let scoringMs = 0;
-    const { result, record } = recordCycle(
-      snapshotFor(replica.view, vcluster, now, hub.connected, {
-        ...memory.externalInputs(vcluster, now),
-        ...context.measuredInputs(now),
-        budgetDays: context.config().scheduling.budgetPeriodDays,
-        timed(_what, run) {
-          const start = clock.worked();
-          const made = run();
-          scoringMs += clock.worked() - start;
-          return made;
-        },
-      }),
-    );
-    const costMs = clock.worked() - began;
-    context.onCycle(memory.recordResult(result, now, costMs), costMs / 1000, {
-      record: record,
-      scoringSeconds: scoringMs / 1000,
+function markAll(loop: Loop): void {
+  for (const { id } of loop.context.replica.view.vclusters()) mark(loop, id);
+}
+
+/** Marks vClusters as due after events, new connections and new signals. Returns a function that unsubscribes. */
+function subscribe(loop: Loop): () => void {
+  const { replica, hub, onSignals } = loop.context;
+  const subscriptions = [
+    replica.feed.onEvents((events) => {
+      for (const { event } of events) {
+        const wakeup = wakeupOf(event);
+        if (wakeup?.kind === "one") mark(loop, wakeup.vcluster);
+        if (wakeup?.kind === "all") markAll(loop);
+      }
+    }),
+    hub.onConnect((node) => {
+      // Many busy nodes may reconnect together; they offer nothing to plan with.
+      if (replica.view.node(node)?.claims.length === 0) markAll(loop);
+    }),
+    // A budget with new headroom may let an allocation start.
+    onSignals(() => markAll(loop)),
+  ];
+  return () => {
+    for (const unsubscribe of subscriptions) unsubscribe();
+  };
+}
+
+/** Waits until a vCluster is due, runs the due cycles, and rests. */
+async function runDueCycles(loop: Loop): Promise<void> {
+  const { context, signal, due, ranAt } = loop;
+  const { replica, clock, logger } = context;
+  if (due.size === 0) await idle(loop);
+  // Further events of this turn of the event loop belong to the same cycle.
+  await clock.turn();
+  const began = clock.worked();
+  for (const vcluster of [...replica.view.vclusters()].filter(({ id }) => due.has(id))) {
+    due.delete(vcluster.id);
+    ranAt.set(vcluster.id, clock.now());
+    if (signal.aborted || (hasNothingToDo(replica.view, vcluster) && !isReportDue(loop, vcluster))) continue;
+    await runCycle(loop, vcluster).catch((error) => {
+      if (signal.aborted) return;
+      logger.warn({ err: error, vcluster: vcluster.id }, "plan not committed; trying again");
+      clock.after(duration(250), () => mark(loop, vcluster.id));
     });
-    if (result.placements.length > 0) await commitPlan(vcluster, result);
-    await carryOutPreemptions(context, result);
   }
+  const restMs = Math.min((clock.worked() - began) * REST_FACTOR, MAX_REST_MS);
+  await sleep(clock, duration(Math.ceil(Math.max(context.config().scheduling.minCycleMs, restMs))), signal);
+}
 
-  async function commitPlan(vcluster: VCluster, result: CycleResult): Promise<void> {
-    const { outcome } = await context.sequencer.propose({
-      kind: "plan.commit",
-      vcluster: vcluster.id,
-      basis: result.basis,
-      placements: result.placements,
+/** Nothing can start. New allocations appear in the report as soon as the next one is due. */
+function isReportDue(loop: Loop, vcluster: VCluster): boolean {
+  const { memory, reportsScheduled, context } = loop;
+  const at = memory.reportDueAt(vcluster);
+  const wait = at === null ? null : at - context.clock.now();
+  if (wait === null || wait <= 0) return wait !== null;
+  if (!reportsScheduled.has(vcluster.id)) {
+    reportsScheduled.add(vcluster.id);
+    context.clock.after(duration(Math.ceil(wait)), () => {
+      reportsScheduled.delete(vcluster.id);
+      mark(loop, vcluster.id);
     });
-    context.onPlan(vcluster.id, planResult(result.placements, outcome));
-    if (outcome.kind === "rejected") {
-      logger.warn({ vcluster: vcluster.id, refusal: outcome.refusal }, "plan refused");
-      return;
-    }
-    const refused = outcome.placements?.filter((placement) => placement.refusal !== null) ?? [];
-    for (const one of refused) logger.debug({ allocation: one.allocation, refusal: one.refusal }, "placement refused");
   }
+  return false;
+}
 
-  /** Sleeps until an event wakes the loop or a vCluster's interval has passed. */
-  async function idle(): Promise<void> {
-    const pause = new AbortController();
-    // A reason of its own: the default one, with its stack, costs more than the wait.
-    wake = () => pause.abort("woken");
-    signal.addEventListener("abort", wake, { once: true });
-    await sleep(clock, untilNextInterval(), pause.signal);
-    signal.removeEventListener("abort", wake);
-    wake = () => {};
-    const now = clock.now();
-    for (const vcluster of replica.view.vclusters()) {
-      if (now >= (ranAt.get(vcluster.id) ?? 0) + vcluster.cycleInterval) due.add(vcluster.id);
-    }
-  }
+async function runCycle({ context, memory }: Loop, vcluster: VCluster): Promise<void> {
+  const { replica, clock, hub } = context;
+  const began = clock.worked();
+  const now = clock.now();
+  let scoringMs = 0;
+  const { result, record } = recordCycle(
+    snapshotFor(replica.view, vcluster, now, hub.connected, {
+      ...memory.externalInputs(vcluster, now),
+      ...context.measuredInputs(now),
+      budgetDays: context.config().scheduling.budgetPeriodDays,
+      timed(_what, run) {
+        const start = clock.worked();
+        const made = run();
+        scoringMs += clock.worked() - start;
+        return made;
+      },
+    }),
+  );
+  const costMs = clock.worked() - began;
+  const details = { record, scoringSeconds: scoringMs / 1000 };
+  context.onCycle(memory.recordResult(result, now, costMs), costMs / 1000, details);
+  if (result.placements.length > 0) await commitPlan(context, vcluster, result);
+  await carryOutPreemptions(context, result);
+}
 
-  function untilNextInterval(): Duration {
-    const now = clock.now();
-    let wait = 30_000;
-    for (const vcluster of replica.view.vclusters()) {
-      wait = Math.min(wait, (ranAt.get(vcluster.id) ?? 0) + vcluster.cycleInterval - now);
-    }
-    return duration(Math.max(10, wait));
+async function commitPlan(context: ScheduleContext, vcluster: VCluster, result: CycleResult): Promise<void> {
+  const { sequencer, logger, onPlan } = context;
+  const { basis, placements } = result;
+  const { outcome } = await sequencer.propose({ kind: "plan.commit", vcluster: vcluster.id, basis, placements });
+  onPlan(vcluster.id, planResult(placements, outcome));
+  if (outcome.kind === "rejected") {
+    logger.warn({ vcluster: vcluster.id, refusal: outcome.refusal }, "plan rejected");
+    return;
   }
+  for (const { allocation, refusal } of outcome.placements ?? [])
+    if (refusal !== null) logger.debug({ allocation, refusal }, "placement rejected");
+}
 
-  function ordered(ids: ReadonlySet<VClusterId>): VCluster[] {
-    return [...replica.view.vclusters()].filter((vcluster) => ids.has(vcluster.id));
+/** Sleeps until an event wakes the loop or a vCluster's interval has passed. */
+async function idle(loop: Loop): Promise<void> {
+  const { context, signal, due, ranAt } = loop;
+  const { replica, clock } = context;
+  const pause = new AbortController();
+  // A reason of its own: the default one, with its stack, costs more than the wait.
+  const wake = () => pause.abort("woken");
+  loop.wake = wake;
+  signal.addEventListener("abort", wake, { once: true });
+  await sleep(clock, untilNextInterval(loop), pause.signal);
+  signal.removeEventListener("abort", wake);
+  loop.wake = () => {};
+  const now = clock.now();
+  for (const vcluster of replica.view.vclusters()) {
+    if (now >= (ranAt.get(vcluster.id) ?? 0) + vcluster.cycleInterval) due.add(vcluster.id);
   }
+}
+
+function untilNextInterval({ context, ranAt }: Loop): Duration {
+  const now = context.clock.now();
+  let wait = MAX_IDLE_MS;
+  for (const vcluster of context.replica.view.vclusters()) {
+    wait = Math.min(wait, (ranAt.get(vcluster.id) ?? 0) + vcluster.cycleInterval - now);
+  }
+  return duration(Math.max(MIN_IDLE_MS, wait));
 }

@@ -12,7 +12,7 @@ import {
 } from "@lattice/scheduler";
 import { OverlayMap } from "./overlay-map.ts";
 
-export interface ScheduleMemory {
+interface ScheduleMemory {
   /** Returns what the next cycle should know in addition to the view. */
   externalInputs(vcluster: VCluster, now: Instant): ExternalInputs;
   /** Returns when the next full report is due for a queue that cannot move; `null` when the queue is empty. */

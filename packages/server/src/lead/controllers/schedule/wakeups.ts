@@ -3,7 +3,7 @@
 
 import type { Event, VClusterId } from "@lattice/core";
 
-export type Wakeup = { readonly kind: "one"; readonly vcluster: VClusterId } | { readonly kind: "all" } | null;
+type Wakeup = { readonly kind: "one"; readonly vcluster: VClusterId } | { readonly kind: "all" } | null;
 
 export function wakeupOf(event: Event): Wakeup {
   if (event.kind === "allocation_changed" && event.to === "pending" && event.vcluster !== undefined) {

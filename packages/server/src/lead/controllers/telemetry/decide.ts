@@ -12,39 +12,39 @@ import {
   type View,
 } from "@lattice/core";
 
-export interface TelemetryIntent {
+interface TelemetryIntent {
   readonly node: NodeId;
   readonly allocation: AllocationId;
   readonly attempt: Attempt;
   readonly mode: TelemetryMode;
 }
 
-/** The mode that was sent last, by node and attempt; absent for attempts with the default mode. */
-export type Told = ReadonlyMap<string, TelemetryMode>;
+/** The last mode sent, by node and attempt; absent for attempts with the default mode. */
+type SentModes = ReadonlyMap<string, TelemetryMode>;
 
-export const toldKey = ({ node, allocation, attempt }: Omit<TelemetryIntent, "mode">): string =>
+export const attemptKey = ({ node, allocation, attempt }: Omit<TelemetryIntent, "mode">): string =>
   `${node} ${allocation} ${attempt}`;
 
 /** Returns the modes to send, and the modes of all live attempts afterwards. */
 export function decideTelemetry(
   view: View,
-  told: Told,
+  sent: SentModes,
   now: Instant,
-): { readonly intents: readonly TelemetryIntent[]; readonly told: Told } {
+): { readonly intents: readonly TelemetryIntent[]; readonly sent: SentModes } {
   const intents: TelemetryIntent[] = [];
   const after = new Map<string, TelemetryMode>();
   for (const record of view.placed()) {
     if (record.phase.kind === "staging" || !("nodes" in record.phase)) continue;
     // Without an earlier request there is nothing to reset.
-    if (record.spec.telemetry === undefined && told.size === 0) continue;
+    if (record.spec.telemetry === undefined && sent.size === 0) continue;
     const mode = telemetryOf(record.spec, now);
     for (const node of record.phase.nodes) {
       const intent = { node, allocation: record.id, attempt: attemptOn(record, node), mode };
-      const before = told.get(toldKey(intent));
+      const before = sent.get(attemptKey(intent));
       if (before === undefined && record.spec.telemetry === undefined) continue;
       if (before !== mode) intents.push(intent);
-      after.set(toldKey(intent), mode);
+      after.set(attemptKey(intent), mode);
     }
   }
-  return { intents, told: after };
+  return { intents, sent: after };
 }

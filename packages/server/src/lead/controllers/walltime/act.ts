@@ -1,7 +1,7 @@
 // Ends attempts that have exceeded their walltime. Agents enforce it themselves; the server steps in when one does not.
 
 import { duration } from "@lattice/core";
-import { steadyNow } from "../../../base/clock.ts";
+import { monotonicNow } from "../../../base/clock.ts";
 import type { ControllerContext } from "../context.ts";
 import type { Controller } from "../periodic.ts";
 import { decideExpired, type FirstSeen } from "./decide.ts";
@@ -15,7 +15,7 @@ export function walltimeController({ replica, sequencer, clock }: ControllerCont
     name: "walltime",
     every: duration(5_000),
     run: async () => {
-      const decided = decideExpired(replica.view, { now: steadyNow(clock), seen, margin: WALLTIME_MARGIN });
+      const decided = decideExpired(replica.view, { now: monotonicNow(clock), seen, margin: WALLTIME_MARGIN });
       seen = decided.seen;
       await Promise.all(decided.expired.map((command) => sequencer.propose(command)));
     },

@@ -4,10 +4,10 @@
 
 import { between, type Duration, type ExpireCommand, type Instant, type View } from "@lattice/core";
 
-export interface WalltimeInputs {
-  /** On the steady clock, as all instants here. */
+interface WalltimeInputs {
+  /** Monotonic, as all instants here. */
   readonly now: Instant;
-  /** As returned by the turn before. */
+  /** As returned by the previous run. */
   readonly seen: FirstSeen;
   readonly margin: Duration;
 }
@@ -15,7 +15,7 @@ export interface WalltimeInputs {
 /** When each running attempt was first seen, by "allocation.attempt". */
 export type FirstSeen = ReadonlyMap<string, Instant>;
 
-export interface WalltimeVerdict {
+interface WalltimeVerdict {
   readonly expired: readonly ExpireCommand[];
   readonly seen: FirstSeen;
 }

@@ -5,7 +5,7 @@
 import { createHmac } from "node:crypto";
 import { type Delivery, duration, type Instant } from "@lattice/core";
 import type { Logger } from "pino";
-import { type Clock, steadyNow } from "../../../base/clock.ts";
+import { type Clock, monotonicNow } from "../../../base/clock.ts";
 import type { Config, WebhookConfig } from "../../../base/config/index.ts";
 import type { Replica } from "../../../state/replica/replica.ts";
 import type { Sequencer } from "../../commit/sequencer.ts";
@@ -13,7 +13,7 @@ import type { Controller } from "../periodic.ts";
 import { decideWebhooks, GIVE_UP_AFTER, nextTry, type Tries } from "./decide.ts";
 import { type HookWire, platformWire } from "./wire.ts";
 
-export interface WebhookContext {
+interface WebhookContext {
   readonly replica: Replica;
   readonly sequencer: Pick<Sequencer, "propose">;
   readonly clock: Clock;
@@ -42,7 +42,7 @@ export function createWebhookSender(context: WebhookContext, signal: AbortSignal
   const { webhookWire: wire = platformWire } = context;
   const tries = new Map<string, Tries>();
   return async () => {
-    const inputs = { now: steadyNow(clock), tries, giveUpAfter: GIVE_UP_AFTER, chance: wire.chance };
+    const inputs = { now: monotonicNow(clock), tries, giveUpAfter: GIVE_UP_AFTER, chance: wire.chance };
     const { send, giveUp } = decideWebhooks(replica.view, inputs);
     const done = giveUp.map(({ key, hook }) => {
       logger.warn({ hook, delivery: key }, "webhook delivery abandoned: the receiver was unreachable for a day");

@@ -1,34 +1,33 @@
-// Which deliveries are to be tried now, and which are given up. How often one was tried is in the leader's
-// memory only: a new leader tries everything that waits at once, and what a receiver has had already is
-// sent again under the same key. Pure.
+// Decides which webhook deliveries to send now and which to abandon. Attempts are counted in the leader's memory only: a
+// new leader sends every waiting delivery at once, and a repeated delivery has the same key. Pure.
 
-import { between, type Delivery, type Duration, duration, type Instant, type View } from "@lattice/core";
+import { between, type Delivery, type Duration, duration, type Instant, instant, type View } from "@lattice/core";
 
 export interface Tries {
   readonly count: number;
-  /** Not before. */
+  /** Earliest time of the next attempt. */
   readonly next: Instant;
   readonly since: Instant;
 }
 
-export interface WebhookInputs {
-  /** On the steady clock, as all instants here. */
+interface WebhookInputs {
+  /** Monotonic, as all instants here. */
   readonly now: Instant;
   readonly tries: ReadonlyMap<string, Tries>;
   readonly giveUpAfter: Duration;
-  /** From 0 to 1, so that receivers are not asked by all at once. */
+  /** Random number from 0 to 1, to spread the retries. */
   readonly chance: () => number;
 }
 
-export interface WebhookVerdict {
+interface WebhookVerdict {
   readonly send: readonly Delivery[];
   readonly giveUp: readonly Delivery[];
 }
 
-/** Sent at one time to all receivers together. */
-export const MOST_AT_ONCE = 16;
-const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 300_000;
+/** Concurrent requests to all receivers together. */
+export const MAX_CONCURRENT = 16;
+const MIN_BACKOFF_MS = 1_000;
+const MAX_BACKOFF_MS = 300_000;
 
 export function decideWebhooks(view: View, { now, tries, giveUpAfter }: WebhookInputs): WebhookVerdict {
   const send: Delivery[] = [];
@@ -36,16 +35,16 @@ export function decideWebhooks(view: View, { now, tries, giveUpAfter }: WebhookI
   for (const delivery of view.deliveries()) {
     const before = tries.get(delivery.key);
     if (before !== undefined && between(before.since, now) >= giveUpAfter) giveUp.push(delivery);
-    else if (send.length < MOST_AT_ONCE && (before === undefined || now >= before.next)) send.push(delivery);
+    else if (send.length < MAX_CONCURRENT && (before === undefined || now >= before.next)) send.push(delivery);
   }
   return { send, giveUp };
 }
 
-/** After one that failed: twice as long each time, up to a bound, and never quite when others come. */
+/** Returns the next attempt after a failure: exponential backoff with jitter. */
 export function nextTry(before: Tries | undefined, { now, chance }: Pick<WebhookInputs, "now" | "chance">): Tries {
   const count = (before?.count ?? 0) + 1;
-  const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (count - 1));
-  const next = (now + Math.floor(pause * (0.5 + chance() / 2))) as Instant;
+  const backoffMs = Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** (count - 1));
+  const next = instant(now + Math.floor(backoffMs * (0.5 + chance() / 2)));
   return { count, next, since: before?.since ?? now };
 }
 

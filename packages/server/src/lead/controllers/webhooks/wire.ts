@@ -1,18 +1,18 @@
-// Transport of webhooks: one POST with a timeout, without following redirects. A simulation with its own network
-// brings another.
+// Transport of webhooks: one POST with a timeout, without following redirects. A simulation
+// replaces it with its own network.
 
 import { withDeadline } from "@lattice/wire";
 
-export interface HookRequest {
+interface HookRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
 export interface HookWire {
-  /** The status of the answer; rejects when there is none. */
+  /** Returns the HTTP status; rejects without an answer. */
   post(request: HookRequest, signal: AbortSignal): Promise<number>;
-  /** From 0 to 1, so that receivers are not asked by all at once. */
+  /** Random number from 0 to 1, to spread the retries. */
   chance(): number;
 }
 

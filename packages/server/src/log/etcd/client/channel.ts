@@ -83,7 +83,7 @@ export function openChannel({ endpoints, tls }: ChannelOptions): Channel {
   ): Promise<MessageShape<O>> => {
     const used = member();
     return new Promise((resolve, reject) => {
-      if (signal?.aborted === true) return reject(new EtcdError("unavailable", "the call was given up"));
+      if (signal?.aborted === true) return reject(new EtcdError("unavailable", "the call was aborted"));
       if (closed) return reject(new EtcdError("unavailable", "the connections to etcd are closed"));
       const cancel = (): void => call.cancel();
       const call = used.client.makeUnaryRequest(

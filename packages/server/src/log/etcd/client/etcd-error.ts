@@ -7,9 +7,9 @@ type EtcdErrorKind =
   | "unavailable" // no answer; a write may or may not have happened
   | "no_space" // the database is at its quota; nothing was written
   | "too_large" // the request, or the answer, is over a limit
-  | "compacted" // the revision asked for is gone
+  | "compacted" // the requested revision is gone
   | "not_found" // for example a lease that has ended
-  | "refused"; // etcd understood and said no
+  | "refused"; // etcd rejected the request
 
 export class EtcdError extends Error {
   readonly kind: EtcdErrorKind;

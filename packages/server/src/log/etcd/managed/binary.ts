@@ -48,7 +48,7 @@ async function onPath(searchPath: string): Promise<string | null> {
 async function versionOf(path: string): Promise<string> {
   const options = { timeout: VERSION_TIMEOUT_MS, encoding: "utf8" } as const;
   const { stdout } = await promisify(execFile)(path, ["--version"], options).catch((cause: NodeJS.ErrnoException) => {
-    const why = cause.code === "ENOENT" ? "it is not there" : cause.message.split("\n")[0];
+    const why = cause.code === "ENOENT" ? "no such file" : cause.message.split("\n")[0];
     throw new ManagedError("missing_binary", `${path} cannot be run: ${why}; ${WHERE_FROM}`, { cause });
   });
   const version = /etcd version:\s*([0-9]+\.[0-9]+[0-9A-Za-z.+-]*)/i.exec(stdout)?.[1];

@@ -1,12 +1,12 @@
-// Why a managed etcd member cannot run, with what to do.
+// Errors of a managed etcd member; each message says what to do.
 
 type ManagedErrorCode =
   | "missing_binary"
   | "too_old"
-  | "no_data" // nothing to resume, and neither bootstrap nor join was asked for
+  | "no_data" // nothing to resume, and neither bootstrap nor join was requested
   | "already_member" // the cluster knows this member, but its data is gone
-  | "not_taken_in" // asked to join, the cluster did not take it in
-  | "removed" // the cluster has let this member go
+  | "not_taken_in" // the cluster did not accept the new member
+  | "removed" // the cluster has removed this member
   | "did_not_start";
 
 export class ManagedError extends Error {

@@ -16,7 +16,7 @@ import { lastOutput, markRemoved, refuseRemoved, rotateOutput, wasRemoved } from
 /** A member that has not answered by then may wait for the others; one that has ended by then is broken. */
 const SETTLE_MS = 3_000;
 const WATCH_MS = 500;
-const BACKOFF_MS = { least: 500, most: 10_000 } as const;
+const BACKOFF_MS = { min: 500, max: 10_000 } as const;
 /** After a run of this length the restart backoff starts again from its minimum. */
 const STEADY_MS = 60_000;
 
@@ -29,7 +29,7 @@ export type Begin =
   | { readonly kind: "join"; readonly endpoints: readonly string[] }
   /** An existing cluster that knows this member; all its members, including this one. */
   | { readonly kind: "joined"; readonly members: readonly MemberPlace[] }
-  /** Asked for when the member is known to have no data. */
+  /** Called when the member is known to have no data. */
   | { readonly kind: "ask"; readonly ask: () => Promise<Begin> };
 
 export interface ManagedMemberOptions extends MemberPlace {
@@ -85,7 +85,7 @@ export async function startManagedMember(options: ManagedMemberOptions): Promise
   const supervising = supervise();
 
   async function supervise(): Promise<void> {
-    let backoffMs: number = BACKOFF_MS.least;
+    let backoffMs: number = BACKOFF_MS.min;
     let startedAt = performance.now();
     while (!stop.signal.aborted) {
       await sleep(WATCH_MS, undefined, { signal: stop.signal }).catch(() => undefined);
@@ -97,8 +97,7 @@ export async function startManagedMember(options: ManagedMemberOptions): Promise
       onWarning(`etcd (pid ${current.pid}) ended; restarting it in ${backoffMs} ms`);
       await sleep(backoffMs, undefined, { signal: stop.signal }).catch(() => undefined);
       if (stop.signal.aborted) return;
-      backoffMs =
-        performance.now() - startedAt > STEADY_MS ? BACKOFF_MS.least : Math.min(backoffMs * 2, BACKOFF_MS.most);
+      backoffMs = performance.now() - startedAt > STEADY_MS ? BACKOFF_MS.min : Math.min(backoffMs * 2, BACKOFF_MS.max);
       startedAt = performance.now();
       current = await launch([]).catch((cause: Error) => {
         onWarning(`etcd not started: ${cause.message}`);

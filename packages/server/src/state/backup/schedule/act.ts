@@ -11,7 +11,7 @@ import { decideExpired } from "../retention.ts";
 import { decideBackup } from "./decide.ts";
 
 /** Interval of the check whether this server leads and a backup is due. */
-const LOOK = duration(5_000);
+const CHECK_INTERVAL = duration(5_000);
 
 interface BackupMetrics {
   backup(result: "written" | "failed", written: { readonly bytes: number; readonly atMs: number } | null): void;
@@ -65,7 +65,7 @@ export function startBackupSchedule(options: Options): BackupSchedule {
         metrics.backup("failed", null);
         logger.error({ err: error, destination: config.destination }, "scheduled backup failed; retrying");
       }
-      await sleep(clock, duration(Math.min(LOOK, every)), stop.signal);
+      await sleep(clock, duration(Math.min(CHECK_INTERVAL, every)), stop.signal);
     }
   }
 

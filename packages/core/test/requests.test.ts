@@ -1,0 +1,111 @@
+// Requests with an id: a client that repeats a request after a lost answer gets the same answer, for a day, and no second
+// effect.
+
+import { type Command, MAX_REQUEST_ID_LENGTH, type UserName } from "@lattice/core";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { cancel, createCluster, origin, setConfig, submit, tenant, verdict } from "./support/cluster.ts";
+import { contentOf, expectRejected } from "./support/content.ts";
+
+const DAY = 24 * 3600 * 1000;
+const asked = (requestId: string, bodyHash = "h", user = "ada"): Command =>
+  submit({}, { user: user as UserName, requestId, bodyHash });
+
+describe("a request with an id", () => {
+  it("is carried out once and answered the same way again", () => {
+    const c = createCluster();
+    const first = c.one(asked("r1"));
+    for (let n = 0; n < 3; n += 1) expect(c.one(asked("r1"))).toEqual({ ...first, repeated: true });
+    expect(c.state.allocationCount).toBe(1);
+  });
+
+  it("is another request of another user", () => {
+    const c = createCluster();
+    c.apply(asked("r1"), asked("r1", "h", "bob"));
+    expect(c.state.allocationCount).toBe(2);
+  });
+
+  it("is refused with another content or another command, and the first answer stays", () => {
+    const c = createCluster();
+    const first = c.one(asked("r1"));
+    expectRejected(c, asked("r1", "other"), "request_conflict");
+    expectRejected(c, { ...cancel(1), origin: origin("r1") } as Command, "request_conflict");
+    expect(c.one(asked("r1"))).toEqual({ ...first, repeated: true });
+    expect(c.phase(1)).toBe("pending");
+  });
+
+  it("that was refused is refused again, even when it would succeed by now", () => {
+    const c = createCluster();
+    const wish = submit({ tenant: "art" }, origin("r1"));
+    const strict = { ...wish, createTenant: false } as Command;
+    expect(verdict(c.one(strict))).toBe("unknown_tenant");
+    c.apply(tenant("art"));
+    expect(verdict(c.one(strict))).toBe("unknown_tenant");
+    expect(verdict(c.one({ ...strict, origin: origin("r2") } as Command))).toBe("accepted");
+  });
+
+  it.each([
+    ["", "invalid_argument"],
+    ["x", "accepted"],
+    ["x".repeat(MAX_REQUEST_ID_LENGTH), "accepted"],
+    ["x".repeat(MAX_REQUEST_ID_LENGTH + 1), "invalid_argument"],
+  ])("of the id %j is %s", (requestId, expected) => {
+    expect(verdict(createCluster().one(asked(requestId)))).toBe(expected);
+  });
+
+  it.each([
+    [DAY - 1, 1],
+    [DAY, 2],
+  ])("that comes again after %i ms makes %i allocations in all", (ms, count) => {
+    const c = createCluster();
+    c.apply(asked("r1"));
+    c.advance(ms);
+    c.apply(asked("r1"));
+    expect(c.state.allocationCount).toBe(count);
+  });
+
+  it("is forgotten in the order in which requests came, and newer ones stay", () => {
+    const c = createCluster();
+    c.apply(asked("r1"));
+    c.advance(1000);
+    c.apply(asked("r2"));
+    c.advance(DAY - 1000);
+    c.apply();
+    const known = (requestId: string): boolean => c.state.request("ada" as UserName, requestId) !== undefined;
+    expect([known("r1"), known("r2")]).toEqual([false, true]);
+    c.advance(1000);
+    c.apply();
+    expect([known("r1"), known("r2")]).toEqual([false, false]);
+  });
+
+  it("has no effect when it is repeated, in any mix of requests", () => {
+    const wish = fc.tuple(fc.constantFrom("r1", "r2", "r3"), fc.constantFrom("h", "g"), fc.constantFrom("ada", "bob"));
+    fc.assert(
+      fc.property(fc.array(wish, { maxLength: 15 }), (wishes) => {
+        const c = createCluster();
+        const answers = new Map<string, string>();
+        for (const [requestId, bodyHash, user] of wishes) {
+          const before = contentOf(c.state);
+          const outcome = c.one(asked(requestId, bodyHash, user));
+          const known = answers.get(`${user} ${requestId}`);
+          if (known === undefined) {
+            answers.set(`${user} ${requestId}`, bodyHash);
+            expect(verdict(outcome)).toBe("accepted");
+            continue;
+          }
+          expect(verdict(outcome)).toBe(known === bodyHash ? "repeated" : "request_conflict");
+          expect(contentOf(c.state)).toBe(before);
+        }
+        expect(c.state.allocationCount).toBe(answers.size);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it("is not needed: without an id every command is its own request", () => {
+    const c = createCluster();
+    c.apply(submit(), submit());
+    expect(c.state.allocationCount).toBe(2);
+    expect(verdict(c.one(setConfig("a.b", "1")))).toBe("accepted");
+  });
+});
