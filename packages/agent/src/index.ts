@@ -1,11 +1,11 @@
-// The public surface: an agent inside another program, as tests and local clusters use it.
+// The public surface: an agent inside another program, for tests and local clusters.
 
 export { startAgent } from "./agent/agent.ts";
 export type { Agent, AgentContext } from "./agent/handle.ts";
 export type { After } from "./base/after.ts";
 export { version } from "./base/version.ts";
-// What a node is made of, for a program that brings its own network, clock and runtime.
-export type { CheckpointResult, CheckpointTarget } from "./checkpoint/types.ts";
+// The parts of a node, for programs with their own network, clock and runtime.
+export type { CheckpointTarget, NodeCheckpointResult } from "./checkpoint/types.ts";
 export type { End, Exit, ReceivedOrder, Stop } from "./lifecycle/attempt.ts";
 export type { RecoveredFacts } from "./lifecycle/recover.ts";
 export type { Dialer } from "./link/dial.ts";

@@ -6,7 +6,7 @@ import { createLogger } from "./base/logger.ts";
 import { version } from "./base/version.ts";
 import { parseOptions } from "./options/options.ts";
 
-/** For the last words, on the link and in the log, to leave the process. */
+/** Lets the last messages and log lines leave the process. */
 const FLUSH_MS = 50;
 const options = parseOptions(process.argv.slice(2), process.env, version);
 const log = createLogger({ level: options.logLevel, node: options.nodeId });
@@ -24,6 +24,6 @@ try {
   process.on("SIGINT", () => stop("SIGINT"));
 } catch (error) {
   log.fatal({ error: (error as Error).message }, "cannot start");
-  // Timers and sockets opened before the failure must not keep the process.
+  // Timers and sockets opened before the failure must not keep the process alive.
   setTimeout(() => process.exit(1), FLUSH_MS);
 }

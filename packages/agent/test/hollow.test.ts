@@ -8,7 +8,7 @@ import { startAgent } from "../src/index.ts";
 import { fakeServer, found } from "./fake-server.ts";
 import { agentOptions } from "./rig.ts";
 
-test("200 hollow nodes connect, beat, run and stop", async () => {
+test("200 hollow nodes connect, send heartbeats, run and stop", async () => {
   const server = await fakeServer();
   const hollow = { count: 200, prefix: "h-", runtimeMs: 20, nodesPerGroup: 50 };
   const agent = await startAgent(agentOptions(server.address, "", { hollow }), {
@@ -31,7 +31,7 @@ test("200 hollow nodes connect, beat, run and stop", async () => {
   await server.close();
 });
 
-test("the census counts who is connected and who greeted most", () => {
+test("the census counts connected nodes and the most Hellos", () => {
   const node = (connected: boolean, hellos: number) => ({ connected: () => connected, hellos: () => hellos });
   expect(count([node(true, 1), node(false, 3), node(true, 2)])).toEqual({
     nodes: 3,

@@ -55,10 +55,10 @@ async function start(change: (runtime: Runtime) => Partial<Runtime>): Promise<vo
   await found(() => node.connected());
 }
 
-describe("a disk that takes nothing", () => {
+describe("a full disk", () => {
   const full = () => Promise.reject(new Error("ENOSPC: no space left on device"));
 
-  test("a stop still signals and its kill still comes; the end is reported", async () => {
+  test("a stop still sends SIGTERM and SIGKILL, and the end is reported", async () => {
     const done: AttemptEffect["kind"][] = [];
     await start((runtime) => ({
       rememberOrder: full,
@@ -80,13 +80,13 @@ describe("a disk that takes nothing", () => {
     expect(done[0]).toBe("terminate");
   });
 
-  test("the walltime too", async () => {
+  test("the walltime still ends the attempt", async () => {
     await start(() => ({ rememberStop: full, rememberEnd: full }));
     server.run({ allocationId: "1", command: ["true"], walltimeSeconds: 1 });
     expect(await server.end("1")).toMatchObject({ reason: "walltime_exceeded" });
   });
 
-  test("an end that could not be written is kept, told in Hello, and written when there is room", async () => {
+  test("an unwritten end is kept, listed in the Hello, and written later", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"], shouldAdvanceTime: true });
     undo.push(() => vi.useRealTimers());
     let room = false;
@@ -113,7 +113,7 @@ describe("a disk that takes nothing", () => {
   });
 });
 
-describe("a node that comes back", () => {
+describe("a restarted node", () => {
   const order = create(pb.RunOrderSchema, {});
   const alive: RecoveredFacts = {
     order,
@@ -130,7 +130,7 @@ describe("a node that comes back", () => {
   const never = (): Promise<never> => new Promise(() => undefined);
   const { STAGING, RUNNING, FAILED } = pb.AllocationState;
 
-  test("lists every attempt it has in its first Hello, before any is cleared away", async () => {
+  test("the first Hello lists every attempt before any cleanup", async () => {
     const end = { kind: "failed", reason: "lost", exitCode: null, message: "", atMs: 1 } as const;
     await start(() => ({
       recover: async () =>
@@ -147,8 +147,8 @@ describe("a node that comes back", () => {
       sweep: never,
       discard: never,
     }));
-    const told = server.hellos[0]?.attempts.map((a) => [`${a.allocationId}.${a.attempt}`, a.state]);
-    expect(told).toEqual([
+    const reported = server.hellos[0]?.attempts.map((a) => [`${a.allocationId}.${a.attempt}`, a.state]);
+    expect(reported).toEqual([
       ["1.1", RUNNING],
       ["2.1", RUNNING],
       ["3.1", STAGING],
@@ -159,7 +159,7 @@ describe("a node that comes back", () => {
     expect(server.hellos[0]?.capabilities?.memoryGb).toBe(23.54);
   });
 
-  test("starts nothing before the leftovers that belong to no attempt are gone", async () => {
+  test("nothing starts before leftovers of unknown attempts are removed", async () => {
     let gone = (): void => undefined;
     await start(() => ({ sweep: () => new Promise((resolve) => (gone = resolve)) }));
     server.run({ allocationId: "1", command: ["true"] });

@@ -22,7 +22,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true, maxRetries: 9 }));
 
-test("the tail of any text is its last lines", async () => {
+test("tail returns the last lines of any text", async () => {
   const line = fc.string({ unit: fc.constantFrom("a", "\n", "b".repeat(40_000)), maxLength: 12 });
   await fc.assert(
     fc.asyncProperty(line, fc.integer({ min: 1, max: 8 }), async (text, lines) => {
@@ -43,7 +43,7 @@ describe("control group mounts", () => {
     const text = "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n";
     expect(controlGroupMounts(text)).toEqual({ v2: "/sys/fs/cgroup", v1: null });
   });
-  test("v1 with v2 beside it", () => {
+  test("v1 with v2", () => {
     const text = [
       "32 31 0:29 / /sys/fs/cgroup/pids rw,relatime - cgroup cgroup rw,pids",
       "37 31 0:34 / /sys/fs/cgroup/freezer rw,relatime - cgroup cgroup rw,freezer",
@@ -54,14 +54,20 @@ describe("control group mounts", () => {
   test("none", () => expect(controlGroupMounts("")).toEqual({ v2: null, v1: null }));
 });
 
-test("retention takes the oldest, by count and by bytes, and never the newest", async () => {
+test("retention removes the oldest by count and bytes, and never the newest", async () => {
   const folder = join(dir, "ended");
   const make = (key: string, bytes: number): void => {
     mkdirSync(join(folder, key), { recursive: true });
     writeFileSync(join(folder, key, "stdout"), "x".repeat(bytes));
   };
   const dropped: string[] = [];
-  const kept = retention(folder, { attempts: 3, bytes: 100 }, (key) => dropped.push(key));
+  const options = {
+    folder,
+    limits: { attempts: 3, bytes: 100 },
+    remove: async (key: string) => rmSync(join(folder, key), { recursive: true, maxRetries: 9 }),
+    dropped: (key: string) => void dropped.push(key),
+  };
+  const kept = retention(options);
   for (const key of ["1", "2", "3", "4"]) {
     make(key, 10);
     kept.added(key);
@@ -72,7 +78,7 @@ test("retention takes the oldest, by count and by bytes, and never the newest", 
   await found(() => readdirSync(folder).length === 1);
   expect(readdirSync(folder)).toEqual(["5"]);
   expect([kept.has("5"), kept.has("4")]).toEqual([true, false]);
-  const again = retention(folder, { attempts: 3, bytes: 100 }, () => undefined);
+  const again = retention(options);
   await again.load();
   expect(again.has("5")).toBe(true);
 });
@@ -110,12 +116,12 @@ test.each([
   [4.35, 4.35],
   [512, 512],
   [0.009, 0],
-])("%d GB are reported as %d", (found, told) => expect(hundredths(found)).toBe(told));
+])("%d GB are reported as %d", (found, reported) => expect(hundredths(found)).toBe(reported));
 
 test("a failed write is retried until it succeeds, the newest of each kind", () => {
   vi.useFakeTimers();
-  const told: string[] = [];
-  const debts = pendingWrites((key) => told.push(key));
+  const reported: string[] = [];
+  const debts = pendingWrites((key) => reported.push(key));
   const stop = (message: string) =>
     ({ kind: "remember_stop", stop: { cause: "stopped", message, killAtMs: 1 } }) as const;
   expect(debts.add("1.1", stop("a"))).toBe(false);
@@ -124,12 +130,12 @@ test("a failed write is retried until it succeeds, the newest of each kind", () 
   vi.advanceTimersByTime(RETRY_AFTER_MS);
   // Told once: another time only when it has failed again.
   vi.advanceTimersByTime(RETRY_AFTER_MS);
-  expect(told).toEqual(["1.1"]);
+  expect(reported).toEqual(["1.1"]);
   debts.add("1.1", stop("b"));
   debts.add("2.1", stop("c"));
   debts.written("1.1", "remember_stop");
   vi.advanceTimersByTime(RETRY_AFTER_MS);
-  expect(told).toEqual(["1.1", "2.1"]);
+  expect(reported).toEqual(["1.1", "2.1"]);
   debts.add("2.1", stop("c"));
   debts.drop("2.1");
   expect(vi.getTimerCount()).toBe(0);

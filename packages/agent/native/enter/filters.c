@@ -18,7 +18,7 @@
 #define PTRACE_SECCOMP_GET_FILTER 0x420c
 #endif
 
-enum { MOST_FILTERS = 64, MOST_INSTRUCTIONS = 4096, TRIES = 200, PAUSE_US = 5000 };
+enum { MAX_FILTERS = 64, MAX_INSTRUCTIONS = 4096, TRIES = 200, PAUSE_US = 5000 };
 
 /* Retries while another tracer is attached. Returns a signal that arrived first, to be passed on. */
 static long stop(int target)
@@ -40,14 +40,14 @@ static void put(int file, const void *bytes, size_t size)
 
 int save_filters(int target, const char *path)
 {
-    static struct sock_filter code[MOST_INSTRUCTIONS];
+    static struct sock_filter code[MAX_INSTRUCTIONS];
     int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (file < 0) fail(path);
     long signal = stop(target);
-    for (long number = 0; number < MOST_FILTERS; number++) {
+    for (long number = 0; number < MAX_FILTERS; number++) {
         long length = ptrace(PTRACE_SECCOMP_GET_FILTER, target, number, NULL);
         if (length < 0 && errno == ENOENT) break;
-        if (length <= 0 || length > MOST_INSTRUCTIONS) fail("its seccomp filters cannot be read");
+        if (length <= 0 || length > MAX_INSTRUCTIONS) fail("its seccomp filters cannot be read");
         if (ptrace(PTRACE_SECCOMP_GET_FILTER, target, number, code) != length) fail("its seccomp filters cannot be read");
         uint32_t count = length;
         put(file, &count, sizeof count);
@@ -59,12 +59,12 @@ int save_filters(int target, const char *path)
 
 void load_filters(int file)
 {
-    static struct sock_filter code[MOST_INSTRUCTIONS];
+    static struct sock_filter code[MAX_INSTRUCTIONS];
     uint32_t count;
     ssize_t got;
     while ((got = read(file, &count, sizeof count)) == sizeof count) {
         ssize_t size = count * sizeof code[0];
-        if (count > MOST_INSTRUCTIONS || read(file, code, size) != size) fail("its seccomp filters are damaged");
+        if (count > MAX_INSTRUCTIONS || read(file, code, size) != size) fail("its seccomp filters are damaged");
         struct sock_fprog program = {count, code};
         if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) != 0) fail("its seccomp filters");
     }

@@ -21,11 +21,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { MOST_GROUPS = 65536, MOST_SPACES = 8, NOT_ENTERED = 126 };
+enum { MAX_GROUPS = 65536, MAX_SPACES = 8, NOT_ENTERED = 126 };
 
 struct wanted {
     int target, space_count, has_owner, has_capabilities, no_new_privileges;
-    const char *spaces[MOST_SPACES], *groups, *filters, *save;
+    const char *spaces[MAX_SPACES], *groups, *filters, *save;
     uid_t uid;
     gid_t gid;
     unsigned long long bounding, effective;
@@ -49,7 +49,7 @@ static int space_word(struct wanted *wanted, const char *word)
     static const char *known[][2] = {{"--mount", "mnt"}, {"--uts", "uts"}, {"--ipc", "ipc"}, {"--net", "net"},
                                      {"--pid", "pid"},   {"--cgroup", "cgroup"}};
     for (size_t at = 0; at < sizeof known / sizeof known[0]; at++) {
-        if (strcmp(word, known[at][0]) != 0 || wanted->space_count == MOST_SPACES) continue;
+        if (strcmp(word, known[at][0]) != 0 || wanted->space_count == MAX_SPACES) continue;
         wanted->spaces[wanted->space_count++] = known[at][1];
         return 1;
     }
@@ -85,7 +85,7 @@ static int open_of(int target, const char *name, int flags)
 /* All are opened while the node's /proc is still visible. */
 static void join_spaces(const struct wanted *wanted)
 {
-    int opened[MOST_SPACES], root = open_of(wanted->target, "root", O_RDONLY | O_DIRECTORY);
+    int opened[MAX_SPACES], root = open_of(wanted->target, "root", O_RDONLY | O_DIRECTORY);
     int folder = open_of(wanted->target, "cwd", O_RDONLY | O_DIRECTORY);
     for (int at = 0; at < wanted->space_count; at++) {
         char name[16];
@@ -99,9 +99,9 @@ static void join_spaces(const struct wanted *wanted)
 
 static void become(const struct wanted *wanted)
 {
-    static gid_t groups[MOST_GROUPS];
+    static gid_t groups[MAX_GROUPS];
     size_t count = 0;
-    for (const char *at = wanted->groups; at && *at && count < MOST_GROUPS; at++) {
+    for (const char *at = wanted->groups; at && *at && count < MAX_GROUPS; at++) {
         groups[count++] = strtoul(at, (char **)&at, 10);
         if (*at != ',') break;
     }

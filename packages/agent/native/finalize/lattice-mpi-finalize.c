@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define MOST_WORKERS 64
+#define MAX_WORKERS 64
 #define PAUSE_MS 1
 
 typedef ssize_t (*read_function)(int, void *, size_t);
@@ -13,13 +13,13 @@ typedef int (*create_function)(void *, const void *, void **);
 typedef void (*destroy_function)(void *);
 typedef unsigned (*progress_function)(void *);
 
-static void *workers[MOST_WORKERS];
+static void *workers[MAX_WORKERS];
 static int worker_count;
 
 int ucp_worker_create(void *context, const void *parameters, void **worker) {
   create_function create = (create_function)dlsym(RTLD_NEXT, "ucp_worker_create");
   int status = create(context, parameters, worker);
-  if (status == 0 && worker_count < MOST_WORKERS) workers[worker_count++] = *worker;
+  if (status == 0 && worker_count < MAX_WORKERS) workers[worker_count++] = *worker;
   return status;
 }
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_WAITING 1024
-#define MOST_FOUND 256
+#define MAX_WAITING 1024
+#define MAX_FOUND 256
 
 struct waiting {
   unsigned id; /* 0: the slot is free */
@@ -20,14 +20,14 @@ struct waiting {
 };
 
 static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
-static struct waiting table[MOST_WAITING];
+static struct waiting table[MAX_WAITING];
 static unsigned last_id;
 
 /* Returns 0 when too many requests wait. */
 static unsigned wait_for(pmix_op_cbfunc_t done, pmix_lookup_cbfunc_t found, void *data) {
   unsigned id = 0;
   pthread_mutex_lock(&asking);
-  for (unsigned at = 0; at < MOST_WAITING && id == 0; at++) {
+  for (unsigned at = 0; at < MAX_WAITING && id == 0; at++) {
     if (table[at].id != 0) continue;
     id = ++last_id;
     table[at] = (struct waiting){id, done, found, data};
@@ -39,7 +39,7 @@ static unsigned wait_for(pmix_op_cbfunc_t done, pmix_lookup_cbfunc_t found, void
 static struct waiting take(unsigned id) {
   struct waiting taken = {0};
   pthread_mutex_lock(&asking);
-  for (unsigned at = 0; at < MOST_WAITING; at++) {
+  for (unsigned at = 0; at < MAX_WAITING; at++) {
     if (id == 0 || table[at].id != id) continue;
     taken = table[at];
     table[at].id = 0;
@@ -103,12 +103,12 @@ static struct words hex_keys(char **keys) {
 }
 
 /* Returns how many seconds to wait for missing names. */
-#define LONGEST_WAIT 60
+#define MAX_WAIT 60
 
 pmix_status_t on_lookup(const pmix_proc_t *proc, char **keys, const pmix_info_t info[], size_t count,
                         pmix_lookup_cbfunc_t done, void *data) {
   (void)proc;
-  int waits = 0, limit = LONGEST_WAIT;
+  int waits = 0, limit = MAX_WAIT;
   for (size_t at = 0; at < count; at++) {
     if (strcmp(info[at].key, PMIX_WAIT) == 0) waits = 1;
     if (strcmp(info[at].key, PMIX_TIMEOUT) == 0 && info[at].value.data.integer > 0) limit = info[at].value.data.integer;
@@ -168,10 +168,10 @@ void finish_names(char *words) {
     asked.done(status_of(problem), asked.data);
     return;
   }
-  static pmix_pdata_t found[MOST_FOUND];
+  static pmix_pdata_t found[MAX_FOUND];
   size_t count = 0;
   char *key, *value;
-  while (count < MOST_FOUND && (key = strtok_r(NULL, " ", &rest)) != NULL && (value = strtok_r(NULL, " ", &rest)) != NULL) {
+  while (count < MAX_FOUND && (key = strtok_r(NULL, " ", &rest)) != NULL && (value = strtok_r(NULL, " ", &rest)) != NULL) {
     memset(&found[count], 0, sizeof found[count]);
     if (unpacked(&found[count], key, value)) count += 1;
   }

@@ -7,7 +7,6 @@
  * every node "NAME:FIRST:COUNT".
  *
  * Output, one line each:
- *   folder PATH                its final name; the shepherd removes it
  *   env RANK NAME=VALUE...     (fields divided by tabs) what a rank needs in its environment; one line for every rank
  *   ready                      all ranks may be started
  *   fence NUMBER HEX           all ranks of this node are in the fence; their data
@@ -21,7 +20,11 @@
  *   fence NUMBER HEX           the data of all nodes, in node order
  *   named ID PROBLEM (KEY VALUE)...   about names; the problem is ok, taken, unknown or full
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "lattice-pmix.h"
+#include <ftw.h>
 #include <pthread.h>
 #include <pwd.h>
 #include <stdarg.h>
@@ -30,8 +33,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MOST_NODES 65536
-#define MOST_INFO 24
+#define MAX_NODES 65536
+#define MAX_INFO 24
 
 struct node {
   const char *name;
@@ -39,7 +42,7 @@ struct node {
   unsigned count;
 };
 
-static struct node nodes[MOST_NODES];
+static struct node nodes[MAX_NODES];
 static unsigned node_count, own_place, world_size;
 static pmix_nspace_t nspace;
 
@@ -235,7 +238,7 @@ static char *joined(char *text, size_t *length, size_t *room, const char *divide
 }
 
 static void add(pmix_info_t *info, size_t *count, const char *key, void *value, pmix_data_type_t type) {
-  if (*count >= MOST_INFO) exit(1);
+  if (*count >= MAX_INFO) exit(1);
   PMIX_INFO_LOAD(&info[*count], key, value, type);
   *count += 1;
 }
@@ -263,7 +266,7 @@ static void describe(const char *folder) {
   const struct node *own = &nodes[own_place];
   pmix_info_t *info;
   size_t count = 0;
-  PMIX_INFO_CREATE(info, MOST_INFO);
+  PMIX_INFO_CREATE(info, MAX_INFO);
   uint32_t zero = 0, one = 1;
   pmix_rank_t leader = own->first;
   uint32_t place = own_place;
@@ -339,13 +342,20 @@ static void admit(pmix_rank_t rank) {
 
 static int read_nodes(int count, char **words) {
   for (int at = 0; at < count; at++) {
-    if (node_count >= MOST_NODES) return 0;
+    if (node_count >= MAX_NODES) return 0;
     char *name = strtok(words[at], ":"), *first = strtok(NULL, ":"), *own = strtok(NULL, ":");
     if (own == NULL) return 0;
     nodes[node_count++] = (struct node){name, (unsigned)atoi(first), (unsigned)atoi(own)};
     world_size += (unsigned)atoi(own);
   }
   return own_place < node_count;
+}
+
+/* The folder is this user's, and so is this process: nobody else's files can be reached. */
+static int remove_one(const char *path, const struct stat *found, int kind, struct FTW *at) {
+  (void)found, (void)kind, (void)at;
+  remove(path);
+  return 0;
 }
 
 int main(int count, char **words) {
@@ -355,7 +365,6 @@ int main(int count, char **words) {
   PMIX_LOAD_NSPACE(nspace, words[1]);
   const char *folder = mkdtemp(words[2]);
   if (folder == NULL) fail("cannot make a folder", PMIX_ERROR);
-  say("folder %s", folder);
   /* The library reads settings from HOME and crashes without one. */
   if (getpwuid(getuid()) == NULL) setenv("HOME", folder, 0);
   pmix_info_t settings[3];
@@ -380,6 +389,7 @@ int main(int count, char **words) {
     if (sscanf(line, "fence %u %n", &number, &at) == 1 && at > 0) finish_fence(number, line + at);
     if (strncmp(line, "named ", 6) == 0) finish_names(line + 6);
   }
-  /* The shepherd and the ranks are gone. An orderly shutdown could only hang. */
+  /* The shepherd has closed the launch. An orderly shutdown of the library could only hang. */
+  nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
   _exit(0);
 }

@@ -63,6 +63,7 @@ async function startReal(options: AgentOptions, context: AgentContext): Promise<
   const clearings = createClearings({
     dataDir,
     outputRoot: options.software.outputDir,
+    files: software.prologue.files,
     ownerOf: (user) => software.prologue.users.find(software.prologue.mapping, user),
     now: Date.now,
     after: systemAfter,
@@ -86,7 +87,8 @@ async function startReal(options: AgentOptions, context: AgentContext): Promise<
     clear: clearings.add,
     welcomed: (welcome) => {
       apiUrl = welcome.apiUrl;
-      if (condition !== null && machine.latest().faults.length > 0) node.tell(reportOf(machine.latest(), identity));
+      if (condition !== null && machine.latest().faults.length > 0)
+        node.sendCondition(reportOf(machine.latest(), identity));
     },
   });
   if (tally !== null)
@@ -99,7 +101,7 @@ async function startReal(options: AgentOptions, context: AgentContext): Promise<
         cache: () => software.images.cache.status(),
         faults: () => machine.latest().faults.length,
       });
-  condition = watchMachine(options, machine, log, (found) => node.tell(reportOf(found, identity)));
+  condition = watchMachine(options, machine, log, (found) => node.sendCondition(reportOf(found, identity)));
   machine.watch(condition);
   const renewal = security.startRenewal();
   return {
@@ -113,6 +115,7 @@ async function startReal(options: AgentOptions, context: AgentContext): Promise<
       if (options.killWorkloadsOnExit) await node.stopAll("the agent stops", EXIT_GRACE_MS, EXIT_DEADLINE_MS);
       await node.close();
       await software.prologue.gpus?.close();
+      software.prologue.files.close();
       for (const close of closing.toReversed()) await close();
     },
   };
@@ -143,7 +146,7 @@ function watchMachine(
   options: AgentOptions,
   { first, expected, sources, dataDir, bootId }: AgentMachine,
   log: Logger,
-  tell: (found: Survey) => void,
+  onSurvey: (found: Survey) => void,
 ): Condition {
   return watchCondition({
     first,
@@ -152,7 +155,7 @@ function watchMachine(
     survey: (known) => surveyNode(options.hardware, sources, known),
     look: (last, known) => lookForFaults(sources, last, known),
     remember: (known) => rememberExpected(dataDir, bootId, known),
-    tell,
+    onSurvey,
     fingerprintEveryMs: options.discovery.fingerprintEveryMs,
     lookEveryMs: options.discovery.lookEveryMs,
     now: Date.now,

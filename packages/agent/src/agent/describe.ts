@@ -1,4 +1,4 @@
-// What an agent says about its node: the identity in every Hello, the vitals in every heartbeat.
+// Describes the node to the servers: the identity in every Hello, the vitals in every heartbeat.
 
 import { freemem, loadavg } from "node:os";
 import type { NodeHardware } from "../discovery/hardware.ts";

@@ -1,4 +1,4 @@
-// A started agent as its owner holds it, and what its owner provides.
+// The interface of a started agent, and the dependencies that its owner provides.
 
 import type { Logger } from "pino";
 import type { Isolation } from "../host/isolation/isolation.ts";

@@ -1,7 +1,7 @@
 // The machine as an agent finds it at start: data folder and locks, hardware, isolation, software for attempts, and the
 // state that an earlier agent left.
 
-import { chmod, mkdir, realpath } from "node:fs/promises";
+import { realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Logger } from "pino";
 import { lockDataDir, lockStateFile } from "../base/lock.ts";
@@ -11,6 +11,7 @@ import type { ExpectedHardware } from "../discovery/faults.ts";
 import { discoverBootId } from "../discovery/hardware.ts";
 import { type Sources, type Survey, surveyNode } from "../discovery/survey.ts";
 import { sysfs } from "../discovery/sysfs.ts";
+import { makeOwnFolder, setOwnMode } from "../files/own-tree.ts";
 import { detectIsolation, detectLimits } from "../host/isolation/detect.ts";
 import type { Isolation } from "../host/isolation/isolation.ts";
 import type { LimitGroups } from "../host/isolation/limit-groups.ts";
@@ -46,10 +47,10 @@ export async function openMachine(
   closing: AgentClosers,
 ): Promise<AgentMachine> {
   const { nodeId } = options;
-  await mkdir(options.dataDir, { recursive: true, mode: 0o711 });
+  await makeOwnFolder(options.dataDir, 0o711);
   const dataDir = await realpath(options.dataDir);
   // Users of jobs pass through it to their own files; they cannot list it.
-  await chmod(dataDir, 0o711).catch(() => undefined);
+  await setOwnMode(dataDir, 0o711).catch(() => undefined);
   closing.push(await lockDataDir(dataDir));
   const statePath = options.stateFile === "" ? join(dataDir, "agent-state.json") : resolve(options.stateFile);
   closing.push(await lockStateFile(statePath));

@@ -12,7 +12,7 @@ import type { IdentityFiles } from "../identity/files.ts";
 import { findIdentity, type IdentityOptions } from "../identity/find.ts";
 import { firstIdentity } from "../identity/first.ts";
 import { keptIn } from "../identity/kept.ts";
-import { type AskedCertificate, keepRenewed } from "../identity/renew.ts";
+import { type CertificateRequest, keepRenewed } from "../identity/renew.ts";
 import { type Dialer, dialer, parseServer } from "../link/dial.ts";
 import type { AgentOptions } from "../options/options.ts";
 import { type FencePeers, fencePeers } from "../tasks/fence/peers.ts";
@@ -25,7 +25,7 @@ interface AgentSecurity {
   readonly peers: FencePeers | null;
   /** Returns when the certificate ends, in milliseconds; 0 without a certificate. */
   certificateEnd(): number;
-  /** Renews the certificate until closed; returns null when the agent has none of its own. */
+  /** Renews the certificate until closed; returns null when the agent cannot renew its certificate itself. */
   startRenewal(): { close(): void } | null;
 }
 
@@ -68,7 +68,7 @@ export async function openSecurity(
   };
 }
 
-/** Asks the servers for a first certificate; needs a token to show and an authority to check them by. */
+/** Requests a first certificate from the servers; needs a token, and an authority to verify the servers with. */
 async function firstFor(
   { nodeId, servers, token, identity: { authority } }: AgentOptions,
   dataDir: string,
@@ -76,7 +76,7 @@ async function firstFor(
 ): Promise<IdentityFiles | null> {
   if (token === undefined || authority === null) return null;
   const question = { servers: servers.map(parseServer), token, authority };
-  const ask = (asked: AskedCertificate) => askForFirst(question, asked);
+  const ask = (asked: CertificateRequest) => askForFirst(question, asked);
   const files = await firstIdentity({ nodeId, dataDir, authority, ask, log, now: Date.now, after: systemAfter });
   return files === null ? null : { ...files, kept: keptIn(dataDir) };
 }

@@ -1,11 +1,13 @@
-// Opens what a node gives to attempts beyond its own software: image registry, cache and trust, a container engine,
-// users and folders. Lists in the node's capabilities which of them it has.
+// Opens the software that a node provides to attempts: image registry, cache and trust, a container engine, users and
+// directories. Lists what is available in the node's capabilities.
 
-import { mkdir, statfs } from "node:fs/promises";
+import { statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { systemAfter } from "../base/after.ts";
 import { isExecutable, searchPath } from "../base/executable.ts";
+import { openUserFiles } from "../files/open-user-files.ts";
+import { makeOwnFolder } from "../files/own-tree.ts";
 import { gpuClearing, isClearable } from "../gpu-clear/clear.ts";
 import { type GpusBetweenUsers, gpusBetweenUsers } from "../gpu-clear/gpu-handover.ts";
 import { openGpuOwners } from "../gpu-clear/gpu-owners.ts";
@@ -30,7 +32,7 @@ import { scratchFolders } from "../runtime/prologue/scratch.ts";
 import { fabricProvider, programFolder } from "../tasks/facilities.ts";
 import { librariesFolder } from "../tasks/native-parts.ts";
 
-/** The programs that mount from elsewhere, where a site has them. */
+/** Programs for remote mounts, where installed. */
 const S3_MOUNTER = "/usr/bin/s3fs";
 const NFS_MOUNTER = "/sbin/mount.nfs";
 
@@ -56,7 +58,7 @@ async function networkOf(
 ): Promise<NetworkDriver> {
   if (network === "none") return noDriver;
   const why = await whyNoLinuxDriver();
-  // A job that asks for a domain must not run outside of it.
+  // A job that requests a domain must not run outside of it.
   if (why !== null) throw new Error(`--network=linux is not possible: ${why}`);
   return linuxDriver({ nodeId, dataDir, uplink });
 }
@@ -81,9 +83,10 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
     pullContainer: container.pull,
     log,
   });
-  await mkdir(librariesFolder(dataDir), { recursive: true });
+  await makeOwnFolder(librariesFolder(dataDir), 0o755);
   const memory = discoverMemoryPlace(options.unifiedMemory);
   const gpus = gpusOf(options, place);
+  const files = openUserFiles(isRoot);
   const runtimes = [
     "bare",
     ...(isRoot && isExecutable("/usr/bin/unshare") ? ["uenv"] : []),
@@ -96,6 +99,7 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
     ...limits.controllers.map((controller) => `limit:${controller}`),
   ];
   const prologue: PrologueParts = {
+    files,
     images,
     engines: { process: processEngine, container },
     offered: offeredIn(dataDir),
@@ -103,7 +107,7 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
     users: rememberUsers(Date.now),
     mapping: options.userMapping,
     memory,
-    scratch: scratchFolders(options.scratchDir === "" ? join(dataDir, "scratch") : options.scratchDir),
+    scratch: scratchFolders(options.scratchDir === "" ? join(dataDir, "scratch") : options.scratchDir, files),
     outputRoot: options.outputDir,
     homeSource: options.homeSource,
     sources: { allowed: options.mountAllow, s3Url: options.s3Url, s3Mounter: S3_MOUNTER, nfsMounter: NFS_MOUNTER },
@@ -119,7 +123,7 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
   return { images, prologue, runtimes };
 }
 
-/** What every container sees: the library for MPI ranks, and the programs of Lattice. */
+/** Mounted into every container: the library for MPI ranks, and the programs of Lattice. */
 function offeredIn(dataDir: string): PrologueParts["offered"] {
   const sources = { folder: join(dataDir, "inside"), installed: programFolder(), node: process.execPath };
   const programs = containerPrograms(sources);
@@ -132,7 +136,7 @@ function offeredIn(dataDir: string): PrologueParts["offered"] {
 interface ClearedGpus {
   /** `null` when GPU memory is not cleared. */
   readonly between: GpusBetweenUsers | null;
-  /** Makers of those in which it stays. */
+  /** Vendors of GPUs that cannot be cleared. */
   readonly uncleared: readonly string[];
 }
 
@@ -158,7 +162,7 @@ async function cacheOf(
   { cacheDir, bootId, log }: SoftwarePlace & { readonly cacheDir: string },
   removeContainer: (id: string) => Promise<void>,
 ): Promise<ImageCache> {
-  await mkdir(cacheDir, { recursive: true, mode: 0o711 });
+  await makeOwnFolder(cacheDir, 0o711);
   const { blocks, bsize } = await statfs(cacheDir);
   const whole = blocks * bsize;
   return openCache({

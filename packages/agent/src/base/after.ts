@@ -9,7 +9,7 @@ export const systemAfter: After = (waitMs, callback) => {
   return () => clearTimeout(timer);
 };
 
-/** Resolves when `task` has, or after that time. */
+/** Resolves with `task`, or after the timeout. */
 export async function within(after: After, limitMs: number, task: Promise<unknown>): Promise<void> {
   let cancel = (): void => undefined;
   const late = new Promise<void>((resolve) => {

@@ -7,7 +7,7 @@ import { createServer } from "node:net";
 /** Returns a function that unlocks; rejects when another agent has the folder. */
 export const lockDataDir = (dataDir: string): Promise<() => Promise<void>> => lock("data directory", dataDir);
 
-/** Two agents with one state file would take each other's work for left behind. */
+/** Two agents with one state file would treat each other's work as stray. */
 export const lockStateFile = (path: string): Promise<() => Promise<void>> => lock("state file", path);
 
 function lock(what: string, path: string): Promise<() => Promise<void>> {

@@ -5,7 +5,7 @@ import { create } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
 import { type CheckpointHost, nodeCheckpoints } from "./checkpoints.ts";
 import { storageProbe } from "./storage-probe.ts";
-import type { CheckpointProgressEvent, CheckpointResult, CheckpointTarget } from "./types.ts";
+import type { CheckpointProgressEvent, CheckpointTarget, NodeCheckpointResult } from "./types.ts";
 
 interface AttemptCheckpointsHost extends Pick<CheckpointHost, "log" | "after" | "now" | "over"> {
   readonly nodeId: string;
@@ -13,7 +13,7 @@ interface AttemptCheckpointsHost extends Pick<CheckpointHost, "log" | "after" | 
   readonly folder: string;
   /** `undefined` when the runtime takes no checkpoints. */
   readonly target: ((key: string) => Promise<CheckpointTarget | null>) | undefined;
-  tell(progress: pb.CheckpointProgress): void;
+  sendProgress(progress: pb.CheckpointProgress): void;
   notice(key: string, text: string): void;
 }
 
@@ -22,10 +22,10 @@ export interface AttemptCheckpoints {
   add(key: string, order: pb.RunOrder): void;
   drop(key: string): void;
   order(key: string, order: pb.CheckpointOrder): void;
-  /** The attempt is to end, or has. */
+  /** The attempt is ending or has ended. */
   end(key: string): void;
-  /** For its last report: the newest that is over. */
-  lastResult(key: string): Promise<CheckpointResult | null>;
+  /** Returns the newest finished checkpoint, for the last report. */
+  lastResult(key: string): Promise<NodeCheckpointResult | null>;
   storageError(): string;
   close(): void;
 }
@@ -38,12 +38,12 @@ export function attemptCheckpoints(host: AttemptCheckpointsHost): AttemptCheckpo
     ...host,
     target: find,
     progress(key, progress) {
-      host.tell(progressMessage(key, progress));
+      host.sendProgress(progressMessage(key, progress));
       if (progress.percent !== null) host.notice(key, `Checkpoint ${progress.number}: ${progress.percent} %.`);
     },
     over(key, result) {
-      const said = result.ok ? "is complete" : `failed: ${result.message}`;
-      host.notice(key, `Checkpoint ${result.number} ${said}.`);
+      const outcome = result.ok ? "is complete" : `failed: ${result.message}`;
+      host.notice(key, `Checkpoint ${result.number} ${outcome}.`);
       host.over(key, result);
     },
   });
@@ -67,7 +67,15 @@ export function attemptCheckpoints(host: AttemptCheckpointsHost): AttemptCheckpo
       });
     },
     end: checkpoints.end,
-    lastResult: async (key) => (await find(key))?.word() ?? null,
+    async lastResult(key) {
+      try {
+        return (await (await find(key))?.word()) ?? null;
+      } catch (error) {
+        // The end of an attempt is reported, whatever its user left behind.
+        host.log.warn({ attempt: key, error: (error as Error).message }, "checkpoint result cannot be read");
+        return null;
+      }
+    },
     storageError: probe.error,
     close() {
       probe.close();

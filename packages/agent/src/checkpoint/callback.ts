@@ -7,7 +7,7 @@ import { request as httpRequest, type IncomingMessage } from "node:http";
 import { create } from "@bufbuild/protobuf";
 import { Client, credentials } from "@grpc/grpc-js";
 import { pb, serviceDefinition } from "@lattice/wire";
-import { openDoor } from "../network/inside.ts";
+import { enterNetwork } from "../network/inside.ts";
 import type { Answer, ProgramCheckpoint } from "./types.ts";
 
 interface Ask extends ProgramCheckpoint {
@@ -33,23 +33,28 @@ function placeOf(endpoint: string): { readonly host: string; readonly port: numb
 type Heard = (answer: Answer) => void;
 
 /** Resolves with the program's final answer; throws when the program cannot be reached. */
-export async function askByCall(ask: Ask, heard: Heard, signal: AbortSignal): Promise<void> {
+export async function askByCall(ask: Ask, onAnswer: Heard, signal: AbortSignal): Promise<void> {
   const place = placeOf(ask.endpoint);
   // Sockets in the file system are the same in every network.
-  const door = ask.inside === null || place === null ? null : await openDoor({ ...place, ...ask.inside });
+  const networkCall = ask.inside === null || place === null ? null : await enterNetwork({ ...place, ...ask.inside });
   try {
-    await (ask.endpoint.startsWith("http://") ? askByHttp : askByGrpc)(ask, door?.path ?? null, heard, signal);
+    await (ask.endpoint.startsWith("http://") ? askByHttp : askByGrpc)(
+      ask,
+      networkCall?.path ?? null,
+      onAnswer,
+      signal,
+    );
   } finally {
-    door?.close();
+    networkCall?.close();
   }
 }
 
 const METHOD = "TakeCheckpoint";
 
-async function askByGrpc(ask: Ask, door: string | null, heard: Heard, signal: AbortSignal): Promise<void> {
+async function askByGrpc(ask: Ask, networkCall: string | null, onAnswer: Heard, signal: AbortSignal): Promise<void> {
   const method = serviceDefinition(pb.CheckpointCallback)[METHOD];
   if (method === undefined) throw new Error(`the contract has no CheckpointCallback.${METHOD}`);
-  const client = new Client(door === null ? ask.endpoint : `unix:${door}`, credentials.createInsecure());
+  const client = new Client(networkCall === null ? ask.endpoint : `unix:${networkCall}`, credentials.createInsecure());
   const request = create(pb.TakeCheckpointRequestSchema, {
     number: ask.number,
     directory: ask.directory,
@@ -67,7 +72,7 @@ async function askByGrpc(ask: Ask, door: string | null, heard: Heard, signal: Ab
   try {
     for await (const response of call as AsyncIterable<pb.TakeCheckpointResponse>) {
       const answer = answerOf(response.answer);
-      if (answer !== null) heard(answer);
+      if (answer !== null) onAnswer(answer);
     }
   } finally {
     signal.removeEventListener("abort", stop);
@@ -92,25 +97,25 @@ function answerOf(answer: pb.TakeCheckpointResponse["answer"]): Answer | null {
   }
 }
 
-/** One JSON object to a line. */
-async function askByHttp(ask: Ask, door: string | null, heard: Heard, signal: AbortSignal): Promise<void> {
-  const response = await post(ask, door, signal);
+/** One JSON object per line. */
+async function askByHttp(ask: Ask, networkCall: string | null, onAnswer: Heard, signal: AbortSignal): Promise<void> {
+  const response = await post(ask, networkCall, signal);
   const { statusCode = 0 } = response;
   if (statusCode < 200 || statusCode > 299) {
     response.destroy();
-    heard({ kind: "failed", message: `the program answered ${statusCode}` });
+    onAnswer({ kind: "failed", message: `the program answered ${statusCode}` });
     return;
   }
   let rest = "";
   for await (const piece of response.setEncoding("utf8") as AsyncIterable<string>) {
     const lines = (rest + piece).split("\n");
     rest = (lines.pop() ?? "").slice(0, MAX_LINE);
-    for (const line of lines) sayLine(line, heard);
+    for (const line of lines) sayLine(line, onAnswer);
   }
-  sayLine(rest, heard);
+  sayLine(rest, onAnswer);
 }
 
-function post(ask: Ask, door: string | null, signal: AbortSignal): Promise<IncomingMessage> {
+function post(ask: Ask, networkCall: string | null, signal: AbortSignal): Promise<IncomingMessage> {
   const { number, directory, thenStop, timeoutMs, endpoint } = ask;
   const body = JSON.stringify({
     number,
@@ -119,7 +124,7 @@ function post(ask: Ask, door: string | null, signal: AbortSignal): Promise<Incom
     timeout_seconds: Math.ceil(timeoutMs / 1000),
   });
   const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
-  const through = door === null ? {} : { socketPath: door };
+  const through = networkCall === null ? {} : { socketPath: networkCall };
   return new Promise((resolve, reject) => {
     const asked = httpRequest(endpoint, { method: "POST", headers, signal, agent: false, ...through }, resolve);
     asked.once("error", reject);
@@ -129,19 +134,19 @@ function post(ask: Ask, door: string | null, signal: AbortSignal): Promise<Incom
 
 const MAX_LINE = 4_096;
 
-function sayLine(line: string, heard: Heard): void {
+function sayLine(line: string, onAnswer: Heard): void {
   if (line.trim() === "") return;
-  const said = parsed(line);
+  const fields = parsed(line);
   const amount = (name: string): number | null => {
-    const value = said?.[name];
+    const value = fields?.[name];
     return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : null;
   };
   const [estimate, percent, defer] = [amount("estimated_seconds"), amount("percent"), amount("defer_seconds")];
-  if (estimate !== null) heard({ kind: "progress", estimatedSeconds: Math.round(estimate) });
-  if (percent !== null) heard({ kind: "progress", percent: Math.round(percent) });
-  if (defer !== null) heard({ kind: "defer", ms: defer * 1000 });
-  if (typeof said?.failed === "string") heard({ kind: "failed", message: said.failed });
-  else if (said?.done === true || amount("done") !== null) heard({ kind: "done", bytes: amount("done") });
+  if (estimate !== null) onAnswer({ kind: "progress", estimatedSeconds: Math.round(estimate) });
+  if (percent !== null) onAnswer({ kind: "progress", percent: Math.round(percent) });
+  if (defer !== null) onAnswer({ kind: "defer", ms: defer * 1000 });
+  if (typeof fields?.failed === "string") onAnswer({ kind: "failed", message: fields.failed });
+  else if (fields?.done === true || amount("done") !== null) onAnswer({ kind: "done", bytes: amount("done") });
 }
 
 function parsed(line: string): Readonly<Record<string, unknown>> | null {

@@ -8,8 +8,8 @@ import { type CheckpointPatience, deferBy, judge, patienceFrom, seenAlive } from
 import type {
   Answer,
   CheckpointProgressEvent,
-  CheckpointResult,
   CheckpointTarget,
+  NodeCheckpointResult,
   PendingCheckpoint,
   ProgramCheckpoint,
 } from "./types.ts";
@@ -21,7 +21,7 @@ export interface CheckpointHost {
   /** Returns null when the attempt does not run here or takes no checkpoints. */
   target(key: string): Promise<CheckpointTarget | null>;
   progress(key: string, progress: CheckpointProgressEvent): void;
-  over(key: string, result: CheckpointResult): void;
+  over(key: string, result: NodeCheckpointResult): void;
 }
 
 interface NodeCheckpoints {
@@ -55,13 +55,14 @@ export function nodeCheckpoints(host: CheckpointHost): NodeCheckpoints {
     const target = await host.target(key);
     const { number } = wanted;
     if (target === null) return finish(key, failed(number, "it takes no checkpoints on this node"));
-    const before = target.word();
+    const before = await target.word();
     if (before?.number === number) return finish(key, before);
     const one = taking.get(key);
     if (one === undefined) return;
     const startedAt = now();
     const heard = (answer: Answer): void => {
-      if (taking.get(key) === one) void take(key, one, target, answer);
+      if (taking.get(key) !== one) return;
+      take(key, one, target, answer).catch((error: Error) => finish(key, failed(number, error.message)));
     };
     one.asked = await target.ask(wanted, heard);
     const look = async (): Promise<void> => {
@@ -84,7 +85,7 @@ export function nodeCheckpoints(host: CheckpointHost): NodeCheckpoints {
         return note(key, one, answer);
       case "done":
       case "failed": {
-        const result: CheckpointResult =
+        const result: NodeCheckpointResult =
           answer.kind === "done"
             ? { number, ok: true, bytes: answer.bytes ?? 0, message: "" }
             : failed(number, answer.message);
@@ -94,7 +95,7 @@ export function nodeCheckpoints(host: CheckpointHost): NodeCheckpoints {
           .catch((error: Error) =>
             log.error({ attempt: key, error: error.message }, "checkpoint result cannot be recorded"),
           );
-        const kept = target.word();
+        const kept = await target.word();
         return host.over(key, kept?.number === number ? kept : result);
       }
     }
@@ -114,7 +115,7 @@ export function nodeCheckpoints(host: CheckpointHost): NodeCheckpoints {
     one?.asked?.close();
   }
 
-  function finish(key: string, result: CheckpointResult): void {
+  function finish(key: string, result: NodeCheckpointResult): void {
     stopAsking(key);
     host.over(key, result);
   }
@@ -155,5 +156,5 @@ function withProgress(one: Taking, answer: Extract<Answer, { kind: "progress" | 
   one.progress = { ...one.progress, percent, estimatedSeconds, deferredMs: one.patience.deferredMs };
 }
 
-const failed = (number: number, message: string): CheckpointResult => ({ number, ok: false, bytes: 0, message });
+const failed = (number: number, message: string): NodeCheckpointResult => ({ number, ok: false, bytes: 0, message });
 const failure = (error: Error): Answer => ({ kind: "failed", message: error.message });

@@ -1,13 +1,14 @@
 // Checkpoints of ended allocations, until they are removed. Each is a small file, so that a restarted agent still
 // knows it. Several nodes may hold the same record: the first one removes the checkpoints, the others find nothing.
 
-import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseAllocationId } from "@lattice/core";
 import type { pb } from "@lattice/wire";
 import type { Logger } from "pino";
 import type { After } from "../base/after.ts";
-import type { FileOwner } from "./control.ts";
+import { makeOwnFolder, removeOwn } from "../files/own-tree.ts";
+import type { FileUser, UserFiles } from "../files/user-files.ts";
 import { outputFolders } from "./output-folders.ts";
 import { removeAll } from "./remove.ts";
 
@@ -21,8 +22,9 @@ interface ClearingsOptions {
   readonly dataDir: string;
   /** Root folder of checkpoints; empty when the node has none. */
   readonly outputRoot: string;
-  /** Rejects where the node does not know the user any more. */
-  readonly ownerOf: (user: string) => Promise<FileOwner | null>;
+  /** Rejects when the user is no longer known on the node. */
+  readonly ownerOf: (user: string) => Promise<FileUser | null>;
+  readonly files: Pick<UserFiles, "remove">;
   readonly now: () => number;
   readonly after: After;
   readonly log: Logger;
@@ -38,7 +40,7 @@ interface Due {
 const LOOK_MS = 60_000;
 /** Runs immediately for a record that is already due. */
 const SOON_MS = 10;
-/** By then a failed removal is given up. */
+/** A failing removal is given up after this time. */
 const GIVE_UP_MS = 30 * 86_400_000;
 
 export function createClearings(options: ClearingsOptions): Clearings {
@@ -62,13 +64,17 @@ export function createClearings(options: ClearingsOptions): Clearings {
     if (problem !== null)
       log.warn({ allocation: allocationId, problem, over }, "checkpoints of an ended allocation cannot be removed");
     else if (due !== null) log.info({ allocation: allocationId }, "checkpoints of an ended allocation removed");
-    if (over) await rm(join(dir, allocationId), { force: true });
+    if (over) await removeOwn(join(dir, allocationId));
   }
 
   async function removeOf(allocationId: string, { tenant, project, user }: Due): Promise<string | null> {
     try {
       const owner = await options.ownerOf(user);
-      return await removeAll(outputFolders(outputRoot, { tenant, project, allocationId }).checkpoints, owner);
+      return await removeAll(
+        outputFolders(outputRoot, { tenant, project, allocationId }).checkpoints,
+        owner,
+        options.files,
+      );
     } catch (error) {
       return (error as Error).message;
     }
@@ -76,10 +82,10 @@ export function createClearings(options: ClearingsOptions): Clearings {
 
   return {
     async add(allocationId, { tenant, project, user, afterSeconds }) {
-      // It becomes the name of a file.
+      // The id becomes a file name.
       if (outputRoot === "" || parseAllocationId(allocationId) === null) return false;
       const due: Due = { tenant, project, user, dueMs: now() + afterSeconds * 1000 };
-      await mkdir(dir, { recursive: true, mode: 0o700 });
+      await makeOwnFolder(dir, 0o700);
       await writeFile(join(dir, allocationId), JSON.stringify(due));
       if (afterSeconds * 1000 >= LOOK_MS || closed) return true;
       cancel();

@@ -1,40 +1,37 @@
 // The folder between an agent and a program that takes checkpoints. The folder belongs to the job's user, its parent
 // does not, so no user can replace it. `request` is written by the agent in shell syntax; `done` is written by the
-// program when the checkpoint is complete; `result` is the agent's verdict. Files are moved into place whole, under
-// unguessable temporary names, because an agent may write here as root.
+// program when the checkpoint is complete. The agent's verdict is kept in the parent, where no user can change it.
 
-import { randomBytes } from "node:crypto";
-import {
-  chownSync,
-  closeSync,
-  constants,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from "node:fs";
-import { join } from "node:path";
+import { renameSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { quoted } from "../base/shell-text.ts";
-import type { CheckpointResult, ProgramCheckpoint } from "./types.ts";
+import { readControlFile, removeControlFile, writeControlFile } from "../files/control-file.ts";
+import { handOver, makeFileFor, makeOwnFolderNow, type Owner, removeOwnNow } from "../files/own-tree.ts";
+import type { NodeCheckpointResult, ProgramCheckpoint } from "./types.ts";
 
 const CONTROL_FOLDER = "checkpoint";
 /** More than any answer of a program needs. */
 const MAX_TEXT = 4_096;
 
-export interface FileOwner {
-  readonly uid: number;
-  readonly gid: number;
-}
-
 export const controlFolder = (attemptDir: string): string => join(attemptDir, CONTROL_FOLDER);
 
-/** Returns the variables by which a program finds the folder. */
-export function makeControl(attemptDir: string, owner: FileOwner | null): Record<string, string> {
+/**
+ * Makes the folder with its files before it is handed to the user, and returns the variables by which a program finds
+ * it. A folder of an interrupted start is taken back first.
+ */
+export function makeControl(
+  attemptDir: string,
+  owner: Owner | null,
+  files: Readonly<Record<string, Uint8Array>> = {},
+): Record<string, string> {
   const folder = controlFolder(attemptDir);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (owner !== null) chownSync(folder, owner.uid, owner.gid);
+  makeOwnFolderNow(folder, 0o700);
+  if (owner !== null) handOver(folder, { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }, 0o700);
+  for (const [name, bytes] of Object.entries(files)) {
+    removeOwnNow(join(folder, name));
+    makeFileFor(join(folder, name), bytes, owner, 0o600);
+  }
+  if (owner !== null) handOver(folder, owner, 0o700);
   return {
     LATTICE_CHECKPOINT_CONTROL: folder,
     LATTICE_CHECKPOINT_REQUEST: join(folder, "request"),
@@ -54,11 +51,11 @@ export function writeRequest(
     `CHECKPOINT_THEN=${thenStop ? "stop" : "continue"}`,
     `CHECKPOINT_TIMEOUT=${Math.ceil(timeoutMs / 1000)}`,
   ];
-  rmSync(join(folder, "done"), { force: true });
-  putWhole(folder, "request", `${lines.join("\n")}\n`, 0o644);
+  removeControlFile(folder, "done");
+  writeControlFile(folder, "request", `${lines.join("\n")}\n`, 0o644);
 }
 
-/** The number of the newest request; 0: there was none. */
+/** Returns the number of the newest request; 0 without one. */
 export const requestedNumber = (folder: string): number =>
   Number(/^CHECKPOINT_NUMBER=(\d+)$/m.exec(textOf(folder, "request"))?.[1] ?? 0);
 
@@ -67,19 +64,24 @@ export const requestedNumber = (folder: string): number =>
  * success.
  */
 export function readDone(folder: string, number: number): { readonly ok: boolean; readonly message: string } | null {
-  const text = exists(folder, "done") ? textOf(folder, "done").trim() : null;
-  if (text === null) return null;
+  const text = textIn(folder, "done")?.trim();
+  if (text === undefined) return null;
   if (/^failed\b/i.test(text)) return { ok: false, message: text.replace(/^failed[:\s]*/i, "") || "it failed" };
   if (/^\d+$/.test(text) && Number(text) !== number) return null;
   return { ok: true, message: "" };
 }
 
-export const keepResult = (folder: string, result: CheckpointResult): void =>
-  putWhole(folder, "result", JSON.stringify(result), 0o600);
+const RESULT_FILE = "checkpoint-result.json";
 
-export function keptResult(folder: string): CheckpointResult | null {
+export function keepResult(folder: string, result: NodeCheckpointResult): void {
+  const path = join(dirname(folder), RESULT_FILE);
+  writeFileSync(`${path}.tmp`, JSON.stringify(result), { mode: 0o600 });
+  renameSync(`${path}.tmp`, path);
+}
+
+export function keptResult(folder: string): NodeCheckpointResult | null {
   try {
-    return JSON.parse(textOf(folder, "result")) as CheckpointResult;
+    return JSON.parse(textOf(dirname(folder), RESULT_FILE)) as NodeCheckpointResult;
   } catch {
     return null;
   }
@@ -87,36 +89,8 @@ export function keptResult(folder: string): CheckpointResult | null {
 
 export const readEndpoint = (folder: string): string => textOf(folder, "endpoint").trim();
 
-function putWhole(folder: string, name: string, text: string, mode: number): void {
-  const passing = join(folder, `.${randomBytes(8).toString("hex")}`);
-  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
-  const file = openSync(passing, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
-  try {
-    writeSync(file, text);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(passing, join(folder, name));
-}
+/** Null when there is no such file. */
+const textIn = (folder: string, name: string): string | null =>
+  readControlFile(folder, name, MAX_TEXT)?.toString("utf8") ?? null;
 
-const exists = (folder: string, name: string): boolean => {
-  try {
-    closeSync(openSync(join(folder, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK));
-    return true;
-  } catch {
-    return false;
-  }
-};
-
-/** Never follows a link: its target may belong to another user. */
-function textOf(folder: string, name: string): string {
-  let file: number | null = null;
-  try {
-    file = openSync(join(folder, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    return readFileSync(file, "utf8").slice(0, MAX_TEXT);
-  } catch {
-    return "";
-  } finally {
-    if (file !== null) closeSync(file);
-  }
-}
+const textOf = (folder: string, name: string): string => textIn(folder, name) ?? "";

@@ -2,11 +2,13 @@
 // under `dmtcp_launch` with its own coordinator, whose port is left in a file. A checkpoint is one call of
 // `dmtcp_command` as the job's user; a resume is `dmtcp_restart` with the images of the checkpoint.
 
-import { spawn } from "node:child_process";
-import { accessSync, constants, readFileSync } from "node:fs";
+import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
+import { spawn } from "../base/programs.ts";
 import { quoted } from "../base/shell-text.ts";
-import type { FileOwner } from "./control.ts";
+import { readControlFile } from "../files/control-file.ts";
+import type { FileUser } from "../files/user-files.ts";
+import { asUser } from "../host/user/user.ts";
 import type { Answer, PendingCheckpoint } from "./types.ts";
 
 const DMTCP_PROGRAMS = ["dmtcp_launch", "dmtcp_command", "dmtcp_restart"] as const;
@@ -33,13 +35,13 @@ const ASK_SCRIPT_TIMEOUT_MS = 86_400_000;
 
 interface DmtcpLaunch {
   readonly control: string;
-  /** Under which checkpoints have a folder each. */
+  /** Parent directory of the checkpoints. */
   readonly checkpoints: string;
   /** Folder of the checkpoint to resume from; empty for a fresh start. */
   readonly from: string;
 }
 
-/** Put before the command, which is a shell's arguments from there on. */
+/** Prefix of the command; the rest are a shell's arguments. */
 export function dmtcpWords({ control, checkpoints, from }: DmtcpLaunch): readonly string[] {
   const fresh = quoted(freshFolder(checkpoints));
   const options = `--new-coordinator --coord-port 0 --port-file ${quoted(join(control, PORT_FILE))} --ckptdir ${fresh}`;
@@ -47,7 +49,7 @@ export function dmtcpWords({ control, checkpoints, from }: DmtcpLaunch): readonl
   return ["/bin/sh", "-c", `mkdir -p ${fresh} && exec ${line}`, "sh"];
 }
 
-/** Where images are written; they are moved into the folder of their checkpoint when all are complete. */
+/** Where images are written; complete ones are moved to the directory of their checkpoint. */
 const freshFolder = (checkpoints: string): string => join(checkpoints, "dmtcp");
 
 interface DmtcpAsk {
@@ -55,8 +57,10 @@ interface DmtcpAsk {
   readonly checkpoints: string;
   readonly directory: string;
   /** The user of the program; `null` for the agent's own user. */
-  readonly owner: FileOwner | null;
-  readonly growth: () => void;
+  readonly owner: FileUser | null;
+  /** Search path of the job. */
+  readonly path: string;
+  readonly growth: () => Promise<void>;
   readonly heard: (answer: Answer) => void;
 }
 
@@ -65,29 +69,32 @@ export function checkpointByDmtcp(ask: DmtcpAsk): PendingCheckpoint {
   const script = 'dmtcp_command --coord-port "$1" --bcheckpoint && mkdir -p "$3" && mv "$2"/*.dmtcp "$3"/';
   const port = portIn(control);
   if (port === "") throw new Error("its DMTCP coordinator has not started");
-  const child = spawn("/bin/sh", ["-c", script, "sh", port, freshFolder(checkpoints), directory], {
-    ...(owner === null ? {} : { uid: owner.uid, gid: owner.gid }),
+  const [program = "", ...words] = [
+    ...(owner === null ? [] : asUser(owner, true)),
+    ...["/bin/sh", "-c", script, "sh", port, freshFolder(checkpoints), directory],
+  ];
+  // The user's own program, found like the job's.
+  const child = spawn(program, words, {
+    cwd: "/",
+    env: { PATH: ask.path },
     stdio: ["ignore", "ignore", "pipe"],
     timeout: ASK_SCRIPT_TIMEOUT_MS,
   });
   let complaint = "";
-  child.stderr.on("data", (piece: Buffer) => {
+  child.stderr?.on("data", (piece: Buffer) => {
     complaint = (complaint + piece.toString()).slice(-MAX_COMPLAINT);
   });
   child.once("error", (error) => heard({ kind: "failed", message: error.message }));
   child.once("close", (code) =>
     heard(code === 0 ? { kind: "done", bytes: null } : { kind: "failed", message: complaint.trim() || `exit ${code}` }),
   );
-  return { look: async () => growth(), close: () => child.kill() };
+  return { look: growth, close: () => child.kill() };
 }
 
 const MAX_COMPLAINT = 500;
+const MAX_PORT_BYTES = 16;
 
 function portIn(control: string): string {
-  try {
-    const text = readFileSync(join(control, PORT_FILE), "utf8").trim();
-    return /^\d{1,5}$/.test(text) ? text : "";
-  } catch {
-    return "";
-  }
+  const text = readControlFile(control, PORT_FILE, MAX_PORT_BYTES)?.toString("latin1").trim() ?? "";
+  return /^\d{1,5}$/.test(text) ? text : "";
 }

@@ -8,10 +8,10 @@
 //  12  percent   progress, set by the program
 //  16  failed    set by the program to the number of a failed checkpoint
 
-import { chownSync, closeSync, constants, openSync, readSync, writeSync } from "node:fs";
+import { readSync, writeSync } from "node:fs";
 import { endianness } from "node:os";
 import { join } from "node:path";
-import type { FileOwner } from "./control.ts";
+import { onControlFile } from "../files/control-file.ts";
 import type { ProgramCheckpoint } from "./types.ts";
 
 const PAGE = 4_096;
@@ -26,29 +26,30 @@ interface Flag {
   readonly failed: number;
 }
 
-/** Created before the program starts; returns the variable that names it. */
-export function makeFlag(folder: string, owner: FileOwner | null): Record<string, string> {
-  const path = join(folder, FILE);
-  const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
-  const file = openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
-  writeSync(file, Buffer.alloc(PAGE), 0, PAGE, 0);
-  closeSync(file);
-  if (owner !== null) chownSync(path, owner.uid, owner.gid);
-  return { LATTICE_CHECKPOINT_SHM: path };
-}
+/** The files that the control folder has from the start. */
+export const FLAG_FILES: Readonly<Record<string, Uint8Array>> = { [FILE]: Buffer.alloc(PAGE) };
 
+/** The variable that names the flag. */
+export const flagVariables = (folder: string): Record<string, string> => ({
+  LATTICE_CHECKPOINT_SHM: join(folder, FILE),
+});
+
+/** Throws when the program has removed the flag. */
 export function raiseFlag(folder: string, { number, thenStop }: ProgramCheckpoint): void {
-  onFile(folder, (file) => {
+  const raised = onControlFile(folder, FILE, (file) => {
     put(file, AT.stop, Number(thenStop));
     put(file, AT.percent, 0);
-    // Last: from here on the program may look.
+    // Written last: the program may read the page from now on.
     put(file, AT.request, number);
+    return true;
   });
+  if (raised === null) throw new Error("the program has removed its checkpoint flag");
 }
 
-export function readFlag(folder: string): Flag {
+/** Returns null when the program has removed the flag. */
+export function readFlag(folder: string): Flag | null {
   const page = Buffer.alloc(PAGE);
-  onFile(folder, (file) => readSync(file, page, 0, PAGE, 0));
+  if (onControlFile(folder, FILE, (file) => readSync(file, page, 0, PAGE, 0)) === null) return null;
   const at = (offset: number): number => (isLittle ? page.readUInt32LE(offset) : page.readUInt32BE(offset));
   return { request: at(AT.request), done: at(AT.done), percent: at(AT.percent), failed: at(AT.failed) };
 }
@@ -58,13 +59,4 @@ function put(file: number, offset: number, value: number): void {
   if (isLittle) word.writeUInt32LE(value);
   else word.writeUInt32BE(value);
   writeSync(file, word, 0, 4, offset);
-}
-
-function onFile(folder: string, act: (file: number) => void): void {
-  const file = openSync(join(folder, FILE), constants.O_RDWR | constants.O_NOFOLLOW);
-  try {
-    act(file);
-  } finally {
-    closeSync(file);
-  }
 }

@@ -1,7 +1,7 @@
 // Probes whether checkpoints can be written: while an attempt takes checkpoints, a small file is periodically written
 // to their folder and removed. Storage that hangs counts as unavailable.
 
-import { rm, writeFile } from "node:fs/promises";
+import { unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type After, within } from "../base/after.ts";
 
@@ -12,7 +12,7 @@ interface StorageProbe {
 }
 
 const EVERY_MS = 15_000;
-/** A healthy one takes milliseconds. */
+/** Healthy storage takes milliseconds. */
 const PATIENCE_MS = 5_000;
 
 interface ProbeOptions {
@@ -33,7 +33,7 @@ export function storageProbe({ folder, nodeId, after, needed, everyMs = EVERY_MS
     const path = join(folder, `.lattice-probe-${nodeId}`);
     writing = true;
     const written = writeFile(path, nodeId)
-      .then(() => rm(path, { force: true }))
+      .then(() => unlink(path))
       .then(
         () => "",
         (problem: Error) => problem.message,
@@ -45,8 +45,8 @@ export function storageProbe({ folder, nodeId, after, needed, everyMs = EVERY_MS
     await within(
       after,
       PATIENCE_MS,
-      written.then((said) => {
-        answer = said;
+      written.then((result) => {
+        answer = result;
       }),
     );
     error = answer;

@@ -2,60 +2,61 @@
 // detects completion. A pending request is not repeated: the agent may have restarted while the program writes.
 
 import { dirname, join } from "node:path";
+import type { FileUser, UserFiles } from "../files/user-files.ts";
 import { hasOwnNetwork } from "../network/inside.ts";
 import { addressProblem, askByCall } from "./callback.ts";
-import {
-  type FileOwner,
-  keepResult,
-  keptResult,
-  readDone,
-  readEndpoint,
-  requestedNumber,
-  writeRequest,
-} from "./control.ts";
+import { keepResult, keptResult, readDone, readEndpoint, requestedNumber, writeRequest } from "./control.ts";
 import { checkpointByDmtcp } from "./dmtcp.ts";
 import { removeOlder } from "./remove.ts";
 import { raiseFlag, readFlag } from "./shared-flag.ts";
 import { askBySignal, CATCHER_WAIT_MS, catchers } from "./signal.ts";
-import { bytesIn, writtenIn } from "./size.ts";
-import type { Answer, CheckpointResult, CheckpointTarget, PendingCheckpoint, ProgramCheckpoint } from "./types.ts";
+import type { Answer, CheckpointTarget, NodeCheckpointResult, PendingCheckpoint, ProgramCheckpoint } from "./types.ts";
 
 export interface CheckpointPlace {
   readonly mode: string;
   /** 0 when the program itself publishes where it listens. */
   readonly port: number;
-  /** Between agent and program. */
+  /** The control directory between agent and program. */
   readonly control: string;
-  /** Under which checkpoints have a folder each, on storage that all nodes share. */
+  /** Parent directory of the checkpoints, on storage shared by all nodes. */
   readonly checkpoints: string;
-  /** The first of the nodes counts what is written; all see the same. */
+  /** Only the first node measures the size; all nodes see the same files. */
   readonly isFirst: boolean;
   /** The user of the program; `null` for the agent's own user. */
-  readonly owner: FileOwner | null;
+  readonly owner: FileUser | null;
+  /** Checkpoints are read and removed with the rights of their owner. */
+  readonly files: Pick<UserFiles, "size" | "remove">;
   /** Processes of the attempt, without the wrapper. */
   readonly members: () => Promise<readonly number[]>;
   /** The program, whose network is called; `null` when it does not exist. */
   readonly first: () => Promise<number | null>;
   readonly now: () => number;
+  /** Search path of the job, for programs that act for it. */
+  readonly path: string;
 }
 
 type Heard = (answer: Answer) => void;
 
+/** A checkpoint of more files is measured in part. */
+const MAX_FILES = 10_000;
+
 export function checkpointTarget(place: CheckpointPlace): CheckpointTarget {
   const { control, mode } = place;
   const folderOf = (number: number): string => join(place.checkpoints, String(number));
-  const bytesOf = (number: number): number => (place.isFirst ? bytesIn(folderOf(number)) : 0);
+  const sizeOf = (number: number) =>
+    place.files.size(folderOf(number), place.owner, MAX_FILES).catch(() => ({ bytes: 0, isWhole: false }));
+  const bytesOf = async (number: number): Promise<number> => (place.isFirst ? (await sizeOf(number)).bytes : 0);
 
   /**
    * Checks a program's claim of success against the files: after a failed write many programs continue as if nothing
    * had happened.
    */
-  function checked(result: CheckpointResult): CheckpointResult {
+  async function checked(result: NodeCheckpointResult): Promise<NodeCheckpointResult> {
     const { number, ok } = result;
     if (!ok || result.bytes > 0 || !place.isFirst) return result;
-    const { bytes, seen } = writtenIn(folderOf(number));
-    if (bytes > 0 || !seen) return { ...result, bytes };
-    const message = `the program says that it is done, but nothing was written to ${folderOf(number)}`;
+    const { bytes, isWhole } = await sizeOf(number);
+    if (bytes > 0 || !isWhole) return { ...result, bytes };
+    const message = `the program reported success, but nothing was written to ${folderOf(number)}`;
     return { number, ok: false, bytes: 0, message };
   }
 
@@ -64,7 +65,7 @@ export function checkpointTarget(place: CheckpointPlace): CheckpointTarget {
     if (!known) writeRequest(control, wanted, folderOf(wanted.number));
     if (!known && place.isFirst && wanted.kept !== undefined) {
       // Not awaited: leftovers are removed with the next checkpoint.
-      void removeOlder(place.checkpoints, { below: wanted.number, kept: wanted.kept, owner: place.owner });
+      void removeOlder(place.checkpoints, { ...place, below: wanted.number, kept: wanted.kept });
     }
     const growth = growthOf(() => bytesOf(wanted.number), heard, place.now);
     switch (mode) {
@@ -82,38 +83,38 @@ export function checkpointTarget(place: CheckpointPlace): CheckpointTarget {
 
   return {
     ask,
-    word() {
+    async word() {
       const kept = keptResult(control);
       const number = requestedNumber(control);
       if (number === 0 || kept?.number === number) return kept;
       const flag = mode === "shmem" ? readFlag(control) : null;
       if (flag?.done === number) return checked(success(number));
-      const done = flag === null ? readDone(control, number) : null;
+      const done = mode === "shmem" ? null : readDone(control, number);
       if (done === null) return null;
       return done.ok ? checked(success(number)) : { number, ok: false, bytes: 0, message: done.message };
     },
-    keep: async (result) => keepResult(control, checked(result)),
+    keep: async (result) => keepResult(control, await checked(result)),
   };
 }
 
-const success = (number: number): CheckpointResult => ({ number, ok: true, bytes: 0, message: "" });
+const success = (number: number): NodeCheckpointResult => ({ number, ok: true, bytes: 0, message: "" });
 
 function signalled(
   { control, members, now }: CheckpointPlace,
   { number }: ProgramCheckpoint,
-  { heard, growth, known }: { readonly heard: Heard; readonly growth: () => void; readonly known: boolean },
+  { heard, growth, known }: { readonly heard: Heard; readonly growth: () => Promise<void>; readonly known: boolean },
 ): PendingCheckpoint {
   const askedAt = now();
-  let told = known;
+  let requested = known;
   return {
     async look() {
       const done = readDone(control, number);
       if (done !== null)
         return heard(done.ok ? { kind: "done", bytes: null } : { kind: "failed", message: done.message });
-      if (told) return growth();
+      if (requested) return growth();
       const able = catchers(await members());
       if (able.length > 0) {
-        told = true;
+        requested = true;
         askBySignal(able);
       } else if (now() - askedAt >= CATCHER_WAIT_MS) {
         heard({ kind: "failed", message: "no process of it catches SIGUSR1" });
@@ -124,9 +125,14 @@ function signalled(
 }
 
 function lookAtFlag(control: string, { number }: ProgramCheckpoint, heard: Heard): void {
-  const { done, failed, percent } = readFlag(control);
+  const flag = readFlag(control);
+  if (flag === null) {
+    heard({ kind: "failed", message: "the program has removed its checkpoint flag" });
+    return;
+  }
+  const { done, failed, percent } = flag;
   if (done === number) heard({ kind: "done", bytes: null });
-  else if (failed === number) heard({ kind: "failed", message: "the program says that it failed" });
+  else if (failed === number) heard({ kind: "failed", message: "the program reported a failure" });
   else if (percent > 0) heard({ kind: "progress", percent: Math.min(100, percent) });
 }
 
@@ -139,23 +145,23 @@ function call(
   heard: Heard,
 ): PendingCheckpoint {
   const { control, port, now } = place;
-  const gone = new AbortController();
+  const closed = new AbortController();
   let calling = false;
   let nextAt = 0;
-  let said: Answer | null = null;
+  let lastAnswer: Answer | null = null;
 
   async function once(endpoint: string): Promise<void> {
-    said = null;
+    lastAnswer = null;
     const problem = addressProblem(endpoint);
     if (problem !== null) return heard({ kind: "failed", message: problem });
     const listen: Heard = (answer) => {
-      said = answer;
+      lastAnswer = answer;
       heard(answer);
     };
     const pid = await place.first();
     const inside = pid !== null && (await hasOwnNetwork(pid)) ? { pid, dir: dirname(control) } : null;
-    await askByCall({ ...ask, endpoint, inside }, listen, gone.signal);
-    const last = said as Answer | null;
+    await askByCall({ ...ask, endpoint, inside }, listen, closed.signal);
+    const last = lastAnswer as Answer | null;
     if (last?.kind === "defer") nextAt = now() + last.ms;
     else if (last === null || last.kind === "progress") {
       heard({ kind: "failed", message: "the program ended its answer without saying what came of it" });
@@ -170,27 +176,27 @@ function call(
       nextAt = now() + CALL_AGAIN_MS;
       void once(endpoint)
         .catch((error: Error) => {
-          // Where it never spoke it may not listen yet; the time is limited elsewhere.
-          if (said !== null && !gone.signal.aborted) heard({ kind: "failed", message: error.message });
+          // A program that never answered may not listen yet; the deadline bounds the wait.
+          if (lastAnswer !== null && !closed.signal.aborted) heard({ kind: "failed", message: error.message });
         })
         .finally(() => {
           calling = false;
         });
     },
-    close: () => gone.abort(),
+    close: () => closed.abort(),
   };
 }
 
 const LOOK_AT_SIZE_EVERY_MS = 1_000;
 
 /** A folder that grows counts as progress. */
-function growthOf(bytes: () => number, heard: Heard, now: () => number): () => void {
+function growthOf(bytes: () => Promise<number>, heard: Heard, now: () => number): () => Promise<void> {
   let lookedAt = now();
   let last = 0;
-  return () => {
+  return async () => {
     if (now() - lookedAt < LOOK_AT_SIZE_EVERY_MS) return;
     lookedAt = now();
-    const size = bytes();
+    const size = await bytes();
     if (size > last) heard({ kind: "progress" });
     last = size;
   };

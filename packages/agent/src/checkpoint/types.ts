@@ -1,7 +1,7 @@
 // The types of taking a checkpoint on one node: the request, the program's answers, and the result.
 
 export interface ProgramCheckpoint {
-  /** Of the allocation, from 1; the same number is taken once. */
+  /** Number within the allocation, from 1; a repeated number is not taken again. */
   readonly number: number;
   /** The program is stopped when all nodes have their checkpoint. */
   readonly thenStop: boolean;
@@ -14,13 +14,13 @@ export interface ProgramCheckpoint {
 /** What a program reports about a requested checkpoint. */
 export type Answer =
   | { readonly kind: "progress"; readonly percent?: number; readonly estimatedSeconds?: number }
-  /** Not now. */
+  /** The program defers the checkpoint. */
   | { readonly kind: "defer"; readonly ms: number }
   /** `bytes` is null when the program did not report a size. */
   | { readonly kind: "done"; readonly bytes: number | null }
   | { readonly kind: "failed"; readonly message: string };
 
-export interface CheckpointResult {
+export interface NodeCheckpointResult {
   readonly number: number;
   readonly ok: boolean;
   readonly bytes: number;
@@ -34,18 +34,18 @@ export interface CheckpointProgressEvent {
   readonly deferredMs: number;
 }
 
-/** How one attempt is asked for a checkpoint, independent of the method. */
+/** Requests a checkpoint from one attempt, independent of the method. */
 export interface CheckpointTarget {
   /** Requests the checkpoint; answers arrive by `heard`. Throws when the request cannot be delivered. */
   ask(wanted: ProgramCheckpoint, heard: (answer: Answer) => void): Promise<PendingCheckpoint>;
   /** Returns the newest finished checkpoint according to its files, or null. */
-  word(): CheckpointResult | null;
-  /** Keeps what came of it, for an agent that is started again. */
-  keep(result: CheckpointResult): Promise<void>;
+  word(): Promise<NodeCheckpointResult | null>;
+  /** Stores the result for a restarted agent. */
+  keep(result: NodeCheckpointResult): Promise<void>;
 }
 
 export interface PendingCheckpoint {
-  /** Looks whether there is anything new; called again and again. */
+  /** Polls for new answers. */
   look(): Promise<void>;
   /** The result is no longer awaited. */
   close(): void;

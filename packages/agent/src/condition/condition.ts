@@ -19,7 +19,7 @@ interface ConditionOptions {
   readonly look: (last: Survey, expected: ExpectedHardware) => Promise<readonly string[]>;
   readonly remember: (expected: ExpectedHardware) => Promise<void>;
   /** After every survey, and after every look that finds something broken. */
-  readonly tell: (survey: Survey) => void;
+  readonly onSurvey: (survey: Survey) => void;
   readonly fingerprintEveryMs: number;
   readonly lookEveryMs: number;
   readonly now: () => number;
@@ -29,9 +29,9 @@ interface ConditionOptions {
 
 export interface Condition {
   latest(): Survey;
-  /** `fresh`: after another survey. */
+  /** `fresh` requests a new survey first. */
   describe(fresh: boolean): Promise<pb.NodeCondition>;
-  /** Resolves when nothing is written any more. */
+  /** Resolves when all writes are done. */
   close(): Promise<void>;
 }
 
@@ -58,7 +58,7 @@ export function watchCondition(options: ConditionOptions): Condition {
     }
     latest = found;
     expected = expectAlso(expected, found, options.units);
-    options.tell(found);
+    options.onSurvey(found);
     const known = expected;
     remembering = remembering
       .then(() => options.remember(known))
@@ -82,7 +82,7 @@ export function watchCondition(options: ConditionOptions): Condition {
     if (closed) return;
     for (const fault of faults) if (!latest.faults.includes(fault)) log.error({ fault }, "node faults found");
     latest = { ...latest, faults };
-    if (faults.length > 0) options.tell(latest);
+    if (faults.length > 0) options.onSurvey(latest);
   }
 
   function next(): void {
@@ -112,7 +112,7 @@ export function watchCondition(options: ConditionOptions): Condition {
   };
 }
 
-/** Which components differ, by name. */
+/** Names of the components that differ. */
 function differences(before: Survey, after: Survey): string[] {
   const names = new Set([...Object.keys(before.components), ...Object.keys(after.components)]);
   return [...names]

@@ -26,7 +26,7 @@ export function recallExpected(dataDir: string, bootId: string): ExpectedHardwar
   }
 }
 
-/** Grows only: what was there once in this boot is missed until the next. */
+/** Only grows: hardware found once in this boot is expected until the next. */
 export function expectAlso(expected: ExpectedHardware, { gpus, nics }: Survey, units: number): ExpectedHardware {
   const known = new Set(expected.nics.map(({ name }) => name));
   return {

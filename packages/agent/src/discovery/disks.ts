@@ -29,10 +29,10 @@ export function readDisks(fs: Sysfs): readonly Disk[] {
   });
 }
 
-/** What nodes with fast scratch folders have. */
+/** The feature of nodes with fast scratch space. */
 export const NVME_SCRATCH = "nvme_scratch";
 
-/** `path` may not be there yet: then it will lie where the folder above it does. */
+/** `path` may not exist yet; then the nearest existing parent decides. */
 export function isOnNvme(fs: Sysfs, path: string): boolean {
   const device = deviceOf(path);
   return device !== null && isNvme(fs, `sys/dev/block/${device}`, sourceOf(fs, device), MAX_DEPTH);
@@ -65,6 +65,6 @@ function isNvme(fs: Sysfs, folder: string, source: string, depth: number): boole
   const name = /^DEVNAME=(.+)$/m.exec(fs.read(`${folder}/uevent`))?.[1] ?? source.replace(/^\/dev\//, "");
   if (/^nvme\d/.test(name)) return true;
   const below = fs.list(`${folder}/slaves`);
-  // All of them: a volume that is partly on something slower is as slow as that.
+  // All devices must match: a volume is as slow as its slowest part.
   return depth > 0 && below.length > 0 && below.every((each) => isNvme(fs, `sys/class/block/${each}`, each, depth - 1));
 }

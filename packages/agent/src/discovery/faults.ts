@@ -1,5 +1,5 @@
-// Faults that must keep work away until an operator has repaired the node: a GPU that is gone or has lost data, memory
-// with uncorrectable errors, a fabric adapter that has disappeared. A node with one of these fails its jobs.
+// Faults that keep work away until an operator has repaired the node: a missing GPU or one with lost data, memory with
+// uncorrectable errors, a missing fabric adapter. Jobs fail on such a node.
 
 import type { GpuInventory } from "./gpus/inventory.ts";
 import type { Nic } from "./nics.ts";
@@ -27,7 +27,7 @@ export function findFaults(
     ...(gpus === null ? [] : gpuFaults(fs, gpus, expected)),
     ...expected.nics
       .filter(({ fabric, name }) => fabric && !nics.some((nic) => nic.name === name))
-      .map(({ name }) => `network adapter ${name} is gone`),
+      .map(({ name }) => `network adapter ${name} is missing`),
     ...memoryFaults(fs),
   ];
 }
@@ -43,14 +43,14 @@ function gpuFaults(fs: Sysfs, gpus: GpuInventory, expected: ExpectedHardware): s
         : [];
   const amd = units.flatMap(({ index, vendor, pci }) => {
     if (vendor !== "amd" || pci === "") return [];
-    if (fs.follow(`sys/bus/pci/devices/${pci}`) === "") return [`GPU ${index} is gone from the bus`];
+    if (fs.follow(`sys/bus/pci/devices/${pci}`) === "") return [`GPU ${index} is missing on the bus`];
     const errors = Number(/^ue:\s*(\d+)/m.exec(fs.read(`sys/bus/pci/devices/${pci}/ras/umc_err_count`))?.[1] ?? 0);
     return errors > 0 ? [`GPU ${index}: ${errors} uncorrectable memory errors`] : [];
   });
   return [...faults, ...missing, ...amd];
 }
 
-/** Counted by the kernel since it was booted. */
+/** The kernel's count since boot. */
 function memoryFaults(fs: Sysfs): string[] {
   const controllers = fs.list("sys/devices/system/edac/mc").filter((name) => /^mc\d+$/.test(name));
   const errors = controllers.reduce(

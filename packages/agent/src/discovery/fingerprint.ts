@@ -47,7 +47,7 @@ export function fingerprint(of: Components): string {
     .digest("hex");
 }
 
-/** Words that name this node, or where it was booted from: they differ on nodes that are alike. */
+/** Boot parameters that identify the node or its boot source: they differ between equal nodes. */
 const OWN_WORDS =
   /^(BOOT_IMAGE|BOOTIF|root|rootflags|resume|ip|ifname|hostname|nid|xname|initrd|ds|machine_id|systemd\.machine_id|rd\.\S+|nfsroot|url|netroot)=/;
 

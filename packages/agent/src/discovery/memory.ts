@@ -8,14 +8,14 @@ import { numbersOf, type Sysfs } from "./sysfs.ts";
 
 const NODES = "sys/devices/system/node";
 const BYTES_PER_KB = 1024;
-/** What the kernel calls the distance of a domain from itself. */
+/** The kernel's distance of a domain to itself. */
 const OWN_DISTANCE = 10;
-/** Of local memory; the table of distances is relative to it. */
+/** Bandwidth of local memory; distances are relative to it. */
 const LOCAL_MBPS = 100_000;
 
 interface NodeMemory {
   readonly topology: MemoryTopology | undefined;
-  /** Behind CXL, beyond what is local. */
+  /** Memory behind CXL, in addition to local memory. */
   readonly cxlBytes: number;
   /** Memory that the kernel counts although it belongs to an expander or a GPU. */
   readonly remoteBytes: number;
@@ -88,7 +88,7 @@ function apart(nodes: readonly Numa[], numas: readonly number[]): MemoryIntercon
   );
 }
 
-/** Within one domain: the link that makes it one. */
+/** The link within one domain. */
 const coherent = (domains: readonly MemoryDomain[], { coherentMBps }: GpuInventory): MemoryInterconnect[] =>
   coherentMBps === 0
     ? []

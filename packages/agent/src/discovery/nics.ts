@@ -8,7 +8,7 @@ import type { Sysfs } from "./sysfs.ts";
 
 export interface Nic {
   readonly name: string;
-  /** Its way through the bus: "/sys/devices/pci0000:00/0000:00:01.0/...". */
+  /** Its path on the bus: "/sys/devices/pci0000:00/0000:00:01.0/...". */
   readonly path: string;
   readonly pci: string;
   readonly firmware: string;
@@ -24,7 +24,7 @@ export function readNics(fs: Sysfs): readonly Nic[] {
   return adapters(fs, "sys/class/net", () => "").map((nic) => ({ ...nic, fabric: false }));
 }
 
-/** By number of the GPU. */
+/** By GPU number. */
 export function nicAffinity(fs: Sysfs, { units }: GpuInventory, nics: readonly Nic[]): Record<string, string> {
   const given = new Map<string, number>();
   const nearest: Record<string, string> = {};
@@ -44,7 +44,7 @@ export function nicAffinity(fs: Sysfs, { units }: GpuInventory, nics: readonly N
   return nearest;
 }
 
-/** Bridges that both are behind; sharing the memory domain alone counts least. */
+/** Number of shared bridges; a shared memory domain alone counts least. */
 function nearness(one: string, other: string, sameDomain: boolean): number {
   const a = one.split("/");
   const b = other.split("/");

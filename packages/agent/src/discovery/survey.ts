@@ -34,9 +34,9 @@ export interface Survey {
   readonly components: Components;
   readonly conformance: string;
   readonly faults: readonly string[];
-  /** What is strange without being a fault. */
+  /** Irregularities that are no fault. */
   readonly warnings: readonly string[];
-  /** CPUs and GPUs have one memory. */
+  /** CPUs and GPUs share memory. */
   readonly unified: boolean;
   readonly atMs: number;
 }
@@ -108,14 +108,14 @@ function renderDevice(fs: Sysfs, pci: string): string {
   return pci === "" || name === undefined ? "" : fs.read(`${folder}/${name}/dev`);
 }
 
-/** A site may offer fewer than there are. */
+/** A site may offer fewer GPUs than the node has. */
 function limited(gpus: GpuInventory, most: number | undefined): GpuInventory {
   if (most === undefined || gpus.units.length <= most) return gpus;
   const kept = ({ a, b }: { readonly a: number; readonly b: number }): boolean => a < most && b < most;
   return { ...gpus, units: gpus.units.slice(0, most), ties: gpus.ties.filter(kept) };
 }
 
-/** The first of the most common ones. */
+/** Returns the most common value; the first one among equals. */
 function commonModel({ units }: GpuInventory): string {
   const counts = new Map<string, number>();
   for (const { model } of units) counts.set(model, (counts.get(model) ?? 0) + 1);

@@ -5,11 +5,11 @@ import { readdirSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 
 export interface Sysfs {
-  /** Trimmed; "" where there is no such file. */
+  /** Returns the trimmed content; "" for a missing file. */
   read(path: string): string;
-  /** In the order of their names, numbers by their value. */
+  /** Sorted by name, numbers by value. */
   list(folder: string): readonly string[];
-  /** Where a link leads, without the root; "" where it leads nowhere. */
+  /** Returns the target of a link, without the root; "" for a missing link. */
   follow(path: string): string;
 }
 
@@ -41,7 +41,7 @@ export function sysfs(root = "/"): Sysfs {
   };
 }
 
-/** "0-3,8" is 0, 1, 2, 3 and 8. */
+/** Parses "0-3,8" to 0, 1, 2, 3 and 8. */
 export function numbersOf(list: string): number[] {
   return list.split(",").flatMap((part) => {
     const match = /^(\d+)(?:-(\d+))?$/.exec(part.trim());

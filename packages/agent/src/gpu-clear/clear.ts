@@ -1,18 +1,18 @@
 // Zeroes the memory of one GPU in a separate process, which is killed on timeout or cancellation. Without CUDA nothing
 // can be cleared; AMD's GPUs are not cleared.
 
-import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
+import { driverEnvironment, execFile } from "../base/programs.ts";
 import type { GpuUnit } from "../discovery/gpus/inventory.ts";
 
 /** Rejects when data may be left in the memory. */
 export type Clear = (unit: GpuUnit, signal: AbortSignal) => Promise<void>;
 
 const CUDA = "libcuda.so.1";
-/** A context on a GPU without the persistence daemon takes seconds; zeroing it a fraction of one. */
+/** Creating a context without the persistence daemon takes seconds; zeroing takes a fraction of one. */
 const DEADLINE_MS = 60_000;
 
 /** A faulty GPU receives no work. */
@@ -31,12 +31,12 @@ export function gpuClearing(library: string, log: Logger): Clear | null {
   };
 }
 
-/** Settles when the process is gone, and with it all that it held of the GPU. */
+/** Settles when the process has ended and its GPU memory is released. */
 function clearOne(library: string, uuid: string, signal: AbortSignal): Promise<number> {
   return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(new Error("it is not wanted any more"));
-    const env = { ...process.env, CUDA_VISIBLE_DEVICES: uuid };
-    const how = { timeout: DEADLINE_MS, killSignal: "SIGKILL", encoding: "utf8", env } as const;
+    if (signal.aborted) return reject(new Error("cancelled"));
+    const env = { ...driverEnvironment(), CUDA_VISIBLE_DEVICES: uuid };
+    const how = { timeout: DEADLINE_MS, killSignal: "SIGKILL", env } as const;
     const stop = (): void => void child.kill("SIGKILL");
     const child = execFile(process.execPath, [clearProgram(), library], how, (error, answer, errors) => {
       signal.removeEventListener("abort", stop);
@@ -57,7 +57,7 @@ function bytesIn(answer: string): number {
   }
 }
 
-/** The loader's own list: nothing is opened to find out. */
+/** The loader's cache: the library is not opened for this check. */
 function findCuda(): string | null {
   try {
     return readFileSync("/etc/ld.so.cache").includes(CUDA) ? CUDA : null;

@@ -5,9 +5,9 @@ import type * as koffiModule from "koffi";
 
 type Koffi = Pick<typeof koffiModule, "load">;
 
-const LARGEST_BLOCK = 1024 ** 3;
+const MAX_BLOCK = 1024 ** 3;
 const SMALLEST_BLOCK = 2 * 1024 ** 2;
-/** CUDA_ERROR_OUT_OF_MEMORY: nothing is left of that size. */
+/** CUDA_ERROR_OUT_OF_MEMORY: no free memory of that size. */
 const OUT_OF_MEMORY = 2;
 
 const SIGNATURES = {
@@ -56,7 +56,7 @@ function zeroAll(
   call: (name: Name, ...args: readonly unknown[]) => void,
 ): number {
   let bytes = 0;
-  for (let size = LARGEST_BLOCK; size >= SMALLEST_BLOCK; ) {
+  for (let size = MAX_BLOCK; size >= SMALLEST_BLOCK; ) {
     const block = [0n];
     const code = ask("cuMemAlloc_v2", block, size);
     if (code === OUT_OF_MEMORY) {

@@ -19,7 +19,7 @@ export function mustClear(last: LastUser, next: GpuUser): boolean {
   return last.tenant !== next.tenant || last.user !== next.user;
 }
 
-/** Work that is kept to itself by the network is so in memory too. */
+/** Work that is isolated on the network is isolated in GPU memory too. */
 export const gpuUserOf = ({ tenant, user, network }: pb.RunOrder): GpuUser => ({
   ...{ tenant, user },
   sensitive: network?.sensitive === true,

@@ -14,7 +14,7 @@ export interface GpusBetweenUsers {
    * Resolves when this user may use the GPUs. Rejects when another user's memory cannot be cleared, or by `signal`.
    */
   claim(units: readonly GpuUnit[], by: GpuUser, signal: AbortSignal): Promise<void>;
-  /** The user has left them. Rejects only for what is sensitive. */
+  /** The user no longer uses the GPUs. Rejects only for sensitive work. */
   release(units: readonly GpuUnit[], by: GpuUser): Promise<void>;
   close(): Promise<void>;
 }

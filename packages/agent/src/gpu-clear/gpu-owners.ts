@@ -8,7 +8,7 @@ import type { GpuUser, LastUser } from "./decide.ts";
 
 export interface GpuLedger {
   last(uuid: string): LastUser;
-  /** All of them in one writing. */
+  /** Updates all GPUs in one write. */
   used(uuids: readonly string[], by: GpuUser): void;
   cleared(uuid: string): void;
 }
@@ -16,7 +16,7 @@ export interface GpuLedger {
 export function openGpuOwners(path: string, log: Logger): GpuLedger {
   const found = read(path);
   const users = new Map<string, GpuUser>(found ?? []);
-  /** Zeroed since, where the file could not be read. */
+  /** GPUs zeroed since the start, when the file was unreadable. */
   const known = new Set<string>();
   if (found === null) log.warn({ path }, "GPU owner file unreadable: every GPU is cleared before its next user");
 

@@ -10,20 +10,20 @@ const EVERY_MS = 250;
 interface Census {
   readonly nodes: number;
   readonly connected: number;
-  /** Of all nodes since they were started. */
+  /** Connections of all nodes since the start. */
   readonly hellos: number;
-  /** Of the node that greeted most. */
+  /** The highest count of a single node. */
   readonly hellos_most: number;
 }
 
 /** Returns a function that ends the census. */
 export function keepCensus(nodes: readonly Pick<AgentNode, "connected" | "hellos">[], log: Logger): () => void {
-  let said = "";
+  let logged = "";
   const timer = setInterval(() => {
     const census = count(nodes);
     const text = JSON.stringify(census);
-    if (text === said) return;
-    said = text;
+    if (text === logged) return;
+    logged = text;
     log.info(census, "hollow nodes");
   }, EVERY_MS);
   return () => clearInterval(timer);

@@ -2,7 +2,7 @@
 // nothing to disk; everything above it is the real agent.
 
 import type { pb } from "@lattice/wire";
-import type { CheckpointResult, CheckpointTarget } from "../checkpoint/types.ts";
+import type { CheckpointTarget, NodeCheckpointResult } from "../checkpoint/types.ts";
 import type { Runtime, RuntimeListener } from "../runtime/runtime.ts";
 
 /** A job can set its simulated run time. */
@@ -15,7 +15,7 @@ export function simulatedRuntime(defaultRuntimeMs: number, listener: RuntimeList
   const running = new Map<string, NodeJS.Timeout>();
   const archived: string[] = [];
   /** The newest checkpoint of each. */
-  const saved = new Map<string, CheckpointResult>();
+  const saved = new Map<string, NodeCheckpointResult>();
 
   function end(key: string): void {
     const timer = running.get(key);
@@ -63,9 +63,9 @@ export function simulatedRuntime(defaultRuntimeMs: number, listener: RuntimeList
 }
 
 /** A simulated program that completes every checkpoint immediately. */
-const pretended = (saved: Map<string, CheckpointResult>, key: string): CheckpointTarget => ({
+const pretended = (saved: Map<string, NodeCheckpointResult>, key: string): CheckpointTarget => ({
   ask: async (_wanted, heard) => ({ look: async () => heard({ kind: "done", bytes: 0 }), close: () => undefined }),
-  word: () => saved.get(key) ?? null,
+  word: async () => saved.get(key) ?? null,
   keep: async (result) => void saved.set(key, result),
 });
 

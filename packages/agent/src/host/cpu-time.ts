@@ -2,7 +2,7 @@
 
 import { readFile } from "node:fs/promises";
 
-/** As Linux reports times to programs, on every machine. */
+/** USER_HZ, the same on every Linux machine. */
 const MS_PER_TICK = 10;
 
 export async function cpuMsOf(pids: readonly number[]): Promise<number> {

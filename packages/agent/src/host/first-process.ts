@@ -3,7 +3,7 @@
 
 export interface FirstProcess {
   readonly pid: number;
-  /** The files by which its groups are joined, those of its limits included; one to a line, or "". */
+  /** Files by which a process joins its groups, including limits; one per line, or "". */
   readonly joinBy: string;
   /** Folder with the seccomp filters of its processes. */
   readonly filters: string;

@@ -26,7 +26,7 @@ export interface MemoryRoom {
   readonly cpus: readonly number[] | null;
   /** Numbers of domains; `null` for any. */
   readonly memory: readonly number[] | null;
-  /** Memory behind expanders counts. */
+  /** Whether memory behind expanders counts. */
   readonly cxl: boolean;
 }
 

@@ -1,12 +1,12 @@
-// Asks the servers in turn for the first certificate, with the token. A server that does not sign leaves it to the
-// next. A refusal is final: every server would refuse the same token.
+// Requests the first certificate from the servers in turn, with the token. A server that does not issue certificates is
+// skipped. A refusal is final: every server would refuse the same token.
 
 import { readFileSync } from "node:fs";
 import { create } from "@bufbuild/protobuf";
 import { Client, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { pb } from "@lattice/wire";
 import { issueCertificateCall } from "../link/service.ts";
-import type { AskedCertificate } from "./renew.ts";
+import type { CertificateRequest } from "./renew.ts";
 
 export type FirstAnswer =
   | { readonly kind: "issued"; readonly certificate: string }
@@ -18,14 +18,14 @@ export type FirstAnswer =
 interface FirstQuestion {
   readonly servers: readonly string[];
   readonly token: string;
-  /** PEM file of the authority that servers are checked by. */
+  /** PEM file of the authority that verifies servers. */
   readonly authority: string;
 }
 
 const ANSWER_WITHIN_MS = 10_000;
 const FINAL: readonly number[] = [status.UNAUTHENTICATED, status.PERMISSION_DENIED, status.INVALID_ARGUMENT];
 
-export async function askForFirst(question: FirstQuestion, asked: AskedCertificate): Promise<FirstAnswer> {
+export async function askForFirst(question: FirstQuestion, asked: CertificateRequest): Promise<FirstAnswer> {
   const problems: string[] = [];
   let unable = 0;
   for (const server of question.servers) {
@@ -42,7 +42,7 @@ export async function askForFirst(question: FirstQuestion, asked: AskedCertifica
   return { kind: unable === question.servers.length ? "unavailable" : "later", problem: problems.join("; ") };
 }
 
-function askOne(server: string, { token, authority }: FirstQuestion, asked: AskedCertificate): Promise<string> {
+function askOne(server: string, { token, authority }: FirstQuestion, asked: CertificateRequest): Promise<string> {
   const how = credentials.createSsl(readFileSync(authority));
   const client = new Client(server, how, { "grpc.use_local_subchannel_pool": 1, "grpc.enable_http_proxy": 0 });
   const { path, serialize, deserialize } = issueCertificateCall;

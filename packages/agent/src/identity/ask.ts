@@ -1,5 +1,5 @@
-// Asks the servers in turn for the next certificate, each over a new connection that shows the current one: an open
-// connection may have started with a certificate that has ended since.
+// Requests the next certificate from the servers in turn, each over a new connection with the current one: an open
+// connection may have started with a certificate that has expired.
 
 import { create } from "@bufbuild/protobuf";
 import { Client, type ServiceError } from "@grpc/grpc-js";
@@ -7,14 +7,14 @@ import { pb } from "@lattice/wire";
 import { renewCertificateCall } from "../link/service.ts";
 import { credentialsOf } from "./credentials.ts";
 import type { TlsIdentity } from "./identity.ts";
-import type { AskedCertificate } from "./renew.ts";
+import type { CertificateRequest } from "./renew.ts";
 
 const ANSWER_WITHIN_MS = 10_000;
 
 export async function askServers(
   servers: readonly string[],
   identity: TlsIdentity,
-  asked: AskedCertificate,
+  asked: CertificateRequest,
 ): Promise<string> {
   const problems: string[] = [];
   for (const server of servers) {
@@ -27,7 +27,7 @@ export async function askServers(
   throw new Error(problems.join("; "));
 }
 
-function askOne(server: string, identity: TlsIdentity, asked: AskedCertificate): Promise<string> {
+function askOne(server: string, identity: TlsIdentity, asked: CertificateRequest): Promise<string> {
   const source = { current: () => identity, onChange: () => undefined, close: () => undefined };
   const client = new Client(server, credentialsOf(source, true), { "grpc.use_local_subchannel_pool": 1 });
   const { path, serialize, deserialize } = renewCertificateCall;

@@ -1,4 +1,4 @@
-// When the current certificate ends, for heartbeats. Computed when the certificate changes.
+// The expiry of the current certificate, for heartbeats. Computed when the certificate changes.
 
 import { X509Certificate } from "node:crypto";
 import type { IdentitySource, TlsIdentity } from "./identity.ts";

@@ -1,6 +1,5 @@
-// Certificate, key and authority from files (`--bootstrap-cert`, `-key`, `-ca`), read again periodically, next to the
-// pair that servers have renewed. Files that do not match each other, as during a renewal, leave the last good ones in
-// force.
+// Certificate, key and authority from files (`--bootstrap-cert`, `-key`, `-ca`), reread periodically, and the pair
+// renewed by the servers. Files that do not match each other, as during a renewal, leave the last valid ones in use.
 
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -11,23 +10,23 @@ export interface IdentityFiles {
   readonly cert: string;
   readonly key: string;
   readonly ca: string;
-  /** File with the pair that servers have renewed. Default: none. */
+  /** File with the renewed pair. Default: none. */
   readonly kept?: string;
 }
 
 export interface FileIdentity extends IdentitySource {
-  /** Looks now. */
+  /** Rereads the files now. */
   look(): void;
-  /** From now on this one, which follows the one in the files, also after a restart. */
+  /** Uses this pair, which succeeds the one in the files, also after a restart. */
   take(pair: Pair): void;
 }
 
 const LOOK_EVERY_MS = 10_000;
 
-/** Throws when there is nothing usable to begin with. */
+/** Throws without a usable identity at start. */
 export function identityFromFiles(
   files: IdentityFiles,
-  said: (problem: string | null) => void,
+  onProblem: (problem: string | null) => void,
   everyMs = LOOK_EVERY_MS,
 ): FileIdentity {
   let identity = read(files);
@@ -38,9 +37,9 @@ export function identityFromFiles(
       if (fresh.cert.equals(identity.cert) && fresh.ca.equals(identity.ca)) return;
       identity = fresh;
       for (const taken of listeners) taken(identity);
-      said(null);
+      onProblem(null);
     } catch (error) {
-      said((error as Error).message);
+      onProblem((error as Error).message);
     }
   };
   const timer = setInterval(look, everyMs);

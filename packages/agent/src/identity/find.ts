@@ -9,12 +9,12 @@ import type { IdentitySource } from "./identity.ts";
 import { identityFromSpire } from "./spire.ts";
 
 export interface IdentityOptions {
-  /** Of SPIRE's agent. */
+  /** Socket of the SPIRE agent. */
   readonly spireSocket: string;
   /** How long SPIRE may take. Default: its start timeout. */
   readonly spireWithinMs?: number;
   readonly files: IdentityFiles | null;
-  /** PEM file that servers are checked by, where there is no certificate to show yet. */
+  /** PEM file that verifies servers while there is no certificate. */
   readonly authority: string | null;
 }
 
@@ -30,7 +30,7 @@ export interface OtherMeans {
 
 interface FoundIdentity {
   readonly source: IdentitySource;
-  /** The same source where servers may renew it: SPIRE renews its own. */
+  /** The same source when the servers may renew it: SPIRE renews its own. */
   readonly files: FileIdentity | null;
 }
 
@@ -40,7 +40,7 @@ export async function findIdentity(
   { first, token }: OtherMeans,
 ): Promise<FoundIdentity | null> {
   let before: string | null = null;
-  const said = (problem: string | null) => {
+  const onProblem = (problem: string | null) => {
     if (problem !== null && problem !== before)
       log.warn({ problem }, "TLS identity not renewed; the previous one stays in force");
     if (problem === null) log.info({}, "TLS identity renewed");
@@ -49,7 +49,7 @@ export async function findIdentity(
   let withoutSpire: Error | null = null;
   if (existsSync(options.spireSocket)) {
     try {
-      return { source: await identityFromSpire(options.spireSocket, said, options.spireWithinMs), files: null };
+      return { source: await identityFromSpire(options.spireSocket, onProblem, options.spireWithinMs), files: null };
     } catch (error) {
       withoutSpire = error as Error;
       log.warn(
@@ -65,6 +65,6 @@ export async function findIdentity(
     if (withoutSpire !== null) log.warn({}, "the agent has no certificate and uses its token");
     return null;
   }
-  const files = identityFromFiles(named, said);
+  const files = identityFromFiles(named, onProblem);
   return { source: files, files };
 }

@@ -11,21 +11,21 @@ import type { After } from "../base/after.ts";
 import type { FirstAnswer } from "./ask-first.ts";
 import type { IdentityFiles } from "./files.ts";
 import { keptAfter, keptIn } from "./kept.ts";
-import type { AskedCertificate } from "./renew.ts";
+import type { CertificateRequest } from "./renew.ts";
 
 interface FirstOptions {
   readonly nodeId: string;
   readonly dataDir: string;
-  /** PEM file of the authority that servers are checked by, and that signs. */
+  /** PEM file of the authority that verifies servers and signs. */
   readonly authority: string;
-  readonly ask: (asked: AskedCertificate) => Promise<FirstAnswer>;
+  readonly ask: (asked: CertificateRequest) => Promise<FirstAnswer>;
   readonly log: Logger;
   readonly now: () => number;
   readonly after: After;
 }
 
 const FIRST_WAIT_MS = 500;
-const MOST_WAIT_MS = 30_000;
+const MAX_WAIT_MS = 30_000;
 
 /** Resolves to null when no server issues certificates. Throws with the reason of a refusal. */
 export async function firstIdentity(options: FirstOptions): Promise<IdentityFiles | null> {
@@ -33,7 +33,7 @@ export async function firstIdentity(options: FirstOptions): Promise<IdentityFile
   const files = { cert: join(dataDir, "agent.crt"), key: join(dataDir, "agent.key"), ca: authority };
   const before = standing(files, keptIn(dataDir), options.now());
   if (before === "good") return files;
-  for (let wait = FIRST_WAIT_MS; ; wait = Math.min(wait * 2, MOST_WAIT_MS)) {
+  for (let wait = FIRST_WAIT_MS; ; wait = Math.min(wait * 2, MAX_WAIT_MS)) {
     const answer = await askOnce(options, files);
     if (answer.kind === "issued") {
       log.info({ until: answer.until }, "first certificate issued");
@@ -45,13 +45,13 @@ export async function firstIdentity(options: FirstOptions): Promise<IdentityFile
       return null;
     }
     log.warn({ problem: answer.problem }, "no first certificate yet; retrying");
-    // What runs here already is not kept waiting for it.
+    // Running work must not wait for it.
     if (before === "ended") return null;
     await new Promise<void>((resolve) => void options.after(wait, resolve));
   }
 }
 
-/** Whether there is one to begin with: itself, or one that it was renewed by. */
+/** Whether a usable certificate exists: the first one, or a renewed one. */
 function standing(files: IdentityFiles, kept: string, nowMs: number): "good" | "ended" | "none" {
   if (!existsSync(files.cert) || !existsSync(files.key)) return "none";
   try {
@@ -74,7 +74,7 @@ async function askOnce({ nodeId, ask }: FirstOptions, files: IdentityFiles): Pro
   if (answer.kind !== "issued") return answer;
   const why = whyNotTaken(answer.certificate, nodeId, spki, files.ca);
   if (why !== null) return { kind: "later", problem: `what a server sent is of no use: ${why}` };
-  // The key first: a certificate without its key would be taken for a mistake.
+  // The key first: a certificate without its key would be an error.
   put(files.key, privateKey.export({ type: "pkcs8", format: "pem" }).toString());
   put(files.cert, answer.certificate);
   return { kind: "issued", until: new X509Certificate(answer.certificate).validTo };

@@ -9,7 +9,7 @@ import type { After } from "../base/after.ts";
 import type { FileIdentity } from "./files.ts";
 import type { TlsIdentity } from "./identity.ts";
 
-export interface AskedCertificate {
+export interface CertificateRequest {
   readonly nodeId: string;
   /** SubjectPublicKeyInfo, DER. */
   readonly publicKey: Uint8Array;
@@ -20,21 +20,24 @@ interface RenewOptions {
   readonly nodeId: string;
   readonly identity: FileIdentity;
   /** Asks the servers with this identity; returns the certificate in PEM, or rejects with the reason. */
-  readonly ask: (identity: TlsIdentity, asked: AskedCertificate) => Promise<string>;
+  readonly ask: (identity: TlsIdentity, asked: CertificateRequest) => Promise<string>;
   readonly log: Logger;
   readonly now: () => number;
   readonly after: After;
   readonly random: () => number;
 }
 
-/** Somewhere between these parts of its life, so that nodes that were set up together do not ask together. */
+/**
+ * The renewal happens at a random point between these fractions of the lifetime, so that nodes set up together do not
+ * renew together.
+ */
 const EARLIEST = 0.5;
 const LATEST = 0.63;
 const TWO_THIRDS = 2 / 3;
-/** A try that failed is followed by the next after this part of the whole life. */
+/** A failed renewal is retried after this fraction of the lifetime. */
 const AGAIN_PART = 0.02;
-const LEAST_WAIT_MS = 250;
-const MOST_WAIT_MS = 3_600_000;
+const MIN_WAIT_MS = 250;
+const MAX_WAIT_MS = 3_600_000;
 
 export function keepRenewed(options: RenewOptions): { close(): void } {
   const { identity, log, now, after, random } = options;
@@ -44,7 +47,7 @@ export function keepRenewed(options: RenewOptions): { close(): void } {
   let part = EARLIEST + random() * (LATEST - EARLIEST);
 
   function wait(ms: number): void {
-    if (!closed) cancel = after(Math.min(Math.max(ms, LEAST_WAIT_MS), MOST_WAIT_MS), look);
+    if (!closed) cancel = after(Math.min(Math.max(ms, MIN_WAIT_MS), MAX_WAIT_MS), look);
   }
 
   function look(): void {
@@ -71,7 +74,7 @@ export function keepRenewed(options: RenewOptions): { close(): void } {
     );
   }
 
-  /** When the new one ends. */
+  /** Expiry of the new certificate. */
   async function renewed(): Promise<number> {
     const current = identity.current();
     const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });

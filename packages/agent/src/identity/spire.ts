@@ -7,14 +7,14 @@ import { Client, credentials, Metadata } from "@grpc/grpc-js";
 import type { IdentitySource, TlsIdentity } from "./identity.ts";
 
 const METHOD = "/SpiffeWorkloadAPI/FetchX509SVID";
-/** Keeps other programs on the machine from being made to ask. */
+/** Required metadata, which prevents request forgery through other programs. */
 const HEADER = "workload.spiffe.io";
 const FIRST_WITHIN_MS = 10_000;
 const AGAIN_AFTER_MS = 1_000;
 
 export async function identityFromSpire(
   socket: string,
-  said: (problem: string | null) => void,
+  onProblem: (problem: string | null) => void,
   withinMs = FIRST_WITHIN_MS,
 ): Promise<IdentitySource> {
   const client = new Client(`unix:${socket}`, credentials.createInsecure());
@@ -32,16 +32,16 @@ export async function identityFromSpire(
     const call = client.makeServerStreamRequest(METHOD, () => Buffer.alloc(0), parseSvids, {}, metadata);
     cancel = () => call.cancel();
     call.on("data", ({ identity: fresh }: Svids) => {
-      if (fresh === null) return said("SPIRE sent no certificate for this agent");
+      if (fresh === null) return onProblem("SPIRE sent no certificate for this agent");
       identity = fresh;
       first(fresh);
       for (const taken of listeners) taken(fresh);
-      said(null);
+      onProblem(null);
     });
     const again = (problem: string) => {
       why = problem;
       if (closed) return;
-      said(`SPIRE: ${problem}`);
+      onProblem(`SPIRE: ${problem}`);
       clearTimeout(retry);
       retry = setTimeout(open, AGAIN_AFTER_MS);
     };

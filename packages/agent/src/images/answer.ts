@@ -1,5 +1,5 @@
-// Answers the servers' questions about images, the cache and the node. A question that fails is answered with the
-// error, since a server would wait for a missing answer.
+// Answers queries of the servers about images, the cache and the node. A failed query is answered with its error,
+// because the server would wait for a missing answer.
 
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
@@ -8,9 +8,9 @@ import type { CacheStatus } from "./cache.ts";
 import type { Images } from "./images.ts";
 import type { ImageInfo } from "./registry.ts";
 
-/** As long as a server waits for the longest of its questions. */
+/** The server's longest timeout. */
 const ANSWER_WITHIN_MS = 300_000;
-/** More are cut; a filter finds the rest. */
+/** Longer lists are cut; a filter finds the rest. */
 const MAX_LISTED = 1_000;
 
 export interface ImageQuestionHost {
@@ -18,7 +18,7 @@ export interface ImageQuestionHost {
   readonly examine?: (fresh: boolean) => Promise<pb.NodeCondition>;
 }
 
-export async function answerAsked(
+export async function answerQuery(
   { images, examine }: ImageQuestionHost,
   request: pb.ImageRequest,
 ): Promise<pb.ImageAnswer> {

@@ -12,7 +12,7 @@ export interface CacheIndexEntry {
   readonly sizeBytes: number;
   readonly lastUsedMs: number;
   readonly sticky: boolean;
-  /** Its content has been compared with its digest, in this life of the machine. */
+  /** Its content was verified since boot. */
   readonly verified: boolean;
   readonly signature: string | null;
   /** Changes with the file; empty for containers. */

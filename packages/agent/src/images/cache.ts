@@ -2,9 +2,10 @@
 // image enters only with the right digest and when it can be mounted; an image from before the last boot is verified
 // before it is used again.
 
-import { mkdir, readdir, rename, rm, statfs } from "node:fs/promises";
+import { readdir, rename, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
+import { makeOwnFolder, removeOwn } from "../files/own-tree.ts";
 import { type CacheIndexEntry, imageFile, readIndex, stampOf, writeIndex } from "./cache-index.ts";
 import { type CacheMarks, planEviction } from "./evict.ts";
 import { digestOf, pullTo } from "./pull.ts";
@@ -35,15 +36,18 @@ export interface MountableImage {
 export class CacheFullError extends Error {}
 
 export interface ImageCache {
-  /** Pins it for the holder; brings it here first when need be. */
+  /** Pins the image for the holder, and pulls it first if needed. */
   acquire(image: RegistryImage, holder: string, signal: AbortSignal): Promise<MountableImage>;
   /** Returns what the cache knows by that name, for when the registry is unreachable. */
   known(name: string): CacheIndexEntry | null;
-  /** A container image that another store holds; rejects when it has no place here, and the store is rid of it by `dropContainer`. */
+  /**
+   * Registers a container image in the engine's store; rejects when there is no room, and removes it with
+   * `dropContainer`.
+   */
   noteContainer(image: Pick<CacheIndexEntry, "digest" | "names" | "sizeBytes">, holder: string): Promise<void>;
   /** Removes a container image that does not fit from the engine's store, unless a holder pins it. */
   dropContainer(digest: string): Promise<void>;
-  /** An attempt of an earlier life of the agent still uses these. */
+  /** Restores the pins of an attempt from an earlier run of the agent. */
   pin(holder: string, digests: readonly string[]): void;
   release(holder: string): void;
   held(holder: string): readonly string[];
@@ -64,10 +68,10 @@ export interface CacheStatus {
 export async function openCache(options: CacheOptions): Promise<ImageCache> {
   const { folder, bootId } = options;
   const incoming = join(folder, "incoming");
-  await mkdir(join(folder, "uenv"), { recursive: true });
-  // A pull of an earlier life of the agent was cut short.
-  await rm(incoming, { recursive: true, force: true });
-  await mkdir(incoming, { recursive: true });
+  await makeOwnFolder(join(folder, "uenv"), 0o755);
+  // Left by an interrupted pull of an earlier run.
+  await removeOwn(incoming);
+  await makeOwnFolder(incoming, 0o755);
   return new NodeCache(options, incoming, await readIndex(folder, bootId));
 }
 
@@ -185,11 +189,7 @@ class NodeCache implements ImageCache {
 
   async #remove(image: CacheIndexEntry): Promise<void> {
     if (image.kind === "oci") await this.#options.removeContainer(image.digest);
-    else
-      await this.#pathOf(image.digest).then(
-        (path) => rm(path, { force: true }),
-        () => undefined,
-      );
+    else await this.#pathOf(image.digest).then(removeOwn, () => undefined);
     this.#images.delete(image.digest);
     this.#metas.delete(image.digest);
   }
@@ -245,7 +245,7 @@ class NodeCache implements ImageCache {
     const part = join(this.#incoming, `${this.#pulls}`);
     const sizeBytes = await pullTo(image, part, signal);
     const meta = await readMeta(part, folder).catch(async (error: Error) => {
-      await rm(part, { force: true });
+      await removeOwn(part);
       throw error;
     });
     const path = imageFile(folder, image.digest, image.name);
@@ -264,7 +264,7 @@ class NodeCache implements ImageCache {
     if (image === undefined) return;
     const names = [...image.names.filter((other) => other !== name), name];
     this.#images.set(digest, { ...image, names, lastUsedMs: Date.now() });
-    // Not awaited by the start: an index that is a little old only changes the order of eviction.
+    // Not awaited: an outdated index only affects the order of eviction.
     void this.#save();
   }
 }

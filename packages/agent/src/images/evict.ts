@@ -11,23 +11,23 @@ export interface CacheEntry {
 
 export interface CacheMarks {
   readonly sizeBytes: number;
-  /** Parts of a thousand of the size. */
+  /** Thousandths of the size. */
   readonly highMilli: number;
   readonly lowMilli: number;
 }
 
-/** The book's marks: eviction begins above 90 % and stops below 70 %. */
+/** Eviction begins above 90 % and stops below 70 %. */
 export const HIGH_MILLI = 900;
 export const LOW_MILLI = 700;
 
 type EvictionPlan =
   | { readonly kind: "fits"; readonly evict: readonly string[] }
-  /** It would not fit an empty cache. */
+  /** The image exceeds the whole cache. */
   | { readonly kind: "too_large" }
-  /** Everything that is in the way is in use or sticky. */
+  /** All other images are in use or sticky. */
   | { readonly kind: "full" };
 
-/** `freeBytes`: what the file system itself has left for the cache. */
+/** `freeBytes`: free space of the file system. */
 export function planEviction(
   entries: readonly CacheEntry[],
   neededBytes: number,

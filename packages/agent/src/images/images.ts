@@ -21,11 +21,11 @@ interface ImagesOptions {
 export interface ContainerImage {
   readonly id: string;
   readonly sizeBytes: number;
-  /** What the image itself sets. */
+  /** Variables that the image sets. */
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** It was pulled, and does not fit. */
+/** The pulled image does not fit. */
 export class NoPlaceError extends Error {}
 
 export interface Images {
@@ -37,13 +37,13 @@ export interface Images {
     how: { readonly holder: string; readonly signRequired: boolean },
     signal: AbortSignal,
   ): Promise<MountableImage>;
-  /** A container image, pinned for the holder. Throws NoPlaceError when the cache has no place for it, and nothing of it stays. */
+  /** Pins a container image for the holder. Throws NoPlaceError without room for it, and leaves nothing behind. */
   container(name: string, holder: string, signal: AbortSignal): Promise<ContainerImage>;
   list(signal: AbortSignal): Promise<readonly ImageInfo[]>;
   find(name: string, signal: AbortSignal): Promise<ImageInfo | null>;
 }
 
-/** Five minutes in all, as the cache of a busy node changes. */
+/** Five minutes in total, since the cache of a busy node changes. */
 export const FULL_PAUSES_MS = [20_000, 80_000, 200_000];
 
 export function createImages({ registry, cache, trust, fullPausesMs, log, pullContainer }: ImagesOptions): Images {
@@ -64,7 +64,7 @@ export function createImages({ registry, cache, trust, fullPausesMs, log, pullCo
     return found;
   }
 
-  /** What is in the way may end. */
+  /** Attempts that pin images may end meanwhile. */
   async function whenThereIsRoom<T>(name: string, take: () => Promise<T>, signal: AbortSignal): Promise<T> {
     for (const pauseMs of fullPausesMs) {
       try {

@@ -3,7 +3,8 @@
 
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { open, rm } from "node:fs/promises";
+import { open } from "node:fs/promises";
+import { removeOwn } from "../files/own-tree.ts";
 import type { RegistryImage } from "./registry.ts";
 
 export async function pullTo(image: RegistryImage, path: string, signal: AbortSignal): Promise<number> {
@@ -23,7 +24,7 @@ export async function pullTo(image: RegistryImage, path: string, signal: AbortSi
     if (digest !== image.digest) throw new Error(`hash mismatch: it is ${digest}, not ${image.digest}`);
     return size;
   } catch (error) {
-    await rm(path, { force: true });
+    await removeOwn(path);
     throw error;
   } finally {
     await file.close();

@@ -2,7 +2,7 @@
 // only system tools and leaves nothing behind. An image that cannot be mounted is detected here, before it enters the
 // cache.
 
-import { execFile } from "node:child_process";
+import { execFile } from "../base/programs.ts";
 import { type ImageMeta, NO_META, parseMeta } from "./views.ts";
 
 const TIMEOUT_MS = 20_000;
@@ -22,8 +22,8 @@ export function readMeta(image: string, at: string): Promise<ImageMeta> {
     execFile("/usr/bin/unshare", args, options, (error, stdout, stderr) => {
       if (error === null) return resolve(Promise.resolve(stdout).then(parseMeta));
       if (error.code === NO_FILE) return resolve(NO_META);
-      const said = stderr.trim().split("\n")[0] ?? "";
-      reject(new Error(`the image cannot be mounted: ${said === "" ? error.message : said}`));
+      const firstLine = stderr.trim().split("\n")[0] ?? "";
+      reject(new Error(`the image cannot be mounted: ${firstLine === "" ? error.message : firstLine}`));
     });
   });
 }

@@ -5,7 +5,7 @@ import { withDeadline } from "@lattice/wire";
 import { MAX_INDEX_BYTES, parseIndex } from "./index-file.ts";
 import { findByName, type ImageRegistry, type RegistryImage } from "./registry.ts";
 
-/** A burst of starts asks once. */
+/** A burst of starts makes one request. */
 const FRESH_MS = 5_000;
 const INDEX_TIMEOUT_MS = 10_000;
 

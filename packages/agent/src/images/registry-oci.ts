@@ -10,7 +10,7 @@ import { download } from "./registry-http.ts";
 const MANIFEST = "application/vnd.oci.image.manifest.v1+json, application/vnd.docker.distribution.manifest.v2+json";
 const SIGNATURE = "lattice.signature";
 const TIMEOUT_MS = 10_000;
-/** Listing asks once for each repository. */
+/** Listing makes one request per repository. */
 const MAX_REPOSITORIES = 1_000;
 
 interface Manifest {

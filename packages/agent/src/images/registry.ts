@@ -1,5 +1,5 @@
-// Where images come from: a folder, an index over HTTP, or an OCI registry. All three list their images and resolve a
-// name. A name resolves to a digest; from then on only the digest counts.
+// The interface of image registries: a directory, an index over HTTP, or an OCI registry. All list their images and
+// resolve names. A name resolves to a digest; from then on only the digest counts.
 
 export interface ImageInfo {
   /** "prgenv-gnu/24.11:v1" */
@@ -27,7 +27,7 @@ export interface ImageRegistry {
   find(name: string, signal: AbortSignal): Promise<RegistryImage | null>;
 }
 
-/** The image of that name; without a tag the only one there is. Throws when several could be meant. */
+/** Returns the image of that name; without a tag, the only match. Throws when several match. */
 export function findByName<T extends ImageInfo>(images: readonly T[], asked: string): T | null {
   const [name = "", digest] = asked.split("@");
   const named = images.filter((image) => image.name === name || image.name.startsWith(`${name}:`));

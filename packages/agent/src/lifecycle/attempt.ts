@@ -6,11 +6,11 @@ import type { pb } from "@lattice/wire";
 /** A run order as the server sent it, and what the agent adds. Kept on disk, so that a restarted agent continues with it. */
 export interface ReceivedOrder {
   readonly order: pb.RunOrder;
-  /** Unique on this node: attempts that wait for the node start in this order. */
+  /** Unique on this node: waiting attempts start in this order. */
   readonly arrivedAtMs: number;
 }
 
-/** An order without limits claims the whole node: no other attempt may run there at the same time. */
+/** An order without limits claims the whole node: no other attempt may run there. */
 export const isExclusive = (order: pb.RunOrder): boolean => order.limits === undefined;
 
 type AttemptFailureReason =
@@ -32,7 +32,7 @@ export type End =
       readonly exitCode: number | null;
       readonly message: string;
       readonly atMs: number;
-      /** Of a node that could not be made ready: where that failed. */
+      /** The prologue stage that failed. */
       readonly stage?: string;
     };
 
@@ -42,16 +42,16 @@ export type Exit =
   | { readonly kind: "code"; readonly code: number; readonly recorded: boolean; readonly oom?: string }
   /** The wrapper itself was killed, before it could record anything. */
   | { readonly kind: "signal"; readonly number: number; readonly oom?: string }
-  /** The command was never started. `stage`: making the node ready for it failed there. */
+  /** The command was never started. `stage`: the prologue stage that failed. */
   | { readonly kind: "not_launched"; readonly message: string; readonly stage?: string }
-  /** The process is gone and left no exit status. */
+  /** The process has ended without an exit status. */
   | { readonly kind: "unseen"; readonly message: string };
 
-/** Why the agent ends an attempt. A stop order beats the walltime. */
+/** Why the agent ends an attempt. A stop order takes precedence over the walltime. */
 export interface Stop {
   readonly cause: "stopped" | "walltime_exceeded" | "probe_failed";
   readonly message: string;
-  /** When what is left gets SIGKILL. */
+  /** When remaining processes get SIGKILL. */
   readonly killAtMs: number;
 }
 
@@ -61,7 +61,7 @@ interface Limits {
 }
 
 export type AttemptState =
-  /** Ordered, but other attempts are on the node: no process and no claim until its turn. */
+  /** Waits for other attempts on the node: no process and no claim until its turn. */
   | { readonly kind: "waiting"; readonly exclusive: boolean; readonly received: ReceivedOrder }
   | { readonly kind: "starting"; readonly exclusive: boolean; readonly limits: Limits }
   | { readonly kind: "running"; readonly exclusive: boolean; readonly limits: Limits; readonly startedAtMs: number }
@@ -72,7 +72,7 @@ export type AttemptState =
       readonly stop: Stop;
       readonly forgotten: boolean;
     }
-  /** The process is gone; its leftovers are removed before the end is reported. */
+  /** The process has ended; its leftovers are removed before the end is reported. */
   | {
       readonly kind: "clearing";
       readonly exclusive: boolean;
@@ -83,7 +83,7 @@ export type AttemptState =
     }
   /** Reported until acknowledged. */
   | { readonly kind: "ended"; readonly end: End }
-  /** Acknowledged; only its logs are kept, until retention takes them. */
+  /** Acknowledged; only its logs are kept, until retention removes them. */
   | { readonly kind: "archived"; readonly end: End };
 
 /** An attempt that is in one of these states. */
@@ -92,13 +92,13 @@ export type AttemptIn<Kind extends AttemptState["kind"]> = Extract<AttemptState,
 export type TimerName = "walltime" | "terminate_again" | "kill";
 
 export type AttemptEvent =
-  /** `wait`: others are on the node that it may not be together with. */
+  /** `wait`: attempts that it may not run together with are on the node. */
   | { readonly kind: "run"; readonly received: ReceivedOrder; readonly wait: boolean }
-  /** The node is free for one that waits. */
+  /** The node is free for a waiting attempt. */
   | { readonly kind: "turn" }
   | { readonly kind: "stop"; readonly graceMs: number | null; readonly reason: string }
   | { readonly kind: "forget" }
-  /** Its liveness probe has failed as often as it may. */
+  /** Its liveness probe reached the failure limit. */
   | { readonly kind: "unhealthy"; readonly message: string }
   | { readonly kind: "started"; readonly atMs: number }
   | { readonly kind: "exited"; readonly exit: Exit; readonly atMs: number }
@@ -137,7 +137,7 @@ export const limitsOf = (order: pb.RunOrder): Limits => ({
 /** Names an attempt in maps, folders and control groups: "12345.1", "12345_7.2". */
 export const attemptKey = (allocationId: string, attempt: number): string => `${allocationId}.${attempt}`;
 
-/** Not over: it waits for the node, or something of it is on the node. */
+/** Not over: the attempt waits for the node, or has processes or leftovers on it. */
 export type LiveAttempt = Exclude<AttemptState, AttemptIn<"ended" | "archived">>;
 
 export const isLive = (attempt: AttemptState): attempt is LiveAttempt =>

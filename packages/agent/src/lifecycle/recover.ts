@@ -8,7 +8,7 @@ import { isExclusive, limitsOf } from "./attempt.ts";
 import type { AttemptStep } from "./step.ts";
 
 export interface RecoveredFacts {
-  /** `null` when the order was cut short while it was written; then nothing was started from it. */
+  /** `null` for a partially written order; nothing was started from it. */
   readonly order: pb.RunOrder | null;
   readonly arrivedAtMs: number;
   /** The wrapper has claimed the attempt. */
@@ -19,7 +19,7 @@ export interface RecoveredFacts {
   readonly exitedAtMs: number;
   readonly stop: Stop | null;
   readonly end: End | null;
-  /** The machine has been booted since the order was written. */
+  /** The machine was rebooted since the order was written. */
   readonly rebooted: boolean;
 }
 
@@ -46,7 +46,7 @@ const unknown: AttemptStep = { attempt: null, effects: [] };
 
 const unseen = (message: string): Exit => ({ kind: "unseen", message });
 
-/** Leftovers of it are ended first, as after any exit. */
+/** Its leftovers are ended first, as after any exit. */
 function over(facts: RecoveredFacts, exit: Exit, atMs: number): AttemptStep {
   const exclusive = facts.order === null || isExclusive(facts.order);
   const attempt: AttemptState = { kind: "clearing", exclusive, exit, atMs, stop: facts.stop, forgotten: false };
@@ -57,7 +57,7 @@ function resume(order: pb.RunOrder, stop: Stop | null, startedAtMs: number, nowM
   const exclusive = isExclusive(order);
   const limits = limitsOf(order);
   if (stop !== null) {
-    // The signal may not have been sent before the agent died; hearing it twice does less harm.
+    // The signal may not have been sent before the agent died; sending it twice is harmless.
     const effects: AttemptEffect[] = [
       { kind: "terminate" },
       { kind: "arm", timer: "kill", atMs: Math.max(stop.killAtMs, nowMs) },

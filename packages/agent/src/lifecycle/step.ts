@@ -56,7 +56,7 @@ function run(attempt: AttemptState | null, received: ReceivedOrder, wait: boolea
   const limits = limitsOf(received.order);
   if (attempt.kind === "waiting") {
     if (limits.walltimeMs === limitsOf(attempt.received.order).walltimeMs) return nothing(attempt);
-    // It keeps its place among the waiting attempts.
+    // It keeps its position among the waiting attempts.
     return waiting({ ...received, arrivedAtMs: attempt.received.arrivedAtMs });
   }
   if (attempt.kind === "starting" || attempt.kind === "running") {
@@ -76,7 +76,7 @@ const start = (received: ReceivedOrder): AttemptStep => ({
   effects: [{ kind: "start", received }],
 });
 
-/** The walltime was changed: the old end no longer counts, not even after a restart of the agent. */
+/** The walltime changed: the old end no longer applies, not even after a restart of the agent. */
 function relimit(attempt: AttemptIn<"starting" | "running">, received: ReceivedOrder): AttemptStep {
   const effects: AttemptEffect[] = [{ kind: "remember_order", received }];
   const { walltimeMs } = attempt.limits;
@@ -87,7 +87,7 @@ function relimit(attempt: AttemptIn<"starting" | "running">, received: ReceivedO
   return { attempt, effects: [...effects, ...repeat(attempt)] };
 }
 
-/** A repeated order changes nothing; the answer is the last thing that was true. */
+/** A repeated order changes nothing; the current state is reported again. */
 function repeat(attempt: AttemptState): readonly AttemptEffect[] {
   if (attempt.kind === "running") return [{ kind: "report_running", atMs: attempt.startedAtMs }];
   return hasEnded(attempt) ? [{ kind: "report_end", end: attempt.end }] : [];
@@ -110,7 +110,7 @@ function stop(attempt: AttemptState | null, graceMs: number | null, reason: stri
   const killAtMs = nowMs + (graceMs ?? attempt.limits.graceMs);
   const wanted: Stop = { cause: "stopped", message, killAtMs };
   if (attempt.kind !== "stopping") return begin(attempt, wanted, false, nowMs);
-  // Under way already: an earlier deadline is taken over, a later one is not.
+  // Already stopping: only an earlier deadline replaces the current one.
   const sooner = Math.min(killAtMs, attempt.stop.killAtMs);
   if (attempt.stop.cause === "stopped" && sooner === attempt.stop.killAtMs) return nothing(attempt);
   const changed: Stop = { ...wanted, killAtMs: sooner };
@@ -131,7 +131,7 @@ const beforeItBegan = (message: string, atMs: number): End => ({
   atMs,
 });
 
-/** A process forked just while the signal was sent has not heard it; the second look finds it. */
+/** A process forked during the signal has missed it; the second pass finds it. */
 const TERMINATE_AGAIN_AFTER_MS = 500;
 
 function begin(attempt: AttemptIn<"starting" | "running">, stop: Stop, forgotten: boolean, nowMs: number): AttemptStep {
@@ -191,7 +191,7 @@ function exited(attempt: AttemptState | null, exit: Exit, atMs: number): Attempt
   };
 }
 
-/** A SIGKILL may have missed a fork; it is repeated until the attempt's process is gone. */
+/** SIGKILL may miss a concurrent fork; it is repeated until the process has ended. */
 const KILL_AGAIN_AFTER_MS = 1_000;
 
 function timer(attempt: AttemptState | null, name: TimerName, nowMs: number): AttemptStep {

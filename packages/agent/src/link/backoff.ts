@@ -13,7 +13,7 @@ interface BackoffLimits {
 
 export const RECONNECT: BackoffLimits = { firstMs: 100, ceilingMs: 5_000 };
 
-/** Part of the time between two heartbeats over which the agents of one server spread their return. */
+/** The fraction of the heartbeat interval over which the agents of one server spread their return. */
 const SPREAD = 0.2;
 const MAX_SPREAD_MS = 5_000;
 
@@ -24,10 +24,10 @@ const MAX_SPREAD_MS = 5_000;
 export const spreadOf = (heartbeatIntervalMs: number): number =>
   Math.min(MAX_SPREAD_MS, Math.max(1, heartbeatIntervalMs * SPREAD));
 
-/** A refusal of this agent needs an operator; asking less often spares both sides. */
+/** A refused agent needs an operator, so it retries less often. */
 export const REFUSED: BackoffLimits = { firstMs: 2_000, ceilingMs: 60_000 };
 
-/** Refusals caused by the server's state: soon over, here or at the next server. */
+/** Refusals caused by the server's state, which pass soon or do not apply to the next server. */
 const TRANSIENT: ReadonlySet<string> = new Set([
   "closed",
   "log_unavailable",
@@ -36,7 +36,7 @@ const TRANSIENT: ReadonlySet<string> = new Set([
   "shutting_down",
 ]);
 
-/** Refusals of the agent's own making. */
+/** Refusals caused by the agent. */
 export const isOwn = (code: string): boolean => code.startsWith("server_protocol_");
 
 export const isTransient = (code: string): boolean => TRANSIENT.has(code);

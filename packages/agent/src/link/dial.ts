@@ -6,9 +6,9 @@ import { type GreetingGate, gate } from "./gate.ts";
 
 export interface Dialer {
   readonly servers: readonly string[];
-  /** Passed by each node before it greets a server. */
+  /** Each node passes it before its Hello. */
   readonly greeting: GreetingGate;
-  /** The channel that member `member` of this process uses to this server. */
+  /** The channel of member `member` of this process to this server. */
   client(server: string, member: number): Client;
   close(): void;
 }
@@ -17,17 +17,17 @@ interface DialOptions {
   /** host:port; an http:// or https:// prefix is accepted. */
   readonly servers: readonly string[];
   readonly membersPerChannel?: number;
-  /** Shown to servers with every call; absent where they ask for none. */
+  /** Sent with every call; absent when servers need none. */
   readonly token?: string | undefined;
   /** Default: unencrypted. */
   readonly credentials?: ChannelCredentials;
 }
 
-/** A paused server keeps its connections: a node must notice well before it counts as silent itself. */
+/** A paused server keeps its connections: a node must notice before it counts as silent itself. */
 const KEEPALIVE_MS = 8_000;
 const KEEPALIVE_TIMEOUT_MS = 4_000;
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
-/** The link has its own, jittered, wait between tries; the channel's must not add to it. */
+/** The link has its own jittered backoff; the channel's must not add to it. */
 const CHANNEL_BACKOFF_FIRST_MS = 50;
 const CHANNEL_BACKOFF_CEILING_MS = 1_000;
 

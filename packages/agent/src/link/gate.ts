@@ -6,7 +6,7 @@ export interface GreetingGate {
   enter(go: (leave: () => void) => void): void;
 }
 
-/** Keeps a server busy without making a queue of it. */
+/** Enough to keep a server busy without a queue. */
 const GREETING_AT_ONCE = 128;
 
 export function gate(room: number = GREETING_AT_ONCE): GreetingGate {

@@ -7,7 +7,7 @@ export interface HeartbeatTimer {
   close(): void;
 }
 
-/** Finer makes more wake-ups, coarser makes larger bursts. */
+/** A smaller value causes more wake-ups, a larger one larger bursts. */
 const TICK_MS = 50;
 
 export function heartbeatTimer(random: () => number): HeartbeatTimer {
@@ -28,7 +28,7 @@ export function heartbeatTimer(random: () => number): HeartbeatTimer {
   }
 
   function turn(): void {
-    // A late timer makes up for the ticks it missed, so that no beat is skipped.
+    // A late timer catches up on missed ticks, so that no heartbeat is skipped.
     const now = performance.now();
     const ticks = Math.max(1, Math.floor((now - lastAtMs) / TICK_MS));
     lastAtMs += ticks * TICK_MS;

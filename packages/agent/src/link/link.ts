@@ -14,7 +14,7 @@ import { openSession, type ServerSession, type SessionEnd } from "./session.ts";
 
 interface LinkOptions {
   readonly dialer: Dialer;
-  /** Which of the process's nodes this is; chooses the channel. */
+  /** Index of this node in the process; selects the channel. */
   readonly member: number;
   readonly heartbeatTimer: HeartbeatTimer;
   readonly random: () => number;
@@ -25,12 +25,12 @@ interface LinkOptions {
   heartbeat(sequence: number): Omit<MessageInitShape<typeof pb.HeartbeatSchema>, "$typeName" | "sequence">;
   /** `client` is the channel to the server that welcomes. */
   welcomed(client: Client, welcome: pb.Welcome): void;
-  /** An order other than the greeting; `client` is the channel it came by. */
+  /** A message other than the welcome; `client` is its channel. */
   order(message: pb.ServerMessage["message"], client: Client): void;
 }
 
 export interface Link {
-  /** Lost without a trace when not connected. */
+  /** Silently dropped when not connected. */
   send(message: pb.AgentMessage["message"]): void;
   connected(): boolean;
   /** The agreed protocol version; `null` while not connected. */
@@ -164,7 +164,7 @@ class NodeLink implements Link {
     return wait;
   }
 
-  /** Logs the first failure loudly and repeated ones quietly. */
+  /** Logs the first failure as a warning and repeated ones at debug level. */
   #explain(end: SessionEnd, server: string, waitMs: number): void {
     const { log } = this.#options;
     const first = this.#failures === 0;

@@ -72,7 +72,7 @@ interface NodeFacts {
   readonly bootId: string;
   readonly isolation: string;
   readonly hollow: boolean;
-  /** What it can run attempts in, and limit them by. */
+  /** Runtimes and limits that it supports. */
   readonly runtimes?: readonly string[];
 }
 
@@ -101,8 +101,8 @@ export function identityOf({ hardware, version, isolation, hollow, runtimes = []
   };
 }
 
-/** What floating point may be short of a whole hundredth that was meant. */
+/** Tolerance for floating-point error below a whole hundredth. */
 const SLACK = 1e-6;
 
-/** Rounded down to two decimals: a node never promises memory that it does not have. */
+/** Rounds down to two decimals, so that a node never reports more memory than it has. */
 export const hundredths = (amount: number): number => Math.floor(amount * 100 + SLACK) / 100;

@@ -2,13 +2,13 @@
 // The buffer is bounded. When it is full, the oldest "running" report goes first (the server asks again), then the
 // oldest end, which is still on disk and part of the next Hello.
 
-import type { CheckpointResult } from "../checkpoint/types.ts";
+import type { NodeCheckpointResult } from "../checkpoint/types.ts";
 import type { End } from "../lifecycle/attempt.ts";
 
 /** `checkpoint`: the newest finished checkpoint, if any. */
 export type ReportBody =
-  | { readonly kind: "running"; readonly atMs: number; readonly checkpoint?: CheckpointResult | null }
-  | { readonly kind: "end"; readonly end: End; readonly checkpoint?: CheckpointResult | null };
+  | { readonly kind: "running"; readonly atMs: number; readonly checkpoint?: NodeCheckpointResult | null }
+  | { readonly kind: "end"; readonly end: End; readonly checkpoint?: NodeCheckpointResult | null };
 
 export interface PendingReport {
   readonly number: number;

@@ -51,7 +51,7 @@ export function openSession({ client, after }: SessionWay, hello: pb.Hello, hand
     if (over) return;
     over = true;
     cancelDeadline();
-    // Half-closed first: what was written before, a last report maybe, still goes out.
+    // Half-closed first, so that pending writes such as a last report still go out.
     call.end();
     after(FLUSH_MS, () => call.cancel());
     handler.ended(end);
@@ -80,7 +80,7 @@ export function openSession({ client, after }: SessionWay, hello: pb.Hello, hand
   return { send, close: () => finish({ kind: "lost", detail: "closed by the agent", welcomed }) };
 }
 
-/** A server welcomes with one version, the newest that both speak. Returns null when this agent speaks it. */
+/** The server's welcome has the newest common version. Returns null when this agent supports it. */
 function protocolMismatch(version: number): SessionEnd | null {
   const agreement = agreeOnProtocol(PROTOCOL, { oldest: version, newest: version });
   if (agreement.kind === "agreed") return null;

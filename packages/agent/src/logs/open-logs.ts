@@ -20,7 +20,7 @@ export async function openLogs(from: LogSources, order: pb.OpenLogs, client: Cli
   const known = parseAllocationId(order.allocationId) !== null;
   const stream = order.stream === pb.LogStream.STDERR ? "stderr" : "stdout";
   const path = known ? await from.logFile(key, stream) : null;
-  // Read before the start offset and kept: a reader must see what is freed while it reads.
+  // Opened before the start offset is read: a reader must notice parts freed meanwhile.
   const startNow = from.kept?.startNow(key, stream) ?? null;
   const { streamId, tail, follow, sinceMs, untilMs } = order;
   from.streams.open(client, {

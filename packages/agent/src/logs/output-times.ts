@@ -75,7 +75,7 @@ export interface TimeRange {
   readonly untilMs: number;
 }
 
-/** Where what was written in that time begins and ends; the end is null when it has none. */
+/** Returns the offsets of output in that time; the end is null without an end. */
 export async function offsetsFor(
   logPath: string,
   { sinceMs, untilMs }: TimeRange,
@@ -91,7 +91,7 @@ export async function offsetsFor(
     const size = fields[column];
     if (Number.isNaN(atMs) || size === undefined) continue;
     if (sinceMs > 0 && atMs < sinceMs) start = size;
-    // Seen at this time, so written before it; the next look is the first that may hold later bytes.
+    // Recorded at this time, so written before it; the next record may include later bytes.
     if (untilMs > 0 && atMs <= untilMs) end = size;
   }
   return { start, end: untilMs > 0 ? Math.max(start, end ?? 0) : null };

@@ -2,12 +2,12 @@
 // until the attempt has ended. It reads no faster than the server takes, so that a log of any size costs a few chunks
 // of memory.
 
+import { type FSWatcher, watch } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import type { Client, ClientWritableStream } from "@grpc/grpc-js";
 import { pb } from "@lattice/wire";
 import { sendLogsCall } from "../link/service.ts";
-import { growth } from "./growth.ts";
 import { offsetsFor, type TimeRange } from "./output-times.ts";
 import { tailOffset } from "./tail.ts";
 import { passedOn } from "./young-garbage.ts";
@@ -20,7 +20,7 @@ export interface LogRequest {
   /** Where to begin. */
   readonly offset: number;
   readonly time: TimeRange;
-  /** Below this the log holds nothing any more. */
+  /** The log is empty below this offset. */
   readonly start: number;
   /** The current start: the front of a log may be freed during a slow read. Default: `start`. */
   readonly startNow?: () => number;
@@ -33,7 +33,7 @@ export interface LogRequest {
 }
 
 const CHUNK_BYTES = 64 * 1024;
-/** Enough for a line or two: most of what a follower gets is that, and there may be many followers. */
+/** Enough for a line or two, the usual size for followers, of which there may be many. */
 const SMALL_BYTES = 2 * 1024;
 /** Longest delay of a new line for a follower; inotify is usually immediate. */
 const LOOK_EVERY_MS = 100;
@@ -145,11 +145,11 @@ async function drain(
 
 interface Room {
   current(): Buffer;
-  /** Larger with every one that was filled. */
+  /** Grows with every filled buffer. */
   grow(): void;
 }
 
-/** What is read into, again and again: a message is taken before the next is read. */
+/** The reused read buffer: a message is sent before the next read. */
 function growingRoom(): Room {
   let buffer = Buffer.allocUnsafeSlow(SMALL_BYTES);
   return {
@@ -191,4 +191,40 @@ function pause(ms: number, stop: AbortSignal): Promise<void> {
 function fired(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}
+
+interface Growth {
+  /** Resolves at the first change since creation, after the timeout, or when stopped. */
+  next(timeoutMs: number): Promise<void>;
+  close(): void;
+}
+
+/** Watches from creation on, so that writes during a read are not missed. */
+function growth(path: string, stop: AbortSignal): Growth {
+  let changed = false;
+  let wake = (): void => {
+    changed = true;
+  };
+  let watcher: FSWatcher | null = null;
+  try {
+    watcher = watch(path, { persistent: false }, () => wake());
+    watcher.on("error", () => undefined);
+  } catch {
+    // Without inotify watches, polling is used.
+  }
+  return {
+    next: (timeoutMs) =>
+      new Promise((resolve) => {
+        if (changed || stop.aborted) return resolve();
+        const done = (): void => {
+          clearTimeout(timer);
+          stop.removeEventListener("abort", done);
+          resolve();
+        };
+        const timer = setTimeout(done, timeoutMs);
+        stop.addEventListener("abort", done, { once: true });
+        wake = done;
+      }),
+    close: () => watcher?.close(),
+  };
 }

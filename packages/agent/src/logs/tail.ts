@@ -6,7 +6,7 @@ import type { FileHandle } from "node:fs/promises";
 const BLOCK_BYTES = 64 * 1024;
 const NEWLINE = 10;
 
-/** Offset of the first byte of the last `lines` lines before `size`. A last line without newline counts. */
+/** Returns the offset of the last `lines` lines before `size`. A last line without newline counts. */
 export async function tailOffset(file: FileHandle, size: number, lines: number): Promise<number> {
   const block = Buffer.allocUnsafe(BLOCK_BYTES);
   let wanted = lines;

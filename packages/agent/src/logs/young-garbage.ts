@@ -5,7 +5,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** Each byte of output is copied three times on its way: read, made a message, made a frame. */
+/** Each byte of output is copied three times: into a read buffer, a message and a frame. */
 const COLLECT_EVERY_BYTES = 2 * 1024 ** 2;
 
 let passed = 0;
@@ -19,7 +19,7 @@ export function passedOn(bytes: number): void {
   collect();
 }
 
-/** Does nothing where Node does not offer it. */
+/** Does nothing where Node does not support it. */
 function collector(): () => void {
   try {
     setFlagsFromString("--expose-gc");

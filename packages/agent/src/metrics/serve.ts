@@ -7,12 +7,12 @@ import type { Logger } from "pino";
 export interface MetricsListen {
   /** host:port, or :port for every address. */
   readonly listen: string;
-  /** False: the usual port, which may be taken. */
+  /** False for the default port, which may be taken. */
   readonly required: boolean;
 }
 
 interface ServedMetrics {
-  /** host:port, as it came to be. */
+  /** The actual host:port. */
   readonly address: string;
   close(): void;
 }

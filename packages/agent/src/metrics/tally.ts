@@ -7,7 +7,7 @@ import { type Histogram, histogram } from "./text.ts";
 export interface Tally {
   /** A heartbeat is sent. Returns true when the server should echo it. */
   beat(sequence: number, atMs: number): boolean;
-  /** The server has answered it. */
+  /** The server has echoed it. */
   echoed(sequence: number): void;
   /** A process started this long after its order arrived. */
   started(ms: number): void;
@@ -28,10 +28,10 @@ interface TallyCounts {
 export const ECHO_EVERY = 6;
 
 const HEARTBEAT_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** From a bare process, which takes milliseconds, to an image that is brought from far away. */
+/** From a plain process, which takes milliseconds, to an image pulled from far away. */
 const STARTUP_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 
-/** `clock` counts milliseconds and is never set. */
+/** `clock` is monotonic, in milliseconds. */
 export function createTally(clock: () => number): Tally {
   const heartbeat = histogram(HEARTBEAT_SECONDS);
   const startup = histogram(STARTUP_SECONDS);
@@ -42,7 +42,7 @@ export function createTally(clock: () => number): Tally {
     beat(sequence, atMs) {
       lastBeatMs = atMs;
       if (sequence % ECHO_EVERY !== 1) return false;
-      // One that is still unanswered is given up: its stream may be gone.
+      // An unanswered heartbeat is given up: its stream may be gone.
       asked = { sequence, at: clock() };
       return true;
     },

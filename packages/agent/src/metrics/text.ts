@@ -15,7 +15,7 @@ export interface MetricSample {
   readonly value: number;
 }
 
-/** `labels` are put to every sample. Families without samples are left out: nothing is known of them. */
+/** Adds `labels` to every sample. Families without samples are omitted. */
 export function exposition(families: readonly Family[], labels: Readonly<Record<string, string>>): string {
   return families
     .filter(({ samples }) => samples.length > 0)

@@ -6,27 +6,27 @@ import type { pb } from "@lattice/wire";
 export interface NetworkPlace {
   readonly key: string;
   readonly network: pb.RunNetwork;
-  /** Of the allocation, in order. */
+  /** Nodes of the allocation, in order. */
   readonly nodes: readonly string[];
 }
 
 interface EnteredNetwork {
-  /** Put before everything else. */
+  /** Prefix of the command. */
   readonly before: readonly string[];
   readonly variables: Readonly<Record<string, string>>;
 }
 
 export interface NetworkDriver {
   readonly kind: "none" | "linux";
-  /** Throws when the network cannot be made: the attempt must not run without it. */
+  /** Throws when the network cannot be created: the attempt must not run without it. */
   join(place: NetworkPlace): Promise<EnteredNetwork>;
   /**
    * Checks the processes that pass connections over the border and restarts missing ones. Returns what was missing.
    */
   keep(place: NetworkPlace): Promise<readonly string[]>;
-  /** Once nothing of the attempt is left; repeating it does no harm. */
+  /** Called once nothing of the attempt is left; repeatable. */
   leave(key: string): Promise<void>;
-  /** Takes away what attempts of an earlier life have left. */
+  /** Removes networks left by attempts of an earlier run. */
   sweep(known: ReadonlySet<string>): Promise<void>;
 }
 

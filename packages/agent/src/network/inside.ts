@@ -1,14 +1,14 @@
 // Reaches a program in its own network namespace, which has no route from the node. A process inside connects to the
 // program and is itself reached by a socket in the file system. It ends with its caller.
 
-import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { closeSync, constants, openSync } from "node:fs";
 import { readlink } from "node:fs/promises";
 import { join } from "node:path";
+import { HELPER_ENVIRONMENT, spawn } from "../base/programs.ts";
 
 interface NetworkEntry {
-  /** Of the program there. */
+  /** Port of the program inside. */
   readonly host: string;
   readonly port: number;
   /** A process in the same network. */
@@ -17,13 +17,13 @@ interface NetworkEntry {
 }
 
 interface NetworkCall {
-  /** Of a socket, as this process sees it. */
+  /** Path of a socket in this process's file system. */
   readonly path: string;
-  /** Connections through it are cut. */
+  /** Ends the connections through it. */
   close(): void;
 }
 
-/** Whether a process is in another network than this one. */
+/** Whether a process is in another network namespace. */
 export async function hasOwnNetwork(pid: number): Promise<boolean> {
   const [own, theirs] = await Promise.all([networkOf("self"), networkOf(String(pid))]);
   return theirs !== null && own !== theirs;
@@ -31,7 +31,7 @@ export async function hasOwnNetwork(pid: number): Promise<boolean> {
 
 const networkOf = (process: string): Promise<string | null> => readlink(`/proc/${process}/ns/net`).catch(() => null);
 
-/** A process and its socket; what takes longer hangs. */
+/** A process and its socket start quickly; a longer wait means that it hangs. */
 const LIMIT_MS = 10_000;
 
 /** The folder is its fourth file: a socket's name may not be longer than a hundred characters, wherever the folder is. */
@@ -49,22 +49,21 @@ net.createServer({ allowHalfOpen: true }, (here) => {
 process.stdin.resume().on("end", () => { require("node:fs").rmSync(path, { force: true }); process.exit(0); });`;
 
 /** `dir`: folder of the temporary socket. Rejects when no process can enter the namespace. */
-export function openDoor({ host, port, pid, dir }: NetworkEntry): Promise<NetworkCall> {
+export function enterNetwork({ host, port, pid, dir }: NetworkEntry): Promise<NetworkCall> {
   const folder = openSync(dir, constants.O_RDONLY | constants.O_DIRECTORY);
   const name = `door-${randomBytes(6).toString("hex")}`;
   const words = [`--target=${pid}`, "--net", "--", process.execPath, "-e", PASS, name, host, String(port)];
-  const env = { PATH: process.env.PATH ?? "" };
-  const child = spawn("nsenter", words, { cwd: "/", env, stdio: ["pipe", "pipe", "pipe", folder] });
+  const child = spawn("nsenter", words, { cwd: "/", env: HELPER_ENVIRONMENT, stdio: ["pipe", "pipe", "pipe", folder] });
   const { stdin, stdout, stderr } = child;
   if (stdin === null || stdout === null || stderr === null) throw new Error("a process without pipes");
   stdin.on("error", () => undefined);
   const close = (): void => void stdin.end();
   child.once("close", () => closeSync(folder));
   return new Promise((resolve, reject) => {
-    let said = "";
+    let errorText = "";
     const timer = setTimeout(() => child.kill("SIGKILL"), LIMIT_MS);
     stderr.on("data", (bytes: Buffer) => {
-      said = `${said}${bytes}`.slice(0, 500);
+      errorText = `${errorText}${bytes}`.slice(0, 500);
     });
     stdout.once("data", () => {
       clearTimeout(timer);
@@ -75,6 +74,6 @@ export function openDoor({ host, port, pid, dir }: NetworkEntry): Promise<Networ
       reject(new Error(`no process can enter the network of process ${pid}: ${why}`));
     };
     child.once("error", (error) => failed(error.message));
-    child.once("close", (code) => failed(said.trim() || `exit ${code}`));
+    child.once("close", (code) => failed(errorText.trim() || `exit ${code}`));
   });
 }

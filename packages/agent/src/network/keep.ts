@@ -7,7 +7,7 @@ import type { NetworkDriver, NetworkPlace } from "./driver.ts";
 
 interface KeepOptions {
   readonly driver: Pick<NetworkDriver, "kind" | "keep">;
-  /** Of the attempts that run here. */
+  /** Networks of the running attempts. */
   readonly places: () => readonly NetworkPlace[];
   readonly after: After;
   readonly log: Logger;

@@ -6,19 +6,18 @@
 // further endpoint, the data gateway, through a process outside; exposed ports of a service are reached at the node
 // through a process inside.
 
-import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { parseGateway } from "@lattice/core";
+import { execFile, HELPER_ENVIRONMENT } from "../base/programs.ts";
 import { quoted } from "../base/shell-text.ts";
+import { makeOwnFolder } from "../files/own-tree.ts";
 import { type NetworkDriver, type NetworkPlace, namesOf } from "./driver.ts";
 import { describeWay, missingWays, openWay, type Way } from "./gateway/start.ts";
 
-const run = promisify(execFile);
-/** A namespace is made in milliseconds; what takes longer hangs. */
+/** A namespace is created in milliseconds; a longer wait means that it hangs. */
 const LIMIT_MS = 10_000;
 
 interface LinuxNetworkOptions {
@@ -38,8 +37,8 @@ export function linuxDriver({ nodeId, dataDir, uplink, usersDir = USERS_DIR }: L
   /** The file name that earlier agents used, without the data folder. */
   const earlierUserOf = (key: string): string => `${nodeId}.${key}`;
   const locked = async (script: string): Promise<void> => {
-    await mkdir(usersDir, { recursive: true, mode: 0o755 });
-    await run("flock", [join(usersDir, "lock"), "/bin/sh", "-ec", script], { timeout: LIMIT_MS });
+    await makeOwnFolder(usersDir, 0o755);
+    await run("flock", [join(usersDir, "lock"), "/bin/sh", "-ec", script]);
   };
 
   async function leaveAll(of: (user: string) => boolean): Promise<void> {
@@ -73,9 +72,9 @@ export function linuxDriver({ nodeId, dataDir, uplink, usersDir = USERS_DIR }: L
       };
     },
     async keep(place) {
-      const gone = await missingWays(waysOf(place));
-      for (const way of gone) await openWay(way);
-      return gone.map(describeWay);
+      const missing = await missingWays(waysOf(place));
+      for (const way of missing) await openWay(way);
+      return missing.map(describeWay);
     },
     leave: (key) => leaveAll((user) => user === userOf(key) || user === earlierUserOf(key)),
     async sweep(known) {
@@ -119,7 +118,7 @@ interface Joining {
   readonly gateway: string | null;
 }
 
-/** The namespace is there or made; the user is written down last, and only in one that is whole. */
+/** Creates the namespace if needed; the user is recorded last, only in a complete namespace. */
 function joinScript({ usersDir, uplink, address, vni, user, gateway }: Joining): string {
   const name = nameOf(vni);
   const device = `lvx${vni}`;
@@ -168,3 +167,12 @@ const addressNames = (address: string, nodes: NetworkPlace["nodes"]): Record<str
   LATTICE_DOMAIN_ADDRESS: address,
   LATTICE_DOMAIN_ADDRESSES: nodes.map(addressOf).join(","),
 });
+
+/** Rejects with what the program wrote to stderr. */
+function run(program: string, words: readonly string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    execFile(program, words, { timeout: LIMIT_MS, env: HELPER_ENVIRONMENT }, (error, stdout) =>
+      error === null ? resolve(stdout) : reject(error),
+    );
+  });
+}

@@ -39,7 +39,7 @@ export interface NodeOptions {
   readonly facilities?: Facilities;
   /** Direct exchange between nodes of large launches. Default: through servers only. */
   readonly peers?: FencePeers | null;
-  /** What of its identity has changed since it began. */
+  /** Changes of its identity since the start. */
   readonly renewed?: () => Partial<NodeIdentity>;
   /** Default: the node is simulated and has no condition. */
   readonly examine?: (fresh: boolean) => Promise<pb.NodeCondition>;

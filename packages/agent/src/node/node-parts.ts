@@ -50,7 +50,7 @@ export function openNodeParts(runtime: Runtime, options: NodeOptions, hooks: Nod
   const checkpoints = attemptCheckpoints({
     ...{ log, after, now, nodeId: identity.nodeId, folder: checkpointDir ?? "" },
     target: runtime.checkpoints,
-    tell: (value) => link()?.send({ case: "checkpointProgress", value }),
+    sendProgress: (value) => link()?.send({ case: "checkpointProgress", value }),
     notice: (key, text) => openTerminals.notice(key, text),
     over: (key, checkpoint) => {
       const attempt = attempts.get(key);

@@ -131,12 +131,12 @@ class RunningNode implements AgentNode {
     };
   }
 
-  tell(value: pb.ConditionReport): void {
+  sendCondition(value: pb.ConditionReport): void {
     this.#link?.send({ case: "condition", value });
   }
 
   async stopAll(reason: string, graceMs: number, deadlineMs: number): Promise<void> {
-    // The newest first: a waiting attempt must not start because the one before it is gone.
+    // Newest first: a waiting attempt must not start because an earlier one has ended.
     for (const key of [...this.#live.keys()].reverse()) this.#on(key, { kind: "stop", graceMs, reason });
     const none = new Promise<void>((resolve) => {
       if (this.#live.size === 0) resolve();
@@ -233,7 +233,7 @@ class RunningNode implements AgentNode {
       log.info({ attempt: key, state: kind }, "recovered an attempt of an earlier agent");
       this.#take(key, first);
     }
-    // Usually immediate; then the first Hello already lists which attempts have ended.
+    // Usually immediate, so that the first Hello lists ended attempts.
     const settled = Promise.all([this.#sweep(runtime, new Set(found.keys())), this.#work.settled()]);
     await within(this.#after, RECOVERY_WAIT_MS, settled);
   }

@@ -13,9 +13,9 @@ export interface PendingWrites {
   /** Replaces an older record of its kind. Returns whether one of that kind was already pending. */
   add(key: string, effect: RecordEffect): boolean;
   pending(key: string): readonly RecordEffect[];
-  /** One of this kind is on disk. */
+  /** A record of this kind is on disk. */
   written(key: string, kind: RecordEffect["kind"]): void;
-  /** Nothing of this attempt needs to be written any more. */
+  /** Drops the pending records of an attempt. */
   drop(key: string): void;
   close(): void;
 }

@@ -6,7 +6,7 @@ import { parseAllocationId } from "@lattice/core";
 import { pb } from "@lattice/wire";
 import type { Logger } from "pino";
 import type { AttemptCheckpoints } from "../checkpoint/attempt-checkpoints.ts";
-import { answerAsked, type ImageQuestionHost } from "../images/answer.ts";
+import { answerQuery, type ImageQuestionHost } from "../images/answer.ts";
 import { type AttemptEvent, attemptKey, isExclusive } from "../lifecycle/attempt.ts";
 import type { Link } from "../link/link.ts";
 import type { ReportBuffer } from "../link/reports.ts";
@@ -56,7 +56,7 @@ export function takeOrders(node: OrderedNode): TakeOrder {
     });
   }
 
-  /** Nodes without files of their own have nothing to remove. */
+  /** Simulated nodes have no files to remove. */
   async function clearCheckpoints({ allocationId, clear }: pb.ClearCheckpoints): Promise<void> {
     const note = async () => clear !== undefined && ((await node.clear?.(allocationId, clear)) ?? true);
     const accepted = await note().catch((error: Error) => {
@@ -69,7 +69,7 @@ export function takeOrders(node: OrderedNode): TakeOrder {
     send({ case: "clearAnswer", value: create(pb.ClearAnswerSchema, { allocationId, accepted }) });
   }
 
-  /** Keys become folder names: what is no id goes no further. */
+  /** Keys become directory names, so invalid ids are dropped. */
   function withKey(of: { allocationId: string; attempt: number }, act: (key: string) => void): void {
     if (parseAllocationId(of.allocationId) === null) {
       log.error({ allocation: of.allocationId.slice(0, 64) }, "order ignored: malformed allocation id");
@@ -112,7 +112,7 @@ export function takeOrders(node: OrderedNode): TakeOrder {
       case "closeLogs":
         return logSources.streams.close(message.value.streamId);
       case "imageRequest":
-        return void answerAsked(node.images, message.value).then((value) => send({ case: "imageAnswer", value }));
+        return void answerQuery(node.images, message.value).then((value) => send({ case: "imageAnswer", value }));
       case "startTasks":
         return withKey(message.value, (key) => void tasks?.start(key, message.value, client));
       default:

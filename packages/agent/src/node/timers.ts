@@ -4,7 +4,7 @@
 import { type After, systemAfter } from "../base/after.ts";
 import type { TimerName } from "../lifecycle/attempt.ts";
 
-const LONGEST_WAIT_MS = 2 ** 30;
+const MAX_WAIT_MS = 2 ** 30;
 
 export interface AttemptTimers {
   /** Replaces the timer of that name. */
@@ -18,14 +18,14 @@ export function attemptTimers(
   fired: (key: string, name: TimerName) => void,
   after: After = systemAfter,
 ): AttemptTimers {
-  /** How to cancel each of them. */
+  /** The cancel function of each timer. */
   const armed = new Map<string, Map<TimerName, () => void>>();
 
   function arm(key: string, name: TimerName, atMs: number): void {
     const timers = armed.get(key) ?? new Map<TimerName, () => void>();
     armed.set(key, timers);
     timers.get(name)?.();
-    const wait = Math.max(0, Math.min(atMs - now(), LONGEST_WAIT_MS));
+    const wait = Math.max(0, Math.min(atMs - now(), MAX_WAIT_MS));
     const cancel = after(wait, () => {
       timers.delete(name);
       if (now() < atMs) arm(key, name, atMs);

@@ -5,7 +5,7 @@ import { type Command, InvalidArgumentError } from "commander";
 export interface DataOptions {
   /** Source of home folders for jobs with default data, with placeholders; empty when homes are on the node. */
   readonly homeSource: string;
-  /** What nfs:// and s3:// sources of jobs may begin with, with placeholders. */
+  /** Allowed prefixes of nfs:// and s3:// sources, with placeholders. */
   readonly mountAllow: readonly string[];
   /** The object store of s3:// mounts; empty for Amazon's. */
   readonly s3Url: string;

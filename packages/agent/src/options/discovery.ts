@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { FINGERPRINT_EVERY_MS, LOOK_EVERY_MS } from "../condition/condition.ts";
 import { positive } from "./values.ts";
 
-/** How the node is looked at, and how often. */
+/** Options of the hardware survey. */
 export interface DiscoveryOptions {
   /** Path of NVML; empty to search for it, "none" to skip it. */
   readonly nvml: string;
@@ -46,5 +46,5 @@ export function withDiscovery(command: Command): Command {
     .option("--rocm-smi <path>", "AMD's management program, or none (default: wherever it is)", "")
     .option("--base-image <digest>", "of the image this node was booted from; part of its fingerprint", "")
     .option("--conformance-interval <seconds>", "how often the fingerprint is taken", positive, 6 * 3600)
-    .option("--health-interval <seconds>", "how often the node is looked at for faults", positive, 60);
+    .option("--health-interval <seconds>", "interval of the check for faults", positive, 60);
 }

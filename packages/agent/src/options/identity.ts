@@ -10,7 +10,7 @@ export interface IdentityFlags {
 
 interface ShownIdentity {
   readonly identity: IdentityOptions;
-  /** Servers were named with https:// and no authority of their own. */
+  /** Servers have https:// URLs and no configured authority. */
   readonly secure: boolean;
 }
 

@@ -22,10 +22,10 @@ export interface AgentOptions {
   readonly dataDir: string;
   /** Empty for agent-state.json in the data folder. */
   readonly stateFile: string;
-  /** From LATTICE_AGENT_TOKEN; undefined where servers ask for none. */
+  /** From LATTICE_AGENT_TOKEN; undefined when servers need none. */
   readonly token: string | undefined;
   readonly identity: IdentityOptions;
-  /** Servers were named with https:// and no authority of their own. */
+  /** Servers have https:// URLs and no configured authority. */
   readonly secure: boolean;
   readonly logLevel: string;
   /** host:port on which other agents reach this one; port 0 for any, empty for none. */
@@ -147,7 +147,7 @@ interface Flags extends SoftwareFlags, DiscoveryFlags, IdentityFlags {
   hollowGroupSize: number;
 }
 
-/** Every flag there is. */
+/** Defines all flags. */
 export const commandLine = (version: string, userMapping: string | undefined): Command =>
   withSoftware(withDiscovery(basicCommandLine(version)), userMapping);
 
@@ -173,8 +173,8 @@ function basicCommandLine(version: string): Command {
     )
     .option("--data-dir <path>", "where attempts and their logs are kept", "/var/lib/lattice/agent")
     .option("--state-file <path>", "which attempts have processes here (default: in the data directory)", "")
-    .option("--cpu-cores <n>", "instead of what is discovered", whole(1, 1_000_000))
-    .option("--memory-gb <n>", "instead of what is discovered", positive)
+    .option("--cpu-cores <n>", "overrides discovery", whole(1, 1_000_000))
+    .option("--memory-gb <n>", "overrides discovery", positive)
     .option("--gpu-count <n>", "number of GPUs", whole(0, 1_000))
     .option("--gpu-type <name>", "type of the GPUs")
     .option("--cxl-memory-gb <n>", "memory behind CXL expanders, beyond --memory-gb", positive)

@@ -30,7 +30,7 @@ export interface SoftwareOptions extends DataOptions {
   readonly unifiedMemory: boolean;
   /** The library that clears GPUs: a path, "none", or empty to search for it. */
   readonly cudaLibrary: string;
-  /** How attempts are kept in their network domains. */
+  /** The driver of network domains. */
   readonly network: "none" | "linux";
   /** The device over which domains reach other nodes; empty when they do not. */
   readonly networkUplink: string;
@@ -124,7 +124,7 @@ function mapping(text: string): UserMapping {
   return parsed;
 }
 
-/** The same steps, stretched over the requested time. */
+/** The default steps, scaled to the requested time. */
 function fullPauses(seconds: number): readonly number[] {
   const usual = FULL_PAUSES_MS.reduce((sum, ms) => sum + ms, 0);
   return FULL_PAUSES_MS.map((ms) => Math.round((ms * seconds * 1000) / usual));

@@ -1,13 +1,13 @@
 // One liveness probe of a service: a TCP connection, or a GET with a good status. Every other answer is a failure with
 // its reason. A service in its own network namespace is probed from inside it, by another process.
 
-import { execFile } from "node:child_process";
 import { request } from "node:http";
 import { connect } from "node:net";
 import type { pb } from "@lattice/wire";
+import { execFile, HELPER_ENVIRONMENT } from "../base/programs.ts";
 import { hasOwnNetwork } from "../network/inside.ts";
 
-/** Where a node's own services answer. */
+/** The address of services in the node's network. */
 const HOST = "127.0.0.1";
 
 /**
@@ -35,18 +35,23 @@ if (kind === "tcp") {
   asked.on("error", (error) => why(error.message));
 }`;
 
-/** Of the process that asks, until it runs. */
+/** Startup time of the probing process. */
 const START_MS = 2_000;
 
 function askInside({ probeType, port, path, timeoutSecs }: pb.LivenessProbe, pid: number): Promise<string | null> {
   const kind = probeType === "http" ? "http" : "tcp";
   const words = [`--target=${pid}`, "--net", "--", process.execPath, "-e", INSIDE, kind, String(port), path];
   return new Promise((resolve) => {
-    execFile("nsenter", words, { timeout: timeoutSecs * 1000 + START_MS, killSignal: "SIGKILL" }, (error, stdout) => {
-      if (error === null) return resolve(null);
-      const late = error.killed === true ? `no answer within ${timeoutSecs} s` : "";
-      resolve(stdout || late || error.message);
-    });
+    execFile(
+      "nsenter",
+      words,
+      { timeout: timeoutSecs * 1000 + START_MS, killSignal: "SIGKILL", env: HELPER_ENVIRONMENT },
+      (error, stdout) => {
+        if (error === null) return resolve(null);
+        const late = error.killed === true ? `no answer within ${timeoutSecs} s` : "";
+        resolve(stdout || late || error.message);
+      },
+    );
   });
 }
 
@@ -74,7 +79,7 @@ function askHttp({ port, path, timeoutSecs }: pb.LivenessProbe): Promise<string 
       response.destroy();
       resolve(statusCode >= 200 && statusCode < FIRST_BAD_STATUS ? null : `it answered ${statusCode}`);
     });
-    // For the whole exchange: a server that sends a byte now and then is not well.
+    // For the whole exchange: a server that sends single bytes slowly is unhealthy.
     const late = (): void => void asked.destroy(new Error(`no answer within ${timeoutSecs} s`));
     const timer = setTimeout(late, timeoutSecs * 1000);
     asked.once("error", (error) => {

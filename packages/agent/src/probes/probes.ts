@@ -7,7 +7,7 @@ import { type After, systemAfter } from "../base/after.ts";
 import { askProbe } from "./probe.ts";
 
 export interface Probes {
-  /** From now on; once for each attempt. */
+  /** Starts the probe of an attempt; repeatable. */
   start(key: string, probe: pb.LivenessProbe): void;
   stop(key: string): void;
   /** Returns the attempts whose last probe succeeded. */
@@ -16,7 +16,7 @@ export interface Probes {
 }
 
 interface ProbesHost {
-  /** The attempt has failed its probe as often as it may. */
+  /** The probe reached its failure limit. */
   failed(key: string, message: string): void;
   readonly log: Logger;
   readonly after?: After;

@@ -4,6 +4,7 @@
 
 import type { pb } from "@lattice/wire";
 import type { Logger } from "pino";
+import type { UserFiles } from "../files/user-files.ts";
 import type { GpusBetweenUsers } from "../gpu-clear/gpu-handover.ts";
 import type { AttemptPlace, Isolation } from "../host/isolation/isolation.ts";
 import type { LimitGroups } from "../host/isolation/limit-groups.ts";
@@ -50,7 +51,7 @@ export interface Engine<Ready = unknown> {
 export interface ContainerEngine<Ready = unknown> extends Engine<Ready> {
   /** As listed in the node's capabilities; empty when the node has no engine. */
   readonly name: string;
-  /** The engine makes control groups below that of the attempt, so devices are denied only after it has started. */
+  /** The engine creates control groups below the attempt's, so devices are denied only after its start. */
   readonly createsGroups: boolean;
   /** Returns how often the kernel killed a process of the container for lack of memory. */
   oomKills(groupParent: string): number;
@@ -77,24 +78,26 @@ export interface EnginePlace {
 export interface PrologueParts {
   readonly images: Images;
   readonly engines: { readonly process: Engine; readonly container: ContainerEngine };
-  /** What of the node every container sees. */
+  /** Files of the node that every container sees. */
   readonly offered: () => Promise<readonly ContainerBind[]>;
-  /** The node, for what containers are given of it. */
+  /** The node, as the source of devices and files. */
   readonly devices: DeviceHost;
   readonly users: Users;
   readonly mapping: UserMapping;
   readonly memory: MemoryPlace;
   readonly scratch: ScratchFolders;
+  /** Every operation below a folder that a user can write. */
+  readonly files: UserFiles;
   /** Empty when allocations get no output folder. */
   readonly outputRoot: string;
   /** Source of home folders, with placeholders; empty when they are on the node. */
   readonly homeSource: string;
-  /** What may be mounted from elsewhere, and by what. */
+  /** Allowed remote sources, and the programs that mount them. */
   readonly sources: RemoteSources;
   readonly umask: string;
   readonly isRoot: boolean;
   readonly shares: NodeShares;
-  /** What there is to be shared. */
+  /** The resources to share. */
   readonly inside: () => NodeInventory;
   /** `null` when GPUs are not cleared. */
   readonly gpus: GpusBetweenUsers | null;
@@ -117,17 +120,17 @@ export interface PrologueTarget {
 export interface Prepared {
   /** Put before the command. */
   readonly before: readonly string[];
-  /** What those words begin with. */
+  /** The variables that precede the command words. */
   readonly environment: Record<string, string>;
   /** The words before the command report on a file descriptor why they could not start it. */
   readonly reportsLaunchFailure: boolean;
-  /** Where the wrapper goes before the command. */
+  /** Working directory of the wrapper before the command. */
   readonly workdir: string;
   /** The uid of the command; `null` for the agent's own user. */
   readonly uid: number | null;
   /** The words that change from the agent's user to the job's; empty when they are the same. */
   readonly writer: readonly string[];
-  /** The job's own environment, whole. */
+  /** The complete environment of the job. */
   readonly variables: Readonly<Record<string, string>>;
 }
 

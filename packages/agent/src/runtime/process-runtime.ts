@@ -2,9 +2,10 @@
 // processes of an earlier agent. The lifecycle decides what an attempt does next; this file performs it.
 
 import { existsSync, renameSync } from "node:fs";
-import { access, mkdir, rm } from "node:fs/promises";
+import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { systemAfter } from "../base/after.ts";
+import { makeOwnFolder } from "../files/own-tree.ts";
 import { cpuMsOf } from "../host/cpu-time.ts";
 import { usageOf } from "../host/usage.ts";
 import { keepNetworks } from "../network/keep.ts";
@@ -57,14 +58,14 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
     },
     kill: (key) => isolation.kill(placeOf(context, key)),
     clear: (key) => clearAttempt(context, key),
-    // Without the script: it may be running, and the start writes it.
+    // Without the script, which may be running and is written by the start.
     rememberOrder: async (key, received) => rewriteOrder(dirOf(context, key), received, bootId),
     rememberStop: async (key, stop) => writeStop(dirOf(context, key), stop),
     rememberEnd: async (key, end) => writeEnd(dirOf(context, key), end),
     archive: (key) => archiveAttempt(context, key),
     async discard(key) {
       processes.delete(key);
-      await rm(dirOf(context, key), { recursive: true, force: true });
+      await prologue.files.clear(context.attemptsDir, key);
     },
     logFile: (key, stream) => logFile(context, key, stream),
     firstProcess: (key) => firstProcess(context, key),
@@ -90,9 +91,9 @@ async function openContext(options: ProcessRuntimeOptions): Promise<RuntimeConte
   const { dataDir, prologue, isolation, listener } = options;
   const attemptsDir = join(dataDir, "attempts");
   const endedDir = join(dataDir, "ended");
-  await mkdir(attemptsDir, { recursive: true, mode: 0o711 });
-  await mkdir(endedDir, { recursive: true, mode: 0o700 });
-  await mkdir(prologue.scratch.root, { recursive: true, mode: 0o711 });
+  await makeOwnFolder(attemptsDir, 0o711);
+  await makeOwnFolder(endedDir, 0o700);
+  await makeOwnFolder(prologue.scratch.root, 0o711);
   const context: RuntimeContext = {
     ...options,
     attemptsDir,
@@ -100,7 +101,12 @@ async function openContext(options: ProcessRuntimeOptions): Promise<RuntimeConte
     processes: new Map(),
     preparing: new Map(),
     closing: new AbortController(),
-    retention: retention(endedDir, options.retention ?? RETENTION, (key) => listener.dropped(key)),
+    retention: retention({
+      folder: endedDir,
+      limits: options.retention ?? RETENTION,
+      remove: (key) => prologue.files.clear(endedDir, key),
+      dropped: (key) => listener.dropped(key),
+    }),
     watch: watchAdopted((key, exit) => void reportExit(context, key, exit)),
     warm: warmPool({
       wrapper: await writeWrapper(dataDir),
@@ -129,7 +135,7 @@ async function archiveAttempt(context: RuntimeContext, key: string): Promise<voi
     renameSync(dir, join(context.endedDir, key));
   } catch {
     // Archived before: the archived folder has the logs, the newer one has none.
-    await rm(dir, { recursive: true, force: true });
+    await context.prologue.files.clear(context.attemptsDir, key);
   }
   context.retention.added(key);
 }

@@ -1,5 +1,5 @@
-// What a node needs from the runtime of its attempts. Real processes and the simulated ones of a hollow node implement
-// it, so that link, lifecycle and reports are the same code for both.
+// The interface of a runtime of attempts. Real processes and the simulated attempts of hollow nodes implement it, so
+// that link, lifecycle and reports are the same code for both.
 
 import type { CheckpointTarget } from "../checkpoint/types.ts";
 import type { FirstProcess } from "../host/first-process.ts";
@@ -10,39 +10,39 @@ import type { AttemptRoom } from "../tasks/room.ts";
 
 export type StartResult =
   | { readonly kind: "started"; readonly atMs: number }
-  /** `stage`: making the node ready for it failed there. */
+  /** `stage`: the prologue stage that failed. */
   | { readonly kind: "not_launched"; readonly message: string; readonly stage?: string };
 
 export interface Runtime {
   /** "cgroup2", "cgroup1" or "process_group". */
   readonly isolation: string;
-  /** Every attempt found from an earlier life of this agent. Called once, before anything else. */
+  /** Returns every attempt of an earlier run of this agent. Called once, before anything else. */
   recover(): Promise<ReadonlyMap<string, RecoveredFacts>>;
-  /** Ends what belongs to none of these attempts but was left by an earlier life of this agent. */
+  /** Ends leftovers of an earlier run that belong to none of these attempts. */
   sweep(known: ReadonlySet<string>): Promise<void>;
-  /** Continues an attempt whose process is alive: its exit will be reported. */
+  /** Adopts an attempt whose process is alive: its exit will be reported. */
   adopt(key: string): void;
   start(key: string, received: ReceivedOrder): Promise<StartResult>;
-  /** Cancels a start under way: it resolves soon, launched or not. */
+  /** Cancels a start in progress: it resolves soon, launched or not. */
   interrupt(key: string): void;
-  /** SIGTERM, once for each process of the attempt. */
+  /** Sends SIGTERM once to each process of the attempt. */
   terminate(key: string): Promise<void>;
-  /** SIGKILL for everything of the attempt. */
+  /** Sends SIGKILL to all processes of the attempt. */
   kill(key: string): Promise<void>;
   /** Resolves when nothing of the attempt is left on the node. */
   clear(key: string): Promise<void>;
   rememberOrder(key: string, received: ReceivedOrder): Promise<void>;
   rememberStop(key: string, stop: Stop): Promise<void>;
   rememberEnd(key: string, end: End): Promise<void>;
-  /** The record goes, the logs stay until retention takes them. */
+  /** Removes the record; the logs stay until retention removes them. */
   archive(key: string): Promise<void>;
-  /** Drops what is on disk of an attempt that never began. */
+  /** Removes the files of an attempt that never started. */
   discard(key: string): Promise<void>;
   /** Resolves to null when there is no such log. */
   logFile(key: string, stream: "stdout" | "stderr"): Promise<string | null>;
   /** Where terminals enter a running attempt; resolves to null when it cannot be entered. */
   firstProcess(key: string): Promise<FirstProcess | null>;
-  /** Numbers of all its processes. */
+  /** Process ids of the attempt. */
   members?(key: string): Promise<readonly number[]>;
   /** Where tasks of a running attempt can start; resolves to null without such an attempt. */
   room?(key: string): Promise<AttemptRoom | null>;
@@ -52,7 +52,7 @@ export interface Runtime {
   usage?(key: string): Promise<ProcessUsage | null>;
   /** The file in which its programs may report metrics. */
   metricsFile?(key: string): string;
-  /** How its program is asked for a checkpoint; resolves to null when it takes none. */
+  /** Returns how to request a checkpoint; resolves to null without support. */
   checkpoints?(key: string): Promise<CheckpointTarget | null>;
   /** Its processes and holdings, for the state file; resolves to null without such an attempt. */
   describe?(key: string): Promise<StateEntry | null>;
@@ -79,6 +79,6 @@ export interface StateEntry {
 
 export interface RuntimeListener {
   exited(key: string, exit: Exit, atMs: number): void;
-  /** Retention has taken the last trace of an archived attempt. */
+  /** Retention has removed the last files of an archived attempt. */
   dropped(key: string): void;
 }

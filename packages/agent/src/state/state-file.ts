@@ -19,9 +19,9 @@ export interface AgentState {
 export interface StateFile {
   /** The state of an earlier agent; `null` when there is none or it is unreadable. */
   readonly before: AgentState | null;
-  /** Soon, and only once for many changes. */
+  /** Writes soon, once for many changes. */
   changed(entries: () => Promise<readonly StateEntry[]>): void;
-  /** Now, as the last thing. */
+  /** Writes now, at the end. */
   close(): Promise<void>;
 }
 
@@ -32,10 +32,10 @@ interface StateFileOptions {
   readonly after?: After;
 }
 
-/** Many attempts may begin and end in a second. */
+/** Many attempts may start and end within a second. */
 const WRITE_AFTER_MS = 200;
 
-/** Throws when the file belongs to another node: that one's processes are not this agent's to judge. */
+/** Throws when the file belongs to another node, whose processes this agent must not touch. */
 export function openStateFile({ path, of, log, after = systemAfter }: StateFileOptions): StateFile {
   const before = readState(path, log);
   if (before !== null && before.node !== of.node)

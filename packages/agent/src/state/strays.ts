@@ -18,7 +18,7 @@ interface Here {
   readonly dataDir: string;
 }
 
-/** Attempts that no folder of this agent stands for. After a boot none of their processes is left. */
+/** Returns attempts without a directory of this agent. After a reboot none of their processes is left. */
 export function straysIn(before: AgentState | null, { bootId, dataDir }: Here): readonly StateEntry[] {
   if (before === null || before.boot_id !== bootId) return [];
   const own = join(dataDir, "attempts");
@@ -29,7 +29,7 @@ export async function endStray(stray: StateEntry, log: Logger, signal: AbortSign
   log.warn({ attempt: stray.attempt, pid: stray.pid }, "killing processes of an attempt whose folder is gone");
   await emptyGroup(stray.cgroup, signal);
   const known = stray.pid !== null && (await isWrapper(stray.wrapper, stray.pid));
-  // By its session while the wrapper lives, and by the marker in the environment of its descendants.
+  // Found by session while the wrapper lives, and by the marker in the environment of its descendants.
   const place = { key: stray.wrapper, dir: stray.dir, leader: known ? stray.pid : null };
   await stop(place, { isolation: processGroup(), signal, log });
 }

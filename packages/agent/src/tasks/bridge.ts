@@ -17,14 +17,14 @@ interface BridgeOptions {
   readonly launchId: string;
   readonly nodeId: string;
   readonly socket: Socket;
-  /** Left by an earlier agent: its reports are repeated. */
+  /** Started by an earlier agent: its reports are repeated. */
   readonly found: boolean;
   /** `null` when the launch ends with the leader that started it. */
   readonly ticket: pb.LaunchTicket | null;
   /** Takes part in fences among agents; `null` when all fences go through the server. */
   readonly fence: ((done: FenceDone) => FenceMember) | null;
-  /** The shepherd and its launch are gone. `told`: it had reported its end. */
-  readonly over: (told: boolean) => void;
+  /** The shepherd and its launch are gone. `hasReportedEnd`: it had reported its end. */
+  readonly over: (hasReportedEnd: boolean) => void;
 }
 
 export interface Bridge {
@@ -86,7 +86,7 @@ export function bridge({ launchId, nodeId, socket, found, ticket, fence, over }:
     call.on("error", (error: { code?: number }) => {
       if (stream !== call) return;
       stream = null;
-      // The server has no such launch: its client is gone.
+      // The server does not know the launch: its client is gone.
       if (error.code !== status.NOT_FOUND) return openLater();
       say({ kind: "kill", reason: UNKNOWN, code: FAILED });
       say({ kind: "forgotten" });
@@ -99,7 +99,7 @@ export function bridge({ launchId, nodeId, socket, found, ticket, fence, over }:
     });
   }
 
-  /** The stream was lost, the link perhaps not. */
+  /** The stream was lost, perhaps without the link. */
   function openLater(): void {
     setTimeout(() => {
       if (client !== null) reopen(client);
@@ -112,7 +112,7 @@ export function bridge({ launchId, nodeId, socket, found, ticket, fence, over }:
     say({ kind: "again" });
   }
 
-  /** Another connection: what is left of the one before leads nowhere. */
+  /** A new connection: the remains of the old one are invalid. */
   function moveTo(to: Client): void {
     const first = client === null && !found;
     if (client !== to) {

@@ -1,10 +1,10 @@
-// What this node provides to tasks, determined once at start: a mount namespace with its own /dev/shm, the network for
-// libfabric, and the library that keeps old MPICH from hanging in MPI_Finalize. Each is tested.
+// The facilities for tasks on this node, detected and tested once at start: a mount namespace with its own /dev/shm,
+// the network for libfabric, and the library that keeps old MPICH from hanging in MPI_Finalize.
 
-import { spawn } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { HELPER_ENVIRONMENT, spawn } from "../base/programs.ts";
 import { FINALIZE_CAPABILITY, finalizeShim } from "./finalize-shim.ts";
 import { findPmix, type PmixMeans } from "./pmix-program.ts";
 import type { NodeFabric } from "./spec.ts";
@@ -12,11 +12,11 @@ import type { NodeFabric } from "./spec.ts";
 export interface Facilities {
   readonly ownSharedMemory: boolean;
   readonly shepherdProgram: string;
-  /** Folder with the programs that a job may call, `lattice` and its kin; "" when they are not installed. */
+  /** Directory of the programs for jobs, such as `lattice`; "" when not installed. */
   readonly programs: string;
   fabric(): NodeFabric;
   readonly pmix: PmixMeans;
-  /** For the node's own. */
+  /** For processes of the node itself. */
   readonly capabilities: readonly string[];
 }
 
@@ -55,6 +55,7 @@ function mayMountSharedMemory(): Promise<boolean> {
     const child = spawn("unshare", ["--mount", "--propagation", "slave", "--", "/bin/sh", "-c", TRY], {
       stdio: "ignore",
       timeout: TRY_TIMEOUT_MS,
+      env: HELPER_ENVIRONMENT,
     });
     child.once("error", () => resolve(false));
     child.once("exit", (code) => resolve(code === 0));
@@ -70,7 +71,7 @@ function shepherdProgram(): string {
 
 const SHEPHERD = "lattice-shepherd.js";
 
-/** Where this agent was installed together with the other programs. */
+/** Directory of an installation with the other programs. */
 export function programFolder(): string {
   const here = dirname(fileURLToPath(import.meta.url));
   for (let folder = here; folder !== dirname(folder); folder = dirname(folder)) {

@@ -2,16 +2,17 @@
 // needs it to answer over the network. A small library, preloaded into ranks, lets UCX progress during that read. It
 // is built with the agent, or compiled once on the node; without either the node lacks the capability.
 
-import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
-import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { builtBeside, keptIn, nativeSource, openFolder, settle } from "./native-parts.ts";
+import { builtBeside } from "../base/built-beside.ts";
+import { HELPER_ENVIRONMENT, spawn } from "../base/programs.ts";
+import { removeOwn } from "../files/own-tree.ts";
+import { keptIn, nativeSource, openFolder, settle } from "./native-parts.ts";
 
 const NAME = "lattice-mpi-finalize";
 
-/** What a node has that can give it to ranks. */
+/** The source of the library on this node. */
 export const FINALIZE_CAPABILITY = "mpi-finalize";
 
 /** Resolves to null when the library was not built and cannot be compiled. */
@@ -32,7 +33,7 @@ async function compile(dataDir: string): Promise<string | null> {
   const made = `${library}.${process.pid}`;
   const flags = ["-O2", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o", made];
   if (!(await run("cc", [...flags, source, "-ldl"]))) {
-    await rm(made, { force: true });
+    await removeOwn(made);
     return null;
   }
   return settle(made, library);
@@ -42,7 +43,7 @@ const COMPILE_TIMEOUT_MS = 30_000;
 
 function run(program: string, args: readonly string[]): Promise<boolean> {
   return new Promise((resolve) => {
-    const child = spawn(program, args, { stdio: "ignore", timeout: COMPILE_TIMEOUT_MS });
+    const child = spawn(program, args, { stdio: "ignore", timeout: COMPILE_TIMEOUT_MS, env: HELPER_ENVIRONMENT });
     child.once("error", () => resolve(false));
     child.once("exit", (code) => resolve(code === 0));
   });

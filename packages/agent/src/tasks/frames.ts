@@ -10,16 +10,16 @@ export interface ShepherdSpec {
   readonly firstRank: number;
   readonly tasks: number;
   readonly mapping: string;
-  /** More than one node takes part: fences go through the agent. */
+  /** Several nodes take part: fences go through the agent. */
   readonly spread: boolean;
   readonly pmi: boolean;
   /** Served by a helper; `null` when not requested. */
   readonly pmix: PmixSpec | null;
   readonly command: readonly string[];
   readonly workdir: string;
-  /** In octal digits; "": the shepherd's own. */
+  /** In octal digits; "" for the shepherd's own. */
   readonly umask: string;
-  /** The files of the attempt are not the node's: paths mean something else there. */
+  /** The attempt has its own file system, so its paths differ from the node's. */
   readonly ownFiles: boolean;
   /** Variables of every rank; the shepherd adds the ones that differ. */
   readonly environment: Readonly<Record<string, string>>;
@@ -28,7 +28,7 @@ export interface ShepherdSpec {
   readonly pty: { readonly rows: number; readonly columns: number } | null;
   readonly input: boolean;
   readonly fenceTimeoutMs: number;
-  /** Library to load into ranks that speak PMI, or "". */
+  /** Library to preload into ranks that use PMI, or "". */
   readonly preload: string;
 }
 
@@ -40,7 +40,7 @@ export interface PmixSpec {
   /** For its files, which ranks must be able to reach; ends with XXXXXX. */
   readonly folder: string;
   readonly nodes: readonly { readonly node: string; readonly firstRank: number; readonly tasks: number }[];
-  /** This node among them. */
+  /** Index of this node. */
   readonly place: number;
 }
 
@@ -71,7 +71,7 @@ export type ShepherdOrder =
   /** The server did not receive the latest reports. */
   | { readonly kind: "again" }
   | { readonly kind: "fence_done"; readonly number: number; readonly entries: readonly PmiEntry[] }
-  /** How many bytes of input came before the next. */
+  /** Offset of the next input. */
   | { readonly kind: "input_at"; readonly offset: number }
   | { readonly kind: "input"; readonly data: Uint8Array; readonly end: boolean }
   /** Size of the terminal, before the input that follows. */
@@ -120,7 +120,7 @@ interface ShepherdFrame {
   readonly body: Buffer;
 }
 
-/** Gathers bytes and calls back for every whole frame. */
+/** Collects bytes and calls back for every complete frame. */
 export function frameReader(take: (frame: ShepherdFrame) => void): (bytes: Buffer) => void {
   let parts: Buffer[] = [];
   let have = 0;

@@ -1,13 +1,14 @@
 // The launches of one node: started by order of a server, recovered after a restart of the agent, and reconnected to
 // the server when the link is back. A launch belongs to a running attempt and ends with it.
 
-import { open, readdir, rm } from "node:fs/promises";
+import { open, readdir } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import type { Client } from "@grpc/grpc-js";
 import { failed, ok, type Result } from "@lattice/core";
 import { pb } from "@lattice/wire";
 import type { Logger } from "pino";
+import { removeOwn } from "../files/own-tree.ts";
 import { runTasksCall } from "../link/service.ts";
 import { type Bridge, bridge } from "./bridge.ts";
 import type { Facilities } from "./facilities.ts";
@@ -31,17 +32,17 @@ interface LaunchesOptions {
   /** Resolves to null when the attempt is not running here. */
   readonly room: (key: string) => Promise<TaskRoom | null>;
   readonly running: (key: string) => boolean;
-  /** Numbers of all processes of the attempt. */
+  /** Process ids of the attempt. */
   readonly members: (key: string) => Promise<readonly number[]>;
 }
 
 export interface NodeLaunchTable {
   start(key: string, order: pb.StartTasks, client: Client): Promise<void>;
-  /** Takes up the shepherds that an earlier life of this agent left running. */
+  /** Adopts shepherds of an earlier run of this agent. */
   recover(key: string): Promise<void>;
   /** The link is back. */
   connected(client: Client): void;
-  /** Nothing of the attempt runs any more. */
+  /** The attempt has ended. */
   ended(key: string): void;
   readonly size: number;
   close(): void;
@@ -50,7 +51,7 @@ export interface NodeLaunchTable {
 /** Each costs a process and its ranks. */
 const MAX_LAUNCHES = 64;
 
-/** Well within what the server waits for an answer. */
+/** Shorter than the server's timeout. */
 const ROOM_WITHIN_MS = 10_000;
 const LOOK_EVERY_MS = 50;
 
@@ -98,7 +99,7 @@ class NodeLaunches implements NodeLaunchTable {
       const dir = join(folder, name);
       const socket = await reach(dir);
       if (socket === null) {
-        await rm(dir, { recursive: true, force: true });
+        await removeOwn(dir);
         continue;
       }
       this.#options.log.info({ attempt: key, launch: name }, "recovered a launch of an earlier agent");
@@ -126,7 +127,7 @@ class NodeLaunches implements NodeLaunchTable {
 
   async #tryStart(key: string, order: pb.StartTasks, client: Client): Promise<Result<void>> {
     const { facilities, running } = this.#options;
-    // It becomes the name of a folder.
+    // The id becomes a directory name.
     if (!/^[\w.-]{1,100}$/.test(order.launchId)) return failed("the launch has no proper name");
     if (this.#live.size >= MAX_LAUNCHES) return failed(`there are ${MAX_LAUNCHES} launches on this node already`);
     const room = await this.#settledRoom(key);
@@ -209,7 +210,7 @@ class NodeLaunches implements NodeLaunchTable {
 interface Joined {
   readonly key: string;
   readonly launchId: string;
-  /** Of an earlier life of the agent. */
+  /** Adopted from an earlier run of the agent. */
   readonly found: boolean;
   readonly place: pb.FencePlace | null;
   readonly ticket: pb.LaunchTicket | null;

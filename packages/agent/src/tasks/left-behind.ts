@@ -4,7 +4,7 @@
 import { readFile } from "node:fs/promises";
 import { signalEach } from "../host/isolation/isolation.ts";
 
-/** A process that forks during a look is found by the next one. */
+/** A process forked during a pass is found by the next one. */
 const LOOKS = 5;
 const PAUSE_MS = 50;
 

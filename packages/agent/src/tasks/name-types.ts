@@ -1,4 +1,4 @@
-// Questions and answers about names that programs of one attempt publish for each other, for every library.
+// Requests and replies about names that programs of one attempt publish for each other, for every library.
 
 export type PmiEntry = readonly [key: string, value: string];
 
@@ -7,9 +7,9 @@ export type NameAct = "publish" | "lookup" | "unpublish";
 export interface PmiNameQuestion {
   readonly id: number;
   readonly act: NameAct;
-  /** Values only to publish. */
+  /** Values for publishing only. */
   readonly entries: readonly PmiEntry[];
-  /** How long to wait for names that are not there yet; 0: not at all. */
+  /** How long to wait for missing names; 0 for no wait. */
   readonly waitSeconds: number;
 }
 
@@ -19,7 +19,7 @@ export interface NameReply {
   readonly found: readonly PmiEntry[];
 }
 
-/** A rank's question by PMI, answered in the version that the rank speaks. */
+/** A rank's PMI request, answered in the version of the rank. */
 export interface NameEffect {
   readonly kind: "name";
   readonly rank: number;

@@ -4,15 +4,10 @@
 
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
-import { chmod, copyFile, mkdir, rename } from "node:fs/promises";
+import { copyFile, rename } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-
-/** Returns the file next to the bundled agent or, from sources, of the last build; null when it was not built. */
-export function builtBeside(name: string): string | null {
-  const here = dirname(fileURLToPath(import.meta.url));
-  return [join(here, name), join(here, "..", "..", "dist", name)].find((path) => existsSync(path)) ?? null;
-}
+import { makeOwnFolder, setOwnMode } from "../files/own-tree.ts";
 
 /** Found at the same relative path from the bundle and from the sources. */
 export function nativeSource(folder: string, name: string): string {
@@ -27,15 +22,15 @@ export const librariesFolder = (dataDir: string): string => join(dataDir, "libra
 /** The users of jobs run and load what is there, however private the agent's own files are. */
 export async function openFolder(dataDir: string): Promise<string> {
   const folder = librariesFolder(dataDir);
-  await mkdir(folder, { recursive: true });
+  await makeOwnFolder(folder, 0o755);
   // A folder created by another user keeps its mode.
-  await chmod(folder, FOR_ALL).catch(() => undefined);
+  await setOwnMode(folder, FOR_ALL).catch(() => undefined);
   return folder;
 }
 
 /** Moves a complete file to its final name. */
 export async function settle(made: string, name: string): Promise<string> {
-  await chmod(made, FOR_ALL);
+  await setOwnMode(made, FOR_ALL);
   await rename(made, name);
   return name;
 }

@@ -4,11 +4,11 @@
 import { join } from "node:path";
 
 interface JobOffer {
-  /** Empty when the server did not state it. */
+  /** Empty when unknown. */
   readonly apiUrl: string;
-  /** Where `lattice` and its kin are, or "". */
+  /** Directory of `lattice` and the other programs, or "". */
   readonly programs: string;
-  /** Where Node is. */
+  /** Directory of Node. */
   readonly node: string;
   /** The authority of the servers' certificates, if any. */
   readonly ca?: string | undefined;
@@ -21,7 +21,7 @@ export const offeredTo = ({ apiUrl, programs, node, ca }: JobOffer): Record<stri
   PATH: [programs, node].filter((folder) => folder !== "").join(":"),
 });
 
-/** Both speak to their launcher as they would to ssh: OpenMPI up to 4 by its own settings, PRRTE, from 5 on, by its. */
+/** Both call their launcher like ssh: OpenMPI up to 4 by its own settings, PRRTE (from 5 on) by its own. */
 const launcherNames = (programs: string): Record<string, string> => {
   const launcher = join(programs, "lattice-mpi-launcher");
   return {

@@ -2,12 +2,13 @@
 // else on the node at first use, with a compiler and the headers of libpmix. The capability is listed only where it
 // works.
 
-import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { accessSync, constants, existsSync, readdirSync, readFileSync } from "node:fs";
-import { rm } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
-import { builtBeside, keptIn, nativeSource, openFolder, settle } from "./native-parts.ts";
+import { builtBeside } from "../base/built-beside.ts";
+import { HELPER_ENVIRONMENT, spawn, spawnSync } from "../base/programs.ts";
+import { removeOwn } from "../files/own-tree.ts";
+import { keptIn, nativeSource, openFolder, settle } from "./native-parts.ts";
 
 export interface PmixMeans {
   /** Why PMIx is unavailable here; `null` when it is available. */
@@ -47,7 +48,8 @@ const NOTHING_TO_DO = 2;
 const TRY_TIMEOUT_MS = 2_000;
 
 const isUsable = (program: string): boolean =>
-  spawnSync(program, [], { stdio: "ignore", timeout: TRY_TIMEOUT_MS }).status === NOTHING_TO_DO;
+  spawnSync(program, [], { stdio: "ignore", timeout: TRY_TIMEOUT_MS, env: HELPER_ENVIRONMENT }).status ===
+  NOTHING_TO_DO;
 
 function whatIsMissing(source: string, library: Library | null, compiler: string | undefined): string | null {
   if (!existsSync(source)) return "the source of its server was not installed";
@@ -103,7 +105,7 @@ async function compile({ source, library, compiler, dataDir }: Build): Promise<s
     ...[...headers, ...libraries],
   ]);
   if (problem !== null) {
-    await rm(made, { force: true });
+    await removeOwn(made);
     throw new Error(problem);
   }
   return settle(made, program);
@@ -112,14 +114,18 @@ async function compile({ source, library, compiler, dataDir }: Build): Promise<s
 /** Resolves to null on success, else to the error. */
 function run(program: string, args: readonly string[]): Promise<string | null> {
   return new Promise((resolve) => {
-    const child = spawn(program, args, { stdio: ["ignore", "ignore", "pipe"], timeout: COMPILE_TIMEOUT_MS });
-    let said = "";
-    child.stderr.on("data", (bytes: Buffer) => {
-      said += bytes.toString();
+    const child = spawn(program, args, {
+      stdio: ["ignore", "ignore", "pipe"],
+      timeout: COMPILE_TIMEOUT_MS,
+      env: HELPER_ENVIRONMENT,
+    });
+    let errorText = "";
+    child.stderr?.on("data", (bytes: Buffer) => {
+      errorText += bytes.toString();
     });
     child.once("error", (error) => resolve(error.message));
     child.once("close", (code) =>
-      resolve(code === 0 ? null : (said.split("\n")[0] ?? `the compiler ended with ${code}`)),
+      resolve(code === 0 ? null : (errorText.split("\n")[0] ?? `the compiler ended with ${code}`)),
     );
   });
 }

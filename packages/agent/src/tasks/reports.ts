@@ -55,12 +55,12 @@ export function helloMessage(
   error: string,
   ticket: pb.LaunchTicket | null = null,
 ): pb.TasksReport {
-  const told = { launchId, nodeId, error, repeats: true };
-  const value = create(pb.TasksHelloSchema, ticket === null ? told : { ...told, ticket });
+  const fields = { launchId, nodeId, error, repeats: true };
+  const value = create(pb.TasksHelloSchema, ticket === null ? fields : { ...fields, ticket });
   return create(pb.TasksReportSchema, { report: { case: "hello", value } });
 }
 
-/** In the order in which they are to be obeyed. */
+/** In order of execution. */
 export function shepherdOrders({ order }: pb.TasksOrder): readonly ShepherdOrder[] {
   if (order.case === "input") return inputOrders(order.value);
   const known = shepherdOrder(order);

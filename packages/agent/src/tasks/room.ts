@@ -16,13 +16,13 @@ export interface AttemptRoom {
 }
 
 export interface TaskRoom extends AttemptRoom {
-  /** That of the job itself. */
+  /** The environment of the job. */
   readonly environment: Readonly<Record<string, string>>;
   /** Command that enters the attempt's namespaces and becomes its user; empty when there is nothing to enter. */
   readonly prefix: readonly string[];
   /** The user it changes to; `null` when it keeps the agent's. */
   readonly owner: ProcessOwner | null;
-  /** Its files, as the agent sees them. */
+  /** Its root directory, as the agent sees it. */
   readonly root: string;
   /** Working directory of the job; "." for the one after entering. */
   readonly cwd: string;
@@ -51,5 +51,5 @@ async function enterRoom(room: AttemptRoom, first: FirstProcess): Promise<TaskRo
   return { ...room, environment, prefix, owner, umask, root, cwd: hasOwnFiles({ prefix }) ? "." : entered.cwd };
 }
 
-/** Its files are not the node's: what is there cannot be seen from here. */
+/** Its files are not the node's, so they cannot be checked from here. */
 export const hasOwnFiles = ({ prefix }: Pick<TaskRoom, "prefix">): boolean => prefix.includes("--mount");

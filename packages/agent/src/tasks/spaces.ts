@@ -10,7 +10,7 @@ export interface Spaces {
    */
   find(key: string): Promise<string | null>;
   made(key: string, pid: number): void;
-  /** The attempt is over. */
+  /** The attempt has ended. */
   forget(key: string): void;
   close(): void;
 }
@@ -44,7 +44,7 @@ export function spaces(): Spaces {
       return;
     }
     if (typeof opened !== "number") {
-      // It came to nothing: the next one makes its own.
+      // Creation failed: the next shepherd creates its own.
       known.delete(key);
       space.settle(null);
       return;

@@ -56,7 +56,7 @@ const pmixOf = (order: pb.StartTasks, room: TaskRoom, helper: string): PmixSpec 
   place: order.nodeIndex,
 });
 
-/** An image need not have what the helper needs: it stays outside, and meets its ranks where both can look. */
+/** An image may lack what the helper needs, so it runs outside and meets its ranks in a shared directory. */
 function pmixPlace({ order, prefix, owner, environment }: TaskRoom): Pick<PmixSpec, "prefix" | "folder"> {
   const { LATTICE_SCRATCH: scratch } = environment;
   if (!order.environment?.image || scratch === undefined) return { prefix, folder: "/tmp/lattice-pmix-XXXXXX" };
@@ -94,7 +94,7 @@ function sharedEnvironment(
   };
 }
 
-/** By what the job carries, its tasks are found again too; a launch cannot take it off. */
+/** The job's marker, by which its tasks are found; a launch cannot remove it. */
 export function marked({ environment }: Pick<TaskRoom, "environment">): Record<string, string> {
   const kept: Record<string, string> = {};
   for (const name of KEPT) {
@@ -106,7 +106,7 @@ export function marked({ environment }: Pick<TaskRoom, "environment">): Record<s
 
 const KEPT = ["LATTICE_ATTEMPT_DIR", "LATTICE_ATTEMPT", "LATTICE_NODE", "LATTICE_USER", "LATTICE_TENANT"] as const;
 
-/** As libfabric's CXI provider reads them. */
+/** In the format of libfabric's CXI provider. */
 const cxiNames = (cxi: pb.CxiCredentials | undefined): Record<string, string> =>
   cxi === undefined
     ? {}

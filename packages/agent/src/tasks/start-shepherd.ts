@@ -2,12 +2,12 @@
 // the kernel allows it, so that the ranks of one job on one node share memory only with each other. It learns its
 // launch later.
 
-import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import { HELPER_PATH } from "../base/executable.ts";
+import { spawn } from "../base/programs.ts";
+import { makeOwnFolder } from "../files/own-tree.ts";
 import type { TaskRoom } from "./room.ts";
 import { marked } from "./spec.ts";
 
@@ -31,14 +31,14 @@ const SOCKET_FD = 3;
 export async function startShepherd(start: ShepherdStart): Promise<StartedShepherd> {
   const { room } = start;
   const folder = join(room.dir, LAUNCHES_FOLDER);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeOwnFolder(folder, 0o700);
   const errors = openSync(join(folder, "shepherd.log"), "a", 0o600);
   try {
     const [program = "", ...args] = [...entering(start), process.execPath, start.program, folder, room.joinBy];
     const child = spawn(program, args, {
       cwd: "/",
       detached: true,
-      // It runs as root: of the job's variables it has only the markers by which its processes are found.
+      // It runs as root, so it gets only the markers of the job's environment.
       env: { PATH: HELPER_PATH, ...marked(room) },
       stdio: ["ignore", errors, errors, "pipe"],
     });
@@ -54,7 +54,7 @@ export async function startShepherd(start: ShepherdStart): Promise<StartedShephe
   }
 }
 
-/** Every step becomes the next by exec, so that the shepherd has the number that was started. */
+/** Each step execs the next, so that the shepherd has the process id of the started process. */
 function entering({ space }: ShepherdStart): readonly string[] {
   if (space === "none") return [];
   if (space !== "new") return ["nsenter", `--mount=${space.enter}`, "--"];

@@ -11,7 +11,7 @@ interface GpuLoadSource {
   readonly now: () => number;
 }
 
-/** A process is started for each look: not more often than this. */
+/** Each query starts a process, so the interval is bounded. */
 const EVERY_MS = 5_000;
 /** Heartbeats are ten seconds apart. */
 const VALID_MS = 30_000;
@@ -24,9 +24,9 @@ export function gpuLoad({ ask, now }: GpuLoadSource): GpuLoad {
   async function look(): Promise<void> {
     asking = true;
     askedAtMs = now();
-    const told = ((await ask().catch(() => null)) ?? []).filter((load) => load !== null);
+    const loads = ((await ask().catch(() => null)) ?? []).filter((load) => load !== null);
     const atMs = now();
-    last = told.length === 0 ? null : { mean: told.reduce((sum, load) => sum + load, 0) / told.length, atMs };
+    last = loads.length === 0 ? null : { mean: loads.reduce((sum, load) => sum + load, 0) / loads.length, atMs };
     asking = false;
   }
 

@@ -46,7 +46,7 @@ export function measureAttempts({ runtime, log, now, after, link, well, gpus }: 
   const samples = sampler({
     ...{ log, now, after },
     usage: async (key) => (await runtime.usage?.(key)) ?? null,
-    tell(key, values) {
+    onSample(key, values) {
       const value = create(pb.AttemptSamplesSchema, { samples: [measuresMessage(key, values)] });
       link()?.send({ case: "samples", value });
     },
@@ -55,7 +55,7 @@ export function measureAttempts({ runtime, log, now, after, link, well, gpus }: 
   return {
     start(key, order) {
       const cores = order?.limits?.cpuCores || availableParallelism();
-      // Nodes that simulate have nothing to look at.
+      // Simulated nodes have nothing to measure.
       if (runtime.usage !== undefined) samples.start(key, cores);
       if (order?.measured !== true) return;
       // On a shared node it is unknown which GPU works for which attempt.

@@ -3,7 +3,7 @@
 
 import type { Logger } from "pino";
 import { type After, systemAfter } from "../base/after.ts";
-import { readSaid } from "./said.ts";
+import { readReported } from "./reported-metrics.ts";
 
 interface MeteredAttempt {
   readonly key: string;
@@ -48,7 +48,7 @@ export function meter({ cpuMs, now, log, after = systemAfter, everyMs = EVERY_MS
   async function look(): Promise<void> {
     for (const [key, each] of watched) {
       try {
-        each.values = { ...(await processorOf(key, each)), ...gpusOf(each), ...(await readSaid(each.saidIn)) };
+        each.values = { ...(await processorOf(key, each)), ...gpusOf(each), ...(await readReported(each.saidIn)) };
       } catch (error) {
         log.debug({ attempt: key, error: String(error) }, "usage of an attempt cannot be measured");
       }

@@ -21,7 +21,7 @@ interface Sampler {
 interface SamplerHost {
   /** Resolves to null when unknown. */
   readonly usage: (key: string) => Promise<ProcessUsage | null>;
-  readonly tell: (key: string, values: Readonly<Record<string, number>>) => void;
+  readonly onSample: (key: string, values: Readonly<Record<string, number>>) => void;
   readonly now: () => number;
   readonly after: After;
   readonly log: Logger;
@@ -36,7 +36,7 @@ interface Watched {
 
 const NOTHING: ProcessUsage = { cpuMs: 0, memoryBytes: 0, io: { readBytes: 0, writtenBytes: 0 } };
 
-export function sampler({ usage, tell, now, after, log }: SamplerHost): Sampler {
+export function sampler({ usage, onSample, now, after, log }: SamplerHost): Sampler {
   const watched = new Map<string, Watched>();
 
   async function sample(key: string, each: Watched): Promise<void> {
@@ -44,7 +44,7 @@ export function sampler({ usage, tell, now, after, log }: SamplerHost): Sampler 
     if (found === null || watched.get(key) !== each) return;
     const { last } = each;
     each.last = { atMs: now(), usage: found };
-    if (each.last.atMs > last.atMs) tell(key, between(last, each.last, each.cores));
+    if (each.last.atMs > last.atMs) onSample(key, between(last, each.last, each.cores));
   }
 
   function plan(key: string, each: Watched): void {

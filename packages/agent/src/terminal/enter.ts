@@ -1,5 +1,5 @@
-// How a terminal enters an attempt: the namespaces of its first process, its user, its folder and its environment, all
-// read from that process, so that every runtime is handled alike. Namespaces shared with the agent are not entered.
+// Determines how a terminal enters an attempt: the namespaces, user, directory and environment of its first process, so
+// that every runtime is handled alike. Namespaces shared with the agent are not entered.
 
 import { access, constants, readFile, readlink } from "node:fs/promises";
 import { enterProgram, nativeWords } from "./native-enter.ts";
@@ -8,14 +8,14 @@ import { groupWords, ownerOf, type ProcessOwner } from "./owner.ts";
 interface Entered {
   /** Words that enter its namespaces and become its user; empty when there is nothing to enter. */
   readonly prefix: readonly string[];
-  /** What is run there. */
+  /** The command to run. */
   readonly shell: readonly string[];
-  /** Its user, when that is another than the agent's. */
+  /** Its user, if different from the agent's. */
   readonly owner: ProcessOwner | null;
   readonly environment: Readonly<Record<string, string>>;
   /** Path on the node, for entering without a mount namespace. */
   readonly cwd: string;
-  /** In octal digits; "": not known. */
+  /** In octal digits; "" when unknown. */
   readonly umask: string;
 }
 
@@ -24,7 +24,7 @@ interface EnterRequest {
   readonly pid: number;
   /** Its environment. Default: read from the process. */
   readonly variables?: Readonly<Record<string, string>> | null;
-  /** For /bin/sh -c; "": the user's shell. */
+  /** For /bin/sh -c; "" for the user's shell. */
   readonly line: string;
   readonly term: string;
   /** Where the seccomp filters of its processes are kept. */
@@ -41,7 +41,7 @@ export async function enter({ pid, variables: known, line, term, filters }: Ente
   if (environ === null || cwd === null) return null;
   const spaces = await foreignNamespaces(pid);
   const inside = spaces.includes("mnt");
-  // In a user namespace its root is the way in.
+  // In a user namespace, it is entered as the namespace's root.
   const owner = spaces.includes("user") ? null : ownerOf(status);
   const variables = known ?? parseEnviron(environ);
   const shell = line === "" && !inside ? [await firstShell(variables.SHELL)] : ["/bin/sh", "-c", line || OWN_SHELL];
@@ -75,7 +75,7 @@ async function prefixOf({ pid, status, spaces, owner, filters }: Way): Promise<r
     ...(owner === null ? [] : [`--setuid=${owner.uid}`]),
   ];
   if (entering.length === 0) return [];
-  // What may not gain rights inside may not do so by a terminal either. nsenter would drop all other groups.
+  // A terminal must not gain rights that the processes inside cannot. nsenter would drop all other groups.
   const privileges = [
     ...(/^NoNewPrivs:\s+1/m.test(status) ? ["--no-new-privs"] : []),
     ...(owner === null ? [] : groupWords(owner)),
@@ -86,10 +86,10 @@ async function prefixOf({ pid, status, spaces, owner, filters }: Way): Promise<r
 
 const DEFAULT_TERM = "xterm-256color";
 
-/** The one that the environment names, or the best there is; what a container lacks is passed over. */
+/** The shell named by the environment, or the best one available in the container. */
 const OWN_SHELL = 'for shell in "$SHELL" /bin/bash /bin/sh; do [ -x "$shell" ] && exec "$shell"; done; exec /bin/sh';
 
-/** The same, where the node's own files are what the attempt sees. */
+/** The same for attempts that use the node's files. */
 async function firstShell(wanted: string | undefined): Promise<string> {
   for (const shell of [wanted ?? "", "/bin/bash"]) {
     const runs = await access(shell, constants.X_OK).then(

@@ -6,7 +6,7 @@ interface IdleWatch {
   close(): void;
 }
 
-/** Typing only marks the time; the timer looks at it this often at most. */
+/** Input only records the time; the timer checks it at most this often. */
 const LOOKS_PER_SILENCE = 10;
 
 export function idleWatch(
@@ -16,11 +16,11 @@ export function idleWatch(
 ): IdleWatch {
   if (idleMs <= 0) return { typed: () => undefined, close: () => undefined };
   let lastMs = performance.now();
-  let told = false;
+  let hasWarned = false;
   const look = (): void => {
     const silentMs = performance.now() - lastMs;
-    if (silentMs < idleMs || told) return;
-    told = true;
+    if (silentMs < idleMs || hasWarned) return;
+    hasWarned = true;
     const left = walltimeLeftMs();
     const walltime = left === null ? "There is no walltime." : `Walltime remaining: ${spanText(left)}.`;
     notice(`Warning: session idle for ${spanText(silentMs)}. ${walltime}`);
@@ -30,7 +30,7 @@ export function idleWatch(
   return {
     typed() {
       lastMs = performance.now();
-      told = false;
+      hasWarned = false;
     },
     close: () => clearInterval(timer),
   };

@@ -2,16 +2,16 @@
 // the parent-death signal, and applies the seccomp filters of the attempt's processes, which are read once and kept in
 // the attempt's folder. Built where a compiler was available.
 
-import { execFile } from "node:child_process";
 import { existsSync, readFileSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { HELPER_PATH } from "../base/executable.ts";
+import { execFile } from "../base/programs.ts";
 import type { ProcessOwner } from "./owner.ts";
 
 interface NativeEntry {
   readonly pid: number;
-  /** Of that process, from /proc. */
+  /** The status of that process, from /proc. */
   readonly status: string;
   /** Flags of namespaces. */
   readonly spaces: readonly string[];
@@ -48,7 +48,7 @@ export async function nativeWords(program: string, entry: NativeEntry): Promise<
   ];
 }
 
-/** Older kernels report only that there are some. */
+/** Older kernels report only whether there are filters. */
 function filterCount(status: string): number {
   const counted = /^Seccomp_filters:\s+(\d+)/m.exec(status)?.[1];
   return counted === undefined ? Number(/^Seccomp:\s+2/m.test(status)) : Number(counted);
@@ -64,7 +64,7 @@ function saveFilters(program: string, pid: number, file: string): Promise<void> 
   return new Promise((resolve, reject) => {
     execFile(program, [`--target=${pid}`, `--save-filters=${partial}`], how, (error, _out, errors) => {
       if (error !== null) return reject(new Error(errors.trim() === "" ? error.message : errors.trim()));
-      // Moved into place whole, for concurrent entries.
+      // Moved into place atomically, for concurrent entries.
       renameSync(partial, file);
       resolve();
     });

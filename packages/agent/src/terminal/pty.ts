@@ -3,9 +3,10 @@
 // a fourth descriptor before it becomes the command, so that its size can be changed and its foreground group be
 // signalled.
 
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import type { Readable, Writable } from "node:stream";
+import { HELPER_ENVIRONMENT, spawn } from "../base/programs.ts";
 import { quotedAll } from "../base/shell-text.ts";
 
 interface PtySize {
@@ -14,13 +15,13 @@ interface PtySize {
 }
 
 interface PtyOptions {
-  /** Words; run as they are. */
+  /** Command words, executed directly. */
   readonly command: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
-  /** Files that take the program into its control groups; one to a line, or "". */
+  /** Files by which the program joins its control groups; one per line, or "". */
   readonly joinBy: string;
   readonly cwd: string;
-  /** In octal digits; "": the agent's. */
+  /** In octal digits; "" for the agent's. */
   readonly umask: string;
   readonly size: PtySize;
 }
@@ -35,15 +36,15 @@ export interface Pty {
   signal(name: NodeJS.Signals): Promise<void>;
   /** Sends SIGHUP to the session and closes the terminal; a process that ignores it continues without one. */
   hangup(): Promise<void>;
-  /** The exit code; 128 and the signal's number; -1: the terminal was taken away. Never rejects. */
+  /** The exit code, or 128 plus the signal number; -1 when the terminal was closed. Never rejects. */
   readonly exited: Promise<number>;
 }
 
-/** Rejects when there is no `script` on this machine or the command's setting cannot be entered. */
+/** Rejects without `script` on this machine, or when the attempt cannot be entered. */
 export async function openPty(options: PtyOptions): Promise<Pty> {
   const child = spawn("script", ["-q", "-e", "-c", commandLine(options), "/dev/null"], {
     cwd: options.cwd,
-    // `script` runs its command by this shell; the command itself gets its own back.
+    // `script` runs its command with this shell; the command gets its own SHELL back.
     env: { ...options.environment, SHELL: "/bin/sh" },
     stdio: ["pipe", "pipe", "ignore", "pipe"],
     detached: true,
@@ -53,30 +54,30 @@ export async function openPty(options: PtyOptions): Promise<Pty> {
   // Written after its end: the exit code is reported anyway.
   stdin.on("error", () => undefined);
   const pid = await greeting(child, child.stdio[3] as Readable);
-  let gone = false;
+  let isClosed = false;
   void exited.then(() => {
-    gone = true;
+    isClosed = true;
   });
   return {
     output,
     exited,
     write: (data) =>
       new Promise((resolve) => {
-        if (gone || stdin.write(data)) return resolve();
+        if (isClosed || stdin.write(data)) return resolve();
         stdin.once("drain", resolve);
         void exited.then(() => resolve());
       }),
     async resize({ rows, cols }) {
-      const tty = gone ? null : await terminalOf(pid);
+      const tty = isClosed ? null : await terminalOf(pid);
       if (tty !== null) await finished(spawn("stty", ["-F", tty, "rows", String(rows), "cols", String(cols)], QUIET));
     },
     async signal(name) {
-      if (gone) return;
+      if (isClosed) return;
       const group = await foregroundOf(pid);
       send(group === null ? pid : -group, name);
     },
     async hangup() {
-      if (gone) return;
+      if (isClosed) return;
       const group = await foregroundOf(pid);
       for (const target of new Set([-pid, group === null ? -pid : -group])) send(target, "SIGHUP");
       // A stopped process handles a hangup only when it continues.
@@ -88,7 +89,7 @@ export async function openPty(options: PtyOptions): Promise<Pty> {
   };
 }
 
-const QUIET = { stdio: "ignore" } as const;
+const QUIET = { stdio: "ignore", env: HELPER_ENVIRONMENT } as const;
 
 /** First its process id, then size, group and the command, without further processes. */
 const PREPARE = `echo $$ >&3
@@ -166,6 +167,6 @@ function send(target: number, signal: NodeJS.Signals): void {
   try {
     process.kill(target, signal);
   } catch {
-    // Gone meanwhile.
+    // Ended meanwhile.
   }
 }

@@ -20,7 +20,7 @@ export interface ServedTerminal {
 interface ServeOptions {
   readonly streamId: string;
   readonly started: MessageInitShape<typeof pb.AttachStartedSchema>;
-  /** 0: never warned. */
+  /** 0 disables the warning. */
   readonly idleMs: number;
   /** Walltime left of the attempt; null without a limit. */
   readonly walltimeLeftMs: () => number | null;

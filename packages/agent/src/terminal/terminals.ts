@@ -25,7 +25,7 @@ export interface Terminals {
   open(client: Client, order: pb.OpenTerminal): void;
   /** Shows a notice at all terminals of an attempt. */
   notice(key: string, text: string): void;
-  /** Takes all terminals of an attempt away. */
+  /** Closes all terminals of an attempt. */
   end(key: string, reason: string): void;
   readonly count: number;
   closeAll(): Promise<void>;

@@ -5,8 +5,8 @@ import { deferBy, judge, patienceFrom, seenAlive } from "../../src/checkpoint/pa
 
 const wanted = { number: 1, thenStop: true, timeoutMs: 1_000, maxDeferralMs: 300 };
 
-describe("patience", () => {
-  it("ends with the timeout for one that says nothing", () => {
+describe("the deadline of a checkpoint", () => {
+  it("a silent program gets the timeout only", () => {
     const patience = patienceFrom(wanted, 0);
     expect(judge(patience, wanted, 999).kind).toBe("wait");
     expect(judge(patience, wanted, 1_000)).toEqual({
@@ -15,7 +15,7 @@ describe("patience", () => {
     });
   });
 
-  it("is extended by half, once, for a program that makes progress", () => {
+  it("progress extends the deadline by half, once", () => {
     const first = judge(seenAlive(patienceFrom(wanted, 0)), wanted, 1_000);
     expect(first).toMatchObject({ kind: "wait", patience: { deadlineMs: 1_500, extended: true } });
     if (first.kind !== "wait") return;
@@ -23,7 +23,7 @@ describe("patience", () => {
     expect(judge(first.patience, wanted, 1_500)).toMatchObject({ message: expect.stringContaining("half as long") });
   });
 
-  it("grants what is asked for, up to the limit in all", () => {
+  it("a deferral is granted up to the total limit", () => {
     const once = deferBy(patienceFrom(wanted, 0), 200, wanted);
     expect(once).toMatchObject({ deadlineMs: 1_200, deferredMs: 200, alive: true });
     const twice = deferBy(once, 200, wanted);

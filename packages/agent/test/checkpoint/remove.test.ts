@@ -8,6 +8,8 @@ import pino from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createClearings } from "../../src/checkpoint/clearings.ts";
 import { removeAll, removeOlder } from "../../src/checkpoint/remove.ts";
+import { directFiles } from "../../src/files/direct-files.ts";
+import { openUserFiles } from "../../src/files/open-user-files.ts";
 
 let dir = "";
 beforeEach(() => {
@@ -24,29 +26,31 @@ function fill(folder: string, names: readonly string[]): void {
 
 test("older checkpoints are removed except the kept ones; other files stay", async () => {
   fill(dir, ["1", "2", "3", "4", "notes", "07"]);
-  expect(await removeOlder(dir, { below: 4, kept: [2], owner: null })).toBeNull();
+  expect(await removeOlder(dir, { below: 4, kept: [2], owner: null, files: directFiles })).toBeNull();
   expect(readdirSync(dir).sort()).toEqual(["07", "2", "4", "notes"]);
-  expect(await removeOlder(join(dir, "nowhere"), { below: 4, kept: [], owner: null })).toBeNull();
+  expect(await removeOlder(join(dir, "nowhere"), { below: 4, kept: [], owner: null, files: directFiles })).toBeNull();
 });
 
-test("all go, with the folder where it is empty then", async () => {
+test("all checkpoints are removed, and their directory when it is empty", async () => {
   const [own, shared] = [join(dir, "own"), join(dir, "shared")];
   fill(own, ["1", "2"]);
   fill(shared, ["1", "notes"]);
-  expect(await removeAll(own, null)).toBeNull();
-  expect(await removeAll(shared, null)).toBeNull();
+  expect(await removeAll(own, null, directFiles)).toBeNull();
+  expect(await removeAll(shared, null, directFiles)).toBeNull();
   expect(readdirSync(dir)).toEqual(["shared"]);
   expect(readdirSync(shared)).toEqual(["notes"]);
 });
 
-test("a user who puts a link in the way gets nothing removed that is not the user's", async () => {
+test("a symbolic link does not cause the removal of other users' files", async () => {
   const precious = join(dir, "precious");
   fill(precious, ["1"]);
   const folder = join(dir, "checkpoints");
   symlinkSync(precious, folder);
-  const unprivileged = { uid: 65_534, gid: 65_534 };
-  if (process.getuid?.() === 0) expect(await removeAll(folder, unprivileged)).toMatch(/denied|not permitted/i);
+  const unprivileged = { uid: 65_534, gid: 65_534, groups: [65_534] };
+  const files = openUserFiles(process.getuid?.() === 0);
+  if (process.getuid?.() === 0) expect(await removeAll(folder, unprivileged, files)).toMatch(/denied|not permitted/i);
   expect(existsSync(join(precious, "1", "state"))).toBe(true);
+  files.close();
 });
 
 const nothing = { tenant: "physics", project: "", user: "ada" };
@@ -55,6 +59,7 @@ function clearings(now: () => number, timers: (() => void)[]) {
   return createClearings({
     dataDir: join(dir, "agent"),
     outputRoot: join(dir, "output"),
+    files: directFiles,
     ownerOf: async (user) => {
       if (user === "gone") throw new Error("there is no user gone");
       return null;
@@ -68,7 +73,7 @@ function clearings(now: () => number, timers: (() => void)[]) {
   });
 }
 
-test("what has ended is cleared when its time has come, by the next life of the agent too", async () => {
+test("checkpoints of ended allocations are removed when due, also by a restarted agent", async () => {
   let now = 1_000;
   const timers: (() => void)[] = [];
   const folder = join(dir, "output", "physics", "default", "7", "checkpoints");

@@ -22,10 +22,11 @@ import { addressProblem } from "../../src/checkpoint/callback.ts";
 import { nodeCheckpoints } from "../../src/checkpoint/checkpoints.ts";
 import { controlFolder, makeControl, readDone, requestedNumber, writeRequest } from "../../src/checkpoint/control.ts";
 import { checkpointByDmtcp, dmtcpWords, missingDmtcp } from "../../src/checkpoint/dmtcp.ts";
-import { makeFlag, readFlag } from "../../src/checkpoint/shared-flag.ts";
+import { FLAG_FILES, flagVariables, readFlag } from "../../src/checkpoint/shared-flag.ts";
 import { storageProbe } from "../../src/checkpoint/storage-probe.ts";
 import { type CheckpointPlace, checkpointTarget } from "../../src/checkpoint/target.ts";
-import type { CheckpointProgressEvent, CheckpointResult, ProgramCheckpoint } from "../../src/checkpoint/types.ts";
+import type { CheckpointProgressEvent, NodeCheckpointResult, ProgramCheckpoint } from "../../src/checkpoint/types.ts";
+import { directFiles } from "../../src/files/direct-files.ts";
 
 const WANTED: ProgramCheckpoint = { number: 1, thenStop: false, timeoutMs: 10_000, maxDeferralMs: 5_000 };
 let dir = "";
@@ -48,6 +49,8 @@ const place = (mode: string, change: Partial<CheckpointPlace> = {}): CheckpointP
   checkpoints: join(dir, "checkpoints"),
   isFirst: true,
   owner: null,
+  path: process.env.PATH ?? "",
+  files: directFiles,
   members: async () => children.flatMap(({ pid }) => pid ?? []),
   first: async () => children[0]?.pid ?? null,
   now: Date.now,
@@ -60,7 +63,7 @@ function shell(script: string): void {
 }
 
 interface Taken {
-  readonly result: CheckpointResult;
+  readonly result: NodeCheckpointResult;
   readonly progress: readonly CheckpointProgressEvent[];
 }
 
@@ -72,7 +75,7 @@ function take(of: CheckpointPlace, wanted: ProgramCheckpoint = WANTED): Promise<
       after: systemAfter,
       now: Date.now,
       target: async () => checkpointTarget(of),
-      progress: (_, said) => progress.push(said),
+      progress: (_, output) => progress.push(output),
       over: (_, result) => resolve({ result, progress }),
     });
     checkpoints.ask("1.1", wanted);
@@ -85,41 +88,42 @@ const SAVES = `trap '. "$CONTROL/request"; mkdir -p "$CHECKPOINT_DIR"; echo 1234
   echo x >>"$CONTROL/../signals"; : >"$CONTROL/done"' USR1
 while :; do sleep 0.05; done`;
 
-describe("by a signal", () => {
-  it("finds the program, says where to write, and counts what was written", async () => {
+describe("checkpoints by signal", () => {
+  it("the program is signalled with the directory, and the written bytes are counted", async () => {
     shell(SAVES);
     expect((await take(place("signal"))).result).toEqual({ number: 1, ok: true, bytes: 6, message: "" });
     expect(readFileSync(join(dir, "checkpoints", "1", "state"), "utf8")).toBe("12345\n");
     expect(readFileSync(join(controlFolder(dir), "request"), "utf8")).toContain("CHECKPOINT_THEN=continue");
     // A restarted agent gets the same result, and the program is not asked again.
-    expect(checkpointTarget(place("signal")).word()).toMatchObject({ number: 1, ok: true });
+    expect(await checkpointTarget(place("signal")).word()).toMatchObject({ number: 1, ok: true });
     expect((await take(place("signal"))).result).toMatchObject({ number: 1, ok: true });
     expect(readFileSync(join(dir, "signals"), "utf8")).toBe("x\n");
     expect((await take(place("signal"), { ...WANTED, number: 2 })).result).toMatchObject({ number: 2, ok: true });
   });
 
-  it("has failed when the program says that it is done and nothing was written", async () => {
+  it("success without written files is a failure", async () => {
     shell(SAVES.replace("echo 12345", "echo 12345 >/dev/full; :"));
     const { result } = await take(place("signal"));
     expect(result).toMatchObject({ number: 1, ok: false, bytes: 0 });
     expect(result.message).toMatch(/nothing was written to .*checkpoints\/1$/);
-    expect(checkpointTarget(place("signal")).word()).toMatchObject({ number: 1, ok: false });
+    expect(await checkpointTarget(place("signal")).word()).toMatchObject({ number: 1, ok: false });
     // The first of the nodes looks; all write to one folder.
     const other = mkdtempSync(join(tmpdir(), "lattice-target-"));
     makeControl(other, null);
     writeRequest(controlFolder(other), WANTED, "/x");
     writeFileSync(join(controlFolder(other), "done"), "");
-    expect(checkpointTarget(place("signal", { control: controlFolder(other), isFirst: false })).word()?.ok).toBe(true);
+    const second = checkpointTarget(place("signal", { control: controlFolder(other), isFirst: false }));
+    expect((await second.word())?.ok).toBe(true);
     rmSync(other, { recursive: true, maxRetries: 9 });
   });
 
-  it("is given up for a program that catches it and does nothing, in its time", async () => {
+  it("a program that ignores the request times out", async () => {
     shell("trap : USR1; while :; do sleep 0.05; done");
     const { result } = await take(place("signal"), { ...WANTED, timeoutMs: 300 });
     expect(result).toMatchObject({ ok: false, message: "the program did not answer within 0.3 s" });
   });
 
-  it("takes a program at its word that it failed, and passes over what is about another one", () => {
+  it("a reported failure counts, and results of other checkpoints are ignored", () => {
     const control = controlFolder(dir);
     writeRequest(control, WANTED, "/x");
     expect(requestedNumber(control)).toBe(1);
@@ -130,7 +134,7 @@ describe("by a signal", () => {
     expect(readDone(control, 1)).toEqual({ ok: false, message: "no space" });
   });
 
-  it("writes through no link that a program puts in its way", () => {
+  it("the agent never writes through a symbolic link", () => {
     const control = controlFolder(dir);
     const victim = join(dir, "victim");
     writeFileSync(victim, "mine");
@@ -142,9 +146,10 @@ describe("by a signal", () => {
   });
 });
 
-describe("by shared memory", () => {
-  it("raises the flag and sees that it is done", async () => {
-    const { LATTICE_CHECKPOINT_SHM: file = "" } = makeFlag(controlFolder(dir), null);
+describe("checkpoints by shared memory", () => {
+  it("the flag is set and completion is detected", async () => {
+    makeControl(dir, null, FLAG_FILES);
+    const { LATTICE_CHECKPOINT_SHM: file = "" } = flagVariables(controlFolder(dir));
     // Python maps it as any program would.
     const script = `
 import mmap, struct, time
@@ -162,8 +167,8 @@ struct.pack_into("=I", m, 0, 0); struct.pack_into("=I", m, 4, n if stop else 99)
   });
 });
 
-describe("by a call", () => {
-  it("over HTTP hears how long, how far and that it is done, and asks again what was put off", async () => {
+describe("checkpoints by call", () => {
+  it("HTTP reports estimate, progress and completion, and a deferred request is repeated", async () => {
     let calls = 0;
     const server = createServer((request, response) => {
       request.resume();
@@ -184,7 +189,7 @@ describe("by a call", () => {
     expect(calls).toBe(2);
   });
 
-  it("gets into a network of its own, by HTTP and by gRPC, and leaves nothing behind", async () => {
+  it("a program in a network namespace is called by HTTP and gRPC, and nothing is left behind", async () => {
     const program = join(import.meta.dirname, "..", "..", "..", "..", "tests", "acceptance", "programs");
     const grpc = `exec ${process.execPath} ${join(program, "count-callback.mjs")} ${dir}/diary ${dir}/finish`;
     const answers = `require("http").createServer((q, r) => r.end(JSON.stringify({ done: 5 }))).listen(4711, "127.0.0.1")`;
@@ -205,7 +210,7 @@ describe("by a call", () => {
     await expect.poll(() => readdirSync(dir).filter((name) => name.startsWith("door-"))).toEqual([]);
   });
 
-  it("goes nowhere but to the node itself", async () => {
+  it("calls reach only the node itself", async () => {
     expect(addressProblem("127.0.0.1:80")).toBeNull();
     expect(addressProblem("unix:/run/app.sock")).toBeNull();
     expect(addressProblem("http://localhost:8080/x")).toBeNull();
@@ -220,12 +225,12 @@ describe("by a call", () => {
   });
 });
 
-describe("by DMTCP", () => {
-  it("says what is missing", () => {
+describe("checkpoints by DMTCP", () => {
+  it("a missing program is named", () => {
     expect(missingDmtcp(dir)).toBe("checkpoints by dmtcp need dmtcp_launch, which is not installed on this node");
   });
 
-  it("asks its coordinator, and puts the images where they are gone on from", async () => {
+  it("the coordinator is called, and the images are moved to the checkpoint directory", async () => {
     const bin = join(dir, "bin");
     mkdirSync(bin);
     const fresh = join(dir, "checkpoints", "dmtcp");
@@ -239,21 +244,17 @@ describe("by DMTCP", () => {
     const launch = { control: controlFolder(dir), checkpoints: join(dir, "checkpoints"), from: "" };
     expect(dmtcpWords(launch).join(" ")).toContain("dmtcp_launch --new-coordinator --coord-port 0");
     expect(dmtcpWords({ ...launch, from: "/c/3" }).join(" ")).toContain("dmtcp_restart");
-    expect(() => checkpointByDmtcp({ ...place("dmtcp"), directory: "/x", growth: () => {}, heard: () => {} })).toThrow(
-      "its DMTCP coordinator has not started",
-    );
+    expect(() =>
+      checkpointByDmtcp({ ...place("dmtcp"), directory: "/x", growth: async () => {}, heard: () => {} }),
+    ).toThrow("its DMTCP coordinator has not started");
     writeFileSync(join(controlFolder(dir), "dmtcp.port"), "4711\n");
-    const path = process.env.PATH;
-    process.env.PATH = `${bin}:${path}`;
-    const { result } = await take(place("dmtcp")).finally(() => {
-      process.env.PATH = path;
-    });
+    const { result } = await take(place("dmtcp", { path: `${bin}:${process.env.PATH}` }));
     expect(result).toMatchObject({ ok: true, bytes: 6 });
     expect(readFileSync(join(dir, "checkpoints", "1", "a.dmtcp"), "utf8")).toBe("image\n");
   });
 });
 
-it("finds out that there is nowhere to write, and that there is again", async () => {
+it("the storage probe detects failure and recovery", async () => {
   const folder = join(dir, "store");
   let needed = true;
   const probe = storageProbe({ folder, nodeId: "n1", after: systemAfter, needed: () => needed, everyMs: 10 });

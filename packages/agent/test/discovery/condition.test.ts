@@ -18,13 +18,13 @@ let r: Rig;
 
 beforeAll(async () => {
   execFileSync("gcc", ["-shared", "-fPIC", "-o", library, join(import.meta.dirname, "fake-nvml.c")]);
-  process.env.FAKE_NVML = "gpus=4";
+  process.env.NVML_FAKE = "gpus=4";
   const discovery = { ...DEFAULT_DISCOVERY, nvml: library, lookEveryMs: 200 };
   r = await rig({ options: { discovery } });
 });
 afterAll(async () => {
   await r.close();
-  delete process.env.FAKE_NVML;
+  delete process.env.NVML_FAKE;
   rmSync(folder, { recursive: true, force: true, maxRetries: 9 });
 });
 
@@ -38,7 +38,7 @@ const ask = async (fresh: boolean): Promise<pb.NodeCondition> => {
   return answer.condition;
 };
 
-it("tells its GPUs in the greeting, and all of them when asked", async () => {
+it("the Hello names the GPUs, and a request lists all of them", async () => {
   const [hello] = r.server.hellos;
   expect(hello?.capabilities).toMatchObject({ gpuCount: 4, gpuType: "H100" });
   expect(hello?.capabilities?.gpuTopology?.links).toHaveLength(6);
@@ -50,10 +50,10 @@ it("tells its GPUs in the greeting, and all of them when asked", async () => {
 });
 
 it("reports new faults on its own, and again to every server that welcomes it", async () => {
-  process.env.FAKE_NVML = "gpus=4 ecc=2";
-  const told = await found(() => r.server.conditions.find(({ faults }) => faults.length > 0));
-  expect(told.faults).toEqual(["GPU 0: 2 uncorrectable memory errors"]);
-  process.env.FAKE_NVML = "gpus=3";
+  process.env.NVML_FAKE = "gpus=4 ecc=2";
+  const reported = await found(() => r.server.conditions.find(({ faults }) => faults.length > 0));
+  expect(reported.faults).toEqual(["GPU 0: 2 uncorrectable memory errors"]);
+  process.env.NVML_FAKE = "gpus=3";
   await found(() => r.server.conditions.find(({ faults }) => faults[0] === "3 of 4 GPUs are there"));
   r.server.conditions.length = 0;
   await r.restart();
@@ -63,12 +63,12 @@ it("reports new faults on its own, and again to every server that welcomes it", 
 });
 
 it("takes a new fingerprint on request and reports the differences", async () => {
-  process.env.FAKE_NVML = "gpus=4 mig=2";
+  process.env.NVML_FAKE = "gpus=4 mig=2";
   const before = r.server.hellos.at(-1)?.conformance;
   const { gpus, conformance, faults } = await ask(true);
   expect(faults).toEqual([]);
   expect(gpus).toHaveLength(8);
   expect(conformance).not.toBe(before);
-  const told = await found(() => r.server.conditions.find((one) => one.conformance === conformance));
-  expect(told.capabilities).toMatchObject({ gpuCount: 8 });
+  const reported = await found(() => r.server.conditions.find((one) => one.conformance === conformance));
+  expect(reported.capabilities).toMatchObject({ gpuCount: 8 });
 });

@@ -1,5 +1,5 @@
 // A stand-in for NVIDIA's management library, for nodes without a GPU: as many functions as the agent calls,
-// about GPUs that are described by the variable FAKE_NVML, or by the file that it names. Words, in any order:
+// about GPUs that are described by the variable NVML_FAKE, or by the file that it names. Words, in any order:
 //   gpus=N  mig=N (slices of each GPU)  switch (NVLink by a switch)  ecc=N (errors of GPU 0)  lost (GPU 0)
 //   load=N (percent, of GPU 0; one more on each of the others)  gone (the last GPU gives no handle)  init (does not start)  hang (never answers)
 #include <stdio.h>
@@ -16,7 +16,7 @@ static device devices[64 * 8];
 
 static const char *words(void) {
   static char text[256];
-  const char *w = getenv("FAKE_NVML");
+  const char *w = getenv("NVML_FAKE");
   if (w == NULL || w[0] != '/') return w ? w : "gpus=4";
   FILE *file = fopen(w, "r");
   if (file == NULL) return "gpus=0";

@@ -19,19 +19,19 @@ beforeAll(() => {
   execFileSync("gcc", ["-shared", "-fPIC", "-o", stub, join(folder, "empty.c")]);
 });
 afterEach(() => {
-  delete process.env.FAKE_NVML;
+  delete process.env.NVML_FAKE;
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 9 }));
 
 async function ask(words: string, deadlineMs?: number): Promise<GpuInventory> {
-  process.env.FAKE_NVML = words;
+  process.env.NVML_FAKE = words;
   const found = await askNvml(library, deadlineMs);
   if (found === null) throw new Error("no driver was queried");
   return found;
 }
 
 describe("a node with NVIDIA GPUs", () => {
-  it("tells its devices and how they are linked", async () => {
+  it("devices and links are reported", async () => {
     const { driver, units, ties, faults } = await ask("gpus=4");
     expect(driver).toBe("580.159.04");
     expect(faults).toEqual([]);
@@ -55,14 +55,14 @@ describe("a node with NVIDIA GPUs", () => {
     expect(ties).toHaveLength(6);
   });
 
-  it("knows a switch, its speed, and sockets that are apart", async () => {
+  it("a switch, its speed and separate sockets are reported", async () => {
     const { ties } = await ask("gpus=8 switch");
     expect(ties.every(({ kind, bandwidthMBps }) => kind === "nvswitch" && bandwidthMBps === 18 * 26_562)).toBe(true);
     const apart = await ask("gpus=8");
     expect(apart.ties.find(({ a, b }) => a === 0 && b === 7)).toMatchObject({ kind: "pcie", far: true });
   });
 
-  it("offers slices instead of the GPUs they are cut from", async () => {
+  it("slices replace the GPUs that they are part of", async () => {
     const { units, ties } = await ask("gpus=2 mig=3");
     expect(units.map(({ index, uuid, partitioned }) => [index, uuid, partitioned])).toEqual([
       [0, "MIG-00000000-0", true],
@@ -78,7 +78,7 @@ describe("a node with NVIDIA GPUs", () => {
   });
 });
 
-describe("a driver in trouble", () => {
+describe("a faulty driver", () => {
   it.each([
     ["gpus=2 ecc=3", "GPU 0: 3 uncorrectable memory errors"],
     ["gpus=2 lost", "GPU 0: GPU is lost"],
@@ -101,9 +101,9 @@ describe("a driver in trouble", () => {
   });
 });
 
-describe("how busy its GPUs are", () => {
+describe("GPU utilization", () => {
   const load = (words: string, deadlineMs?: number) => {
-    process.env.FAKE_NVML = words;
+    process.env.NVML_FAKE = words;
     return askNvmlLoad(library, deadlineMs);
   };
 
@@ -111,7 +111,7 @@ describe("how busy its GPUs are", () => {
     expect(await load("gpus=3 load=40")).toEqual([0.4, 0.41, 0.42]);
   });
 
-  it("is not known of slices, of GPUs that are gone, of drivers in trouble, and without a library", async () => {
+  it("utilization is unknown for slices, missing GPUs and faulty drivers, and without a library", async () => {
     expect(await load("gpus=2 load=40 mig=2")).toEqual([null, null]);
     expect(await load("gpus=2 load=40 gone")).toEqual([0.4, null]);
     expect(await load("init gpus=2 load=40")).toEqual([]);

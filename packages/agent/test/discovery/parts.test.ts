@@ -43,7 +43,7 @@ describe("names", () => {
     ["", ""],
   ])("%s is a %s", (product, model) => expect(modelName(product)).toBe(model));
 
-  it("reads addresses of every length, and lists of numbers", () => {
+  it("addresses of every length and lists of numbers are parsed", () => {
     expect(pciAddress("00000000:C1:00.0")).toBe("0000:c1:00.0");
     expect(pciAddress("0001:3b:00.1")).toBe("0001:3b:00.1");
     expect(pciAddress("nonsense")).toBe("");
@@ -52,7 +52,7 @@ describe("names", () => {
 });
 
 describe("memory", () => {
-  it("has a domain for each socket, with the GPUs beside it", () => {
+  it("each socket is a domain with its GPUs", () => {
     const { topology, unified, cxlBytes } = readMemory(sysfs(keep(twoSockets()).root), four);
     expect({ unified, cxlBytes }).toEqual({ unified: false, cxlBytes: 0 });
     expect(topology?.domains).toEqual([
@@ -62,14 +62,14 @@ describe("memory", () => {
     expect(topology?.interconnects).toEqual([{ a: 0, b: 1, kind: "numa_link", bandwidthMBps: 47_619 }]);
   });
 
-  it("is not described where there is nothing to choose", () => {
+  it("a single domain has no topology", () => {
     const one = keep(machine());
     one.file("sys/devices/system/node/node0/cpulist", "0-7");
     expect(readMemory(sysfs(one.root), NO_GPUS).topology).toBeUndefined();
     expect(readMemory(sysfs(keep(machine()).root), NO_GPUS).topology).toBeUndefined();
   });
 
-  it("counts expanders apart, in a domain without cores", () => {
+  it("expanders are a separate domain without cores", () => {
     const one = keep(machine());
     one.file("sys/devices/system/node/node0/cpulist", "0-7");
     one.file("sys/devices/system/node/node0/distance", "10 30");
@@ -82,7 +82,7 @@ describe("memory", () => {
     expect(topology?.interconnects[0]?.kind).toBe("cxl_switch");
   });
 
-  it("is one where a CPU and its GPU share it", () => {
+  it("a CPU and a GPU that share memory form one domain", () => {
     const one = keep(machine());
     one.file("sys/devices/system/node/node0/cpulist", "0-71");
     one.file("sys/devices/system/node/node0/meminfo", "Node 0 MemTotal: 503316480 kB");
@@ -98,14 +98,14 @@ describe("memory", () => {
 });
 
 describe("adapters and links", () => {
-  it("are beside the GPUs behind the same bridge", () => {
+  it("an adapter is nearest to the GPUs behind the same bridge", () => {
     const fs = sysfs(keep(twoSockets()).root);
     const nics = readNics(fs);
     expect(nics.map(({ name, firmware }) => `${name} ${firmware}`)).toEqual(["mlx5_0 28.39.1002", "mlx5_1 28.39.1002"]);
     expect(nicAffinity(fs, four, nics)).toEqual({ 0: "mlx5_0", 1: "mlx5_0", 2: "mlx5_1", 3: "mlx5_1" });
   });
 
-  it("take the speed of the bus when no other is known, and half across sockets", () => {
+  it("unknown link speeds are those of the bus, halved across sockets", () => {
     const fs = sysfs(keep(twoSockets()).root);
     const ties = [
       { a: 0, b: 1, kind: "nvlink" as const, bandwidthMBps: 50_000, far: false },
@@ -119,7 +119,7 @@ describe("adapters and links", () => {
 });
 
 describe("drives", () => {
-  it("are listed with their size and firmware", () => {
+  it("drives are listed with size and firmware", () => {
     const one = keep(machine());
     one.file("sys/class/nvme/nvme0/model", "SAMSUNG MZ1\n");
     one.file("sys/class/nvme/nvme0/firmware_rev", "GDC7\n");
@@ -148,7 +148,7 @@ const ROCM = {
 };
 
 describe("AMD's tool", () => {
-  it("is understood", () => {
+  it("the output of rocm-smi is parsed", () => {
     const { driver, units, ties, faults } = parseRocm(JSON.stringify(ROCM));
     expect({ driver, faults }).toEqual({ driver: "6.10.5", faults: [] });
     expect(units[0]).toMatchObject({
@@ -161,7 +161,7 @@ describe("AMD's tool", () => {
     expect(ties).toEqual([{ a: 0, b: 1, kind: "xgmi", bandwidthMBps: 50_000, far: false }]);
   });
 
-  it("may talk nonsense, or have nothing to tell", () => {
+  it("invalid and empty output of rocm-smi is ignored", () => {
     expect(parseRocm("WARNING: no devices").faults).toHaveLength(1);
     expect(parseRocm("{}")).toEqual(NO_GPUS);
     expect(parseRocm('{"card0": {}, "system": null}').units).toHaveLength(1);
@@ -171,7 +171,7 @@ describe("AMD's tool", () => {
 describe("the fingerprint", () => {
   const facts = { gpuType: "H100", gpuCount: 4, gpus: four, nics: [], baseImage: "" };
 
-  it("changes with a version, and not with what belongs to one node alone", () => {
+  it("the fingerprint changes with versions and not with node-specific values", () => {
     const one = keep(machine());
     one.file("proc/cmdline", "root=UUID=1 quiet hugepages=16");
     one.file("sys/class/dmi/id/bios_version", "2.4");
@@ -187,14 +187,14 @@ describe("the fingerprint", () => {
     expect(fingerprint(components(fs, driver))).not.toBe(fingerprint(components(fs, facts)));
   });
 
-  it("leaves out what is said to the first program", () => {
+  it("boot parameters for init are excluded", () => {
     expect(bootParameters("quiet -- --token=abc")).toBe("quiet");
     expect(bootParameters("ip=10.0.0.1::eth0 nid=7 b=2 a=1")).toBe("a=1 b=2");
   });
 });
 
 describe("faults", () => {
-  it("are GPUs, adapters and memory that are not what they were", () => {
+  it("missing GPUs and adapters and memory errors are faults", () => {
     const one = keep(twoSockets());
     const fs = sysfs(one.root);
     const nics = readNics(fs);
@@ -204,20 +204,20 @@ describe("faults", () => {
     expect(findFaults(fs, three, nics, { units: 4, boards: 0, nics })).toEqual(["3 of 4 GPUs are there"]);
     expect(findFaults(fs, three, nics, { units: 0, boards: 4, nics })).toEqual(["3 of 4 GPUs are there"]);
     expect(findFaults(fs, four, nics.slice(1), { units: 0, boards: 4, nics })).toEqual([
-      "network adapter mlx5_0 is gone",
+      "network adapter mlx5_0 is missing",
     ]);
     one.file("sys/devices/system/edac/mc/mc0/ue_count", "2");
     expect(findFaults(fs, four, nics, NOTHING_EXPECTED)).toEqual(["2 uncorrectable errors of main memory"]);
   });
 
-  it("of AMD's GPUs are asked of the kernel", () => {
+  it("faults of AMD GPUs come from the kernel", () => {
     const one = keep(twoSockets());
     const fs = sysfs(one.root);
     one.file("sys/bus/pci/devices/0000:10:00.0/ras/umc_err_count", "ue: 1\nce: 7\n");
     const amd = inventory([unit(0, { vendor: "amd" }), unit(9, { vendor: "amd" })]);
     expect(findFaults(fs, amd, [], NOTHING_EXPECTED)).toEqual([
       "GPU 0: 1 uncorrectable memory errors",
-      "GPU 9 is gone from the bus",
+      "GPU 9 is missing on the bus",
     ]);
   });
 });

@@ -22,15 +22,15 @@ const log = pino({ level: "silent" });
 beforeAll(() => {
   execFileSync("gcc", ["-shared", "-fPIC", "-o", library, join(import.meta.dirname, "fake-cuda.c")]);
   execFileSync("gcc", ["-shared", "-fPIC", "-o", nvml, join(import.meta.dirname, "..", "discovery", "fake-nvml.c")]);
-  process.env.FAKE_CUDA_DIARY = diary;
+  process.env.CUDA_FAKE_DIARY = diary;
 });
 afterEach(() => {
   rmSync(diary, { force: true });
-  delete process.env.FAKE_CUDA;
-  delete process.env.FAKE_NVML;
+  delete process.env.CUDA_FAKE;
+  delete process.env.NVML_FAKE;
 });
 afterAll(() => {
-  delete process.env.FAKE_CUDA_DIARY;
+  delete process.env.CUDA_FAKE_DIARY;
   rmSync(folder, { recursive: true, force: true, maxRetries: 9 });
 });
 
@@ -45,31 +45,31 @@ const unit = (index: number, more: Partial<GpuUnit> = {}): GpuUnit => ({
 
 const NEVER = new AbortController().signal;
 
-test("all of the memory of a GPU is zeroed; broken ones and those of AMD cannot be", async () => {
+test("GPU memory is zeroed completely; broken and AMD GPUs are refused", async () => {
   await gpuClearing(library, log)?.(unit(1), NEVER);
   expect(cleared()).toEqual(["GPU-1 2000 of 2000"]);
   const units = [unit(0), unit(2, { fault: "it is gone" }), unit(3, { vendor: "amd" })];
   expect(units.map(isClearable)).toEqual([true, false, false]);
 });
 
-test("one that is not wanted any more is gone when it has been stopped", async () => {
-  process.env.FAKE_CUDA = "hang";
+test("a cancelled clearing leaves no process", async () => {
+  process.env.CUDA_FAKE = "hang";
   const stop = new AbortController();
   const under = gpuClearing(library, log)?.(unit(0), stop.signal);
   setTimeout(() => stop.abort(), 100);
-  await expect(under).rejects.toThrow("GPU 0 cannot be cleared: it was stopped");
-  await expect(gpuClearing(library, log)?.(unit(0), stop.signal)).rejects.toThrow("not wanted");
+  await expect(under).rejects.toThrow("GPU 0 cannot be cleared: cancelled");
+  await expect(gpuClearing(library, log)?.(unit(0), stop.signal)).rejects.toThrow("cancelled");
 });
 
 test.each([
   ["no-driver", "GPU 0 cannot be cleared: cuInit answers 100"],
   ["broken-gpu", "GPU 0 cannot be cleared: cuCtxCreate_v2 answers 719"],
 ])("a faulty driver (%s) is reported with its error", async (trouble, words) => {
-  process.env.FAKE_CUDA = trouble;
+  process.env.CUDA_FAKE = trouble;
   await expect(gpuClearing(library, log)?.(unit(0), NEVER)).rejects.toThrow(words);
 });
 
-test("without the library, or when it is not wanted, nothing is started", () => {
+test("no process starts without the library or after cancellation", () => {
   expect(gpuClearing("none", log)).toBeNull();
   const missing = gpuClearing("/no/such/libcuda.so", log);
   return expect(missing?.(unit(0), NEVER)).rejects.toThrow(/GPU 0 cannot be cleared/);
@@ -77,8 +77,8 @@ test("without the library, or when it is not wanted, nothing is started", () => 
 
 const settled = (lines: readonly string[]) => found(() => cleared().join() === lines.join() || undefined);
 
-test("an attempt's GPUs are cleared when it is gone: a share its own, one that has the node all of them", async () => {
-  process.env.FAKE_NVML = "gpus=2";
+test("the GPUs of an ended attempt are cleared: those of its share, or all of an exclusive node", async () => {
+  process.env.NVML_FAKE = "gpus=2";
   const r = await rig({
     options: {
       discovery: { ...DEFAULT_DISCOVERY, nvml },
@@ -106,8 +106,8 @@ test("an attempt's GPUs are cleared when it is gone: a share its own, one that h
   await r.close();
 });
 
-test("the next job of the same user waits for nothing, that of another begins after the clearing, also after a restart", async () => {
-  process.env.FAKE_NVML = "gpus=1";
+test("the next job of the same user does not wait; a job of another user waits for the clearing, also after a restart", async () => {
+  process.env.NVML_FAKE = "gpus=1";
   const r = await rig({
     options: {
       discovery: { ...DEFAULT_DISCOVERY, nvml },
@@ -136,7 +136,7 @@ test("the next job of the same user waits for nothing, that of another begins af
   await job("5", "ada");
   expect(cleared()).toEqual([one, one]);
   // A GPU that cannot be cleared is not given to another user.
-  process.env.FAKE_CUDA = "broken-gpu";
+  process.env.CUDA_FAKE = "broken-gpu";
   expect(await job("6", "eve")).toMatchObject({
     reason: "prologue_failed",
     message: expect.stringContaining("GPU 0 cannot be cleared: cuCtxCreate_v2 answers 719"),

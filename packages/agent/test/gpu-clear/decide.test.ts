@@ -29,7 +29,7 @@ test.each<readonly [string, LastUser, GpuUser, boolean]>([
   expect(mustClear(last, next)).toBe(expected);
 });
 
-test("the ledger outlives the agent, and is written when something changes", () => {
+test("GPU owners survive the agent and are written on change", () => {
   const path = join(folder, "gpus.json");
   const ledger = openGpuOwners(path, log);
   ledger.used(["A", "B"], who("ada"));
@@ -44,7 +44,7 @@ test("the ledger outlives the agent, and is written when something changes", () 
   expect(readFileSync(path, "utf8")).not.toBe(before);
 });
 
-test("a ledger that cannot be read means that nothing is known of any GPU until it is cleared", () => {
+test("with an unreadable file every GPU counts as used until it is cleared", () => {
   const path = join(folder, "broken.json");
   writeFileSync(path, '{"A":');
   const ledger = openGpuOwners(path, log);
@@ -80,11 +80,11 @@ function place(clear: (unit: GpuUnit, signal: AbortSignal) => Promise<void>) {
   return { gpus, pass, waiting };
 }
 
-test("a clearing that is under way is waited for by another, and stopped for the same user", async () => {
-  const told: string[] = [];
+test("another user waits for a running clearing; the same user cancels it", async () => {
+  const reported: string[] = [];
   let end = (): void => undefined;
   const { gpus, pass, waiting } = place(({ index }, signal) => {
-    told.push(`started ${index}`);
+    reported.push(`started ${index}`);
     return new Promise((resolve, reject) => {
       end = resolve;
       signal.addEventListener("abort", () => reject(new Error("stopped")));
@@ -92,32 +92,32 @@ test("a clearing that is under way is waited for by another, and stopped for the
   });
   await gpus.claim([unit(0)], who("ada"), NEVER);
   await gpus.release([unit(0)], who("ada"));
-  expect([told, waiting.size]).toEqual([[], 1]);
+  expect([reported, waiting.size]).toEqual([[], 1]);
   pass();
   // The same user again: the clearing is cancelled without a wait.
   await gpus.claim([unit(0)], who("ada"), NEVER);
-  expect(told).toEqual(["started 0"]);
+  expect(reported).toEqual(["started 0"]);
   await gpus.release([unit(0)], who("ada"));
   pass();
-  const other = gpus.claim([unit(0)], who("bob"), NEVER).then(() => told.push("bob has it"));
+  const other = gpus.claim([unit(0)], who("bob"), NEVER).then(() => reported.push("bob has it"));
   await Promise.resolve();
-  expect(told).toEqual(["started 0", "started 0"]);
+  expect(reported).toEqual(["started 0", "started 0"]);
   end();
   await other;
-  expect(told).toEqual(["started 0", "started 0", "bob has it"]);
+  expect(reported).toEqual(["started 0", "started 0", "bob has it"]);
   await gpus.close();
 });
 
 test("sensitive work ends only when its GPU is zeroed; a GPU that cannot be cleared goes to no other user", async () => {
   let broken = false;
-  const told: number[] = [];
+  const reported: number[] = [];
   const { gpus, waiting } = place(async ({ index }) => {
     if (broken) throw new Error(`GPU ${index} cannot be cleared: no`);
-    told.push(index);
+    reported.push(index);
   });
   await gpus.claim([unit(0), unit(1)], who("ada", "t", true), NEVER);
   await gpus.release([unit(0), unit(1)], who("ada", "t", true));
-  expect([told, waiting.size]).toEqual([[0, 1], 0]);
+  expect([reported, waiting.size]).toEqual([[0, 1], 0]);
   await gpus.claim([unit(0), unit(1)], who("ada"), NEVER);
   broken = true;
   await expect(gpus.claim([unit(0), unit(1)], who("bob"), NEVER)).rejects.toThrow(

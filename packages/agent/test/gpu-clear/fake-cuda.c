@@ -1,5 +1,5 @@
-// A stand-in for CUDA's driver library: one GPU with FAKE_CUDA blocks of 2 MiB, which are counted when they
-// are zeroed. Each clearing adds a line to the file FAKE_CUDA_DIARY.
+// A stand-in for CUDA's driver library: one GPU with CUDA_FAKE blocks of 2 MiB, which are counted when they
+// are zeroed. Each clearing adds a line to the file CUDA_FAKE_DIARY.
 
 #include <stdint.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 static long left, zeroed;
 
 static int says(const char *word) {
-  const char *text = getenv("FAKE_CUDA");
+  const char *text = getenv("CUDA_FAKE");
   return text != NULL && strstr(text, word) != NULL;
 }
 
@@ -30,7 +30,7 @@ int cuCtxCreate_v2(void **context, unsigned flags, int device) {
 }
 int cuCtxDestroy_v2(void *context) {
   (void)context;
-  const char *path = getenv("FAKE_CUDA_DIARY");
+  const char *path = getenv("CUDA_FAKE_DIARY");
   FILE *diary = path == NULL ? NULL : fopen(path, "a");
   if (diary == NULL) return 0;
   fprintf(diary, "%s %ld of 2000\n", getenv("CUDA_VISIBLE_DEVICES"), zeroed);

@@ -50,11 +50,11 @@ test("files come next, then a first certificate, then the token", async () => {
   expect(warned).toContain("the agent has no certificate and uses its token");
 });
 
-test("an agent that has nothing else ends with what SPIRE said", async () => {
+test("an agent without another identity fails with SPIRE's error", async () => {
   await expect(find(null, { token: false })).rejects.toThrow(/SPIRE at .*spire.sock gave no identity/);
 });
 
-test("where there is no SPIRE nothing is said of it", async () => {
+test("without SPIRE nothing is logged about it", async () => {
   const warn = vi.fn();
   const log = Object.assign(pino({ level: "silent" }), { warn });
   const options = { spireSocket: join(dir, "none.sock"), files: null, authority: null };

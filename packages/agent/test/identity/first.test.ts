@@ -10,7 +10,7 @@ import { pino } from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { FirstAnswer } from "../../src/identity/ask-first.ts";
 import { firstIdentity } from "../../src/identity/first.ts";
-import type { AskedCertificate } from "../../src/identity/renew.ts";
+import type { CertificateRequest } from "../../src/identity/renew.ts";
 
 const HOUR = 3_600_000;
 const log = pino({ level: "silent" });
@@ -24,7 +24,7 @@ beforeEach(async () => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true, maxRetries: 9 }));
 
-type Answer = (asked: AskedCertificate) => Promise<FirstAnswer>;
+type Answer = (asked: CertificateRequest) => Promise<FirstAnswer>;
 const issued =
   (name = "n1", by = authority): Answer =>
   async ({ publicKey }) => ({
@@ -55,7 +55,7 @@ async function begin(answers: readonly Answer[], nowMs = Date.now()) {
   return { files, waits, asked };
 }
 
-test("the agent asks until a server answers, with growing pauses, and keeps the key private", async () => {
+test("the agent retries with growing delays until a server answers, and keeps the key private", async () => {
   const { files, waits } = await begin([later, later, issued()]);
   expect(waits).toEqual([500, 1_000]);
   const cert = new X509Certificate(readFileSync(files?.cert ?? ""));
@@ -63,7 +63,7 @@ test("the agent asks until a server answers, with growing pauses, and keeps the 
   expect(statSync(files?.key ?? "").mode & 0o777).toBe(0o600);
 });
 
-test("after a restart it begins with what it has, and asks again only when that has ended", async () => {
+test("a restarted agent uses the stored certificate until it expires", async () => {
   const { files } = await begin([issued()]);
   expect(await begin([])).toEqual({ files, waits: [], asked: 0 });
   const afterwards = Date.now() + 2 * HOUR;
@@ -74,7 +74,7 @@ test("after a restart it begins with what it has, and asks again only when that 
   expect(await begin([later], afterwards)).toMatchObject({ files: null, waits: [] });
 });
 
-test("what is another's is not taken", async () => {
+test("a certificate for another node is rejected", async () => {
   const foreign = await makeAuthority("alps", HOUR);
   const otherKey: Answer = async () => {
     const spki = new X509Certificate(authority.cert).publicKey.export({ type: "spki", format: "der" });
@@ -85,7 +85,7 @@ test("what is another's is not taken", async () => {
   expect(asked).toBe(5);
 });
 
-test("a refusal ends it, with the reason; without an issuing server there is no certificate", async () => {
+test("a refusal is final with its reason; without an issuing server there is no certificate", async () => {
   const refused: Answer = async () => ({ kind: "refused", problem: "s1: the token is for n2" });
   await expect(begin([refused])).rejects.toThrow(/no certificate is issued to this node: s1: the token is for n2/);
   const unavailable: Answer = async () => ({ kind: "unavailable", problem: "s1: does not" });

@@ -10,7 +10,7 @@ import { pino } from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type FileIdentity, identityFromFiles } from "../../src/identity/files.ts";
 import { keptIn } from "../../src/identity/kept.ts";
-import { type AskedCertificate, keepRenewed } from "../../src/identity/renew.ts";
+import { type CertificateRequest, keepRenewed } from "../../src/identity/renew.ts";
 
 const HOUR = 3_600_000;
 const log = pino({ level: "silent" });
@@ -44,10 +44,10 @@ afterEach(() => {
   rmSync(dir, { recursive: true, force: true, maxRetries: 9 });
 });
 
-type Ask = (asked: AskedCertificate) => Promise<string>;
+type Ask = (asked: CertificateRequest) => Promise<string>;
 
 function begin(ask: Ask) {
-  const asked: AskedCertificate[] = [];
+  const asked: CertificateRequest[] = [];
   const keeping = keepRenewed({
     nodeId: "n1",
     identity,
@@ -83,7 +83,7 @@ const renewedBy =
   ({ publicKey }) =>
     certifyAgain(by, { old: new X509Certificate(identity.current().cert).raw, lifetimeMs }, publicKey);
 
-test("it asks between a half and two thirds of the life, takes the new one, and reads it again after a restart", async () => {
+test("a certificate is renewed between half and two thirds of its lifetime and kept across a restart", async () => {
   const before = serial();
   const { asked, keeping } = begin(renewedBy(authority));
   expect(asked).toHaveLength(0);
@@ -100,7 +100,7 @@ test("it asks between a half and two thirds of the life, takes the new one, and 
   again.close();
 });
 
-test("what is not its own is not taken, and it asks again", async () => {
+test("an invalid certificate is rejected and the renewal is retried", async () => {
   const before = serial();
   const foreign = await makeAuthority("alps", 1_000 * HOUR);
   const other = await issue(authority, { name: "n2", kind: "agent", site: "alps", hosts: [], lifetimeMs: 9 * HOUR });
@@ -122,7 +122,7 @@ test("what is not its own is not taken, and it asks again", async () => {
 
 const pairOf = ({ cert, key }: Pem) => ({ cert: Buffer.from(cert), key: Buffer.from(key) });
 
-test("new files from outside count, and what was kept after the old ones does not come back", async () => {
+test("new files replace the identity, and the pair kept for the old files stays unused", async () => {
   const before = serial();
   identity.take(pairOf(await given(2 * HOUR)));
   expect(serial()).not.toBe(before);
@@ -132,7 +132,7 @@ test("new files from outside count, and what was kept after the old ones does no
   expect(serial()).toBe(new X509Certificate(fresh.cert).serialNumber);
 });
 
-test("half a file, another node's pair, and one that has ended are passed over", async () => {
+test("partial files, foreign pairs and expired pairs are ignored", async () => {
   const before = serial();
   const other = await issue(authority, { name: "n2", kind: "agent", site: "alps", hosts: [], lifetimeMs: 9 * HOUR });
   const mixed = { ...pairOf(await given(HOUR)), key: Buffer.from(other.key) };

@@ -32,7 +32,7 @@ const entry = (digest: string, sizeBytes: number, more: Partial<CacheEntry> = {}
   ...more,
 });
 
-describe("making room", () => {
+describe("eviction", () => {
   test.each<[string, CacheEntry[], number, number, unknown]>([
     ["below the high mark nothing goes", [entry("a", 500)], 400, 1e9, { kind: "fits", evict: [] }],
     [
@@ -63,7 +63,7 @@ describe("making room", () => {
     expect(planEviction(entries, needed, MARKS, free)).toEqual(expected);
   });
 
-  test("never takes what is in use, and what it says fits does fit", () => {
+  test("eviction never removes images in use, and an accepted image fits", () => {
     const some = fc.array(
       fc.record({
         digest: fc.uuid(),
@@ -126,7 +126,7 @@ describe("the cache", () => {
     rmSync(folder, { recursive: true, force: true, maxRetries: 9 });
   });
 
-  test("container images count: they make room for each other, and one that finds none is not taken", async () => {
+  test("container images evict each other, and one without room is refused", async () => {
     const removed: string[] = [];
     const cache = await open({ removeContainer: async (id) => void removed.push(id) });
     const note = (digest: string, sizeBytes: number, holder: string) =>
@@ -144,7 +144,7 @@ describe("the cache", () => {
     expect(removed).toEqual(["a", "c"]);
   });
 
-  test("an image that is asked for by two names keeps both, whichever kind it is", async () => {
+  test("an image requested by two names keeps both", async () => {
     const cache = await open();
     for (const name of ["r.io/x:1", "r.io/x:latest"])
       await cache.noteContainer({ digest: "a", names: [name], sizeBytes: 10 }, "1.1");
@@ -177,7 +177,7 @@ describe("the cache", () => {
     await expect(cache.evict("d/1:v1")).rejects.toThrow("in use by 1 attempt");
   });
 
-  test("a restart believes its index; one without an index believes names, and only after a look", async () => {
+  test("a restart uses the index; without one it uses file names after verification", async () => {
     const first = await open();
     const { path, digest } = await first.acquire(await image("a/1:v1"), "job", never);
     await first.stick(digest, true);
@@ -192,7 +192,7 @@ describe("the cache", () => {
     expect(rebooted.status().images).toMatchObject([{ verified: false }]);
   });
 
-  test("an image that changed on disk is not used, but brought again", async () => {
+  test("an image that changed on disk is pulled again", async () => {
     const first = await open();
     const { path } = await first.acquire(await image("a/1:v1"), "job", never);
     const good = readFileSync(path);
@@ -204,14 +204,14 @@ describe("the cache", () => {
     expect(statSync(again.path).mtimeMs).toBeGreaterThan(1000);
   });
 
-  test("what was under way when the agent died is gone", async () => {
+  test("an interrupted pull is removed at the next start", async () => {
     await open();
     writeFileSync(join(folder, "incoming", "7"), "half");
     await open();
     expect(readdirSync(join(folder, "incoming"))).toEqual([]);
   });
 
-  test("several that want one image bring it once; one that leaves does not take it from the others", async () => {
+  test("concurrent requests share one pull, which survives the cancellation of one of them", async () => {
     const cache = await open();
     const one = await image("a/1:v1");
     let reads = 0;

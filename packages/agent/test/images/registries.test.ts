@@ -63,7 +63,7 @@ describe("an index over HTTP", () => {
     images.close();
   });
 
-  test("says what is there, and gives the bytes", async () => {
+  test("an HTTP index lists images and serves their bytes", async () => {
     const registry = openRegistry(url);
     const [one] = await registry.list(never);
     expect(one).toMatchObject({ name: "gnu/24.11:v1", signature: null });
@@ -74,7 +74,7 @@ describe("an index over HTTP", () => {
     expect(asked).toBe(before);
   });
 
-  test("an attempt that is stopped while its image is on the way ends at once", async () => {
+  test("stopping an attempt during a pull ends it at once", async () => {
     hold = true;
     const r = await rig({ options: { software: { ...DEFAULT_SOFTWARE, registry: url, cacheMinFreeBytes: 0 } } });
     r.server.run({ allocationId: "1", entrypoint: "echo never", environment: { uenv: "gnu/24.11:v1" } });
@@ -87,7 +87,7 @@ describe("an index over HTTP", () => {
     hold = false;
   });
 
-  test("one that is away is named", async () => {
+  test("an unreachable registry is named", async () => {
     await expect(openRegistry("http://127.0.0.1:1/x").list(never)).rejects.toThrow();
     await expect(openRegistry(`${url}/nowhere`).list(never)).rejects.toThrow("answered 404");
     await expect(openRegistry("/no/such/folder").list(never)).rejects.toThrow("ENOENT");
@@ -125,7 +125,7 @@ describe("an OCI registry", () => {
     images.close();
   });
 
-  test("holds the same images under their own digests", async () => {
+  test("an OCI registry serves the same images by digest", async () => {
     const registry = openRegistry(`oci+http://${containers.registry}/uenv`);
     const one = await registry.find("gnu/24.11:v1", never);
     const same = await openRegistry(images.folder).find("gnu/24.11:v1", never);
@@ -138,7 +138,7 @@ describe("an OCI registry", () => {
   });
 });
 
-describe("an OCI registry that asks who reads", () => {
+describe("an OCI registry with authentication", () => {
   let server: Server;
   let where = "";
   let wanted = "Bearer first";
@@ -189,7 +189,7 @@ describe("names and indexes", () => {
   const all = ["a/1:v1", "a/1:v2", "b/1:v1"].map((name, i) => ({
     ...{ name, digest: `sha256:${i}`, sizeBytes: 0, mount: "", views: [], description: "", signature: null },
   }));
-  test("a name without a tag is the only one, or several", () => {
+  test("a name without a tag must match exactly one image", () => {
     expect(findByName(all, "b/1")?.name).toBe("b/1:v1");
     expect(findByName(all, "a/1:v2")?.digest).toBe("sha256:1");
     expect(findByName(all, "c/1")).toBeNull();

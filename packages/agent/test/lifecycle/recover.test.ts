@@ -46,7 +46,7 @@ const table: readonly [string, Partial<RecoveredFacts>, string | null, readonly 
   ["an order cut short: nothing", { order: null, claimed: false, alive: false }, null, []],
 ];
 
-describe("what a restarted agent makes of what it finds", () => {
+describe("recovery of attempts", () => {
   test.each(table)("%s", (_name, change, kind, effects) => {
     const first = recover({ ...facts, ...change }, NOW);
     expect(first.attempt?.kind ?? null).toBe(kind);
@@ -57,7 +57,7 @@ describe("what a restarted agent makes of what it finds", () => {
     expect(recover(facts, NOW).effects).toContainEqual({ kind: "arm", timer: "walltime", atMs: 60_500 });
   });
 
-  test("those found are taken in the order they arrived, the last key is the name", () => {
+  test("attempts are recovered in order of arrival, then by key", () => {
     const arrived = (arrivedAtMs: number): RecoveredFacts => ({ ...facts, arrivedAtMs });
     const found = new Map([
       ["3.1", arrived(7)],
@@ -68,7 +68,7 @@ describe("what a restarted agent makes of what it finds", () => {
     expect(byArrival(found).map(([key]) => key)).toEqual(["4.1", "9.1", "2.2", "3.1"]);
   });
 
-  test("a grace that ran out meanwhile is over now", () => {
+  test("a grace that expired meanwhile ends at once", () => {
     expect(recover({ ...facts, stop }, NOW).effects).toContainEqual({ kind: "arm", timer: "kill", atMs: NOW });
   });
 });

@@ -157,12 +157,12 @@ describe("one step of an attempt", () => {
     expect(after.effects.map((effect) => effect.kind)).toEqual(effects);
   });
 
-  test("a stop takes over the cause from the walltime and keeps the sooner deadline", () => {
+  test("a stop replaces the walltime as cause and keeps the earlier deadline", () => {
     const after = step({ ...stopping, stop: overtime }, { ...stop, graceMs: 60_000 }, NOW);
     expect(after.attempt).toMatchObject({ stop: { cause: "stopped", killAtMs: 6_000 } });
   });
 
-  test("one that waits keeps its place when its walltime changes", () => {
+  test("a waiting attempt keeps its position when its walltime changes", () => {
     const next = { order: { ...order, walltimeSeconds: 600 }, arrivedAtMs: 99 };
     expect(step(waiting, { kind: "run", received: next, wait: true }, NOW).attempt).toMatchObject({
       received: { order: { walltimeSeconds: 600 }, arrivedAtMs: 10 },
@@ -182,7 +182,7 @@ describe("one step of an attempt", () => {
   });
 });
 
-describe("whatever happens in whatever order", () => {
+describe("any sequence of events", () => {
   const events = fc.array(
     fc.constantFrom<AttemptEvent>(
       run,
@@ -202,7 +202,7 @@ describe("whatever happens in whatever order", () => {
     { maxLength: 40 },
   );
 
-  test("one start at most, no report of running after an end, one verdict only", () => {
+  test("an attempt starts at most once, never reports running after its end, and has one verdict", () => {
     fc.assert(
       fc.property(events, (history) => {
         let attempt: AttemptState | null = null;

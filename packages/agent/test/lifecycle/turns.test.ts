@@ -26,7 +26,7 @@ const runs = (exclusive: boolean): LiveAttempt => ({ kind: "running", exclusive,
 const alone = true;
 const shared = false;
 
-describe("whose turn it is", () => {
+describe("turns of attempts", () => {
   test.each<[string, LiveAttempt[], string[]]>([
     ["no attempt waits", [runs(alone)], []],
     ["a free node goes to the first", [waits(alone), waits(alone)], ["0"]],
@@ -96,7 +96,7 @@ function eventOf(kind: AttemptEvent["kind"], of: ReceivedOrder, live: ReadonlyMa
   return kind === "started" ? { kind, atMs: 1 } : ({ kind } as AttemptEvent);
 }
 
-describe("whatever happens in whatever order", () => {
+describe("any sequence of events", () => {
   test.each([
     ["all exclusive", () => true],
     ["some shared", (key: string) => key === "1.1" || key === "3.1"],
@@ -110,7 +110,7 @@ describe("whatever happens in whatever order", () => {
     );
   });
 
-  test("when those on the node end, everyone that waits gets its turn", () => {
+  test("every waiting attempt starts when the attempts on the node end", () => {
     fc.assert(
       fc.property(moves, (history) => {
         const { live, on } = play(history, (key) => key !== "2.1");

@@ -18,7 +18,7 @@ const SERVERS = ["a:1", "b:1", "c:1"];
 const HEARTBEAT_MS = 10_000;
 
 describe(`${NODES} nodes that lose one server together`, () => {
-  test("come back spread over a fifth of the heartbeat interval, to both of the others", () => {
+  test("reconnects spread over a fifth of the heartbeat interval and over both remaining servers", () => {
     const { time, calls } = fleet();
     for (const call of calls) call.welcome();
     const lost = calls.filter((call) => call.server === "a:1");
@@ -33,7 +33,7 @@ describe(`${NODES} nodes that lose one server together`, () => {
     expect(fullestTenth(again.map((call) => call.atMs))).toBeLessThan(0.2);
   });
 
-  test("wait longer and longer while they are turned away", () => {
+  test("refused nodes wait longer each time", () => {
     const { time, calls } = fleet();
     for (const call of calls) call.welcome();
     let round = [...calls];
@@ -57,7 +57,7 @@ describe(`${NODES} nodes that lose one server together`, () => {
     [600_000, 5_000],
     [100, 20],
     [0, 1],
-  ])("with a heartbeat every %i ms they spread over %i ms", (interval, spread) =>
+  ])("with a heartbeat every %i ms reconnects spread over %i ms", (interval, spread) =>
     expect(spreadOf(interval)).toBe(spread),
   );
 });

@@ -49,7 +49,7 @@ describe("the report buffer", () => {
   });
 });
 
-test("backoff doubles to its ceiling, with half of it by chance", () => {
+test("backoff doubles up to its ceiling, half of it random", () => {
   const low = backoff({ firstMs: 100, ceilingMs: 400 }, () => 0);
   expect([low.next(), low.next(), low.next(), low.next()]).toEqual([50, 100, 200, 200]);
   low.reset();
@@ -88,7 +88,7 @@ describe("the link", () => {
     other = null;
   });
 
-  test("says hello with what it found, and beats with growing numbers", async () => {
+  test("the Hello lists found attempts, and heartbeats are numbered", async () => {
     r = await rig({ options: { hardware: { features: ["b", "a"], gpuCount: 4, gpuType: "H200", cpuCores: 12 } } });
     const { server } = r;
     await found(() => server.heartbeats.length >= 4);
@@ -105,7 +105,7 @@ describe("the link", () => {
     expect(server.heartbeats.at(-1)?.memoryAvailableGb).toBeGreaterThan(0);
   });
 
-  test("comes back after a cut, and sends again what was not acknowledged", async () => {
+  test("the link reconnects and repeats unacknowledged reports", async () => {
     r = await rig();
     const { server } = r;
     server.settings.acknowledge = false;
@@ -125,13 +125,13 @@ describe("the link", () => {
     expect(server.hellos.at(-1)?.attempts).toEqual([]);
   });
 
-  test("goes to the next server when one is away", async () => {
+  test("an unreachable server is replaced by the next", async () => {
     other = await fakeServer();
     r = await rig({ options: { servers: ["127.0.0.1:1", other.address] } });
     expect(other.connected()).toBe(1);
   });
 
-  test("a refusal is waited out", async () => {
+  test("a refused agent retries later", async () => {
     r = await rig();
     const { server, agent } = r;
     server.settings.refuse = "invalid_argument";
@@ -143,7 +143,7 @@ describe("the link", () => {
     expect(server.hellos).toHaveLength(3);
   });
 
-  test("a refusal of the server's making is tried again soon, and is no error", async () => {
+  test("a refusal caused by the server is retried soon and is no error", async () => {
     const heard: { level: string; code?: string; wait_ms?: number }[] = [];
     const log = pino(
       { level: "info", formatters: { level: (label) => ({ level: label }) } },

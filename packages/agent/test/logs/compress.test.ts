@@ -25,12 +25,12 @@ test.each([
   [0, 1],
   [4_097, 1_000_003],
   [bytes.length - 5, bytes.length],
-])("by the program, from %i to %i", async (start, end) => {
+])("the zstd program compresses %i to %i", async (start, end) => {
   expect(findCompressor()).toEqual({ ok: true, value: byProgram });
   expect(unpacked(await byProgram({ path, start, end })).equals(bytes.subarray(start, end))).toBe(true);
 });
 
-test("by Node, the same part", async () => {
+test("Node compresses the same part", async () => {
   const packed = await byNode(createGzip)({ path, start: 4_097, end: 1_000_003 });
   expect(gunzipSync(packed).equals(bytes.subarray(4_097, 1_000_003))).toBe(true);
 });

@@ -7,7 +7,7 @@ import { freeable, nextChunk, type StreamState, trimmed } from "../../src/logs/s
 const LIMITS = { ringBytes: 100, bufferBytes: 300, whileSent: 4, chunkBytes: 50, flushMs: 1_000 };
 const START: StreamState = { start: 0, shipped: 0, chunk: 0, flushedAtMs: 0, dropped: 0 };
 
-describe("what goes to the store next", () => {
+describe("the shipping plan", () => {
   test.each([
     ["nothing new", START, { size: 0, live: true, nowMs: 9_999 }, null],
     ["a whole chunk at once", START, { size: 120, live: true, nowMs: 0 }, { start: 0, end: 50 }],
@@ -19,7 +19,7 @@ describe("what goes to the store next", () => {
     expect(nextChunk(state, seen, LIMITS)).toEqual(expected);
   });
 
-  test("over any history: nothing is freed that was not sent or counted, and room is bounded", () => {
+  test("for any history, only sent or counted bytes are freed, and the buffer is bounded", () => {
     const step = fc.record({
       written: fc.nat(200),
       store: fc.constantFrom<"takes all" | "is slow" | "away">("takes all", "is slow", "away"),
@@ -58,7 +58,7 @@ describe("what goes to the store next", () => {
     expect(trimmed(START, { size: 1_000, taken }, LIMITS)).toMatchObject(expected);
   });
 
-  test("what is too much even for a store that takes it is counted as lost", () => {
+  test("output beyond the buffer of a slow store is counted as lost", () => {
     expect(trimmed(START, { size: 1_500, taken: true }, LIMITS)).toMatchObject({ dropped: 300, shipped: 300 });
   });
 

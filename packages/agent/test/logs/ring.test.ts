@@ -79,7 +79,7 @@ test("a growing log keeps its newest part and its offsets, and counts the freed 
   expect(lines.filter((line) => line.includes("old output freed"))).toHaveLength(1);
 });
 
-test("what fits is left alone, and nothing is written beside it", async () => {
+test("a log within the limit is unchanged and has no record", async () => {
   const ring = await life();
   ring.add(KEY, ORDER as unknown as pb.RunOrder);
   appendFileSync(at("stderr"), "b".repeat(RING));
@@ -89,7 +89,7 @@ test("what fits is left alone, and nothing is written beside it", async () => {
   expect(statSync(at("shipped.json"), { throwIfNoEntry: false })).toBeUndefined();
 });
 
-test("a last burst is trimmed before the attempt is put away, and its beginning is known afterwards", async () => {
+test("a last burst is trimmed before archiving, and its start offset is recorded", async () => {
   const ring = await life();
   ring.add(KEY, ORDER as unknown as pb.RunOrder);
   appendFileSync(at("stdout"), "c".repeat(3 * RING));

@@ -93,9 +93,9 @@ async function putAway(shipper: Shipper, key: string): Promise<void> {
 }
 
 const sent = (text: string): boolean => [...objects.values()].some((bytes) => bytes.toString() === text);
-const said = (words: string): number => lines.filter((line) => line.includes(words)).length;
+const output = (words: string): number => lines.filter((line) => line.includes(words)).length;
 
-test("what ended while the store was away is sent by the next life of the agent", async () => {
+test("output of attempts that ended during a store outage is sent by the restarted agent", async () => {
   away = true;
   const before = await life();
   before.begin();
@@ -111,7 +111,7 @@ test("what ended while the store was away is sent by the next life of the agent"
   await found(() => readFileSync(join(dataDir, "ended", key, "shipped.json"), "utf8").includes('"complete":true'));
 });
 
-test("nothing is sent before it is known what lives, and what was sent is not sent again", async () => {
+test("sending starts after recovery, and sent output is not repeated", async () => {
   const before = await life();
   before.begin();
   const key = write("2", "once\n");
@@ -140,7 +140,7 @@ const readRecord = (key: string): string | null => {
   }
 };
 
-test("output that goes to make room before it was sent is counted", async () => {
+test("output removed before it was sent is counted", async () => {
   away = true;
   const shipper = await life();
   const key = write("4", "x".repeat(1000));
@@ -154,10 +154,10 @@ test("output that goes to make room before it was sent is counted", async () => 
   expect(shipper.droppedBytes()).toBe(1000);
   shipper.begin();
   await found(() => shipper.waitingBytes() === 10);
-  expect(said("the log store is unavailable")).toBe(1);
+  expect(output("the log store is unavailable")).toBe(1);
   away = false;
   await found(() => sent("y".repeat(10)));
-  expect(said("the log store answers again")).toBe(1);
+  expect(output("the log store answers again")).toBe(1);
 });
 
 test("an attempt whose output cannot be sent does not stop the others", async () => {
@@ -173,8 +173,8 @@ test("an attempt whose output cannot be sent does not stop the others", async ()
   await found(() => sent("of 7\n"));
   expect(sent("of 6\n")).toBe(false);
   await found(() => shipper.waitingBytes() === 5);
-  expect(said("the output of an attempt cannot be sent")).toBe(1);
-  expect(said("the log store is unavailable")).toBe(0);
+  expect(output("the output of an attempt cannot be sent")).toBe(1);
+  expect(output("the log store is unavailable")).toBe(0);
   objects.delete(broken);
   await found(() => sent("of 6\n"));
 });

@@ -6,7 +6,7 @@ import { passedOn } from "../../src/logs/young-garbage.ts";
 const PIECE = 64 * 1024;
 const PIECES = 4_000;
 
-test("a quarter of a gigabyte in pieces never holds more than a few megabytes", () => {
+test("passing on 256 MB in chunks never holds more than a few megabytes", () => {
   const before = process.memoryUsage().arrayBuffers;
   let most = 0;
   for (let n = 0; n < PIECES; n++) {

@@ -19,7 +19,7 @@ async function served(page: () => string): Promise<string> {
   return `http://${made?.address}`;
 }
 
-test("/metrics and nothing else, and a page that cannot be made is an error of this request alone", async () => {
+test("only /metrics is served, and a failing page fails only its request", async () => {
   let broken = false;
   const url = await served(() => {
     if (broken) throw new Error("no");
@@ -36,7 +36,7 @@ test("/metrics and nothing else, and a page that cannot be made is an error of t
   expect((await fetch(`${url}/metrics`)).status).toBe(200);
 });
 
-test("the usual port may be taken by another agent; one that was asked for may not", async () => {
+test("the default port may be taken by another agent; a configured port may not", async () => {
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
   closing.push(() => other.close());

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { createTally, ECHO_EVERY } from "../../src/metrics/tally.ts";
 import { exposition, histogram } from "../../src/metrics/text.ts";
 
-test("families, labels and what must be escaped", () => {
+test("families, labels and escapes are formatted", () => {
   const text = exposition(
     [
       { name: "a_total", kind: "counter", help: "As.", samples: [{ value: 3 }] },
@@ -26,7 +26,7 @@ test("families, labels and what must be escaped", () => {
   );
 });
 
-test("buckets of a histogram hold everything below their bound", () => {
+test("histogram buckets are cumulative", () => {
   const times = histogram([1, 2]);
   for (const value of [0.5, 1, 1.5, 9]) times.observe(value);
   expect(times.samples()).toEqual([
@@ -38,7 +38,7 @@ test("buckets of a histogram hold everything below their bound", () => {
   ]);
 });
 
-test("an echo is wanted of the first heartbeat and of every sixth, and counts for the heartbeat it answers", () => {
+test("the first and every sixth heartbeat request an echo, which is matched to its heartbeat", () => {
   let clock = 0;
   const tally = createTally(() => clock);
   const asked = Array.from({ length: 2 * ECHO_EVERY }, (_, n) => tally.beat(n + 1, 1_000 * n));
@@ -58,7 +58,7 @@ test("an echo is wanted of the first heartbeat and of every sixth, and counts fo
   expect(tally.read().lastBeatMs).toBe(11_000);
 });
 
-test("attempts are counted by how they ended", () => {
+test("attempts are counted by result", () => {
   const tally = createTally(() => 0);
   tally.ended({ kind: "completed", exitCode: 0, message: "", atMs: 1 });
   tally.ended({ kind: "failed", reason: "oom", exitCode: null, message: "", atMs: 1 });

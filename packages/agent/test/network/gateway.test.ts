@@ -65,7 +65,7 @@ const passers = (): readonly number[] =>
     .filter((line) => line.includes("lattice-gateway.js") && line.includes(String(VNI)))
     .map((line) => Number.parseInt(line, 10));
 
-test("both ways are open, are opened again when they were cut, and are gone with the attempt", async () => {
+test("gateways work in both directions, are restarted when killed, and end with the attempt", async () => {
   await driver.join(place);
   expect(await askInside(`http://${gateway}/`)).toBe("data");
   expect(await askInside("http://[::1]:18451/")).toBe("cut off");
@@ -104,7 +104,7 @@ test("both ways are open, are opened again when they were cut, and are gone with
   await expect.poll(() => passers()).toEqual([]);
 });
 
-test("a namespace that an agent left when it was killed goes with the next one", async () => {
+test("a namespace left by a killed agent is removed by the next agent", async () => {
   const name = `lattice-${VNI + 2}`;
   execFileSync("ip", ["netns", "add", name]);
   mkdirSync(join(usersDir, String(VNI + 2)));
@@ -113,7 +113,7 @@ test("a namespace that an agent left when it was killed goes with the next one",
   expect(existsSync(join(usersDir, String(VNI + 2)))).toBe(false);
 });
 
-test("an agent of another cluster, whose node has the same name, takes away nothing of this one", async () => {
+test("an agent of another cluster with the same node name removes nothing", async () => {
   const vni = VNI + 3;
   const kept = `/run/netns/lattice-${vni}`;
   await driver.join({ key: "9.1", network: create(pb.RunNetworkSchema, { domain: "d", vni }), nodes: ["n1"] });
@@ -132,7 +132,7 @@ test("an agent of another cluster, whose node has the same name, takes away noth
   expect(existsSync(kept)).toBe(false);
 });
 
-test("what an agent named before it told its data folder is left with its attempt", async () => {
+test("files with an earlier agent's naming stay with their attempt", async () => {
   const vni = VNI + 4;
   await driver.join({ key: "9.2", network: create(pb.RunNetworkSchema, { domain: "d", vni }), nodes: ["n1"] });
   const folder = join(usersDir, String(vni));
@@ -144,7 +144,7 @@ test("what an agent named before it told its data folder is left with its attemp
   expect(existsSync(`/run/netns/lattice-${vni}`)).toBe(false);
 });
 
-test("an address that is none is put into no script", async () => {
+test("an invalid address never reaches a script", async () => {
   const bad = { ...place, key: "8.1", network: { ...place.network, vni: VNI + 1, dataGateway: "1.2.3.4$(reboot):80" } };
   await expect(driver.join(bad)).rejects.toThrow("no address of a data gateway");
   expect(existsSync(`/run/netns/lattice-${VNI + 1}`)).toBe(false);

@@ -39,7 +39,7 @@ function hand() {
   };
 }
 
-test("failures in a row end it, a success forgives them", async () => {
+test("consecutive failures end the attempt, and a success resets the count", async () => {
   const answers: (string | null)[] = ["a", "b", null, "c", "d", "e"];
   const failed: string[] = [];
   const timers = hand();
@@ -57,7 +57,7 @@ test("failures in a row end it, a success forgives them", async () => {
   expect(timers.waiting).toHaveLength(0);
 });
 
-test("who has answered the last time is well", async () => {
+test("an attempt is healthy after its last probe succeeded", async () => {
   const answers: (string | null)[] = ["not yet", null, "a", null];
   const timers = hand();
   const all = probes({ log, after: timers.after, ask: async () => answers.shift() ?? null, failed: () => undefined });
@@ -73,7 +73,7 @@ test("who has answered the last time is well", async () => {
   expect(all.well()).toEqual([]);
 });
 
-test("one that was stopped says nothing any more", async () => {
+test("a stopped probe reports nothing", async () => {
   const failed: string[] = [];
   const timers = hand();
   let answer: (why: string) => void = () => undefined;
@@ -91,7 +91,7 @@ test("one that was stopped says nothing any more", async () => {
   expect(failed).toEqual([]);
 });
 
-test("real answers: good, bad, silent and refused", async () => {
+test("success, error status, timeout and refused connection are distinguished", async () => {
   const server = createServer((request, response) => {
     if (request.url === "/silent") return;
     response.statusCode = request.url === "/good" ? 204 : 503;

@@ -24,8 +24,11 @@ test.runIf(v2 !== null && controller !== undefined && controller !== "")(
       console.log(JSON.stringify({ enabled, at: readFileSync("/proc/self/cgroup", "utf8").match(/^0::(.*)$/m)[1] }));`;
     try {
       const run = `echo $$ >${own}/cgroup.procs && exec ${process.execPath} --import tsx --input-type=module -e "$0"`;
-      const said = JSON.parse(execFileSync("/bin/sh", ["-c", run, script], { encoding: "utf8" })) as object;
-      expect(said).toMatchObject({ enabled: [controller], at: expect.stringMatching(/lattice-delegated-\d+\/agent$/) });
+      const output = JSON.parse(execFileSync("/bin/sh", ["-c", run, script], { encoding: "utf8" })) as object;
+      expect(output).toMatchObject({
+        enabled: [controller],
+        at: expect.stringMatching(/lattice-delegated-\d+\/agent$/),
+      });
     } finally {
       for (const dir of ["lattice", "agent", ""]) rmdirSync(join(own, dir));
     }

@@ -49,7 +49,7 @@ describe("one attempt at a time", () => {
     await found(() => r.server.hellos.length > before && r.server.connected() === 1);
   }
 
-  test("a new order, or a new attempt, begins when the one in its grace period is gone", async () => {
+  test("a new attempt starts when the attempt in its grace period has ended", async () => {
     await stopping();
     r.server.run({ allocationId: "1", attempt: 2, entrypoint: QUICK, variables: variables() });
     r.server.run({ allocationId: "2", entrypoint: "echo third >>$SHARED/times", variables: variables() });
@@ -65,7 +65,7 @@ describe("one attempt at a time", () => {
     expect((await r.server.end("1", 2)).state).toBe(pb.AllocationState.COMPLETED);
   });
 
-  test("one that waits can be stopped, or forgotten, and never begins", async () => {
+  test("a waiting attempt can be stopped or forgotten and never starts", async () => {
     await stopping();
     for (const allocationId of ["2", "3"]) r.server.run({ allocationId, entrypoint: QUICK, variables: variables() });
     await found(() => onDisk("3.1", "order.json"));

@@ -21,7 +21,7 @@ describe("logs", () => {
     return r.server.logs.get(streamId) as Log;
   };
 
-  test("whole, tail, both streams", async () => {
+  test("the whole log, its tail and both streams are sent", async () => {
     const a = id();
     r.server.run({ allocationId: a, entrypoint: "seq 1 50000; printf last; echo err >&2" });
     await r.server.end(a);
@@ -33,7 +33,7 @@ describe("logs", () => {
     expect((await ask({ allocationId: a, stream: pb.LogStream.STDERR, tail: 1 })).text).toBe("err\n");
   });
 
-  test("an attempt that was never here is an error, in words", async () => {
+  test("an unknown attempt is an error with a message", async () => {
     expect((await ask({ allocationId: "999999" })).error).toContain("no log of that attempt");
     expect((await ask({ allocationId: "../x" })).error).toContain("no log of that attempt");
   });
@@ -59,7 +59,7 @@ describe("logs", () => {
     await r.server.end(a);
   });
 
-  test("of 200 MB of output the newest 64 are kept, and cost a few chunks of memory", async () => {
+  test("the newest 64 MB of 200 MB of output are kept, with a few chunks of memory", async () => {
     const a = id();
     const bytes = 200 * 1024 * 1024;
     r.server.run({ allocationId: a, entrypoint: `head -c ${bytes} /dev/zero` });

@@ -29,7 +29,7 @@ describe("as the agent's own user", () => {
   });
   afterAll(() => r.close());
 
-  test("both streams in one file, in the order in which they were said, whole when it has ended", async () => {
+  test("both streams go to one file in order, complete at the end", async () => {
     const entrypoint = "echo one; echo two >&2; echo three";
     r.server.run({
       allocationId: "31",
@@ -44,7 +44,7 @@ describe("as the agent's own user", () => {
     expect(r.file("31", "stdout")).toBe("one\ntwo\nthree\n");
   });
 
-  test("an element's file, another for standard error, and behind what is there", async () => {
+  test("element patterns, a separate file for stderr, and appending work", async () => {
     writeFileSync(inFolder("46_3.out"), "before\n");
     const output = { file: inFolder("%A_%a.out"), errorFile: "46.err", append: true };
     r.server.run({ allocationId: "46_3", workdir: folder, entrypoint: "echo out; echo err >&2", output });
@@ -53,7 +53,7 @@ describe("as the agent's own user", () => {
     expect(r.file("46_3", "stderr")).toBe("err\n");
   });
 
-  test("it can be followed while it runs, over a restart of the agent, and its status is the job's", async () => {
+  test("the file grows while the job runs, across an agent restart, and the exit status is the job's", async () => {
     const entrypoint = `echo first; until [ -e ${inFolder("go")} ]; do sleep 0.1; done; echo last; exit 7`;
     r.server.run({ allocationId: "32", workdir: folder, entrypoint, output: { file: "long.out" } });
     await found(() => read("long.out") === "first\n");
@@ -63,7 +63,7 @@ describe("as the agent's own user", () => {
     expect(read("long.out")).toBe("first\nlast\n");
   });
 
-  test("what is said after the signal to end is there as well, and nothing is left running", async () => {
+  test("output after SIGTERM is copied, and no process is left", async () => {
     const entrypoint = 'trap "echo ending; exit 0" TERM; echo started; while :; do sleep 0.1; done';
     r.server.run({ allocationId: "33", workdir: folder, entrypoint, output: { file: "stopped.out" } });
     await found(() => read("stopped.out") === "started\n");
@@ -72,7 +72,7 @@ describe("as the agent's own user", () => {
     expect(read("stopped.out")).toMatch(/^started\n(Terminated\n)?ending\n$/);
   });
 
-  test("a lot of it is not lost", async () => {
+  test("large output is copied completely", async () => {
     const entrypoint = "seq 1 200000; sleep 1.5; seq 200001 300000";
     r.server.run({ allocationId: "34", workdir: folder, entrypoint, output: { file: "much.out" } });
     await r.server.end("34");
@@ -80,7 +80,7 @@ describe("as the agent's own user", () => {
     expect(read("much.out").endsWith("\n300000\n")).toBe(true);
   });
 
-  test("a folder that is not there is the reason why it did not run", async () => {
+  test("a missing directory fails the attempt with the reason", async () => {
     const output = { file: "/no/such/folder/x.out" };
     r.server.run({ allocationId: "35", workdir: folder, entrypoint: `touch ${inFolder("ran")}`, output });
     const end = await r.server.end("35");
@@ -96,7 +96,7 @@ describe("as the agent's own user", () => {
     expect(r.file("36", "stderr")).toMatch(/^lattice: the output is not written: cannot create .*\nthere\n$/);
   });
 
-  test("of several nodes the first one writes, unless each has a file of its own", async () => {
+  test("the first of several nodes writes, unless the path differs by node", async () => {
     const second = { workdir: folder, nodes: ["n0", "n1"], nodeIndex: 1, entrypoint: "echo second" };
     r.server.run({ allocationId: "37", ...second, output: { file: "shared.out" } });
     r.server.run({ allocationId: "38", ...second, output: { file: "own-%n-%N.out" } });
@@ -117,7 +117,7 @@ describe.runIf(process.getuid?.() === 0)("as a mapped user", () => {
   });
   afterAll(() => r.close());
 
-  test("files are opened as that user: neither others' folders nor links lead to others' files", async () => {
+  test("files are opened as the job's user, so links and directories of others give no access", async () => {
     mkdirSync(inFolder("open"), { mode: 0o777 });
     chmodSync(inFolder("open"), 0o777);
     writeFileSync(inFolder("precious"), "precious\n", { mode: 0o644 });

@@ -12,7 +12,7 @@ import { fakeServer, found } from "../fake-server.ts";
 import { offered } from "../offered.ts";
 import { alive, type Rig, rig } from "../rig.ts";
 
-describe("an agent that comes back", () => {
+describe("a restarted agent", () => {
   let r: Rig;
   beforeEach(async () => {
     r = await rig({ options: { killWorkloadsOnExit: false } });
@@ -39,7 +39,7 @@ describe("an agent that comes back", () => {
     expect(r.file("1", "stdout")).toBe(`${pid}\n`);
   });
 
-  test("reports what ended while it was away", async () => {
+  test("exits during the absence of the agent are reported", async () => {
     r.server.run({ allocationId: "2", entrypoint: "sleep 0.3; exit 7" });
     await r.server.running("2");
     await r.agent.close();
@@ -48,7 +48,7 @@ describe("an agent that comes back", () => {
     expect(await r.server.end("2")).toMatchObject({ reason: "exit_code", exitCode: 7 });
   });
 
-  test("reports an end again until it is acknowledged, over restarts", async () => {
+  test("an end is reported until it is acknowledged, across restarts", async () => {
     r.server.settings.acknowledge = false;
     r.server.run({ allocationId: "3", entrypoint: "exit 8" });
     await r.server.end("3");
@@ -64,7 +64,7 @@ describe("an agent that comes back", () => {
     expect(lastHello()).toEqual([]);
   });
 
-  test("calls lost what was killed without a trace", async () => {
+  test("an attempt killed without an exit status is lost", async () => {
     r.server.run({ allocationId: "4", entrypoint: "sleep 1000" });
     await r.server.running("4");
     await found(() => r.file("4", "pid").endsWith("\n"));
@@ -88,11 +88,11 @@ describe("an agent that comes back", () => {
     expect(await r.server.end("6")).toMatchObject({ reason: "walltime_exceeded" });
   });
 
-  test("refuses a folder that another agent has", async () => {
+  test("a data directory of another agent is refused", async () => {
     await expect(r.start()).rejects.toThrow("another agent is using the data directory");
   });
 
-  test("an order written but not started is started, once", async () => {
+  test("an order that was written but not started is started once", async () => {
     await r.agent.close();
     mkdirSync(join(r.dataDir, "attempts/7.1"));
     const order = { allocationId: "7", attempt: 1, entrypoint: "echo late" };
@@ -123,7 +123,7 @@ describe("an agent that comes back", () => {
     expect((await isolation.groups()).filter((name) => !name.startsWith("w"))).toEqual([]);
   });
 
-  test("buffers reports while the server is away, and tells the newest", async () => {
+  test("reports are buffered while the server is unreachable, and the newest is sent", async () => {
     r.server.run({ allocationId: "9", entrypoint: "sleep 0.3; exit 5" });
     await r.server.running("9");
     const port = Number(r.server.address.split(":")[1]);
@@ -163,7 +163,7 @@ test.each([
   }
 });
 
-test("workloads end with the agent when that is asked for", async () => {
+test("workloads end with the agent when configured", async () => {
   const r = await rig({ options: { killWorkloadsOnExit: true } });
   r.server.run({ allocationId: "1", entrypoint: "echo $$; sleep 1000" });
   const pid = Number(await found(() => r.file("1", "stdout")));

@@ -14,7 +14,7 @@ describe("running attempts", () => {
   });
   afterAll(() => r.close());
 
-  test("an entrypoint runs by the shell, reports running, then completed", async () => {
+  test("a shell runs an entrypoint, which reports running and completed", async () => {
     const a = id();
     r.server.run({ allocationId: a, entrypoint: "echo one; echo two >&2; exit 0" });
     expect(await r.server.end(a)).toMatchObject({ state: pb.AllocationState.COMPLETED, exitCode: 0, reason: "" });
@@ -44,14 +44,14 @@ describe("running attempts", () => {
     expect(report.message).not.toBe("");
   });
 
-  test("words are not interpreted", async () => {
+  test("command words are not interpreted", async () => {
     const a = id();
     r.server.run({ allocationId: a, command: ["printf", "[%s]", "$HOME", "a b", "*", ""] });
     await r.server.end(a);
     expect(r.file(a, "stdout")).toBe("[$HOME][a b][*][]");
   });
 
-  test("a script runs by its own interpreter line, or by the shell", async () => {
+  test("a script runs by its interpreter line, or by the shell", async () => {
     const [a, b] = [id(), id()];
     r.server.run({ allocationId: a, script: "#!/bin/cat\nline\n" });
     r.server.run({ allocationId: b, script: "echo plain; exit 9\n" });
@@ -114,14 +114,14 @@ describe("running attempts", () => {
     expect(Object.keys(env)).not.toContain("VITEST");
   });
 
-  test("without being asked for, no Slurm names are set", async () => {
+  test("Slurm variables are set only on request", async () => {
     const a = id();
     r.server.run({ allocationId: a, command: ["env"] });
     await r.server.end(a);
     expect(r.file(a, "stdout")).not.toContain("SLURM");
   });
 
-  test("the same order many times starts one process and is answered each time", async () => {
+  test("a repeated order starts one process and is answered each time", async () => {
     const a = id();
     for (let n = 0; n < 5; n++) r.server.run({ allocationId: a, entrypoint: "echo once; sleep 0.2" });
     await r.server.end(a);

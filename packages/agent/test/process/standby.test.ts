@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, maxRetries: 9 }));
 
-function said(program: string, words: readonly string[], lines: readonly string[]): Promise<string> {
+function output(program: string, words: readonly string[], lines: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, words, {
       stdio: ["pipe", "pipe", "inherit"],
@@ -46,9 +46,9 @@ function said(program: string, words: readonly string[], lines: readonly string[
   });
 }
 
-test("both give each attempt a session of its own, leave it its line, and say how it ended", async () => {
+test("both implementations give each attempt its own session and report its exit", async () => {
   const lines = ["+ one /file/of it", "= 0", "= left by one that was gone", "+ two ", "= 7", "+ three", "- kill", ""];
-  const script = await said("/bin/sh", ["-c", warmScript, wrapper], lines);
+  const script = await output("/bin/sh", ["-c", warmScript, wrapper], lines);
   expect(script.trimEnd().split("\n")).toEqual([
     "name=one group=/file/of it kind== leads=yes",
     "ended 0",
@@ -57,12 +57,12 @@ test("both give each attempt a session of its own, leave it its line, and say ho
     "name=three group= kind=- leads=yes",
     "ended 137",
   ]);
-  expect(await said(compiled, [wrapper], lines)).toBe(script);
+  expect(await output(compiled, [wrapper], lines)).toBe(script);
 });
 
-test("both end when their agent is gone, before and between attempts", async () => {
+test("both implementations end with their agent, before and between attempts", async () => {
   for (const lines of [[], ["+ one", "= 3"]]) {
-    const script = await said("/bin/sh", ["-c", warmScript, wrapper], lines);
-    expect(await said(compiled, [wrapper], lines)).toBe(script);
+    const script = await output("/bin/sh", ["-c", warmScript, wrapper], lines);
+    expect(await output(compiled, [wrapper], lines)).toBe(script);
   }
 });

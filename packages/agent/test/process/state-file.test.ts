@@ -23,7 +23,7 @@ const state = (): AgentState => JSON.parse(readFileSync(path, "utf8")) as AgentS
 const running = (entrypoint: string): string => `echo $$; ${entrypoint}`;
 const pidOf = async (r: Rig, id: string): Promise<number> => Number(await found(() => r.file(id, "stdout")));
 
-test("it names every attempt with processes, also when the agent has stopped, and nothing else", async () => {
+test("the state file names exactly the attempts with processes, also after the agent stopped", async () => {
   const r = await rig({ options: { killWorkloadsOnExit: false, stateFile: path } });
   r.server.run({ allocationId: "1", entrypoint: running("while [ ! -e go ]; do sleep 0.05; done") });
   const pid = await pidOf(r, "1");
@@ -60,7 +60,7 @@ test.each(["process_group", undefined] as const)(
   },
 );
 
-test("a data folder that was moved away from leaves nothing running, and the new one begins empty", async () => {
+test("a change of the data directory leaves no process of the old one", async () => {
   const r = await rig({ options: { killWorkloadsOnExit: false, stateFile: path } });
   r.server.run({ allocationId: "3", entrypoint: running("sleep 600") });
   const pid = await pidOf(r, "3");
@@ -87,7 +87,7 @@ test("a malformed state file is replaced, and attempts are recovered from their 
   await r.close();
 });
 
-test("the file of another node, and one that another agent uses, are refused", async () => {
+test("a state file of another node or of a running agent is refused", async () => {
   writeFileSync(path, JSON.stringify({ version: 1, node: "n9", boot_id: "x", attempts: [] }));
   const start = (name: string, stateFile: string) =>
     startAgent(agentOptions("127.0.0.1:1", join(folder, name), { stateFile }), {
@@ -101,7 +101,7 @@ test("the file of another node, and one that another agent uses, are refused", a
   await r.close();
 });
 
-test("after a boot, and for attempts that have their folder, there is nothing to end", () => {
+test("after a reboot, and for attempts with a directory, there are no strays", () => {
   const entry = { attempt: "5.1", pid: 1, wrapper: "w", cgroup: "", runtime: "process", mounts: [], container: null };
   const dir = join(folder, "attempts", "5.1");
   const before = { version: 1, node: "n1", boot_id: "b1", data_dir: folder, isolation: "cgroup2" } as const;

@@ -19,9 +19,9 @@ describe.each(["cgroup2", "cgroup1", "process_group"] as const)("ending attempts
   });
   afterAll(() => r.close());
 
-  test("says what holds the processes together", () => {
-    const told = r.server.hellos[0]?.capabilities?.isolation;
-    expect(told).toBe(offered(isolation) ? isolation : "process_group");
+  test("the isolation is reported", () => {
+    const reported = r.server.hellos[0]?.capabilities?.isolation;
+    expect(reported).toBe(offered(isolation) ? isolation : "process_group");
   });
 
   test("a stop ends a plain process by SIGTERM", async () => {
@@ -51,7 +51,7 @@ describe.each(["cgroup2", "cgroup1", "process_group"] as const)("ending attempts
     expect(pids.filter(alive)).toEqual([]);
   });
 
-  test("what a finished command leaves running is ended before the end is reported", async () => {
+  test("processes left by a finished command end before the end is reported", async () => {
     const a = id();
     r.server.run({ allocationId: a, entrypoint: "setsid sleep 1000 & echo $!; (sleep 1000 & echo $!); exit 0" });
     expect(await r.server.end(a)).toMatchObject({ state: pb.AllocationState.COMPLETED });
@@ -74,7 +74,7 @@ describe.each(["cgroup2", "cgroup1", "process_group"] as const)("ending attempts
     expect(alive(Number(pid))).toBe(false);
   });
 
-  test("a stop for an attempt that never came is remembered", async () => {
+  test("a stop before its run order is remembered", async () => {
     const a = id();
     r.server.stop({ allocationId: a });
     expect(await r.server.end(a)).toMatchObject({ reason: "stopped" });

@@ -80,11 +80,11 @@ test.each<[string, readonly string[], boolean]>([
     });
 });
 
-test("a bucket is mounted with the user's own keys, which are gone afterwards", async () => {
+test("a bucket is mounted with the user's keys, which are removed afterwards", async () => {
   keysOf(join(ada.home, ".passwd-s3fs"), "# mine\nKEY:secret\n", UID);
   const mounts = await planned([s3("s3://sets/a/b", { target: join("/mnt", "lattice-remote") })], ["s3://sets"]);
-  const said = runIn(mounts, "cat /mnt/lattice-remote/object");
-  expect(said).toBe("from-bucket\n");
+  const output = runIn(mounts, "cat /mnt/lattice-remote/object");
+  expect(output).toBe("from-bucket\n");
   const called = readFileSync(join(dir, "called"), "utf8");
   expect(called).toContain(
     `sets:/a/b /mnt/lattice-remote -o ro,nosuid,nodev,allow_other,uid=${UID},gid=${UID},umask=0077,`,
@@ -94,7 +94,7 @@ test("a bucket is mounted with the user's own keys, which are gone afterwards", 
   expect(existsSync(join(dir, "attempt", SECRETS, "0"))).toBe(false);
 });
 
-test("keys go when the bucket cannot be mounted, and the stage says why", async () => {
+test("keys are removed when a mount fails, and the stage has the reason", async () => {
   const credentials = keysOf(join(dir, "named"), "sets:KEY:secret\n", UID);
   writeFileSync(join(dir, "broken"), "");
   const at = "/mnt/lattice-remote";
@@ -123,7 +123,7 @@ test("a bucket without keys is mounted anonymously; unreadable or malformed keys
   expect(existsSync(join(dir, "attempt", SECRETS))).toBe(false);
 });
 
-test("flags that allow nothing that could be mounted are refused", () => {
+test("flags that allow no mountable source are refused", () => {
   const parse = (...args: string[]) => parseOptions(args, {}, "0").software;
   expect(parse("--mount-allow", "s3://a", "--mount-allow", "nfs://f/x").mountAllow).toEqual(["s3://a", "nfs://f/x"]);
   expect(parse().mountAllow).toEqual([]);

@@ -4,6 +4,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writ
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { directFiles } from "../../src/files/direct-files.ts";
 import { scratchFolders } from "../../src/runtime/prologue/scratch.ts";
 
 const base = mkdtempSync(join(tmpdir(), "lattice-scratch-"));
@@ -11,9 +12,9 @@ afterAll(() => rmSync(base, { recursive: true, force: true, maxRetries: 9 }));
 
 const freshRoot = () => mkdtempSync(join(base, "root-"));
 
-test("an empty one is used again, under its new name and with its first mode", async () => {
+test("an empty directory is reused with a new name and its original mode", async () => {
   const root = freshRoot();
-  const folders = scratchFolders(root);
+  const folders = scratchFolders(root, directFiles);
   const first = folders.make("1.0", null);
   const { ino } = statSync(first);
   chmodSync(first, 0o777);
@@ -24,17 +25,17 @@ test("an empty one is used again, under its new name and with its first mode", a
   expect(readdirSync(root)).toEqual(["2.0"]);
 });
 
-test("what was left in it is gone, and so is the folder", async () => {
+test("a directory with content is removed", async () => {
   const root = freshRoot();
-  const folders = scratchFolders(root);
+  const folders = scratchFolders(root, directFiles);
   writeFileSync(join(folders.make("3.0", null), "left"), "behind");
   await folders.clear("3.0");
   expect(readdirSync(root)).toEqual([]);
   expect(readdirSync(folders.make("4.0", null))).toEqual([]);
 });
 
-test.runIf(process.getuid?.() === 0)("another user never gets it", async () => {
-  const folders = scratchFolders(freshRoot());
+test.runIf(process.getuid?.() === 0)("a directory is never reused for another user", async () => {
+  const folders = scratchFolders(freshRoot(), directFiles);
   const mine = { name: "a", uid: 1234, gid: 1234, home: "/", groups: [1234], shell: "/bin/sh" };
   const { ino } = statSync(folders.make("5.0", mine));
   await folders.clear("5.0");
@@ -44,7 +45,7 @@ test.runIf(process.getuid?.() === 0)("another user never gets it", async () => {
 
 test("the number of spare folders is limited, and a removed spare is replaced", async () => {
   const root = freshRoot();
-  const folders = scratchFolders(root);
+  const folders = scratchFolders(root, directFiles);
   for (let n = 0; n < 9; n += 1) folders.make(`${n}.0`, null);
   for (let n = 0; n < 9; n += 1) await folders.clear(`${n}.0`);
   expect(readdirSync(root)).toHaveLength(4);

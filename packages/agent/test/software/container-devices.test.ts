@@ -73,7 +73,7 @@ const inside = (...units: ReturnType<typeof unit>[]) => ({ gpuCount: units.lengt
 describe("devices of a container", () => {
   const four = inside(...[0, 1, 2, 3].map((index) => unit(index, { device: `195:${3 - index}` })));
 
-  test("are the files of its own GPUs, whatever their numbers on the bus, with the driver", async () => {
+  test("a container gets the device files of its own GPUs, and the driver", async () => {
     const node = host({ folders: NVIDIA });
     expect(await passedDevices(node, four, room(0, 1))).toEqual({
       named: [],
@@ -83,13 +83,13 @@ describe("devices of a container", () => {
     expect((await passedDevices(node, four, null)).files.filter((path) => /\d$/.test(path))).toHaveLength(4);
   });
 
-  test("are none where the share has no GPU, or the node", async () => {
+  test("a share or node without GPUs has no devices", async () => {
     const nothing = { named: [], files: [], driver: [] };
     expect(await passedDevices(host({ folders: NVIDIA, cdi: CDI_YAML }), four, room())).toEqual(nothing);
     expect(await passedDevices(host({}), inside(), null)).toEqual(nothing);
   });
 
-  test("go by number where a flag alone says that there are GPUs", async () => {
+  test("GPUs given by a flag only are passed by number", async () => {
     const counted = { gpuCount: 4, units: [] };
     const node = host({ folders: NVIDIA });
     expect((await passedDevices(node, counted, room(2))).files).toEqual(["/dev/nvidia2", ...CONTROLS]);
@@ -97,7 +97,7 @@ describe("devices of a container", () => {
     expect((await passedDevices(node, counted, room())).files).toEqual([]);
   });
 
-  test("are named where a CDI specification describes all of them, and files where it does not", async () => {
+  test("devices are CDI names when a specification describes all of them, else files", async () => {
     const node = host({ folders: NVIDIA, cdi: CDI_YAML });
     const two = inside(unit(0), unit(1, { device: "195:3" }));
     expect(await passedDevices(node, two, room(1))).toEqual({ named: ["nvidia.com/gpu=1"], files: [], driver: [] });
@@ -106,7 +106,7 @@ describe("devices of a container", () => {
     expect(await passedDevices(node, other, null)).toMatchObject({ named: [], driver: DRIVER });
   });
 
-  test("of slices are those of the slice, by its name or by its two capabilities", async () => {
+  test("a slice is passed by name or by its two capability files", async () => {
     const slice = { partitioned: true, device: "195:0", slice: { gpuInstance: 9, computeInstance: 0 } };
     const cut = inside(unit(0, { ...slice, uuid: "MIG-a" }), unit(1, { ...slice, uuid: "MIG-b" }));
     const files = {
@@ -123,7 +123,7 @@ describe("devices of a container", () => {
     ]);
   });
 
-  test("of AMD are its render nodes and the one for all", async () => {
+  test("AMD GPUs are passed as render nodes and the common device", async () => {
     const amd = [0, 1].map((index) => unit(index, { vendor: "amd", device: "", pci: `0000:c${index}:00.0` }));
     const folders = {
       "/sys/bus/pci/devices/0000:c0:00.0/drm": ["card0", "renderD128"],
@@ -154,7 +154,7 @@ describe("devices of a container", () => {
 });
 
 describe("specifications", () => {
-  test("what cannot be understood describes nothing", () => {
+  test("an unparsable specification describes no device", () => {
     for (const text of [
       "",
       "{",
@@ -166,7 +166,7 @@ describe("specifications", () => {
       expect(cdiDevices(text)).toEqual([]);
   });
 
-  test("are found where engines look for them, the later folder first", () => {
+  test("specifications are found in the engines' directories, the later one first", () => {
     const folder = mkdtempSync(join(tmpdir(), "lattice-cdi-"));
     for (const name of ["etc", "run"]) mkdirSync(join(folder, name));
     writeFileSync(join(folder, "etc", "nvidia.yaml"), CDI_YAML);
@@ -228,7 +228,7 @@ test("the driver's libraries are exactly the ones that the loader uses", async (
   rmSync(folder, { recursive: true, maxRetries: 9 });
 });
 
-test("podman is asked for exactly these, and cannot change the driver", () => {
+test("podman gets exactly these devices, with the driver read-only", () => {
   const plan = {
     ...{ name: "x", image: "i", uid: 1, gid: 1, groups: [], workdir: "", readOnly: false, environmentFile: "/e" },
     ...{ variables: [], binds: [], pidFile: "/p", groupParent: "/g", umask: "0022" },
@@ -243,7 +243,7 @@ test("podman is asked for exactly these, and cannot change the driver", () => {
 
 describe("search paths in a container", () => {
   const environment = { PATH: "/node/bin", A: "1" };
-  test("are the image's, unless the job chose one", () => {
+  test("search paths are the image's unless the job sets them", () => {
     const image = { PATH: "/opt/app/bin:/bin" };
     expect(containerEnvironment({ environment, chosen: {}, image, driver: false, programs: false })).toEqual({
       PATH: image.PATH,
@@ -255,13 +255,13 @@ describe("search paths in a container", () => {
       environment,
     );
   });
-  test("lead to the programs of Lattice, last of all", () => {
+  test("the programs of Lattice come last in PATH", () => {
     const job = { ...environment, HYDRA_LAUNCHER_EXEC: "/node/launcher" };
     const made = containerEnvironment({ environment: job, chosen: {}, image: {}, driver: false, programs: true });
     expect(made.PATH).toBe("/node/bin:/opt/lattice/bin");
     expect(made.HYDRA_LAUNCHER_EXEC).toBe("/opt/lattice/bin/lattice-mpi-launcher");
   });
-  test("lead to the driver, behind all else", () => {
+  test("the driver comes last in the library path", () => {
     const image = { PATH: "/bin", LD_LIBRARY_PATH: "/usr/local/nvidia/lib:/usr/local/nvidia/lib64" };
     const made = containerEnvironment({ environment, chosen: {}, image, driver: true, programs: false });
     expect(made).toMatchObject({ PATH: "/bin:/usr/local/nvidia/bin", LD_LIBRARY_PATH: image.LD_LIBRARY_PATH });

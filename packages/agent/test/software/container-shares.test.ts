@@ -75,7 +75,7 @@ test("an OOM kill inside a container is reported as such", async () => {
   expect(report, r.file("2", "stderr")).toMatchObject({ reason: "oom", exitCode: 137 });
 });
 
-test("devices and files of the driver are there, a device also by its name in a specification", async () => {
+test("devices and driver files are present, a device also by its CDI name", async () => {
   const engine = detectPodman(searchPath(process.env.PATH ?? ""), "runc");
   if (!engine.ok) throw new Error(engine.error);
   const store = { ...engine.value, folder: join(folder, "oci"), insecure: [containers.registry] };
@@ -103,9 +103,9 @@ test("devices and files of the driver are there, a device also by its name in a 
       },
     });
     const script = "ls /dev/full /dev/null /usr/local/nvidia/bin; echo >/usr/local/nvidia/bin/nvidia-smi";
-    const said = spawnSync(program, [...words, "sh", "-c", script], { encoding: "utf8" });
-    expect(said.stdout).toBe("/dev/full\n/dev/null\n\n/usr/local/nvidia/bin:\nnvidia-smi\n");
-    expect(said.stderr).toMatch(/Read-only file system|Permission denied/);
+    const output = spawnSync(program, [...words, "sh", "-c", script], { encoding: "utf8" });
+    expect(output.stdout).toBe("/dev/full\n/dev/null\n\n/usr/local/nvidia/bin:\nnvidia-smi\n");
+    expect(output.stderr).toMatch(/Read-only file system|Permission denied/);
   } finally {
     rmSync(spec);
     for (const mount of hierarchies(readFileSync("/proc/self/mountinfo", "utf8")).values())

@@ -74,7 +74,7 @@ describe("attempts in containers", () => {
     expect(readdirSync(data)).toEqual(["file"]);
   });
 
-  test("a command that is not there is 127; a wrong digest and a missing image end the prologue", async () => {
+  test("a missing command exits with 127; a wrong digest and a missing image fail the prologue", async () => {
     const [a, b, c] = [id(), id(), id()];
     r.server.run({ allocationId: a, command: ["/no/such"], environment: { image: containers.image } });
     expect(await r.server.end(a)).toMatchObject({ reason: "exit_code", exitCode: 127 });
@@ -85,7 +85,7 @@ describe("attempts in containers", () => {
     expect((await r.server.end(c)).message).toMatch(/\(image\): cannot pull .*no\/such:1/);
   });
 
-  test("stopping ends everything in it, with time to end by itself, and leaves no container", async () => {
+  test("stopping ends all processes after their grace and leaves no container", async () => {
     const a = id();
     r.server.run({
       allocationId: a,
@@ -124,7 +124,7 @@ describe("attempts in containers", () => {
     await other.close();
   });
 
-  test("what ignores the signal is killed, its container removed", async () => {
+  test("a program that ignores SIGTERM is killed and its container removed", async () => {
     const a = id();
     r.server.run({
       allocationId: a,
@@ -141,7 +141,7 @@ describe("attempts in containers", () => {
   });
 });
 
-describe("images of containers in the node's cache", () => {
+describe("container images in the node's cache", () => {
   let containers: ContainerRig;
   beforeAll(async () => {
     containers = await containerRig();
@@ -154,7 +154,7 @@ describe("images of containers in the node's cache", () => {
   const imagesIn = ({ dataDir }: Rig): string =>
     execFileSync("podman", [...storeOf(dataDir), "images", "-q"], { encoding: "utf8" }).trim();
 
-  test("one that is too large ends the prologue in its stage, and nothing of it stays", async () => {
+  test("an oversized image fails its prologue stage and leaves nothing behind", async () => {
     const r = await withCache(1000);
     r.server.run({ allocationId: "1", entrypoint: "true", environment: { image: containers.image } });
     const report = await r.server.end("1");
@@ -164,7 +164,7 @@ describe("images of containers in the node's cache", () => {
     await r.close();
   });
 
-  test("one is warmed, shown, kept and evicted as others are", async () => {
+  test("a container image is warmed, shown, pinned and evicted like others", async () => {
     const r = await withCache(1e9);
     const ask = async (ask: pb.ImageRequest["ask"]): Promise<pb.ImageAnswer> => {
       const requestId = String(r.server.answers.length + 1);
@@ -254,7 +254,7 @@ test("a node without an engine says which program is missing", async () => {
 test.each([
   { signedOnly: true, signRequired: false, says: /only signed images may be used here \(--require-signed\)/ },
   { signedOnly: false, signRequired: true, says: /cannot be checked on this node$/ },
-])("where signatures are required no container runs: %o", async ({ signedOnly, signRequired, says }) => {
+])("no container runs where signatures are required: %o", async ({ signedOnly, signRequired, says }) => {
   const images = { signedOnly } as PrologueParts["images"];
   const order = create(pb.RunOrderSchema, { environment: { image: "x", signRequired } });
   expect(() => checkSignature({ images }, { order })).toThrow(

@@ -51,7 +51,7 @@ describe("the program", () => {
     expect(allows([], kind, { major, minor })).toBe(true);
   });
 
-  test("devices are pairs of numbers and nothing else", () => {
+  test("only pairs of numbers are devices", () => {
     expect(parseDevice("195:254")).toEqual({ major: 195, minor: 254 });
     for (const text of ["", "195", "195:", ":1", "195:*", "a:1", "195:1 rwm", "99999:1"])
       expect(parseDevice(text)).toBeNull();
@@ -59,7 +59,7 @@ describe("the program", () => {
 });
 
 if (v2 === null || why !== null) {
-  test("the kernel here takes no programs for devices, and that is said in words", () => {
+  test("a kernel without device programs is reported with a reason", () => {
     expect(why).toMatch(/devices cannot be denied|ENOENT|EROFS|EACCES/);
   });
 } else {
@@ -80,7 +80,7 @@ if (v2 === null || why !== null) {
       }).stderr;
     }
 
-    test("denies the devices named, to that group alone, and lets the group go", async () => {
+    test("named devices are denied to that group only, and the group can be removed", async () => {
       const [own, other] = [`${base}-own`, `${base}-other`];
       for (const group of [own, other]) mkdirSync(group);
       await denyDevices(own, ["195:1"]);
@@ -91,7 +91,7 @@ if (v2 === null || why !== null) {
       for (const group of [own, other]) rmdirSync(group);
     });
 
-    test("serves the shares of a node that has no devices controller", async () => {
+    test("shares work on a node without a devices controller", async () => {
       const group = `${base}-share`;
       mkdirSync(group);
       const limits = limitGroups(
@@ -106,7 +106,7 @@ if (v2 === null || why !== null) {
       rmdirSync(group);
     });
 
-    test("what is no device is refused in words, and nothing is bound", async () => {
+    test("an invalid device is refused with a reason and nothing is attached", async () => {
       const group = `${base}-bad`;
       mkdirSync(group);
       await expect(denyDevices(group, ["195:*"])).rejects.toThrow('"195:*" is not a device: MAJOR:MINOR');

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
 import { tryGpus } from "./gpu-trial.ts";
 
-test("a real GPU is seen and used with what a container is given, and only then", async () => {
+test("a real GPU works in a container exactly when its devices are passed", async () => {
   // The words for machines without one are tested beside this.
   if (!existsSync("/dev/nvidia0")) return;
   const { given, listed, cuda, without } = await tryGpus();

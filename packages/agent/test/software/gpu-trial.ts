@@ -78,8 +78,8 @@ function inRoom(folder: string, { files, driver }: Passed, line: string): string
 
 function librariesOf(file: string): readonly string[] {
   try {
-    const said = execFileSync("ldd", [file], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
-    return said.split("\n").flatMap((each) => /(\/\S+) \(0x/.exec(each)?.[1] ?? []);
+    const output = execFileSync("ldd", [file], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+    return output.split("\n").flatMap((each) => /(\/\S+) \(0x/.exec(each)?.[1] ?? []);
   } catch {
     return [];
   }

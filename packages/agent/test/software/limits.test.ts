@@ -25,12 +25,12 @@ describe("shares of a node", () => {
 
   const capabilities = (): readonly string[] => r.server.hellos[0]?.capabilities?.runtimes ?? [];
 
-  test("the node says what it can run in and limit", () => {
+  test("the node reports its runtimes and limits", () => {
     expect(capabilities()).toContain("bare");
     expect(capabilities()).toContain("limit:memory");
   });
 
-  test("more memory than the share is killed by the kernel and reported as oom", async () => {
+  test("exceeding the memory of a share is reported as oom", async () => {
     const a = id();
     r.server.run({ allocationId: a, entrypoint: eat(400), limits: { memoryGb: 0.15, cpuCores: 1 } });
     const report = await r.server.end(a);
@@ -38,7 +38,7 @@ describe("shares of a node", () => {
     expect(report.message).toBe("out of memory: the kernel ended 1 of its processes");
   });
 
-  test("the same within the share completes, beside another one", async () => {
+  test("the same program completes within its share, next to another", async () => {
     const [a, b] = [id(), id()];
     r.server.run({ allocationId: a, entrypoint: "sleep 1", limits: { memoryGb: 1 } });
     r.server.run({ allocationId: b, entrypoint: eat(50), limits: { memoryGb: 1, cpuCores: 2 } });
@@ -47,7 +47,7 @@ describe("shares of a node", () => {
     expect(await r.server.end(a)).toMatchObject({ state: pb.AllocationState.COMPLETED });
   });
 
-  test("shares have GPUs of their own, and one too many is refused", async () => {
+  test("shares have distinct GPUs, and a request beyond them is refused", async () => {
     const other = await rig({ options: { hardware: { features: [], gpuCount: 3, gpuType: "test" } } });
     const go = join(other.dataDir, "go");
     const entrypoint = `echo [$CUDA_VISIBLE_DEVICES]; until [ -e ${go} ]; do sleep 0.05; done`;
@@ -60,14 +60,14 @@ describe("shares of a node", () => {
       await other.server.running(allocationId);
     }
     other.server.run({ allocationId: "904", entrypoint, limits: { gpuCount: 1 } });
-    expect((await other.server.end("904")).message).toContain("(devices): 1 GPUs are asked for and 0 of 3 are free");
+    expect((await other.server.end("904")).message).toContain("(devices): 1 GPUs requested, and 0 of 3 are free");
     writeFileSync(go, "");
     for (const id of ["901", "902", "903"]) await other.server.end(id);
     expect(["901", "902", "903"].map((id) => other.file(id, "stdout"))).toEqual(["[0,1]\n", "[2]\n", "[]\n"]);
     await other.close();
   });
 
-  test("so is one that has the node to itself, and the next is not taken for it", async () => {
+  test("an OOM kill of an exclusive attempt is reported as oom and not attributed to the next", async () => {
     const a = id();
     r.server.run({ allocationId: a, entrypoint: `cat /proc/self/cgroup; sleep 1; ${eat(400)}` });
     const path = await found(() => /^\d+:memory:(.+)$/m.exec(r.file(a, "stdout"))?.[1]);
@@ -122,7 +122,7 @@ describe("memory policies", () => {
       flags.length === 0 ? [] : ["/usr/bin/numactl", ...flags, "--"],
     ),
   );
-  test("nothing is chosen where there is nothing to choose", () => {
+  test("a node with one domain needs no policy", () => {
     expect(memoryPolicyWords("bind", { ...place, unified: true }, all)).toEqual([]);
     expect(memoryPolicyWords("bind", { ...place, domains: two.slice(0, 1) }, all)).toEqual([]);
   });

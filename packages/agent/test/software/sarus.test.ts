@@ -65,13 +65,13 @@ const calls = (): string[] => readFileSync(join(folder, "calls"), "utf8").trim()
 const image = "docker.io/hpc/app:1";
 
 describe("containers by Sarus", () => {
-  test("the node says that it has it", () => {
+  test("the node reports Sarus", () => {
     const runtimes = r.server.hellos[0]?.capabilities?.runtimes ?? [];
     expect(runtimes).toContain("sarus");
     expect(runtimes).not.toContain("podman");
   });
 
-  test("are pulled and run as the user, with the job's environment, mounts and script", async () => {
+  test("containers are pulled and run as the user, with the job's environment, mounts and script", async () => {
     r.server.run({
       allocationId: "1",
       user: "ada",
@@ -83,13 +83,13 @@ describe("containers by Sarus", () => {
     });
     expect(await r.server.end("1"), r.file("1", "stderr")).toMatchObject({ reason: "exit_code", exitCode: 5 });
     expect(r.file("1", "stdout")).toBe("54321\nof the job /image/bin:/usr/bin:/bin /mine\n/\nwritten\n");
-    const said = calls();
-    expect(said).toContain(`54321 pull ${image}`);
-    expect(said).toContain(`54321 run ${image}`);
-    expect(said.filter((line) => line.includes("--mount")).join()).toMatch(/script,destination=\S+script,readonly/);
+    const output = calls();
+    expect(output).toContain(`54321 pull ${image}`);
+    expect(output).toContain(`54321 run ${image}`);
+    expect(output.filter((line) => line.includes("--mount")).join()).toMatch(/script,destination=\S+script,readonly/);
   });
 
-  test("of a digest that is there are not pulled again", async () => {
+  test("an image with a present digest is not pulled again", async () => {
     for (const allocationId of ["2", "3"]) {
       const pinned = { image: `hpc/app:1@${DIGEST}` };
       r.server.run({ allocationId, user: "ada", entrypoint: "true", environment: pinned });
@@ -98,7 +98,7 @@ describe("containers by Sarus", () => {
     expect(calls().filter((line) => line.includes(`pull hpc/app:1@`))).toHaveLength(1);
   });
 
-  test("end when they are stopped, whatever they do", async () => {
+  test("a stopped container ends whatever it does", async () => {
     r.server.run({
       allocationId: "4",
       user: "ada",
@@ -112,7 +112,7 @@ describe("containers by Sarus", () => {
     expect(alive(pid)).toBe(false);
   });
 
-  test("what cannot be had is a failure of the prologue, with its reason", async () => {
+  test("an unavailable image fails the prologue with its reason", async () => {
     r.server.run({ allocationId: "5", user: "ada", entrypoint: "true", environment: { image: "hpc/missing:1" } });
     expect((await r.server.end("5")).message).toContain("(image): cannot pull hpc/missing:1: Failed to pull image");
     r.server.run({ allocationId: "6", user: "ada", entrypoint: "true", environment: { image, readOnly: true } });

@@ -36,32 +36,32 @@ const whole: NodeInventory = { gpuCount: 4, units, gpuTopology, memoryTopology }
 const share = (gpuCount: number, cpuCores = 0, memoryGb = 0) =>
   create(pb.RunLimitsSchema, { gpuCount, cpuCores, memoryGb });
 
-describe("parts of a node", () => {
-  test("have cores, memory and GPUs of one domain, the one with an adapter first", () => {
+describe("shares of a node", () => {
+  test("a share has cores, memory and GPUs of one domain, the one with an adapter first", () => {
     const shares = nodeShares(() => whole);
     expect(shares.take("1.1", share(1, 2, 8))).toEqual({ gpus: [2], cpus: [4, 5], memory: [1] });
     expect(shares.take("2.1", share(2, 2, 8))).toEqual({ gpus: [0, 1], cpus: [0, 1], memory: [0] });
     // What is left of both domains.
     expect(shares.take("3.1", share(1, 4, 100))).toEqual({ gpus: [3], cpus: [2, 3, 6, 7], memory: [0, 1] });
-    expect(() => shares.take("4.1", share(1))).toThrow("1 GPUs are asked for and 0 of 4 are free");
+    expect(() => shares.take("4.1", share(1))).toThrow("1 GPUs requested, and 0 of 4 are free");
     shares.release("2.1");
     expect(shares.take("4.1", share(1, 1)).gpus).toEqual([0]);
   });
 
-  test("get the GPUs with the best links where domains are not known", () => {
+  test("without known domains a share gets the GPUs with the best links", () => {
     const shares = nodeShares(() => ({ gpuCount: 4, units, gpuTopology }));
     shares.keep("1.1", { gpus: [1], cpus: null, memory: null });
     expect(shares.take("2.1", share(2, 2))).toEqual({ gpus: [2, 3], cpus: null, memory: null });
   });
 
-  test("are the same again for one that asks again, and numbers where a flag alone counts", () => {
+  test("a repeated request gets the same share, by number when only a flag states GPUs", () => {
     const shares = nodeShares(() => ({ gpuCount: 3, units: [] }));
     expect(shares.take("1.1", share(2)).gpus).toEqual([0, 1]);
     expect(shares.take("1.1", share(2)).gpus).toEqual([0, 1]);
     expect(shares.take("2.1", share(0)).gpus).toEqual([]);
   });
 
-  test("are named by number, and by UUID where a GPU is partitioned", () => {
+  test("GPUs are named by number, and by UUID when partitioned", () => {
     expect(gpuVariables(whole, [2, 3])).toMatchObject({
       CUDA_VISIBLE_DEVICES: "2,3",
       ROCR_VISIBLE_DEVICES: "2,3",
@@ -72,7 +72,7 @@ describe("parts of a node", () => {
     expect(gpuVariables({ units: slices }, [1]).CUDA_VISIBLE_DEVICES).toBe("MIG-b");
   });
 
-  test("hide the devices of the others, but not the GPU that a slice is cut from", () => {
+  test("devices of other shares are hidden, except the GPU of a slice", () => {
     expect(otherDevices(whole, [1])).toEqual(["195:0", "195:2", "195:3"]);
     expect(otherDevices({ gpuCount: 2, units: [] }, [1])).toEqual(["195:0"]);
     const cut = { gpuCount: 3, units: [unit(0), unit(1, { device: "195:1" }), unit(2, { device: "195:1" })] };
@@ -80,7 +80,7 @@ describe("parts of a node", () => {
   });
 });
 
-test("the kernel keeps an attempt to its cores", async () => {
+test("the kernel restricts an attempt to its cores", async () => {
   const place = { nodeId: "pins", dataDir: tmpdir() };
   const limits = await detectLimits(place, detectIsolation(place));
   expect(limits.controllers).toContain("cpuset");

@@ -80,7 +80,7 @@ describe("attempts in uenv images", () => {
     expect(readFileSync("/proc/self/mounts", "utf8")).not.toContain("/user-environment squashfs");
   });
 
-  test("two images and the tools beside each other, with the first process named for others to enter", async () => {
+  test("two images and tools are mounted together, and the first process is recorded for entry", async () => {
     const a = id();
     r.server.run({
       allocationId: a,
@@ -96,7 +96,7 @@ describe("attempts in uenv images", () => {
     expect(existsSync(`/proc/${pid}`)).toBe(false);
   });
 
-  test("data is mounted where it was asked for, and read-only unless said", async () => {
+  test("data is mounted at its target, read-only by default", async () => {
     const a = id();
     r.server.run({
       allocationId: a,
@@ -113,7 +113,7 @@ describe("attempts in uenv images", () => {
     expect(readdirSync(data).sort()).toEqual(["made", "set"]);
   });
 
-  test("every attempt has a scratch folder, gone when it has ended", async () => {
+  test("every attempt has a scratch directory, which is removed at its end", async () => {
     const a = id();
     r.server.run({
       allocationId: a,
@@ -143,7 +143,7 @@ describe("attempts in uenv images", () => {
     ).toBe(false);
   });
 
-  test("bytes that changed on the way are not believed, and nothing of them is kept", async () => {
+  test("a corrupted download is rejected and removed", async () => {
     images.add("changed/1:v1", { file: "x".repeat(5000) });
     images.corrupt("changed/1:v1");
     const a = id();
@@ -160,14 +160,14 @@ describe("attempts in uenv images", () => {
     expect((await r.server.end(a)).message).toMatch(/\(image\).*cannot be mounted/);
   });
 
-  test("an image larger than the cache, and one that larger ones in use keep out", async () => {
+  test("an image larger than the cache, or than its free part, is refused", async () => {
     images.addBytes("huge/1:v1", Buffer.alloc(100), { size: 5_000_000 });
     const a = id();
     r.server.run({ allocationId: a, entrypoint: "true", environment: { uenv: "huge/1:v1" } });
     expect((await r.server.end(a)).message).toMatch(/more than the cache of 4000000 can hold/);
   });
 
-  test("an image that must be signed is, or is refused", async () => {
+  test("a required signature is verified or the image is refused", async () => {
     const [a, b] = [id(), id()];
     r.server.run({ allocationId: a, entrypoint: "true", environment: { uenv: "gnu/24.11:v1", signRequired: true } });
     expect((await r.server.end(a)).message).toMatch(/gnu\/24.11:v1 is not signed/);
@@ -175,7 +175,7 @@ describe("attempts in uenv images", () => {
     expect(await r.server.end(b)).toMatchObject({ state: pb.AllocationState.COMPLETED });
   });
 
-  test("a source that is not there, and a command that is not there, are different things", async () => {
+  test("a missing source and a missing command are distinguished", async () => {
     const [a, b] = [id(), id()];
     r.server.run({ allocationId: a, entrypoint: "true", mounts: [{ source: "/no/such", target: "/data/x" }] });
     expect(await r.server.end(a)).toMatchObject({ reason: "prologue_failed" });

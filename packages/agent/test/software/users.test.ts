@@ -55,7 +55,7 @@ describe("workloads as the submitting user", () => {
     ]);
   });
 
-  test("what is mounted for it is mounted by the agent, and used by the user", async () => {
+  test("the agent mounts data as root and the user can use it", async () => {
     const a = id();
     r.server.run({
       allocationId: a,
@@ -67,7 +67,7 @@ describe("workloads as the submitting user", () => {
     expect(r.file(a, "stdout")).toBe("daemon\n");
   });
 
-  test("what the user may not reach is not mounted for it, and nothing mounted makes it root", async () => {
+  test("inaccessible sources are not mounted, and mounts give no root rights", async () => {
     const hidden = mkdtempSync(join(tmpdir(), "lattice-hidden-"));
     mkdirSync(join(hidden, "open"), { mode: 0o755 });
     const [a, b, c] = [id(), id(), id()];
@@ -102,7 +102,7 @@ describe("workloads as the submitting user", () => {
     await r.server.end(a);
   });
 
-  test("stopping reaches processes of another user", async () => {
+  test("stopping ends processes of another user", async () => {
     const a = id();
     r.server.run({ allocationId: a, user: "daemon", entrypoint: "trap '' TERM; sleep 60 & sleep 61" });
     await r.server.running(a);
@@ -121,13 +121,13 @@ describe("workloads as the submitting user", () => {
 });
 
 describe("mappings", () => {
-  test("come as text", () => {
+  test("a mapping is parsed from text", () => {
     expect(parseUserMapping("none")).toEqual({ kind: "none" });
     expect(parseUserMapping("file:/etc/map")).toEqual({ kind: "file", path: "/etc/map" });
     expect(parseUserMapping("ldap")).toBeNull();
   });
 
-  test("a file of names stands for the accounts", async () => {
+  test("a file of names replaces the accounts", async () => {
     const folder = mkdtempSync(join(tmpdir(), "lattice-users-"));
     const path = join(folder, "map");
     writeFileSync(path, "# people\nada 4001 4000 27\nbob x\n");

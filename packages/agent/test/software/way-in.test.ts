@@ -15,7 +15,7 @@ const CHOSEN = {
   "BASH_FUNC_f%%": "()",
 };
 
-test("root's programs see nothing that could change what they do; the command sees it all", () => {
+test("root's programs get a safe environment; the command gets the whole one", () => {
   const { environment, prefix } = wayIn(CHOSEN, ["/usr/bin/env"]);
   expect(environment).toEqual({ PATH: HELPER_PATH, n: "7", HOME: "/home/ada" });
   const [program = "", ...words] = [...prefix, "/usr/bin/env", "-0"];
@@ -26,7 +26,7 @@ test("root's programs see nothing that could change what they do; the command se
   expect(seen.join()).not.toContain("BASH_FUNC");
 });
 
-test("a job's words are passed as they are", () => {
+test("command words are passed unchanged", () => {
   const { environment, prefix } = wayIn(CHOSEN, ["/usr/bin/env"]);
   const words = ["--", "", "A=B", "$HOME", "a 'b' \"c\"\n*"];
   const [program = "", ...args] = [...prefix, "/usr/bin/printf", "<%s>", ...words];
@@ -35,6 +35,6 @@ test("a job's words are passed as they are", () => {
   );
 });
 
-test("where nothing is entered nothing changes", () => {
+test("without namespaces to enter nothing changes", () => {
   expect(wayIn(CHOSEN, [])).toEqual({ environment: CHOSEN, prefix: [] });
 });

@@ -16,7 +16,7 @@ const belowOf = (node: number, count: number): number[] =>
   Array.from({ length: BELOW }, (_, n) => node * BELOW + 1 + n).filter((n) => n < count);
 const brought = (node: number, number: number): readonly PmiEntry[] => [[`${number}.${node}`, `of ${node}`]];
 
-test("three hundred nodes, in any order, with messages repeated: all get the whole, twice", () => {
+test("300 nodes complete two fences in any order with repeated messages", () => {
   const count = 300;
   fc.assert(
     fc.property(fc.infiniteStream(fc.nat()), (chances) => {
@@ -53,7 +53,7 @@ test("three hundred nodes, in any order, with messages repeated: all get the who
   );
 });
 
-test("a node that does not belong is not counted, and one that missed the answer gets it", () => {
+test("a foreign node is not counted, and a node that missed the answer gets it", () => {
   const top = fenceTree([1, 2], true);
   expect(top.own(1, [])).toEqual([]);
   expect(top.fromBelow(7, 1, [["x", "y"]])).toEqual([]);
@@ -66,7 +66,7 @@ test("a node that does not belong is not counted, and one that missed the answer
   expect(top.fromBelow(2, 1, [])).toMatchObject([{ kind: "down", to: [2], entries: [["a", "b"]] }]);
 });
 
-test("over real connections, with one that comes late, and without a stranger", async () => {
+test("real connections complete a fence with a late node and without a foreign one", async () => {
   const count = 9;
   const nodes: FencePeers[] = [];
   for (let node = 0; node < count; node += 1) nodes.push(await fencePeers("127.0.0.1:0", "127.0.0.1", inTheClear));

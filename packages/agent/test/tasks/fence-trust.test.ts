@@ -99,7 +99,7 @@ test.each([
   expect(await meet(top, below, REFUSED_WITHIN_MS)).toBeNull();
 });
 
-test("who may not be listened to says why", () => {
+test("a node that may not listen reports the reason", () => {
   expect(trustOf(null, true)).toMatchObject({ ok: false, error: expect.stringContaining("no certificate") });
   const clientOnly = trustOf(identityOf("n1", { usage: "clientAuth" }), true);
   expect(clientOnly).toMatchObject({ ok: false, error: expect.stringContaining("not for serving") });

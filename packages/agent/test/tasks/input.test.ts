@@ -4,7 +4,7 @@ import { inputPlace } from "../../src/tasks/shepherd/input.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-test("what came already is left out, what is new is not, and one who does not say where is believed", () => {
+test("delivered input is skipped, new input passes, and input without an offset passes", () => {
   const place = inputPlace();
   const takes = (text: string, offset?: number): string => {
     if (offset !== undefined) place.at(offset);

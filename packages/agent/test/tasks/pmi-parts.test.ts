@@ -6,10 +6,10 @@ import { processMapping } from "../../src/tasks/pmi/mapping.ts";
 import { pmiServer } from "../../src/tasks/pmi/server.ts";
 import { formatPairs, LENGTH_BYTES, parseLine, parsePairs } from "../../src/tasks/pmi/words.ts";
 
-const said = (cmd: string, fields: Record<string, string> = {}) => ({ cmd, fields: new Map(Object.entries(fields)) });
+const output = (cmd: string, fields: Record<string, string> = {}) => ({ cmd, fields: new Map(Object.entries(fields)) });
 
 describe("spelling", () => {
-  test("any value comes through the pairs of PMI-2 as it was", () => {
+  test("PMI-2 pairs preserve any value", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary-ascii" }), fc.string(), (value, tail) => {
         const text = formatPairs("x", { key: "a", value }).slice(LENGTH_BYTES);
@@ -19,7 +19,7 @@ describe("spelling", () => {
     );
   });
 
-  test("a line without a command is none", () => {
+  test("a line without a command is no message", () => {
     expect(parseLine("key=value")).toBeNull();
     expect(parsePairs("nonsense")).toBeNull();
   });
@@ -34,8 +34,8 @@ describe("spelling", () => {
   });
 });
 
-describe("cutting", () => {
-  test("messages come out the same however their bytes are cut", () => {
+describe("framing", () => {
+  test("messages are the same however their bytes are split", () => {
     const bytes = Buffer.from(
       `cmd=init pmi_version=2 pmi_subversion=0\n${formatPairs("fullinit", { a: "b;c" })}`,
       "latin1",
@@ -53,7 +53,7 @@ describe("cutting", () => {
     );
   });
 
-  test("what is no PMI is said to be none, once", () => {
+  test("bytes that are no PMI are reported once", () => {
     const cut = framing();
     expect(cut.push(Buffer.from("GET / HTTP/1.1\n"))).toMatchObject([{ kind: "malformed" }]);
     expect(cut.push(Buffer.from("more\n"))).toEqual([]);
@@ -65,44 +65,44 @@ describe("cutting", () => {
 describe("the server", () => {
   const job = { jobId: "j", size: 2, ranks: [0, 1], mapping: "" };
 
-  test("an abort carries its code, and 1 when it has none", () => {
+  test("an abort carries its code, or 1 without one", () => {
     const server = pmiServer(job);
-    expect(server.receive(1, 1, said("abort", { exitcode: "7" }))).toEqual([
+    expect(server.receive(1, 1, output("abort", { exitcode: "7" }))).toEqual([
       { kind: "abort", rank: 1, exitCode: 7, message: "" },
     ]);
-    expect(server.receive(0, 2, said("abort", { isworld: "TRUE", msg: "bye" }))).toEqual([
+    expect(server.receive(0, 2, output("abort", { isworld: "TRUE", msg: "bye" }))).toEqual([
       { kind: "abort", rank: 0, exitCode: 1, message: "bye" },
     ]);
   });
 
-  test("a rank is unfinished between its first word and its goodbye", () => {
+  test("a rank is unfinished between init and finalize", () => {
     const server = pmiServer(job);
     expect(server.unfinished(0)).toBe(false);
-    server.receive(0, 1, said("init", { pmi_version: "1", pmi_subversion: "1" }));
+    server.receive(0, 1, output("init", { pmi_version: "1", pmi_subversion: "1" }));
     expect(server.unfinished(0)).toBe(true);
-    server.receive(0, 1, said("finalize"));
+    server.receive(0, 1, output("finalize"));
     expect(server.unfinished(0)).toBe(false);
   });
 
-  test("a fence brings only what is new, once, and a late or repeated end of it changes nothing", () => {
+  test("a fence delivers new entries once, and a late or repeated end changes nothing", () => {
     const server = pmiServer(job);
-    server.receive(0, 1, said("put", { key: "a", value: "1" }));
-    expect(server.receive(0, 1, said("barrier_in"))).toEqual([]);
+    server.receive(0, 1, output("put", { key: "a", value: "1" }));
+    expect(server.receive(0, 1, output("barrier_in"))).toEqual([]);
     expect(server.wiringUp()).toBe(true);
     expect(server.fenceDone(1, [])).toEqual([]);
-    expect(server.receive(1, 1, said("barrier_in"))).toEqual([{ kind: "fence", number: 1, entries: [["a", "1"]] }]);
+    expect(server.receive(1, 1, output("barrier_in"))).toEqual([{ kind: "fence", number: 1, entries: [["a", "1"]] }]);
     expect(server.fenceDone(1, [["a", "1"]])).toHaveLength(2);
     expect(server.fenceDone(1, [["a", "1"]])).toEqual([]);
-    server.receive(0, 1, said("barrier_in"));
+    server.receive(0, 1, output("barrier_in"));
     // A wait without addresses, after they have been exchanged, may take as long as the program does.
     expect(server.wiringUp()).toBe(false);
-    expect(server.receive(1, 1, said("barrier_in"))).toEqual([{ kind: "fence", number: 2, entries: [] }]);
+    expect(server.receive(1, 1, output("barrier_in"))).toEqual([{ kind: "fence", number: 2, entries: [] }]);
   });
 
-  test("a command that is not served is refused, not left unanswered", () => {
+  test("an unsupported command is refused, not left unanswered", () => {
     const server = pmiServer(job);
-    expect(server.receive(0, 1, said("jump"))).toMatchObject([{ text: "cmd=jump_result rc=-1 msg=unsupported\n" }]);
-    expect(server.receive(0, 2, said("jump"))).toMatchObject([{ kind: "reply" }]);
+    expect(server.receive(0, 1, output("jump"))).toMatchObject([{ text: "cmd=jump_result rc=-1 msg=unsupported\n" }]);
+    expect(server.receive(0, 2, output("jump"))).toMatchObject([{ kind: "reply" }]);
   });
 
   test("a spawn request is refused once, with a message for the user", () => {
@@ -120,12 +120,12 @@ describe("the server", () => {
       { kind: "reply", text: "cmd=spawn_result rc=-1 msg=unsupported\n" },
     ]);
     expect(take("cmd=get_maxes\n")).toMatchObject([{ kind: "reply" }]);
-    expect(server.receive(1, 2, said("spawn"))).toMatchObject([{ kind: "spawn", rank: 1 }, { kind: "reply" }]);
+    expect(server.receive(1, 2, output("spawn"))).toMatchObject([{ kind: "spawn", rank: 1 }, { kind: "reply" }]);
   });
 
-  test("published names are asked for outside, and answered in the version that asked", () => {
+  test("name requests are passed on and answered in the rank's version", () => {
     const server = pmiServer(job);
-    const [asked] = server.receive(1, 1, said("publish_name", { service: "ocean", port: "tag#0$" }));
+    const [asked] = server.receive(1, 1, output("publish_name", { service: "ocean", port: "tag#0$" }));
     expect(asked).toEqual({ kind: "name", rank: 1, version: 1, act: "publish", name: "ocean", value: "tag#0$" });
     if (asked?.kind !== "name") throw new Error("a question was expected");
     expect(server.named(asked, { problem: "", found: [] })).toMatchObject([
@@ -134,7 +134,7 @@ describe("the server", () => {
     expect(server.named(asked, { problem: "taken", found: [] })).toMatchObject([
       { text: "cmd=publish_result info=ok rc=1 msg=key_already_present\n" },
     ]);
-    const [looked] = server.receive(0, 2, said("name-lookup", { name: "ocean" }));
+    const [looked] = server.receive(0, 2, output("name-lookup", { name: "ocean" }));
     if (looked?.kind !== "name") throw new Error("a question was expected");
     const [answer] = server.named(looked, { problem: "", found: [["ocean", "a;b"]] });
     expect(answer).toMatchObject({ rank: 0, text: expect.stringContaining("value=a;;b;") });

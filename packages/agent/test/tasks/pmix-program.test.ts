@@ -16,7 +16,7 @@ test("without a compiler PMIx is unavailable, with that reason", async () => {
   await expect(means.build()).rejects.toThrow("there is no C compiler");
 });
 
-test("it is built once, and kept", async () => {
+test("the program is built once and kept", async () => {
   const means = findPmix(folder, process.env.PATH, null);
   expect(means.missing).toBeNull();
   const program = await means.build();
@@ -26,7 +26,7 @@ test("it is built once, and kept", async () => {
   expect(statSync(program).mtimeMs).toBe(made.mtimeMs);
 });
 
-test("what came with the agent is used without a compiler, and what does not run here is not", async () => {
+test("a bundled program is used without a compiler, unless it does not run here", async () => {
   const built = join(folder, "lattice-pmix");
   writeFileSync(built, "#!/bin/sh\nexit 2\n", { mode: 0o700 });
   const means = findPmix(folder, "/nowhere", built);
@@ -39,7 +39,7 @@ test("what came with the agent is used without a compiler, and what does not run
   expect(findPmix(folder, "/nowhere", built).missing).not.toBeNull();
 });
 
-test("the cure for MPI_Finalize comes with the agent, is compiled elsewhere, and is missing without either", async () => {
+test("the MPI_Finalize library is bundled or compiled, and missing without either", async () => {
   const built = join(folder, "lattice-mpi-finalize.so");
   writeFileSync(built, "a library");
   expect(await finalizeShim(folder, built)).toMatch(/lattice-mpi-finalize-[0-9a-f]{8}\.so$/);

@@ -9,7 +9,7 @@ import { fittingPreload, isAtLeast } from "../../src/tasks/preload.ts";
 const root = mkdtempSync(join(tmpdir(), "lattice-preload-"));
 afterAll(() => rmSync(root, { recursive: true, maxRetries: 9 }));
 
-test("not into what lacks it, has none, an older or another C library; into a newer one", async () => {
+test("the library is preloaded only into images with the same or a newer C library", async () => {
   expect(await fittingPreload("", root)).toBe("");
   expect(await fittingPreload("/opt/x.so", root)).toBe("");
   mkdirSync(join(root, "opt"));

@@ -52,7 +52,7 @@ function environmentOf(order: pb.StartTasks, room: TaskRoom, localRank = 1): Rec
   return rankEnvironment(spec, localRank);
 }
 
-test("every variable of the book, for the second rank of the second node", () => {
+test("the second rank of the second node has every documented variable", () => {
   expect(environmentOf(orderOf({ variables: { OMP_NUM_THREADS: "8" } }), roomOf())).toEqual({
     ...{ LATTICE_ALLOC_ID: "7", LATTICE_LAUNCH_ID: "7.1.abc.4", LATTICE_NODELIST: "n1,n2", LATTICE_NNODES: "2" },
     ...{
@@ -69,8 +69,8 @@ test("every variable of the book, for the second rank of the second node", () =>
   });
 });
 
-describe("what a job or a launch says", () => {
-  test("stands before the network's own, but does not take off what the job is found by", () => {
+describe("variables of a job or a launch", () => {
+  test("user variables override those of the network, but not the job's markers", () => {
     const room = roomOf({ environment: { FI_PROVIDER: "shm", LD_PRELOAD: "/lib/mine.so" } });
     const order = orderOf({ variables: { LATTICE_ATTEMPT_DIR: "/elsewhere", LATTICE_RANK: "99" } });
     expect(environmentOf(order, room)).toMatchObject({
@@ -79,13 +79,13 @@ describe("what a job or a launch says", () => {
     });
   });
 
-  test("credentials of a Slingshot network come as libfabric reads them", () => {
+  test("Slingshot credentials have libfabric's format", () => {
     const cxi = create(pb.CxiCredentialsSchema, { vni: 1001, authKey: Buffer.from([1, 255]), svcId: 9 });
     const named = { FI_PROVIDER: "cxi", FI_CXI_DEFAULT_VNI: "1001", FI_CXI_AUTH_KEY: "01ff", FI_CXI_SVC_ID: "9" };
     expect(environmentOf(orderOf({ cxi }), roomOf())).toMatchObject(named);
   });
 
-  test("plain tasks get nothing of PMI, and Slurm's names come when the job has them", () => {
+  test("plain tasks have no PMI variables, and Slurm names only when the job has them", () => {
     const plain = environmentOf(orderOf({ pmi: pb.PmiMode.NONE }), roomOf());
     expect(Object.keys(plain).filter((name) => /^(PMI|SLURM|LD_PRELOAD)/.test(name))).toEqual([]);
     expect(environmentOf(orderOf(), roomOf({ slurmEnv: true }))).toMatchObject({
@@ -95,18 +95,18 @@ describe("what a job or a launch says", () => {
   });
 });
 
-describe("the server of PMIx", () => {
+describe("the PMIx server", () => {
   const entered = ["nsenter", "--target=9", "--mount", "--setuid=1000", "--"];
   const placed = (room: TaskRoom) => shepherdSpec(orderOf({ pmi: pb.PmiMode.PMIX }), room, fabric, "/helper")?.pmix;
 
-  test("runs where the job runs, with its files in a folder of its own", () => {
+  test("the PMIx server runs in the job with its own directory", () => {
     expect(placed(roomOf({ prefix: entered }))).toMatchObject({
       ...{ helper: "/helper", place: 1, prefix: entered, folder: "/tmp/lattice-pmix-XXXXXX" },
       nodes: layout.map(({ node, firstRank, tasks }) => ({ node, firstRank, tasks })),
     });
   });
 
-  test("stays outside of a container, as the job's user, in the scratch folder", () => {
+  test("the PMIx server stays outside a container, as the job's user, in the scratch directory", () => {
     const asUser = ["setpriv", "--reuid=1000", "--regid=100", "--groups=100,27", "--"];
     const owner = { uid: 1000, gid: 100, groups: [100, 27] };
     const folder = "/s/7.1/.lattice-pmix-XXXXXX";
@@ -123,6 +123,6 @@ test.each([
   expect(fabricProvider((folder) => (there.includes(folder) ? ["dev0"] : []))).toBe(provider);
 });
 
-test("an order without tasks for this node is none", () => {
+test("an order without tasks for this node starts nothing", () => {
   expect(shepherdSpec(orderOf({ nodeIndex: 2 }), roomOf(), fabric, null)).toBeNull();
 });

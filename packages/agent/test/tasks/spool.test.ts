@@ -12,7 +12,7 @@ const output = (text: string): ShepherdReport => ({
 });
 const fence = (number: number): ShepherdReport => ({ kind: "fence", number, entries: [["k", `v${number}`]] });
 
-test("ends of ranks, and the last two exchanges, are said again though they were confirmed", () => {
+test("exits and the last two fences are repeated even after confirmation", () => {
   const kept = spool();
   for (const number of [1, 2, 3]) kept.add(fence(number));
   kept.add(output("a"));
@@ -27,7 +27,7 @@ test("ends of ranks, and the last two exchanges, are said again though they were
   expect(kept.toRepeat().map(({ number }) => number)).toEqual([3, 5, 7]);
 });
 
-test("published names and unanswered questions are repeated to a new leader", () => {
+test("published names and open requests are repeated to a new leader", () => {
   const kept = spool();
   const desk = nameDesk((report) => void kept.add(report), kept.answered);
   const heard: string[] = [];

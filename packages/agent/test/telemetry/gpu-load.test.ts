@@ -29,7 +29,7 @@ test("the mean over the reporting GPUs, queried at most every few seconds", asyn
   expect([load.mean(), asked]).toEqual([null, 2]);
 });
 
-test("what is too old is not told, nor what fails", async () => {
+test("outdated and failed values are not reported", async () => {
   let now = 0;
   let fails = false;
   const load = gpuLoad({
@@ -45,7 +45,7 @@ test("what is too old is not told, nor what fails", async () => {
   expect(load.mean()).toBeNull();
 });
 
-test("rocm-smi tells it in percent, by card", () => {
+test("rocm-smi reports percent per card", () => {
   const text = JSON.stringify({ card1: { "GPU use (%)": "7" }, card0: { "GPU use (%)": "93" }, card2: {}, system: {} });
   expect(parseRocmLoad(text)).toEqual([0.93, 0.07, null]);
   expect(parseRocmLoad("?")).toBeNull();

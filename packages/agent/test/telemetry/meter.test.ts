@@ -7,12 +7,12 @@ import { pino } from "pino";
 import { afterAll, expect, test, vi } from "vitest";
 import { ticksIn } from "../../src/host/cpu-time.ts";
 import { meter } from "../../src/telemetry/meter.ts";
-import { parseSaid, readSaid } from "../../src/telemetry/said.ts";
+import { parseReported, readReported } from "../../src/telemetry/reported-metrics.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "lattice-meter-"));
 afterAll(() => rmSync(dir, { recursive: true, maxRetries: 9 }));
 
-test("processor time is a share of the cores, from the second look on", async () => {
+test("CPU utilization is a fraction of the cores, from the second measurement on", async () => {
   let now = 0;
   let used = 0;
   const due: (() => void)[] = [];
@@ -44,15 +44,15 @@ test("processor time is a share of the cores, from the second look on", async ()
   figures.close();
 });
 
-test("only names with numbers are believed, and no link is followed", async () => {
-  expect(parseSaid("a 1\nb x\n c 2.5e1 \na 3\n; rm -rf\n__proto__ 4\n")).toMatchObject({ a: 3, c: 25 });
-  expect(Object.keys(parseSaid(Array.from({ length: 500 }, (_, i) => `n${i} 1`).join("\n"))).length).toBe(64);
+test("only names with numbers are accepted, and links are not followed", async () => {
+  expect(parseReported("a 1\nb x\n c 2.5e1 \na 3\n; rm -rf\n__proto__ 4\n")).toMatchObject({ a: 3, c: 25 });
+  expect(Object.keys(parseReported(Array.from({ length: 500 }, (_, i) => `n${i} 1`).join("\n"))).length).toBe(64);
   const secret = join(dir, "secret");
   writeFileSync(secret, "depth 5");
   symlinkSync(secret, join(dir, "link"));
-  expect(await readSaid(join(dir, "link"))).toEqual({});
-  expect(await readSaid(join(dir, "absent"))).toEqual({});
-  expect(await readSaid(dir)).toEqual({});
+  expect(await readReported(join(dir, "link"))).toEqual({});
+  expect(await readReported(join(dir, "absent"))).toEqual({});
+  expect(await readReported(dir)).toEqual({});
 });
 
 test("a name with brackets does not shift the fields of a process", () => {

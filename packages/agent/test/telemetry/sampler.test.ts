@@ -8,11 +8,11 @@ import { sampler } from "../../src/telemetry/sampler.ts";
 function rig() {
   let now = 0;
   let due: { at: number; act: () => void }[] = [];
-  const told: { at: number; key: string; values: Readonly<Record<string, number>> }[] = [];
+  const recorded: { at: number; key: string; values: Readonly<Record<string, number>> }[] = [];
   const use: { now: ProcessUsage | null } = { now: { cpuMs: 0, memoryBytes: 0, io: null } };
   const samples = sampler({
     usage: async () => use.now,
-    tell: (key, values) => void told.push({ at: now, key, values }),
+    onSample: (key, values) => void recorded.push({ at: now, key, values }),
     now: () => now,
     log: pino({ level: "silent" }),
     after(ms, act) {
@@ -26,7 +26,7 @@ function rig() {
   const turn = () => new Promise((resolve) => setImmediate(resolve));
   return {
     samples,
-    told,
+    recorded,
     use,
     waiting: () => due.length,
     async to(ms: number) {
@@ -43,11 +43,11 @@ function rig() {
   };
 }
 
-test("every 30 s as a rule, every second while it is looked at closely, and as before afterwards", async () => {
+test("samples come every 30 s by default and every second in debug mode", async () => {
   const r = rig();
   r.samples.start("1.1", 2);
   await r.to(60_000);
-  expect(r.told.map(({ at }) => at)).toEqual([30_000, 60_000]);
+  expect(r.recorded.map(({ at }) => at)).toEqual([30_000, 60_000]);
   r.samples.mode("1.1", "debug");
   await r.to(63_000);
   r.samples.mode("1.1", "audit");
@@ -56,12 +56,12 @@ test("every 30 s as a rule, every second while it is looked at closely, and as b
   await r.to(94_000);
   r.samples.reset();
   await r.to(124_000);
-  expect(r.told.slice(2).map(({ at }) => at)).toEqual([61_000, 62_000, 63_000, 93_000, 94_000, 124_000]);
+  expect(r.recorded.slice(2).map(({ at }) => at)).toEqual([61_000, 62_000, 63_000, 93_000, 94_000, 124_000]);
   r.samples.stop("1.1");
   expect(r.waiting()).toBe(0);
 });
 
-test("a sample is the mean since the one before, of the cores it may use", async () => {
+test("a sample is the mean since the previous one, relative to its cores", async () => {
   const r = rig();
   r.samples.start("1.1", 2);
   r.use.now = { cpuMs: 30_000, memoryBytes: 5_000, io: { readBytes: 60_000, writtenBytes: 3_000 } };
@@ -70,7 +70,7 @@ test("a sample is the mean since the one before, of the cores it may use", async
   await r.to(60_000);
   r.use.now = null;
   await r.to(90_000);
-  expect(r.told.map(({ values }) => values)).toEqual([
+  expect(r.recorded.map(({ values }) => values)).toEqual([
     { cpu_utilization: 0.5, memory_used: 5_000, io_read_bytes: 2_000, io_write_bytes: 100 },
     // A process that ended took what it had written along: nothing is said of it.
     { cpu_utilization: 1, memory_used: 4_000, io_read_bytes: 0 },
@@ -87,7 +87,7 @@ test("a restarted attempt and an unknown attempt", async () => {
   expect(r.waiting()).toBe(0);
 });
 
-test("the kernel tells of processes that live", async () => {
+test("the kernel reports running processes", async () => {
   const own = await usageOf([process.pid, 2 ** 30]);
   expect(own.memoryBytes).toBeGreaterThan(10_000_000);
   expect(own.cpuMs).toBeGreaterThan(0);

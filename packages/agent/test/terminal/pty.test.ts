@@ -27,13 +27,13 @@ const run = async (line: string): Promise<{ text: string; code: number }> =>
   shown(await openPty({ ...BASE, environment, command: ["/bin/sh", "-c", line] }));
 
 describe("a pseudo-terminal", () => {
-  test("is a terminal of the size asked for, in its folder, with its environment", async () => {
+  test("a terminal has the requested size, directory and environment", async () => {
     const { text, code } = await run("[ -t 0 ] && [ -t 1 ] && stty size && pwd && echo $SHELL && exit 5");
     expect(text.replaceAll("\r", "").trim().split("\n")).toEqual(["33 77", "/tmp", "/bin/bash"]);
     expect(code).toBe(5);
   });
 
-  test("passes what is typed, sizes and signals, and is hung up", async () => {
+  test("a terminal passes input, sizes and signals, and can be hung up", async () => {
     const line =
       "trap 'echo winch; stty size' WINCH; trap 'echo usr1' USR1; trap 'exit 9' HUP; echo ready; while :; do sleep 0.02; done";
     const pty = await openPty({ ...BASE, environment, command: ["/bin/sh", "-c", line] });
@@ -63,12 +63,12 @@ describe("a pseudo-terminal", () => {
     expect(text).not.toContain("winch\r\nwinch");
   });
 
-  test("a signal's death and a command that is not there have the codes of a shell", async () => {
+  test("exit codes of signals and missing commands are those of a shell", async () => {
     expect((await run("kill -TERM $$")).code).toBe(143);
     expect((await run("no-such-program-here")).code).toBe(127);
   });
 
-  test("a hangup leaves a program the time it takes to tidy up", async () => {
+  test("a program can clean up after a hangup", async () => {
     const folder = await mkdtemp(join(tmpdir(), "lattice-test-"));
     try {
       const tidies = `trap 'sleep 0.3; echo tidied >${folder}/notes; exit' HUP; echo up; while :; do sleep 0.1; done`;
@@ -83,7 +83,7 @@ describe("a pseudo-terminal", () => {
     }
   });
 
-  test("joins every group of its allocation, and none is left out without a word", async () => {
+  test("a terminal joins every group of its allocation, and a failure is reported", async () => {
     const folder = await mkdtemp(join(tmpdir(), "lattice-test-"));
     try {
       const files = ["v2 procs", "memory", "cpuset"].map((name) => join(folder, name));
@@ -103,7 +103,7 @@ describe("a pseudo-terminal", () => {
     }
   });
 
-  test("words are passed as they are", async () => {
+  test("command words are passed unchanged", async () => {
     const word = `a 'b' "c" $HOME \\ \n*`;
     expect(quoted("it's")).toBe(`'it'\\''s'`);
     const pty = await openPty({ ...BASE, environment, command: ["printf", "%s", word] });
@@ -112,7 +112,7 @@ describe("a pseudo-terminal", () => {
 });
 
 describe("entering an attempt", () => {
-  test("its own namespaces are left alone; environment and folder are the process's", async () => {
+  test("shared namespaces are not entered; environment and directory are the process's", async () => {
     const child = spawn("sleep", ["60"], { cwd: "/var", env: { ONLY: "this", PATH: "/bin:/usr/bin" } });
     try {
       const entered = await enter({ pid: child.pid ?? 0, line: "echo $ONLY", term: "", filters: "" });
@@ -129,7 +129,7 @@ describe("entering an attempt", () => {
     }
   });
 
-  test.runIf(process.getuid?.() === 0)("others are entered, each of them", async () => {
+  test.runIf(process.getuid?.() === 0)("every other namespace is entered", async () => {
     const script = "hostname inside-the-job; echo up; exec sleep 60";
     const child = spawn("unshare", ["--mount", "--uts", "--ipc", "sh", "-c", script], {
       stdio: ["ignore", "pipe", "ignore"],
@@ -146,7 +146,7 @@ describe("entering an attempt", () => {
     }
   });
 
-  test("a process that is gone cannot be entered", async () => {
+  test("an ended process cannot be entered", async () => {
     expect(existsSync("/proc/4194303")).toBe(false);
     expect(await enter({ pid: 4_194_303, line: "", term: "", filters: "" })).toBeNull();
   });

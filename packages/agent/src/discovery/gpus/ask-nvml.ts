@@ -1,10 +1,10 @@
 // Runs a separate process that queries NVML, and validates its output. Without the library no process is started. A
 // driver that does not answer in time is a fault of the node, not of the agent.
 
-import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { driverEnvironment, execFile } from "../../base/programs.ts";
 import { type GpuInventory, NO_GPUS } from "./inventory.ts";
 
 const NVML = "libnvidia-ml.so.1";
@@ -17,7 +17,12 @@ export function askNvml(library: string, deadlineMs = DEADLINE_MS): Promise<GpuI
   const path = library === "" ? findNvml() : library;
   if (path === null || path === "none") return Promise.resolve(null);
   return new Promise((resolve) => {
-    const how = { timeout: deadlineMs, killSignal: "SIGKILL", maxBuffer: MAX_ANSWER_BYTES, encoding: "utf8" } as const;
+    const how = {
+      timeout: deadlineMs,
+      killSignal: "SIGKILL",
+      maxBuffer: MAX_ANSWER_BYTES,
+      env: driverEnvironment(),
+    } as const;
     execFile(process.execPath, [probeProgram(), path], how, (error, answer, errors) => {
       if (error === null) return resolve(parseInventory(answer));
       const last = errors.trim().split("\n").at(-1) ?? "";
@@ -27,7 +32,7 @@ export function askNvml(library: string, deadlineMs = DEADLINE_MS): Promise<GpuI
   });
 }
 
-/** How busy each GPU is is wanted again soon: an answer that is late is of no use. */
+/** Utilization is polled, so a late answer is useless. */
 const LOAD_DEADLINE_MS = 5_000;
 
 /**
@@ -41,7 +46,12 @@ export function askNvmlLoad(
   const path = library === "" ? findNvml() : library;
   if (path === null || path === "none") return Promise.resolve(null);
   return new Promise((resolve) => {
-    const how = { timeout: deadlineMs, killSignal: "SIGKILL", maxBuffer: MAX_ANSWER_BYTES, encoding: "utf8" } as const;
+    const how = {
+      timeout: deadlineMs,
+      killSignal: "SIGKILL",
+      maxBuffer: MAX_ANSWER_BYTES,
+      env: driverEnvironment(),
+    } as const;
     execFile(process.execPath, [probeProgram(), path, "load"], how, (error, answer) =>
       resolve(error === null ? parseLoad(answer) : null),
     );
@@ -50,9 +60,9 @@ export function askNvmlLoad(
 
 export function parseLoad(text: string): readonly (number | null)[] | null {
   try {
-    const told: unknown = JSON.parse(text);
-    if (!Array.isArray(told)) return null;
-    return told.map((load: unknown) => (typeof load === "number" && load >= 0 && load <= 1 ? load : null));
+    const loads: unknown = JSON.parse(text);
+    if (!Array.isArray(loads)) return null;
+    return loads.map((load: unknown) => (typeof load === "number" && load >= 0 && load <= 1 ? load : null));
   } catch {
     return null;
   }
@@ -78,12 +88,12 @@ const FOLDERS = [
   "/run/nvidia/lib64",
 ];
 
-/** The loader's own list first: nothing is opened to find out. */
+/** The loader's cache is checked first, without opening the library. */
 function findNvml(): string | null {
   try {
     if (readFileSync("/etc/ld.so.cache").includes(NVML)) return NVML;
   } catch {
-    // No such list here.
+    // There is no loader cache.
   }
   const folder = FOLDERS.find((candidate) => existsSync(join(candidate, NVML)));
   return folder === undefined ? null : join(folder, NVML);

@@ -4,7 +4,7 @@
 export interface GpuUnit {
   readonly index: number;
   readonly vendor: "nvidia" | "amd";
-  /** Without the maker's name: "H200", "MI300X". */
+  /** Without the vendor's name: "H200", "MI300X". */
   readonly model: string;
   readonly uuid: string;
   readonly memoryBytes: number;
@@ -34,7 +34,7 @@ export interface GpuTie {
   readonly kind: "nvlink" | "nvswitch" | "xgmi" | "pcie";
   /** 0 when unknown; then derived from the bus. */
   readonly bandwidthMBps: number;
-  /** The way between them leads over another socket. */
+  /** The path between them crosses sockets. */
   readonly far: boolean;
 }
 
@@ -44,7 +44,7 @@ export interface GpuInventory {
   readonly ties: readonly GpuTie[];
   /** Megabytes per second between the CPU and the GPU of a superchip; 0 when unknown. */
   readonly coherentMBps: number;
-  /** Of the whole: a library that does not start, a GPU that is gone. */
+  /** Faults of the whole driver: a library that does not start, a missing GPU. */
   readonly faults: readonly string[];
 }
 
@@ -59,7 +59,7 @@ export function modelName(product: string): string {
     .filter((word) => word !== "" && !MAKERS.has(word.toLowerCase()));
   const [first = ""] = words;
   const short = first.split("-")[0] ?? "";
-  // Gaming cards have their number last.
+  // The model number of gaming cards comes last.
   return (/^[a-z]+\d/i.test(short) ? short : words.join("-")).slice(0, MAX_MODEL_LENGTH);
 }
 

@@ -1,8 +1,8 @@
 // AMD's GPUs, from the JSON of rocm-smi. Keys differ in case between releases, and missing values are left out. The
 // kernel reports whether a GPU is healthy, which is faster.
 
-import { execFile } from "node:child_process";
 import { isExecutable } from "../../base/executable.ts";
+import { driverEnvironment, execFile } from "../../base/programs.ts";
 import { type GpuInventory, type GpuTie, type GpuUnit, modelName, NO_GPUS, pciAddress } from "./inventory.ts";
 
 const PLACES = ["/opt/rocm/bin/rocm-smi", "/usr/bin/rocm-smi"];
@@ -25,7 +25,12 @@ export function askRocm(program: string): Promise<GpuInventory | null> {
   const path = program === "" ? PLACES.find(isExecutable) : program;
   if (path === undefined || path === "none") return Promise.resolve(null);
   return new Promise((resolve) => {
-    const how = { timeout: DEADLINE_MS, killSignal: "SIGKILL", maxBuffer: MAX_ANSWER_BYTES, encoding: "utf8" } as const;
+    const how = {
+      timeout: DEADLINE_MS,
+      killSignal: "SIGKILL",
+      maxBuffer: MAX_ANSWER_BYTES,
+      env: driverEnvironment(),
+    } as const;
     execFile(path, QUESTIONS, how, (error, answer) => {
       if (error === null) return resolve(parseRocm(answer));
       const why = error.killed === true ? `no answer in ${DEADLINE_MS / 1000} s` : error.message.split("\n")[0];
@@ -34,7 +39,7 @@ export function askRocm(program: string): Promise<GpuInventory | null> {
   });
 }
 
-/** How busy each GPU is is wanted again soon: an answer that is late is of no use. */
+/** Utilization is polled, so a late answer is useless. */
 const LOAD_DEADLINE_MS = 5_000;
 
 /**
@@ -46,7 +51,7 @@ export function askRocmLoad(program: string): Promise<readonly (number | null)[]
   if (path === undefined || path === "none") return Promise.resolve(null);
   return new Promise((resolve) => {
     const limits = { timeout: LOAD_DEADLINE_MS, killSignal: "SIGKILL", maxBuffer: MAX_ANSWER_BYTES } as const;
-    const how = { ...limits, encoding: "utf8" } as const;
+    const how = { ...limits, env: driverEnvironment() } as const;
     execFile(path, ["--showuse", "--json"], how, (error, answer) =>
       resolve(error === null ? parseRocmLoad(answer) : null),
     );
@@ -97,7 +102,7 @@ function unitOf(words: Words, index: number): GpuUnit {
   };
 }
 
-/** One link of Infinity Fabric; over several hops as much less. */
+/** Bandwidth of one Infinity Fabric link; divided by the number of hops. */
 const XGMI_MBPS = 50_000;
 
 function tiesOf(system: Words, count: number): GpuTie[] {
@@ -119,7 +124,7 @@ function tiesOf(system: Words, count: number): GpuTie[] {
   return ties;
 }
 
-/** GPU, bridge, bridge, GPU; one more leads over another socket. */
+/** Hops of a path within a socket (GPU, bridge, bridge, GPU); a longer one crosses sockets. */
 const FAR_HOPS = 2;
 
 function readJson(text: string): ReadonlyMap<string, Words> | null {

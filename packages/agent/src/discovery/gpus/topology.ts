@@ -5,7 +5,7 @@ import type { GpuTopology } from "@lattice/core";
 import type { Sysfs } from "../sysfs.ts";
 import type { GpuInventory, GpuTie } from "./inventory.ts";
 
-/** Undefined: no GPU was found. */
+/** Returns undefined without GPUs. */
 export function gpuTopology(
   fs: Sysfs,
   { units, ties }: GpuInventory,
@@ -27,7 +27,7 @@ export function gpuTopology(
   };
 }
 
-/** Megabytes a second of one lane by its transfer rate, the encoding taken off. */
+/** Megabytes per second of one lane by transfer rate, net of encoding. */
 const LANE_MBPS = new Map([
   ["2.5", 250],
   ["5", 500],

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { keysOf, makeGroup, membersBelow, removeBelow, removeEmpty } from "./group-folder.ts";
 import type { Isolation } from "./isolation.ts";
 
-/** `prefix`: what the paths of all groups of this agent begin with. */
+/** `prefix` of all group paths of this agent. */
 export function cgroup2(prefix: string): Isolation {
   const groupOf = (key: string): string => `${prefix}${key}`;
   return {

@@ -2,10 +2,11 @@
 // Mounts are looked up, since v2 may be mounted next to v1. Group names start with the node and the data folder, since
 // several agents may share a machine.
 
-import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { accessSync, mkdirSync, readFileSync, rmdirSync } from "node:fs";
+import { accessSync, readFileSync, rmdirSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { HELPER_ENVIRONMENT, spawnSync } from "../../base/programs.ts";
+import { makeOwnFolderNow } from "../../files/own-tree.ts";
 import { cgroup1 } from "./cgroup1.ts";
 import { cgroup2 } from "./cgroup2.ts";
 import { denyDevices, whyNotDeny } from "./devices/deny.ts";
@@ -18,7 +19,7 @@ interface AgentPlace {
   readonly dataDir: string;
 }
 
-/** `only`: this kind or none better than no group at all; for tests and for sites that must. */
+/** `only` restricts detection to one kind, for tests and site policy. */
 export function detectIsolation(place: AgentPlace, only?: Isolation["kind"]): Isolation {
   if (only === "process_group") return processGroup();
   const mounts = controlGroupMounts(readOr("/proc/self/mountinfo"));
@@ -43,7 +44,7 @@ export async function detectLimits(place: AgentPlace, isolation: Isolation, devi
   const info = readOr("/proc/self/mountinfo");
   const name = groupPrefix(place);
   const { v2 } = controlGroupMounts(info);
-  // Where its groups are, which may be below the one that was handed to the agent rather than below the root.
+  // The agent's groups may be in a delegated group instead of the root.
   const prefix = v2 !== null && isolation.kind === "cgroup2" ? isolation.folderOf("") : null;
   const v2Base = v2 === null || prefix === null ? "" : dirname(dirname(prefix)).slice(v2.length).replace(/\/$/, "");
   const enabled = prefix === null ? [] : await enableControllers(prefix);
@@ -55,7 +56,7 @@ export async function detectLimits(place: AgentPlace, isolation: Isolation, devi
   return limitGroups({ v2: byV2 ? prefix : null, v2Base, v2Cpuset, v1, ...byProgram }, name);
 }
 
-/** Devices are no controller of v2: the kernel asks a program that is bound to the group. */
+/** cgroup v2 has no device controller: a BPF program attached to the group decides. */
 async function deviceFilter(isolation: Isolation): Promise<Pick<Hierarchies, "denyDevices">> {
   if (isolation.kind !== "cgroup2" || (await whyNotDeny(isolation.folderOf(PROBE))) !== null) return {};
   return { denyDevices: (key, denied) => denyDevices(isolation.folderOf(key), denied) };
@@ -67,11 +68,12 @@ const PROBE_TIMEOUT_MS = 2_000;
 function works(prefix: string, needed: readonly string[]): boolean {
   const probe = `${prefix}${PROBE}`;
   try {
-    mkdirSync(probe, { recursive: true });
+    makeOwnFolderNow(probe, 0o755);
     for (const file of needed) accessSync(join(probe, file));
     const joined = spawnSync("/bin/sh", ["-c", 'echo 0 >"$1"', "sh", join(probe, "cgroup.procs")], {
       stdio: "ignore",
       timeout: PROBE_TIMEOUT_MS,
+      env: HELPER_ENVIRONMENT,
     });
     return joined.status === 0;
   } catch {
@@ -80,14 +82,14 @@ function works(prefix: string, needed: readonly string[]): boolean {
     try {
       rmdirSync(probe);
     } catch {
-      // It was never made, or the sweep at start takes it.
+      // It may not exist; otherwise the sweep at start removes it.
     }
   }
 }
 
 interface Mounts {
   readonly v2: string | null;
-  /** The freezer hierarchy, else that of pids, else a named one. */
+  /** Prefers the freezer hierarchy, then pids, then a named one. */
   readonly v1: string | null;
 }
 

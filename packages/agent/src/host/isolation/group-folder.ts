@@ -1,19 +1,20 @@
 // Operations on the folders of control groups that v1 and v2 have in common: listing processes of
 // a whole subtree (a job may make groups below its own), and removing it from the leaves up.
 
-import { mkdirSync, rmdirSync } from "node:fs";
+import { rmdirSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { makeOwnFolderNow } from "../../files/own-tree.ts";
 
-/** Deeper nesting than this is not a job's doing. */
+/** No job nests groups deeper. */
 const MAX_DEPTH = 16;
 
-/** Tried twice: another agent that stops may take an empty parent away in between. */
+/** Retried once: another stopping agent may remove an empty parent in between. */
 export function makeGroup(dir: string): void {
   try {
-    mkdirSync(dir, { recursive: true });
+    makeOwnFolderNow(dir, 0o755);
   } catch {
-    mkdirSync(dir, { recursive: true });
+    makeOwnFolderNow(dir, 0o755);
   }
 }
 
@@ -28,7 +29,7 @@ export async function membersBelow(dir: string, depth = 0): Promise<number[]> {
   return pids;
 }
 
-/** False while a process is left in it. A folder that is not there is as good as removed. */
+/** Returns false while the group has processes. A missing directory counts as removed. */
 export async function removeBelow(dir: string, depth = 0): Promise<boolean> {
   if (removed(dir)) return true;
   if (depth >= MAX_DEPTH) return false;
@@ -41,18 +42,18 @@ async function childGroups(dir: string): Promise<string[]> {
   return entries.filter((entry) => entry.isDirectory()).map((entry) => join(dir, entry.name));
 }
 
-/** Attempts that have a group beginning with `prefix`. */
+/** Returns the attempts with a group that starts with `prefix`. */
 export async function keysOf(prefix: string): Promise<string[]> {
   const all = await childGroups(dirname(prefix));
   return all.filter((path) => path.startsWith(prefix)).map((path) => path.slice(prefix.length));
 }
 
-/** Leaves nothing behind when nothing runs; the kernel refuses while something does. */
+/** Removes empty parent groups; the kernel refuses to remove used ones. */
 export function removeEmpty(dir: string): void {
   removed(dir);
 }
 
-/** Synchronous: the kernel answers from memory, so another thread would only cost. */
+/** Synchronous: the kernel answers from memory, so a thread would only add cost. */
 function removed(dir: string): boolean {
   try {
     rmdirSync(dir);

@@ -5,9 +5,9 @@
 export interface AttemptPlace {
   /** The name of its wrapper and of its group. */
   readonly key: string;
-  /** The attempt's folder, also the value of its marker. */
+  /** The attempt's directory, also the value of its marker variable. */
   readonly dir: string;
-  /** The wrapper, leader of the session; null when unknown, or gone before this agent began. */
+  /** Process id of the wrapper, which leads the session; null when unknown or already gone. */
   readonly leader: number | null;
 }
 
@@ -15,26 +15,26 @@ export interface Isolation {
   readonly kind: "cgroup2" | "cgroup1" | "process_group";
   /** Creates the group of an attempt; returns the file by which its wrapper joins, or "". */
   prepare(place: AttemptPlace): Promise<string>;
-  /** The folder of its group, there or not; "" for none. */
+  /** Path of its group, existing or not; "" without groups. */
   folderOf(key: string): string;
-  /** Every process of the attempt, the wrapper included. */
+  /** All processes of the attempt, including the wrapper. */
   members(place: AttemptPlace): Promise<readonly number[]>;
-  /** SIGKILL for all of them, once; those forked meanwhile need another call. */
+  /** Sends SIGKILL to all processes; concurrent forks need another call. */
   kill(place: AttemptPlace): Promise<void>;
-  /** Takes the group away; false while something is still in it. */
+  /** Removes the group; returns false while it has processes. */
   remove(place: AttemptPlace): Promise<boolean>;
-  /** The keys of all groups this agent has on the machine. */
+  /** Returns the keys of all groups of this agent. */
   groups(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
-/** A process that is gone by now is no failure. */
+/** A process that has already ended is no failure. */
 export function signalEach(pids: readonly number[], signal: NodeJS.Signals): void {
   for (const pid of pids) {
     try {
       process.kill(pid, signal);
     } catch {
-      // Gone meanwhile.
+      // Ended meanwhile.
     }
   }
 }

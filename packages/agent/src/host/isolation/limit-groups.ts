@@ -3,9 +3,10 @@
 // In v1 such a group costs milliseconds, so exclusive attempts share one.
 
 import { existsSync, readFileSync } from "node:fs";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { pb } from "@lattice/wire";
+import { makeOwnFolder } from "../../files/own-tree.ts";
 import { keysOf, makeGroup, removeBelow, removeEmpty } from "./group-folder.ts";
 import { memoryBytesOf } from "./node-shares.ts";
 
@@ -31,22 +32,22 @@ export interface LimitGroups {
 export interface Hierarchies {
   /** The folder of this agent's groups in v2, when its groups have the memory controller. */
   readonly v2: string | null;
-  /** They can be kept to some of the cores as well. */
+  /** Whether the cpuset controller is available too. */
   readonly v2Cpuset?: boolean;
   /** Path of the parent group below the mount. Default: the root. */
   readonly v2Base?: string;
   /** Mount points of v1 by controller. */
   readonly v1: ReadonlyMap<string, string>;
-  /** Keeps devices from an attempt by its group of v2; absent where that cannot be done, or v1 does it. */
+  /** Denies devices in the attempt's v2 group; absent where unsupported, or where v1 does it. */
   readonly denyDevices?: (key: string, devices: readonly string[]) => Promise<void>;
 }
 
 const CPU_PERIOD_US = 100_000;
-/** In the place of an attempt's name. */
+/** Stands for the attempt's name. */
 const WHOLE_NODE = "whole";
 const WANTED = ["memory", "cpu", "devices", "cpuset"] as const;
 
-/** `name`: what the folders of this agent's groups begin with. */
+/** `name` is the prefix of this agent's groups. */
 export function limitGroups(
   { v2, v2Base = "", v1, v2Cpuset = false, denyDevices }: Hierarchies,
   name: string,
@@ -65,13 +66,13 @@ export function limitGroups(
     }
   };
 
-  /** A group with a kill in it goes with the attempt that was killed, so that its count is always that of one. */
+  /** A group that counted a kill is removed with its attempt, so that the count belongs to one attempt. */
   const whole = folder("memory", WHOLE_NODE);
   const killsInWhole = (): number => killsIn(join(whole, "memory.oom_control"));
 
   async function joinWhole(): Promise<readonly string[]> {
     if (!own.includes("memory")) return [];
-    // Left by an attempt of which something was still going when it was cleared.
+    // Left by an attempt that still had processes when it was cleared.
     if (killsInWhole() > 0) await removeBelow(whole);
     if (!existsSync(whole)) makeGroup(whole);
     return [join(whole, "tasks")];
@@ -84,7 +85,7 @@ export function limitGroups(
       makeGroup(group);
       if (controller === "cpuset") await inheritCores(group);
       await writeLimit(controller, group, share);
-      // Through `tasks` the single thread of the wrapper moves itself, without a wait in the kernel.
+      // Writing to `tasks` moves the wrapper's single thread without a kernel wait.
       joins.push(join(group, "tasks"));
     }
     return joins;
@@ -97,12 +98,12 @@ export function limitGroups(
     async prepare(key, share) {
       if (v2 === null) return share === null ? joinWhole() : limitV1(key, share);
       const group = `${v2}${key}`;
-      await mkdir(group, { recursive: true });
+      await makeOwnFolder(group, 0o755);
       if (share !== null && memoryBytesOf(share) > 0) await put(group, "memory.max", memoryBytesOf(share));
       if (share !== null && share.cpuCores > 0) {
         await put(group, "cpu.max", `${share.cpuCores * CPU_PERIOD_US} ${CPU_PERIOD_US}`);
       }
-      // The wrapper joins this group in any case: it holds the process tree together.
+      // The wrapper always joins this group: it holds the process tree together.
       return [];
     },
     async withoutDevices(key, devices) {
@@ -168,7 +169,7 @@ const CONTROLLERS: readonly string[] = ["memory", "cpu", "cpuset"];
 /** Enables controllers for the groups below `prefix`; returns the enabled ones. */
 export async function enableControllers(prefix: string, wanted = CONTROLLERS): Promise<readonly string[]> {
   const parent = dirname(prefix);
-  await mkdir(parent, { recursive: true });
+  await makeOwnFolder(parent, 0o755);
   for (const dir of [dirname(parent), parent]) {
     if (!(await enabledIn(dir, wanted))) continue;
     await makeRoomIn(dir);
@@ -197,10 +198,10 @@ const OWN_GROUP = "agent";
 
 async function makeRoomIn(dir: string): Promise<void> {
   const own = join(dir, OWN_GROUP);
-  await mkdir(own, { recursive: true }).catch(() => undefined);
+  await makeOwnFolder(own, 0o755).catch(() => undefined);
   const pids = await readFile(join(dir, "cgroup.procs"), "utf8").catch(() => "");
   for (const pid of pids.split("\n").filter((line) => line !== "")) {
-    // One that has ended meanwhile, or that is not the agent's to move, does not stop the others.
+    // A process that has ended, or may not be moved, does not stop the others.
     await writeFile(join(own, "cgroup.procs"), pid, { flag: "r+" }).catch(() => undefined);
   }
 }

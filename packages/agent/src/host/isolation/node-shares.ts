@@ -7,7 +7,7 @@ import type { pb } from "@lattice/wire";
 import { PrologueError } from "../../base/prologue-error.ts";
 import type { GpuUnit } from "../../discovery/gpus/inventory.ts";
 
-/** What is to be given out. */
+/** The resources to share. */
 export interface NodeInventory {
   readonly gpuCount: number;
   /** Empty when only a flag states the number of GPUs. */
@@ -25,9 +25,9 @@ export interface NodePart {
 }
 
 export interface NodeShares {
-  /** Throws when there is not as much left: the server believed otherwise. */
+  /** Throws when too little is left: the server's view was wrong. */
   take(key: string, share: pb.RunLimits): NodePart;
-  /** An attempt of an earlier life of the agent still has this. */
+  /** Marks the share of an attempt from an earlier run of the agent. */
   keep(key: string, room: NodePart): void;
   release(key: string): void;
 }
@@ -61,7 +61,7 @@ function roomFor(inside: NodeInventory, share: pb.RunLimits, taken: Taken): Node
   const all = Array.from({ length: inside.gpuCount }, (_, gpu) => gpu);
   const free = new Set(all.filter((gpu) => !taken.gpus.has(gpu)));
   if (free.size < wanted) {
-    const detail = `${wanted} GPUs are asked for and ${free.size} of ${inside.gpuCount} are free`;
+    const detail = `${wanted} GPUs requested, and ${free.size} of ${inside.gpuCount} are free`;
     throw new PrologueError("devices", detail);
   }
   const spots = spotsFor(inside, share, free, taken.cpus);
@@ -122,14 +122,14 @@ function bestOf(
   return chosen?.gpus ?? [...free].sort((a, b) => a - b).slice(0, wanted);
 }
 
-/** An empty list hides all of them from CUDA and ROCm. Slices of a GPU are known by name alone. */
+/** An empty list hides all GPUs from CUDA and ROCm. Slices are identified by name only. */
 export function gpuVariables({ units }: Pick<NodeInventory, "units">, gpus: readonly number[]): Record<string, string> {
   const list = gpus.join(",");
   const chosen = units.filter(({ index }) => gpus.includes(index));
   const sliced = chosen.some(({ partitioned }) => partitioned);
   return {
     CUDA_VISIBLE_DEVICES: sliced ? chosen.map(({ uuid }) => uuid).join(",") : list,
-    // The numbers are those of the bus.
+    // Numbered in bus order.
     CUDA_DEVICE_ORDER: "PCI_BUS_ID",
     ROCR_VISIBLE_DEVICES: list,
     LATTICE_GPUS: list,
@@ -149,7 +149,7 @@ export function otherDevices({ units, gpuCount }: NodeInventory, gpus: readonly 
   return [...new Set(units.map(({ device }) => device).filter((device) => device !== "" && !own.has(device)))];
 }
 
-/** Of their device files; the other number is that of the GPU. */
+/** Major numbers of the device files; the minor number is that of the GPU. */
 const NVIDIA_MAJOR = 195;
 
 const BYTES_PER_GB = 1024 ** 3;

@@ -51,7 +51,7 @@ async function ownSession({ key, leader }: AttemptPlace): Promise<number | null>
 async function statusOf(pid: number): Promise<{ session: number; zombie: boolean } | null> {
   const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => null);
   if (text === null) return null;
-  // The name in brackets may hold anything; what follows the last bracket is: state ppid pgrp session.
+  // The name in brackets may contain anything; after the last bracket come state, ppid, pgrp and session.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   return { session: Number(fields[3]), zombie: fields[0] === "Z" || fields[0] === "X" };
 }

@@ -1,23 +1,21 @@
 // Resolves the user that a workload runs as. Without a mapping it runs as the agent's user; with one, the submitting
 // user's name must exist on the node. An unknown name is a failure, never a fallback to root.
 
-import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
+import { execFile, HELPER_ENVIRONMENT } from "../../base/programs.ts";
 import { PrologueError } from "../../base/prologue-error.ts";
+import type { FileUser } from "../../files/user-files.ts";
 
-export interface RunAs {
+/** `groups`: all of them, including the primary one. */
+export interface RunAs extends FileUser {
   readonly name: string;
-  readonly uid: number;
-  readonly gid: number;
-  /** All groups, the first included. */
-  readonly groups: readonly number[];
   readonly home: string;
   readonly shell: string;
 }
 
 export type UserMapping =
   | { readonly kind: "none" }
-  /** The node's own accounts, from any source. */
+  /** The accounts of the node, from any source. */
   | { readonly kind: "passwd" }
   /** Lines of `name uid gid [gid...]`. */
   | { readonly kind: "file"; readonly path: string };
@@ -31,7 +29,7 @@ export function parseUserMapping(text: string): UserMapping | null {
 /** Returns null for the agent's own user. */
 export async function resolveUser(mapping: UserMapping, name: string): Promise<RunAs | null> {
   if (mapping.kind === "none") return null;
-  // Looked up by name: what is no name must not become an option of the program that looks.
+  // Validated first: invalid names must not become options of getent.
   if (!/^[A-Za-z0-9_][\w.@-]{0,255}\$?$/.test(name)) throw missing(name);
   const found = mapping.kind === "passwd" ? await fromAccounts(name) : await fromFile(mapping.path, name);
   if (found === null) throw missing(name);
@@ -43,7 +41,7 @@ const missing = (name: string): PrologueError =>
 
 const LOOK_UP_TIMEOUT_MS = 10_000;
 
-/** By getent and id, so that every source of accounts that the node has counts. */
+/** Uses getent and id, which cover every account source of the node. */
 async function fromAccounts(name: string): Promise<RunAs | null> {
   const [entry, groups] = await Promise.all([say("getent", ["passwd", name]), say("id", ["-G", name])]);
   if (entry === null || groups === null) return null;
@@ -74,7 +72,7 @@ async function fromFile(path: string, name: string): Promise<RunAs | null> {
 
 function say(program: string, args: readonly string[]): Promise<string | null> {
   return new Promise((resolve, reject) => {
-    execFile(program, [...args], { timeout: LOOK_UP_TIMEOUT_MS }, (error, stdout) => {
+    execFile(program, [...args], { timeout: LOOK_UP_TIMEOUT_MS, env: HELPER_ENVIRONMENT }, (error, stdout) => {
       if (error === null) return resolve(stdout);
       if (typeof error.code === "number") return resolve(null);
       reject(new PrologueError("user", `cannot look up users: ${error.message}`));
@@ -86,7 +84,7 @@ function say(program: string, args: readonly string[]): Promise<string | null> {
  * Returns the words that run a command as that user; the caller is root. `confined`: nothing it starts can gain
  * privileges, which is required when the user chose the mounts that a setuid program would read.
  */
-export function asUser({ uid, gid, groups }: RunAs, confined: boolean): readonly string[] {
+export function asUser({ uid, gid, groups }: FileUser, confined: boolean): readonly string[] {
   const change = [`--reuid=${uid}`, `--regid=${gid}`, `--groups=${groups.join(",")}`];
   return ["/usr/bin/setpriv", ...change, ...(confined ? ["--no-new-privs"] : []), "--"];
 }

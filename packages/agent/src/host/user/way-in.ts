@@ -7,7 +7,7 @@ import { splitEnvironment } from "./safe-environment.ts";
 
 interface WayIn {
   readonly environment: Readonly<Record<string, string>>;
-  /** Stands before the command. */
+  /** Prefix of the command. */
   readonly prefix: readonly string[];
 }
 
@@ -24,8 +24,8 @@ export function wayIn(environment: Readonly<Record<string, string>>, prefix: rea
   };
 }
 
-/** A shell has no names but these, and some of bash's own it may not change. */
+/** Valid shell names, except some that bash reserves. */
 const CAN_BE_GIVEN = /^(?!SHELLOPTS=|BASHOPTS=|BASH_(?!ENV=))[A-Za-z_][A-Za-z0-9_]*=/;
 
-/** The search path is the last: nothing is looked for before the command itself. */
+/** PATH is set last, so that earlier lookups do not use it. */
 const GIVE = 'while [ "$1" != -- ]; do export "$1"; shift; done; shift; exec "$@"';

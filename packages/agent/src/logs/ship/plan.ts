@@ -1,9 +1,8 @@
-// Decides the next step for a log that goes to a store: send a chunk, free what is sent and old, drop what exceeds the
-// buffer. Much more may wait for a store that is merely slow than for one that is unavailable. Pure: sizes and times
-// are arguments.
+// Decides the next step for a log that is sent to a store: send a chunk, free old sent output, drop output beyond the
+// buffer. Much more may wait for a slow store than for an unavailable one. Pure: sizes and times are arguments.
 
 export interface StreamState {
-  /** Below this the file holds nothing any more. */
+  /** The file is empty below this offset. */
   readonly start: number;
   /** Sent up to here, or dropped. */
   readonly shipped: number;
@@ -16,7 +15,7 @@ export interface StreamState {
 export interface ShipLimits {
   /** Newest output that stays on the node, for live tails. */
   readonly ringBytes: number;
-  /** Of output that waits for the store, beyond which the oldest is dropped. */
+  /** Limit of unsent output; beyond it the oldest is dropped. */
   readonly bufferBytes: number;
   /** Factor on `bufferBytes` while the store takes output. */
   readonly whileSent: number;
@@ -55,7 +54,7 @@ export function nextChunk(
 
 const CHUNKS_PER_PAUSE = 200;
 
-/** After a look: where the file may begin, and how much unsent output that drops. */
+/** Returns where the file may begin after a check, and how much unsent output that drops. */
 export function trimmed(
   state: StreamState,
   { size, taken }: { readonly size: number /** The store takes what it is sent. */; readonly taken: boolean },

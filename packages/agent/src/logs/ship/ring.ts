@@ -18,14 +18,14 @@ interface RingOptions {
   readonly log: Logger;
 }
 
-/** A job that prints a gigabyte in a second is over by that much, until the next look. */
+/** A job that prints a gigabyte per second exceeds the ring by that much until the next check. */
 const LOOK_EVERY_MS = 1_000;
 
 export function logRing(options: RingOptions): Shipper {
   const { node, now, log, dataDir } = options;
   const limits: ShipLimits = { ...options.limits, bufferBytes: options.limits.ringBytes, whileSent: 1 };
   const held = new Map<string, Shipment>();
-  const told = new Set<string>();
+  const reported = new Set<string>();
   let host: ShipperHost | null = null;
   let trimmed = 0;
   let closed = false;
@@ -46,9 +46,9 @@ export function logRing(options: RingOptions): Shipper {
       const live = host?.live(key) === true;
       const before = droppedOf(one.record());
       await one.hold().catch((error: Error) => {
-        if (!told.has(key))
+        if (!reported.has(key))
           log.error({ attempt: key, error: error.message }, "old output of an attempt cannot be freed");
-        told.add(key);
+        reported.add(key);
       });
       count(key, droppedOf(one.record()) - before);
       if (!live) forget(key);
@@ -59,13 +59,14 @@ export function logRing(options: RingOptions): Shipper {
   function count(key: string, bytes: number): void {
     if (bytes <= 0) return;
     trimmed += bytes;
-    if (!told.has(key)) log.info({ attempt: key, ringBytes: limits.ringBytes }, "old output freed for newer output");
-    told.add(key);
+    if (!reported.has(key))
+      log.info({ attempt: key, ringBytes: limits.ringBytes }, "old output freed for newer output");
+    reported.add(key);
   }
 
   function forget(key: string): void {
     held.delete(key);
-    told.delete(key);
+    reported.delete(key);
   }
 
   function schedule(): void {
@@ -87,7 +88,7 @@ export function logRing(options: RingOptions): Shipper {
     begin: schedule,
     add: (key, order) => take(key, newRecord(ownerOf(order), now())),
     async keep(key) {
-      // What it printed last came after the last look. Only then is there something to note.
+      // Final output after the last check; only then is there something to record.
       const one = held.get(key);
       const before = one === undefined ? 0 : droppedOf(one.record());
       await one
@@ -119,7 +120,7 @@ export function logRing(options: RingOptions): Shipper {
   };
 }
 
-/** Only what holds output back is used of a shipment here; nothing is ever sent. */
+/** Only the retention part of a shipment is used here; nothing is sent. */
 const NOWHERE: LogStore = {
   place: "nowhere",
   put: () => Promise.reject(new Error("there is no store for output")),

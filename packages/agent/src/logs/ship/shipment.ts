@@ -2,10 +2,10 @@
 // every chunk and before the attempt is archived, so that a restarted agent continues there; a chunk that was sent but
 // not recorded is sent again under the same number.
 
-import { spawn } from "node:child_process";
 import { readFile, rename, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type ChunkEntry, chunkKey, metadataKey, type NodeMetadata, nodeMetadataKey } from "@lattice/wire";
+import { HELPER_ENVIRONMENT, spawn } from "../../base/programs.ts";
 import type { LogStore } from "../store/log-store.ts";
 import type { Compress } from "./compress.ts";
 import { allocationMetadata, emptyMetadata, type LogOwnership } from "./metadata.ts";
@@ -29,7 +29,7 @@ interface ShipmentHost {
   readonly node: string;
   readonly limits: ShipLimits;
   readonly now: () => number;
-  /** Returns null when the log is gone. */
+  /** Returns null when the log does not exist any more. */
   readonly path: (stream: StreamName) => Promise<string | null>;
   readonly live: () => boolean;
   /** Returns whether the store takes output, as far as known. */
@@ -38,13 +38,13 @@ interface ShipmentHost {
 
 export interface Shipment {
   record(): ShipmentRecord;
-  /** Bytes that were not sent at the last look. */
+  /** Unsent bytes at the last check. */
   waiting(): number;
   /**
    * Sends at most one chunk of each stream. Returns true when there is more to send now. Rejects when sending fails.
    */
   step(): Promise<boolean>;
-  /** A look without the store: what is too much is dropped. */
+  /** Applies the limits without contacting the store. */
   hold(): Promise<void>;
   /** Writes the record of progress. */
   save(): Promise<void>;
@@ -88,7 +88,7 @@ class AttemptShipment implements Shipment {
   }
 
   hold(): Promise<void> {
-    // One look at a time: another look may have noted a part as freed that is not freed yet.
+    // One check at a time: another may have recorded a part as freed that is not freed yet.
     this.#holding = this.#holding.catch(() => undefined).then(() => this.#look());
     return this.#holding;
   }
@@ -227,7 +227,7 @@ const sizeOf = (path: string): Promise<number> =>
 function punch(path: string, { offset, length }: { readonly offset: number; readonly length: number }): Promise<void> {
   return new Promise((resolve) => {
     const args = ["--punch-hole", "--offset", String(offset), "--length", String(length), path];
-    const child = spawn("fallocate", args, { stdio: "ignore" });
+    const child = spawn("fallocate", args, { stdio: "ignore", env: HELPER_ENVIRONMENT });
     child.once("error", () => resolve());
     child.once("close", () => resolve());
   });

@@ -40,22 +40,22 @@ export interface ShipperHost {
 }
 
 export interface Shipper {
-  /** Takes up what an earlier life of this agent has not sent. */
+  /** Continues with output that an earlier run of this agent has not sent. */
   recover(host: ShipperHost): Promise<void>;
   /** Starts sending. By now the live attempts are known and not mistaken for ended ones. */
   begin(): void;
   add(key: string, order: pb.RunOrder): void;
   /** Called before the attempt is archived: afterwards only the record shows that output is unsent. */
   keep(key: string): Promise<void>;
-  /** Its logs are about to go, to make room. */
+  /** Its logs are about to be removed to make room. */
   removed(key: string): void;
-  /** Below this a log holds nothing any more. */
+  /** The log is empty below this offset. */
   startOf(key: string, stream: StreamName): Promise<number>;
   /** Returns a function for the current start, or null when nothing of the log is freed any more. */
   startNow(key: string, stream: StreamName): (() => number) | null;
   waitingBytes(): number;
   droppedBytes(): number;
-  /** Freed for newer output without ever being sent: there is no store. */
+  /** Bytes freed without being sent, because there is no store. */
   trimmedBytes(): number;
   close(): Promise<void>;
 }
@@ -71,7 +71,7 @@ export const logCounts = ({ waitingBytes, droppedBytes, trimmedBytes }: Shipper)
 });
 
 const LOOK_EVERY_MS = 1_000;
-const LONGEST_PAUSE_MS = 30_000;
+const MAX_PAUSE_MS = 30_000;
 /** A short failure of the store does not drop waiting output. */
 const PATIENCE_MS = 60_000;
 
@@ -277,6 +277,6 @@ interface Trouble {
   readonly untilMs: number;
 }
 
-const pauseAfter = (failures: number): number => Math.min(LONGEST_PAUSE_MS, LOOK_EVERY_MS * 2 ** failures);
+const pauseAfter = (failures: number): number => Math.min(MAX_PAUSE_MS, LOOK_EVERY_MS * 2 ** failures);
 
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;

@@ -1,7 +1,8 @@
 // A log store in a folder. Objects become visible by a rename, so that a reader never sees a partial one.
 
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { makeOwnFolder } from "../../files/own-tree.ts";
 import type { LogStore } from "./log-store.ts";
 
 export function directoryStore(dir: string): LogStore {
@@ -9,7 +10,7 @@ export function directoryStore(dir: string): LogStore {
     place: dir,
     async put(key, bytes) {
       const path = join(dir, key);
-      await mkdir(dirname(path), { recursive: true });
+      await makeOwnFolder(dirname(path), 0o755);
       const beside = `${path}.${process.pid}.part`;
       await writeFile(beside, bytes);
       await rename(beside, path);

@@ -1,4 +1,4 @@
-// A log store in an object store that speaks S3. The caller repeats failed writes.
+// A log store in an S3-compatible object store. The caller repeats failed writes.
 
 import type { S3Place } from "@lattice/wire";
 import { S3mini } from "s3mini";

@@ -8,20 +8,20 @@
 //
 // TCP only, over IPv4 and IPv6: a datagram has no end at which the return path could be closed.
 
-import { spawn } from "node:child_process";
 import { statSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { fileURLToPath } from "node:url";
+import { HELPER_ENVIRONMENT, spawn } from "../../base/programs.ts";
 
-/** Over one border. */
-const MOST_CONNECTIONS = 1_024;
+/** Connections over one border. */
+const MAX_CONNECTIONS = 1_024;
 /** Interval of the check whether it is still needed. */
 const LOOK_MS = 500;
-/** For the port of an attempt that has just ended to be free. */
+/** Waits for the port of an attempt that has just ended. */
 const FREE_AFTER_MS = 3_000;
 const TRY_AGAIN_MS = 100;
 const UNPRIVILEGED = 65_534;
-/** Of both families, where the node has IPv6. */
+/** Both address families, where the node has IPv6. */
 const EVERYWHERE = "[::]";
 
 interface Place {
@@ -43,13 +43,13 @@ function serve(listenIn: string, file: string, target: string): void {
   const helper = spawn(
     "nsenter",
     [`--net=${listenIn}`, "--", process.execPath, own, "listen", listening, outwards ? "shared" : "alone"],
-    { stdio: ["ignore", "inherit", "inherit", "ipc"] },
+    { stdio: ["ignore", "inherit", "inherit", "ipc"], env: HELPER_ENVIRONMENT },
   );
   let server: Server | null = null;
   helper.on("message", (word, handle) => {
     if (word === "taken") return say("ready");
     server = handle as Server;
-    server.maxConnections = MOST_CONNECTIONS;
+    server.maxConnections = MAX_CONNECTIONS;
     server.on("connection", (socket: Socket) =>
       pass(socket, outwards ? connectTo(target) : connectHere(Number(target))),
     );
@@ -66,7 +66,7 @@ function serve(listenIn: string, file: string, target: string): void {
 
 const connectTo = (target: string): Socket => connect({ ...placeOf(target), allowHalfOpen: true });
 
-/** A program inside may listen at either. */
+/** A program inside may listen on either address. */
 const HERE = [
   { address: "127.0.0.1", family: 4 },
   { address: "::1", family: 6 },

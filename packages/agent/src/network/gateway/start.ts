@@ -2,17 +2,17 @@
 // the domain and the attempt, not to the agent: they survive a restart of the agent and end when they are no longer
 // needed. A missing one is detected and started again.
 
-import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { runningGateways } from "./running.ts";
+import { HELPER_ENVIRONMENT, spawn } from "../../base/programs.ts";
 
 /** Starting takes a process and a helper; a longer wait means that it hangs. */
 const LIMIT_MS = 10_000;
 const PROGRAM = "lattice-gateway.js";
 
-/** One way over a border. */
+/** One direction over a border. */
 export type Way =
   /** From inside a namespace, at the gateway's own address, for as long as the namespace is there. */
   | { readonly kind: "out"; readonly namespace: string; readonly gateway: string }
@@ -28,7 +28,7 @@ export function openWay(way: Way): Promise<void> {
   return begin(["nsenter", `--net=${way.namespace}`, "--"], wordsOf(way), `port ${way.port} of this node`);
 }
 
-/** Those for which there is no process. */
+/** Returns the gateways without a process. */
 export async function missingWays(ways: readonly Way[]): Promise<readonly Way[]> {
   if (ways.length === 0) return [];
   const running = await runningGateways(PROGRAM);
@@ -56,14 +56,14 @@ function begin(before: readonly string[], words: readonly string[], what: string
     const child = spawn(program, args, {
       cwd: "/",
       detached: true,
-      env: { PATH: process.env.PATH ?? "" },
+      env: HELPER_ENVIRONMENT,
       stdio: ["ignore", "pipe", "pipe"],
     });
-    let said = "";
+    let errorText = "";
     const settle = (problem: string | null): void => {
       clearTimeout(timer);
-      child.stdout.destroy();
-      child.stderr.destroy();
+      child.stdout?.destroy();
+      child.stderr?.destroy();
       child.unref();
       if (problem === null) resolve();
       else reject(new Error(`${what} cannot be opened: ${problem}`));
@@ -72,12 +72,12 @@ function begin(before: readonly string[], words: readonly string[], what: string
       child.kill("SIGKILL");
       settle("it takes too long");
     }, LIMIT_MS);
-    child.stderr.on("data", (bytes: Buffer) => {
-      said = `${said}${bytes}`.slice(0, 500);
+    child.stderr?.on("data", (bytes: Buffer) => {
+      errorText = `${errorText}${bytes}`.slice(0, 500);
     });
-    child.stdout.once("data", () => settle(null));
+    child.stdout?.once("data", () => settle(null));
     child.once("error", (error) => settle(error.message));
-    child.once("close", (code) => settle(code === 0 ? null : said.trim() || `exit ${code}`));
+    child.once("close", (code) => settle(code === 0 ? null : errorText.trim() || `exit ${code}`));
   });
 }
 
@@ -85,4 +85,15 @@ function programFile(): string {
   const here = dirname(fileURLToPath(import.meta.url));
   const beside = join(here, PROGRAM);
   return existsSync(beside) ? beside : join(here, "..", "..", "..", "dist", PROGRAM);
+}
+
+/** The arguments of each process. */
+async function runningGateways(program: string): Promise<readonly (readonly string[])[]> {
+  const names = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  const lines = await Promise.all(names.map((name) => readFile(`/proc/${name}/cmdline`, "utf8").catch(() => "")));
+  return lines.flatMap((line) => {
+    const words = line.split("\0").slice(0, -1);
+    const at = words.findIndex((word) => word.endsWith(`/${program}`));
+    return at < 0 ? [] : [words.slice(at + 1)];
+  });
 }

@@ -1,5 +1,5 @@
-// What the functions of the process runtime share: the node's means, the folders of attempts, and the processes that
-// this agent knows. Only the functions of the runtime change it.
+// The shared context of the process runtime: the node's resources, the directories of attempts, and the processes known
+// to this agent. Only the functions of the runtime change it.
 
 import { join } from "node:path";
 import type { Logger } from "pino";
@@ -12,7 +12,7 @@ import type { LogRetention } from "./retention.ts";
 import type { WarmPool } from "./warm.ts";
 
 interface AttemptProcess {
-  /** Process id of the wrapper; `null` when the wrapper is gone or its id belongs to another process. */
+  /** Process id of the wrapper; `null` when it has ended or its id was reused. */
   readonly leader: number | null;
   /** Name of the wrapper and of its control group. */
   readonly group: string;

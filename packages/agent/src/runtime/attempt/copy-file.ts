@@ -3,15 +3,16 @@
 // output while the job runs; the wrapper waits for it, so the copy is complete when the job has ended. The first
 // second is copied at the end, which spares short jobs the follower.
 
-import { rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { fillOutputPath, isPerNode, type pb } from "@lattice/wire";
 import { quoted, quotedAll } from "../../base/shell-text.ts";
+import { removeOwnNow } from "../../files/own-tree.ts";
 
 interface CopyPlan {
   readonly dir: string;
   readonly order: pb.RunOrder;
-  /** Where relative paths begin. */
+  /** Base of relative paths. */
   readonly workdir: string;
   /** The words that change from the agent's user to the job's; empty when they are the same. */
   readonly writer: readonly string[];
@@ -21,9 +22,9 @@ interface CopyPlan {
 export function writeCopy({ dir, order, workdir, writer }: CopyPlan): boolean {
   const file = join(dir, COPY_FILE);
   const { output } = order;
-  const wanted = output === undefined ? [] : wantedFiles(output, order);
+  const wanted = output === undefined ? [] : outputTargets(output, order);
   if (output === undefined || wanted.length === 0) {
-    rmSync(file, { force: true });
+    removeOwnNow(file);
     return false;
   }
   const base = order.workdir === "" ? workdir : order.workdir;
@@ -37,33 +38,33 @@ export const COPY_FILE = "copy";
 /** Process ids of the copiers, so that they are not taken for the job's processes. */
 export const COPIERS_FILE = "copiers";
 
-interface Wanted {
-  /** Where the wrapper has the output open for reading. */
+interface OutputTarget {
+  /** The descriptor on which the wrapper has the output open for reading. */
   readonly fd: 7 | 8;
   readonly path: string;
 }
 
 /** Several nodes would overwrite each other: only the first node writes, unless the path differs by node. */
-function wantedFiles({ file, errorFile }: pb.OutputFiles, order: pb.RunOrder): readonly Wanted[] {
+function outputTargets({ file, errorFile }: pb.OutputFiles, order: pb.RunOrder): readonly OutputTarget[] {
   const { allocationId: id, name, user, nodes, nodeIndex } = order;
   const facts = { id, name, user, node: nodes[nodeIndex] ?? "", nodeIndex };
-  const asked: readonly Wanted[] = [
+  const targets: readonly OutputTarget[] = [
     { fd: 7, path: file },
     ...(errorFile === "" ? [] : [{ fd: 8, path: errorFile } as const]),
   ];
-  return asked
+  return targets
     .filter(({ path }) => nodeIndex === 0 || isPerNode(path))
     .map(({ fd, path }) => ({ fd, path: fillOutputPath(path, facts) }));
 }
 
 /** Truncated once, as the owner of the files; the shell's message states why it failed. */
 const OPEN = 'mode=$1; shift; for f; do if [ "$mode" = append ]; then true >>"$f"; else true >"$f"; fi || exit 1; done';
-/** A signal for the whole job ends it in its first second, which has copied nothing yet; later none does. */
+/** A signal to the whole job may end the copier in its first second, before it has copied anything; later none does. */
 const FOLLOW = `sleep 1; trap "" TERM INT HUP USR1 USR2; exec tail -c +1 -f -s 0.2 --pid="$1" >>"$2"`;
 const REST = 'exec cat >>"$1"';
 
 function copyText(
-  files: readonly Wanted[],
+  files: readonly OutputTarget[],
   { errorFile, append, ifPossible }: pb.OutputFiles,
   writer: readonly string[],
 ): string {
@@ -73,14 +74,14 @@ function copyText(
   return `exec 7<"$dir/stdout" 8<"$dir/stderr"
 go_without() {
   copied= merged=
-  printf '%s\\n' "lattice: the output is not written: \${said#*: *: }" >&2
+  printf '%s\\n' "lattice: the output is not written: \${problem#*: *: }" >&2
 }
 give_up() {
-  printf '%s\\n' "prologue output the output file: \${said#*: *: }" >"$dir/exit"
+  printf '%s\\n' "prologue output the output file: \${problem#*: *: }" >"$dir/exit"
   exit 1
 }
 copied=yes merged=${errorFile === "" ? "yes" : ""}
-said=$(${sh(OPEN, [append ? "append" : "truncate", ...paths])} 2>&1 7<&- 8<&-) || ${ifPossible ? "go_without" : "give_up"}
+problem=$(${sh(OPEN, [append ? "append" : "truncate", ...paths])} 2>&1 7<&- 8<&-) || ${ifPossible ? "go_without" : "give_up"}
 follow() {
   (trap '' TERM INT HUP USR1 USR2; exec sleep 2147483647 7<&- 8<&-) &
   sentinel=$! copiers=

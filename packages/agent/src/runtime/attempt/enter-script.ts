@@ -20,7 +20,7 @@ export type DataMount =
       readonly kind: "fuse";
       readonly words: readonly string[];
       readonly at: string;
-      /** A file that is needed for mounting alone, and goes with it. */
+      /** A file needed only for mounting, removed afterwards. */
       readonly secret?: string;
     };
 
@@ -32,7 +32,7 @@ interface EnterPlan {
   readonly workdir: string;
   /** Put before the command: change of user, memory policy, late variables. */
   readonly before: readonly string[];
-  /** The command is an engine that makes the container: it writes `init.pid` itself, or has failed, with this code or any. */
+  /** The command is a container engine: it writes `init.pid` itself, or has failed with this exit code or any. */
   readonly byEngine: false | number | "any";
 }
 

@@ -2,6 +2,7 @@
 
 import { join } from "node:path";
 import type { pb } from "@lattice/wire";
+import { HELPER_PATH } from "../../base/executable.ts";
 import { checkpointTarget } from "../../checkpoint/target.ts";
 import type { CheckpointTarget } from "../../checkpoint/types.ts";
 import type { FirstProcess } from "../../host/first-process.ts";
@@ -9,6 +10,7 @@ import type { NetworkPlace } from "../../network/driver.ts";
 import type { AttemptRoom } from "../../tasks/room.ts";
 import { denyLate, hasBegun, isUsersOwn } from "../prologue/attempt-holdings.ts";
 import { checkpointPlace } from "../prologue/checkpoint-place.ts";
+import { runsAs } from "../prologue/prologue.ts";
 import { dirOf, groupOf, placeOf, type RuntimeContext } from "./context.ts";
 import { readAttempt, readCopiers, readInitPid } from "./files.ts";
 import { readLaunch } from "./launch-file.ts";
@@ -57,7 +59,11 @@ export async function taskRoom(context: RuntimeContext, key: string): Promise<At
 export async function checkpointsOf(context: RuntimeContext, key: string): Promise<CheckpointTarget | null> {
   const dir = dirOf(context, key);
   const { order } = readAttempt(dir);
-  const place = order === null ? null : checkpointPlace(context.prologue, dir, order);
+  if (order === null) return null;
+  const { prologue } = context;
+  const owner = await runsAs(prologue, order);
+  const path = readLaunch(dir)?.variables.PATH ?? HELPER_PATH;
+  const place = checkpointPlace(prologue, { dir, order, owner, path });
   if (place === null) return null;
   const members = async (): Promise<readonly number[]> => {
     const all = await context.isolation.members(placeOf(context, key));

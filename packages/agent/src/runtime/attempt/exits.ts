@@ -20,7 +20,7 @@ export async function withMemory(context: RuntimeContext, key: string, exit: Exi
   return { ...exit, oom: `out of memory: the kernel ended ${kills} of its processes` };
 }
 
-/** Handles the end of a wrapper that this agent started. `status` is null when the shell that waited for it is gone. */
+/** Handles the end of a wrapper that this agent started. `status` is null when its parent shell has died. */
 export function onChildEnd(context: RuntimeContext, key: string, pid: number, status: number | null): void {
   if (context.closing.signal.aborted) return;
   if (status === null) {

@@ -2,10 +2,11 @@
 // `pid`, `exit`, `stdout` and `stderr`. Nothing is synced: the boot id in the order reveals what a power cut has lost.
 // Each file is small, so synchronous calls cost less than another thread.
 
-import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fromJson, type JsonValue, toJson } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
+import { makeOwnFolderNow } from "../../files/own-tree.ts";
 import type { End, Exit, ReceivedOrder, Stop } from "../../lifecycle/attempt.ts";
 import { COPIERS_FILE } from "./copy-file.ts";
 
@@ -65,8 +66,8 @@ export function writeOrder(dir: string, received: ReceivedOrder, bootId: string)
 
 /** For an order that waits, or that changed while its attempt runs. Never leaves a partial file. */
 export function rewriteOrder(dir: string, { order, arrivedAtMs }: ReceivedOrder, bootId: string): void {
-  // Not to be listed, but to be passed through: the job's user reaches what belongs to it.
-  mkdirSync(dir, { recursive: true, mode: 0o711 });
+  // Not listable, but searchable: the job's user reaches its own files.
+  makeOwnFolderNow(dir, 0o711);
   const stored: StoredOrder = { bootId, arrivedAtMs, order: toJson(pb.RunOrderSchema, order) };
   writeWhole(join(dir, "order.json"), stored);
 }
@@ -76,7 +77,7 @@ export function writeStop(dir: string, stop: Stop): void {
 }
 
 export function writeEnd(dir: string, end: End): void {
-  mkdirSync(dir, { recursive: true });
+  makeOwnFolderNow(dir, 0o711);
   writeWhole(join(dir, "end.json"), end);
 }
 

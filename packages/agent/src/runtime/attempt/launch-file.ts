@@ -14,7 +14,7 @@ interface LaunchWords {
   readonly umask: string;
   /** The file that controls the copy of its output; "" for none. */
   readonly copy: string;
-  /** What the words begin with. */
+  /** The variables that precede the command words. */
   readonly environment: Readonly<Record<string, string>>;
   readonly command: readonly string[];
   /** The words before the command report why they could not start it. */
@@ -46,7 +46,7 @@ export function writeLaunch(
     "esac",
     "",
   ].join("\n");
-  // Whole at any time: the wrapper of an earlier life may be reading it.
+  // Replaced atomically: a wrapper of an earlier run may be reading it.
   writeFileSync(join(dir, "launch.tmp"), text, { mode: 0o600 });
   renameSync(join(dir, "launch.tmp"), join(dir, "launch"));
 }
@@ -67,7 +67,7 @@ function becoming(environment: Readonly<Record<string, string>>, command: readon
     const exports = variables.map(([name, value]) => `export ${name}=${quoted(value)}\n`);
     return `${exports.join("")}exec ${quotedAll(command)}`;
   }
-  // Two programs more, for names that mean something to the shell or that it cannot have.
+  // Needs two more programs, for names that are special to the shell.
   const words = variables.map(([name, value]) => `${name}=${value}`);
   return `exec /usr/bin/env -i ${quotedAll(words)} /bin/sh -c 'exec "$@"' sh ${quotedAll(command)}`;
 }

@@ -40,7 +40,7 @@ export function prepareLaunch({
   return problem;
 }
 
-/** What Linux takes: for one word 32 pages, for all of them a quarter of an ordinary stack. */
+/** Linux limits: 32 pages for one word, a quarter of the default stack for all. */
 const WORD_BYTES = 128 * 1024;
 const ALL_BYTES = 2 * 1024 ** 2;
 const POINTER_BYTES = 8;
@@ -48,8 +48,8 @@ const POINTER_BYTES = 8;
 function tooLong(words: readonly string[]): string | null {
   const sizes = words.map((word) => Buffer.byteLength(word) + 1);
   const all = sizes.reduce((sum, size) => sum + size + POINTER_BYTES, 0);
-  const tooMuch = all > ALL_BYTES || sizes.some((size) => size > WORD_BYTES);
-  return tooMuch ? "cannot start: command and environment are longer than the kernel takes (E2BIG)" : null;
+  const exceedsLimit = all > ALL_BYTES || sizes.some((size) => size > WORD_BYTES);
+  return exceedsLimit ? "cannot start: command and environment are longer than the kernel takes (E2BIG)" : null;
 }
 
 function commandOf(order: pb.RunOrder, dir: string): readonly string[] {
@@ -63,13 +63,13 @@ function commandOf(order: pb.RunOrder, dir: string): readonly string[] {
 
 type ChildEnd =
   | { readonly kind: "exited"; readonly exit: Exit }
-  /** Another wrapper has this attempt, under this number (0: it did not write it yet). */
+  /** Another wrapper has claimed this attempt; its process id, or 0 if not yet written. */
   | { readonly kind: "claimed_by_other"; readonly pid: number };
 
 /** A shell reports a process killed by signal n with exit code 128+n. */
 const BY_SIGNAL = 128;
 
-/** What the end of our own process means, read together with what it left on disk. */
+/** Interprets the end of our process together with its files. */
 export function childEnd(dir: string, child: { readonly pid: number; readonly status: number }): ChildEnd {
   if (child.status === NOT_CLAIMED) {
     const owner = readPid(dir);

@@ -33,7 +33,7 @@ export function watchAdopted(exited: (key: string, exit: Exit) => void): Watch {
   async function look(): Promise<void> {
     for (const [key, place] of adopted) {
       if (place.leader !== null && (await isWrapper(place.key, place.leader))) continue;
-      // Read after the look at the process: an exit written in between is not missed.
+      // Read after the process check, so that an exit written in between is seen.
       const exit = readExit(place.dir);
       if (!adopted.delete(key)) continue;
       exited(key, exit ?? { kind: "unseen", message: "its process vanished without leaving an exit status" });

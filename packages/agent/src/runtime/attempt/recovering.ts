@@ -24,10 +24,10 @@ async function factsOf(context: RuntimeContext, key: string): Promise<RecoveredF
   const group = readGroup(dir) ?? readLaunch(dir)?.wrapper ?? key;
   const leader = claimed === 0 ? await findWrapper(group) : claimed;
   const alive = leader !== null && (await isWrapper(group, leader));
-  // Read after the look at the process, so that an exit written in between is seen.
+  // Read after the process check, so that an exit written in between is seen.
   const files = readAttempt(dir);
   const rebooted = files.order !== null && files.bootId !== bootId;
-  // The id of a wrapper that is gone may belong to another process by now, whose session must not be ended.
+  // The id of an ended wrapper may have been reused; that session must not be killed.
   const own = alive && !rebooted ? leader : null;
   processes.set(key, { leader: own, group, signalled: new Set() });
   const exit = files.exit === null ? null : await withMemory(context, key, files.exit);

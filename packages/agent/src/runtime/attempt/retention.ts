@@ -2,7 +2,7 @@
 // always kept. Removal runs in the background, one folder at a time; a folder that cannot be removed is left.
 
 import { statSync } from "node:fs";
-import { readdir, rm } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 
 export interface RetentionLimits {
@@ -13,17 +13,25 @@ export interface RetentionLimits {
 /** Enough for a day of ordinary jobs on one node. */
 export const RETENTION: RetentionLimits = { attempts: 2_000, bytes: 4 * 1024 ** 3 };
 
-/** What `stat` counts in. */
+/** The block size of `stat`. */
 const STAT_BLOCK_BYTES = 512;
 
 export interface LogRetention {
-  /** Takes up what an earlier life of this agent left. */
+  /** Adopts the archived attempts of an earlier run. */
   load(): Promise<void>;
   added(key: string): void;
   has(key: string): boolean;
 }
 
-export function retention(folder: string, limits: RetentionLimits, dropped: (key: string) => void): LogRetention {
+interface RetentionOptions {
+  readonly folder: string;
+  readonly limits: RetentionLimits;
+  /** Removes the folder of an attempt, which may hold files of its user. */
+  readonly remove: (key: string) => Promise<void>;
+  readonly dropped: (key: string) => void;
+}
+
+export function retention({ folder, limits, remove, dropped }: RetentionOptions): LogRetention {
   /** Oldest first, with the bytes of its logs. */
   const kept = new Map<string, number>();
   let bytes = 0;
@@ -33,12 +41,12 @@ export function retention(folder: string, limits: RetentionLimits, dropped: (key
     bytes += size - (kept.get(key) ?? 0);
     kept.delete(key);
     kept.set(key, size);
-    if (tooMuch()) sweeping ??= sweep().finally(() => (sweeping = null));
+    if (exceedsLimit()) sweeping ??= sweep().finally(() => (sweeping = null));
   }
 
-  const tooMuch = (): boolean => kept.size > 1 && (kept.size > limits.attempts || bytes > limits.bytes);
+  const exceedsLimit = (): boolean => kept.size > 1 && (kept.size > limits.attempts || bytes > limits.bytes);
 
-  /** Of what waited for its store when it was put away, the front may have been freed since. */
+  /** The front of a log that waited for its store may have been freed since. */
   function recount(): void {
     bytes = 0;
     for (const key of kept.keys()) {
@@ -50,14 +58,14 @@ export function retention(folder: string, limits: RetentionLimits, dropped: (key
 
   async function sweep(): Promise<void> {
     recount();
-    while (tooMuch()) {
+    while (exceedsLimit()) {
       const [oldest] = kept;
       if (oldest === undefined) return;
       const [key, size] = oldest;
       kept.delete(key);
       bytes -= size;
       dropped(key);
-      await rm(join(folder, key), { recursive: true, force: true }).catch(() => undefined);
+      await remove(key).catch(() => undefined);
     }
   }
 
@@ -83,7 +91,7 @@ function describe(dir: string): { changedAtMs: number; size: number } {
 function logBytes(dir: string): number {
   const sizes = ["stdout", "stderr"].map((name) => {
     const found = statSync(join(dir, name), { throwIfNoEntry: false });
-    // What was freed at the front of a log takes no room.
+    // Freed parts of a log take no space.
     return found === undefined ? 0 : Math.min(found.size, found.blocks * STAT_BLOCK_BYTES);
   });
   return sizes.reduce((sum, size) => sum + size, 0);

@@ -23,7 +23,7 @@ export async function startAttempt(
   key: string,
   received: ReceivedOrder,
 ): Promise<StartResult> {
-  // Acknowledged in an earlier life of this agent: it must not run a second time.
+  // Acknowledged in an earlier run of this agent: it must not run twice.
   if (context.retention.has(key))
     return { kind: "not_launched", message: "this attempt has ended on this node before" };
   const { order } = received;
@@ -64,7 +64,7 @@ async function prepareWarm(
 /** Returns the files by which a process joins the limits of the attempt, beyond its own group. */
 export function limitFiles(context: RuntimeContext, key: string, order: pb.RunOrder): Promise<readonly string[]> {
   return context.limits.prepare(groupOf(context, key), order.limits ?? null).catch((error: Error) => {
-    // Limits that cannot be set must not be exceeded; without limits only the count of OOM kills is lost.
+    // Without enforceable limits the attempt fails; without limits only the OOM count is lost.
     if (order.limits !== undefined) throw error;
     return [];
   });

@@ -9,7 +9,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Its one argument: the wrapper. */
+/** Its only argument: the wrapper. */
 export const warmScript = `# Waits for attempts of Lattice allocations; started by lattice-agent.
 while read -r kind name group; do
   [ "$kind" = + ] || continue

@@ -2,7 +2,8 @@
 // as much again; small reusable shells do both in advance. One process waits at any time; when it is taken, the next
 // is prepared. There is one shell per concurrent attempt, plus one.
 
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { spawn } from "../../base/programs.ts";
 import { standby } from "./warm-script.ts";
 
 export interface Warm {
@@ -10,11 +11,11 @@ export interface Warm {
   /** The name of its control group. */
   readonly group: string;
   /**
-   * Becomes the wrapper of that attempt. `ended` receives the exit status, or null when its shell is gone and the
+   * Becomes the wrapper of that attempt. `ended` receives the exit status, or null when its shell is onExit and the
    * status is unknown.
    */
   become(dir: string, ended: (status: number | null) => void): void;
-  /** Not needed after all. */
+  /** The process is not needed. */
   dismiss(): void;
 }
 
@@ -33,23 +34,23 @@ interface WarmOptions {
   readonly prepare: (group: string) => Promise<string>;
   /** Removes an unused group. */
   readonly remove: (group: string) => Promise<void>;
-  /** Begins the names of groups: never those of another life of this agent. */
+  /** Prefix of group names, unique per run of the agent. */
   readonly prefix: string;
 }
 
-/** Leaves the first moments of an attempt to the attempt. */
+/** Delays preparation, so that it does not slow the start of an attempt. */
 const REFILL_AFTER_MS = 20;
 /** A burst leaves more shells; the surplus is closed. */
 const MAX_IDLE_SHELLS = 4;
-/** A shell that dies before use may have been killed; several in a row were not. */
+/** One shell that dies before use may have been killed; several in a row indicate a fault. */
 const TRIES = 3;
 const CLOSE_WAIT_MS = 500;
 
 interface Shell {
   readonly child: ChildProcess;
   /** Handler for its output; `null` while the shell is idle. */
-  heard: ((word: string, number: number) => void) | null;
-  gone: () => void;
+  onOutput: ((word: string, number: number) => void) | null;
+  onExit: () => void;
 }
 
 export const warmPool = (options: WarmOptions): WarmPool => new ShellPool(options);
@@ -76,7 +77,7 @@ class ShellPool implements WarmPool {
   async take(): Promise<Warm> {
     for (let tries = 1; tries < TRIES; tries += 1) {
       const found = await this.#next().catch(() => null);
-      // It may have been killed while it waited.
+      // It may have died while waiting.
       if (found !== null && this.#unused.has(found.group)) return found;
     }
     return this.#next();
@@ -116,9 +117,9 @@ class ShellPool implements WarmPool {
     const group = `${this.#options.prefix}${this.#made++}`;
     const file = await this.#options.prepare(group);
     return new Promise((resolve, reject) => {
-      shell.gone = () => reject(new Error("the shell of the warm process has ended"));
-      if (shell.child.exitCode !== null || shell.child.pid === undefined) return shell.gone();
-      shell.heard = (word, pid) => {
+      shell.onExit = () => reject(new Error("the shell of the warm process has ended"));
+      if (shell.child.exitCode !== null || shell.child.pid === undefined) return shell.onExit();
+      shell.onOutput = (word, pid) => {
         if (word === "ended") {
           this.#rest(shell);
           reject(new Error(`the warm process ended with ${pid}`));
@@ -133,8 +134,8 @@ class ShellPool implements WarmPool {
 
   #warm(shell: Shell, group: string, pid: number): Warm {
     const onEnd = (ended: (status: number | null) => void): void => {
-      shell.gone = () => ended(null);
-      shell.heard = (word, status) => {
+      shell.onExit = () => ended(null);
+      shell.onOutput = (word, status) => {
         if (word !== "ended") return;
         this.#rest(shell);
         ended(status);
@@ -165,26 +166,26 @@ class ShellPool implements WarmPool {
   #startShell(): Shell {
     const [program, ...words] = this.#command;
     const child = spawn(program, words, { cwd: "/", detached: true, env: {}, stdio: ["pipe", "pipe", "ignore"] });
-    const shell: Shell = { child, heard: null, gone: () => undefined };
+    const shell: Shell = { child, onOutput: null, onExit: () => undefined };
     const over = (): void => {
       const at = this.#idle.indexOf(shell);
       if (at >= 0) this.#idle.splice(at, 1);
-      shell.gone();
+      shell.onExit();
     };
     child.once("error", over);
     child.once("exit", over);
     child.stdin?.on("error", () => undefined);
     onLines(child, (line) => {
       const [word = "", number] = line.split(" ");
-      shell.heard?.(word, Number(number));
+      shell.onOutput?.(word, Number(number));
     });
     unrefAll(child);
     return shell;
   }
 
   #rest(shell: Shell): void {
-    shell.heard = null;
-    shell.gone = () => undefined;
+    shell.onOutput = null;
+    shell.onExit = () => undefined;
     if (this.#closed || this.#idle.length >= MAX_IDLE_SHELLS) shell.child.stdin?.end();
     else this.#idle.push(shell);
   }

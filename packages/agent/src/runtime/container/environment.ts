@@ -5,15 +5,15 @@ import { DRIVER_LIBRARIES, DRIVER_PROGRAMS } from "./devices/driver.ts";
 import { PROGRAMS_PATH } from "./programs.ts";
 
 interface ContainerEnvironment {
-  /** Of the job as it would be on the node. */
+  /** The job's environment on the node. */
   readonly environment: Readonly<Record<string, string>>;
-  /** What the submission itself chose. */
+  /** Variables set by the submission. */
   readonly chosen: Readonly<Record<string, string>>;
-  /** What the image sets. */
+  /** Variables set by the image. */
   readonly image: Readonly<Record<string, string>>;
-  /** The driver's files are bound into it. */
+  /** Whether the driver's files are bound. */
   readonly driver: boolean;
-  /** So are the programs of Lattice. */
+  /** Whether the programs of Lattice are bound. */
   readonly programs: boolean;
 }
 

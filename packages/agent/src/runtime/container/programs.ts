@@ -2,23 +2,24 @@
 // programs, and their loader and libraries, since an image may have others or none. Libraries and start scripts are
 // assembled once, for the first container; the rest is bind-mounted.
 
-import { execFile } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
-import { copyFile, mkdir, realpath, rename, rm, writeFile } from "node:fs/promises";
+import { copyFile, realpath, rename, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { HELPER_PATH } from "../../base/executable.ts";
+import { execFile } from "../../base/programs.ts";
+import { makeOwnFolder, removeOwn } from "../../files/own-tree.ts";
 
 interface Bound {
   readonly from: string;
   readonly to: string;
 }
 
-/** Where they are inside. */
+/** Their path inside the container. */
 export const PROGRAMS = "/opt/lattice";
 export const PROGRAMS_PATH = `${PROGRAMS}/bin`;
 
 interface ProgramSources {
-  /** For what is put together. */
+  /** Directory of the assembled files. */
   readonly folder: string;
   /** Folder of `lattice`; "" when it is not installed. */
   readonly installed: string;
@@ -30,7 +31,7 @@ export function containerPrograms(sources: ProgramSources): () => Promise<readon
   let made: Promise<readonly Bound[]> | null = null;
   return () => {
     made ??= putTogether(sources).catch(() => {
-      // Tried again for the next container.
+      // Retried for the next container.
       made = null;
       return [];
     });
@@ -48,14 +49,14 @@ async function putTogether({ folder, installed, node }: ProgramSources): Promise
   const loader = libraries.find((path) => basename(path).startsWith("ld-"));
   if (loader === undefined) return [];
   const partial = `${folder}.${process.pid}`;
-  await rm(partial, { recursive: true, force: true });
-  for (const name of ["bin", "lib", "cli"]) await mkdir(join(partial, name), { recursive: true, mode: 0o755 });
+  await removeOwn(partial);
+  for (const name of ["bin", "lib", "cli"]) await makeOwnFolder(join(partial, name), 0o755);
   for (const path of libraries) await copyFile(path, join(partial, "lib", basename(path)));
-  // Bound over: a mount needs something to be mounted on.
+  // The target of a bind mount.
   await writeFile(join(partial, "node"), "");
   for (const [name, text] of Object.entries(scripts(basename(loader), hasSmall)))
     await writeFile(join(partial, "bin", name), text, { mode: 0o755 });
-  await rm(folder, { recursive: true, force: true });
+  await removeOwn(folder);
   await rename(partial, folder);
   return [
     { from: folder, to: PROGRAMS },
@@ -64,14 +65,14 @@ async function putTogether({ folder, installed, node }: ProgramSources): Promise
   ];
 }
 
-/** TLS is loaded when an address asks for it, by names that no program lists. */
+/** TLS libraries are loaded by name at run time, so no program lists them. */
 const TLS = ["libssl.so.3", "libcrypto.so.3"];
 
 async function librariesOf(programs: readonly string[]): Promise<readonly string[]> {
   const found = new Set<string>();
   for (const program of programs) {
-    const said = await run("/usr/bin/ldd", [program]);
-    for (const [, path = ""] of said.matchAll(/(\/\S+) \(0x/g)) found.add(path);
+    const listing = await run("/usr/bin/ldd", [program]);
+    for (const [, path = ""] of listing.matchAll(/(\/\S+) \(0x/g)) found.add(path);
   }
   const [first] = [...found].filter((path) => basename(path) === "libc.so.6");
   for (const name of TLS)

@@ -1,10 +1,10 @@
 // Calls of podman on this agent's own store: listing and removing containers and images.
 
-import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { HELPER_PATH } from "../../base/executable.ts";
+import { execFile } from "../../base/programs.ts";
 import { CONTAINER_PREFIX } from "../prologue/attempt-holdings.ts";
 
 export interface ContainerStore {
@@ -26,17 +26,17 @@ export const baseWords = ({ runtime, folder }: ContainerStore): readonly string[
   ...["--cgroup-manager", "cgroupfs", "--runtime", runtime],
 ];
 
-/** podman refuses a longer one, since the addresses of sockets are made of it. */
-const MOST_RUN_ROOT_LENGTH = 50;
+/** Maximum path length of podman, because socket addresses include it. */
+const MAX_RUN_ROOT_LENGTH = 50;
 
 /** Next to the store, or at a short path when that would be too long. */
 function runRoot(folder: string): string {
   const beside = join(folder, "run");
-  if (beside.length <= MOST_RUN_ROOT_LENGTH) return beside;
+  if (beside.length <= MAX_RUN_ROOT_LENGTH) return beside;
   return `/run/lattice-${createHash("sha256").update(folder).digest("hex").slice(0, 12)}`;
 }
 
-/** What a container left behind, because podman itself was killed. */
+/** Removes remains of a container after podman itself was killed. */
 export async function removeContainer(store: ContainerStore, name: string): Promise<void> {
   await call(store, ["rm", "-f", "-t", "0", "--ignore", name], CALL_TIMEOUT_MS, AbortSignal.timeout(CALL_TIMEOUT_MS));
 }

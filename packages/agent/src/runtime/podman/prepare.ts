@@ -33,7 +33,7 @@ export async function pullImage(store: ContainerStore, asked: string, signal: Ab
   const tls = store.insecure.some((host) => name.startsWith(`${host}/`)) ? ["--tls-verify=false"] : [];
   const pulled = await call(store, ["pull", "-q", ...tls, name], PULL_TIMEOUT_MS, signal);
   if (pulled.code !== 0 && here === null)
-    throw new PrologueError("image", `cannot pull ${asked}: ${said(pulled.stderr)}`);
+    throw new PrologueError("image", `cannot pull ${asked}: ${lastLine(pulled.stderr)}`);
   const image = await inspect(store, name, signal);
   if (image === null) throw new PrologueError("image", `${asked} was pulled, but is not in podman's store`);
   return image;
@@ -62,5 +62,5 @@ function variablesOf(json: string): Record<string, string> {
   );
 }
 
-/** The last line states the reason. */
-const said = (text: string): string => text.trim().split("\n").at(-1)?.slice(0, 400) ?? "";
+/** Returns the last line, which has the reason. */
+const lastLine = (text: string): string => text.trim().split("\n").at(-1)?.slice(0, 400) ?? "";

@@ -2,9 +2,10 @@
 // the container's own group, which is removed with the container; so the script records the count before the container
 // is deleted. And crun fails where v1 and v2 are both mounted, so the script hides v2 from it.
 
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { quoted, quotedAll } from "../../base/shell-text.ts";
+import { makeOwnFolderNow, removeOwnNow } from "../../files/own-tree.ts";
 
 interface Between {
   readonly runtime: string;
@@ -18,15 +19,15 @@ interface Between {
 export function writeRuntime(folder: string, between: Between): string {
   const { runtime, memory, hidden } = between;
   if (memory === null && hidden === null) return runtime;
-  // Engines know what a runtime can do by its name.
+  // Engines infer the features of a runtime from its name.
   const script = join(folder, "runtime", basename(runtime));
-  for (const made of [join(folder, "runtime"), join(folder, KILLED)]) mkdirSync(made, { recursive: true });
+  for (const made of [join(folder, "runtime"), join(folder, KILLED)]) makeOwnFolderNow(made, 0o755);
   const lines = ["#!/bin/sh", ...(memory === null ? [] : [noting(folder, memory)]), calling(between), ""];
   writeFileSync(script, lines.join("\n"), { mode: 0o700 });
   return script;
 }
 
-/** How often the kernel killed in the attempt's container; `group`: the path of the attempt's groups. */
+/** Returns the number of OOM kills in the attempt's container; `group` is the path of its groups. */
 export function killCount(folder: string, group: string): number {
   try {
     return Number.parseInt(readFileSync(noteOf(folder, group), "utf8"), 10) || 0;
@@ -35,7 +36,7 @@ export function killCount(folder: string, group: string): number {
   }
 }
 
-export const forgetKills = (folder: string, group: string): void => rmSync(noteOf(folder, group), { force: true });
+export const forgetKills = (folder: string, group: string): void => removeOwnNow(noteOf(folder, group));
 
 const KILLED = "killed";
 const noteOf = (folder: string, group: string): string => join(folder, KILLED, basename(group));

@@ -26,7 +26,7 @@ export interface ContainerPlan {
   readonly workdir: string;
   readonly readOnly: boolean;
   readonly environmentFile: string;
-  /** Variables that a file of lines cannot hold. */
+  /** Variables that an env file cannot hold. */
   readonly variables: readonly string[];
   readonly binds: readonly ContainerBind[];
   readonly devices: Passed;
@@ -35,9 +35,9 @@ export interface ContainerPlan {
   readonly umask: string;
 }
 
-/** Where runc may still set it without the right to raise limits. */
-const MOST_PROCESSES = 32_768;
-const MOST_FILES = 65_536;
+/** The range that runc may set without the right to raise limits. */
+const MAX_PROCESSES = 32_768;
+const MAX_FILES = 65_536;
 const LABEL = "lattice.agent";
 
 export async function start(
@@ -135,10 +135,10 @@ function ownLimits(): { readonly files: number; readonly processes: number } {
     const value = Number(new RegExp(`^${name} +\\S+ +(\\d+)`, "m").exec(text)?.[1] ?? most);
     return Math.min(value, most);
   };
-  return { files: hard("Max open files", MOST_FILES), processes: hard("Max processes", MOST_PROCESSES) };
+  return { files: hard("Max open files", MAX_FILES), processes: hard("Max processes", MAX_PROCESSES) };
 }
 
-/** Of the share alone. Nothing of the driver can be changed from inside. */
+/** GPUs of the share only. The driver's files are read-only inside. */
 const deviceWords = ({ named, files, driver }: Passed): readonly string[] => [
   ...[...named, ...files].flatMap((device) => ["--device", device]),
   ...driver.flatMap(({ from, to }) => ["--volume", `${from}:${to}:ro,nosuid,nodev`]),

@@ -17,7 +17,7 @@ export async function terminate(
 }
 
 const FIRST_PAUSE_MS = 2;
-const LONGEST_PAUSE_MS = 500;
+const MAX_PAUSE_MS = 500;
 const WARN_EVERY_MS = 10_000;
 
 export async function stop(place: AttemptPlace, { isolation, signal, log }: StopContext): Promise<void> {
@@ -33,7 +33,7 @@ export async function stop(place: AttemptPlace, { isolation, signal, log }: Stop
     }
     await sleep(pause, signal);
     waited += pause;
-    pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
+    pause = Math.min(pause * 2, MAX_PAUSE_MS);
     if (waited >= WARN_EVERY_MS) {
       waited = 0;
       log.warn(

@@ -1,4 +1,5 @@
-// What an attempt holds of the node, recorded in its folder: for a restarted agent and for the epilogue.
+// The resources that an attempt holds on the node, recorded in its directory for a restarted agent and for the
+// epilogue.
 
 import { existsSync, readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
@@ -10,7 +11,7 @@ import { gpuUserOf } from "../../gpu-clear/decide.ts";
 import { gpuVariables, type NodePart, otherDevices } from "../../host/isolation/node-shares.ts";
 import type { PrologueParts, PrologueTarget } from "../engine.ts";
 
-interface HeldThings {
+interface Holdings {
   readonly images: readonly string[];
   readonly container: string | null;
 }
@@ -20,17 +21,17 @@ export async function noteHeld(
   { key, dir }: PrologueTarget,
   container: string | null,
 ): Promise<void> {
-  const held: HeldThings = { images: images.cache.held(key), container };
+  const held: Holdings = { images: images.cache.held(key), container };
   await writeFile(join(dir, "held.json"), JSON.stringify(held));
 }
 
-export function readHeld(dir: string): HeldThings {
+export function readHeld(dir: string): Holdings {
   const path = join(dir, "held.json");
-  const nothing: HeldThings = { images: [], container: null };
+  const nothing: Holdings = { images: [], container: null };
   // Usually missing, which a synchronous call finds fastest.
   if (!existsSync(path)) return nothing;
   try {
-    return JSON.parse(readFileSync(path, "utf8")) as HeldThings;
+    return JSON.parse(readFileSync(path, "utf8")) as Holdings;
   } catch {
     return nothing;
   }

@@ -1,27 +1,19 @@
 // Finds the folders for the checkpoints of an attempt from its order and its folder.
 
-import { statSync } from "node:fs";
 import type { pb } from "@lattice/wire";
-import { controlFolder, type FileOwner } from "../../checkpoint/control.ts";
+import { controlFolder } from "../../checkpoint/control.ts";
 import { outputFolders } from "../../checkpoint/output-folders.ts";
 import type { CheckpointPlace } from "../../checkpoint/target.ts";
+import type { RunAs } from "../../host/user/user.ts";
 import type { PrologueParts } from "../engine.ts";
 
-/** Returns null when the attempt takes no checkpoints. */
+/** Returns null when the attempt takes no checkpoints. `owner`: the user of the program, null for the agent's own. */
 export function checkpointPlace(
-  { outputRoot }: Pick<PrologueParts, "outputRoot">,
-  dir: string,
-  order: pb.RunOrder,
+  { outputRoot, files }: Pick<PrologueParts, "outputRoot" | "files">,
+  { dir, order, owner, path }: { dir: string; order: pb.RunOrder; owner: RunAs | null; path: string },
 ): Omit<CheckpointPlace, "members" | "first" | "now"> | null {
   if (order.checkpoint === undefined || outputRoot === "") return null;
-  const control = controlFolder(dir);
   const { mode, port } = order.checkpoint;
   const { checkpoints } = outputFolders(outputRoot, order);
-  return { mode, port, control, checkpoints, isFirst: order.nodeIndex === 0, owner: ownerOf(control) };
-}
-
-/** The owner of the control folder is the user of the program. */
-function ownerOf(control: string): FileOwner | null {
-  const found = statSync(control, { throwIfNoEntry: false });
-  return found === undefined || found.uid === process.getuid?.() ? null : { uid: found.uid, gid: found.gid };
+  return { mode, port, control: controlFolder(dir), checkpoints, isFirst: order.nodeIndex === 0, owner, files, path };
 }

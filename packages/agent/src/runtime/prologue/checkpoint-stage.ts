@@ -4,13 +4,14 @@
 import { join } from "node:path";
 import type { pb } from "@lattice/wire";
 import { PrologueError } from "../../base/prologue-error.ts";
-import { controlFolder, type FileOwner, makeControl } from "../../checkpoint/control.ts";
+import { controlFolder, makeControl } from "../../checkpoint/control.ts";
 import { dmtcpWords, missingDmtcp } from "../../checkpoint/dmtcp.ts";
-import { makeFlag } from "../../checkpoint/shared-flag.ts";
+import { FLAG_FILES, flagVariables } from "../../checkpoint/shared-flag.ts";
+import type { Owner } from "../../files/own-tree.ts";
 
 interface CheckpointStage {
   readonly variables: Record<string, string>;
-  /** Put before the command itself. */
+  /** Prefix of the command. */
   readonly before: readonly string[];
 }
 
@@ -19,11 +20,11 @@ const NONE: CheckpointStage = { variables: {}, before: [] };
 interface StageInput {
   readonly plan: pb.CheckpointPlan | undefined;
   readonly dir: string;
-  /** Where checkpoints go; undefined: this node has no such folder. */
+  /** Directory of checkpoints; undefined when the node has none. */
   readonly checkpoints: string | undefined;
-  readonly owner: FileOwner | null;
+  readonly owner: Owner | null;
   readonly path: string;
-  /** It runs in a container. */
+  /** Whether it runs in a container. */
   readonly contained: boolean;
 }
 
@@ -42,8 +43,8 @@ export function prepareCheckpoints({ plan, dir, checkpoints, owner, path, contai
   return {
     variables: {
       LATTICE_CHECKPOINT_MODE: mode,
-      ...makeControl(dir, owner),
-      ...(mode === "shmem" ? makeFlag(control, owner) : {}),
+      ...makeControl(dir, owner, mode === "shmem" ? FLAG_FILES : {}),
+      ...(mode === "shmem" ? flagVariables(control) : {}),
       ...(mode === "grpc" ? { LATTICE_CHECKPOINT_ENDPOINT: join(control, "endpoint") } : {}),
       ...(from === "" ? {} : { LATTICE_RESUME_CHECKPOINT: String(resumeFrom), LATTICE_RESUME_FROM: from }),
     },

@@ -2,9 +2,9 @@
 
 import type { pb } from "@lattice/wire";
 
-export type Whose = Pick<pb.RunOrder, "user" | "tenant" | "project" | "allocationId">;
+export type PathOwner = Pick<pb.RunOrder, "user" | "tenant" | "project" | "allocationId">;
 
-export function fillIn(text: string, { user, tenant, project, allocationId }: Whose): string {
+export function fillIn(text: string, { user, tenant, project, allocationId }: PathOwner): string {
   const values: Readonly<Record<string, string>> = {
     ...{ user, tenant, project, allocation_id: allocationId, alloc_id: allocationId },
   };

@@ -1,11 +1,11 @@
 // The folders of an attempt: scratch, which is removed with it, and output and checkpoints, which stay. They belong to
 // the user it runs as.
 
-import { chmodSync, chownSync } from "node:fs";
-import { chown, mkdir, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { PrologueError } from "../../base/prologue-error.ts";
-import { outputFolders } from "../../checkpoint/output-folders.ts";
+import { outputFolders, ownedFolder } from "../../checkpoint/output-folders.ts";
+import { handOver } from "../../files/own-tree.ts";
 import type { RunAs } from "../../host/user/user.ts";
 import type { PrologueParts, PrologueTarget } from "../engine.ts";
 import { checkDefaults, checkScratch, ownOutput } from "./requested-folders.ts";
@@ -22,19 +22,19 @@ export async function makeFolders(
 }
 
 async function siteFolders(
-  { scratch: folders, outputRoot }: PrologueParts,
+  { scratch: folders, outputRoot, files }: PrologueParts,
   { key, order }: PrologueTarget,
   runAs: RunAs | null,
 ): Promise<Record<string, string>> {
   try {
     const scratch = folders.make(key, runAs);
-    const said: Record<string, string> = order.measured === true ? { LATTICE_METRICS_FILE: metricsFile(scratch) } : {};
-    if (outputRoot === "") return { LATTICE_SCRATCH: scratch, ...said };
+    const metricsVariables: Record<string, string> =
+      order.measured === true ? { LATTICE_METRICS_FILE: metricsFile(scratch) } : {};
+    if (outputRoot === "") return { LATTICE_SCRATCH: scratch, ...metricsVariables };
     const { output, checkpoints } = outputFolders(outputRoot, order);
-    await mkdir(checkpoints, { recursive: true });
-    if (runAs !== null) for (const path of [output, checkpoints]) await chown(path, runAs.uid, runAs.gid);
+    await files.makeOwned(ownedFolder(outputRoot, order), runAs);
     const kept = { LATTICE_OUTPUT: output, LATTICE_OUTPUT_DIR: output, LATTICE_CHECKPOINT_DIR: checkpoints };
-    return { LATTICE_SCRATCH: scratch, ...kept, ...said };
+    return { LATTICE_SCRATCH: scratch, ...kept, ...metricsVariables };
   } catch (error) {
     throw new PrologueError("scratch", (error as Error).message);
   }
@@ -43,12 +43,9 @@ async function siteFolders(
 /** File in which a service's programs report their metrics. */
 export const metricsFile = (scratch: string): string => join(scratch, "metrics");
 
-export function giveScript(path: string, { uid, gid }: RunAs): void {
-  chmodSync(path, 0o500);
-  chownSync(path, uid, gid);
-}
+export const giveScript = (path: string, user: RunAs): void => handOver(path, user, 0o500);
 
-/** The attempt's own folder belongs to root; a user stands at home, or in the scratch folder. */
+/** The attempt's directory belongs to root, so a user starts at home or in the scratch directory. */
 export async function defaultWorkdir(
   runAs: RunAs | null,
   dir: string,

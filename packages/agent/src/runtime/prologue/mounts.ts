@@ -9,7 +9,7 @@ import { mayRead, type RunAs } from "../../host/user/user.ts";
 import type { DataMount } from "../attempt/enter-script.ts";
 import type { PrologueParts, PrologueTarget } from "../engine.ts";
 import { fillIn } from "./fill-in.ts";
-import { checkAllowed, type ForWhom, isRemote, nfsMount, type RemoteSources, s3Mount } from "./remote-sources.ts";
+import { checkAllowed, isRemote, type MountOwner, nfsMount, type RemoteSources, s3Mount } from "./remote-sources.ts";
 import { homeMount } from "./requested-folders.ts";
 
 /** `user`: the user it runs as, or null for the agent's. */
@@ -27,7 +27,7 @@ export async function dataMounts(
   return planned;
 }
 
-async function plan(sources: RemoteSources, mount: pb.Mount, whom: ForWhom): Promise<DataMount> {
+async function plan(sources: RemoteSources, mount: pb.Mount, whom: MountOwner): Promise<DataMount> {
   const { source, target, access } = mount;
   const { user } = whom;
   const readOnly = access !== "read-write";
@@ -39,7 +39,7 @@ async function plan(sources: RemoteSources, mount: pb.Mount, whom: ForWhom): Pro
     throw new PrologueError("mounts", `the source ${path} of ${target} ${why}`);
   });
   if (!found.isDirectory()) throw new PrologueError("mounts", `the source ${path} of ${target} is not a folder`);
-  // The agent mounts it as root, and so would pass by the folders above it that keep the user out.
+  // The agent mounts as root and would bypass the permissions of the parent directories.
   if (user !== null && !(await mayRead(user, path))) {
     throw new PrologueError("mounts", `${user.name} may not read the source ${path} of ${target}`);
   }
@@ -54,14 +54,14 @@ function filledIn(mount: pb.Mount, order: pb.RunOrder): pb.Mount {
     target: fillIn(target, order),
     credentials: fillIn(credentials, order),
   };
-  // A name must not lead out of where the path was allowed.
+  // A name must not escape the allowed path.
   if ([filled.source, filled.target].some((path) => path.split("/").includes(".."))) {
     throw new PrologueError("mounts", `the mount at ${mount.target} would contain ..`);
   }
   return filled;
 }
 
-/** Mounts that would hide each other, or lead elsewhere. */
+/** Rejects mounts that hide each other or escape their target. */
 export async function checkTargets(mounts: readonly { readonly at: string }[]): Promise<void> {
   refuseOverlap(mounts);
   for (const { at } of mounts) await refuseLinks(at);
@@ -72,7 +72,7 @@ function refuseOverlap(mounts: readonly { readonly at: string }[]): void {
   if (overlap !== null) throw new PrologueError("mounts", `the mount at ${mounts[overlap]?.at} overlaps with another`);
 }
 
-/** A link on the way would lead out of where the target was allowed. */
+/** A symbolic link in the path could escape the allowed target. */
 async function refuseLinks(at: string): Promise<void> {
   let path = "";
   for (const part of at.slice(1).split("/")) {

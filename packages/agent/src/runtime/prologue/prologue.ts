@@ -3,6 +3,7 @@
 // epilogue releases what was taken before.
 
 import { join } from "node:path";
+import type { pb } from "@lattice/wire";
 import { PrologueError } from "../../base/prologue-error.ts";
 import { memoryPolicyWords } from "../../host/memory-policy.ts";
 import type { RunAs } from "../../host/user/user.ts";
@@ -36,7 +37,7 @@ async function prepare(parts: PrologueParts, target: PrologueTarget, signal: Abo
   const { order, dir } = target;
   const inContainer = Boolean(order.environment?.image);
   const mapped = await parts.users.find(parts.mapping, order.user);
-  const runAs = inContainer ? (mapped ?? (parts.isRoot ? UNPRIVILEGED : null)) : mapped;
+  const runAs = await runsAs(parts, order);
   const folders = await makeFolders(parts, target, runAs);
   if (runAs !== null && order.script !== "") giveScript(join(dir, "script"), runAs);
   const share = await takeShare(parts, target, signal);
@@ -61,6 +62,15 @@ async function prepare(parts: PrologueParts, target: PrologueTarget, signal: Abo
   return engine.start(parts, attempt, await engine.prepare(parts, attempt, signal));
 }
 
+/** Returns the user that the command of this order runs as; null for the agent's own user. */
+export async function runsAs(
+  { users, mapping, isRoot }: Pick<PrologueParts, "users" | "mapping" | "isRoot">,
+  order: pb.RunOrder,
+): Promise<RunAs | null> {
+  const mapped = await users.find(mapping, order.user);
+  return mapped ?? (order.environment?.image && isRoot ? UNPRIVILEGED : null);
+}
+
 /** No engine can check the signature of a container image. */
 export function checkSignature(
   { images }: Pick<PrologueParts, "images">,
@@ -71,7 +81,7 @@ export function checkSignature(
   throw new PrologueError("image", `signatures of container images cannot be checked on this node${why}`);
 }
 
-/** In the part of the node that it has. */
+/** Restricted to its share of the node. */
 async function memoryWords({ memory }: PrologueParts, { dir, order }: PrologueTarget): Promise<readonly string[]> {
   const { memoryPolicy, limits, cxlMemory } = order;
   if (memoryPolicy === "") return [];

@@ -2,18 +2,19 @@
 // keys, never root's. Keys come from a file that the user can read on the node, and are copied into the attempt's
 // folder while mounting. Without a file a bucket is mounted anonymously.
 
-import { execFile } from "node:child_process";
-import { mkdir, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { pb } from "@lattice/wire";
 import { isExecutable } from "../../base/executable.ts";
+import { execFile } from "../../base/programs.ts";
 import { PrologueError } from "../../base/prologue-error.ts";
+import { makeOwnFolder } from "../../files/own-tree.ts";
 import { asUser, type RunAs } from "../../host/user/user.ts";
 import type { DataMount } from "../attempt/enter-script.ts";
-import { fillIn, type Whose } from "./fill-in.ts";
+import { fillIn, type PathOwner } from "./fill-in.ts";
 
 export interface RemoteSources {
-  /** What sources may begin with, with placeholders. */
+  /** Allowed prefixes of sources, with placeholders. */
   readonly allowed: readonly string[];
   /** The object store; empty for the mounter's default. */
   readonly s3Url: string;
@@ -21,13 +22,13 @@ export interface RemoteSources {
   readonly nfsMounter: string;
 }
 
-/** In the attempt's folder, which is the agent's alone; removed with what the attempt had. */
+/** In the attempt's directory, which only the agent can read; removed by the epilogue. */
 export const SECRETS = "secrets";
 
 export const isRemote = (source: string): boolean => /^(nfs|s3):\/\//.test(source);
 
-/** A source is allowed with everything below it, not with what merely begins alike. */
-export function checkAllowed({ allowed }: RemoteSources, source: string, whose: Whose): void {
+/** A prefix matches whole path components only. */
+export function checkAllowed({ allowed }: RemoteSources, source: string, whose: PathOwner): void {
   const known = allowed.map((prefix) => fillIn(prefix, whose).replace(/\/+$/, ""));
   if (known.some((prefix) => source === prefix || source.startsWith(`${prefix}/`))) return;
   throw new PrologueError("mounts", `${source} is not among the sources that this node allows (--mount-allow)`);
@@ -40,19 +41,19 @@ export function nfsMount({ nfsMounter }: RemoteSources, { source, target, access
   return { kind: "nfs", source: `${host}:/${path.join("/")}`, at: target, readOnly: access !== "read-write" };
 }
 
-export interface ForWhom {
+export interface MountOwner {
   /** The attempt's folder. */
   readonly dir: string;
   /** `null` for the agent's own user, with its own keys. */
   readonly user: RunAs | null;
-  /** Of the mount among its siblings. */
+  /** Position of the mount in the order. */
   readonly number: number;
 }
 
 export async function s3Mount(
   { s3Mounter, s3Url }: RemoteSources,
   { source, target: at, access, credentials }: pb.Mount,
-  whom: ForWhom,
+  whom: MountOwner,
 ): Promise<DataMount> {
   if (!isExecutable(s3Mounter)) throw new PrologueError("mounts", `${source} needs s3fs, which is not installed`);
   const [bucket = "", ...path] = source.slice("s3://".length).replace(/\/+$/, "").split("/");
@@ -69,11 +70,11 @@ export async function s3Mount(
   return { kind: "fuse", words: [s3Mounter, from, at, "-o", options], at, ...(secret === null ? null : { secret }) };
 }
 
-/** The user's own file of keys, where s3fs looks for it as well. */
+/** The user's credentials file, at the default path of s3fs. */
 const USUAL = ".passwd-s3fs";
 
 /** Returns null when there are no keys. */
-async function takeKeys(source: string, named: string, { dir, user, number }: ForWhom): Promise<string | null> {
+async function takeKeys(source: string, named: string, { dir, user, number }: MountOwner): Promise<string | null> {
   if (named === "" && user === null) return null;
   const path = named === "" ? join(user?.home ?? "", USUAL) : named;
   const keys = await readAs(user, path);
@@ -83,7 +84,7 @@ async function takeKeys(source: string, named: string, { dir, user, number }: Fo
   const lines = keys.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("#"));
   if (lines.length === 0 || !lines.every((line) => /^([^:\s]+:){1,2}\S+$/.test(line.trim())))
     throw new PrologueError("mounts", `the keys ${path} for ${source} are not lines of KEY:SECRET`);
-  await mkdir(join(dir, SECRETS), { recursive: true, mode: 0o700 });
+  await makeOwnFolder(join(dir, SECRETS), 0o700);
   const place = join(dir, SECRETS, String(number));
   await writeFile(place, `${lines.join("\n")}\n`, { mode: 0o600 });
   return place;

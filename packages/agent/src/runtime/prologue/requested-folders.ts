@@ -2,12 +2,13 @@
 // `defaults` a home, output and checkpoints that must exist. A missing one fails the prologue, and another node is
 // tried.
 
-import { execFile } from "node:child_process";
-import { mkdir, readdir, stat, statfs } from "node:fs/promises";
+import { readdir, stat, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
+import { execFile } from "../../base/programs.ts";
 import { PrologueError } from "../../base/prologue-error.ts";
+import { makeOwnFolder } from "../../files/own-tree.ts";
 import { asUser, type RunAs } from "../../host/user/user.ts";
 import { readAttempt } from "../attempt/files.ts";
 import type { PrologueParts, PrologueTarget } from "../engine.ts";
@@ -17,7 +18,7 @@ import { fillIn } from "./fill-in.ts";
 export async function checkScratch({ scratch }: Pick<PrologueParts, "scratch">, { key, dir, order }: PrologueTarget) {
   const wanted = order.data?.scratchBytes ?? 0;
   if (wanted === 0) return;
-  await mkdir(scratch.root, { recursive: true });
+  await makeOwnFolder(scratch.root, 0o711);
   const { bavail, bsize } = await statfs(scratch.root);
   let free = bavail * bsize;
   for (const other of await readdir(scratch.root)) {
@@ -25,21 +26,18 @@ export async function checkScratch({ scratch }: Pick<PrologueParts, "scratch">, 
   }
   if (free >= wanted) return;
   const left = gigabytes(Math.max(0, free));
-  throw new PrologueError(
-    "scratch",
-    `${gigabytes(wanted)} of scratch are asked for, and ${left} are free on this node`,
-  );
+  throw new PrologueError("scratch", `${gigabytes(wanted)} of scratch requested, and ${left} are free on this node`);
 }
 
 const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(1)} GB`;
 
-/** The variables that name the place of an order's own; none where it names none. */
+/** Returns the variables for the output location of the order, if it has one. */
 export async function ownOutput(order: pb.RunOrder, runAs: RunAs | null): Promise<Record<string, string>> {
   const asked = order.data?.output ?? "";
   if (asked === "") return {};
   const place = fillIn(asked, order);
   if (place.split("/").includes("..")) throw new PrologueError("output", `the place ${asked} would contain ..`);
-  // A bucket has no folders to be made; the programs write to it themselves.
+  // Buckets have no directories to create; programs write to them directly.
   if (place.startsWith("s3://")) return { LATTICE_OUTPUT: place };
   const path = place.replace(/^file:\/\//, "");
   await makeAs(runAs, path);
@@ -51,15 +49,15 @@ const MAKE_TIMEOUT_MS = 30_000;
 /** Runs as the user: as root the agent would create folders anywhere. */
 async function makeAs(runAs: RunAs | null, path: string): Promise<void> {
   const [program = "", ...words] = [...(runAs === null ? [] : asUser(runAs, true)), "/bin/mkdir", "-p", "--", path];
-  const said = await new Promise<string>((resolve) => {
+  const problem = await new Promise<string>((resolve) => {
     execFile(program, words, { timeout: MAKE_TIMEOUT_MS, env: { LC_ALL: "C" } }, (error, _, stderr) =>
       resolve(error === null ? "" : stderr.trim() || error.message),
     );
   });
-  if (said !== "") throw new PrologueError("output", `the folder for output cannot be made: ${said}`);
+  if (problem !== "") throw new PrologueError("output", `the folder for output cannot be made: ${problem}`);
 }
 
-/** What `defaults` promises, where this node cannot keep it. */
+/** Checks the directories that `defaults` requires. */
 export async function checkDefaults(
   { outputRoot, homeSource }: Pick<PrologueParts, "outputRoot" | "homeSource">,
   { data, checkpoint }: pb.RunOrder,
@@ -76,7 +74,7 @@ export async function checkDefaults(
     throw new PrologueError("mounts", `${runAs.home}, the home of ${runAs.name}, is not on this node`);
 }
 
-/** Where the site has homes that nodes do not. */
+/** For sites with home directories outside of the nodes. */
 export const homeMount = (homeSource: string, { data }: pb.RunOrder, runAs: RunAs | null): readonly pb.Mount[] =>
   data?.defaults !== true || homeSource === "" || runAs === null
     ? []

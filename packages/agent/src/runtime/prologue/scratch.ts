@@ -2,9 +2,10 @@
 // folder per short job costs more than the job. Only its name and mode change; another user never gets it, since a
 // program may still have it open.
 
-import { chmodSync, chownSync, mkdirSync, readdirSync, renameSync, rmdirSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { readdirSync, renameSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
+import { handOver, makeFolderFor } from "../../files/own-tree.ts";
+import type { UserFiles } from "../../files/user-files.ts";
 import type { RunAs } from "../../host/user/user.ts";
 
 export interface ScratchFolders {
@@ -19,11 +20,11 @@ export interface ScratchFolders {
 }
 
 const SPARE = ".spare-";
-/** Of one user; as many attempts as end while none begins. */
+/** Spare directories per user. */
 const MAX_SPARES = 4;
 const MODE = 0o700;
 
-export function scratchFolders(root: string): ScratchFolders {
+export function scratchFolders(root: string, files: Pick<UserFiles, "clear">): ScratchFolders {
   const spares = new Map<number | null, string[]>();
   const owners = new Map<string, number | null>();
   let made = 0;
@@ -33,8 +34,7 @@ export function scratchFolders(root: string): ScratchFolders {
     const spare = spares.get(runAs?.uid ?? null)?.pop();
     if (spare === undefined) return false;
     try {
-      if (runAs !== null) chownSync(spare, runAs.uid, runAs.gid);
-      chmodSync(spare, MODE);
+      handOver(spare, runAs ?? ownUser(), MODE);
       renameSync(spare, path);
       return true;
     } catch {
@@ -60,9 +60,8 @@ export function scratchFolders(root: string): ScratchFolders {
       const isNew = !owners.has(key);
       owners.set(key, runAs?.uid ?? null);
       if (isNew && takeSpare(runAs, path)) return path;
-      // One call to the kernel: handing it to another thread would cost more.
-      mkdirSync(path, { recursive: true, mode: MODE });
-      if (runAs !== null) chownSync(path, runAs.uid, runAs.gid);
+      // A single system call: a thread would cost more.
+      makeFolderFor(path, runAs, MODE);
       return path;
     },
     async clear(key) {
@@ -73,9 +72,11 @@ export function scratchFolders(root: string): ScratchFolders {
         if (uid !== undefined && keep(uid, path)) return;
         rmdirSync(path);
       } catch {
-        await rm(path, { recursive: true, force: true });
+        await files.clear(root, key);
       }
     },
     keeps: (name) => [...spares.values()].flat().includes(join(root, name)),
   };
 }
+
+const ownUser = () => ({ uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 });

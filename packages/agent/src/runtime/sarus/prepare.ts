@@ -1,7 +1,7 @@
 // Brings a container image into the Sarus repository of the user that it runs as. Refuses what Sarus cannot do.
 
-import { execFile } from "node:child_process";
 import { HELPER_PATH } from "../../base/executable.ts";
+import { execFile } from "../../base/programs.ts";
 import { PrologueError } from "../../base/prologue-error.ts";
 import { asUser, type RunAs } from "../../host/user/user.ts";
 import { containerBinds } from "../container/binds.ts";

@@ -1,8 +1,8 @@
 // The words that run a container by Sarus, as its user. Sarus's own hooks give it the GPUs that its variables name.
 
-import { chownSync, writeFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { makeFileFor, removeOwnNow } from "../../files/own-tree.ts";
 import { gpuVariables } from "../../host/isolation/node-shares.ts";
 import { asUser } from "../../host/user/user.ts";
 import { wayIn } from "../../host/user/way-in.ts";
@@ -16,13 +16,13 @@ interface SarusPlan {
   readonly image: string;
   /** Empty for the image's own. */
   readonly workdir: string;
-  /** Names of variables that count for more than the image's; their values are in the environment. */
+  /** Names of variables that override the image's; their values are in the environment. */
   readonly names: readonly string[];
-  /** Whole, for what a program with root's rights is not given by its environment. */
+  /** The complete environment, for variables that a setuid program does not inherit. */
   readonly variables: readonly string[];
   readonly binds: readonly ContainerBind[];
   readonly devices: readonly string[];
-  /** Where the first process inside writes its number. */
+  /** File for the process id of the first process inside. */
   readonly pidFile: string;
 }
 
@@ -32,8 +32,8 @@ export async function start(sarus: Sarus, parts: PrologueParts, attempt: EngineA
   const gpus = order.limits === undefined ? gpuVariables(parts.inside(), allOf(parts)) : {};
   const environment = { ...attempt.environment, ...gpus };
   const pidFile = join(dir, "init.pid");
-  writeFileSync(pidFile, "", { mode: 0o644 });
-  if (runAs !== null) chownSync(pidFile, runAs.uid, runAs.gid);
+  removeOwnNow(pidFile);
+  makeFileFor(pidFile, Buffer.alloc(0), runAs, 0o644);
   const words = sarusWords(sarus, {
     image: order.environment?.image ?? "",
     workdir: order.workdir,
@@ -73,7 +73,7 @@ function givenVariables(environment: Readonly<Record<string, string>>, chosen: R
 
 const LOADER = /^(LD_|GLIBC_|MALLOC_|TMPDIR$)/;
 
-/** What the job's own words go behind. */
+/** Prefix of the job's command. */
 const sarusWords = ({ program }: Sarus, plan: SarusPlan): readonly string[] => [
   program,
   "run",

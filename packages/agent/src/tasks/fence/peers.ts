@@ -3,11 +3,11 @@
 // cluster has certificates. A broken stream is reopened until the launch is over; the ranks' fence timeout ends a
 // launch that cannot recover.
 
-import { create } from "@bufbuild/protobuf";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import type { ServerDuplexStream } from "@grpc/grpc-js";
 import { type ChannelCredentials, Client, type ClientDuplexStream, Server, status } from "@grpc/grpc-js";
 import { pb } from "@lattice/wire";
 import type { PmiEntry } from "../name-types.ts";
-import { exchangeCall, type FenceStream } from "./service.ts";
 import { type FenceEffect, fenceTree } from "./tree.ts";
 import type { FenceTrust } from "./trust.ts";
 
@@ -175,3 +175,18 @@ function dialAbove(
 
 const pairs = ({ entries }: pb.FenceMessage): readonly PmiEntry[] =>
   entries.map(({ key, value }) => [key, value] as const);
+
+type FenceStream = ServerDuplexStream<pb.FenceMessage, pb.FenceMessage>;
+
+const write = (message: pb.FenceMessage): Buffer => Buffer.from(toBinary(pb.FenceMessageSchema, message));
+const read = (bytes: Buffer): pb.FenceMessage => fromBinary(pb.FenceMessageSchema, bytes);
+
+const exchangeCall = {
+  path: "/lattice.v1.FenceService/Exchange",
+  requestStream: true,
+  responseStream: true,
+  requestSerialize: write,
+  requestDeserialize: read,
+  responseSerialize: write,
+  responseDeserialize: read,
+} as const;

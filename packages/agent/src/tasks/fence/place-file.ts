@@ -1,10 +1,11 @@
 // What a restarted agent must know of a launch, kept in its folder: the node's place in the fence tree, and the ticket
 // for the next leader.
 
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
+import { makeOwnFolder } from "../../files/own-tree.ts";
 
 const PLACE = "fence";
 const TICKET = "ticket";
@@ -32,6 +33,6 @@ export function readTicket(dir: string): Promise<pb.LaunchTicket | null> {
 }
 
 async function keep(dir: string, name: string, bytes: Uint8Array): Promise<void> {
-  await mkdir(dir, { recursive: true, mode: 0o700 });
+  await makeOwnFolder(dir, 0o700);
   await writeFile(join(dir, name), bytes, { mode: 0o600 });
 }

@@ -10,9 +10,9 @@ interface FenceEntries {
 }
 
 export type FenceEffect =
-  /** For the one above. */
+  /** For the parent. */
   | ({ readonly kind: "up" } & FenceEntries)
-  /** For these below. */
+  /** For these children. */
   | ({ readonly kind: "down"; readonly to: readonly number[] } & FenceEntries)
   /** For the ranks of this node. */
   | ({ readonly kind: "done" } & FenceEntries);
@@ -56,7 +56,7 @@ export function fenceTree(below: readonly number[], isTop: boolean): FenceTree {
     own: (number, entries) => arrive(OWN, number, entries),
     fromBelow(node, number, entries) {
       if (!below.includes(node)) return [];
-      // It missed the answer.
+      // The child missed the answer.
       if (number === last.number) return [{ kind: "down", to: [node], ...last }];
       return arrive(node, number, entries);
     },

@@ -12,10 +12,10 @@ interface Framing {
   push(bytes: Uint8Array): readonly Framed[];
 }
 
-/** Far beyond any business card; a rank that sends more is not speaking PMI. */
+/** Larger than any PMI message; a rank that sends more is not using PMI. */
 export const MAX_MESSAGE_BYTES = 1024 * 1024;
 
-/** Of one message: its arguments, and a little about it. */
+/** Size of one message with its arguments. */
 const MAX_LINES = 4_096;
 
 export function framing(): Framing {
@@ -34,9 +34,9 @@ export function framing(): Framing {
     if (text === null) return next();
     const message = version === 1 ? parseLine(text) : parsePairs(text);
     if (message === null) return malformed(`not a PMI message: ${JSON.stringify(cut.text.slice(0, 80))}`);
-    const said: Framed = { kind: "message", version, message };
+    const framed: Framed = { kind: "message", version, message };
     if (message.cmd === "init" && message.fields.get("pmi_version") === "2") version = 2;
-    return said;
+    return framed;
   }
 
   /** Joins `mcmd=NAME`, lines of `key=value` and `endcmd` into one line. Returns null until it is complete. */

@@ -1,4 +1,4 @@
-// Questions about published names in PMI-1 and PMI-2, and their answers.
+// Requests about published names in PMI-1 and PMI-2, and their replies.
 
 import type { NameAct, NameEffect, NameReply } from "../name-types.ts";
 

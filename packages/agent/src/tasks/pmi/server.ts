@@ -20,9 +20,9 @@ export type PmiEffect =
   /** Every rank of this node is in the fence; the caller calls `fenceDone` when the other nodes are too. */
   | { readonly kind: "fence"; readonly number: number; readonly entries: readonly PmiEntry[] }
   | { readonly kind: "abort"; readonly rank: number; readonly exitCode: number; readonly message: string }
-  /** The rank asked for more ranks, and was refused. */
+  /** The rank requested more ranks, which is refused. */
   | { readonly kind: "spawn"; readonly rank: number }
-  /** A question about a published name; the caller answers it with `named`. */
+  /** A request about a published name; the caller answers it with `named`. */
   | NameEffect;
 
 export interface PmiServer {
@@ -225,7 +225,7 @@ function spawnRefused(rank: number, fields: ReadonlyMap<string, string>, reply: 
   return [{ kind: "spawn", rank } as const, ...reply];
 }
 
-/** Stock clients accept only the version that they asked for. */
+/** Stock clients accept only the version that they requested. */
 function initAnswer(version: string, subversion: string): Record<string, string | number> {
   const known = version === "1" || version === "2";
   return { rc: known ? 0 : -1, pmi_version: known ? version : "2", pmi_subversion: known ? subversion : "0" };

@@ -40,7 +40,7 @@ export function parsePairs(text: string): PmiMessage | null {
   return withCommand(fields);
 }
 
-/** Up to the first single `;`; null when there is none. */
+/** Returns the text up to the first single `;`; null without one. */
 function readValue(text: string, from: number): { readonly text: string; readonly next: number } | null {
   let value = "";
   for (let at = from; ; ) {

@@ -13,10 +13,10 @@ import { type Rank, type RankEnd, startRank } from "./rank.ts";
 
 interface ShepherdLaunchOptions {
   readonly spec: ShepherdSpec;
-  /** Path of setpriv, or "" where there is none. */
+  /** Path of setpriv, or "". */
   readonly setpriv: string;
   readonly say: (report: ShepherdReport) => void;
-  /** This question about names need not be repeated. */
+  /** This name request need not be repeated. */
   readonly answered: (id: number) => void;
   /** Returns whether ranks must stop writing. */
   readonly full: () => boolean;
@@ -24,17 +24,17 @@ interface ShepherdLaunchOptions {
 
 export interface RunningLaunch {
   take(order: ShepherdOrder): void;
-  /** There is room again for output. */
+  /** Output may continue. */
   resume(): void;
   done(): boolean;
 }
 
-/** Between SIGTERM and SIGKILL when a launch is ended before its time. */
+/** Grace when a launch is ended early. */
 const KILL_AFTER_MS = 2_000;
-/** A rank that aborts ends on its own, after its last output. */
+/** An aborting rank exits by itself, after its last output. */
 const ABORT_LINGER_MS = 200;
 const FAILED = 1;
-const NO_SPAWN = "wants more tasks (MPI_Comm_spawn), which a launch cannot add: ask for all of them with -n";
+const NO_SPAWN = "requested more tasks (MPI_Comm_spawn), which a launch cannot add: start all of them with -n";
 
 export const startLaunch = (options: ShepherdLaunchOptions): RunningLaunch => new NodeLaunch(options);
 
@@ -185,7 +185,7 @@ class NodeLaunch implements RunningLaunch {
       const left = missing();
       const whose = left > 0 ? `${left} of ${tasks} ranks of this node` : "ranks of other nodes";
       const seconds = fenceTimeoutMs / 1000;
-      this.#abort(firstRank, FAILED, `PMI fence timeout: ${whose} did not come within ${seconds} s`);
+      this.#abort(firstRank, FAILED, `PMI fence timeout: ${whose} did not arrive within ${seconds} s`);
     }, this.#spec.fenceTimeoutMs);
   }
 

@@ -6,9 +6,10 @@
 // line (or nothing). Descriptor 3 is the socket to the agent that started it; the specification arrives over it, possibly
 // later: an agent may keep a shepherd ready.
 
-import { existsSync, mkdirSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, openSync, writeFileSync } from "node:fs";
 import { createServer, Socket } from "node:net";
 import { join } from "node:path";
+import { makeOwnFolderNow, removeOwnNow } from "../../files/own-tree.ts";
 import { decodeOrder, encodeReport, frameReader, type ShepherdOrder, type ShepherdReport } from "../frames.ts";
 import { type RunningLaunch, startLaunch } from "./launch.ts";
 import { spool } from "./spool.ts";
@@ -20,7 +21,7 @@ const LAST_WORDS_MS = 60_000;
 const SETPRIV = ["/usr/bin/setpriv", "/bin/setpriv"];
 
 const [, , folder = ".", joinBy = ""] = process.argv;
-// The group is gone when the attempt is over: then this fails, and there is nothing to be started.
+// The group was removed with the attempt: joining fails, and nothing is started.
 for (const file of joinBy.split("\n")) if (file !== "") writeFileSync(file, String(process.pid));
 const unsaid = spool();
 let agent: Socket | null = null;
@@ -29,7 +30,7 @@ let dir = folder;
 let forgotten = false;
 
 for (const name of ["SIGTERM", "SIGINT", "SIGHUP", "SIGUSR1", "SIGUSR2"] as const) {
-  // Meant for the ranks, which receive it too; their exits are still to be reported.
+  // Meant for the ranks, which receive it too; their exits must still be reported.
   process.on(name, () => undefined);
 }
 connect(new Socket({ fd: FIRST_AGENT_FD, readable: true, writable: true }));
@@ -52,11 +53,11 @@ function take(order: ShepherdOrder): void {
   switch (order.kind) {
     case "spec": {
       const setpriv = SETPRIV.find((path) => existsSync(path)) ?? "";
-      // Ranks have what their parent has.
+      // Ranks inherit it.
       if (order.spec.umask !== "") process.umask(Number.parseInt(order.spec.umask, 8));
       launch = startLaunch({ spec: order.spec, setpriv, say, full: unsaid.full, answered: unsaid.answered });
       dir = join(folder, order.spec.launchId);
-      mkdirSync(dir, { recursive: true, mode: 0o700 });
+      makeOwnFolderNow(dir, 0o700);
       listen();
       return;
     }
@@ -104,6 +105,6 @@ function listen(): void {
 }
 
 function leave(): void {
-  rmSync(dir, { recursive: true, force: true });
+  removeOwnNow(dir);
   process.exit(0);
 }

@@ -1,6 +1,5 @@
-// Questions about published names, from the ranks of this node to the leader: numbered, so that each answer finds its
-// question, and a duplicate answer changes nothing. A new leader receives the unanswered questions and the published
-// names again.
+// Requests about published names, from the ranks of this node to the leader: numbered, so that each reply finds its
+// request and a duplicate changes nothing. A new leader receives the open requests and the published names again.
 
 import type { ShepherdReport } from "../frames.ts";
 import type { NameAct, NameReply, PmiEntry, PmiNameQuestion } from "../name-types.ts";
@@ -17,13 +16,13 @@ interface Open {
   readonly answered: Answered;
 }
 
-/** Every rank may have a few; more is a program that asks without reading. */
-const MOST_OPEN = 4_096;
+/** A few per rank; more indicate a program that does not read replies. */
+const MAX_OPEN = 4_096;
 
-/** `settled`: this question need not be repeated. */
+/** `settled`: this request need not be repeated. */
 export function nameDesk(say: (report: ShepherdReport) => void, settled: (id: number) => void): NameDesk {
   const open = new Map<number, Open>();
-  /** By the question that published them. */
+  /** By the request that published them. */
   const published = new Map<number, Set<string>>();
   let last = 0;
 
@@ -46,7 +45,7 @@ export function nameDesk(say: (report: ShepherdReport) => void, settled: (id: nu
 
   return {
     ask({ act, entries, waitSeconds }, answered) {
-      if (open.size >= MOST_OPEN) return answered({ problem: "full", found: [] });
+      if (open.size >= MAX_OPEN) return answered({ problem: "full", found: [] });
       last += 1;
       const question: PmiNameQuestion = { id: last, act, entries, waitSeconds };
       open.set(last, { question, answered });

@@ -2,8 +2,8 @@
 // in lines. It provides the ranks' variables before they start; fences with other nodes go through the shepherd, as
 // for PMI. It ends with its launch.
 
-import { spawn } from "node:child_process";
-import { closeSync, openSync, rmSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
+import { spawn } from "../../base/programs.ts";
 import type { PmixSpec, ShepherdSpec } from "../frames.ts";
 import type { NameAct, NameReply, PmiNameQuestion } from "../name-types.ts";
 
@@ -18,7 +18,7 @@ interface PmixEvents {
   /** A rank wants more ranks; it was refused. */
   spawn(rank: number): void;
   names(question: Omit<PmiNameQuestion, "id">, answered: (answer: NameReply) => void): void;
-  /** Nothing is served, or no longer. */
+  /** The server failed to start or has ended. */
   failed(message: string): void;
 }
 
@@ -29,6 +29,10 @@ export interface PmixServer {
 
 /** Names of PMIx are in hexadecimal, and their values are for PMIx alone. */
 const PMIX_NAME = "pmix:";
+
+/** The largest line carries the data of one fence. */
+const MAX_LINE = 256 * 1024 * 1024;
+const REMOVE_FOLDER_MS = 2_000;
 
 /** The helper is opened by the shepherd: the job's user may be unable to reach its path. */
 const HELPER_FD = 3;
@@ -53,13 +57,11 @@ export function startPmix(spec: ShepherdSpec, pmix: PmixSpec, setpriv: string, e
   closeSync(helper);
   const { stdin, stdout } = child;
   const variables = new Map<number, Readonly<Record<string, string>>>();
-  let folder = "";
   let closed = false;
 
   function hear(line: string): void {
     const [kind = "", first = "", second = "", ...rest] = line.split(" ");
-    if (kind === "folder") folder = line.slice("folder ".length);
-    else if (kind === "env") hearVariables(line.slice("env ".length));
+    if (kind === "env") hearVariables(line.slice("env ".length));
     else if (kind === "ready") events.ready(variables);
     else if (kind === "connected") events.connected(Number(first));
     else if (kind === "finalized") events.finalized(Number(first));
@@ -90,20 +92,22 @@ export function startPmix(spec: ShepherdSpec, pmix: PmixSpec, setpriv: string, e
   stdout?.on("data", (bytes: Buffer) => {
     const lines = (text + bytes.toString("latin1")).split("\n");
     text = lines.pop() ?? "";
+    // The user's process may write anything.
+    if (text.length > MAX_LINE) return void child.kill("SIGKILL");
     for (const line of lines) hear(line);
   });
   stdin?.on("error", () => undefined);
   child.once("error", (error) => events.failed(`its PMIx server cannot be started: ${error.message}`));
   child.once("close", (code, signal) => {
-    if (folder !== "") rmSync(folder, { recursive: true, force: true });
     if (!closed) events.failed(`its PMIx server ended by itself (${signal ?? code})`);
   });
   return {
     fenceDone: (number, all) => void stdin?.write(`fence ${number} ${all}\n`),
     close() {
       closed = true;
-      if (folder !== "") rmSync(folder, { recursive: true, force: true });
-      child.kill("SIGKILL");
+      // It removes its folder itself: a path from a user's process is never used here.
+      stdin?.end();
+      setTimeout(() => child.kill("SIGKILL"), REMOVE_FOLDER_MS).unref();
     },
   };
 }

@@ -6,7 +6,7 @@ import type { ShepherdSpec } from "../frames.ts";
 /** The descriptor by which a rank reaches its PMI server. */
 export const PMI_FD = 3;
 
-/** `more`: what a PMIx server wants this rank to know. */
+/** `more`: variables from the PMIx server. */
 export function rankEnvironment(
   spec: ShepherdSpec,
   localRank: number,

@@ -1,9 +1,10 @@
 // One rank as a child of the shepherd: its command, its output and its end. The kernel kills the rank when the
 // shepherd dies, and it leads its own process group, so that its children are signalled with it.
 
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { constants } from "node:os";
 import type { Duplex, Readable, Writable } from "node:stream";
+import { spawn } from "../../base/programs.ts";
 import { quotedAll } from "../../base/shell-text.ts";
 import { wayIn } from "../../host/user/way-in.ts";
 import type { ShepherdSpec } from "../frames.ts";
@@ -25,7 +26,7 @@ export interface RankEnd {
 export interface Rank {
   /** Answers a PMI message. */
   answer(text: string): void;
-  /** Sizes and input take effect in the order in which they came. */
+  /** Sizes and input take effect in order of arrival. */
   write(data: Uint8Array, end: boolean): void;
   resize(size: Size): void;
   signal(name: NodeJS.Signals): void;
@@ -34,7 +35,7 @@ export interface Rank {
 }
 
 const NOT_EXECUTABLE = 126;
-/** A process that a rank left behind may keep its output open: silence this long counts as its end. */
+/** A child of a rank may keep its output open: silence for this long counts as the end. */
 const OUTPUT_LINGER_MS = 500;
 
 interface RankStart {
@@ -66,7 +67,7 @@ export function startRank(spec: ShepherdSpec, start: RankStart, events: RankEven
     cwd: spec.ownFiles ? "/" : spec.workdir,
     env: environment,
     detached: true,
-    // A pipe of Node's is a socket pair: what PMI needs.
+    // Node's pipes are socket pairs, as PMI needs.
     stdio: [reads(spec, localRank) ? "pipe" : "ignore", "pipe", "pipe", ...(spec.pmi ? (["pipe"] as const) : [])],
   });
   const { stdout, stderr } = child;
@@ -98,7 +99,7 @@ export function startRank(spec: ShepherdSpec, start: RankStart, events: RankEven
       try {
         process.kill(-child.pid, name);
       } catch {
-        // Gone meanwhile.
+        // Ended meanwhile.
       }
     },
     pause() {
@@ -112,7 +113,7 @@ export function startRank(spec: ShepherdSpec, start: RankStart, events: RankEven
   };
 }
 
-/** Whether output is being read: what is held back is not silence. */
+/** Whether output is being read: held-back output is not silence. */
 interface Flow {
   paused: boolean;
   moved: boolean;
@@ -134,7 +135,7 @@ function commandOf(spec: ShepherdSpec, localRank: number, setpriv: string): read
 
 const GUARD_WHERE_THERE_IS = '[ -x /usr/bin/setpriv ] && set -- /usr/bin/setpriv --pdeathsig KILL -- "$@"; ';
 
-/** A folder that is not there is not entered: the job's own is then kept. */
+/** A missing directory is not entered; the job's own is used. */
 const inFolder = ({ workdir }: ShepherdSpec, guarded: boolean, command: readonly string[]): readonly string[] => [
   "/bin/sh",
   "-c",

@@ -4,16 +4,16 @@
 
 import type { NumberedReport, ShepherdReport } from "../frames.ts";
 
-/** Output that may be on its way; more makes ranks wait for their reader. */
+/** Limit of unconfirmed output; beyond it ranks wait. */
 const MAX_UNCONFIRMED_BYTES = 1024 * 1024;
 
 interface Spool {
   add(report: ShepherdReport): NumberedReport;
   /** Everything up to this number has arrived. */
   confirm(number: number): void;
-  /** This question about names is not repeated. */
+  /** This name request is not repeated. */
   answered(id: number): void;
-  /** All that the next server has to hear, in the order of its numbers. */
+  /** Returns everything that the next server must receive, in order. */
   toRepeat(): readonly NumberedReport[];
   /** Returns whether everything is confirmed. */
   empty(): boolean;
@@ -29,7 +29,7 @@ export function spool(): Spool {
   let bytes = 0;
   let fence = 0;
 
-  /** A node may be in the exchange after the one that another has not got the end of. */
+  /** A node may be in the next exchange while another has not received the end of the current one. */
   function lasts(report: ShepherdReport): boolean {
     if (report.kind === "fence") return report.number >= fence - 1;
     if (report.kind === "names") return asked.has(report.id);
@@ -71,5 +71,5 @@ export function spool(): Spool {
   };
 }
 
-/** Only output is unbounded; the rest is counted so that many small lines are not free. */
+/** Only output is unbounded; other reports are counted so that many small lines are not free. */
 const sizeOf = (report: ShepherdReport): number => 64 + (report.kind === "output" ? report.data.length : 0);

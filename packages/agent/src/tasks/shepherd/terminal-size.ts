@@ -1,20 +1,20 @@
 // Changes the size of a rank's terminal from outside. `script` created the terminal; it is found by the open files of
 // the rank's descendants.
 
-import { spawn } from "node:child_process";
 import { readFileSync, readlinkSync } from "node:fs";
+import { HELPER_ENVIRONMENT, spawn } from "../../base/programs.ts";
 
 export interface Size {
   readonly rows: number;
   readonly columns: number;
 }
 
-/** A terminal is there a moment after its rank has started. */
+/** The terminal appears shortly after the start of its rank. */
 const LOOK_EVERY_MS = 50;
 const LOOK_TIMES = 100;
-const MOST_PROCESSES = 1_000;
+const MAX_PROCESSES = 1_000;
 
-/** Resolves when it has that size, or has none to be given one. `over`: the rank has ended. */
+/** Resolves when the size is set, or there is no terminal. `over`: the rank has ended. */
 export async function setSize(pid: number, { rows, columns }: Size, over: () => boolean): Promise<void> {
   for (let left = LOOK_TIMES; left > 0 && !over(); left -= 1) {
     const terminal = terminalBelow(pid);
@@ -26,7 +26,7 @@ export async function setSize(pid: number, { rows, columns }: Size, over: () => 
 function stty(terminal: string, rows: number, columns: number): Promise<void> {
   return new Promise((resolve) => {
     const words = ["-F", terminal, "rows", String(rows), "cols", String(columns)];
-    const child = spawn("stty", words, { stdio: "ignore" });
+    const child = spawn("stty", words, { stdio: "ignore", env: HELPER_ENVIRONMENT });
     child.once("error", () => resolve());
     child.once("close", () => resolve());
   });
@@ -36,7 +36,7 @@ function stty(terminal: string, rows: number, columns: number): Promise<void> {
 function terminalBelow(pid: number): string | null {
   const found = [pid];
   for (const one of found) {
-    if (found.length > MOST_PROCESSES) return null;
+    if (found.length > MAX_PROCESSES) return null;
     const open = [0, 1, 2].map((fd) => `/proc/${one}/fd/${fd}`).find(isTerminal);
     if (open !== undefined) return open;
     found.push(...childrenOf(one));

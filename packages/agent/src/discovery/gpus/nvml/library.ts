@@ -11,7 +11,7 @@ type IKoffiLib = koffiModule.LibraryHandle;
 type Code = number;
 
 export const OK: Code = 0;
-/** Of our own: the function is not in this library. */
+/** Our own code: the function is missing in this library. */
 const ABSENT: Code = -1;
 /** The GPU has fallen off the bus, or needs a reset. */
 export const LOST: readonly Code[] = [15, 16];
@@ -20,12 +20,12 @@ export interface Nvml {
   call(name: FunctionName, ...args: readonly unknown[]): Code;
   /** Reads a text that NVML writes into a buffer of this many bytes; null when there is none. */
   text(name: FunctionName, bytes: number, ...before: readonly unknown[]): string | null;
-  /** A number that NVML writes behind a pointer; null where it has none. */
+  /** Reads a number that NVML writes to a pointer; null when there is none. */
   number(name: FunctionName, ...before: readonly unknown[]): number | null;
   explain(code: Code): string;
 }
 
-/** Functions that nothing works without. */
+/** Required functions. */
 const NEEDED = ["nvmlInit_v2", "nvmlShutdown", "nvmlDeviceGetCount_v2", "nvmlDeviceGetHandleByIndex_v2"] as const;
 
 const SIGNATURES = {

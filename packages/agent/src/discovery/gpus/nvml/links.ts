@@ -13,7 +13,7 @@ export interface SeenLinks {
 const MAX_LINKS = 36;
 /** NVML_NVLINK_DEVICE_TYPE_SWITCH. */
 const TO_SWITCH = 2;
-/** NVML_TOPOLOGY_SYSTEM: the way leads over the link between sockets. */
+/** NVML_TOPOLOGY_SYSTEM: the path crosses sockets. */
 const OVER_SOCKETS = 50;
 /** NVML_FI_DEV_NVLINK_SPEED_MBPS_COMMON, and those of the link between a CPU and its GPU. */
 const NVLINK_SPEED = 90;
@@ -60,7 +60,7 @@ function linksOf(nvml: Nvml, { handle }: SeenLinks): Links {
   let switched = 0;
   for (let link = 0; link < MAX_LINKS; link += 1) {
     const active = nvml.number("nvmlDeviceGetNvLinkState", handle, link);
-    // Past the last link the driver knows no state.
+    // The driver reports no state after the last link.
     if (active === null) break;
     if (active !== 1) continue;
     const speed = speedOf(nvml, handle, link);
@@ -75,13 +75,13 @@ function linksOf(nvml: Nvml, { handle }: SeenLinks): Links {
 }
 
 function speedOf(nvml: Nvml, handle: unknown, link: number): number {
-  const told = field(nvml, handle, NVLINK_SPEED, link);
-  if (told > 0) return told;
+  const reportedSpeed = field(nvml, handle, NVLINK_SPEED, link);
+  if (reportedSpeed > 0) return reportedSpeed;
   const generation = nvml.number("nvmlDeviceGetNvLinkVersion", handle, link) ?? 0;
   return BY_GENERATION[Math.min(generation, BY_GENERATION.length - 1)] ?? 0;
 }
 
-/** Of the first superchip: those of one node are alike. */
+/** Read from the first superchip: all superchips of a node are equal. */
 export function coherentSpeed(nvml: Nvml, [first]: readonly SeenLinks[]): number {
   if (first === undefined) return 0;
   return field(nvml, first.handle, C2C_COUNT, 0) * field(nvml, first.handle, C2C_SPEED, 0);
@@ -92,7 +92,7 @@ const FIELD_BYTES = 40;
 const ANSWER_AT = 28;
 const VALUE_AT = 32;
 
-/** 0 where this GPU has no such value. */
+/** Returns 0 when the GPU has no such value. */
 function field(nvml: Nvml, handle: unknown, id: number, scope: number): number {
   const value = Buffer.alloc(FIELD_BYTES);
   value.writeUInt32LE(id, 0);

@@ -3,7 +3,7 @@
 
 import { type Nvml, OK } from "./library.ts";
 
-/** Beyond any node. */
+/** More than any node has. */
 const MAX_GPUS = 256;
 /** nvmlUtilization_t: of the processors and of the memory, in percent. */
 const UTILIZATION_BYTES = 8;

@@ -4,7 +4,7 @@ import { pciAddress } from "../inventory.ts";
 import { cText, type Nvml, OK } from "./library.ts";
 
 const INFO_BYTES = 68;
-/** Of the address with a long domain, the last field of nvmlPciInfo_t. */
+/** Offset of the long address, the last field of nvmlPciInfo_t. */
 const ADDRESS_AT = 36;
 
 /** Empty when NVML does not report it. */

@@ -6,10 +6,10 @@ import { LOST, type Nvml, OK } from "./library.ts";
 import { coherentSpeed, type SeenLinks, tiesOf } from "./links.ts";
 import { pciOf } from "./pci.ts";
 
-/** Beyond any node. */
+/** More than any node has. */
 const MAX_GPUS = 256;
 const TEXT_BYTES = 96;
-/** Of /dev/nvidia0 and its kin. */
+/** Major number of /dev/nvidia0 and the like. */
 const DEVICE_MAJOR = 195;
 const MEMORY_INFO_BYTES = 24;
 /** NVML_MEMORY_ERROR_TYPE_UNCORRECTED, and counted since the driver was loaded. */
@@ -75,7 +75,7 @@ function memoryOf(nvml: Nvml, handle: unknown): number {
   return nvml.call("nvmlDeviceGetMemoryInfo", handle, info) === OK ? Number(info.readBigUInt64LE(0)) : 0;
 }
 
-/** What makes results wrong or the next job fail; everything less is the driver's business. */
+/** Errors that corrupt results or fail the next job; the driver handles lesser ones. */
 function faultOf(nvml: Nvml, handle: unknown): string {
   const errors = [0];
   const code = nvml.call("nvmlDeviceGetTotalEccErrors", handle, UNCORRECTED, VOLATILE, errors);

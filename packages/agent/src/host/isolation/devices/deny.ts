@@ -1,19 +1,20 @@
 // Denies devices to a cgroup v2 group, through a separate process. Whether the kernel supports it is tested with an
 // empty group.
 
-import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, rmdirSync } from "node:fs";
+import { existsSync, rmdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { execFile, HELPER_ENVIRONMENT } from "../../../base/programs.ts";
+import { makeOwnFolderNow } from "../../../files/own-tree.ts";
 
-/** Rejects when devices cannot be denied: such a share must not start. */
+/** Rejects when devices cannot be denied: the attempt must not start then. */
 type DenyDevices = (group: string, devices: readonly string[]) => Promise<void>;
 
 const DEADLINE_MS = 10_000;
 
 export const denyDevices: DenyDevices = (group, devices) =>
   new Promise((resolve, reject) => {
-    const how = { timeout: DEADLINE_MS, killSignal: "SIGKILL", encoding: "utf8" } as const;
+    const how = { timeout: DEADLINE_MS, killSignal: "SIGKILL", env: HELPER_ENVIRONMENT } as const;
     execFile(process.execPath, [filterProgram(), group, ...devices], how, (error, _out, errors) => {
       if (error === null) return resolve();
       const last = errors.trim().split("\n").at(-1) ?? "";
@@ -24,7 +25,7 @@ export const denyDevices: DenyDevices = (group, devices) =>
 /** Returns why devices cannot be denied, or null. `probe` is the path of a group that may be created and removed. */
 export async function whyNotDeny(probe: string): Promise<string | null> {
   try {
-    mkdirSync(probe, { recursive: true });
+    makeOwnFolderNow(probe, 0o755);
     await denyDevices(probe, []);
     return null;
   } catch (error) {
@@ -33,7 +34,7 @@ export async function whyNotDeny(probe: string): Promise<string | null> {
     try {
       rmdirSync(probe);
     } catch {
-      // It was never made, or the sweep at start takes it.
+      // It may not exist; otherwise the sweep at start removes it.
     }
   }
 }

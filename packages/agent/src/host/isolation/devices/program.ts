@@ -22,7 +22,7 @@ export function deviceProgram(denied: readonly Device[]): Buffer {
     instruction({ code: AND, to: KIND, value: 0xffff }),
     load({ to: MAJOR, offset: 4 }),
     load({ to: MINOR, offset: 8 }),
-    // Everything but character devices is allowed: over all that follows for the others.
+    // Everything but character devices is allowed: jump past the checks.
     unless({ register: KIND, is: CHARACTER_DEVICE, skip: denied.length * LINES_EACH }),
     ...denied.flatMap(({ major, minor }) => [
       unless({ register: MAJOR, is: major, skip: 3 }),

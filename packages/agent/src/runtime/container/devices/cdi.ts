@@ -8,7 +8,7 @@ export interface CdiDevice {
   readonly paths: readonly string[];
 }
 
-/** What cannot be understood describes nothing. */
+/** Unparsable text describes no devices. */
 export function cdiDevices(text: string): readonly CdiDevice[] {
   const { kind, devices } = text.trimStart().startsWith("{") ? fromJson(text) : fromYaml(text);
   if (!/^[\w.-]+\/[\w-]+$/.test(kind)) return [];
@@ -64,7 +64,7 @@ function fromYaml(text: string): Spec {
       continue;
     }
     if (!inDevices) continue;
-    // The first entry shows how far entries are set in.
+    // The first entry defines the indentation.
     if (dashes !== "" && item === -1) item = blank.length;
     if (dashes !== "" && blank.length === item) devices.push({ name: "", paths: [] });
     const device = devices.at(-1);

@@ -11,7 +11,7 @@ export interface DriverFile {
 export const DRIVER_LIBRARIES = "/usr/local/nvidia/lib64";
 export const DRIVER_PROGRAMS = "/usr/local/nvidia/bin";
 
-/** Compute and management; what draws on screens is left out. */
+/** Libraries for compute and management, not for graphics. */
 const WANTED =
   /^lib(?:cuda|cudadebugger|nvidia-(?:ml|cfg|nvvm|opencl|compiler|gpucomp|ptxjitcompiler|fatbinaryloader|allocator|pkcs11(?:-openssl3)?|tileiras))\.so(?:\.[\d.]+)?$/;
 
@@ -30,7 +30,7 @@ export function driverLibraries(listing: string, machine: string): readonly Driv
   return [...found].map(([name, from]) => ({ from, to: `${DRIVER_LIBRARIES}/${name}` }));
 }
 
-/** Node's name of this machine as ldconfig writes it. */
+/** The architecture name of Node in ldconfig's spelling. */
 export const loaderMachine = (arch: string): string => (arch === "arm64" ? "AArch64" : "x86-64");
 
 export const driverPrograms = (paths: readonly string[]): readonly DriverFile[] =>

@@ -1,16 +1,16 @@
 // The node's device files, CDI specifications and driver libraries, read for each container: drivers are upgraded
 // while an agent runs.
 
-import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { HELPER_PATH, isExecutable } from "../../../base/executable.ts";
+import { execFile } from "../../../base/programs.ts";
 import { cdiDevices } from "./cdi.ts";
 import { driverLibraries, driverPrograms, loaderMachine } from "./driver.ts";
 import type { DeviceHost } from "./passed.ts";
 
 interface HostPlaces {
-  /** Where specifications are; those of the later folder count for more, as engines have it. */
+  /** Directories of CDI specifications; the later one takes precedence, as in engines. */
   readonly cdi: readonly string[];
   readonly ldconfig: string;
   readonly programs: readonly string[];
@@ -59,7 +59,7 @@ function read(path: string): string | null {
   }
 }
 
-/** Without an answer there are no libraries, and CUDA fails inside the container. */
+/** Without ldconfig no libraries are found, and CUDA fails inside the container. */
 function loaderList(ldconfig: string): Promise<string> {
   const how = { timeout: DEADLINE_MS, maxBuffer: MAX_LISTING_BYTES, env: { PATH: HELPER_PATH } };
   return new Promise((resolve) => {

@@ -8,19 +8,19 @@ import type { CdiDevice } from "./cdi.ts";
 import type { DriverFile } from "./driver.ts";
 
 export interface DeviceHost {
-  /** Names in a folder; none where there is no such folder. */
+  /** Returns the names in a directory; empty when it does not exist. */
   list(folder: string): readonly string[];
   /** Returns null when the file does not exist. */
   read(path: string): string | null;
   cdi(): readonly CdiDevice[];
-  /** Of NVIDIA's driver. */
+  /** Libraries of NVIDIA's driver. */
   driver(): Promise<readonly DriverFile[]>;
   /** libfabric's name of the network that tasks use. */
   readonly fabric: "cxi" | "verbs" | "tcp";
 }
 
 export interface Passed {
-  /** Names of CDI. */
+  /** CDI names. */
   readonly named: readonly string[];
   readonly files: readonly string[];
   /** Bound read-only. */
@@ -81,7 +81,7 @@ const controlFiles = (host: DeviceHost): readonly string[] =>
     .filter((name) => /^nvidia(?:ctl|-uvm|-uvm-tools)$/.test(name))
     .map((name) => `/dev/${name}`);
 
-/** A slice is opened by two files more, of its GPU instance and of its compute instance. */
+/** A slice needs two more device files, of its GPU instance and its compute instance. */
 function sliceFiles(host: DeviceHost, { slice, device }: GpuUnit): readonly string[] {
   if (slice === undefined) return [];
   const gpu = `/proc/driver/nvidia/capabilities/gpu${device.slice(4)}/mig/gi${slice.gpuInstance}`;

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { create, type MessageInitShape, toJson } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { directFiles } from "../../src/files/direct-files.ts";
 import type { RunAs } from "../../src/host/user/user.ts";
 import type { PrologueTarget } from "../../src/runtime/engine.ts";
 import { checkDefaults, checkScratch, homeMount, ownOutput } from "../../src/runtime/prologue/requested-folders.ts";
@@ -36,12 +37,12 @@ const targetOf = (key: string, scratchBytes: number): PrologueTarget => {
 };
 
 test("scratch: what is free is enough, more is not, and what others were promised is not free", async () => {
-  const scratch = scratchFolders(join(dir, "scratch"));
+  const scratch = scratchFolders(join(dir, "scratch"), directFiles);
   await checkScratch({ scratch }, targetOf("1.1", 1e6));
   await checkScratch({ scratch }, targetOf("2.1", 0));
   await expect(checkScratch({ scratch }, targetOf("3.1", 9e14))).rejects.toMatchObject({
     stage: "scratch",
-    message: expect.stringMatching(/^900000\.0 GB of scratch are asked for, and [0-9.]+ GB are free on this node$/),
+    message: expect.stringMatching(/^900000\.0 GB of scratch requested, and [0-9.]+ GB are free on this node$/),
   });
   // Its own folder may be there already, from before a restart.
   scratch.make("3.1", null);

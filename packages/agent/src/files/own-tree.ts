@@ -1,0 +1,65 @@
+// Folders and files below folders that only the agent can write: its data, attempts, scratch root and cache. Names of
+// users and jobs never become paths here; a folder is handed to a user by descriptor, as the last step.
+
+import { closeSync, constants, fchmodSync, fchownSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
+import { chmod, mkdir, rm } from "node:fs/promises";
+
+export interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** Makes a folder of the agent's with its parents. */
+export async function makeOwnFolder(path: string, mode: number): Promise<void> {
+  await mkdir(path, { recursive: true, mode });
+}
+
+export function makeOwnFolderNow(path: string, mode: number): void {
+  mkdirSync(path, { recursive: true, mode });
+}
+
+export async function setOwnMode(path: string, mode: number): Promise<void> {
+  await chmod(path, mode);
+}
+
+/** Removes a file of the agent's, or a tree that no user could ever write. */
+export async function removeOwn(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true });
+}
+
+export function removeOwnNow(path: string): void {
+  rmSync(path, { recursive: true, force: true });
+}
+
+/** Makes the folder unless it exists, and hands it to the user. Its parent must be the agent's alone. */
+export function makeFolderFor(path: string, owner: Owner | null, mode: number): void {
+  try {
+    mkdirSync(path, { mode });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+  if (owner !== null) handOver(path, owner, mode);
+}
+
+/** Hands a folder or file over by descriptor; a link or a pipe in its place is refused. */
+export function handOver(path: string, { uid, gid }: Owner, mode: number): void {
+  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    fchmodSync(file, mode);
+    fchownSync(file, uid, gid);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Makes a new file with these bytes and hands it to the user before it has a second name. Fails if it exists. */
+export function makeFileFor(path: string, bytes: Uint8Array, owner: Owner | null, mode: number): void {
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+  const file = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+  try {
+    writeSync(file, bytes);
+    if (owner !== null) fchownSync(file, owner.uid, owner.gid);
+  } finally {
+    closeSync(file);
+  }
+}
