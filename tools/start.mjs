@@ -7,9 +7,19 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
+/** An agent that is root changes users' folders only through a native program. */
+const COMPILER = [
+  { name: "gcc", provides: "cc", reason: "the native programs of an agent that runs as root" },
+  { name: "libc6-dev", provides: "gencat", reason: "headers of the C library" },
+];
+
 try {
   const { ensureInstalled } = await import("./ensure-installed.mjs");
   await ensureInstalled();
+  if (process.getuid?.() === 0) {
+    const { requireDebianPackages } = await import("./debian-packages.mjs");
+    requireDebianPackages("npm start", COMPILER);
+  }
   const { buildAll } = await import("./build.mjs");
   console.log("Building Lattice");
   await buildAll();

@@ -1,6 +1,6 @@
 // A cluster as the documentation sets it up: tokens required, agents as root with the accounts of the machine, folders
 // for output and stored logs. Attackers have a valid token of an ordinary user and nothing else.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
@@ -100,6 +100,8 @@ export function useSecuredCluster({ nodes = 1, agentArgs = [], config = "" }: Se
   }
 
   beforeAll(async () => {
+    // A site's folders are reachable for everybody; only what is in them is protected.
+    for (const path of [folder, cluster.dir]) chmodSync(path, 0o711);
     for (const path of [outputDir, victim]) mkdirSync(path, { mode: 0o755 });
     mkdirSync(storeDir, { mode: 0o750 });
     writeFileSync(join(victim, "precious"), "precious\n");
