@@ -18,7 +18,8 @@ function fakeClone(npm: string): { root: string; npm: string } {
   const root = mkdtempSync(join(tmpdir(), "lattice-install-"));
   folders.push(root);
   mkdirSync(join(root, "tools"));
-  for (const name of ["start.mjs", "ensure-installed.mjs"]) copyFileSync(join(tools, name), join(root, "tools", name));
+  for (const name of ["start.mjs", "ensure-installed.mjs", "debian-packages.mjs"])
+    copyFileSync(join(tools, name), join(root, "tools", name));
   writeFileSync(join(root, "package.json"), '{"type":"module"}');
   writeFileSync(join(root, "package-lock.json"), "{}");
   // After a successful install, start.mjs imports this next.

@@ -57,7 +57,7 @@ test("a cancelled clearing leaves no process", async () => {
   const stop = new AbortController();
   const under = gpuClearing(library, log)?.(unit(0), stop.signal);
   setTimeout(() => stop.abort(), 100);
-  await expect(under).rejects.toThrow("GPU 0 cannot be cleared: cancelled");
+  await expect(under).rejects.toThrow("GPU 0 cannot be cleared: it was stopped");
   await expect(gpuClearing(library, log)?.(unit(0), stop.signal)).rejects.toThrow("cancelled");
 });
 

@@ -1,7 +1,7 @@
 // Agents that go away and come back, cleanly or by kill -9, and what becomes of their workloads.
 
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pb } from "@lattice/wire";
 import { buildSync } from "esbuild";
@@ -188,6 +188,8 @@ test("kill -9 of the agent: the workload continues, and the next agent reports i
     outfile: program,
     banner: { js: 'import { createRequire as r } from "node:module"; const require = r(import.meta.url);' },
   });
+  // A root agent finds its native programs next to itself.
+  copyFileSync(join(import.meta.dirname, "../../dist/lattice-files"), join(r.dataDir, "lattice-files"));
   const dataDir = join(r.dataDir, "data");
   const begin = () =>
     spawn(
