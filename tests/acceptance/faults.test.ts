@@ -131,7 +131,7 @@ test("a drifted node raises a notice, is used last, and is quarantined after the
   expect(bad.code).not.toBe(0);
   await cluster.cli(["admin", "config", "set", "faults.drift_remediation_timeout=1s"]);
   await nodeIs("node-3", "down");
-  expect(JSON.stringify(await node("node-3"))).toContain("was not set right in time");
+  expect(JSON.stringify(await node("node-3"))).toContain("was not repaired in time");
   await cluster.cli(["admin", "config", "reset", "faults.drift_remediation_timeout"]);
   await restartAgent("node-3", []);
   await cluster.cli(["node", "enable", "node-3"]);

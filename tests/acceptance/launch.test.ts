@@ -294,7 +294,7 @@ describe("OpenMPI launches by PMIx over two nodes", () => {
     expect(named).toMatchObject({ code: 0 });
     expect(lines(named.stdout)).toEqual(NAMED);
     const spawned = await launch("spawn");
-    expect(spawned.stderr).toContain("lattice: task 0 wants more tasks (MPI_Comm_spawn)");
+    expect(spawned.stderr).toContain("lattice: task 0 requested more tasks (MPI_Comm_spawn)");
     expect(spawned.stdout).not.toContain("spawned: 1");
   });
 

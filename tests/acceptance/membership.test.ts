@@ -72,7 +72,7 @@ test("bad membership input is refused and changes nothing", async () => {
     [3, "There is no member server-9", ["transfer-leader", "server-9"]],
     [2, "peer_address", ["add-member", "server-9", "--peer-address", "nowhere"]],
     [2, "id", ["add-member", "not an id", "--peer-address", "127.0.0.1:9999"]],
-    [5, "server-3 is a member already", ["add-member", "server-3", "--peer-address", "127.0.0.1:9999"]],
+    [5, "server-3 is already a member", ["add-member", "server-3", "--peer-address", "127.0.0.1:9999"]],
     [5, "belongs to server-3", ["add-member", "server-9", "--peer-address", quorum.etcdPeer(3)]],
   ] as const) {
     const result = await raft(...args);

@@ -84,6 +84,7 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
     log,
   });
   await makeOwnFolder(librariesFolder(dataDir), 0o755);
+  if (options.outputDir !== "") await makeOwnFolder(options.outputDir, 0o755);
   const memory = discoverMemoryPlace(options.unifiedMemory);
   const gpus = gpusOf(options, place);
   const files = openUserFiles(isRoot);

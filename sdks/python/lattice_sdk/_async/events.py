@@ -37,7 +37,7 @@ class EventCalls:
         opened, failures = False, 0
         while True:
             try:
-                async with aclosing(self._open_events(id, types, after)) as events:
+                async with aclosing(self._open_history(id, types, after)) as events:
                     async for event in events:
                         opened = True
                         if event is None:
@@ -51,7 +51,7 @@ class EventCalls:
             failures += 1
             await asyncio.sleep(backoff(self._caller.retry, failures))
 
-    async def _open_events(
+    async def _open_history(
         self, id: str, types: Sequence[str] | None, after: str | None
     ) -> AsyncGenerator[Received, None]:
         call: Call[Any] = Call(
