@@ -38,7 +38,7 @@ describe("secrets of the cluster", () => {
   const keep = (value: string, name = "jobs"): Command => ({ kind: "secret.keep", name: name as "jobs", value });
   const one = "a".repeat(43);
 
-  it("are kept once: the first stands, through snapshots as well", () => {
+  it("keep the first value that a server proposes, also through snapshots", () => {
     const c = clusterWith();
     expect(c.state.secret("jobs")).toBeNull();
     const before = stateHash(c.state, platform);
@@ -63,7 +63,7 @@ describe("secrets of the cluster", () => {
   });
   const earlier = (state: State) => state.earlierSecrets("jobs").map(({ value }) => value[0]);
 
-  it("are followed by others, and count for as long as they are kept; snapshots have them all", () => {
+  it("are rotated: an earlier secret counts until its time, and snapshots hold them all", () => {
     const c = clusterWith();
     expect(verdict(c.one(rotate("b", 1_000)))).toBe("illegal_transition");
     c.one(keep(one));
@@ -83,7 +83,7 @@ describe("secrets of the cluster", () => {
     expect([c.state.secret("jobs")?.[0], earlier(c.state)]).toEqual(["d", []]);
   });
 
-  it("are rotated a bounded number of times at once, and the audit log names the user and not the key", () => {
+  it("have at most eight earlier values, and the audit log names the user and never the key", () => {
     const c = clusterWith(keep(one));
     for (const letter of "bcdefghi") expect(verdict(c.one(rotate(letter, 3_600_000)))).toBe("accepted");
     expect(verdict(c.one(rotate("j", 3_600_000)))).toBe("quota_exceeded");
@@ -92,7 +92,7 @@ describe("secrets of the cluster", () => {
     expect(JSON.stringify(records)).not.toMatch(/(\w)\1{42}/);
   });
 
-  it("are in no event and not in the log of who did what", () => {
+  it("appear in no event and in no audit record", () => {
     const c = clusterWith();
     const applied = c.apply(keep(one));
     expect(JSON.stringify([applied.events, [...c.state.audit()]])).not.toContain(one);
@@ -100,7 +100,7 @@ describe("secrets of the cluster", () => {
 });
 
 describe("grants", () => {
-  it("are given once, found by user, and taken away", () => {
+  it("are added once, found by user, and removed", () => {
     const c = clusterWith();
     expect(verdict(c.one(grant("grant.add", "physics", "bob")))).toBe("accepted");
     expect(c.one(grant("grant.add", "physics", "bob"))).toMatchObject({ repeated: true });
@@ -114,7 +114,7 @@ describe("grants", () => {
     expect(verdict(c.one(grant("grant.remove", "physics", "bob")))).toBe("unknown_grant");
   });
 
-  it("of an invalid user, an unknown tenant or an unknown role are refused", () => {
+  it("for an invalid user, an unknown tenant or an unknown role are refused", () => {
     const c = clusterWith();
     expect(verdict(c.one(grant("grant.add", "nowhere", "bob")))).toBe("unknown_tenant");
     expect(verdict(c.one(grant("grant.add", "physics", "two words")))).toBe("invalid_argument");
@@ -124,7 +124,7 @@ describe("grants", () => {
 });
 
 describe("the audit log", () => {
-  it("says who did what, and not what users do with their own work", () => {
+  it("names administrative actions with their user, and leaves out users' own work", () => {
     const c = clusterWith(register("n1"));
     c.apply(grant("grant.add", "physics", "bob"), drain("n1"), disable("n1"), submit(), cancel(1), cancel(1));
     const others: Command = { ...(submit() as Extract<Command, { kind: "allocation.submit" }>) };
@@ -142,7 +142,7 @@ describe("the audit log", () => {
     expect(brokenChain(c.state.audit(), "")).toBeNull();
   });
 
-  it("shows when a line was changed, left out or moved", () => {
+  it("reveals changed, missing and exchanged records", () => {
     const c = clusterWith(register("n1"));
     c.apply(grant("grant.add", "physics", "bob"), drain("n1"), disable("n1"));
     const lines = [...c.state.audit()];
@@ -167,7 +167,7 @@ describe("the audit log", () => {
     expect(restored.grantsOf(user("bob"))).toHaveLength(1);
   });
 
-  it("leaves its oldest lines to the archive, in order", () => {
+  it("hands its oldest records to the archive, in order", () => {
     const c = clusterWith();
     const one = c.state.lastAudit() as AuditRecord;
     for (let n = one.n + 1; n <= MAX_AUDIT_RECORDS; n += 1) c.state.tables.audit.set(String(n), { ...one, n });

@@ -42,7 +42,7 @@ const fieldsOf = (outcome: ReturnType<ReturnType<typeof createCluster>["one"]>):
   outcome.kind === "rejected" ? (outcome.refusal.fields ?? []).map((problem) => problem.field) : [];
 
 describe("tenants", () => {
-  it("are made once and have names", () => {
+  it("are created once, and their names and limits are checked", () => {
     const c = createCluster(tenant("a"));
     expect(verdict(c.one(tenant("a")))).toBe("already_exists");
     expect(fieldsOf(c.one(tenant("no good")))).toEqual(["id"]);
@@ -52,13 +52,13 @@ describe("tenants", () => {
     ]);
     expect(fieldsOf(c.one(tenant("b", { maxNodes: -1 })))).toEqual(["quota.max_nodes"]);
   });
-  describe("by their own administrators", () => {
+  describe("with their own administrators", () => {
     const made = () => createCluster(tenant("a", { maxNodes: 100, gpuHoursBudget: 50 }, 5));
     const limits = (c: ReturnType<typeof made>) => {
       const { quota, maxPreemptionClass, ceiling } = c.state.tenant(tenantId("a")) ?? {};
       return [quota?.maxNodes, quota?.maxConcurrentAllocations, maxPreemptionClass, ceiling?.quota.maxNodes];
     };
-    it("are lowered, and raised again to what was set, and no further", () => {
+    it("lower limits and raise them again up to the ceiling", () => {
       const c = made();
       c.apply(within("a", { quota: { maxNodes: 40, maxConcurrentAllocations: 7 }, maxPreemptionClass: 3 }));
       expect(limits(c)).toEqual([40, 7, 3, 100]);
@@ -70,7 +70,7 @@ describe("tenants", () => {
       c.apply(within("a", { quota: { maxNodes: null, maxConcurrentAllocations: null }, maxPreemptionClass: 5 }));
       expect(limits(c)).toEqual([100, null, 5, undefined]);
     });
-    it("have no say in shares, and none beyond what all tenants have", () => {
+    it("cannot change shares, or exceed the limits of all tenants", () => {
       const c = made();
       const refused = [{ fairShareMilli: 1 }, { burstAllowanceMilli: null }, { gpuHoursBudget: 51 }] as const;
       for (const quota of refused) expect(verdict(c.one(within("a", { quota })))).toBe("forbidden");
@@ -79,7 +79,7 @@ describe("tenants", () => {
       expect([domains(maxDomainsPerTenant + 1), domains(maxDomainsPerTenant)]).toEqual(["forbidden", "accepted"]);
       expect(fieldsOf(c.one(within("a", { quota: { maxNodes: -1 } })))).toEqual(["quota.max_nodes"]);
     });
-    it("give way to what the cluster's set, which is the ceiling from then on", () => {
+    it("get the limits that the cluster's administrators set, which become the ceiling", () => {
       const c = made();
       c.apply(within("a", { quota: { maxNodes: 40, maxConcurrentAllocations: 7 } }));
       c.apply(updateTenant("a", { quota: { maxNodes: 80 } }));
@@ -89,7 +89,7 @@ describe("tenants", () => {
       expect(limits(c)).toEqual([80, null, 5, undefined]);
     });
   });
-  it("change only what is named; null removes a limit", () => {
+  it("change only in the named fields, and null removes a limit", () => {
     const c = createCluster(tenant("a", { maxNodes: 5, maxConcurrentAllocations: 2 }));
     expect(verdict(c.one(updateTenant("a", { quota: { maxNodes: null } })))).toBe("accepted");
     expect(c.state.tenant(tenantId("a"))?.quota).toMatchObject({ maxNodes: null, maxConcurrentAllocations: 2 });
@@ -97,7 +97,7 @@ describe("tenants", () => {
     expect(verdict(c.one(updateTenant("b", {})))).toBe("unknown_tenant");
     expect(fieldsOf(c.one(updateTenant("a", { description: "\0" })))).toEqual(["description"]);
   });
-  it("lose nothing when a limit is lowered", () => {
+  it("keep running work when a limit is lowered", () => {
     const c = createCluster(register("n1"), register("n2"), submit({ nodes: 2 }), submit());
     c.place(1, "n1", "n2");
     c.apply(updateTenant("physics", { quota: { maxNodes: 1 } }));
@@ -108,7 +108,7 @@ describe("tenants", () => {
 });
 
 describe("vClusters", () => {
-  it("are made once, for a tenant that exists", () => {
+  it("are created once, for a tenant that exists", () => {
     const c = createCluster(vcluster("a"));
     expect(verdict(c.one(vcluster("a")))).toBe("already_exists");
     expect(verdict(c.one(vcluster("b", { tenant: tenantId("unknown") })))).toBe("unknown_tenant");
@@ -120,11 +120,11 @@ describe("vClusters", () => {
     const walltimes = { defaultWalltime: duration(2000), maxWalltime: duration(1000) };
     expect(fieldsOf(c.one(vcluster("c", walltimes)))).toEqual(["default_walltime_seconds"]);
   });
-  it("have one default", () => {
+  it("have exactly one default", () => {
     const c = createCluster(vcluster("a", { isDefault: true }));
     expect(Array.from(c.state.vclusters(), (v) => `${v.id} ${v.isDefault}`)).toEqual(["batch false", "a true"]);
   });
-  it("change weights one by one", () => {
+  it("change single weights and keep the others", () => {
     const c = createCluster();
     c.apply(updateVCluster("batch", { weights: { priority: 900 }, maxWalltime: duration(3_600_000) }));
     expect(c.state.vcluster(vclusterId("batch"))).toMatchObject({ weights: { priority: 900, wait_time: 200 } });
@@ -141,7 +141,7 @@ describe("retention", () => {
     maxFinished,
     maxFinishedAge: duration(maxFinishedAge),
   });
-  it("archives the first that finished, by count", () => {
+  it("archives the allocations that finished first, by count", () => {
     const c = createCluster(keep(2, 1e9), submit(), submit(), submit(), submit());
     expect(orders(c.apply(cancel(3), cancel(1)))).toEqual([]);
     expect(orders(c.apply(cancel(2)))).toEqual(["archive 3"]);
@@ -151,7 +151,7 @@ describe("retention", () => {
     expect(verdict(c.one(keep(0, 1e9)))).toBe("repeated");
     expect(verdict(c.one(keep(-1, 1e9)))).toBe("invalid_argument");
   });
-  it("archives by age, on whatever entry comes next", () => {
+  it("archives allocations by age, with the next entry of any kind", () => {
     const c = createCluster(keep(100, 1000), submit());
     c.apply(cancel(1));
     c.advance(1000);
@@ -159,7 +159,7 @@ describe("retention", () => {
     c.advance(1);
     expect(orders(c.apply())).toEqual(["archive 1"]);
   });
-  it("keeps what still holds a claim", () => {
+  it("keeps finished allocations that still hold a claim", () => {
     const c = createCluster(keep(0, 0), register("n1"), submit());
     c.place(1, "n1");
     c.apply(cancel(1));

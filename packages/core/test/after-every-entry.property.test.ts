@@ -44,7 +44,7 @@ function restored(state: State): State {
   return reader.finish();
 }
 
-describe("after every entry", () => {
+describe("random histories", () => {
   it("a snapshot restores to the same hash, indexes and free nodes", () => {
     let compared = 0;
     fc.assert(
@@ -61,7 +61,7 @@ describe("after every entry", () => {
     expect(compared).toBeGreaterThan(500);
   });
 
-  it("a rejected command has changed nothing and has no orders", () => {
+  it("a rejected command changes nothing and causes no orders", () => {
     const codes = new Map<string, number>();
     fc.assert(
       fc.property(seeds, (history) => {
@@ -84,7 +84,7 @@ describe("after every entry", () => {
     expect([...codes.values()].reduce((sum, n) => sum + n, 0)).toBeGreaterThan(200);
   });
 
-  it("the same entry cannot be applied again, and the state stays as it is", () => {
+  it("the same entry is rejected, and the state stays the same", () => {
     fc.assert(
       fc.property(seeds, (history) => {
         const state = replay(history, () => undefined);
@@ -99,7 +99,7 @@ describe("after every entry", () => {
     );
   });
 
-  it("exclusive claims are alone on their node, and shares fit into it", () => {
+  it("exclusive claims are alone on their node, and shares fit into the node", () => {
     fc.assert(
       fc.property(seeds, (history) => {
         replay(history, (state) => {
@@ -116,7 +116,7 @@ describe("after every entry", () => {
     );
   });
 
-  it("a placement has kept to the quota of its tenant", () => {
+  it("placements keep to the quota of their tenant", () => {
     let placed = 0;
     fc.assert(
       fc.property(seeds, (history) => {
@@ -139,7 +139,7 @@ describe("after every entry", () => {
     expect(placed).toBeGreaterThan(100);
   });
 
-  it("ids are given once and in order, and attempts only grow", () => {
+  it("ids are unique and ascending, and attempt numbers only grow", () => {
     fc.assert(
       fc.property(seeds, (history) => {
         const given = new Set<string>();

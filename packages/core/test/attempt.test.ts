@@ -1,4 +1,4 @@
-// Reports, expiry and requeue: how an attempt's news becomes an allocation's phase.
+// Reports, expiry and requeue: how reports about an attempt change the phase of an allocation.
 
 import { attempt, type Command, duration, type FailureReason, type RequeuePolicy } from "@lattice/core";
 import { describe, expect, it } from "vitest";
@@ -29,7 +29,7 @@ const requeue = (n: number, expectedRequeues: number): Command => ({
 });
 
 describe("attempt.report", () => {
-  it("aggregates: all running, then all completed", () => {
+  it("moves the allocation when the last node reports: running, then completed", () => {
     const c = twoNodes();
     expect(moves(c.report(1, "n1", "staging"))).toEqual([]);
     expect(moves(c.report(1, "n1", "running"))).toEqual([]);
@@ -45,13 +45,13 @@ describe("attempt.report", () => {
     expect(c.state.freeNodeCount).toBe(2);
   });
 
-  it("runs before it completes, even when no node reported running", () => {
+  it("passes through running before completed, even when no node reported running", () => {
     const c = twoNodes();
     c.report(1, "n1", "completed");
     expect(moves(c.report(1, "n2", "completed"))).toEqual(["1: staging > running", "1: running > completed"]);
   });
 
-  it("fails as a whole, releases the nodes that ended and stops the others", () => {
+  it("of a failure fails the whole allocation, releases the ended nodes and stops the others", () => {
     const c = createCluster(register("n1"), register("n2"), register("n3"), submit({ nodes: 3 }));
     c.place(1, "n1", "n2", "n3");
     c.report(1, "n1", "completed");
@@ -61,7 +61,7 @@ describe("attempt.report", () => {
     expect([c.claims("n1"), c.claims("n2"), c.claims("n3")]).toEqual([[], [], ["1/1 releasing"]]);
   });
 
-  it("takes a report once, only forwards, and only from an assigned node", () => {
+  it("is accepted once, only forwards, and only from an assigned node", () => {
     const c = twoNodes();
     c.report(1, "n1", "running");
     expect(verdict(c.report(1, "n1", "running").outcomes[0])).toBe("repeated");
@@ -74,7 +74,7 @@ describe("attempt.report", () => {
     expect(c.phase(1)).toBe("staging");
   });
 
-  it("never brings a cancelled allocation back", () => {
+  it("never revives a cancelled allocation", () => {
     const c = twoNodes();
     c.apply(cancel(1));
     expect(verdict(c.report(1, "n1", "running").outcomes[0])).toBe("repeated");
@@ -96,7 +96,7 @@ describe("attempt.report", () => {
     ["always", "stopped", "failed"],
     ["always", "walltime_exceeded", "failed"],
   ];
-  it.each(policies)("policy %s after %s: %s", (requeuePolicy, reason, phase) => {
+  it.each(policies)("with the policy %s and the reason %s leaves the allocation %s", (requeuePolicy, reason, phase) => {
     const c = twoNodes({ lifecycle: { requeuePolicy } });
     const applied = c.report(1, "n1", "failed", reason);
     expect(moves(applied)).toEqual([`1: staging > ${phase}`]);
@@ -104,7 +104,7 @@ describe("attempt.report", () => {
     expect(c.state.allocation(id(1))?.requeues).toBe(phase === "pending" ? 1 : 0);
   });
 
-  it("requeues in one move, keeps the submission time, and stops at the limit", () => {
+  it("requeues in one move, keeps the submission time, and fails at the limit", () => {
     const c = createCluster(register("n1"), submit({ lifecycle: { maxRequeue: 1 } }), submit());
     c.place(1, "n1");
     c.advance(1000);
@@ -126,7 +126,7 @@ describe("attempt.report", () => {
 });
 
 describe("allocation.cancel", () => {
-  it("ends what waits and what is placed", () => {
+  it("ends pending and placed allocations", () => {
     const c = twoNodes();
     c.apply(submit());
     expect(moves(c.apply(cancel(2)))).toEqual(["2: pending > cancelled"]);
@@ -135,7 +135,7 @@ describe("allocation.cancel", () => {
     expect(orders(applied)).toEqual(["stop 1/1 on n1", "stop 1/1 on n2"]);
     expect(verdict(c.one(cancel(1)))).toBe("repeated");
   });
-  it("says what a finished one is", () => {
+  it("names the final phase of a finished allocation", () => {
     const c = createCluster(register("n1"), submit());
     c.place(1, "n1");
     c.report(1, "n1", "completed");
@@ -152,7 +152,7 @@ describe("attempt.expire", () => {
     allocation: id(n),
     attempt: attempt(tries),
   });
-  it("fails a placed attempt whose walltime is over", () => {
+  it("fails a placed attempt after its walltime", () => {
     const c = twoNodes({ lifecycle: { walltime: duration(1000), requeuePolicy: "always" } });
     expect(verdict(c.one(expire(1)))).toBe("stale_report");
     c.advance(1000);
@@ -163,7 +163,7 @@ describe("attempt.expire", () => {
     expect(verdict(c.one(expire(1)))).toBe("repeated");
     expect(verdict(c.one(expire(5)))).toBe("unknown_allocation");
   });
-  it("leaves unbounded and waiting work alone", () => {
+  it("leaves services and pending allocations unchanged", () => {
     const c = createCluster(register("n1"), submit({ lifecycle: { kind: "unbounded", walltime: null } }), submit());
     c.place(1, "n1");
     c.advance(1e9);
@@ -173,14 +173,14 @@ describe("attempt.expire", () => {
 });
 
 describe("allocation.requeue", () => {
-  it("counts once for two reconcilers", () => {
+  it("counts once when two reconcilers ask", () => {
     const c = twoNodes();
     const applied = c.apply(requeue(1, 0), requeue(1, 0));
     expect(applied.outcomes.map(verdict)).toEqual(["accepted", "stale_report"]);
     expect(moves(applied)).toEqual(["1: staging > pending"]);
     expect(orders(applied)).toEqual(["stop 1/1 on n1", "stop 1/1 on n2"]);
   });
-  it("fails what may not be requeued, and refuses what is not placed", () => {
+  it("fails an allocation that must not be requeued, and is refused for an unplaced one", () => {
     const never = twoNodes({ lifecycle: { requeuePolicy: "never" } });
     never.apply(requeue(1, 0));
     expect(never.state.allocation(id(1))?.phase).toMatchObject({ kind: "failed", reason: "node_failure" });
@@ -190,7 +190,7 @@ describe("allocation.requeue", () => {
     expect(verdict(limit.one(requeue(1, 0)))).toBe("illegal_transition");
     expect(verdict(limit.one(requeue(8, 0)))).toBe("unknown_allocation");
   });
-  it("is not placed again by a plan that was made before (E8)", () => {
+  it("makes older plans for the allocation stale (E8)", () => {
     const c = createCluster(register("n1"), register("n2"), submit());
     c.place(1, "n1");
     const basis = c.state.index;
@@ -211,7 +211,7 @@ describe("allocation.update", () => {
     id: id(n),
     change,
   });
-  it("changes only what is named, and repeats the orders for a new walltime", () => {
+  it("changes only the named fields, and repeats the run orders for a new walltime", () => {
     const c = twoNodes();
     const applied = c.apply(update({ walltime: duration(7_200_000), name: "new" }));
     expect(orders(applied)).toEqual(["run 1/1 on n1", "run 1/1 on n2"]);
@@ -222,7 +222,7 @@ describe("allocation.update", () => {
     expect(c.apply(update({ tags: { a: "b" }, preemptionClass: 6 })).effects).toEqual([]);
     expect(verdict(c.one(update({ name: "new" })))).toBe("repeated");
   });
-  it("keeps to the limits and to time already used", () => {
+  it("respects limits and the time already used", () => {
     const c = createCluster(tenant("physics", {}, 5), register("n1"), submit());
     c.place(1, "n1");
     c.report(1, "n1", "running");

@@ -119,7 +119,7 @@ describe("an audited command", () => {
     expect(brokenChain(c.state.audit(), "")).toBeNull();
   });
 
-  it("leaves a record of each step back", () => {
+  it("leaves a record when it reverses an earlier one", () => {
     const c = cluster();
     c.apply(
       grant("grant.add", "physics", "bob"),
@@ -157,7 +157,7 @@ describe("a command that is not audited", () => {
 });
 
 describe("a record of the audit log", () => {
-  it("has a bounded detail, a number without gaps, and the entry that brought it", () => {
+  it("has a bounded detail, consecutive numbers, and the index of its entry", () => {
     const c = cluster();
     const first = c.state.lastAudit()?.n ?? 0;
     c.apply(setConfig("a.b", "x".repeat(4000)), drain("n2"));
@@ -174,7 +174,7 @@ describe("a record of the audit log", () => {
     expect(c.state.lastAudit()?.detail).toHaveLength(1024);
   });
 
-  it("quotes the text of users, so that a line break cannot forge a line", () => {
+  it("quotes the text of users, so that a line break cannot forge a record", () => {
     const c = cluster();
     const odd: Command = { kind: "node.drain", origin: origin(), node: nodeId("n2"), reason: 'a"\nb' };
     expect(records(c, odd)).toEqual(['ada|node.drain|nodes|n2||"a\\"\\nb"']);

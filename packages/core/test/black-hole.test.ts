@@ -1,4 +1,5 @@
-// A node that eats the queue is out of service with the failure that is one too many; what is mistyped speaks against no node.
+// Black-hole nodes: the failure that reaches the limit quarantines the node at once. Mistakes of users are not counted
+// against a node.
 
 import { type Command, duration, type QuarantineRule, type ReportCommand, type UserName } from "@lattice/core";
 import { describe, expect, it } from "vitest";
@@ -44,8 +45,8 @@ function runs(c: Cluster, n: number, node: string, reason: Parameters<typeof fai
   fails(c, n, node, reason);
 }
 
-describe("the failure that is one too many", () => {
-  it("takes the node out of service in its own entry", () => {
+describe("the failure that reaches the limit", () => {
+  it("quarantines the node in the entry that reports it", () => {
     const c = cluster();
     runs(c, 1, "n1", "launch_failed");
     runs(c, 2, "n1", "prologue_failed");
@@ -55,7 +56,7 @@ describe("the failure that is one too many", () => {
     expect([...c.state.notices()].map(({ key }) => key)).toEqual(["node_quarantined/n1"]);
   });
 
-  it("counts users where the work itself may be wrong", () => {
+  it("counts only with several users where the program itself may be wrong", () => {
     const c = cluster();
     for (let n = 1; n <= 5; n += 1) runs(c, n, "n1", "exit_code");
     expect(c.nodeState("n1"), "one user's mistyped commands").toBe("ready");
@@ -70,7 +71,7 @@ describe("the failure that is one too many", () => {
     expect(c.nodeState("n1")).toBe("down");
   });
 
-  it("counts users where a folder or an image that is not there may be mistyped", () => {
+  it("counts only with several users where a folder or an image may be mistyped", () => {
     const c = cluster();
     for (const [n, user] of ["ada", "ada", "ada", "ada", "bob", "eve"].entries()) {
       expect(c.nodeState("n1"), "one user's mistyped folder").toBe("ready");
@@ -82,14 +83,14 @@ describe("the failure that is one too many", () => {
     expect([...c.state.notices()][0]?.text).toContain("work of 3 users");
   });
 
-  it("leaves most of the cluster in service", () => {
+  it("quarantines no further node when too few would stay in service", () => {
     const c = cluster();
     for (let n = 1; n <= 3; n += 1) runs(c, n, "n1", "launch_failed");
     for (let n = 4; n <= 6; n += 1) runs(c, n, "n2", "launch_failed");
     expect([c.nodeState("n1"), c.nodeState("n2")]).toEqual(["down", "ready"]);
   });
 
-  it("lets what still runs there end first, unless an administrator drains it", () => {
+  it("lets other work on the node end first, unless an administrator drains it", () => {
     for (const drained of [false, true]) {
       const c = cluster();
       for (let n = 1; n <= 2; n += 1) runs(c, n, "n1", "launch_failed");
@@ -111,8 +112,8 @@ describe("the failure that is one too many", () => {
   });
 });
 
-describe("work that could not be launched", () => {
-  it("is tried on another node, whatever its policy and without counting", () => {
+describe("an allocation that could not be launched", () => {
+  it("is tried on another node, whatever its policy, and the try is not counted as a requeue", () => {
     const c = cluster();
     c.apply(submit({ lifecycle: { requeuePolicy: "never", maxRequeue: 0 } }));
     c.place(1, "n1");
@@ -126,7 +127,7 @@ describe("work that could not be launched", () => {
     expect(c.phase(1)).toBe("pending");
   });
 
-  it("and nowhere could be, ends, and speaks against no node", () => {
+  it("on any node fails, and its failures are removed from the nodes", () => {
     const c = cluster();
     // Three at once: the first node is quarantined before the failures prove to be the work's.
     for (let n = 1; n <= 3; n += 1) runs(c, n, "n1", "launch_failed");

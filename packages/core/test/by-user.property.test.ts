@@ -1,5 +1,5 @@
-// The allocations of each user, as listed and as a plain filter finds them, whatever comes and goes: submissions, groups
-// whose elements are made later than their ids, ends, what is no longer kept, and a state read from its snapshot.
+// The allocations of each user, as the index lists them and as a plain filter finds them, through submissions,
+// groups with elements created later than their ids, ends, archived records and snapshots.
 
 import { beginRestore, type Command, duration, type State, snapshotLines, type UserName } from "@lattice/core";
 import fc from "fast-check";
@@ -40,7 +40,7 @@ function filtered(state: State) {
   });
 }
 
-it("each user's allocations equal the filtered list, in the same order", () => {
+it("the index of each user's allocations equals the filtered list, in the same order", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 25 }), (steps) => {
       const c = createCluster();
@@ -56,7 +56,7 @@ it("each user's allocations equal the filtered list, in the same order", () => {
   );
 });
 
-it("who has no work left has none listed", () => {
+it("a user without work has no allocations in the index", () => {
   const c = createCluster(submit(), submitGroup([1, 2]));
   expect(Array.from(c.state.ofUser("ada" as UserName), (record) => record.id)).toEqual(["1", "2_1", "2_2"]);
   c.apply({ kind: "retention.set", maxFinished: 0, maxFinishedAge: duration(1) });

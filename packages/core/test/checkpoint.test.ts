@@ -1,4 +1,4 @@
-// Checkpoints in the log: requested, answered node by node, complete or failed, and the consequences.
+// Checkpoints in the log: the request, the answer of each node, success or failure, and the consequences.
 
 import {
   beginRestore,
@@ -79,8 +79,8 @@ function sayEnd(
   return cluster.apply(word === null ? base : { ...base, checkpoint: word });
 }
 
-describe("asking", () => {
-  it("notifies every node once, and continues when all have theirs", () => {
+describe("a checkpoint request", () => {
+  it("orders each node once, and the allocation continues when all nodes have saved", () => {
     const cluster = running();
     const asked = cluster.apply(ask());
     expect(orders(asked)).toEqual(["checkpoint 1/1 on n1", "checkpoint 1/1 on n2"]);
@@ -100,16 +100,16 @@ describe("asking", () => {
   });
 
   it.each([
-    ["what takes none", { checkpoint: undefined } as unknown as SpecChange, "takes no checkpoints"],
-    ["what is not there", null, "there is no allocation"],
-  ])("refuses %s", (_, change, words) => {
+    ["an allocation without checkpoints", { checkpoint: undefined } as unknown as SpecChange, "takes no checkpoints"],
+    ["an unknown allocation", null, "there is no allocation"],
+  ])("is refused for %s", (_, change, words) => {
     const cluster = change === null ? createCluster() : createCluster(register("n1"));
     if (change !== null) cluster.apply(submit());
     const outcome = cluster.one(ask());
     expect(outcome.kind === "rejected" ? outcome.refusal.detail : "").toContain(words);
   });
 
-  it("refuses what does not run yet, and another attempt", () => {
+  it("is refused before the allocation runs, and for another attempt", () => {
     const cluster = createCluster(register("n1"));
     cluster.apply(submit({ checkpoint: {} }));
     expect(verdict(cluster.one(ask()))).toBe("illegal_transition");
@@ -118,7 +118,7 @@ describe("asking", () => {
     expect(verdict(cluster.one(broker("broker", 7)))).toBe("stale_report");
   });
 
-  it("continues as before when a node cannot, and keeps the one it had", () => {
+  it("that fails on one node leaves the allocation running with its last checkpoint", () => {
     const cluster = running();
     cluster.apply(ask());
     for (const node of ["n1", "n2"]) say(cluster, node, GOOD);
@@ -132,7 +132,7 @@ describe("asking", () => {
     expect(verdict(say(cluster, "n1", { ...GOOD, n: 2 }).outcomes[0])).toBe("repeated");
   });
 
-  it("gives up what takes too long, once", () => {
+  it("expires once, and the allocation continues", () => {
     const cluster = running();
     cluster.apply(ask());
     const expire: Command = { kind: "checkpoint.expire", allocation: id(1), attempt: 1 as never, n: 1 };
@@ -142,7 +142,7 @@ describe("asking", () => {
     expect(verdict(cluster.one(expire))).toBe("repeated");
   });
 
-  it("completes what was done before its checkpoint was", () => {
+  it("does not keep an allocation from completing", () => {
     const cluster = running();
     cluster.apply(ask());
     say(cluster, "n1", null, "completed");
@@ -153,11 +153,11 @@ describe("asking", () => {
   });
 });
 
-describe("what is left", () => {
+describe("the checkpoint of an ended allocation", () => {
   const cancel: Command = { kind: "allocation.cancel", origin: origin(), id: id(1), reason: "" };
   const cleared: Command = { kind: "checkpoint.cleared", allocations: [id(1), id(99)] };
 
-  it("of one that ends without nodes is noted with where it ran, until a node accepts the removal", () => {
+  it("without nodes is listed for removal with its nodes, until a node accepts the removal", () => {
     const cluster = waitingAbove();
     cluster.apply(preempt(cluster));
     for (const node of ["n1", "n2"]) say(cluster, node, GOOD);
@@ -173,7 +173,7 @@ describe("what is left", () => {
     expect(verdict(cluster.one(cleared))).toBe("repeated");
   });
 
-  it("is noted of one that ends on its nodes, and not of one that was never asked", () => {
+  it("with nodes is listed for removal once it was requested, and not before", () => {
     const asked = running();
     asked.apply(ask());
     asked.apply(cancel);
@@ -184,8 +184,8 @@ describe("what is left", () => {
   });
 });
 
-describe("making room", () => {
-  it("asks first, suspends with the last word, and queues again when the nodes are clear", () => {
+describe("preemption with a checkpoint", () => {
+  it("requests it, suspends at the last answer, and queues the victim when the nodes are released", () => {
     const cluster = waitingAbove();
     const before = cluster.state.allocation(id(1))?.submittedAt;
     expect(orders(cluster.apply(preempt(cluster)))).toEqual(["checkpoint 1/1 on n1", "checkpoint 1/1 on n2"]);
@@ -208,7 +208,7 @@ describe("making room", () => {
     expect(cluster.state.allocation(id(1))).toMatchObject({ attempt: 2, checkpoints: { last: { n: 1 } } });
   });
 
-  it("takes a program that ends by itself once it has written for suspended, however it ended", () => {
+  it("suspends a program that exits after saving, whatever its exit status", () => {
     const cluster = waitingAbove();
     cluster.apply(preempt(cluster));
     say(cluster, "n1", GOOD, "failed");
@@ -220,7 +220,7 @@ describe("making room", () => {
     expect(cluster.claims("n1")).toEqual([]);
   });
 
-  it("uses the checkpoint that is being taken anyway", () => {
+  it("uses a checkpoint that is already in progress", () => {
     const cluster = waitingAbove();
     cluster.apply(ask());
     say(cluster, "n1", GOOD);
@@ -232,12 +232,12 @@ describe("making room", () => {
 
   it.each([
     ["a node cannot", (cluster: Cluster) => say(cluster, "n1", BAD)],
-    ["the program ends without", (cluster: Cluster) => say(cluster, "n1", null, "failed")],
+    ["the program ends without one", (cluster: Cluster) => say(cluster, "n1", null, "failed")],
     [
       "it takes too long",
       (cluster: Cluster) => cluster.apply({ kind: "checkpoint.expire", allocation: id(1), attempt: 1 as never, n: 1 }),
     ],
-  ])("stops it without when %s", (_, spoil) => {
+  ])("stops the victim without one when %s", (_, spoil) => {
     const cluster = waitingAbove();
     cluster.apply(preempt(cluster));
     const { events } = spoil(cluster);
@@ -246,7 +246,7 @@ describe("making room", () => {
     expect(events.find(({ to }) => to === "pending")?.message).toContain("its checkpoint failed");
   });
 
-  it("fails one that may not be queued again, and forces one that cannot write", () => {
+  it("fails a victim that must not be requeued, and stops at once where it is forced", () => {
     const never = waitingAbove({ lifecycle: { preemptionClass: 2, requeuePolicy: "never" } });
     never.apply(preempt(never));
     say(never, "n1", BAD);
@@ -256,7 +256,7 @@ describe("making room", () => {
     expect(forced.phase(1)).toBe("pending");
   });
 
-  it("ends with a cancel, and with a node that is lost", () => {
+  it("ends when the victim is cancelled or loses a node", () => {
     const cancelled = waitingAbove();
     cancelled.apply(preempt(cancelled));
     for (const node of ["n1", "n2"]) say(cancelled, node, GOOD);
@@ -271,10 +271,10 @@ describe("making room", () => {
   });
 });
 
-describe("walltime", () => {
+describe("the walltime", () => {
   const OVER = { state: "failed", reason: "walltime_exceeded" } as const;
 
-  it("suspends what was complete within the grace, until a user resumes it", () => {
+  it("suspends an allocation whose checkpoint completed within the grace, and the user can resume it", () => {
     const cluster = running();
     cluster.apply(ask());
     sayEnd(cluster, "n1", GOOD, OVER);
@@ -287,7 +287,7 @@ describe("walltime", () => {
     expect(verdict(cluster.one(resume()))).toBe("illegal_transition");
   });
 
-  it("fails what was not", () => {
+  it("fails an allocation whose checkpoint is incomplete", () => {
     const cluster = running();
     cluster.apply(ask());
     sayEnd(cluster, "n1", GOOD, OVER);
@@ -297,7 +297,7 @@ describe("walltime", () => {
 });
 
 describe("an urgent drain", () => {
-  it("suspends who can take a checkpoint and lets the others end", () => {
+  it("suspends allocations that can take a checkpoint, and lets the others run to their end", () => {
     const cluster = running();
     cluster.apply(register("n3"), submit());
     cluster.place(2, "n3");
@@ -310,7 +310,7 @@ describe("an urgent drain", () => {
     expect(cluster.state.allocation(id(1))).toMatchObject({ suspensions: 1, requeues: 0 });
   });
 
-  it("may follow one that was not", () => {
+  it("can follow an ordinary drain", () => {
     const cluster = running();
     cluster.apply(drain("n1"));
     expect(cluster.phase(1)).toBe("running");
@@ -320,8 +320,8 @@ describe("an urgent drain", () => {
   });
 });
 
-describe("kept", () => {
-  it("goes into snapshots, in every phase", () => {
+describe("checkpoints", () => {
+  it("are part of snapshots, in every phase", () => {
     const cluster = waitingAbove();
     const check = (): void => {
       const restore = beginRestore(sha256);
@@ -342,7 +342,7 @@ describe("kept", () => {
     [{ port: 80 }, "allocation.checkpoint.port"],
     [{ timeout: duration(0) }, "allocation.checkpoint.timeout_seconds"],
     [{ maxDeferral: duration(1e9) }, "allocation.checkpoint.max_deferral_seconds"],
-  ])("refuses %o", (checkpoint, field) => {
+  ])("are refused at submission: %o", (checkpoint, field) => {
     const outcome = createCluster().one(submit({ checkpoint }));
     expect(outcome.kind === "rejected" ? outcome.refusal.fields?.map((one) => one.field) : []).toEqual([field]);
   });

@@ -1,4 +1,4 @@
-// Entries as text: what is written is read back, and what is foreign is refused.
+// Entries as text: an encoded entry is decoded to the same value, and unknown text is refused.
 
 import {
   canonical,
@@ -17,11 +17,11 @@ const entry = entryFor(createState(), 7, [vcluster("batch"), submit()]);
 const changed = (change: Readonly<Record<string, unknown>>): string => JSON.stringify({ ...entry, ...change });
 
 describe("codec", () => {
-  it("decodes what it encoded", () => {
+  it("decodes its own encoding", () => {
     expect(decodeEntry(encodeEntry(entry))).toEqual(entry);
     expect(encodeEntry(decodeEntry(encodeEntry(entry)))).toBe(encodeEntry(entry));
   });
-  it("halts on what a newer program wrote, unknown commands included", () => {
+  it("halts on an entry of a newer program, also with unknown commands", () => {
     const newer = changed({ version: ENTRY_VERSION + 1, commands: [{ kind: "planet.colonise" }] });
     expect(() => decodeEntry(newer)).toThrow(VersionTooNewError);
   });
@@ -45,10 +45,10 @@ describe("codec", () => {
 });
 
 describe("canonical text", () => {
-  it("sorts keys at every depth and leaves out what is not there", () => {
+  it("sorts keys at every depth and leaves out absent values", () => {
     expect(canonical({ b: [{ d: 1, c: null }], a: "é\n", x: undefined })).toBe('{"a":"é\\n","b":[{"c":null,"d":1}]}');
   });
-  it("is what JSON would write, had the keys been sorted", () => {
+  it("equals JSON with sorted keys", () => {
     fc.assert(
       fc.property(
         fc.dictionary(fc.string({ unit: "binary" }), fc.jsonValue(), { maxKeys: 60, size: "max" }),
@@ -63,7 +63,7 @@ describe("canonical text", () => {
       { numRuns: 200 },
     );
   });
-  it("keeps odd keys, and refuses what has no text", () => {
+  it("keeps unusual keys, and refuses values without a text", () => {
     const odd = JSON.parse('{"__proto__":"x","a":1}') as unknown;
     expect(canonical(odd)).toBe('{"__proto__":"x","a":1}');
     expect(() => canonical({ a: Number.NaN })).toThrow(/not finite/);

@@ -4,7 +4,7 @@ import { type Command, duration } from "@lattice/core";
 import { expect, it } from "vitest";
 import { createCluster, origin, register, submitDag } from "./support/cluster.ts";
 
-it("keeps more than a thousand while their members are in the state, and no more afterwards", () => {
+it("DAGs beyond a thousand are kept while their members are in the state, and dropped afterwards", () => {
   const c = createCluster(register("n1"));
   const many = 1_010;
   c.apply(...Array.from({ length: many }, () => submitDag({ a: {} })));

@@ -1,4 +1,4 @@
-// Black holes are quarantined, tried again, and bounded in number; drifted nodes raise notices.
+// Black holes are quarantined, probed again, and limited in number; drifted nodes raise notices.
 
 import { type Command, instant, type UserName } from "@lattice/core";
 import { describe, expect, it } from "vitest";
@@ -43,7 +43,7 @@ const quarantine = (node: string): Command => ({
 const faultsOf = (c: Cluster, node: string): number => c.state.node(nodeId(node))?.faults?.length ?? 0;
 
 describe("black holes", () => {
-  it("are known by what failed there without a success in between", () => {
+  it("are detected by failures without a success in between", () => {
     const c = createCluster(...names.map((name) => register(name)));
     runOn(c, 1, "n1", "launch_failed");
     runOn(c, 2, "n1", "launch_failed");
@@ -52,7 +52,7 @@ describe("black holes", () => {
     expect(faultsOf(c, "n1")).toBe(0);
   });
 
-  it("are not made by one user's bad jobs", async () => {
+  it("are not caused by the failing jobs of one user", async () => {
     const { quarantineReason } = await import("@lattice/core");
     const c = createCluster(...names.map((name) => register(name)));
     for (let n = 1; n <= 5; n += 1) runOn(c, n, "n1", "exit_code");
@@ -63,7 +63,7 @@ describe("black holes", () => {
     expect(quarantineReason(node() as never)).toMatch(/work of 3 users/);
   });
 
-  it("are quarantined, but never more than three in ten nodes, and come back on probation", () => {
+  it("are quarantined up to three in ten nodes, and return on probation", () => {
     const c = createCluster(...names.map((name) => register(name)));
     for (let n = 1; n <= 3; n += 1) runOn(c, n, "n1", "launch_failed");
     expect(verdict(c.one(quarantine("n1")))).toBe("accepted");
@@ -83,7 +83,7 @@ describe("black holes", () => {
   });
 });
 
-describe("silence", () => {
+describe("a silent node", () => {
   const many = Array.from({ length: 23 }, (_, i) => `m${i + 1}`);
   const open = (c: Cluster): string[] =>
     [...c.state.notices()].filter(({ clearedAt }) => clearedAt === undefined).map(({ key }) => key);
@@ -97,7 +97,7 @@ describe("silence", () => {
     expect(open(c)).toEqual([]);
   });
 
-  it("of very many is one notice beyond the first", () => {
+  it("beyond the first twenty adds to one common notice", () => {
     const c = createCluster(...many.map((name) => register(name)));
     for (const name of many) c.apply(health(name, "silent"));
     expect(open(c)).toHaveLength(21);
@@ -111,10 +111,10 @@ describe("silence", () => {
   });
 });
 
-describe("drift", () => {
+describe("conformance drift", () => {
   const at = (name: string, conformance: string): Command => register(name, { conformance });
 
-  it("raises a notice, which is cleared when the node is as it was, or as most others are", () => {
+  it("raises a notice, which is cleared when the node or most of its group matches again", () => {
     const c = createCluster(...names.map((name) => at(name, "a")));
     c.apply(at("n1", "b"));
     expect(c.state.node(nodeId("n1"))?.drift).toMatchObject({ expected: "a" });
@@ -130,7 +130,7 @@ describe("drift", () => {
     expect(names.map((name) => c.state.node(nodeId(name))?.drift === undefined)).toEqual([true, true, true, true]);
   });
 
-  it("drains nodes of sensitive vClusters until an operator has checked, with every change in the audit log", () => {
+  it("drains nodes of sensitive vClusters until an operator undrains them, with audit records", () => {
     const home = { homeVCluster: vclusterId("clinic") };
     const c = createCluster(
       vcluster("clinic", { scheduler: "sensitive_reservation" }),
@@ -152,7 +152,7 @@ describe("drift", () => {
     ]);
   });
 
-  it("ends with the node out of service: drained first while something runs there", () => {
+  it("takes the node out of service, after a drain where work runs on it", () => {
     const c = createCluster(...names.map((name) => at(name, "a")));
     c.apply(submit());
     c.place(1, "n1");
@@ -169,7 +169,7 @@ describe("drift", () => {
 });
 
 describe("sensitive work", () => {
-  it("does not restart by itself", () => {
+  it("is not requeued after a node failure", () => {
     const c = createCluster(vcluster("clinic", { scheduler: "sensitive_reservation" }), register("n1"));
     c.apply(submit({ vcluster: "clinic", lifecycle: { requeuePolicy: "always" } }));
     c.apply(plan(c.state, 1, ["n1"], "clinic"));

@@ -26,7 +26,7 @@ import { createWitness, noWork } from "./support/witness.ts";
 const seeds = fc.noBias(fc.array(fc.integer(), { minLength: 40, maxLength: 120, size: "max" }));
 
 describe("random histories with flows", () => {
-  it("queue nothing before its dependencies hold, and settle every end (E2)", () => {
+  it("queue nothing before its dependencies hold, and resolve every end (E2)", () => {
     const work = noWork();
     const flows = noFlowWork();
     fc.assert(
@@ -63,7 +63,7 @@ describe("random histories with flows", () => {
     expect(flows.namesTaken).toBeGreaterThan(100);
   }, 600_000);
 
-  it("leave replicas agreeing, over the wire and through a snapshot (S8)", () => {
+  it("give the same state on all replicas, over the wire and through a snapshot (S8)", () => {
     fc.assert(
       fc.property(seeds, fc.nat(), (history, when) => {
         const leader = createState();

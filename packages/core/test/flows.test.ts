@@ -57,7 +57,7 @@ describe("dependencies", () => {
     ["any", "failed", "queued"],
     ["corresponding", "completed", "queued"],
     ["corresponding", "failed", "cancelled"],
-  ] as const)("%s after one that %s: %s", (condition, end, becomes) => {
+  ] as const)("with the condition %s after an allocation that %s: %s", (condition, end, becomes) => {
     const c = cluster();
     c.apply(submit(), submit({ after: [`1:${condition}`] }));
     expect([queue(c), c.phase(2)]).toEqual([["1"], "pending"]);
@@ -69,7 +69,7 @@ describe("dependencies", () => {
     expect(c.phase(3)).toBe(c.phase(2));
   });
 
-  it("are met together, and the release is an event of its own", () => {
+  it("are met together, and the release is a separate event", () => {
     const c = cluster();
     c.apply(submit(), submit(), submit({ after: ["1", "2:any"] }));
     run(c, 1);
@@ -80,7 +80,7 @@ describe("dependencies", () => {
     expect(c.state.allocation(id(3))?.pendingSinceIndex).toBeGreaterThan(index);
   });
 
-  it("cascade, and a failure edge is met by one of several", () => {
+  it("cascade, and one failed alternative meets a failure edge", () => {
     const c = cluster();
     c.apply(
       submit(),
@@ -96,7 +96,7 @@ describe("dependencies", () => {
     expect(second).toMatchObject({ reason: "dependency_failed", message: "it depends on 1, which was cancelled" });
   });
 
-  it("are dead with the last alternative only", () => {
+  it("fail when the last alternative fails", () => {
     const c = cluster();
     c.apply(submit(), submit(), submit({ after: ["1:failure", "2:failure"] }));
     run(c, 1);
@@ -105,7 +105,7 @@ describe("dependencies", () => {
     expect(c.phase(3)).toBe("cancelled");
   });
 
-  it("stay unmet over a requeue", () => {
+  it("stay unmet during a requeue", () => {
     const c = cluster();
     c.apply(submit(), submit({ after: ["1"] }));
     c.place(1, "n1");
@@ -126,7 +126,7 @@ describe("dependencies", () => {
     expect([c.phase(1), queue(c)]).toEqual(["completed", ["2"]]);
   });
 
-  it("are never placed before they are met, whatever a plan says", () => {
+  it("are rechecked when a plan places the allocation", () => {
     const c = cluster();
     c.apply(submit(), submit({ after: ["1"] }));
     expect(verdict(c.place(2, "n1").outcomes[0])).toBe("stale_plan");
@@ -138,7 +138,7 @@ describe("dependencies", () => {
     ["1:sometimes", "allocation.depends_on[0].condition: must be one of"],
     [":mutex", "allocation.depends_on[0].ref: must be given"],
     ["2:success", "there is no allocation"],
-  ])("on %s are refused by name", (edge, detail) => {
+  ])("on %s are refused with the field", (edge, detail) => {
     const c = cluster();
     c.apply(submit(), submit({ tenant: "other" }));
     const before = c.state.allocationCount;
@@ -146,7 +146,7 @@ describe("dependencies", () => {
     expect(c.state.allocationCount).toBe(before);
   });
 
-  it("settle a chain of twenty thousand without recursion", () => {
+  it("resolve a chain of twenty thousand without recursion", () => {
     const state = createState();
     const chain = Array.from({ length: 20_000 }, (_, n) => submit(n === 0 ? {} : { after: [`${n}`] }));
     applyEntry(state, entryFor(state, 1, [vcluster("batch"), ...chain]));
@@ -156,7 +156,7 @@ describe("dependencies", () => {
 });
 
 describe("mutex", () => {
-  it("is held by one at a time, over a requeue, and goes to the lowest id", () => {
+  it("has one holder, keeps it over a requeue, and passes to the lowest id", () => {
     const c = cluster();
     c.apply(submit({ after: ["disk:mutex"] }), submit({ after: ["disk:mutex"] }), submit({ after: ["disk:mutex"] }));
     expect(queue(c)).toEqual(["1"]);
@@ -170,7 +170,7 @@ describe("mutex", () => {
     expect(c.state.mutexHolder("physics" as never, "disk")).toBe("3");
   });
 
-  it("belongs to a tenant, and is taken last and in order", () => {
+  it("belongs to a tenant, and the mutexes of an allocation are acquired last and in order", () => {
     const c = cluster();
     c.apply(submit({ after: ["a:mutex"] }), submit({ tenant: "other", after: ["a:mutex"] }));
     expect(queue(c)).toEqual(["1", "2"]);
@@ -185,7 +185,7 @@ describe("mutex", () => {
 });
 
 describe("task groups", () => {
-  it("make elements as others end, never more at a time than asked for", () => {
+  it("create elements as others end, within the concurrency", () => {
     const c = cluster();
     c.apply(submitGroup([0, 18, 2], 3));
     expect(queue(c)).toEqual(["1_0", "1_2", "1_4"]);
@@ -202,7 +202,7 @@ describe("task groups", () => {
     expect(told(applied.events)).toContain("1 failed element_failed");
   });
 
-  it("keep a window in the queue when nothing limits them", () => {
+  it("keep a window of elements in the queue when nothing limits them", () => {
     const c = createCluster(register("n1"));
     c.apply(submitGroup([0, 999]));
     expect(c.state.pendingElements(id(1))).toBe(GROUP_WINDOW);
@@ -211,7 +211,7 @@ describe("task groups", () => {
     expect(c.state.allocation(id(`1_${GROUP_WINDOW}`))).toBeDefined();
   });
 
-  it("come in order of id, whenever their records were made", () => {
+  it("list elements in order of id, whenever their records were created", () => {
     const c = cluster();
     c.apply(submitGroup([0, 5], 2), submit());
     run(c, "1_0");
@@ -219,7 +219,7 @@ describe("task groups", () => {
     expect(Array.from(c.state.allocations(), (record) => record.id)).toEqual(["1_0", "1_1", "1_2", "1_3", "2"]);
   });
 
-  it("are cancelled whole, by element and by range, made or not", () => {
+  it("are cancelled as a whole, by element and by range, created or not", () => {
     const c = cluster();
     c.apply(submitGroup([0, 9], 2));
     const some = cancel(1);
@@ -250,7 +250,7 @@ describe("task groups", () => {
     expect(verdict(c.one(cancel(1)))).toBe("repeated");
   });
 
-  it("wait element by element for their counterparts; what has none goes at once", () => {
+  it("wait element by element for their counterparts, and elements without one start at once", () => {
     const c = cluster();
     c.apply(submitGroup([0, 2]), submitGroup([0, 4], null, { after: ["1:corresponding"] }));
     expect(queue(c)).toEqual(["1_0", "1_1", "1_2", "2_3", "2_4"]);
@@ -266,7 +266,7 @@ describe("task groups", () => {
     });
   });
 
-  it("may be waited for, as a whole and by element", () => {
+  it("can be dependencies, as a whole and by element", () => {
     const c = cluster();
     c.apply(submitGroup([0, 1]), submit({ after: ["1"] }), submit({ after: ["1_1:any"] }));
     run(c, "1_1");
@@ -280,14 +280,14 @@ describe("task groups", () => {
     [[0, 9, 0], "allocation.task_group.step: must be a whole number, 1 or more"],
     [[0, 2_000_000], "allocation.task_group.end: makes 2000001 elements"],
     [[-1, 2], "allocation.task_group.start"],
-  ] as const)("%j is refused by field, and nothing changes", (range, detail) => {
+  ] as const)("with the range %j are refused with the field, and nothing changes", (range, detail) => {
     const [c, twin] = [cluster(), cluster()];
     expect(fieldsOf(c.one(submitGroup(range as never)))).toContain(detail);
     twin.apply();
     expect(stateHash(c.state, sha256)).toBe(stateHash(twin.state, sha256));
   });
 
-  it("leave for the history as one record, with what became of them", () => {
+  it("enter the history as one record with the counts of their elements", () => {
     const c = cluster();
     c.apply(submitGroup([0, 1]));
     run(c, "1_0");
@@ -316,7 +316,7 @@ describe("DAGs", () => {
     return dag === undefined ? "absent" : `${dag.id} ${dag.ends} ${dagState(dag)}`;
   };
 
-  it("run the way of success, and skip the catching edge", () => {
+  it("follow the success edges, and skip the failure edge", () => {
     const c = cluster();
     expect(c.one(submitDag(GUIDE))).toMatchObject({ kind: "accepted", id: "dag-1" });
     expect([queue(c), stateOf(c)]).toEqual([["2"], "dag-1 .... running"]);
@@ -327,7 +327,7 @@ describe("DAGs", () => {
     expect(stateOf(c)).toBe("dag-1 cccs completed");
   });
 
-  it("run the way of failure, which is caught", () => {
+  it("follow the failure edge, and complete", () => {
     const c = cluster();
     c.apply(submitDag(GUIDE));
     run(c, 2);
@@ -337,7 +337,7 @@ describe("DAGs", () => {
     expect(stateOf(c)).toBe("dag-1 cfsc completed");
   });
 
-  it("fail when nothing catches", () => {
+  it("fail when no edge handles the failure", () => {
     const c = cluster();
     c.apply(submitDag(GUIDE));
     run(c, 2, "failed");
@@ -347,7 +347,7 @@ describe("DAGs", () => {
     expect(stateOf(c)).toBe("dag-1 fssc failed");
   });
 
-  it("are cancelled as one, which releases no dependent", () => {
+  it("are cancelled as one, and no dependent is released", () => {
     const c = cluster();
     c.apply(submitDag({ ...GUIDE, sweep: { group: [0, 9], concurrency: 2, after: ["preprocess:any"] } }));
     c.place(2, "n1");
@@ -360,11 +360,15 @@ describe("DAGs", () => {
   });
 
   it.each<[string, Readonly<Record<string, MemberChange>>, string]>([
-    ["empty", {}, "allocations: must name at least one allocation"],
-    ["to itself", { a: { after: ["a"] } }, 'allocations[0].depends_on[0].ref: "a" depends on itself'],
-    ["to an unknown name", { a: { after: ["b"] } }, '"a" depends on "b", which is not in the DAG'],
+    ["without a member", {}, "allocations: must name at least one allocation"],
     [
-      "in a circle",
+      "with a member that depends on itself",
+      { a: { after: ["a"] } },
+      'allocations[0].depends_on[0].ref: "a" depends on itself',
+    ],
+    ["with a dependency on an unknown name", { a: { after: ["b"] } }, '"a" depends on "b", which is not in the DAG'],
+    [
+      "with a circle of dependencies",
       { x: {}, a: { after: ["c"] }, b: { after: ["a"] }, c: { after: ["b", "x"] } },
       'allocations: the dependencies go in a circle: "b" > "c" > "a" > "b"',
     ],
@@ -372,14 +376,14 @@ describe("DAGs", () => {
     ["with a bad range", { a: { group: [3, 1] } }, "allocations[0].task_group.start"],
     ["of two tenants", { a: {}, b: { tenant: "other" } }, "allocations[1].tenant"],
     ["of an unknown vCluster", { a: {}, b: { vcluster: "nowhere" } }, '"b": there is no vCluster "nowhere"'],
-  ])("%s are refused by name, and nothing changes", (_what, members, detail) => {
+  ])("%s are refused with the field, and nothing changes", (_what, members, detail) => {
     const [c, twin] = [cluster(), cluster()];
     expect(fieldsOf(c.one(submitDag(members)))).toContain(detail);
     twin.apply();
     expect(stateHash(c.state, sha256)).toBe(stateHash(twin.state, sha256));
   });
 
-  it("are refused when too large or when a name comes twice", () => {
+  it("are refused with too many members or with a duplicate name", () => {
     const c = cluster();
     expect(fieldsOf(c.one(submitDag({ a: {}, b: {}, c: {} }, 2)))).toContain("3 allocations, limit: 2");
     const twice = submitDag({ a: {}, b: {} });

@@ -1,4 +1,4 @@
-// Task groups of listed indexes: these elements and no others, by every rule that goes by index.
+// Task groups of listed indexes: only these elements exist, under every rule that uses the index.
 
 import { type Command, type Outcome, parseIndexes, rangeOfRuns } from "@lattice/core";
 import { expect, it } from "vitest";
@@ -28,7 +28,7 @@ const queue = (c: Cluster): readonly string[] =>
   Array.from(c.state.pending(vclusterId("batch")), (record) => record.id);
 const fieldsOf = (outcome: Outcome): string => (outcome.kind === "rejected" ? outcome.refusal.detail : "accepted");
 
-it("of listed indexes run these alone, and are cancelled and waited for by index", () => {
+it("a task group with listed indexes runs only these, and is cancelled and waited for by index", () => {
   const c = cluster();
   const listed = (text: string, after: readonly string[] = []): Command => {
     const parsed = parseIndexes(text);
@@ -79,7 +79,7 @@ it.each([
     ],
     "no index",
   ],
-])("a list %s is refused", (_, runs, why) => {
+])("a task group with a list %s is refused", (_, runs, why) => {
   const c = cluster();
   const made = submitGroup([runs[0]?.start ?? 0, runs[1]?.end ?? 0]);
   if (made.kind !== "group.submit") throw new Error("not a group");

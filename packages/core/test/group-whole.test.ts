@@ -1,4 +1,4 @@
-// Update, checkpoint and resume of a whole task group: each of its elements, and what has yet to begin.
+// Update, checkpoint and resume of a whole task group: the existing elements and the ones to be created.
 
 import { type Command, seconds } from "@lattice/core";
 import { describe, expect, it } from "vitest";
@@ -20,7 +20,7 @@ const walltimes = (c: Cluster) =>
   ["1_1", "1_2", "1_3"].map((each) => c.state.allocation(id(each))?.spec.lifecycle.walltime ?? null);
 
 describe("a whole task group", () => {
-  it("is updated with what is under way and what has yet to begin", () => {
+  it("is updated with its existing elements and the ones to be created", () => {
     const c = group();
     expect(verdict(c.one(update(120)))).toBe("accepted");
     expect(walltimes(c)).toEqual([120_000, 120_000, null]);
@@ -30,7 +30,7 @@ describe("a whole task group", () => {
     expect(c.state.group(id(1))?.spec.lifecycle.walltime).toBe(120_000);
   });
 
-  it("changes nothing when one of its elements cannot be changed so", () => {
+  it("stays unchanged when one of its elements cannot be changed", () => {
     const c = group();
     c.place("1_1", "n1");
     c.report("1_1", "n1", "running");
@@ -39,7 +39,7 @@ describe("a whole task group", () => {
     expect(new Set(walltimes(c)).has(seconds(30))).toBe(false);
   });
 
-  it("is asked for checkpoints where it runs, and resumed where it rests", () => {
+  it("requests checkpoints of its running elements, and resumes its suspended ones", () => {
     const checkpoint = {
       mode: "signal",
       auto: false,

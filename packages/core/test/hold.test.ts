@@ -1,4 +1,4 @@
-// Holding and releasing: single allocations, task groups, and elements with or without a record.
+// Hold and release: single allocations, task groups, and elements with or without a record.
 
 import { type Command, GROUP_WINDOW, heldIndexes, type Outcome } from "@lattice/core";
 import { describe, expect, it } from "vitest";
@@ -29,7 +29,7 @@ const said = (outcome: Outcome): string => {
 const release = (n: number | string, by = "ada"): Command => hold(n, false, by);
 
 describe("an allocation", () => {
-  it("that is held is in no queue and takes no placement; released, it waits from then on", () => {
+  it("with a hold is not queued and not placed, and counts its waiting from the release", () => {
     const c = cluster();
     c.apply(submit());
     const before = plan(c.state, 1, ["n1"]);
@@ -50,7 +50,7 @@ describe("an allocation", () => {
     expect(c.phase(1)).toBe("staging");
   });
 
-  it("may be held from its submission on", () => {
+  it("can be held at submission", () => {
     const c = cluster();
     c.apply({ ...submit(), hold: true } as Command);
     expect([queue(c), heldBy(c, 1)]).toEqual([[], "user ada"]);
@@ -58,7 +58,7 @@ describe("an allocation", () => {
     expect(queue(c)).toEqual(["1"]);
   });
 
-  it("that an administrator holds is not its owner's to release", () => {
+  it("with an administrator's hold cannot be released by its owner", () => {
     const c = cluster();
     c.apply(submit(), hold(1), hold(1, true, "root"));
     expect(heldBy(c, 1)).toBe("admin root");
@@ -69,7 +69,7 @@ describe("an allocation", () => {
     expect(queue(c)).toEqual(["1"]);
   });
 
-  it("is held only while it waits, and a held one can be cancelled", () => {
+  it("can be held only while it is pending, and can be cancelled while held", () => {
     const c = cluster();
     c.apply(submit(), submit());
     c.place(1, "n1");
@@ -80,7 +80,7 @@ describe("an allocation", () => {
     expect(said(c.one(hold(2)))).toMatch(/^illegal_transition: allocation 2 is cancelled/);
   });
 
-  it("stays held when what it waits for has ended, and takes no name from others", () => {
+  it("stays held when its dependencies end, and does not block a mutex", () => {
     const c = cluster();
     c.apply(submit(), submit({ after: ["1"] }), hold(2), cancel(1));
     c.apply(submit(), submit({ after: ["3:any"] }), hold(4), cancel(3));
@@ -97,7 +97,7 @@ describe("an allocation", () => {
 });
 
 describe("a task group", () => {
-  it("that is held makes no elements, and those in the queue leave it", () => {
+  it("with a hold creates no elements, and its queued elements leave the queue", () => {
     const c = cluster();
     c.apply(submitGroup([0, 999]));
     expect(queue(c)).toHaveLength(GROUP_WINDOW);
@@ -114,7 +114,7 @@ describe("a task group", () => {
     expect([queue(c).length, c.state.onHoldCount]).toEqual([GROUP_WINDOW, 0]);
   });
 
-  it("may be held from its submission on; its elements then count from the release", () => {
+  it("can be held at submission, and its elements count their waiting from the release", () => {
     const c = cluster();
     c.apply({ ...submitGroup([0, 2], 1), hold: true } as Command);
     expect([queue(c), c.state.group(id(1))?.hold?.as]).toEqual([[], "user"]);
@@ -124,7 +124,7 @@ describe("a task group", () => {
     expect(c.state.allocation(id("1_0"))).toMatchObject({ eligibleAt: 1_005_000, submittedAt: 1_000_000 });
   });
 
-  it("lets others continue while single elements are held, made or not", () => {
+  it("continues with other elements while single ones are held, created or not", () => {
     const c = cluster();
     c.apply(submitGroup([0, 5], 2));
     expect(said(c.one(hold("1_0")))).toBe("accepted");
@@ -141,7 +141,7 @@ describe("a task group", () => {
     expect(queue(c)).toEqual(["1_3", "1_4"]);
   });
 
-  it("tells which of its elements that were not made are held, and as whom", () => {
+  it("lists its held elements that have no record yet, by kind of hold", () => {
     const c = cluster();
     c.apply(submitGroup([0, 999], 1), { ...hold(1), elements: [{ from: 5, to: 299 }] });
     const few = [700, 990, 991, 992].map((n) => ({ from: n, to: n }));
@@ -155,13 +155,13 @@ describe("a task group", () => {
     expect(heldIndexes(group, [])).toBe("");
   });
 
-  it("does not stand still because its first elements are held", () => {
+  it("starts at the first element without a hold", () => {
     const c = cluster();
     c.apply(submitGroup([0, 999]), { ...hold(1), elements: [{ from: 0, to: 299 }] });
     expect([queue(c)[0], queue(c).length]).toEqual(["1_300", GROUP_WINDOW]);
   });
 
-  it("tells what cannot be held or released", () => {
+  it("explains why an element cannot be held or released", () => {
     const c = cluster();
     c.apply(submitGroup([0, 2]), hold("1_1", true, "root"));
     expect(said(c.one(release("1_1")))).toMatch(/^forbidden/);

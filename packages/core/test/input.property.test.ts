@@ -1,4 +1,4 @@
-// Bad input: refused with the field named, and nothing changes.
+// Bad input: each command with a bad field is refused with that field, and nothing changes.
 
 import { stateHash } from "@lattice/core";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-// Random histories over weeks: at every look the ledger says what counting all attempts again says.
+// Random histories over weeks: at every read the ledger equals a new count of all attempts.
 
 import { applyEntry, type Command, createState, DAY_MS, LEDGER_DAYS, lastDays, type State } from "@lattice/core";
 import fc from "fast-check";
@@ -12,7 +12,7 @@ const RUNS = 150;
 const seeds = fc.noBias(fc.array(fc.integer(), { minLength: 40, maxLength: 120, size: "max" }));
 
 describe("the ledger", () => {
-  it("agrees with books kept the slow way", () => {
+  it("equals a separate bookkeeping of all attempts", () => {
     let ended = 0;
     let looks = 0;
     fc.assert(

@@ -1,4 +1,4 @@
-// The ledger: what is charged, to whom, on which day, and what stays of it.
+// The ledger: which use is charged, to whom, on which day, and how long it is kept.
 
 import {
   applyEntry,
@@ -68,7 +68,7 @@ const started = (): Cluster => {
 const everything = (state: State): Window => lastDays(state.at, LEDGER_DAYS);
 const ofPhysics = ({ state }: Cluster) => state.ledger.spent({ tenant: physics }, everything(state));
 
-describe("charging", () => {
+describe("a charge", () => {
   it("counts nodes and GPUs from start to end", () => {
     const c = started();
     c.advance(10_000);
@@ -85,7 +85,7 @@ describe("charging", () => {
     expect(c.state.ledger.spent({ tenant: tenantId("art") }, everything(c.state)).nodeMs).toBe(0);
   });
 
-  it("charges every way to end an attempt, and nothing for one that never ran", () => {
+  it("covers every way to end an attempt, and is zero for an attempt that never ran", () => {
     const ways: readonly ((c: Cluster) => void)[] = [
       (c) => c.apply(cancel(1)),
       (c) => c.report(1, "n1", "failed"),
@@ -109,7 +109,7 @@ describe("charging", () => {
     expect(c.state.tables.ledger.size).toBe(0);
   });
 
-  it("charges each attempt of one allocation", () => {
+  it("covers each attempt of one allocation", () => {
     const c = createCluster(register("n1"), submit());
     for (const ms of [3_000, 4_000]) {
       c.place(1, "n1");
@@ -120,7 +120,7 @@ describe("charging", () => {
     expect(ofPhysics(c).nodeMs).toBe(7_000);
   });
 
-  it("splits over midnight UTC", () => {
+  it("is split at midnight UTC", () => {
     const c = createCluster(register("n1"), submit(long));
     c.advance(DAY_MS - BEGIN - HOUR);
     c.place(1, "n1");
@@ -135,8 +135,8 @@ describe("charging", () => {
   });
 });
 
-describe("reading", () => {
-  it("includes running work, of whatever instant is asked", () => {
+describe("the use in a window", () => {
+  it("includes running work, at any instant", () => {
     const c = started();
     const at = (ms: number) => c.state.ledger.spent({}, lastDays(instant(c.state.at + ms), 90));
     expect(at(0)).toEqual({ nodeMs: 0, gpuMs: 0 });
@@ -146,7 +146,7 @@ describe("reading", () => {
     expect(at(-500)).toEqual({ nodeMs: 0, gpuMs: 0 });
   });
 
-  it("follows a node that comes back with other GPUs", () => {
+  it("counts the GPUs of a node that returned with other GPUs", () => {
     const c = started();
     c.apply(gpuNode("n1", 8));
     expect(c.state.ledger.running({}).gpus).toBe(10);
@@ -155,7 +155,7 @@ describe("reading", () => {
     expect(ofPhysics(c).gpuMs).toBe(10_000);
   });
 
-  it("counts of a longer attempt only what lies in the window", () => {
+  it("counts only the part of an attempt inside the window", () => {
     const c = started();
     c.advance(100 * DAY_MS);
     c.apply(submit());
@@ -167,7 +167,7 @@ describe("reading", () => {
     expect(c.state.tables.ledger.size).toBe(LEDGER_DAYS);
   });
 
-  it("lists who has used anything", () => {
+  it("is listed by tenant and user", () => {
     const c = createCluster(register("n1"), submit({ tenant: "art" }, by(eve)), submit({}, by(ada)));
     for (const n of [1, 2]) {
       c.place(n, "n1");
@@ -180,7 +180,7 @@ describe("reading", () => {
     expect(c.state.ledger.users(tenantId("unknown"))).toEqual([]);
   });
 
-  it("holds the worse of the two budgets against the tenant", () => {
+  it("is compared with the tighter of the two budgets", () => {
     const spent = { nodeMs: 40 * HOUR, gpuMs: 90 * HOUR };
     expect(budgetUse(UNLIMITED, spent)).toBeNull();
     expect(budgetUse({ ...UNLIMITED, gpuHoursBudget: 100 }, spent)).toBe(0.9);
@@ -190,8 +190,8 @@ describe("reading", () => {
   });
 });
 
-describe("keeping", () => {
-  it("drops a day when it leaves the window, not before", () => {
+describe("the ledger", () => {
+  it("drops a day exactly when it leaves the window", () => {
     const c = started();
     c.advance(1_000);
     c.apply(cancel(1));
@@ -206,7 +206,7 @@ describe("keeping", () => {
     expect(c.state.ledger.oldestDay).toBe(Number.POSITIVE_INFINITY);
   });
 
-  it("bounds the users of a tenant, and counts the rest together", () => {
+  it("limits the users of a tenant, and counts the rest together", () => {
     const { state } = createCluster();
     for (let n = 0; n < MAX_LEDGER_USERS; n += 1) {
       state.putBucket({ tenant: physics, user: `u${n}` as UserName, day: 0, nodeMs: 1, gpuMs: 0 });
@@ -230,7 +230,7 @@ describe("keeping", () => {
     expect(state.ledger.userCount(physics)).toBe(MAX_LEDGER_USERS + 1);
   });
 
-  it("goes into snapshots and the hash, and one from before loads with an empty ledger", () => {
+  it("is part of snapshots and the hash, and an older snapshot gives an empty ledger", () => {
     const c = started();
     c.advance(5_000);
     c.apply(submit());

@@ -1,4 +1,4 @@
-// The metric of a service: what is taken, and that nothing of it can leave the place where a query puts it.
+// The metric of a service: which metrics are accepted, and that no part of one can escape from its place in a query.
 
 import { parseMetric } from "@lattice/core";
 import fc from "fast-check";
@@ -32,11 +32,11 @@ const BAD = [
 ];
 
 describe("the metric of a service", () => {
-  it.each(GOOD)("may be %s", (metric) => {
+  it.each(GOOD)("can be %s", (metric) => {
     expect(verdict(createCluster().one(service(metric)))).toBe("accepted");
   });
 
-  it.each(BAD)("may not be %s, and nothing changes", (metric) => {
+  it.each(BAD)("cannot be %s, and nothing changes", (metric) => {
     const c = createCluster();
     expect(c.one(service(metric))).toMatchObject({
       refusal: { code: "invalid_argument", fields: [{ field: "allocation.lifecycle.scale_policy.metric" }] },
@@ -44,7 +44,7 @@ describe("the metric of a service", () => {
     expect([...c.state.allocations()]).toEqual([]);
   });
 
-  it("has parts that cannot end what they are put into", () => {
+  it("has parts that cannot escape from their place in a query", () => {
     const piece = fc.constantFrom(
       "x",
       "{",

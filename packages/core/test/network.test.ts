@@ -1,4 +1,5 @@
-// Network domains: joined by name within a tenant, numbers never shared, grace that restarts, and a pool that runs out.
+// Network domains: members join by name within a tenant, VNIs are never shared, the grace restarts with each member, and
+// the pool of VNIs can be exhausted.
 
 import {
   type Allocation,
@@ -35,8 +36,8 @@ const nodes = ["n1", "n2", "n3", "n4"].map((name) => register(name));
 const cluster = (...more: readonly Command[]) => createCluster(tenant("art"), tenant("physics"), ...nodes, ...more);
 const vniOf = (state: State, n: number) => state.allocation(id(n))?.network?.vni;
 
-describe("domains", () => {
-  it("are joined by name within a tenant, and are another's in another", () => {
+describe("network domains", () => {
+  it("are shared by name within a tenant, and never between tenants", () => {
     const c = cluster(
       submit({ domain: "blue" }),
       submit({ domain: "blue" }),
@@ -52,7 +53,7 @@ describe("domains", () => {
     ]);
   });
 
-  it("outlive the last member by their grace, which restarts with each that joins", () => {
+  it("outlive their last member by the grace, which restarts with each new member", () => {
     const c = cluster(submit({ domain: "blue" }), submit({ domain: "blue" }));
     c.place(1, "n1");
     c.apply(cancel(1));
@@ -71,7 +72,7 @@ describe("domains", () => {
     expect([...c.state.domains()]).toEqual([]);
   });
 
-  it("have a grace of their own where an administrator gave them one", () => {
+  it("have their own grace where an administrator set one", () => {
     const c = cluster(submit({ domain: "blue" }));
     const grace = (name: string, ms: number): Command => ({
       kind: "network.grace",
@@ -89,7 +90,7 @@ describe("domains", () => {
     expect(verdict(c.one(release("physics/blue")))).toBe("stale_report");
   });
 
-  it("are private for several nodes and for exposed ports where that is set, and go at once", () => {
+  it("are private for several nodes and for exposed ports where that is set, and end at once", () => {
     const c = cluster();
     c.apply(set(c.state, { autoDomains: true }), submit({ nodes: 2 }), submit());
     c.place(1, "n1", "n2");
@@ -105,7 +106,7 @@ describe("domains", () => {
     expect([...c.state.domains()]).toEqual([]);
   });
 
-  it("are private by the nodes that were given, not by the least that were asked for", () => {
+  it("are private by the number of placed nodes, not of requested nodes", () => {
     const c = cluster();
     c.apply(set(c.state, { autoDomains: true }), submit({ nodes: [1, 3] }), submit({ nodes: [1, 3] }));
     c.place(1, "n1", "n2", "n3");
@@ -114,7 +115,7 @@ describe("domains", () => {
     expect([1, 2].map((n) => vniOf(c.state, n))).toEqual([1_000, undefined]);
   });
 
-  it("of sensitive work are its own, guarded, and cannot be named", () => {
+  it("of sensitive work are private, restricted to the data gateway, and cannot be named", () => {
     const c = cluster(vcluster("clinic", { scheduler: "sensitive_reservation" }));
     c.apply(set(c.state, { dataGateway: "10.1.2.3:443" }));
     expect(verdict(c.one(submit({ vcluster: "clinic", domain: "blue" })))).toBe("invalid_argument");
@@ -133,7 +134,7 @@ describe("domains", () => {
     });
   });
 
-  it("wait for the fabric where it is managed, begin with its word, and are kept until it has forgotten them", () => {
+  it("wait for the managed fabric, open when it confirms, and last until it has removed them", () => {
     const c = cluster();
     c.apply(set(c.state, { managed: true, grace: duration(0) }), submit({ domain: "blue" }));
     c.place(1, "n1");
@@ -163,7 +164,7 @@ describe("domains", () => {
     expect(verdict(c.one(release("physics/blue")))).toBe("accepted");
   });
 
-  it("run out: a submission is refused, a DAG's member waits, and those in a domain are not concerned", () => {
+  it("can be exhausted: a submission is refused, a DAG's member waits, and existing members stay", () => {
     const c = cluster();
     c.apply(set(c.state, { vniEnd: 1_000, grace: duration(0) }), submit({ domain: "blue" }));
     c.place(1, "n1");
@@ -188,7 +189,7 @@ describe("domains", () => {
     expect([...c.state.notices()][0]?.clearedAt).toBeDefined();
   });
 
-  it("stay run out when one goes whose number is not of the pool", () => {
+  it("stay exhausted when a VNI outside the pool is released", () => {
     const c = cluster(submit({ domain: "blue" }), submit({ domain: "green" }));
     c.place(1, "n1");
     c.apply(set(c.state, { vniStart: 2_000, vniEnd: 2_000, grace: duration(0) }));
@@ -225,7 +226,7 @@ describe("domains", () => {
     expect(verdict(c.one(submit({ domain: "red" })))).toBe("quota_exceeded");
   });
 
-  it("keep their numbers when the pool is set again", () => {
+  it("keep their VNIs when the pool changes", () => {
     const c = cluster(submit({ domain: "blue" }));
     c.place(1, "n1");
     expect(verdict(c.one(set(c.state, { vniStart: 999 })))).toBe("invalid_argument");
@@ -240,7 +241,7 @@ describe("the data gateway", () => {
     ["[fd00::3]:443", 6],
     ["[::1]:65535", 6],
     ["[1:2:3:4:5:6:7:8]:1", 6],
-  ])("may be %s", (text, family) => expect(parseGateway(text)?.family).toBe(family));
+  ])("can be %s", (text, family) => expect(parseGateway(text)?.family).toBe(family));
 
   it.each([
     "gateway:443",
@@ -256,5 +257,5 @@ describe("the data gateway", () => {
     "[12345::]:1",
     "[fe80::1%eth0]:1",
     "[::1]:1; reboot",
-  ])("may not be %s", (text) => expect(parseGateway(text)).toBeNull());
+  ])("cannot be %s", (text) => expect(parseGateway(text)).toBeNull());
 });

@@ -1,4 +1,4 @@
-// Assigning a node's home vCluster: the assignment holds from then on, and takes over no running work.
+// Assigning a node's home vCluster: the assignment outlives registrations, and is refused while other work runs.
 
 import type { Command, VClusterId } from "@lattice/core";
 import { expect, test } from "vitest";
@@ -12,7 +12,7 @@ const assign = (node: string, home: string | null): Command => ({
   vcluster: home as VClusterId | null,
 });
 
-test("it is at home where it was put, also after its agent has said something else", () => {
+test("an assigned home vCluster stays when the agent registers another", () => {
   const c = createCluster(vcluster("lab"), register("n1"));
   expect(verdict(c.one(assign("n1", "lab")))).toBe("accepted");
   expect(c.state.node(nodeId("n1"))).toMatchObject({ homeVCluster: "lab", homeAssigned: true });
@@ -23,7 +23,7 @@ test("it is at home where it was put, also after its agent has said something el
   expect(c.state.node(nodeId("n1"))?.homeVCluster).toBeNull();
 });
 
-test("what is not there is refused, and so is a node on which others work", () => {
+test("an assignment is refused for unknown names, and for a node on which other work runs", () => {
   const c = createCluster(vcluster("lab"), register("n1"), submit());
   expect(verdict(c.one(assign("n2", "lab")))).toBe("unknown_node");
   expect(verdict(c.one(assign("n1", "nowhere")))).toBe("unknown_vcluster");

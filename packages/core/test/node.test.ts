@@ -1,4 +1,4 @@
-// Nodes: registration, health, drain, disable, and what becomes of their claims.
+// Nodes: registration, health, drain, disable, and the claims on them.
 
 import { describe, expect, it } from "vitest";
 import {
@@ -26,19 +26,19 @@ const busy = () => {
 };
 
 describe("node.register", () => {
-  it("makes a new node ready, and says nothing new about the same one", () => {
+  it("adds a new node as ready, and its repetition changes nothing", () => {
     const c = createCluster();
     expect(moves(c.apply(register("n1")))).toEqual(["n1: unknown > ready"]);
     expect(verdict(c.one(register("n1")))).toBe("repeated");
     expect(verdict(c.one(register("n1", { bootId: "b2" })))).toBe("accepted");
     expect(c.state.node(nodeId("n1"))?.bootId).toBe("b2");
   });
-  it("leaves claims alone after a reboot", () => {
+  it("keeps claims after a reboot", () => {
     const c = busy();
     c.apply(register("n1", { bootId: "b2" }));
     expect(c.claims("n1")).toEqual(["1/1"]);
   });
-  it("brings a silent node back, and no other", () => {
+  it("returns a silent node to service, and no disabled one", () => {
     const c = createCluster(register("n1"), register("n2"));
     c.apply(health("n1", "silent"), disable("n2"));
     c.apply(register("n1"), register("n2"));
@@ -56,7 +56,7 @@ describe("node.register", () => {
 });
 
 describe("node.health", () => {
-  it("degrades and recovers", () => {
+  it("degrades a late node, and returns it when it is heard", () => {
     const c = createCluster(register("n1"));
     expect(moves(c.apply(health("n1", "late")))).toEqual(["n1: ready > degraded"]);
     expect(verdict(c.one(health("n1", "late")))).toBe("repeated");
@@ -65,7 +65,7 @@ describe("node.health", () => {
     expect(verdict(c.one(health("n1", "heard")))).toBe("repeated");
     expect(verdict(c.one(health("n9", "heard")))).toBe("unknown_node");
   });
-  it("takes a silent node down with its work", () => {
+  it("takes a silent node down and requeues its work", () => {
     const c = busy();
     const applied = c.apply(health("n1", "silent"));
     expect(moves(applied)).toEqual(["n1: ready > down", "1: staging > pending"]);
@@ -74,7 +74,7 @@ describe("node.health", () => {
     expect(c.state.allocation(id(1))?.phase).toMatchObject({ cause: "node_failure" });
     expect(moves(c.apply(health("n1", "heard")))).toEqual(["n1: down > ready"]);
   });
-  it("releases what a silent node was still to confirm", () => {
+  it("releases the claims that a silent node had yet to confirm", () => {
     const c = busy();
     c.apply(cancel(1));
     c.apply(health("n1", "silent"));
@@ -86,14 +86,14 @@ describe("node.health", () => {
     expect(c.state.node(nodeId("n2"))?.state).toMatchObject({ kind: "down", cause: "disabled" });
     expect(c.state.tables.finished.size).toBe(1);
   });
-  it("comes back drained when it was being drained", () => {
+  it("returns a node to drained when it was draining", () => {
     const c = busy();
     c.apply(drain("n1"));
     expect(verdict(c.one(health("n1", "late")))).toBe("repeated");
     c.apply(health("n1", "silent"));
     expect(moves(c.apply(health("n1", "heard")))).toEqual(["n1: down > drained"]);
   });
-  it("does not heal broken hardware by being heard", () => {
+  it("keeps a node with broken hardware down when it is heard", () => {
     const c = busy();
     const applied = c.apply(health("n1", "hardware"));
     expect(orders(applied)).toEqual(["stop 1/1 on n2", "stop 1/1 on n1"]);
@@ -106,8 +106,8 @@ describe("node.health", () => {
   });
 });
 
-describe("drain and undrain", () => {
-  it("drains an idle node in two moves", () => {
+describe("a drain", () => {
+  it("of an idle node passes through draining to drained", () => {
     const c = createCluster(register("n1"));
     expect(verdict(c.one(undrain("n1")))).toBe("illegal_transition");
     expect(moves(c.apply(drain("n1")))).toEqual(["n1: ready > draining", "n1: draining > drained"]);
@@ -116,7 +116,7 @@ describe("drain and undrain", () => {
     expect(verdict(c.one(drain("n9")))).toBe("unknown_node");
     expect(verdict(c.one(undrain("n9")))).toBe("unknown_node");
   });
-  it("takes another reason while it drains and after", () => {
+  it("accepts another reason while it lasts and afterwards", () => {
     const again = (reason: string, urgent = false) => ({ ...drain("n1", urgent), reason }) as ReturnType<typeof drain>;
     const reason = () => c.state.node(nodeId("n1"))?.state;
     const c = busy();
@@ -146,14 +146,14 @@ describe("drain and undrain", () => {
       "1: running > completed",
     ]);
   });
-  it("refuses a node that is down", () => {
+  it("is refused for a node that is down", () => {
     const c = createCluster(register("n1"), disable("n1"));
     expect(verdict(c.one(drain("n1")))).toBe("illegal_transition");
   });
 });
 
-describe("disable and enable", () => {
-  it("stops the work and waits for the agent's word", () => {
+describe("a disabled node", () => {
+  it("has its work stopped, and is enabled after the agent confirms", () => {
     const c = busy();
     const applied = c.apply(disable("n1"));
     expect(orders(applied)).toEqual(["stop 1/1 on n1", "stop 1/1 on n2"]);
@@ -166,7 +166,7 @@ describe("disable and enable", () => {
     expect(moves(c.apply(enable("n1")))).toEqual(["n1: down > ready"]);
     expect(verdict(c.one(enable("n1")))).toBe("illegal_transition");
   });
-  it("returns to drained only when nothing is left", () => {
+  it("returns to drained only when its claims are released", () => {
     const c = busy();
     c.apply(drain("n1"));
     c.apply(disable("n1"));
@@ -174,11 +174,11 @@ describe("disable and enable", () => {
     c.report(1, "n1", "failed", "stopped");
     expect(moves(c.apply(enable("n1")))).toEqual(["n1: down > drained"]);
   });
-  it("knows no unknown node", () => {
+  it("exists only for a registered name: disable and enable of others are rejected", () => {
     const c = createCluster();
     expect([verdict(c.one(enable("x"))), verdict(c.one(disable("x")))]).toEqual(["unknown_node", "unknown_node"]);
   });
-  it("keeps a silent node from healing once it is disabled", () => {
+  it("does not return by a heartbeat", () => {
     const c = createCluster(register("n1"));
     c.apply(health("n1", "silent"));
     expect(verdict(c.one(enable("n1")))).toBe("illegal_transition");

@@ -1,4 +1,4 @@
-// What a record notes beside the moves of its phase: who asked for what, who made room, what it waits for.
+// Notes in the record of an allocation, in addition to its phases: requests of users, preemptions, and what it waits for.
 
 import {
   backoffBefore,
@@ -45,7 +45,7 @@ const notes = (cluster: Cluster, n = 1) =>
   (cluster.state.allocation(id(n))?.past?.notes ?? []).map(({ type, kind, text }) => `${type} ${kind}: ${text}`);
 
 describe("notes", () => {
-  it("record who asked for a checkpoint, which work needed the nodes, and which checkpoint is restored", () => {
+  it("name the user of a checkpoint request, the work that needed the nodes, and the restored checkpoint", () => {
     const c = running();
     c.apply(ask);
     saveOn(c, 1);
@@ -74,7 +74,7 @@ describe("notes", () => {
     expect(indexes.every((index) => index > 0)).toBe(true);
   });
 
-  it("say that a service is held back, and that it is queued again", () => {
+  it("name the backoff of a service, and its end", () => {
     const c = createCluster(register("n1"));
     c.apply(submit({ lifecycle: { kind: "unbounded", walltime: null, requeuePolicy: "always" } }));
     c.place(1, "n1");
@@ -88,7 +88,7 @@ describe("notes", () => {
     ]);
   });
 
-  it("say once that it waits for a number of the pool, however often it is looked at", () => {
+  it("name the wait for a VNI once, however often it is tried", () => {
     const c = createCluster(register("n1"), register("n2"));
     const settings = { ...c.state.network, vniStart: 1000, vniEnd: 1000 };
     c.apply({ kind: "network.set", settings }, submit({ domain: "one" }), submit({ domain: "two" }));
@@ -102,7 +102,7 @@ describe("notes", () => {
     expect(notes(c, 2)[0]).toMatch(/^decision vni_wait: It waits for a network domain: /);
   });
 
-  it("say who updated it, and that its node is drained", () => {
+  it("name the user of an update, and the drain of a node", () => {
     const c = running();
     c.apply({ kind: "allocation.update", origin: origin(), id: id(1), change: { name: "other", preemptionClass: 3 } });
     c.apply(drain("n1"));
@@ -110,7 +110,7 @@ describe("notes", () => {
     expect(notes(c)[1]).toMatch(/^decision node_draining: Node n1 is being drained/);
   });
 
-  it("of checkpoints do not push out what is rarer; what is cut is counted", () => {
+  it("of checkpoints do not displace other notes, and dropped ones are counted", () => {
     const c = running();
     c.apply({ kind: "allocation.update", origin: origin(), id: id(1), change: { name: "other" } });
     for (let n = 1; n <= MAX_PAST_NOTES; n += 1) {

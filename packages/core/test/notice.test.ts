@@ -30,7 +30,7 @@ describe("notices", () => {
     expect([...c.state.notices()]).toHaveLength(1);
   });
 
-  it("are refused when they are none", () => {
+  it("with a malformed key are refused", () => {
     const c = createCluster();
     const odd = { ...raise("physics") } as Extract<Command, { kind: "notice.raise" }>;
     const wrong = { ...odd, notice: { ...odd.notice, key: "other/physics" } };
@@ -38,7 +38,7 @@ describe("notices", () => {
     expect([...c.state.notices()]).toEqual([]);
   });
 
-  it("keep to their bound, the oldest leaving first", () => {
+  it("are limited in number, and the oldest is dropped first", () => {
     const c = createCluster();
     c.apply(...Array.from({ length: MAX_NOTICES + 1 }, (_, i) => raise(`t${i}`)));
     const kept = [...c.state.notices()];
@@ -48,7 +48,7 @@ describe("notices", () => {
 });
 
 describe("webhooks", () => {
-  it("receive the ends they subscribed to, and a group's end once", () => {
+  it("receive the ends in their subscription, and the end of a group once", () => {
     const c = createCluster(register("n1"), hooks(HOOK), submit(), submitGroup([0, 2]));
     c.apply(cancel(1), cancel(2));
     const waiting = [...c.state.deliveries()];
@@ -56,14 +56,14 @@ describe("webhooks", () => {
     expect(waiting[0]?.about).toMatchObject({ kind: "allocation", id: "1", state: "cancelled", user: "ada" });
   });
 
-  it("receive nothing else", () => {
+  it("receive nothing outside their subscription", () => {
     const other: Hook = { ...HOOK, tenant: tenantId("art"), states: ["failed"], notices: false };
     const c = createCluster(register("n1"), hooks(other), submit());
     c.apply(cancel(1), raise("physics"));
     expect([...c.state.deliveries()]).toEqual([]);
   });
 
-  it("forget what was delivered, and what waits for a hook that is gone", () => {
+  it("drop delivered messages, and the messages of removed webhooks", () => {
     const c = createCluster(hooks(HOOK, { ...HOOK, name: "mail" }), submit());
     c.apply(cancel(1), raise("physics"));
     expect([...c.state.deliveries()]).toHaveLength(4);
@@ -74,7 +74,7 @@ describe("webhooks", () => {
     expect(c.apply(hooks({ ...HOOK, name: "mail" })).outcomes[0]).toMatchObject({ repeated: true });
   });
 
-  it("that stay away do not fill the state", () => {
+  it("that do not answer have a limited number of pending deliveries", () => {
     const c = createCluster(hooks(HOOK));
     for (let n = 0; n < MAX_DELIVERIES / 500 + 1; n += 1) {
       c.apply(...Array.from({ length: 500 }, (_, i) => raise(`t${n}-${i}`)));

@@ -1,5 +1,5 @@
-// What a record keeps of attempts given up and placements refused, within its bounds; and judging a submission
-// without making it.
+// The ended attempts and refused placements in the record of an allocation, within limits; and the check of a
+// submission without submitting it.
 
 import { attempt, judgeSubmission, MAX_PAST_ATTEMPTS, MAX_PAST_REFUSALS } from "@lattice/core";
 import { describe, expect, it } from "vitest";
@@ -7,8 +7,8 @@ import { createCluster, id, nodeId, plan, register, spec, submit } from "./suppo
 
 /** Entries of the second version are in use. */
 
-describe("the past of an allocation", () => {
-  it("has every attempt that was given up, with where and by which score", () => {
+describe("the history of an allocation", () => {
+  it("has every ended attempt, with its nodes and scores", () => {
     const c = createCluster(register("n1"), submit({ lifecycle: { requeuePolicy: "always" } }));
     expect(c.state.allocation(id(1))?.past).toBeUndefined();
     c.place(1, "n1");
@@ -39,7 +39,7 @@ describe("the past of an allocation", () => {
     expect(c.state.allocation(id(1))?.past?.attempts).toHaveLength(1);
   });
 
-  it("keeps the newest, up to its bounds", () => {
+  it("keeps the newest attempts and refusals, up to the limits", () => {
     const c = createCluster(register("n1"), submit({ lifecycle: { requeuePolicy: "always", maxRequeue: 100 } }));
     for (let n = 0; n < MAX_PAST_REFUSALS + 3; n += 1) c.apply(plan(c.state, 1, ["nowhere"]));
     for (let n = 0; n < MAX_PAST_ATTEMPTS + 3; n += 1) {
@@ -56,8 +56,8 @@ describe("the past of an allocation", () => {
   });
 });
 
-describe("judging a submission", () => {
-  it("says what submitting says, and changes nothing", () => {
+describe("the check of a submission", () => {
+  it("gives the same answer as the submission, and changes nothing", () => {
     const c = createCluster();
     const cases = [
       spec(),

@@ -1,4 +1,4 @@
-// The builders of phases build what they say.
+// Each builder of the test support builds the phase of its name.
 
 import { isQueued } from "@lattice/core";
 import { describe, expect, it } from "vitest";

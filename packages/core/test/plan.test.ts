@@ -36,7 +36,7 @@ describe("plan.commit", () => {
     expect(record).toMatchObject({ attempt: 1, scores: { total: 500 }, phase: { nodes: ["n2", "n1"] } });
   });
 
-  it("judges each placement by itself, in order", () => {
+  it("decides each placement separately, in order", () => {
     const c = createCluster(register("n1"), register("n2"), submit(), submit(), submit());
     const placements = [1, 2, 3].map((n) => asPlan(plan(c.state, n, [n === 3 ? "n2" : "n1"])).placements[0]);
     const applied = c.apply({
@@ -134,7 +134,7 @@ describe("plan.commit", () => {
     expect(verdict(c.place(2, "n2").outcomes[0])).toBe("accepted");
   });
 
-  it("compares GPU types without case and takes a home node for its own vCluster", () => {
+  it("compares GPU types without case, and accepts a home node for its own vCluster", () => {
     const gpu = {
       cpuCores: 8,
       memoryBytes: 1,
@@ -167,7 +167,7 @@ describe("the pool of sensitive work", () => {
       ...more,
     );
 
-  it("is one for all sensitive vClusters and tenants, and limits no other work", () => {
+  it("is common to all sensitive vClusters and tenants, and limits no other work", () => {
     const c = sensitive(pool(2), safe(1), submit({ vcluster: "safer", tenant: "art" }), safe(1), submit({ nodes: 1 }));
     const at = (n: number, vc: string, node: string) =>
       c.apply({ ...asPlan(plan(c.state, n, [node])), vcluster: vclusterId(vc) });
@@ -188,7 +188,7 @@ describe("the pool of sensitive work", () => {
     expect(sensitiveNodes(c.state)).toBe(2);
   });
 
-  it("does not preempt when it is lowered, and has room again when it is raised", () => {
+  it("does not preempt when its size is lowered, and accepts work again when it is raised", () => {
     const c = sensitive(safe(2), safe(1));
     const place = (n: number, ...nodes: string[]) =>
       refusal(c.apply({ ...asPlan(plan(c.state, n, nodes)), vcluster: vclusterId("safe") }));
@@ -200,7 +200,7 @@ describe("the pool of sensitive work", () => {
     expect(place(2, "n3")).toBeNull();
   });
 
-  it("is kept by snapshots, and refused when it is no size", () => {
+  it("is part of snapshots, and an invalid size is refused", () => {
     const c = sensitive(pool(7));
     expect(c.apply(pool(7)).outcomes[0]).toMatchObject({ repeated: true });
     for (const size of [-1, 1.5, 10_000_000]) expect(c.apply(pool(size)).outcomes[0]?.kind).toBe("rejected");

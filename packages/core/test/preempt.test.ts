@@ -1,4 +1,4 @@
-// One allocation has others stopped: what the log takes and refuses, and what becomes of everyone.
+// Preemption and lending in the log: which commands are accepted, and the consequences for preemptor, victim and nodes.
 
 import { type Command, duration, logIndex, type VCluster } from "@lattice/core";
 import { describe, expect, it } from "vitest";
@@ -45,8 +45,8 @@ const preempt = (basis: number, change: Partial<Extract<Command, { kind: "alloca
   ...change,
 });
 
-describe("making room", () => {
-  it("stops the victim, queues it uncounted with its old time, and notes the nodes with who waits", () => {
+describe("a preemption", () => {
+  it("stops the victim, queues it with its submission time and without counting a requeue, and reserves its nodes", () => {
     const cluster = scene();
     const before = cluster.state.allocation(id(1));
     const { outcomes, effects, events } = cluster.apply(preempt(cluster.state.index));
@@ -62,7 +62,7 @@ describe("making room", () => {
     expect(brokenInvariants(cluster.state)).toEqual([]);
   });
 
-  it("is over when the one it was for starts, and the victim runs as another attempt", () => {
+  it("ends when the preemptor starts, and the victim runs as another attempt", () => {
     const cluster = scene();
     cluster.apply(preempt(cluster.state.index));
     cluster.apply(report(1, "n1", "failed"), report(1, "n2", "failed"));
@@ -74,13 +74,13 @@ describe("making room", () => {
     expect(brokenInvariants(cluster.state)).toEqual([]);
   });
 
-  it("fails a victim that may not be requeued", () => {
+  it("fails a victim that must not be requeued", () => {
     const cluster = scene({ requeuePolicy: "never" });
     cluster.apply(preempt(cluster.state.index));
     expect(cluster.state.allocation(id(1))?.phase).toMatchObject({ kind: "failed", reason: "preempted" });
   });
 
-  it("happens once: said twice it is refused", () => {
+  it("is rejected as stale when it is repeated", () => {
     const cluster = scene();
     const command = preempt(cluster.state.index);
     cluster.apply(command);
@@ -89,13 +89,19 @@ describe("making room", () => {
   });
 
   it.each([
-    ["an equal class", {}, { preemptionClass: 2 }, {}, "class 2 is not below class 2"],
-    ["who asked not to be", { noPreempt: true }, {}, {}, "asked not to be stopped"],
-    ["the highest class", { preemptionClass: 10 }, { preemptionClass: 10 }, {}, "highest class"],
-    ["what its vCluster shields", {}, {}, { preemptible: "never" as const }, "shields allocation 1"],
-    ["services at home", {}, {}, { scheduler: "service_bin_pack" as const }, "shields allocation 1"],
-    ["sensitive work", {}, {}, { scheduler: "sensitive_reservation" as const }, "is sensitive"],
-  ])("leaves alone %s", (_, victim, winner, settings, why) => {
+    ["the victim has an equal class", {}, { preemptionClass: 2 }, {}, "class 2 is not below class 2"],
+    ["the victim asked not to be preempted", { noPreempt: true }, {}, {}, "asked not to be stopped"],
+    ["the victim has the highest class", { preemptionClass: 10 }, { preemptionClass: 10 }, {}, "highest class"],
+    ["the victim's vCluster shields it", {}, {}, { preemptible: "never" as const }, "shields allocation 1"],
+    [
+      "the victim is a service of its own vCluster",
+      {},
+      {},
+      { scheduler: "service_bin_pack" as const },
+      "shields allocation 1",
+    ],
+    ["the victim is sensitive work", {}, {}, { scheduler: "sensitive_reservation" as const }, "is sensitive"],
+  ])("is rejected when %s", (_, victim, winner, settings, why) => {
     const cluster = scene(victim, winner, settings);
     const { outcomes, effects } = cluster.apply(preempt(cluster.state.index));
     expect(outcomes[0]).toMatchObject({ kind: "rejected" });
@@ -105,17 +111,17 @@ describe("making room", () => {
   });
 
   it.each([
-    ["too many", { victims: [1, 2, 3, 4].map((n) => ({ allocation: id(n), attempt: 1 as never })) }],
-    ["one twice", { victims: [1, 1].map((n) => ({ allocation: id(n), attempt: 1 as never })) }],
+    ["too many victims", { victims: [1, 2, 3, 4].map((n) => ({ allocation: id(n), attempt: 1 as never })) }],
+    ["the same victim twice", { victims: [1, 1].map((n) => ({ allocation: id(n), attempt: 1 as never })) }],
     ["no victim", { victims: [] }],
     ["another attempt", { victims: [{ allocation: id(1), attempt: 2 as never }] }],
     ["an unknown node", { nodes: [nodeId("n9")] }],
     ["nodes of another owner", { nodes: [] }],
     ["a basis from the future", { basis: logIndex(99) }],
-    ["a basis before it waited", { basis: logIndex(1) }],
-    ["an unknown winner", { allocation: id(77) }],
-    ["a winner that runs", { allocation: id(1) }],
-  ])("refuses %s and changes nothing", (_, change) => {
+    ["a basis before the preemptor waited", { basis: logIndex(1) }],
+    ["an unknown preemptor", { allocation: id(77) }],
+    ["a running preemptor", { allocation: id(1) }],
+  ])("is rejected for %s and changes nothing", (_, change) => {
     const cluster = scene();
     const { outcomes, events } = cluster.apply(preempt(cluster.state.index, change));
     expect(outcomes[0]?.kind).toBe("rejected");
@@ -140,7 +146,7 @@ describe("lending", () => {
   const guest = (lifecycle: object = {}) =>
     submit({ vcluster: "guest", lifecycle: { preemptionClass: 3, walltime: duration(50_000), ...lifecycle } });
 
-  it("gives idle nodes to work on the owner's terms, and keeps what it keeps", () => {
+  it("places guests on idle nodes on the owner's terms, and keeps the owner's reserve", () => {
     const cluster = homes();
     cluster.apply(guest(), guest());
     place(cluster, "guest", 1, "n1");
@@ -149,22 +155,22 @@ describe("lending", () => {
   });
 
   it.each([
-    ["a class above", { preemptionClass: 5 }, "lends to class 4 and below"],
+    ["a class above the limit", { preemptionClass: 5 }, "lends to class 4 and below"],
     ["a longer walltime", { walltime: duration(200_000) }, "at most 100 s"],
-    ["what cannot be stopped", { noPreempt: true }, "cannot be stopped"],
-  ])("gives none to %s", (_, lifecycle, why) => {
+    ["work that cannot be preempted", { noPreempt: true }, "cannot be stopped"],
+  ])("refuses %s", (_, lifecycle, why) => {
     const cluster = homes();
     cluster.apply(guest(lifecycle));
     expect(refusalOf(cluster, "guest", 1, "n1")).toContain(why);
   });
 
-  it("is not done unasked", () => {
+  it("requires that the owner lends", () => {
     const cluster = homes(null);
     cluster.apply(guest());
     expect(refusalOf(cluster, "guest", 1, "n1")).toContain("lends no nodes");
   });
 
-  it("ends when the owner needs the node, with the time to end that it grants", () => {
+  it("ends when the owner needs the node, with the grace that the owner grants", () => {
     const cluster = homes();
     cluster.apply(guest());
     place(cluster, "guest", 1, "n1");

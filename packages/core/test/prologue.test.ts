@@ -1,4 +1,4 @@
-// A failed prologue: the allocation is placed elsewhere, the node is excluded for it, and the tries are bounded.
+// A failed prologue: the allocation is placed elsewhere, the node is excluded for it, and the tries are limited.
 
 import {
   attempt,
@@ -27,8 +27,8 @@ const FIVE = ["n1", "n2", "n3", "n4", "n5"];
 const five = (...more: Parameters<typeof submit>) =>
   createCluster(...FIVE.map((name) => register(name)), submit(...more));
 
-describe("a prologue that failed", () => {
-  it("queues the allocation again without counting, whatever its policy, and sets the node aside", () => {
+describe("a failed prologue", () => {
+  it("queues the allocation without counting a requeue, whatever its policy, and excludes the node for it", () => {
     const c = five({ lifecycle: { requeuePolicy: "never", maxRequeue: 0 } });
     c.place(1, "n1");
     expect(moves(c.report(1, "n1", "failed", "prologue_failed"))).toEqual(["1: staging > pending"]);
@@ -39,7 +39,7 @@ describe("a prologue that failed", () => {
     expect(c.claims("n1")).toEqual([]);
   });
 
-  it("is not placed on that node again, while others are", () => {
+  it("keeps the allocation off that node, and other work may use it", () => {
     const c = five();
     c.place(1, "n1");
     c.report(1, "n1", "failed", "prologue_failed");
@@ -52,7 +52,7 @@ describe("a prologue that failed", () => {
     expect(c.phase(1)).toBe("staging");
   });
 
-  it("ends sensitive work at once: nothing of it is done again by itself", () => {
+  it("ends sensitive work at once", () => {
     const c = createCluster(vcluster("clinic", { scheduler: "sensitive_reservation" }), register("n1"), register("n2"));
     c.apply(submit({ vcluster: vclusterId("clinic") }));
     c.apply(plan(c.state, 1, ["n1"], "clinic"));
@@ -60,7 +60,7 @@ describe("a prologue that failed", () => {
     expect(c.phase(1)).toBe("failed");
   });
 
-  it("fails after the allowed tries, with the last message and the reason", () => {
+  it("ends the allocation after the allowed tries, with the last message and the reason", () => {
     const c = five();
     for (const node of FIVE.slice(0, MAX_PROLOGUE_RETRIES)) {
       c.place(1, node);
@@ -74,7 +74,7 @@ describe("a prologue that failed", () => {
     expect(phase?.kind === "failed" && phase.message).toMatch(/^node n4: .*\(tried on 4 nodes\)$/);
   });
 
-  it("ends after as many as the report allows", () => {
+  it("ends the allocation after as many tries as the report allows", () => {
     const c = five();
     c.place(1, "n1");
     const report = reportOf(1, "n1", attempt(1), "failed", "prologue_failed");
@@ -83,7 +83,7 @@ describe("a prologue that failed", () => {
     expect(phase?.kind === "failed" && phase.message).toMatch(/\(tried on 1 node\)$/);
   });
 
-  it("ends at once where no other node could run it, or where the node is required", () => {
+  it("ends the allocation at once where no other node fits, or where the node is required", () => {
     const alone = createCluster(register("n1"), submit());
     alone.place(1, "n1");
     alone.report(1, "n1", "failed", "prologue_failed");
@@ -94,7 +94,7 @@ describe("a prologue that failed", () => {
     expect(bound.phase(1)).toBe("failed");
   });
 
-  it("does not start work twice that may have started elsewhere and must not be repeated", () => {
+  it("ends work that already runs on another node and must not be repeated", () => {
     const c = five({ nodes: 2, lifecycle: { requeuePolicy: "never" } });
     c.place(1, "n1", "n2");
     c.report(1, "n1", "running");
@@ -103,7 +103,7 @@ describe("a prologue that failed", () => {
     expect(c.claims("n1")).toEqual(["1/1 releasing"]);
   });
 
-  it("is in snapshots and in the state hash", () => {
+  it("is part of snapshots", () => {
     const c = five();
     c.place(1, "n1");
     c.report(1, "n1", "failed", "prologue_failed");

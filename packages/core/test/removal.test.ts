@@ -1,4 +1,4 @@
-// Tenants and vClusters that go, settings that change, and how closely work is measured.
+// The deletion of tenants and vClusters, settings, and the telemetry mode of an allocation.
 
 import {
   type AllocationSpec,
@@ -30,8 +30,8 @@ import {
   verdict,
 } from "./support/cluster.ts";
 
-describe("removing", () => {
-  it("a tenant waits for its vClusters, its work and its nodes", () => {
+describe("a deletion", () => {
+  it("of a tenant or vCluster is refused while it has vClusters, work or nodes", () => {
     const c = createCluster(register("n1"), tenant("art"), vcluster("studio", { tenant: tenantId("art") }));
     c.apply(submit({ tenant: "art", vcluster: "studio" }));
     expect(verdict(c.one(deleteTenant("art")))).toBe("illegal_transition");
@@ -47,7 +47,7 @@ describe("removing", () => {
     expect(verdict(c.one(deleteTenant("art")))).toBe("unknown_tenant");
     expect(verdict(c.one(deleteVCluster("studio")))).toBe("unknown_vcluster");
   });
-  it("the default and the home of nodes stay", () => {
+  it("of the default vCluster, or of the home of a node, is refused", () => {
     const c = createCluster(vcluster("home"));
     c.apply(register("n1", { homeVCluster: vclusterId("home") }));
     expect(verdict(c.one(deleteVCluster("batch")))).toBe("illegal_transition");
@@ -56,7 +56,7 @@ describe("removing", () => {
 });
 
 describe("settings", () => {
-  it("are kept by hash and snapshot, and put back by null", () => {
+  it("are part of hash and snapshot, and null unsets them", () => {
     const c = createCluster();
     const before = stateHash(c.state, sha256);
     expect(verdict(c.one(setConfig("a.b", "3")))).toBe("accepted");
@@ -80,7 +80,7 @@ describe("telemetry", () => {
     id: id(1),
     change: { telemetry: { mode, lasts: lasts === null ? null : duration(lasts) } },
   });
-  it("returns to prod by itself, or on command", () => {
+  it("returns to prod after its time, or on command", () => {
     const c = createCluster(submit());
     expect(verdict(c.one(update("debug", 60_000)))).toBe("accepted");
     const specNow = (): Pick<AllocationSpec, "telemetry"> => c.state.allocation(id(1))?.spec ?? {};

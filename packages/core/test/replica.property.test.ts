@@ -76,7 +76,7 @@ describe("replicas", () => {
     expect(restored).toBeGreaterThan(500);
   }, 600_000);
 
-  it("change nothing when a command comes twice (O4 to O7)", () => {
+  it("change nothing when a command is repeated (O4 to O7)", () => {
     let again = 0;
     fc.assert(
       fc.property(seeds, (history) => {

@@ -1,4 +1,4 @@
-// All nodes of an attempt may speak at once or one after the other: state, outcomes, events and effects are
+// The nodes of an attempt may report in one entry or one after the other: state, outcomes, events and effects are
 // the same.
 
 import { attempt, type Command, stateHash } from "@lattice/core";
@@ -25,7 +25,7 @@ function begin() {
   return cluster;
 }
 
-it("makes no difference", () => {
+it("reports in one entry have the same effect as reports in separate entries", () => {
   let folded = 0;
   fc.assert(
     fc.property(someReports, (rounds) => {

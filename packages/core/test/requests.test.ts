@@ -12,14 +12,14 @@ const asked = (requestId: string, bodyHash = "h", user = "ada"): Command =>
   submit({}, { user: user as UserName, requestId, bodyHash });
 
 describe("a request with an id", () => {
-  it("is carried out once and answered the same way again", () => {
+  it("is carried out once, and repeated with the same answer", () => {
     const c = createCluster();
     const first = c.one(asked("r1"));
     for (let n = 0; n < 3; n += 1) expect(c.one(asked("r1"))).toEqual({ ...first, repeated: true });
     expect(c.state.allocationCount).toBe(1);
   });
 
-  it("is another request of another user", () => {
+  it("from another user is another request", () => {
     const c = createCluster();
     c.apply(asked("r1"), asked("r1", "h", "bob"));
     expect(c.state.allocationCount).toBe(2);
@@ -34,7 +34,7 @@ describe("a request with an id", () => {
     expect(c.phase(1)).toBe("pending");
   });
 
-  it("that was refused is refused again, even when it would succeed by now", () => {
+  it("that was refused is refused again, even if it would succeed now", () => {
     const c = createCluster();
     const wish = submit({ tenant: "art" }, origin("r1"));
     const strict = { ...wish, createTenant: false } as Command;
@@ -56,7 +56,7 @@ describe("a request with an id", () => {
   it.each([
     [DAY - 1, 1],
     [DAY, 2],
-  ])("that comes again after %i ms makes %i allocations in all", (ms, count) => {
+  ])("that is repeated after %i ms creates %i allocations in all", (ms, count) => {
     const c = createCluster();
     c.apply(asked("r1"));
     c.advance(ms);
@@ -64,7 +64,7 @@ describe("a request with an id", () => {
     expect(c.state.allocationCount).toBe(count);
   });
 
-  it("is forgotten in the order in which requests came, and newer ones stay", () => {
+  it("is forgotten in the order of arrival, and newer ones stay", () => {
     const c = createCluster();
     c.apply(asked("r1"));
     c.advance(1000);
@@ -102,7 +102,7 @@ describe("a request with an id", () => {
     );
   });
 
-  it("is not needed: without an id every command is its own request", () => {
+  it("is optional: without an id every command is its own request", () => {
     const c = createCluster();
     c.apply(submit(), submit());
     expect(c.state.allocationCount).toBe(2);

@@ -1,5 +1,5 @@
-// A restored state may be used before its hash has been looked at: the proof goes by the records that were
-// restored, whatever has become of them since, and a damaged one is found in the end.
+// A restored state may be used before its hash is verified: the proof uses the restored records, also when they have
+// changed since, and detects a damaged one in the end.
 
 import { applyEntry, beginRestore, type Command, SnapshotError, snapshotLines, stateHash } from "@lattice/core";
 import { describe, expect, it } from "vitest";
@@ -26,7 +26,7 @@ function restoreEarly(lines: readonly string[]) {
 }
 
 describe("the proof of a restored state", () => {
-  it.each([1, 3, 1000])("is found in steps of %d records, and leaves the hash at hand", (limit) => {
+  it.each([1, 3, 1000])("is computed in steps of %d records, and leaves every table hashed", (limit) => {
     const { state, proof } = restoreEarly(busy());
     let steps = 0;
     while (proof.step(limit)) steps += 1;
@@ -35,7 +35,7 @@ describe("the proof of a restored state", () => {
     expect(proof.step(limit)).toBe(false);
   });
 
-  it("is about what was restored, whatever is changed and removed meanwhile", () => {
+  it("covers the restored records, also when they are changed or removed meanwhile", () => {
     const lines = busy();
     const { state, proof } = restoreEarly(lines);
     const say = (...commands: Command[]) => applyEntry(state, entryFor(state, state.at + 1_000, commands));
@@ -54,7 +54,7 @@ describe("the proof of a restored state", () => {
     expect(stateHash(state, sha256)).toBe(stateHash(other, sha256));
   });
 
-  it("fails at its end when a record is another than was saved", () => {
+  it("fails at its end when a record differs from the saved one", () => {
     const { proof } = restoreEarly(busy().map((line) => line.replace('"ada"', '"eve"')));
     const prove = () => {
       while (proof.step(2));

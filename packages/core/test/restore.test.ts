@@ -1,5 +1,5 @@
-// A backup that goes into an empty cluster through the log: all of it or nothing, the same on every
-// replica, and nothing of a cluster that has something of its own is ever replaced.
+// The restore of a backup into an empty cluster through the log: the whole backup or nothing, the same on every
+// replica, and never over the content of a cluster.
 
 import {
   type AuditRecord,
@@ -70,7 +70,7 @@ function fresh() {
 const stage = (text: string, length = 300): Command[] => pieces(text, length).map((part, n) => piece(n + 1, part));
 
 describe("a restore through the log", () => {
-  it("puts everything in place, in one step", () => {
+  it("creates all records, in one step", () => {
     const old = busy();
     const { state, say } = fresh();
     say(begin(), ...stage(textOf(old)));
@@ -88,7 +88,7 @@ describe("a restore through the log", () => {
     for (const record of state.allocations()) expect(record.pendingSinceIndex).toBeLessThanOrEqual(state.index);
   });
 
-  it("gives no id again that the lost cluster may have given", () => {
+  it("skips all ids that the lost cluster may have assigned", () => {
     const old = busy();
     const { state, say } = fresh();
     say(begin(), ...stage(textOf(old)), commit());
@@ -97,7 +97,7 @@ describe("a restore through the log", () => {
     expect(state.allocation(id(next))).toBeDefined();
   });
 
-  it("leaves the cluster as it was when it stops halfway, and the next one starts from scratch", () => {
+  it("leaves the cluster unchanged when it stops halfway, and the next one starts from the beginning", () => {
     const { state, say } = fresh();
     const [first = "", ...rest] = pieces(textOf(busy()), 300);
     say(begin("lost"), piece(1, first, "lost"));
@@ -109,7 +109,7 @@ describe("a restore through the log", () => {
     expect(state.nodeCount).toBe(2);
   });
 
-  it("is hashed and part of a snapshot while it is under way, and leaves no trace in the hash before", () => {
+  it("is part of hash and snapshot while it is in progress, and not before", () => {
     const { state, say } = fresh();
     const before = stateHash(state, sha256);
     const lines = [...snapshotLines(state, sha256)];
@@ -123,7 +123,7 @@ describe("a restore through the log", () => {
     expect(stateHash(again, sha256)).toBe(stateHash(state, sha256));
   });
 
-  it("is the same on every replica, whatever the cuts and whenever the hash was asked for", () => {
+  it("gives the same state on every replica, whatever the pieces and the times of hashing", () => {
     const text = textOf(busy());
     fc.assert(
       fc.property(fc.integer({ min: 20, max: text.length + 10 }), fc.boolean(), (length, asked) => {
@@ -155,7 +155,7 @@ describe("a restore through the log", () => {
     expect(state.tables.staging.size).toBe(0);
   });
 
-  it("is refused when something came between, and its pieces go", () => {
+  it("is refused when another command came in between, and its pieces are removed", () => {
     const { state, say } = fresh();
     say(begin(), ...stage(textOf(busy())), register("n9"));
     expect(say(commit()).outcomes[0]).toMatchObject({ kind: "rejected", refusal: { code: "cluster_not_empty" } });
@@ -178,7 +178,7 @@ describe("a restore through the log", () => {
     expect(say(submit({ vcluster: "first" })).outcomes[0]).toMatchObject({ kind: "accepted", id: "1" });
   });
 
-  it("hands finished records to the history of every server, until the last", () => {
+  it("hands finished records to the history of every server, including the last one", () => {
     const old = busy();
     const ended = [...old.allocations()].find((record) => record.phase.kind === "cancelled");
     if (ended === undefined) throw new Error("nothing has ended");
@@ -202,7 +202,7 @@ describe("a restore through the log", () => {
     expect(say(history(true)).outcomes[0]).toMatchObject({ kind: "rejected" });
   });
 
-  it("hands the archive of the audit log to every server, with its own hashes and from below the state alone", () => {
+  it("hands the archive of the audit log to every server, with its own hashes and only below the state's records", () => {
     const old = busy();
     const lines = chain(9);
     old.dropAudit();

@@ -1,5 +1,5 @@
-// Services: nodes come and go while they run, lost nodes are tolerated, updates renew them, and failures restart with
-// backoff.
+// Services: nodes are added and removed while they run, lost nodes are tolerated, updates renew nodes, and failures
+// restart with backoff.
 
 import {
   attemptOn,
@@ -66,8 +66,8 @@ const nodesOf = (c: Cluster): readonly NodeId[] => {
   return phase !== undefined && "nodes" in phase ? phase.nodes : [];
 };
 
-describe("scaling", () => {
-  it("adds a node with an attempt of its own, and the others continue", () => {
+describe("a service", () => {
+  it("gains a node with its own attempt, and the other nodes continue", () => {
     const c = service();
     expect(orders(c.apply(scale(c, "add", "n2")))).toEqual(["run 1/2 on n2"]);
     expect(c.phase(1)).toBe("running");
@@ -79,7 +79,7 @@ describe("scaling", () => {
     expect(record.past?.notes?.[0]).toMatchObject({ type: "scaling", kind: "scaled_up", nodes: ["n2"] });
   });
 
-  it("gives a node up and takes it again as another attempt", () => {
+  it("loses a node, and regains it as another attempt", () => {
     const c = service();
     c.apply(scale(c, "add", "n2"));
     c.apply(reportOf(1, "n2", 2 as never, "running"));
@@ -92,7 +92,7 @@ describe("scaling", () => {
     expect(verdict(c.one(reportOf(1, "n2", 2 as never, "failed")))).toBe("not_assigned");
   });
 
-  it("keeps to the bounds, the quota, what is free and what was seen", () => {
+  it("is scaled within its limits, the quota, the free nodes and the size that the leader saw", () => {
     const c = service(tenant("physics", { maxNodes: 2 }));
     expect(verdict(c.one(scale(c, "remove", "n1")))).toBe("illegal_transition");
     expect(verdict(c.one(scale(c, "add", "n2", { size: 2 })))).toBe("stale_plan");
@@ -106,7 +106,7 @@ describe("scaling", () => {
     expect(verdict(two.one(scale(two, "add", "n4")))).toBe("illegal_transition");
   });
 
-  it("charges what was held, by the node", () => {
+  it("is charged per node for the time it held it", () => {
     const c = service();
     c.advance(10_000);
     c.apply(scale(c, "add", "n2"));
@@ -118,7 +118,7 @@ describe("scaling", () => {
     expect(c.state.ledger.spent({}, window).nodeMs).toBe(40_000);
   });
 
-  it("borrows only beyond its least number of nodes", () => {
+  it("borrows only the nodes above its minimum", () => {
     const lending = { keepNodes: 0, maxClass: 9, maxDuration: null, returnGrace: duration(1_000) };
     const c = createCluster(
       vcluster("home", { lending }),
@@ -156,7 +156,7 @@ describe("scaling", () => {
     expect(nodesOf(c)).toEqual(["n3"]);
   });
 
-  it("tells the user that it swings", () => {
+  it("that oscillates raises a notice for its user", () => {
     const c = service();
     for (let i = 0; i < 4; i += 1) {
       c.apply(scale(c, "add", "n2"));
@@ -166,7 +166,7 @@ describe("scaling", () => {
     expect([...c.state.notices()].map(({ kind, user }) => `${kind} ${user}`)).toEqual(["scaling_oscillates ada"]);
   });
 
-  it("lives on without a node that is lost, and not without the last", () => {
+  it("continues without a lost node, and is requeued without its last one", () => {
     const c = service();
     c.apply(scale(c, "add", "n2"));
     c.apply(reportOf(1, "n2", 2 as never, "running"));
@@ -176,7 +176,7 @@ describe("scaling", () => {
     expect(c.phase(1)).toBe("pending");
   });
 
-  it("survives a node that cannot begin, and goes with the others when the work itself fails", () => {
+  it("continues when a node cannot start it, and is requeued when its program fails", () => {
     const c = service();
     c.apply(scale(c, "add", "n2"));
     c.apply(reportOf(1, "n2", 2 as never, "failed", "launch_failed"));
@@ -216,7 +216,7 @@ describe("updates", () => {
   const halted = (c: Cluster) => c.state.allocation(id(1))?.renewal?.halted;
 
   it.each(["unbounded", "reactive"] as const)(
-    "that fail on a node are halted, and the %s service continues",
+    "are halted by a failure on a renewed node, and the %s service continues",
     (kind) => {
       const c = updated(kind);
       expect(endpoints(c)).toEqual(["n1", "n2"]);
@@ -240,7 +240,7 @@ describe("updates", () => {
     },
   );
 
-  it("are halted as well by a new program that cannot begin, does not answer, or ends at once", () => {
+  it("are halted by a new program that cannot start, does not answer, or exits at once", () => {
     for (const reason of ["launch_failed", "prologue_failed", "probe_failed"] as const) {
       const c = updated("unbounded");
       c.apply(reportOf(1, "n3", 2 as never, "failed", reason));
@@ -251,7 +251,7 @@ describe("updates", () => {
     expect([c.phase(1), halted(c) !== undefined]).toEqual(["running", true]);
   });
 
-  it("change nothing about an old program that fails, nor about a new one when all is renewed", () => {
+  it("do not change the handling of a failing old program, or of a failing new one after all nodes are renewed", () => {
     const old = updated("unbounded");
     old.apply(reportOf(1, "n1", 1 as never, "failed", "exit_code"));
     expect(old.phase(1)).toBe("pending");
@@ -268,7 +268,7 @@ describe("updates", () => {
 });
 
 describe("restarts", () => {
-  it("are counted from 0 after running well for long, and not before", () => {
+  it("are counted from 0 only after a long successful run", () => {
     const c = service();
     const crash = () => {
       c.report(1, "n1", "failed", "exit_code");
@@ -293,7 +293,7 @@ describe("restarts", () => {
     expect(c.state.allocation(id(1))?.phase).toMatchObject({ kind: "failed", reason: "requeue_limit" });
   });
 
-  it("come later and later", () => {
+  it("have a growing backoff", () => {
     expect([1, 2, 3, 9, 40].map((n) => backoffBefore(n))).toEqual([1_000, 2_000, 4_000, 256_000, 300_000]);
     const c = service();
     c.report(1, "n1", "failed", "exit_code");
@@ -308,7 +308,7 @@ describe("restarts", () => {
     expect(c.phase(1)).toBe("staging");
   });
 
-  it("are at once for what the node did, and for batch work the first time", () => {
+  it("are immediate after a node's failure, and for batch work the first time", () => {
     const c = service();
     c.apply(health("n1", "silent"));
     expect([...c.state.held()]).toEqual([]);
@@ -330,7 +330,7 @@ describe("an update of a service", () => {
     change: { service: change },
   });
 
-  it("says which nodes are to be renewed, and is refused for batch work", () => {
+  it("marks the nodes to be renewed, and is refused for batch work", () => {
     const c = service();
     c.apply(scale(c, "add", "n2"));
     c.apply(update({ task: { kind: "entrypoint", line: "serve --v2" } }));
@@ -343,7 +343,7 @@ describe("an update of a service", () => {
     expect(verdict(c.one(update({ scale: scalePolicy(4, 2) })))).toBe("invalid_argument");
   });
 
-  it("may be of its probe: nodes are renewed with it, and it may go", () => {
+  it("can change or remove its probe, and its nodes are renewed", () => {
     const c = service();
     const span = (ms: number) => ms as never;
     const probe = { kind: "tcp", port: 80, path: "", failureThreshold: 3 } as const;
@@ -358,7 +358,7 @@ describe("an update of a service", () => {
     expect(verdict(batch.one(update({ probe: asked })))).toBe("invalid_argument");
   });
 
-  it("may lower its most below what it has: it gives nodes up, and grows no more", () => {
+  it("can lower its maximum below its size: nodes are removed, and none is added", () => {
     const c = service();
     c.apply(scale(c, "add", "n2"));
     c.apply(reportOf(1, "n2", 2 as never, "running"));
@@ -368,7 +368,7 @@ describe("an update of a service", () => {
     expect(verdict(c.one(scale(c, "remove", "n2", { reason: "maximum" })))).toBe("accepted");
   });
 
-  it("of one node alone begins it again, uncounted", () => {
+  it("with one node requeues it, uncounted and without backoff", () => {
     const c = service();
     c.apply(update({ task: { kind: "entrypoint", line: "serve --v2" } }));
     c.apply({ kind: "allocation.requeue", allocation: id(1), expectedRequeues: 0, cause: "updated" });

@@ -1,4 +1,4 @@
-// Sessions: opened on what runs, by its owner alone, and closed with or without their allocation.
+// Sessions: the owner opens them on running allocations; an allocation made for a session ends with it.
 
 import { type Command, type Origin, parseSessionId, sessionsOf, type UserName } from "@lattice/core";
 import { describe, expect, it } from "vitest";
@@ -33,8 +33,8 @@ const numbers = (c: ReturnType<typeof createCluster>): number[] => {
   return record === undefined ? [] : sessionsOf(record).map(({ n }) => n);
 };
 
-describe("sessions", () => {
-  it("an allocation that was made for one has it from the start, and completes with it", () => {
+describe("a session", () => {
+  it("exists from the start in an allocation made for it, which completes when it closes", () => {
     const { c, close } = running(true);
     expect(numbers(c)).toEqual([1]);
     const closed = c.apply(close(1, 7));
@@ -44,7 +44,7 @@ describe("sessions", () => {
     expect(moves(c.apply(close(1)))).toEqual([]);
   });
 
-  it("one that held nodes for work fails with it, and what depends on it learns so", () => {
+  it("that ran work fails its allocation by the exit code, and cancels dependents", () => {
     const { c, close } = running(true);
     c.apply(submit({ after: ["1:success"] }));
     const closed = c.apply({ ...close(1, 7), exitCounts: true } as Command);
@@ -57,13 +57,13 @@ describe("sessions", () => {
     ]);
   });
 
-  it("given up while it waits it is cancelled", () => {
+  it("that closes before its allocation starts cancels the allocation", () => {
     const c = createCluster(register("n1"), asSession(submit({})));
     const command: Command = { kind: "session.close", origin: by("ada"), allocation: id(1), n: 1, exitCode: null };
     expect(moves(c.apply(command))).toEqual(["1: pending > cancelled"]);
   });
 
-  it("further ones come and go without touching the allocation", () => {
+  it("in an ordinary allocation opens and closes without changing the allocation", () => {
     const { c, open, close } = running(false);
     c.apply(open());
     c.apply(open());
@@ -77,14 +77,14 @@ describe("sessions", () => {
     expect(c.state.allocation(id(1))).not.toHaveProperty("sessions");
   });
 
-  it("only the owner opens one, and only on running work", () => {
+  it("is opened by the owner only, and on running work only", () => {
     const { c, open } = running(false);
     expect(c.apply(open("mallory")).outcomes).toMatchObject([{ kind: "rejected", refusal: { code: "not_owner" } }]);
     c.report(1, "n1", "completed");
     expect(c.apply(open()).outcomes).toMatchObject([{ kind: "rejected", refusal: { code: "illegal_transition" } }]);
   });
 
-  it("one that has had its walltime is completed, not failed", () => {
+  it("completes its allocation at the walltime, without a failure", () => {
     const { c } = running(true);
     expect(moves(c.report(1, "n1", "failed", "walltime_exceeded"))).toEqual(["1: running > completed"]);
   });
@@ -96,7 +96,7 @@ describe("sessions", () => {
     ["12.0", null],
     [".1", null],
     ["x.1", null],
-  ])("%s is read as %j", (text, expected) => {
+  ])("is parsed from %s as %j", (text, expected) => {
     expect(parseSessionId(text)).toEqual(expected);
   });
 });

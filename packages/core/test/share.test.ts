@@ -1,4 +1,5 @@
-// Parts of nodes: who may join whom, what is left, what it is charged, and that a plan cannot overfill a node.
+// Shares of nodes: which allocations may share a node, the rest that stays free, the charge, and that a plan cannot
+// overfill a node.
 
 import { attempt, type Command, duration, roomOf, shareOf } from "@lattice/core";
 import { describe, expect, it } from "vitest";
@@ -55,8 +56,8 @@ function share(c: Cluster, n: number, ...nodes: readonly string[]): string {
   return refusal === null || refusal === undefined ? orders(applied).join(", ") : `${refusal.code}: ${refusal.detail}`;
 }
 
-describe("parts of a node", () => {
-  it("are joined within a tenant until the node is full", () => {
+describe("shares of a node", () => {
+  it("are given to allocations of one tenant until the node is full", () => {
     const c = cluster(small(2), small(1), small(2), small(1, { cpuCores: 7 }));
     expect(share(c, 1, "n1")).toBe("run 1/1 on n1");
     // The tenant holds one node, and may have one.
@@ -72,7 +73,7 @@ describe("parts of a node", () => {
     expect(c.state.freeNodeCount).toBe(1);
   });
 
-  it("are refused to other tenants, to whole nodes, and in vClusters without sharing", () => {
+  it("are refused to other tenants, to whole-node work, and in vClusters without sharing", () => {
     const c = cluster(small(1), small(1, { tenant: "art" }), submit({ tenant: "art", vcluster: "small" }));
     share(c, 1, "n1");
     expect(share(c, 2, "n1")).toBe('node_unavailable: node "n1" is held by 1');
@@ -82,7 +83,7 @@ describe("parts of a node", () => {
     expect(outcome?.kind === "accepted" && outcome.placements?.[0]?.refusal?.code).toBe("node_unavailable");
   });
 
-  it("go one by one, and the last leaves the node free", () => {
+  it("are released one by one, and the last release frees the node", () => {
     const c = cluster(small(1), small(1));
     share(c, 1, "n1");
     share(c, 2, "n1");
@@ -97,7 +98,7 @@ describe("parts of a node", () => {
     expect(c.state.freeNodeCount).toBe(2);
   });
 
-  it("are not stopped for others, since that would not free the node", () => {
+  it("are not preempted, since that would not free the node", () => {
     const c = cluster(small(1), submit({ lifecycle: { preemptionClass: 9, walltime: duration(1000) } }));
     share(c, 1, "n1");
     c.report(1, "n1", "running");
@@ -114,7 +115,7 @@ describe("parts of a node", () => {
   });
 });
 
-it("what is not named goes with what is", () => {
+it("an unspecified amount is in proportion to the specified one", () => {
   expect(shareOf({ cpuCores: 0, memoryBytes: 0, gpuCount: 1 }, capabilities)).toEqual({
     cpuCores: 2,
     memoryBytes: 2 * GB,

@@ -1,4 +1,4 @@
-// Snapshots: what is saved is restored, and what is damaged is refused.
+// Snapshots: a saved state is restored, and a damaged snapshot is refused.
 
 import { beginRestore, createState, SnapshotError, type State, snapshotLines, stateHash } from "@lattice/core";
 import { describe, expect, it } from "vitest";
@@ -18,13 +18,13 @@ const busy = () => {
 };
 
 describe("snapshot", () => {
-  it("restores to the same hash, and an empty state too", () => {
+  it("restores to the same hash, also from an empty state", () => {
     const { state } = busy();
     expect(stateHash(restore(snapshotLines(state, sha256)), sha256)).toBe(stateHash(state, sha256));
     expect(restore(snapshotLines(createState(), sha256)).index).toBe(0);
   });
 
-  it("is of the moment it was taken, however late it is read", () => {
+  it("contains the state at the time it was taken, however late it is read", () => {
     const c = busy();
     const lines = snapshotLines(c.state, sha256);
     const then = stateHash(c.state, sha256);
@@ -33,7 +33,7 @@ describe("snapshot", () => {
     expect([...lines]).toEqual([...lines]);
   });
 
-  it("is not believed when anything is missing, changed or too new", () => {
+  it("is rejected when a part is missing, changed or too new", () => {
     const lines = [...snapshotLines(busy().state, sha256)];
     const damaged: readonly (readonly [RegExp, readonly string[]])[] = [
       [/without a footer/, lines.slice(0, -1)],
@@ -59,7 +59,7 @@ describe("snapshot", () => {
 });
 
 describe("state hash", () => {
-  it("covers every table and counter, and not the way there", () => {
+  it("covers every table and counter, and does not depend on earlier states", () => {
     const [a, b] = [busy(), busy()];
     expect(stateHash(a.state, sha256)).toBe(stateHash(b.state, sha256));
     // Asking in between must not matter.

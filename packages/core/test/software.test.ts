@@ -1,4 +1,4 @@
-// What a submission may say about images, mounts and memory, and what it may not.
+// The images, mounts, variables and data of a submission: accepted and refused values.
 
 import { checkSpec, type Environment, firstOverlap, type Mount, parseUenvs } from "@lattice/core";
 import { describe, expect, it } from "vitest";
@@ -18,7 +18,7 @@ describe("images", () => {
     { uenv: `a/1:v1@sha256:${"a".repeat(64)}`, toolsUenv: "profiling/2024.1" },
     { image: "registry.example.com:5000/hpc/app:1.2" },
     { image: `hpc/app@sha256:${"0".repeat(64)}`, readOnly: true },
-  ])("takes %j", (environment) => expect(faults(environment)).toEqual([]));
+  ])("are accepted: %j", (environment) => expect(faults(environment)).toEqual([]));
 
   it.each<[Partial<Environment>, RegExp]>([
     [{ uenv: "../etc" }, /^environment.uenv: must be name/],
@@ -32,11 +32,11 @@ describe("images", () => {
     [{ image: "--privileged" }, /^environment.image: is not the name/],
     [{ image: "a;rm" }, /^environment.image: is not the name/],
     [{ toolsUenv: "a,b" }, /^environment.tools_uenv: must be name/],
-  ])("refuses %j", (environment, words) => expect(faults(environment)[0]).toMatch(words));
+  ])("are refused: %j", (environment, words) => expect(faults(environment)[0]).toMatch(words));
 });
 
 describe("mounts", () => {
-  it("takes paths, and the protocols of the book", () => {
+  it("accept absolute paths, and the documented protocols", () => {
     const sources = ["/home/ada", "file:///data/x", "nfs://home/{user}", "s3://training-data/imagenet"];
     expect(
       faults(
@@ -55,14 +55,14 @@ describe("mounts", () => {
     ["/", "must not end in / or contain //"],
     ["/dataset", "must lie under one of"],
     ["/data/a,b", "must not contain commas"],
-  ])("refuses the target %j", (target, words) => {
+  ])("are refused with the target %j", (target, words) => {
     const [first] = faults({}, [mount(target)]);
     expect(first).toContain(`data.mounts[0].target: ${words}`);
   });
-  it.each(["relative", "ftp://x/y", "/a/../b", ""])("refuses the source %j", (source) => {
+  it.each(["are refused with the source %j", "ftp://x/y", "/a/../b", ""])("refuses the source %j", (source) => {
     expect(faults({}, [mount("/data/x", source)])[0]).toMatch(/^data.mounts\[0\].source/);
   });
-  it("refuses mounts that overlap, and too many", () => {
+  it("are refused when they overlap or are too many", () => {
     expect(faults({}, [mount("/data/a"), mount("/data/a/b")])).toEqual([
       "data.mounts[1].target: overlaps with that of another mount",
     ]);
@@ -76,12 +76,12 @@ describe("mounts", () => {
   });
 });
 
-it("ten thousand variables are refused with the limit", () => {
+it("an environment of ten thousand variables is refused with the limit", () => {
   const variables = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`V${i}`, "x"]));
   expect(faults({ variables })).toEqual(["environment.variables: must not have more than 1024"]);
 });
 
-it("names are split from mount points", () => {
+it("a list of uenvs is parsed into names and mount points", () => {
   expect(parseUenvs("a/1:v1:/opt/a,b")).toEqual([
     { name: "a/1:v1", mount: "/opt/a" },
     { name: "b", mount: "" },

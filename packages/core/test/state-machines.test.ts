@@ -36,12 +36,12 @@ const sorted = (moves: Readonly<Record<string, readonly string[]>>) =>
   Object.fromEntries(Object.entries(moves).map(([from, targets]) => [from, [...new Set(targets)].sort()]));
 
 describe("state machines", () => {
-  it("are drawn in the docs as they are in the code (UPDATE=1 writes the page)", () => {
+  it("are drawn in the docs as in the code (UPDATE=1 writes the page)", () => {
     if (process.env.UPDATE === "1") writeFileSync(page, stateMachinesPage());
     expect(readFileSync(page, "utf8")).toBe(stateMachinesPage());
   });
 
-  it("of allocations is that of the design", () => {
+  it("for allocations equal the design", () => {
     expect(sorted(allocationMoves)).toEqual(sorted(ALLOCATION));
     for (const from of kinds(ALLOCATION)) {
       for (const to of kinds(ALLOCATION)) {
@@ -50,7 +50,7 @@ describe("state machines", () => {
     }
   });
 
-  it("of nodes is that of the design, and any state goes down", () => {
+  it("for nodes equal the design, and any state may move to down", () => {
     const withDown = Object.fromEntries(Object.entries(NODE).map(([from, targets]) => [from, [...targets, "down"]]));
     expect(sorted(nodeMoves)).toEqual(sorted(withDown));
     for (const from of kinds(NODE)) {

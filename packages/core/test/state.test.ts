@@ -42,18 +42,18 @@ describe("order of allocation ids", () => {
 });
 
 describe("indexes", () => {
-  it("put a requeued allocation back in its place", () => {
+  it("return a requeued allocation to its place in the queue", () => {
     const c = createCluster(register("n1"), ...Array.from({ length: 12 }, () => submit()));
     c.place(2, "n1");
     c.report(2, "n1", "failed", "lost");
     const queue = Array.from(c.state.pending(spec().vcluster), (record) => record.id);
     expect(queue).toEqual(Array.from({ length: 12 }, (_, i) => id(i + 1)));
   });
-  it("walk nodes in order of id whatever the order of joining", () => {
+  it("list nodes in order of id, whatever the order of registration", () => {
     const c = createCluster(register("b"), register("a10"), register("B"), register("a9"));
     expect(Array.from(c.state.nodes(), (node) => node.id)).toEqual(["B", "a10", "a9", "b"]);
   });
-  it("list finished work in the order of becoming free of claims", () => {
+  it("list finished work in the order in which it became free of claims", () => {
     const c = createCluster(register("n1"), submit(), submit());
     c.place(1, "n1");
     c.apply(cancel(1), cancel(2));

@@ -16,8 +16,8 @@ import {
   verdict,
 } from "./support/cluster.ts";
 
-describe("submit", () => {
-  it("numbers allocations from 1 and queues them in order", () => {
+describe("a submission", () => {
+  it("gets the next number from 1, and its place in the queue", () => {
     const c = createCluster();
     const applied = c.apply(submit(), submit());
     expect(applied.outcomes).toEqual([
@@ -28,7 +28,7 @@ describe("submit", () => {
     expect(Array.from(c.state.pending(spec().vcluster), (a) => a.id)).toEqual(["1", "2"]);
   });
 
-  it("makes an unknown tenant only when the configuration allows it", () => {
+  it("creates an unknown tenant only where the configuration allows it", () => {
     const c = createCluster();
     const refused = { ...submit({ tenant: "new" }), createTenant: false } as ReturnType<typeof submit>;
     expect(verdict(c.one(refused))).toBe("unknown_tenant");
@@ -38,21 +38,21 @@ describe("submit", () => {
     expect(made).toMatchObject({ automatic: true, maxPreemptionClass: 10, quota: { maxNodes: null } });
   });
 
-  it("does not make the tenant of a refused submission", () => {
+  it("that is refused does not create its tenant", () => {
     const c = createCluster();
     expect(verdict(c.one(submit({ tenant: "new", nodes: 0 })))).toBe("invalid_argument");
     expect(verdict(c.one(submit({ tenant: "not a name" })))).toBe("invalid_argument");
     expect(Array.from(c.state.tenants())).toEqual([]);
   });
 
-  it("names the vClusters there are", () => {
+  it("for an unknown vCluster is refused with the available names", () => {
     const outcome = createCluster().one(submit({ vcluster: "nowhere" }));
     expect(outcome).toMatchObject({
       refusal: { code: "unknown_vcluster", detail: expect.stringContaining("available: batch") },
     });
   });
 
-  it("keeps a bound vCluster to its tenant, and work below its walltime", () => {
+  it("to a vCluster is limited to its tenant and its walltime", () => {
     const c = createCluster(
       tenant("physics"),
       vcluster("phys", { tenant: spec().tenant, maxWalltime: duration(60_000) }),
@@ -65,7 +65,7 @@ describe("submit", () => {
     expect(verdict(c.one(submit({ vcluster: "phys", lifecycle: { walltime: duration(60_000) } })))).toBe("accepted");
   });
 
-  it("refuses what can never fit the quota, with the figures", () => {
+  it("beyond the quota of its tenant is refused with the figures", () => {
     const c = createCluster(tenant("physics", { maxNodes: 200 }), tenant("idle", { maxConcurrentAllocations: 0 }));
     expect(c.one(submit({ nodes: 210 }))).toEqual({
       kind: "rejected",
@@ -79,7 +79,7 @@ describe("submit", () => {
     expect(verdict(c.one(submit({ tenant: "idle" })))).toBe("quota_exceeded");
   });
 
-  it("keeps to the tenant's highest class", () => {
+  it("beyond the tenant's highest class is refused", () => {
     const c = createCluster(tenant("physics", {}, 4));
     const outcome = c.one(submit());
     expect(outcome).toMatchObject({ refusal: { fields: [{ field: "allocation.lifecycle.preemption_class" }] } });
@@ -134,12 +134,12 @@ describe("checkSpec", () => {
     expect(verdict(outcome)).toBe("invalid_argument");
     expect(c.state.allocationCount).toBe(0);
   });
-  it("finds nothing wrong with good work", () => {
+  it("accepts correct specs", () => {
     expect(checkSpec(spec())).toEqual([]);
     expect(checkSpec(spec({ nodes: [1, 1_000_000], lifecycle: { preemptionClass: 10, maxRequeue: 100 } }))).toEqual([]);
     expect(checkSpec({ ...spec(), task: { kind: "command", words: ["printf", ""] } })).toEqual([]);
   });
-  it("says every fault of a request once, up to a bound", () => {
+  it("lists every fault of a request once, up to a limit", () => {
     const problems = checkSpec({ ...spec({ nodes: [5, 2], lifecycle: { preemptionClass: 99 } }), name: "\0" });
     expect(problems.map((problem) => problem.field)).toEqual([
       "allocation.name",
@@ -150,7 +150,7 @@ describe("checkSpec", () => {
 });
 
 describe("requests with an id", () => {
-  it("answers the same request the same way, and refuses another under its id", () => {
+  it("get the same answer when repeated, and another request under the id is refused", () => {
     const c = createCluster();
     expect(c.one(submit({}, origin("r1")))).toEqual({ kind: "accepted", id: "1" });
     expect(c.one(submit({}, origin("r1")))).toEqual({ kind: "accepted", id: "1", repeated: true });
@@ -160,14 +160,14 @@ describe("requests with an id", () => {
     );
     expect(c.state.allocationCount).toBe(1);
   });
-  it("remembers refusals too", () => {
+  it("get the same refusal when repeated", () => {
     const c = createCluster();
     const first = c.one(submit({ vcluster: "later" }, origin("r1")));
     c.apply(vcluster("later"));
     expect(c.one(submit({ vcluster: "later" }, origin("r1")))).toEqual(first);
     expect(c.state.allocationCount).toBe(0);
   });
-  it("forgets after a day of log time, exactly", () => {
+  it("are forgotten after exactly one day of log time", () => {
     const c = createCluster();
     c.apply(submit({}, origin("r1")));
     c.advance(24 * 3600 * 1000 - 1);
@@ -176,7 +176,7 @@ describe("requests with an id", () => {
     expect(c.one(submit({}, origin("r1")))).toEqual({ kind: "accepted", id: "2" });
     expect(c.state.tables.requests.size).toBe(1);
   });
-  it("refuses an id that is empty or too long", () => {
+  it("are refused with an empty id or one that is too long", () => {
     const c = createCluster();
     expect(verdict(c.one(submit({}, origin(""))))).toBe("invalid_argument");
     expect(verdict(c.one(submit({}, origin("x".repeat(257)))))).toBe("invalid_argument");
@@ -185,14 +185,14 @@ describe("requests with an id", () => {
 });
 
 describe("entries", () => {
-  it("halts on a version that is too new, before changing anything", () => {
+  it("of a version that is too new are refused before any change", () => {
     const state = createState();
     const entry = { ...entryFor(state, 1, [vcluster("a")]), version: 3 };
     expect(() => applyEntry(state, entry)).toThrow(VersionTooNewError);
     expect(() => applyEntry(state, entry)).toThrow(/entry 1 has version 3.*upgrade/);
     expect(state.index).toBe(0);
   });
-  it("takes entries only in order of index and time", () => {
+  it("are applied only in order of index and time", () => {
     const state = createState();
     const entry = entryFor(state, 5, []);
     applyEntry(state, entry);

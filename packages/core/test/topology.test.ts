@@ -1,4 +1,4 @@
-// What a node tells of its inside, and the constraints that look there.
+// The memory and GPU topology that a node registers, and the constraints that use them.
 
 import type { Capabilities, Command, Constraints, GpuTopology } from "@lattice/core";
 import { describeShortfall, hasUnifiedMemory, shortfalls, usableMemory } from "@lattice/core";
@@ -45,6 +45,7 @@ describe("memory", () => {
   it("behind expanders counts only for specs that allow it", () => {
     const offer = { ...plain, cxlMemoryBytes: 2048 };
     expect([usableMemory(offer, false), usableMemory(offer, true)]).toEqual([512, 2560]);
+    expect(usableMemory(plain, true), "a node without expanders").toBe(512);
     expect(lacking({ memoryBytes: 1024 }, offer)).toEqual(["has 512 bytes of memory of 1024"]);
     expect(lacking({ memoryBytes: 1024, allowCxlMemory: true }, offer)).toEqual([]);
   });
@@ -83,7 +84,7 @@ describe("registration", () => {
   const telling = (capabilities: Partial<Capabilities>): Command =>
     register("n1", { capabilities: { ...plain, ...capabilities } });
 
-  it("takes a topology that refers to itself", () => {
+  it("accepts a topology whose links refer to its own GPUs", () => {
     expect(verdict(createCluster().one(telling({ gpuTopology: good, powerWatts: 700, cxlMemoryBytes: 1 })))).toBe(
       "accepted",
     );

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 describe("the protocol between agents and servers", () => {
-  it("is spoken in its newest version and the one before; there is none before the first", () => {
+  it("supports its newest version and the one before, and has no version before the first", () => {
     expect(protocolRange(5)).toEqual({ oldest: 4, newest: 5 });
     expect(protocolRange(1)).toEqual({ oldest: 1, newest: 1 });
     expect(PROTOCOL).toEqual(protocolRange(PROTOCOL.newest));
@@ -20,14 +20,14 @@ describe("the protocol between agents and servers", () => {
     expect(agreeOnProtocol(protocolRange(a), protocolRange(b))).toEqual({ kind: "agreed", version });
   });
 
-  it("names both when there is nothing to agree on", () => {
+  it("is rejected with both versions when they have none in common", () => {
     const apart = { kind: "apart", theirs: "too_old", ranges: "versions 4 and 5 here, versions 2 and 3 there" };
     expect(agreeOnProtocol(protocolRange(5), protocolRange(3))).toEqual(apart);
     expect(agreeOnProtocol(protocolRange(3), protocolRange(5))).toMatchObject({ theirs: "too_new" });
     expect(agreeOnProtocol(protocolRange(1), protocolRange(0))).toMatchObject({ theirs: "too_old" });
   });
 
-  it("is agreed on by both sides alike, and exactly when they are at most one version apart", () => {
+  it("is negotiated with the same result by both sides, exactly when they are at most one version apart", () => {
     const newest = fc.integer({ min: 1, max: 50 });
     fc.assert(
       fc.property(newest, newest, (a, b) => {

@@ -53,7 +53,7 @@ describe("the version of a command", () => {
 });
 
 describe("the version of an entry", () => {
-  it("is the lowest that its commands need", () => {
+  it("is the lowest version that its commands need", () => {
     expect(entryVersion([])).toBe(1);
     expect(entryVersion([vcluster("batch"), submit()])).toBe(1);
     expect(entryVersion([vcluster("batch"), begin, submit()])).toBe(2);
@@ -61,7 +61,7 @@ describe("the version of an entry", () => {
 });
 
 describe("an entry of a newer program", () => {
-  it("is not applied, and the message says what to do", () => {
+  it("is not applied, and the message names the remedy", () => {
     const state = createState();
     const newer = { ...entryFor(state, 1, []), version: NEWEST + 1 };
     const message = new RegExp(`entry 1 has version ${NEWEST + 1}.*upgrade this server`);
@@ -75,13 +75,13 @@ describe("the version of a snapshot", () => {
   const versionOf = (state: State): number =>
     (JSON.parse([...snapshotLines(state, sha256)][0] ?? "") as { snapshot: number }).snapshot;
 
-  it("is that of the previous version while no newer command was applied", () => {
+  it("stays the previous version while no newer command was applied", () => {
     const { state } = createCluster(register("n1"), submit());
     expect(versionOf(state)).toBe(1);
     expect(restored([...snapshotLines(state, sha256)]).version).toBe(1);
   });
 
-  it("stays new once a newer command was applied, so that no older program continues from it", () => {
+  it("stays new after a newer command, so that no older program continues from it", () => {
     const { state } = createCluster();
     const before = stateHash(state, sha256);
     applyEntry(state, entryFor(state, state.at, [begin]));

@@ -1,4 +1,4 @@
-// Which elements of a group wait their turn, as text.
+// The waiting elements of a group as text.
 
 import {
   type ElementRange,
@@ -27,19 +27,19 @@ function textOf(range: ElementRange, waiting: readonly number[], next: number): 
 
 const upTo = (from: number, to: number): readonly number[] => Array.from({ length: to - from + 1 }, (_, n) => from + n);
 
-test("all from some position on", () => {
+test("waiting elements that follow each other are written as one range", () => {
   expect(textOf({ start: 0, end: 9, step: 1 }, upTo(4, 9), 4)).toBe("4-9");
   expect(textOf({ start: 1, end: 9, step: 2 }, [2, 3, 4], 2)).toBe("5-9:2");
   expect(textOf({ start: 0, end: 9, step: 1 }, [9], 9)).toBe("9");
   expect(textOf({ start: 0, end: 9, step: 1 }, [], 10)).toBe("");
 });
 
-test("some of them, after others were cancelled", () => {
+test("waiting elements with cancelled ones in between are written as several ranges", () => {
   expect(textOf({ start: 0, end: 9, step: 1 }, [4, 5, 8, 9], 3)).toBe("4-5,8-9");
   expect(textOf({ start: 10, end: 30, step: 5 }, [1, 3], 1)).toBe("15,25");
 });
 
-test("of a list of runs", () => {
+test("waiting elements of a list are written as the indexes of the list", () => {
   const range = rangeOfRuns([
     { start: 1, end: 1, step: 1 },
     { start: 3, end: 3, step: 1 },
@@ -50,7 +50,7 @@ test("of a list of runs", () => {
   expect(textOf(range, [1, 3, 4, 7], 1)).toBe("3,6-7,20");
 });
 
-test("too many to tell end in dots", () => {
+test("a long list of waiting elements ends in dots", () => {
   const every = Array.from({ length: 5_000 }, (_, n) => 2 * n);
   const text = textOf({ start: 0, end: 9_999, step: 1 }, every, 0);
   expect(text.startsWith("0,2,4,")).toBe(true);

@@ -165,7 +165,7 @@ describe("every plan with all inputs", () => {
     );
   });
 
-  it("has the same decisions at every level of report, and reasons for exactly the rest", () => {
+  it("has the same decisions at every level of report, and reasons for exactly the waiting jobs", () => {
     fc.assert(
       fc.property(richInput, (given) => {
         const [none, brief, full] = (["none", "brief", "full"] as const).map((report) => cycle({ ...given, report }));
@@ -185,7 +185,7 @@ describe("every plan with all inputs", () => {
     );
   });
 
-  it("leaves out of a brief report what an earlier one covers, and decides the same", () => {
+  it("omits from a brief report the parts of an earlier one, and decides the same", () => {
     fc.assert(
       fc.property(richInput, (given) => {
         const first = cycle(given);
@@ -223,7 +223,7 @@ describe("every plan that shares nodes", () => {
     tenant: fc.constantFrom("physics", "biology"),
   });
 
-  it("gives no more of a node than it has, and to one tenant only", () => {
+  it("uses no more of a node than it has, and for one tenant only", () => {
     let shared = 0;
     const some = fc.record({
       base: someInput,

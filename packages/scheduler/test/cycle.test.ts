@@ -1,4 +1,4 @@
-// The cycle as a whole: what the plan carries, where it stops, quotas, and the reasons it gives.
+// The cycle as a whole: the content of the plan, the end of the walk, quotas, and reasons.
 
 import { describe, expect, it } from "vitest";
 import { FULL_MACHINE_QUEUE_LIMIT } from "../src/base/bounds.ts";
@@ -10,8 +10,8 @@ const codes = (given: Parameters<typeof input>[0], id: number): string[] =>
 const text = (given: Parameters<typeof input>[0], id: number): string =>
   (cycle(input(given)).reasons.get(allocationId(id)) ?? []).map((reason) => reason.text).join(" ");
 
-describe("cycle", () => {
-  it("carries basis, attempt and scores in the plan, and reports who starts when", () => {
+describe("a cycle", () => {
+  it("has basis, attempts and scores in its plan, and reports expected starts", () => {
     const given = input({
       nodes: [node("a"), busy("b")],
       releases: [release(60, "b")],
@@ -45,7 +45,7 @@ describe("cycle", () => {
     expect([...result.reasons.keys()]).toEqual(["2"]);
   });
 
-  it("stops looking once nothing is free and the reservations are made", () => {
+  it("stops when no node is free and the reservations are made", () => {
     const pending = Array.from({ length: 1000 }, (_, i) => job(i + 1));
     const result = cycle(input({ nodes: ["a", "b", "c", "d"].map((id) => node(id)), pending }));
     expect(result.placements.map(({ allocation }) => allocation)).toEqual(["1", "2", "3", "4"]);
@@ -55,7 +55,7 @@ describe("cycle", () => {
     expect(result.reasons.has(allocationId(5))).toBe(true);
   });
 
-  it("does not order a long queue when nothing is free, and still has reasons", () => {
+  it("does not order a long queue when no node is free, and still has reasons", () => {
     const pending = Array.from({ length: FULL_MACHINE_QUEUE_LIMIT + 1 }, (_, i) => job(i + 1));
     const given = input({ nodes: [busy("a")], releases: [release(5, "a")], pending });
     const result = cycle(given);
@@ -67,7 +67,7 @@ describe("cycle", () => {
     expect(reasonsFor(given, last).map((reason) => reason.code)).toEqual(["busy"]);
   });
 
-  it("plans a start even when nothing is free, for a queue of usual length", () => {
+  it("plans a start when no node is free, for a queue of usual length", () => {
     const given = input({ nodes: [busy("a")], releases: [release(5, "a")], pending: [job(1)] });
     expect(cycle(given).estimates.get(allocationId(1))).toBe(NOW + 5 * MINUTE);
   });
@@ -82,7 +82,7 @@ describe("quotas", () => {
       placed: ["1"],
       code: "quota_allocations",
     },
-  ])("count what this cycle places: $name", ({ quota, placed, code }) => {
+  ])("count the placements of the same cycle: $name", ({ quota, placed, code }) => {
     const given = {
       isFifo: true,
       nodes: ["a", "b", "c", "d", "e", "f"].map((id) => node(id)),
@@ -109,7 +109,7 @@ describe("quotas", () => {
     expect(codes(given, 2)).toEqual(["sensitive_pool"]);
   });
 
-  it("cut a range, and reserve nothing for an allocation without headroom", () => {
+  it("reduce a range, and leave an allocation without headroom unreserved", () => {
     const given = {
       nodes: ["a", "b", "c", "d"].map((id) => node(id)),
       pending: [job(1, { nodes: 1, max: 4 }), job(2, { nodes: 2 }), job(3, { tenant: "biology", waited: -1 })],
@@ -134,13 +134,13 @@ describe("reasons", () => {
     releases: [release(60, "b")],
   };
 
-  it("say that nothing matches, and why, with counts", () => {
+  it("name the constraints that no node meets, with counts", () => {
     const given = { ...machine, pending: [job(1, { nodes: 2, constraints: { gpuType: "GH200" } })] };
     expect(codes(given, 1)).toEqual(["no_matching_nodes"]);
     expect(text(given, 1)).toMatch(/^Needs 2 nodes; 1 of the 3 there are suit it \(.*drained: 1.*\)\.$/);
   });
 
-  it("name required nodes", () => {
+  it("name the required nodes that are not free", () => {
     const never = { ...machine, pending: [job(1, { constraints: { requiredNodes: nodeIds("c") } })] };
     expect(codes(never, 1)).toEqual(["no_matching_nodes"]);
     const later = { ...machine, pending: [job(1, { constraints: { requiredNodes: nodeIds("b") } })] };
@@ -150,7 +150,7 @@ describe("reasons", () => {
     expect(text(many, 1)).toContain("2 nodes are required by name, but at most 1 asked for");
   });
 
-  it("say busy with the figures", () => {
+  it("name the figures of busy nodes", () => {
     expect(text({ ...machine, pending: [job(1, { nodes: 2 })] }, 1)).toBe(
       "Needs 2 nodes; 2 match, 1 of them free now.",
     );
@@ -162,19 +162,19 @@ describe("reasons", () => {
     expect(text(given, 2)).toBe("Needs 1 node; 1 match and are free, 1 of them reserved for 1 (starts in 1 h).");
   });
 
-  it("name the priority of others where overtaking is not allowed", () => {
+  it("name the priority of other jobs where overtaking is not allowed", () => {
     const given = { ...machine, backfillDepth: 0, isFifo: true, pending: [job(1, { nodes: 2, waited: 1 }), job(2)] };
     expect(codes(given, 2)).toEqual(["priority"]);
   });
 
-  it("give all causes at once", () => {
+  it("list all causes at once", () => {
     const tenants = [tenant("physics", { maxNodes: 1 })];
     const given = { ...machine, tenants, pending: [job(1, { nodes: 2 })] };
     expect(codes(given, 1)).toEqual(["quota_nodes", "busy"]);
     expect(text(given, 1)).toContain("tenant physics uses 0 of at most 1 nodes, this needs 2");
   });
 
-  it("on demand are those of the cycle; none for what would start or is unknown", () => {
+  it("on demand equal those of the cycle, and are empty for a starting or unknown allocation", () => {
     const given = input({ ...machine, pending: [job(1), job(2, { nodes: 2 })] });
     expect(reasonsFor(given, allocationId(2))).toEqual(cycle(given).reasons.get(allocationId(2)));
     expect(reasonsFor(given, allocationId(1))).toEqual([]);

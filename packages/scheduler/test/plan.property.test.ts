@@ -93,7 +93,7 @@ describe("every plan", () => {
     expect(placed).toBeGreaterThan(300);
   });
 
-  it("is the same with what the cycle before has left to reuse", () => {
+  it("is the same with and without the cache of the previous cycle", () => {
     const pair = fc.tuple(someInput, someInput);
     fc.assert(
       fc.property(pair, ([first, second]) => {
@@ -141,7 +141,7 @@ describe("every plan", () => {
     expect(kept).toBeGreaterThan(300);
   });
 
-  it("reserves no later than it would without the ones behind (E3)", () => {
+  it("reserves no later than it would without the jobs behind (E3)", () => {
     let compared = 0;
     fc.assert(
       fc.property(someInput, (given) => {
@@ -165,7 +165,7 @@ describe("every plan", () => {
     expect(compared).toBeGreaterThan(50);
   });
 
-  it("has a reason for everyone who does not start", () => {
+  it("has a reason for every job that does not start", () => {
     fc.assert(
       fc.property(someInput, (input) => {
         const { placements, reasons } = cycle(input);

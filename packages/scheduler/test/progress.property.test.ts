@@ -1,5 +1,5 @@
-// What must hold over time, with cycles at every submission and completion until nothing is left:
-// promises are kept (E3), and everything that can start does (E9).
+// Properties over time, with cycles at every submission and completion until the queue is empty: reserved starts are
+// kept (E3), and every feasible allocation starts (E9).
 
 import { instant, WEIGHT_PROFILES } from "@lattice/core";
 import fc from "fast-check";
@@ -38,8 +38,8 @@ const LIGHT = Object.fromEntries(
 // Many runs: a machine that does much else takes its time.
 vi.setConfig({ testTimeout: 600_000 });
 
-describe("over time", () => {
-  it("an allocation with the first reservation starts no later than promised, early ends or not (E3)", () => {
+describe("a sequence of cycles", () => {
+  it("starts the first reserved allocation no later than reserved, early ends or not (E3)", () => {
     let promises = 0;
     let backfills = 0;
     fc.assert(
@@ -59,7 +59,7 @@ describe("over time", () => {
     expect(backfills).toBeGreaterThan(60);
   });
 
-  it("every carried-over reservation is kept, whatever its position and their number (E3)", () => {
+  it("keeps every carried-over reservation, whatever its position and their number (E3)", () => {
     let promises = 0;
     let backfills = 0;
     fc.assert(
@@ -80,7 +80,7 @@ describe("over time", () => {
     expect(backfills).toBeGreaterThan(60);
   });
 
-  it("a carried-over reservation that cannot start earlier stays on its nodes", () => {
+  it("leaves a carried-over reservation that cannot start earlier on its nodes", () => {
     let stayed = 0;
     fc.assert(
       fc.property(scenario, ({ nodes, jobs, runMilli }) => {
@@ -101,7 +101,7 @@ describe("over time", () => {
     expect(stayed).toBeGreaterThan(100);
   });
 
-  it("everything feasible starts once submissions stop (E9)", () => {
+  it("starts every feasible allocation once submissions stop (E9)", () => {
     let started = 0;
     let cycles = 0;
     fc.assert(

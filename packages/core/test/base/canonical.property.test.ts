@@ -52,7 +52,7 @@ describe("canonical text", () => {
     );
   });
 
-  it.each([1, 2, 23, 24, 25, 26, 100])("of an object with %i keys has them in order of code units", (count) => {
+  it.each([1, 2, 23, 24, 25, 26, 100])("of an object with %i keys lists them in order of code units", (count) => {
     const keys = Array.from({ length: count }, (_, n) => `${(n * 7919) % 1009}k`);
     const object = Object.fromEntries(keys.map((key) => [key, 1]));
     const written = Object.keys(JSON.parse(canonical(object)) as object);
@@ -60,7 +60,7 @@ describe("canonical text", () => {
     expect(written).toEqual([...new Set(keys)].sort(byCodeUnits));
   });
 
-  it.each([63, 64, 65])("of a text of %i characters is what JSON writes", (length) => {
+  it.each([63, 64, 65])("of a string of %i characters equals JSON", (length) => {
     const text = "x".repeat(length);
     expect(canonical(text)).toBe(JSON.stringify(text));
     expect(canonical(`${text}"`)).toBe(JSON.stringify(`${text}"`));

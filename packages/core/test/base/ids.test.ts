@@ -57,7 +57,7 @@ describe("an allocation id", () => {
     expect(elementOf("12345")).toBeNull();
   });
 
-  it("that the counter gives is one that the parser reads, alone and as an element", () => {
+  it("made by the counter is valid, alone and as part of an element's id", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 999_999_999_999_999 }),

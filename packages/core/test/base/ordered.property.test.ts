@@ -39,7 +39,7 @@ describe("an ordered set", () => {
     ["descending", (n: number) => -n],
     ["inside out", (n: number) => (n % 2 === 0 ? n : -n)],
     ["scattered", (n: number) => (n * 7919) % 5003],
-  ])("keeps 5,000 items in order that came %s, and empties item by item", (_name, at) => {
+  ])("sorts 5,000 items that are added %s, and becomes empty item by item", (_name, at) => {
     const set = createOrdered(byNumber);
     const items = Array.from({ length: 5000 }, (_, n) => at(n));
     for (const item of items) set.add(item);
@@ -55,7 +55,7 @@ describe("an ordered set", () => {
     expect([...set]).toEqual([3]);
   });
 
-  it.each([511, 512, 513, 1023, 1024, 1025, 1536])("of %i items takes another one in any place", (count) => {
+  it.each([511, 512, 513, 1023, 1024, 1025, 1536])("of %i items accepts another item at any place", (count) => {
     for (const place of [-1, 1, count - 1, 2 * count + 1]) {
       const set = createOrdered(byNumber);
       for (let n = 0; n < count; n += 1) set.add(2 * n);
@@ -75,7 +75,7 @@ describe("an ordered set", () => {
 });
 
 describe("a lookup of ids", () => {
-  it("returns what is kept of each, in their order", () => {
+  it("returns the known values in the order of the ids", () => {
     const kept = new Map([
       ["a", 1],
       ["b", 2],

@@ -30,7 +30,7 @@ describe("a quoted text in an answer", () => {
 });
 
 describe("an outcome", () => {
-  it("that changed nothing says so", () => {
+  it("of a repeated command is marked as repeated", () => {
     expect(accepted("7")).toEqual({ kind: "accepted", id: "7" });
     expect(unchanged("7")).toEqual({ kind: "accepted", id: "7", repeated: true });
   });

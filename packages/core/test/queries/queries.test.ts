@@ -79,7 +79,7 @@ describe("borrowing", () => {
     );
   });
 
-  it("has as many nodes as are at home, less the reserve and what is lent", () => {
+  it("is limited to the home nodes, less the reserve and the nodes already lent", () => {
     const c = createCluster(lends({ keepNodes: 1 }), home("n1"), home("n2"), home("n3"), register("n4"));
     expect(lendableNodes(c.state, vclusterId("ml"))).toBe(2);
     c.apply(submit({ lifecycle: SHORT }));
@@ -246,7 +246,7 @@ describe("the content of a cluster", () => {
     ["1 nodes have registered with it", register("n1")],
     ["its setting a.b was changed", setConfig("a.b", "1")],
     ['it has the tenant "physics"', tenant("physics")],
-  ])("is what a restore would destroy: %s", (text, command) => {
+  ])("is everything that a restore would destroy: %s", (text, command) => {
     const c = createCluster();
     expect(clusterContent(c.state)).toBeNull();
     c.apply(command);

@@ -15,7 +15,7 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.array(
 );
 
 describe("the log of changes", () => {
-  it("gives a reader every change since it last looked, and nothing older", () => {
+  it("gives a reader every change since its last read, and nothing older", () => {
     fc.assert(
       fc.property(steps, (list) => {
         const log = createChangeLog();
@@ -51,7 +51,7 @@ describe("the log of changes", () => {
     );
   });
 
-  it("tells a reader that is too far behind to start over", () => {
+  it("makes a reader that is too far behind start over", () => {
     const log = createChangeLog();
     for (let n = 0; n < 32_768; n += 1) log.node(nodeId("n1"));
     expect(log.since(0)?.nodes).toHaveLength(32_768);
@@ -63,7 +63,7 @@ describe("the log of changes", () => {
     expect(log.since(looked)).toBeNull();
   });
 
-  it("records a tenant again for a reader that has looked in between", () => {
+  it("records a tenant again for a reader that has read in between", () => {
     const log = createChangeLog();
     log.tenant(tenantId("a"));
     log.tenant(tenantId("a"));
@@ -86,7 +86,7 @@ describe("the log of changes", () => {
 });
 
 describe("the newest allocations", () => {
-  it("come newest first, without what has left, from any place", () => {
+  it("are listed newest first, without removed ones, from any place", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 60 }), fc.array(fc.nat(60)), fc.nat(70), (count, gone, from) => {
         const kept = new Set<string>();
@@ -106,7 +106,7 @@ describe("the newest allocations", () => {
     );
   });
 
-  it("stay right when the list is closed up after many have left", () => {
+  it("stay correct when the list is compacted after many removals", () => {
     const kept = new Set<string>();
     const newest = createNewest<string>(
       (one) => (kept.has(one) ? one : undefined),

@@ -37,33 +37,33 @@ const header = (change: object): readonly string[] =>
   replaced(0, JSON.stringify({ ...(JSON.parse(at(0)) as object), ...change }));
 
 describe("a snapshot", () => {
-  it("gives the state that it was taken from, and its own text again", () => {
+  it("restores the same state, which writes the same text", () => {
     const state = restored(LINES);
     expect([...snapshotLines(state, sha256)]).toEqual(LINES);
     expect(stateHash(state, sha256)).toBe((JSON.parse(at(0)) as { stateHash: string }).stateHash);
   });
 
-  it("restored twice gives two states that do not share changes", () => {
+  it("restored twice gives two states that share no changes", () => {
     const [one, other] = [restored(LINES), restored(LINES)];
     one.counters.nextAllocation += 1;
     expect(other.counters.nextAllocation).toBe(one.counters.nextAllocation - 1);
   });
 
-  it("is not believed without any one of its lines", () => {
+  it("is rejected without any one of its lines", () => {
     for (let n = 0; n <= last; n += 1) {
       const without = LINES.filter((_, i) => i !== n);
       expect(() => restored(without), `line ${n + 1}`).toThrow(SnapshotError);
     }
   });
 
-  it("is not believed with any one of its lines twice", () => {
+  it("is rejected with any one of its lines twice", () => {
     for (let n = 0; n <= last; n += 1) {
       const twice = [...LINES.slice(0, n), at(n), ...LINES.slice(n)];
       expect(() => restored(twice), `line ${n + 1}`).toThrow(SnapshotError);
     }
   });
 
-  it("is not believed when a digit of any record is another", () => {
+  it("is rejected when a digit of any record is changed", () => {
     for (let n = 1; n < last; n += 1) {
       const changed = at(n).replace(/\d(?=[,}])/, (digit) => String((Number(digit) + 1) % 10));
       if (changed === at(n)) continue;
@@ -85,15 +85,15 @@ describe("a snapshot", () => {
     ["with a footer that counts wrong", replaced(last, '{"lines":3}')],
     ["with a line after its footer", [...LINES, at(1)]],
     ["whose lines are reversed", LINES.toReversed()],
-  ])("%s is not believed", (_name, text) => {
+  ])("is rejected when %s", (_name, text) => {
     expect(() => restored(text)).toThrow();
   });
 
-  it("of a newer version names the remedy", () => {
+  it("of a newer version is rejected with the remedy", () => {
     expect(() => restored(header({ snapshot: 2 }))).toThrow("upgrade this server before it can continue");
   });
 
-  it("with allocations out of order is refused by the number of the line", () => {
+  it("with allocations out of order is rejected with the number of the line", () => {
     const places = LINES.flatMap((line, n) => (line.startsWith("allocations ") ? [n] : []));
     const [first = 0, second = 0] = places;
     const moved = LINES.map((line, n) => (n === first ? at(second) : n === second ? at(first) : line));

@@ -1,5 +1,5 @@
-// Tables and their digests: the hash of the state must follow from the records alone, not from the way there, and must
-// cost only what changed.
+// Tables and their digests: the hash of the state depends on the records alone, not on earlier states, and only changed
+// records are hashed again.
 
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -32,7 +32,7 @@ const rebuilt = (table: Table<string, Row>): Table<string, Row> => {
 };
 
 describe("the digest of a table", () => {
-  it("follows from the records, whatever was set, deleted and hashed before", () => {
+  it("depends on the records only, whatever was set, deleted and hashed before", () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 30 }), (changes) => {
         const table = applied(changes);
@@ -60,7 +60,7 @@ describe("the digest of a table", () => {
     expect(new Set(all).size).toBe(all.length);
   });
 
-  it("hashes only what changed since the last one", () => {
+  it("hashes only the records that changed since the last digest", () => {
     let hashed = 0;
     const counting = (text: string): string => {
       hashed += 1;
@@ -78,7 +78,7 @@ describe("the digest of a table", () => {
     expect(hashed).toBe(101);
   });
 
-  it("of records that were hashed in advance is the same, and costs nothing more", () => {
+  it("is the same for records that were hashed in advance, which are not hashed again", () => {
     const table = createTable<string, Row>("t");
     for (let n = 0; n < 10; n += 1) table.set(`k${n}`, { n });
     expect(table.warm(sha256, 4)).toBe(4);
@@ -99,7 +99,7 @@ describe("a table", () => {
     expect([...table.keys()]).toEqual(["a", "c"]);
   });
 
-  it("reports many keys at once where a reader wants that", () => {
+  it("reports many keys at once to a reader that asks for it", () => {
     const lists: (readonly string[])[] = [];
     const table = createTable<string, Row>("t", undefined, (keys) => lists.push(keys));
     table.setAll(["a", "b"], [{ n: 1 }, { n: 2 }]);
@@ -107,7 +107,7 @@ describe("a table", () => {
     expect([table.size, table.get("b"), table.has("z")]).toEqual([2, { n: 2 }, false]);
   });
 
-  it("keeps the place of a record that is replaced", () => {
+  it("keeps the place of a replaced record", () => {
     const table = applied([
       ["set", "a", 1],
       ["set", "b", 1],
@@ -116,7 +116,7 @@ describe("a table", () => {
     expect([...table.values()]).toEqual([{ n: 2 }, { n: 1 }]);
   });
 
-  it("hashes an old record without forgetting the current one", () => {
+  it("hashes an old record without losing the current one", () => {
     const table = createTable<string, Row>("t");
     const old = { n: 1 };
     table.set("a", old);
@@ -130,7 +130,7 @@ describe("a table", () => {
 describe("a sum of hashes", () => {
   const hashes = fc.array(fc.nat(50), { minLength: 1, maxLength: 20 }).map((list) => list.map((n) => sha256(`${n}`)));
 
-  it("does not depend on the order, and a hash that is taken out leaves no trace", () => {
+  it("does not depend on the order, and removing a hash leaves no trace", () => {
     fc.assert(
       fc.property(hashes, fc.nat(), (list, extra) => {
         const [one, other] = [createHashSum(), createHashSum()];
@@ -153,7 +153,7 @@ describe("a sum of hashes", () => {
     expect(sum.text()).toHaveLength(64);
   });
 
-  it("refuses what is no hash of 256 bits", () => {
+  it("refuses values that are no 256-bit hashes", () => {
     expect(() => createHashSum().add("abc")).toThrow("expected a hash of 64 hex digits");
   });
 });

@@ -1,4 +1,4 @@
-// Dependencies, task groups and DAGs, step by step: who is released, skipped or cancelled with which end.
+// Dependencies, task groups and DAGs, step by step: which members each end releases, skips or cancels.
 
 import { describe, expect, it } from "vitest";
 import {
@@ -25,7 +25,7 @@ function run(c: Cluster, n: number | string, node: string, end: "completed" | "f
 }
 
 describe("a chain of dependencies", () => {
-  it("is released one by one on success", () => {
+  it("releases one allocation after another on success", () => {
     const c = createCluster(...nodes);
     c.apply(submit(), submit({ after: ["1:success"] }), submit({ after: ["2:success"] }));
     expect(c.state.blockedCount).toBe(2);
@@ -34,7 +34,7 @@ describe("a chain of dependencies", () => {
     expect(c.state.blockedCount).toBe(0);
   });
 
-  it("is cancelled to its end by a failure, in one entry", () => {
+  it("is cancelled to its end by one failure, in one entry", () => {
     const c = createCluster(...nodes);
     c.apply(
       submit({ lifecycle: { requeuePolicy: "never" } }),
@@ -53,7 +53,7 @@ describe("a chain of dependencies", () => {
     expect(c.state.allocation(id(3))?.phase).toMatchObject({ message: "it depends on 2, which was cancelled" });
   });
 
-  it("is judged at submission where the work has ended before", () => {
+  it("is resolved at submission when its first allocation has already ended", () => {
     const c = createCluster(...nodes);
     c.apply(submit());
     c.apply(cancel(1));
@@ -69,7 +69,7 @@ describe("a chain of dependencies", () => {
 });
 
 describe("a mutex", () => {
-  it("passes to the lowest id with each end, and a held allocation is passed over", () => {
+  it("passes to the lowest id with each end, and skips a held allocation", () => {
     const c = createCluster(...nodes);
     const wants = submit({ after: ["lock:mutex"] });
     c.apply(wants, wants, wants, wants);
@@ -86,7 +86,7 @@ describe("a mutex", () => {
 });
 
 describe("a task group", () => {
-  it("makes elements as others end, and ends with the last of them", () => {
+  it("creates elements as others end, and ends with the last of them", () => {
     const c = createCluster(...nodes);
     expect(lines(c.apply(submitGroup([0, 2], 2)))).toEqual([
       "tenant_changed (first submission)",
@@ -105,7 +105,7 @@ describe("a task group", () => {
     expect(c.state.group(id(1))?.counts).toEqual({ made: 0, completed: 3, failed: 0, cancelled: 0 });
   });
 
-  it("fails when an element fails, after the others have had their turn", () => {
+  it("fails when an element fails, after the other elements have ended", () => {
     const c = createCluster(...nodes);
     c.apply(submitGroup([0, 1], 1, { lifecycle: { requeuePolicy: "never" } }), submit({ after: ["1:failure"] }));
     expect(run(c, "1_0", "n1", "failed")).toEqual([
@@ -139,7 +139,7 @@ describe("a task group", () => {
     ]);
   });
 
-  it("that is held makes no element, and one that is released fills up again", () => {
+  it("with a hold creates no element, and fills up again after its release", () => {
     const c = createCluster(...nodes);
     c.apply({ ...submitGroup([0, 3], 2), hold: true } as ReturnType<typeof submitGroup>);
     expect(c.state.allocationCount).toBe(0);
@@ -179,7 +179,7 @@ describe("a DAG", () => {
     expect(c.state.dag("dag-1" as never)?.ends).toBe("cccc");
   });
 
-  it("skips everything behind a failure that nothing catches", () => {
+  it("skips all members behind a failure that no edge handles", () => {
     const c = createCluster(...nodes);
     c.apply(diamond);
     const told = run(c, 2, "n1", "failed");

@@ -1,4 +1,4 @@
-// The life of an allocation, step by step: what watchers see and what nodes are ordered, from submission to the history.
+// The life of an allocation, step by step: its events and orders, from submission to the history.
 
 import { attempt, type Command, duration } from "@lattice/core";
 import { describe, expect, it } from "vitest";
@@ -27,7 +27,7 @@ const keep = (maxFinished: number): Command => ({
 });
 
 describe("an allocation on two nodes", () => {
-  it("starts with the last node, ends with the last node, and leaves for the history", () => {
+  it("starts with its last node, ends with its last node, and enters the history", () => {
     const c = createCluster(...nodes, keep(0));
     expect(lines(c.apply(submit({ nodes: 2 })))).toEqual([
       "tenant_changed (first submission)",
@@ -50,7 +50,7 @@ describe("an allocation on two nodes", () => {
     expect([c.phase(1), c.state.allocationCount, c.state.freeNodeCount]).toEqual(["absent", 0, 3]);
   });
 
-  it("fails with the first node that fails, and the other one is stopped and confirms", () => {
+  it("fails with the first failing node, and the other node is stopped and confirms", () => {
     const c = createCluster(...nodes, keep(0));
     c.apply(submit({ nodes: 2, lifecycle: { requeuePolicy: "never" } }));
     c.place(1, "n1", "n2");
@@ -74,7 +74,7 @@ describe("an allocation on two nodes", () => {
 });
 
 describe("a node failure", () => {
-  it("requeues the work at once, and the node that remains is cleared before it is used again", () => {
+  it("requeues the work at once, and the remaining node confirms before it is used again", () => {
     const c = createCluster(...nodes);
     c.apply(submit({ nodes: 2 }));
     c.place(1, "n1", "n2");
@@ -114,7 +114,7 @@ describe("a node failure", () => {
 });
 
 describe("a drain", () => {
-  it("lets the work end, then the node is drained, and undrain brings it back", () => {
+  it("lets the work end, then the node is drained, and undrain returns it", () => {
     const c = createCluster(...nodes);
     c.apply(submit(), submit());
     c.place(1, "n1");
@@ -131,7 +131,7 @@ describe("a drain", () => {
     expect(lines(c.place(2, "n1"))).toContain("2: pending > staging");
   });
 
-  it("that is interrupted by silence ends drained when the node is heard", () => {
+  it("that is interrupted by silence ends as drained when the node is heard", () => {
     const c = createCluster(...nodes);
     c.apply(submit());
     c.place(1, "n1");
@@ -143,7 +143,7 @@ describe("a drain", () => {
     ]);
   });
 
-  it("that is urgent suspends work with checkpoints, and it starts elsewhere from its checkpoint", () => {
+  it("with urgency suspends work with checkpoints, which resumes elsewhere from its checkpoint", () => {
     const c = createCluster(...nodes);
     c.apply(submit({ checkpoint: {} }), submit());
     c.place(1, "n1");
@@ -189,7 +189,7 @@ describe("a disabled node", () => {
     expect(lines(c.apply(enable("n1")))).toEqual(["n1: down > drained (drained before it was down)"]);
   });
 
-  it("that falls silent releases what it could not confirm", () => {
+  it("that falls silent releases its unconfirmed claims", () => {
     const c = createCluster(...nodes);
     c.apply(submit());
     c.place(1, "n1");
@@ -200,7 +200,7 @@ describe("a disabled node", () => {
 });
 
 describe("a hold", () => {
-  it("keeps work from starting until it is released, and the plan of before does not know it", () => {
+  it("keeps work from starting until its release, and an older plan is stale", () => {
     const c = createCluster(...nodes);
     c.apply(submit());
     const basis = c.state.index;

@@ -1,4 +1,4 @@
-// Places given up to others that are worth more together.
+// The exchange of one start for several later jobs that are worth more together.
 
 import { describe, expect, it } from "vitest";
 import { EXCHANGE_QUEUE_LIMIT } from "../../src/base/bounds.ts";
@@ -18,7 +18,7 @@ const started = (given: Partial<CycleInput>): string[] =>
   cycle(input({ ...machine, pending: queue, ...given })).placements.map(({ allocation }) => allocation);
 
 describe("an exchange of starts", () => {
-  it("replaces a start by jobs worth more, and reserves for the one that gives way", () => {
+  it("replaces a start by jobs worth more, and the replaced job gets a reservation", () => {
     const { placements, reservations } = cycle(input({ ...machine, pending: queue }));
     expect(placements.map(({ allocation, nodes, backfilled }) => [allocation, nodes.length, backfilled])).toEqual([
       ["1", 1, false],
@@ -27,7 +27,7 @@ describe("an exchange of starts", () => {
     expect(reservations).toMatchObject([{ allocation: "2", startsAt: NOW + 60.5 * MINUTE }]);
   });
 
-  it("happens once: the next cycle keeps the reservation", () => {
+  it("is not repeated: the next cycle keeps the reservation", () => {
     const first = cycle(input({ ...machine, pending: queue }));
     const [, second] = queue;
     if (second === undefined) throw new Error("there are three");
@@ -45,7 +45,7 @@ describe("an exchange of starts", () => {
     expect(cycle(due).placements.map(({ allocation }) => allocation)).toContain("2");
   });
 
-  it("is the reason of the allocation that gave way", () => {
+  it("is the reason shown for the replaced allocation", () => {
     const { record } = recordCycle(input({ ...machine, pending: queue, report: "full" }));
     if (record === null) throw new Error("the queue was ordered");
     const [cause] = explain(record, allocationId(2))?.causes ?? [];

@@ -15,7 +15,7 @@ const pair = [job(1, { minutes: 60 }), job(2, { minutes: 60 })];
 const other = job(3, { minutes: 30 });
 
 describe("the first of identical requests", () => {
-  it("starts where a later one could, which gets its reservation", () => {
+  it("starts in the slot of a later one, which gets its reservation", () => {
     const previous = [promise(1, 50, "a"), promise(2, 55, "b"), promise(3, 111, "a")];
     const given = { nodes: [busy("a"), node("b")], releases: [release(50, "a")], previousReservations: previous };
     expect(told({ ...given, pending: [...pair, other] })).toEqual({ placed: ["1: b"], held: ["2@50: a", "3@60.5: b"] });
@@ -34,13 +34,13 @@ describe("the first of identical requests", () => {
     });
   });
 
-  it("leaves the slot where the later one would start after its reservation", () => {
+  it("does not start where the later one would start after its reservation", () => {
     const previous = [promise(1, 60, "a"), promise(2, 55, "b")];
     const given = { nodes: [busy("a"), node("b")], releases: [release(60, "a")], previousReservations: previous };
     expect(told({ ...given, pending: pair })).toEqual({ placed: ["2: b"], held: ["1@60: a"] });
   });
 
-  it("is passed over when it cannot hand on its reservation; the next one gets the slot", () => {
+  it("is skipped when its reservation does not suit the later one; the next in the queue starts", () => {
     const previous = [promise(1, 56, "c"), promise(4, 50, "a"), promise(2, 55, "b"), promise(3, 111, "a")];
     const three = [job(1, { minutes: 60, waited: 2 }), job(4, { minutes: 60, waited: 1 }), job(2, { minutes: 60 })];
     const given = {
@@ -53,7 +53,7 @@ describe("the first of identical requests", () => {
     expect(held).toContain("2@50: a");
   });
 
-  it("gets a reservation that becomes free, though it had none", () => {
+  it("gets a reservation that becomes free, even if it had none", () => {
     const pending = [job(2, { minutes: 60 }), job(5, { minutes: 60, tenant: "biology" }), job(6, { minutes: 60 })];
     const previousReservations = [promise(5, 60, "a")];
     expect(told({ nodes: [node("a")], backfillDepth: 1, pending, previousReservations })).toEqual({
@@ -110,7 +110,7 @@ describe("interchangeable requests", () => {
     ["topology", constraints({ topology: "tight" }), false],
     ["one fingerprint", constraints({ requireConformance: true }), false],
     ["one memory domain", constraints({ preferSameNuma: true }), false],
-  ])("a difference in %s: %#", (_, wanted, expected) => {
+  ])("are compared by %s: case %#", (_, wanted, expected) => {
     const [a, b] = [toJob(machine, one), toJob(machine, wanted)];
     expect(areInterchangeable(a, b)).toBe(expected);
     expect(areIdentical(a, b)).toBe(

@@ -111,7 +111,7 @@ describe("a start now", () => {
     expect(namesOf(draft, startNow(draft, wants("b"), 1))).toBe("b");
   });
 
-  it("takes as many nodes of a range as power allows, and none where its minimum is too much", () => {
+  it("uses as many nodes of a range as power allows, and none where its minimum exceeds the power", () => {
     const nodes = ["a", "b", "c"].map((id) => node(id, { powerWatts: 100 }));
     const draft = draftOf({ nodes, signals: { power: { limit: 250, used: 0 } } });
     expect(namesOf(draft, startNow(draft, jobFrom(draft, 1, { nodes: 1, max: 3 }), 3))).toBe("a b");

@@ -1,4 +1,4 @@
-// The walk over the queue: who is considered, what waiting for quota blocks, and trials that end at one allocation.
+// The walk over the queue: which jobs are considered, what a wait for quota blocks, and trials that end at one allocation.
 
 import { instant } from "@lattice/core";
 import fc from "fast-check";
@@ -95,7 +95,7 @@ describe("the walk over the queue", () => {
     ]);
   });
 
-  it("considers everyone while nodes are free, and stops at the first that waits at depth 0", () => {
+  it("considers every job while nodes are free, and stops at the first that waits at depth 0", () => {
     const pending = [
       job(1, { nodes: 4, waited: 9 }),
       ...Array.from({ length: 5 }, (_, i) => job(i + 2, { minutes: 600 })),
@@ -127,7 +127,7 @@ describe("a trial that ends at one allocation", () => {
 });
 
 describe("a start", () => {
-  it("of a job with requested walltime never delays the reservations that the queue ahead of it has", () => {
+  it("of a job with requested walltime never delays the reservations ahead of it in the queue", () => {
     let compared = 0;
     fc.assert(
       fc.property(someInput, (some) => {

@@ -69,7 +69,7 @@ describe("a set of bits", () => {
     );
   });
 
-  it("is remembered for a list, and made again for another number of nodes", () => {
+  it("is cached for a list, and built again for another number of nodes", () => {
     const list = [1, 40];
     expect(bitsOf(list, 64)).toBe(bitsOf(list, 64));
     expect(bitsOf(list, 64)).toBe(bitsOf(list, 60));
@@ -91,7 +91,7 @@ describe("a set of bits", () => {
     );
   });
 
-  it("is combined with another like a set", () => {
+  it("is combined with another set like a plain set", () => {
     fc.assert(
       fc.property(someNumbers, someNumbers, (some, others) => {
         const combined = (change: (bits: Uint32Array, with_: Uint32Array) => void): number[] => {
@@ -145,7 +145,7 @@ describe("a range of bits", () => {
     expect(countBetween(full, first, last)).toBe(last - first + 1);
   });
 
-  it.each([1, 2, 3])("is left after %i nodes when the visitor says so", (most) => {
+  it.each([1, 2, 3])("stops after %i nodes when the visitor returns true", (most) => {
     const walked: number[] = [];
     walkBetween(bitsOf([2, 31, 32, 64, 99], SIZE), 0, SIZE - 1, (node) => {
       walked.push(node);

@@ -1,4 +1,4 @@
-// Expected starts for everyone who waits.
+// Expected starts of all waiting allocations.
 
 import { instant } from "@lattice/core";
 import { describe, expect, it } from "vitest";
@@ -24,14 +24,14 @@ const close = (minutes: number | null | undefined, to: number): void => {
 describe("estimates", () => {
   const machine = { nodes: [busy("a"), busy("b")], releases: [release(60, "a", "b")] };
 
-  it("follow the queue, those with a reservation to the millisecond", () => {
+  it("follow the queue, and those with a reservation are exact to the millisecond", () => {
     const pending = [1, 2, 3, 4, 5].map((id) => job(id, { nodes: 2, minutes: 60, waited: 10 - id }));
     const minutes = expected({ ...machine, pending });
     expect(minutes[0]).toBe(60);
     for (const [at, ahead] of [60, 120.5, 181, 241.5, 302].entries()) close(minutes[at], ahead);
   });
 
-  it("stay close at the end of a long queue of short ones", () => {
+  it("stay close at the end of a long queue of short jobs", () => {
     const pending = Array.from({ length: 300 }, (_, i) => job(i + 1, { nodes: 2, minutes: 9.5, waited: 300 - i }));
     const minutes = expected({ ...machine, pending });
     for (const at of [50, 150, 299]) {
@@ -41,7 +41,7 @@ describe("estimates", () => {
     }
   });
 
-  it("let a small one by where there is room beside", () => {
+  it("let a small job overtake where nodes are left over", () => {
     const pending = [
       job(1, { nodes: 2, minutes: 60, waited: 5 }),
       job(2, { nodes: 1, minutes: 600, waited: 4 }),
@@ -61,7 +61,7 @@ describe("estimates", () => {
     close(minutes, 60);
   });
 
-  it("wait for the pool of sensitive work as well as for nodes, whatever vCluster gives it back", () => {
+  it("wait for the pool of sensitive work as well as for nodes, whichever vCluster releases it", () => {
     const returns = [{ endsAt: instant(NOW + 60 * MINUTE), nodes: 2 }];
     const given = {
       ...machine,
@@ -77,7 +77,7 @@ describe("estimates", () => {
     expect(soon).toBeLessThan(10);
   });
 
-  it("leave to a reservation the quota it will use", () => {
+  it("leave to a reservation the quota that it will use", () => {
     const tenants = [tenant("physics", { maxNodes: 2, nodesInUse: 1, running: 1 })];
     const releases = [release(30, "a"), release(30, "b"), { ...release(40, "c"), tenant: tenant("physics").id }];
     const pending = [job(1, { minutes: 100, waited: 2 }), job(2, { nodes: 2, waited: 1 })];
@@ -87,7 +87,7 @@ describe("estimates", () => {
     close(second, 130);
   });
 
-  it("every allocation has one, also beyond the limit of reasons", () => {
+  it("exist for every allocation, also beyond the limit of reasons", () => {
     const pending = Array.from({ length: 10_500 }, (_, i) =>
       job(i + 1, { nodes: 2, minutes: 9.5, waited: 20_000 - i }),
     );
@@ -98,12 +98,12 @@ describe("estimates", () => {
     expect(last / (60 + 10_499 * 10)).toBeLessThan(1.2);
   });
 
-  it("there is none for what can never start", () => {
+  it("do not exist for a job that can never start", () => {
     const pending = [job(1, { nodes: 3, waited: 1 }), job(2)];
     expect(expected({ ...machine, releases: [release(null, "a", "b")], pending })).toEqual([null, null]);
   });
 
-  it("a brief report has those of reservations only; a full one has reasons and scores for all", () => {
+  it("in a brief report cover reservations only, and a full report adds reasons and scores for all", () => {
     const pending = Array.from({ length: 300 }, (_, i) => job(i + 1, { nodes: 2 }));
     const brief = cycle(input({ ...machine, pending }));
     const full = cycle(input({ ...machine, pending, report: "full" }));
@@ -115,7 +115,7 @@ describe("estimates", () => {
 });
 
 describe("slots", () => {
-  it("grow with their distance and cover years", () => {
+  it("become longer with their distance, and cover years", () => {
     const slots = createTimeSlots(NOW);
     expect(slots.at(0)).toBe(NOW);
     expect(slots.at(slots.count - 1) - NOW).toBeGreaterThan(5 * 365 * 24 * 60 * MINUTE);

@@ -1,5 +1,5 @@
-// Explanations and suggestions: the figures of hand-made queues, and over random ones that every suggestion is true
-// and that asking changes nothing.
+// Explanations and suggestions: the figures of hand-made queues; and over random queues, that every suggestion is true
+// and that a query changes nothing.
 
 import { instant } from "@lattice/core";
 import fc from "fast-check";
@@ -31,7 +31,7 @@ const suggestionsFor = (study: CycleRecord, id: string, whole = false): Suggesti
   return [...trials].filter((one) => one !== null);
 };
 
-describe("explain", () => {
+describe("an explanation", () => {
   const machine = [
     node("a1"),
     busy("a2"),
@@ -41,7 +41,7 @@ describe("explain", () => {
   ];
   const releases = [{ ...release(30, "a2", "a3"), tenant: tenant("biology").id }];
 
-  test("counts nodes by constraint, by state, by who has them", () => {
+  test("counts nodes by constraint, by state and by their present work", () => {
     const wants = job(1, { nodes: 2, constraints: { gpuType: "GH200", gpuCount: 4 } });
     const told = explain(studyOf(input({ nodes: machine, pending: [wants], releases })), wants.id);
     expect(told?.nodes).toMatchObject({ total: 5, needed: 2, matching: 1, free: 1, busy: [] });
@@ -53,7 +53,7 @@ describe("explain", () => {
     expect(told?.causes.map(({ code }) => code)).toEqual(["no_matching_nodes"]);
   });
 
-  test("names who is busy until when, and the place in the queue beside those ahead", () => {
+  test("names the work on busy nodes with its end, and the position in the queue with the jobs ahead", () => {
     const ahead = job(1, { nodes: 4, class: 9, minutes: 60 });
     const behind = job(2, { nodes: 3, class: 1, minutes: 60, constraints: { excludedNodes: ["g1" as never] } });
     const told = explain(studyOf(input({ nodes: machine, pending: [behind, ahead], releases })), behind.id);
@@ -63,13 +63,13 @@ describe("explain", () => {
     expect(told?.causes.map(({ code }) => code)).toContain("priority");
   });
 
-  test("one that starts has no causes, one that the cycle does not know no explanation", () => {
+  test("has no causes for a starting allocation, and does not exist for an unknown one", () => {
     const study = studyOf(input({ nodes: machine, pending: [job(1)], releases }));
     expect(explain(study, allocationId(1))).toMatchObject({ startsNow: true, causes: [] });
     expect(explain(study, allocationId(7))).toBeNull();
   });
 
-  test("tells the tenant's limits and share in sentences", () => {
+  test("states the tenant's limits and share in sentences", () => {
     const limited = tenant("physics", { maxNodes: 2, nodesInUse: 2, fairShareMilli: 250, budgetUsedMilli: 900 });
     const wants = job(1);
     const told = explain(studyOf(input({ nodes: machine, pending: [wants], releases, tenants: [limited] })), wants.id);
@@ -81,7 +81,7 @@ describe("explain", () => {
     ]);
   });
 
-  test("an explanation states fair share by recent use, where that is known", () => {
+  test("states fair share by recent use, where that is known", () => {
     const tenants = [tenant("physics", { fairShareMilli: 250, usedShareMilli: 100 })];
     const wants = job(1, { nodes: 9 });
     const told = explain(studyOf(input({ nodes: machine, pending: [wants], releases, tenants })), wants.id);
@@ -90,7 +90,7 @@ describe("explain", () => {
     );
   });
 
-  test("foreign reservations are named by their vCluster", () => {
+  test("names the vCluster of a foreign reservation", () => {
     const foreignReservations = [
       {
         allocation: allocationId(50),
@@ -107,8 +107,8 @@ describe("explain", () => {
   });
 });
 
-describe("sooner", () => {
-  test("fewer nodes, one constraint less, a shorter walltime", () => {
+describe("a suggestion", () => {
+  test("has fewer nodes, one constraint less, or a shorter walltime", () => {
     const machine = [node("a1"), node("a2"), busy("a3"), busy("a4")];
     const releases = [release(60, "a3", "a4")];
     const wide = job(1, { nodes: 4, class: 9, minutes: 30 });
@@ -124,7 +124,7 @@ describe("sooner", () => {
     ]);
   });
 
-  test("another vCluster whose nodes are free", () => {
+  test("names another vCluster whose nodes are free", () => {
     const wants = job(1);
     const study = studyOf(input({ nodes: [busy("a1")], pending: [wants], releases: [release(60, "a1")] }));
     const other = studyOf({
@@ -135,7 +135,7 @@ describe("sooner", () => {
     expect(found).toMatchObject([{ kind: "vcluster", change: { vcluster: "ml" }, startsNow: true }]);
   });
 
-  test("whatever a whole cycle has tried is true, and asking leaves the study as it was", () => {
+  test("that a full cycle has tried is true, and the query leaves the study unchanged", () => {
     fc.assert(
       fc.property(someInput, (given) => {
         const study = studyOf(given);
@@ -167,49 +167,46 @@ describe("sooner", () => {
   test.each([
     { queue: "short", more: 0, plan: 0 },
     { queue: "long", more: 70, plan: 20 },
-  ])(
-    "on a large cluster with a $queue queue every suggestion is one that a full cycle would keep",
-    ({ more, plan }) => {
-      // They can never start: all that they do is to wait.
-      const stuck = Array.from({ length: more }, (_, i) => job(5_000 + i, { nodes: 9_999 }));
-      const away = Array.from({ length: 3_000 }, (_, i) =>
-        node(`zz${String(i).padStart(4, "0")}`, { free: false, usable: false, notFreeBecause: "down" }),
-      );
-      const told = { plan: 0, cycle: 0, reserved: 0 };
-      fc.assert(
-        fc.property(someInput, (some) => {
-          const given = { ...some, nodes: [...some.nodes, ...away], pending: [...some.pending, ...stuck] };
-          const study = studyOf(given);
-          const reserved = new Set<string>(study.result.reservations.map(({ allocation }) => allocation));
-          for (const pending of some.pending) {
-            const { id } = pending;
-            if (study.decision.draft.placed.has(id)) continue;
-            const expected = study.result.estimates.get(id) ?? null;
-            for (const one of suggestions(study, id, { expected, others: [], cycle, canContinue: () => true })) {
-              told[one.tried] += 1;
-              if (reserved.has(id)) told.reserved += 1;
-              if (one.kind !== "nodes" && one.kind !== "walltime") continue;
-              const { nodes, walltime } = one.change;
-              const changed =
-                nodes === undefined
-                  ? { ...pending, walltime: (Number.parseInt(walltime ?? "", 10) * 1000) as never }
-                  : { ...pending, minNodes: Number.parseInt(nodes, 10) };
-              const others = given.pending.map((other) => (other === pending ? changed : other));
-              const whole = cycle({ ...given, pending: others, report: "full" });
-              const isPlaced = whole.placements.some(({ allocation }) => allocation === id);
-              expect(isPlaced ? given.now : whole.estimates.get(id)).toBeLessThanOrEqual(one.startsAt);
-            }
+  ])("on a large cluster with a $queue queue also holds in a full cycle", ({ more, plan }) => {
+    // They can never start: all that they do is to wait.
+    const stuck = Array.from({ length: more }, (_, i) => job(5_000 + i, { nodes: 9_999 }));
+    const away = Array.from({ length: 3_000 }, (_, i) =>
+      node(`zz${String(i).padStart(4, "0")}`, { free: false, usable: false, notFreeBecause: "down" }),
+    );
+    const told = { plan: 0, cycle: 0, reserved: 0 };
+    fc.assert(
+      fc.property(someInput, (some) => {
+        const given = { ...some, nodes: [...some.nodes, ...away], pending: [...some.pending, ...stuck] };
+        const study = studyOf(given);
+        const reserved = new Set<string>(study.result.reservations.map(({ allocation }) => allocation));
+        for (const pending of some.pending) {
+          const { id } = pending;
+          if (study.decision.draft.placed.has(id)) continue;
+          const expected = study.result.estimates.get(id) ?? null;
+          for (const one of suggestions(study, id, { expected, others: [], cycle, canContinue: () => true })) {
+            told[one.tried] += 1;
+            if (reserved.has(id)) told.reserved += 1;
+            if (one.kind !== "nodes" && one.kind !== "walltime") continue;
+            const { nodes, walltime } = one.change;
+            const changed =
+              nodes === undefined
+                ? { ...pending, walltime: (Number.parseInt(walltime ?? "", 10) * 1000) as never }
+                : { ...pending, minNodes: Number.parseInt(nodes, 10) };
+            const others = given.pending.map((other) => (other === pending ? changed : other));
+            const whole = cycle({ ...given, pending: others, report: "full" });
+            const isPlaced = whole.placements.some(({ allocation }) => allocation === id);
+            expect(isPlaced ? given.now : whole.estimates.get(id)).toBeLessThanOrEqual(one.startsAt);
           }
-        }),
-        { numRuns: 100 },
-      );
-      expect(told.plan).toBeGreaterThanOrEqual(plan);
-      expect(told.cycle).toBeGreaterThan(20);
-      expect(told.reserved).toBeGreaterThan(10);
-    },
-  );
+        }
+      }),
+      { numRuns: 100 },
+    );
+    expect(told.plan).toBeGreaterThanOrEqual(plan);
+    expect(told.cycle).toBeGreaterThan(20);
+    expect(told.reserved).toBeGreaterThan(10);
+  });
 
-  test("on a large cluster one change is tried by a cycle even when time is up, and the soonest first", () => {
+  test("on a large cluster is tried by a cycle even when time is up, the soonest first", () => {
     const nodes = Array.from({ length: 4_000 }, (_, i) => node(`n${String(i).padStart(4, "0")}`, { free: i < 1_000 }));
     const busyOnes = nodes.slice(1_000).map(({ id }) => id);
     const given = input({
@@ -228,7 +225,7 @@ describe("sooner", () => {
     expect(asked).toBe(1);
   });
 
-  test("nearly everything that a trial on the plan promises for now, a whole cycle keeps", () => {
+  test("tried on the plan for a start now almost always holds in a full cycle", () => {
     let promised = 0;
     let kept = 0;
     fc.assert(
@@ -250,7 +247,7 @@ describe("sooner", () => {
   });
 });
 
-test("durations are said as people say them", () => {
+test("a duration is written in at most two units", () => {
   expect([0, 45_000, 61_000, 3_600_000, 12_000_000].map(durationText)).toEqual([
     "0 s",
     "45 s",

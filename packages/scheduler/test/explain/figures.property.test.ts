@@ -177,7 +177,7 @@ describe("blockers", () => {
 });
 
 describe("an explanation", () => {
-  it("says what is stopped for an allocation, and how many are ahead", () => {
+  it("names the victims of a preemption, and the number of jobs ahead", () => {
     const pending = [
       job(1, { class: 9, nodes: 1, waited: 5 }),
       job(2, { class: 9, nodes: 1 }),

@@ -77,7 +77,7 @@ describe("a relaxed request", () => {
 });
 
 describe("a variant", () => {
-  it("has fewer nodes up to the same maximum", () => {
+  it("has fewer nodes, up to the same maximum", () => {
     const variant = withNodes(job(1, { nodes: 4, max: 6 }), 2);
     expect(variant).toMatchObject({ kind: "nodes", text: "2 nodes instead of 4", change: { nodes: "2-6" } });
     expect(variant.pending).toMatchObject({ minNodes: 2, maxNodes: 6 });

@@ -1,4 +1,4 @@
-// Which nodes satisfy which constraints, and which required nodes can be had.
+// Which nodes satisfy which constraints, and which required nodes are available.
 
 import { NO_CONSTRAINTS } from "@lattice/core";
 import { describe, expect, it } from "vitest";
@@ -61,7 +61,7 @@ describe("candidates", () => {
     expect(matchFor(machine, { ...NO_CONSTRAINTS, requiredNodes }).required).toEqual(expected);
   });
 
-  it("answers equal constraints once", () => {
+  it("are computed once for equal constraints", () => {
     expect(matchFor(machine, { ...NO_CONSTRAINTS, features: ["ib"] })).toBe(
       matchFor(machine, { ...NO_CONSTRAINTS, features: ["ib"], topology: "tight" }),
     );

@@ -67,7 +67,7 @@ describe("the same request", () => {
     expect(isSameRequest(asking(NO_CONSTRAINTS), asking(off))).toBe(true);
   });
 
-  it("is never one that shares nodes, not even with an equal one", () => {
+  it("is never a request that shares nodes, not even an equal one", () => {
     const sharing: PendingInput = { ...job(1), canShareNode: true };
     expect(isSameRequest(sharing, sharing)).toBe(false);
     expect(isSameRequest(job(1), sharing)).toBe(false);

@@ -1,4 +1,4 @@
-// Which hardware is left to others: kinds in demand come last, borrowed kinds after all others.
+// Which hardware is left to other requests: kinds in demand come last, borrowed kinds after all others.
 
 import type { NodeId, VClusterId } from "@lattice/core";
 import fc from "fast-check";
@@ -28,13 +28,13 @@ describe("demand by kind", () => {
     expect(demandOf({ nodes, pending })).toEqual({ a: 0.5, c: 0.5 + 1.5 });
   });
 
-  it("is nothing with one kind only, and for requests that nothing matches", () => {
+  it("is zero with one kind only, and for requests that no node matches", () => {
     expect(demandOf({ nodes: [node("a")], pending: [job(1, { nodes: 9 })] })).toEqual({ a: 0 });
     const pending = [job(1, { constraints: { gpuType: "H100" } })];
     expect(demandOf({ nodes: [node("a"), gpu("b")], pending })).toEqual({ a: 0, b: 0 });
   });
 
-  it("of a borrowed kind is above any other", () => {
+  it("of a borrowed kind is above that of any other", () => {
     const nodes = [node("a"), gpu("b"), node("z", { lender: "other" as VClusterId })];
     const demand = demandOf({ nodes, pending: [job(1, { nodes: 100, constraints: { gpuCount: 1 } })] });
     expect(demand.z).toBeGreaterThan(demand.b as number);
@@ -89,13 +89,13 @@ describe("a request that any node serves", () => {
     expect(outcomeOf(given).placed).toEqual(["1: b", "2: a"]);
   });
 
-  it("takes GPUs rather than a further group", () => {
+  it("uses GPUs rather than a further group", () => {
     const nodes = [gpu("a", { in: "g1" }), gpu("b", { in: "g1" }), node("c", { in: "g2" }), node("d", { in: "g3" })];
     const given = { nodes, pending: [job(1, { nodes: 2, class: 9 }), wantsGpu] };
     expect(outcomeOf(given).placed).toEqual(["1: a b"]);
   });
 
-  it("takes own nodes before borrowed ones, also where that costs GPUs", () => {
+  it("uses own nodes before borrowed ones, also where that uses GPUs", () => {
     const lender = "other" as VClusterId;
     const nodes = [gpu("b"), node("a", { lender })];
     const pending = [{ ...job(1, { class: 9 }), borrowsFrom: [lender] }, wantsGpu];

@@ -1,4 +1,4 @@
-// Inside a node: which GPUs belong together, which memory is near, and what that is worth.
+// Inside a node: the choice of GPUs by links, of memory domains, and the value of a choice.
 
 import { chooseGpus, colocate, type GpuTopology, type MemoryTopology, NO_CONSTRAINTS } from "@lattice/core";
 import fc from "fast-check";
@@ -43,17 +43,17 @@ describe("GPUs of a node", () => {
     expect(chosen).toEqual({ gpus, worstMBps: worst });
   });
 
-  it("too few free, or none asked for", () => {
+  it("are not chosen when too few are free or none are requested", () => {
     expect(chooseGpus(islands(8, 4), 3, new Set([1, 2]))).toBeNull();
     expect(chooseGpus(islands(8, 4), 0)).toBeNull();
   });
 
-  it("prefers those next to more NICs among equals", () => {
+  it("are preferred next to more NICs among equal sets", () => {
     const topology = islands(8, 4, { 4: "hsn0", 5: "hsn1", 6: "hsn1", 0: "hsn0" });
     expect(chooseGpus(topology, 2)?.gpus).toEqual([4, 5]);
   });
 
-  it("takes slices of a partitioned GPU as small GPUs", () => {
+  it("include the slices of a partitioned GPU as small GPUs", () => {
     const sliced: GpuTopology = {
       gpus: Array.from({ length: 7 }, (_, index) => ({
         index,
@@ -69,7 +69,7 @@ describe("GPUs of a node", () => {
     expect(linkFitness(sliced, 1)).toBe(1);
   });
 
-  it("finds the best worst link there is (against all sets)", () => {
+  it("have the best slowest link of all sets", () => {
     const graph = fc.integer({ min: 2, max: 6 }).chain((count) =>
       fc.record({
         count: fc.constant(count),
@@ -96,7 +96,7 @@ describe("GPUs of a node", () => {
     );
   });
 
-  it("grows sets where there are too many to compare", () => {
+  it("are chosen step by step where there are too many sets to compare", () => {
     expect(chooseGpus(islands(64, 8), 8)).toMatchObject({ worstMBps: NVLINK });
   });
 
@@ -105,7 +105,7 @@ describe("GPUs of a node", () => {
     [islands(8, 4), 1, 1],
     [islands(8, 4), 4, 1],
     [islands(8, 4), 8, PCIE / NVLINK],
-  ])("fitness of links, case %#", (topology, count, expected) => {
+  ])("have the expected fitness of links: case %#", (topology, count, expected) => {
     expect(linkFitness(topology, count)).toBeCloseTo(expected, 12);
   });
 });
@@ -140,7 +140,7 @@ describe("memory of a node", () => {
     ]);
   });
 
-  it("spans domains along links when one is too small, and says when all are", () => {
+  it("spans domains along links when one is too small, and reports when all are", () => {
     expect(colocate(sockets, { cpuCores: 6, gpuCount: 3 }, all)).toEqual([
       { domain: 0, cpus: [0, 1, 2, 3], gpus: [0, 1] },
       { domain: 1, cpus: [4, 5], gpus: [2] },
@@ -148,7 +148,7 @@ describe("memory of a node", () => {
     expect(colocate(sockets, { cpuCores: 9, gpuCount: 0 }, all)).toBeNull();
   });
 
-  it("weighs links against memory by what is asked for most", () => {
+  it("balances links and memory by the larger part of the request", () => {
     const kind = node("n", { cpuCores: 8, gpuCount: 4, gpuTopology: islands(4, 2), memoryTopology: sockets });
     const fitness = (cpuCores: number, gpuCount: number): number =>
       intraNodeFitness(kind, { ...NO_CONSTRAINTS, cpuCores, gpuCount });

@@ -1,4 +1,4 @@
-// What a cycle derives from a request: nodes needed, occupancy, the limit of groups, efficiency, and the merit of kinds.
+// The values that a cycle derives from a request: nodes needed, occupancy, the limit of groups, efficiency, and the merit of kinds.
 
 import { type MemoryTopology, NO_CONSTRAINTS, type VClusterId } from "@lattice/core";
 import { describe, expect, it } from "vitest";

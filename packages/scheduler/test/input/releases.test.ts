@@ -29,7 +29,7 @@ describe("release times", () => {
     expect(releasedBy({ at: [200, 300], count: [2, 5] }, instant)).toBe(expected);
   });
 
-  it("without releases give nothing at any instant", () => {
+  it("without releases are 0 at any instant", () => {
     expect(releasedBy({ at: [], count: [] }, never)).toBe(0);
   });
 

@@ -45,7 +45,7 @@ describe("budgets", () => {
     expect(draft.budgets?.left("power", NOW, at(1))).toBe(1700);
   });
 
-  it("return what a start used when it ends, and nothing of an unbounded one", () => {
+  it("regain the use of a start when it ends, and nothing of an unbounded one", () => {
     const given = { nodes: powered, signals: { power: { limit: 2000, used: 0 } } };
     const draft = draftOf(given);
     draft.budgets?.charge(jobFrom(draft, 1, { minutes: 9.5 }), [0, 1]);
@@ -55,7 +55,7 @@ describe("budgets", () => {
     );
   });
 
-  it("leave to a reservation what it needs, within its interval only", () => {
+  it("reserve the needs of a reservation, within its interval only", () => {
     const draft = draftOf({ nodes: powered, signals: { power: { limit: 2000, used: 0 } } });
     const later = jobFrom(draft, 1, { nodes: 3 });
     draft.budgets?.reserve(later, at(60), at(90));
@@ -79,7 +79,7 @@ describe("budgets", () => {
     ]);
   });
 
-  it("without a limit on a resource have it without bound", () => {
+  it("are unlimited for a resource without a limit", () => {
     const budgets = budgetsOf({ nodes: powered, signals: { power: { limit: 1, used: 0 } } });
     expect(budgets.left("storage", NOW, at(1))).toBe(never);
   });

@@ -1,4 +1,4 @@
-// The hard limits beside the nodes themselves: power, storage bandwidth, span over groups, conformance.
+// The hard limits in addition to the nodes: power, storage bandwidth, span over groups, conformance.
 
 import type { GroupId } from "@lattice/core";
 import { describe, expect, it } from "vitest";
@@ -16,10 +16,10 @@ const told = (given: Partial<CycleInput>): { placed: string[]; held: string[]; c
   };
 };
 
-describe("power", () => {
+describe("the power limit", () => {
   const powered = ["a", "b", "c", "d"].map((id) => node(id, { powerWatts: 500 }));
 
-  it("is never exceeded: a start that does not fit is reserved for later, with its reason", () => {
+  it("is never exceeded, and a start beyond it is reserved for later with its reason", () => {
     const given = {
       nodes: powered,
       pending: [job(1, { nodes: 2, minutes: 9.5, waited: 2 }), job(2, { nodes: 2, waited: 1 })],
@@ -28,7 +28,7 @@ describe("power", () => {
     expect(told(given)).toEqual({ placed: ["1: a b"], held: ["2@10: a b"], codes: ["power"] });
   });
 
-  it("cuts a range", () => {
+  it("reduces a range", () => {
     const given = {
       nodes: powered,
       pending: [job(1, { nodes: 1, max: 4 })],
@@ -37,7 +37,7 @@ describe("power", () => {
     expect(told(given).placed).toEqual(["1: a b c"]);
   });
 
-  it("of a reservation is not used up by backfill", () => {
+  it("is kept for a reservation against backfill", () => {
     const given = {
       nodes: [...powered, busy("e", { powerWatts: 500 }), busy("f", { powerWatts: 500 })],
       releases: [release(60, "e", "f")],
@@ -49,13 +49,13 @@ describe("power", () => {
     expect(held).toEqual(["1@60: a b c e f"]);
   });
 
-  it("of nodes that tell none does not count", () => {
+  it("does not count nodes without a power figure", () => {
     const given = { nodes: [node("a")], pending: [job(1)], signals: { power: { limit: 10, used: 9 } } };
     expect(told(given).placed).toEqual(["1: a"]);
   });
 });
 
-describe("storage bandwidth", () => {
+describe("the limit of storage bandwidth", () => {
   it("is never exceeded, and is released with the jobs that use it", () => {
     const given = {
       nodes: [node("a"), node("b"), busy("c")],
@@ -66,7 +66,7 @@ describe("storage bandwidth", () => {
     expect(told(given)).toEqual({ placed: ["2: a"], held: ["1@60: c"], codes: ["storage"] });
   });
 
-  it("counts requests where it is not measured, and the reason states how much is left", () => {
+  it("counts requests where use is not measured, and its reason states the rest", () => {
     const given = {
       nodes: [node("a"), node("b"), busy("c")],
       releases: [{ ...release(60, "c"), storageMBps: 700 }],
@@ -82,12 +82,12 @@ describe("storage bandwidth", () => {
   });
 });
 
-describe("span", () => {
+describe("a bound on groups", () => {
   const nodes = [...nodesIn("g1", "a1", "a2"), ...nodesIn("g2", "b1", "b2"), ...nodesIn("g3", "c1", "c2")];
   const partly = nodes.map((each) => (each.id.endsWith("2") ? { ...each, free: false, notFreeBecause: "busy" } : each));
   const releases = [release(60, "a2", "b2"), release(30, "c2")];
 
-  it("a tight one waits for as few groups as it would need on an empty machine", () => {
+  it("makes a tight request wait for as few groups as it would need on an empty machine", () => {
     const tight = [job(1, { nodes: 2, constraints: { topology: "tight" } })];
     expect(told({ nodes: partly, releases, pending: tight })).toEqual({
       placed: [],
@@ -97,18 +97,18 @@ describe("span", () => {
     expect(told({ nodes: partly, releases, pending: [job(1, { nodes: 2 })] }).placed).toEqual(["1: a1 b1"]);
   });
 
-  it("a bound on groups holds for a range too", () => {
+  it("applies to a range too", () => {
     const pending = [job(1, { nodes: 1, max: 6, constraints: { maxGroups: 2 } })];
     expect(told({ nodes, pending }).placed).toEqual(["1: a1 a2 b1 b2"]);
   });
 
-  it("says when it can never be met", () => {
+  it("is reported when it can never be met", () => {
     const pending = [job(1, { nodes: 5, constraints: { maxGroups: 2 } })];
     expect(told({ nodes, pending }).codes).toEqual(["no_matching_nodes"]);
   });
 });
 
-describe("conformance", () => {
+describe("a conformance requirement", () => {
   const nodes = [
     node("a", { conformance: "x" }),
     node("b", { conformance: "y" }),
@@ -118,7 +118,7 @@ describe("conformance", () => {
   const releases = [release(60, "d")];
   const wants = (fields: JobFields) => [job(1, { constraints: { requireConformance: true }, ...fields })];
 
-  it("where required, waits for nodes that are alike", () => {
+  it("waits for nodes with equal fingerprints", () => {
     expect(told({ nodes, releases, pending: wants({ nodes: 2 }) })).toEqual({
       placed: [],
       held: ["1@60: b d"],
@@ -128,11 +128,11 @@ describe("conformance", () => {
     expect(told({ nodes, releases, pending: [job(1, { nodes: 2 })] }).placed).toHaveLength(1);
   });
 
-  it("takes the most of a range that are alike", () => {
+  it("is met by the largest part of a range with equal fingerprints", () => {
     expect(told({ nodes, pending: wants({ nodes: 1, max: 3 }) }).placed).toEqual(["1: a"]);
   });
 
-  it("puts drifted and unknown nodes last", () => {
+  it("is not needed to place drifted and unknown nodes last", () => {
     const drifted = ["a", "b", "c", "d", "e"].map((id, i) =>
       node(id, { conformance: ["", "old", "x", "x", "x"][i] ?? "" }),
     );
@@ -141,23 +141,23 @@ describe("conformance", () => {
   });
 });
 
-describe("where groups differ", () => {
+describe("the choice of groups", () => {
   const nodes = [...nodesIn("g9", "a1", "a2"), ...nodesIn("g10", "b1", "b2"), ...nodesIn("g11", "c1", "c2", "c3")];
 
-  it("a congested one is avoided when another serves as well", () => {
+  it("avoids a congested group when another serves as well", () => {
     const congestion = new Map([["g9" as GroupId, 0.8]]);
     expect(told({ nodes, pending: [job(1, { nodes: 2 })], signals: { congestion } }).placed).toEqual(["1: b1 b2"]);
     expect(told({ nodes, pending: [job(1, { nodes: 2 })] }).placed).toEqual(["1: a1 a2"]);
   });
 
-  it("one that uses little of what it gets has no claim to quiet ones", () => {
+  it("does not avoid congestion for an inefficient job", () => {
     const congestion = new Map([["g9" as GroupId, 0.8]]);
     const efficiency = new Map([[allocationId(1), 0.1]]);
     const pending = [job(1, { nodes: 2 })];
     expect(told({ nodes, pending, signals: { congestion, efficiency } }).placed).toEqual(["1: a1 a2"]);
   });
 
-  it("large ones get neighbours by number, not by text", () => {
+  it("orders neighbours by number, not by text", () => {
     expect(told({ nodes, pending: [job(1, { nodes: 4 })] }).placed).toEqual(["1: a1 a2 b1 b2"]);
     const gap = nodes.filter((each) => each.group !== ("g10" as GroupId));
     expect(told({ nodes: [...gap, ...nodesIn("g12", "d1", "d2")], pending: [job(1, { nodes: 4 })] }).placed).toEqual([

@@ -39,7 +39,7 @@ describe("a cell", () => {
     expect(machine.usableCount).toBe(2);
   });
 
-  it("contains every usable node exactly once, with equals only", () => {
+  it("contains every usable node exactly once, with equal nodes only", () => {
     fc.assert(
       fc.property(someNodes, (nodes) => {
         const machine = machineWith(nodes);

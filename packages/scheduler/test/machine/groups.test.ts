@@ -130,7 +130,7 @@ describe("the most nodes within a number of groups", () => {
 });
 
 describe("groups by size", () => {
-  it("come largest first, then by number, without the taken ones", () => {
+  it("are ordered largest first, then by number, without the used ones", () => {
     fc.assert(
       fc.property(someCounts, fc.uniqueArray(fc.nat(5)), (counts, picks) => {
         const taken = Uint8Array.from(counts, (_, group) => Number(picks.includes(group)));

@@ -28,7 +28,7 @@ describe("a machine", () => {
     expect(numbers("y", "", "x")).toEqual([2, 0, 1]);
   });
 
-  it("takes congestion by group, 0 where it is not measured, and none without the signal", () => {
+  it("has the congestion of each group, 0 where it is not measured, and none without the signal", () => {
     const nodes = [node("a", { in: "g1" }), node("b", { in: "g2" })];
     const congestion = new Map([["g2" as GroupId, 0.7]]);
     expect([...(machineOf(input({ nodes, signals: { congestion } })).congestion ?? [])]).toEqual([0, 0.7]);

@@ -42,7 +42,7 @@ function chosen(nodes: readonly NodeInput[], count: number, change: Partial<Node
   return taken.map((at) => machine.nodes[at]?.id).join(" ");
 }
 
-describe("within one group", () => {
+describe("the choice within one group", () => {
   const alike = (ids: string, conformance: string, fields: Partial<NodeInput> = {}): NodeInput[] =>
     ids.split(" ").map((id) => node(id, { conformance, ...fields }));
 
@@ -103,7 +103,7 @@ describe("within one group", () => {
   });
 });
 
-describe("within several groups", () => {
+describe("the choice within several groups", () => {
   // The smaller group has the lower node numbers.
   const nodes = [...nodesIn("g2", "a", "b"), ...nodesIn("g1", "c", "d", "e")];
 
@@ -111,7 +111,7 @@ describe("within several groups", () => {
     expect(chosen(nodes, 4)).toBe("c d e a");
   });
 
-  it("cheaper hardware is taken where it costs no further group", () => {
+  it("cheaper hardware is used where it costs no further group", () => {
     const mixed = [node("a", { in: "g1", gpuCount: 4 }), node("b", { in: "g1" }), node("c", { in: "g2" })];
     const cheap = { tiers: [Int32Array.of(1, 2)] };
     expect(chosen(mixed, 1, cheap)).toBe("b");
@@ -157,13 +157,13 @@ describe("packing", () => {
       placement.nodes.join(" "),
     );
 
-  it("keeps to a limit of groups", () => {
+  it("respects a limit of groups", () => {
     const nodes = [...nodesIn("g1", "a"), ...nodesIn("g2", "b"), ...nodesIn("g3", "c", "d")];
     expect(packed(nodes, { nodes: 2 })).toEqual(["a b"]);
     expect(packed(nodes, { nodes: 2, constraints: { maxGroups: 1 } })).toEqual(["c d"]);
   });
 
-  it("takes the first of equally full groups in natural order, not by node", () => {
+  it("uses the first of equally full groups in natural order, not by node", () => {
     expect(packed([...nodesIn("g10", "a"), ...nodesIn("g9", "b")], {})).toEqual(["b"]);
   });
 });
@@ -180,7 +180,7 @@ describe("a shared node", () => {
       ({ allocation, nodes }) => `${allocation}: ${nodes.join(" ")}`,
     );
 
-  it("that the plan has opened is full when its GPUs are used up", () => {
+  it("opened by the plan is full when its GPUs are used up", () => {
     const nodes = [node("n1", whole), node("n2", whole)];
     expect(placed({ nodes, sharedNodes: [] })).toEqual(["1: n1", "2: n1", "3: n2"]);
   });

@@ -1,4 +1,4 @@
-// Where vClusters that pack put their work: what is nearly full before what is empty.
+// Where vClusters that pack place their work: on nearly full groups and nodes before empty ones.
 
 import type { VClusterId } from "@lattice/core";
 import { describe, expect, it } from "vitest";
@@ -25,12 +25,12 @@ describe("packing", () => {
     { name: "an empty group last", jobs: [{ nodes: 4 }], expected: ["a1 b4 c2 c3"] },
     { name: "the most of a range", jobs: [{ nodes: 1, max: 7 }], expected: ["a1 a2 a3 a4 b4 c2 c3"] },
     { name: "one group for a tight request", jobs: [{ nodes: 2, constraints: tight }], expected: ["c2 c3"] },
-  ])("takes $name", ({ jobs, expected }) => {
+  ])("uses $name", ({ jobs, expected }) => {
     const pending = jobs.map((fields, i) => job(i + 1, { waited: 10 - i, ...fields }));
     expect(placed({ nodes: groups, pending })).toEqual(expected);
   });
 
-  it("takes the hardware with the least to spare, wherever it lies", () => {
+  it("uses the hardware with the least to spare, in any group", () => {
     const nodes = [
       node("a", { in: "g1", gpuCount: 8 }),
       node("b", { in: "g2", gpuCount: 4 }),

@@ -22,7 +22,7 @@ describe("fewest groups", () => {
   });
 });
 
-describe("place", () => {
+describe("a placement", () => {
   const nodes = [
     ...nodesIn("g1", "a1", "a2", "a3", "a4"),
     ...nodesIn("g2", "b1", "b2", "b3"),
@@ -83,7 +83,7 @@ describe("place", () => {
       wanted: exactly(1, { required: numbers("a1", "a2") }),
       expected: null,
     },
-  ])("$name", ({ available, wanted, expected }) => {
+  ])("has the expected nodes: $name", ({ available, wanted, expected }) => {
     expect(named(place(machine, available, wanted))).toBe(expected);
   });
 });
@@ -103,7 +103,7 @@ describe("one conformance value", () => {
     expect(placeOn(values, exactly(2))).toEqual(["b2", "b3"]);
   });
 
-  it("never costs another group", () => {
+  it("never costs a further group", () => {
     const values: Record<string, [string, string]> = {
       ...{ a1: ["g1", "x"], a2: ["g1", "y"], a3: ["g1", "z"] },
       ...{ b1: ["g2", "x"], c1: ["g3", "x"] },
@@ -111,14 +111,14 @@ describe("one conformance value", () => {
     expect(placeOn(values, exactly(3))).toEqual(["a1", "a2", "a3"]);
   });
 
-  it("takes as many alike as it can when not all can be", () => {
+  it("covers as many nodes as possible when not all can be alike", () => {
     const values: Record<string, [string, string]> = {
       ...{ a1: ["g1", "x"], a2: ["g1", "y"], a3: ["g1", "y"], a4: ["g1", ""] },
     };
     expect(placeOn(values, exactly(3))).toEqual(["a1", "a2", "a3"]);
   });
 
-  it("holds for required nodes too", () => {
+  it("applies to required nodes too", () => {
     const values: Record<string, [string, string]> = {
       ...{ a1: ["g1", "x"], a2: ["g1", "x"], a3: ["g1", "y"], a4: ["g1", "y"], a5: ["g1", "x"] },
     };
@@ -126,7 +126,7 @@ describe("one conformance value", () => {
   });
 });
 
-describe("against a brute-force twin", () => {
+describe("a placement compared with all sets of nodes", () => {
   /** The least number of groups over all sets of `count` nodes that contain the required ones. */
   function fewest(groupOf: readonly number[], count: number, required: readonly number[]): number {
     let best = Number.POSITIVE_INFINITY;
@@ -138,7 +138,7 @@ describe("against a brute-force twin", () => {
     return best;
   }
 
-  it("never more groups than necessary, exact count, required nodes in it", () => {
+  it("has no more groups than necessary, the exact count, and the required nodes", () => {
     const layout = fc.array(fc.tuple(fc.integer({ min: 0, max: 3 }), fc.constantFrom("", "x", "y")), {
       minLength: 1,
       maxLength: 8,
@@ -165,7 +165,7 @@ describe("against a brute-force twin", () => {
     expect(placed).toBeGreaterThan(200);
   });
 
-  it("all alike where that is a must: if any value suffices, and in as few groups as that value allows", () => {
+  it("with required conformance exists if any value suffices, in as few groups as that value allows", () => {
     const layout = fc.array(fc.tuple(fc.integer({ min: 0, max: 2 }), fc.constantFrom("", "x", "y")), {
       minLength: 2,
       maxLength: 8,

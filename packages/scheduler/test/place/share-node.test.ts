@@ -21,8 +21,8 @@ const placed = (fields: Parameters<typeof input>[0]): string[] =>
     ({ allocation, nodes, shared }) => `${allocation} on ${nodes.join("+")}${shared === true ? " shared" : ""}`,
   );
 
-describe("sharing nodes", () => {
-  it("an allocation joins the fullest node with capacity before it takes a free one", () => {
+describe("the sharing of nodes", () => {
+  it("puts an allocation on the fullest node with capacity before a free one", () => {
     const nodes = [busy("n1", whole), busy("n2", whole), node("n3", whole)];
     const sharedNodes = [room("n1", 3), room("n2", 1)];
     const releases = [release(30, "n1", "n2")];
@@ -33,7 +33,7 @@ describe("sharing nodes", () => {
     ]);
   });
 
-  it("fills a node that the same plan has opened, and leaves the others whole", () => {
+  it("fills a node that the same plan has opened, and leaves the other nodes whole", () => {
     const nodes = [node("n1", whole), node("n2", whole)];
     const pending = [part(1, 2), part(2, 1), part(3, 1), job(4, { constraints: { gpuCount: 4 } })];
     expect(placed({ nodes, sharedNodes: [], pending })).toEqual([
@@ -44,14 +44,14 @@ describe("sharing nodes", () => {
     ]);
   });
 
-  it("joins where no node is free, within the tenant only", () => {
+  it("uses shared nodes where no node is free, within the tenant only", () => {
     const nodes = [busy("n1", whole)];
     const sharedNodes = [room("n1", 4, "biology")];
     const pending = [part(1, 1), part(2, 1, { tenant: "biology" })];
     expect(placed({ nodes, sharedNodes, releases: [release(30, "n1")], pending })).toEqual(["2 on n1 shared"]);
   });
 
-  it("keeps to the number of running allocations, not to that of nodes", () => {
+  it("counts against the quota of running allocations, not of nodes", () => {
     const nodes = [busy("n1", whole)];
     const some = { nodes, sharedNodes: [room("n1", 4)], releases: [release(30, "n1")], pending: [part(1, 1)] };
     const full = tenant("physics", { nodesInUse: 1, maxNodes: 1 });
@@ -60,7 +60,7 @@ describe("sharing nodes", () => {
     expect(placed({ ...some, tenants: [many] })).toEqual([]);
   });
 
-  it("an allocation leaves a reserved node before the reservation starts", () => {
+  it("lets an allocation use a reserved node until the reservation starts", () => {
     const nodes = [busy("n1", whole)];
     const rooms = [room("n1", 4)];
     const releases = [release(30, "n1")];

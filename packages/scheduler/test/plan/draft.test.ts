@@ -48,7 +48,7 @@ describe("a start", () => {
     expectConsistent(draft);
   });
 
-  it("of an unbounded job occupies its nodes for good", () => {
+  it("of an unbounded job occupies its nodes forever", () => {
     const draft = draftOf({ nodes: [node("a")] });
     commitStart(draft, jobFrom(draft, 1, { minutes: null }), [0]);
     expect(draft.availableFrom[0]).toBe(Number.POSITIVE_INFINITY);
@@ -83,7 +83,7 @@ describe("a start", () => {
     expect(undone).toBeGreaterThan(100);
   });
 
-  it("makes reserved nodes no longer free to count", () => {
+  it("makes reserved nodes no longer count as free", () => {
     const draft = draftOf({ nodes: [node("a"), node("b")] });
     draft.reservedIntervals.add({ startsAt: NOW + 1, endsAt: NOW + 2, nodes: [0] });
     const reservedFree = (): number => {

@@ -1,4 +1,4 @@
-// What every decision to stop others must respect, over random machines full of random work.
+// The rules of every preemption, over random machines full of random work.
 
 import { DEFAULT_MAX_VICTIMS, NEAR_COMPLETION, NEVER_STOPPED_CLASS } from "@lattice/core";
 import fc from "fast-check";
@@ -50,7 +50,7 @@ const without = (input: CycleInput, gone: ReadonlySet<string>): CycleInput => ({
   }),
 });
 
-it("stops lower classes only, few, no more than needed, and never who may not be", () => {
+it("a preemption stops only lower classes, few victims, none without need, and no protected one", () => {
   let decisions = 0;
   let several = 0;
   fc.assert(
@@ -87,7 +87,7 @@ it("stops lower classes only, few, no more than needed, and never who may not be
   expect(several).toBeGreaterThan(10);
 });
 
-it("with the victims gone it starts; with one of them left it does not", () => {
+it("the preemptor starts with all victims stopped, and not with one of them left", () => {
   let checked = 0;
   fc.assert(
     fc.property(scene, (input) => {
@@ -110,7 +110,7 @@ it("with the victims gone it starts; with one of them left it does not", () => {
   expect(checked).toBeGreaterThan(200);
 });
 
-it("is the same whatever the order of the input", () => {
+it("a preemption is the same whatever the order of the input", () => {
   fc.assert(
     fc.property(scene, whole(1, 8), (input, turn) => {
       const rotated = <T>(list: readonly T[]): T[] => [...list.slice(turn), ...list.slice(0, turn)];

@@ -1,4 +1,4 @@
-// Whom a waiting allocation has stopped: one rule at a time.
+// The victims of a preemption: one rule at a time.
 
 import { type Duration, instant } from "@lattice/core";
 import { describe, expect, it } from "vitest";
@@ -11,8 +11,8 @@ const urgent = job(1, { class: 8, nodes: 2, minutes: 60 });
 const stopped = ({ preemptions }: CycleResult): string[] =>
   preemptions.flatMap(({ victims }) => victims.map(({ allocation }) => String(allocation)));
 
-describe("making room", () => {
-  it("stops a lower class, says for whom, why and where, and expects it to start soon", () => {
+describe("a preemption", () => {
+  it("stops a lower class, names preemptor, reason and nodes, and expects the start soon", () => {
     const result = cycle(full(four, [running(11, ["a", "b", "c", "d"])], { pending: [urgent] }));
     expect(result.placements).toEqual([]);
     expect(result.preemptions).toEqual([
@@ -29,8 +29,8 @@ describe("making room", () => {
   it.each([
     ["an equal class", running(11, ["a", "b", "c", "d"], { class: 8 })],
     ["a higher class", running(11, ["a", "b", "c", "d"], { class: 9 })],
-    ["who ends within five minutes", running(11, ["a", "b", "c", "d"], { began: 56, minutes: 60 })],
-  ])("leaves alone %s", (_, victim) => {
+    ["a victim that ends within five minutes", running(11, ["a", "b", "c", "d"], { began: 56, minutes: 60 })],
+  ])("spares %s", (_, victim) => {
     expect(stopped(cycle(full(four, [victim], { pending: [urgent] })))).toEqual([]);
   });
 
@@ -38,28 +38,28 @@ describe("making room", () => {
     { preempted: 4, how: "", given: {}, gone: ["11"] },
     { preempted: 5, how: "", given: {}, gone: [] },
     { preempted: 5, how: " for a sensitive claim", given: { isSensitive: true }, gone: ["11"] },
-  ])("a victim preempted $preempted times before: $gone$how", ({ preempted, given, gone }) => {
+  ])("of a victim preempted $preempted times before$how stops $gone", ({ preempted, given, gone }) => {
     const victim = running(11, ["a", "b", "c", "d"], { preempted });
     expect(stopped(cycle(full(four, [victim], { pending: [urgent], ...given })))).toEqual(gone);
   });
 
-  it("a victim with checkpoints may be preempted any number of times", () => {
+  it("stops a victim with checkpoints any number of times", () => {
     const victim = { ...running(11, ["a", "b", "c", "d"], { preempted: 9 }), checkpoints: true };
     expect(stopped(cycle(full(four, [victim], { pending: [urgent] })))).toEqual(["11"]);
   });
 
-  it("owners get their nodes back, however often the borrower was stopped", () => {
+  it("returns lent nodes to their owner, however often the borrower was preempted", () => {
     const victim = running(11, ["a", "b", "c", "d"], { preempted: 9, borrows: true });
     expect(stopped(cycle(full(four, [victim], { pending: [urgent] })))).toEqual(["11"]);
   });
 
-  it("rather stops one that was stopped less often", () => {
+  it("prefers a victim that was preempted less often", () => {
     const often = running(11, ["a", "b"], { began: 10, preempted: 2 });
     const seldom = running(12, ["c", "d"], { began: 20 });
     expect(stopped(cycle(full(four, [often, seldom], { pending: [urgent] })))).toEqual(["12"]);
   });
 
-  it("is as near to its end as its own vCluster says", () => {
+  it("spares a victim near its end, by the time that the victim's vCluster sets", () => {
     const ending = running(11, ["a", "b", "c", "d"], { began: 56, minutes: 60 });
     const late = running(11, ["a", "b", "c", "d"], { began: 30, minutes: 60 });
     const told = (victim: VictimInput, minutes: number): string[] => {
@@ -70,7 +70,7 @@ describe("making room", () => {
     expect([told(late, 29), told(late, 30)]).toEqual([["11"], []]);
   });
 
-  it("stops no more for one than its vCluster says, and no more than are needed", () => {
+  it("stops no more victims than the vCluster allows, and no more than needed", () => {
     const names = ["a", "b", "c", "d", "e", "f"];
     const small = names.map((name, i) => running(11 + i, [name]));
     const given = full(nodesIn("g0", ...names), small, { pending: [job(1, { class: 8, nodes: 5, minutes: 60 })] });
@@ -88,7 +88,7 @@ describe("making room", () => {
     expect(stopped(cycle({ ...given, signals: { checkpointMinutes } }))).toEqual(["11"]);
   });
 
-  it("does nothing where it could start, or would start as soon by itself", () => {
+  it("does not happen where the job could start, or would start as soon without it", () => {
     const half = [running(11, ["a", "b"])];
     expect(cycle(full(four, half, { pending: [urgent] })).placements).toHaveLength(1);
     const ending = [running(11, ["a", "b", "c", "d"]), running(12, ["a"])];
@@ -103,7 +103,7 @@ describe("making room", () => {
     expect(stopped(cycle(full(four, victims, { pending: [job(1, { class: 8, nodes: 5 })] })))).toEqual([]);
   });
 
-  it("takes the lowest class, then the cheapest, then the larger", () => {
+  it("prefers the lowest class, then the lowest cost, then the larger victim", () => {
     const one = job(1, { class: 8 });
     const classes = [
       running(11, ["a"], { class: 3 }),
@@ -121,7 +121,7 @@ describe("making room", () => {
     expect(stopped(cycle(full(four.slice(0, 2), lost, { pending: [one] })))).toEqual(["12"]);
   });
 
-  it("prefers one large to several small, and never takes more than three", () => {
+  it("prefers one large victim to several small, and stops at most three", () => {
     const small = [running(11, ["a"]), running(12, ["b"]), running(13, ["c", "d"], { began: 60 })];
     expect(stopped(cycle(full(four, small, { pending: [urgent] })))).toEqual(["13"]);
     const each = ["a", "b", "c", "d"].map((name, i) => running(11 + i, [name]));
@@ -129,14 +129,14 @@ describe("making room", () => {
     expect(stopped(cycle(full(four, each, { pending: [job(1, { class: 8, nodes: 3 })] })))).toHaveLength(3);
   });
 
-  it("uses what is free and stops only for the rest", () => {
+  it("uses free nodes and stops victims only for the rest", () => {
     const victims = [running(11, ["a"]), running(12, ["b"]), running(13, ["c"])];
     const result = cycle(full(four, victims, { pending: [urgent] }));
     expect(stopped(result)).toHaveLength(1);
     expect(result.preemptions[0]?.nodes).toContain("d");
   });
 
-  it("frees what the request can use: hardware, names and groups", () => {
+  it("frees nodes that the request can use: by hardware, name and group", () => {
     const gpus = [node("a"), node("b", { gpuCount: 4, gpuType: "GH200" })];
     const both = [running(11, ["a"]), running(12, ["b"], { class: 3 })];
     const gpu = job(1, { class: 8, constraints: { gpuCount: 4 } });
@@ -151,13 +151,13 @@ describe("making room", () => {
     expect(result.preemptions[0]?.nodes).toEqual(nodeIds("c", "d"));
   });
 
-  it("does not stop days of work for a minute of one class more", () => {
+  it("does not stop days of work for a minute of a slightly higher class", () => {
     const old = [running(11, ["a", "b", "c", "d"], { class: 4, began: 6000, minutes: 20_000 })];
     expect(stopped(cycle(full(four, old, { pending: [job(1, { class: 5, minutes: 1 })] })))).toEqual([]);
     expect(stopped(cycle(full(four, old, { pending: [job(1, { class: 10, minutes: 60 })] })))).toEqual(["11"]);
   });
 
-  it("burst use goes before other use of its class", () => {
+  it("stops burst use before other use of its class", () => {
     const victims = [running(11, ["a"], { tenant: "biology" }), running(12, ["b"], { tenant: "physics", began: 50 })];
     const tenants = [
       tenant("physics", { nodesInUse: 1, fairShareMilli: 100, burstAllowanceMilli: 5000 }),
@@ -167,7 +167,7 @@ describe("making room", () => {
     expect(stopped(cycle(full(four.slice(0, 2), victims, { pending: [one], tenants })))).toEqual(["12"]);
   });
 
-  it("a reservation of a lower class gives way, one of an equal class does not", () => {
+  it("displaces a reservation of a lower class, and none of an equal class", () => {
     const hour = (of: number) => job(2, { class: of, nodes: 4, minutes: 600, waited: 6000 });
     const victims = [running(11, ["a", "b", "c", "d"], { minutes: 70 })];
     const long = job(1, { class: 8, nodes: 4, minutes: 6000 });
@@ -175,14 +175,14 @@ describe("making room", () => {
     expect(stopped(cycle(full(four, victims, { pending: [long, hour(8)] }))).length).toBeLessThanOrEqual(1);
   });
 
-  it("two that wait share no victim and no node", () => {
+  it("shares no victim and no node with another one", () => {
     const victims = [running(11, ["a", "b"]), running(12, ["c", "d"])];
     const result = cycle(full(four, victims, { pending: [urgent, { ...urgent, id: allocationId(2) }] }));
     expect(stopped(result).sort()).toEqual(["11", "12"]);
     expect(new Set(result.preemptions.flatMap(({ nodes }) => nodes)).size).toBe(4);
   });
 
-  it("names the reason: the owner's own nodes, and sensitive claims of whatever class", () => {
+  it("has its reason: the owner's own nodes, or a sensitive claim of any class", () => {
     const reasons = (result: CycleResult) =>
       result.preemptions.flatMap(({ victims }) => victims.map(({ reason }) => reason));
     const lent = [running(11, ["a", "b", "c", "d"], { borrows: true })];

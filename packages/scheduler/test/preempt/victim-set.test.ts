@@ -77,13 +77,13 @@ describe("victims", () => {
     expect(idsOf(findVictims({ gains, missing, most, fits }))).toBe(expected);
   });
 
-  it("are as many as allowed where fewer do not fit by topology, then without the unneeded", () => {
+  it("are as many as allowed where fewer do not fit by topology, without the unneeded ones", () => {
     const gains = [gain(1, 2, 1), gain(2, 2, 1), gain(3, 2, 1)];
     const fits = (set: readonly VictimGain[]): boolean => idsOf(set)?.includes("3") === true && set.length >= 2;
     expect(idsOf(findVictims({ gains, missing: 2, most: 3, fits }))).toBe("1 3");
   });
 
-  it("are never a set that was tried before or frees too few nodes", () => {
+  it("are never a set that was already tried or frees too few nodes", () => {
     const gains = [gain(1, 1, 1), gain(2, 2, 1), gain(3, 3, 1)];
     const tried: string[] = [];
     const fits = (set: readonly VictimGain[]): boolean => {

@@ -77,7 +77,7 @@ describe("a queue", () => {
     );
   });
 
-  it("knows the smallest and the shortest of the skipped jobs", () => {
+  it("reports the smallest and the shortest of the skipped jobs", () => {
     const pending = [job(1, { nodes: 3, minutes: 60 }), job(2, { nodes: 2, minutes: 90 }), job(3, { minutes: 5 })];
     const queue = queueOf(input({ nodes: [node("a")], pending }));
     const nothing = { nodesNeeded: Number.POSITIVE_INFINITY, occupancy: Number.POSITIVE_INFINITY };
@@ -88,7 +88,7 @@ describe("a queue", () => {
     expect(queue.skipped).toEqual(nothing);
   });
 
-  it("knows the job drawn last, and compares jobs by their index in the input", () => {
+  it("reports the job drawn last, and compares jobs by their index in the input", () => {
     const pending = [job(1, { class: 1 }), job(2, { class: 9 })];
     const queue = queueOf(input({ nodes: [node("a")], pending }));
     expect(queue.lastDrawn).toBe(-1);
@@ -100,7 +100,7 @@ describe("a queue", () => {
     expect(queue.scoreLead(0, 1)).toBe(-120);
   });
 
-  it("in submission order gives no job a lead", () => {
+  it("in submission order ignores leads", () => {
     const pending = [job(1, { class: 1, waited: 5 }), job(2, { class: 9 })];
     const queue = queueOf(input({ isFifo: true, nodes: [node("a")], pending }));
     expect(queue.scoreLead(1, 0)).toBe(0);

@@ -162,7 +162,7 @@ describe("a reservation of the previous cycle", () => {
     expect(reservations[0]).toBe(previous);
   });
 
-  it("of an unknown owner is forgotten", () => {
+  it("with an unknown owner is dropped", () => {
     expect(carry({ ...half, pending: [job(2)], previousReservations: [promise(1, 60, "c")] })).toEqual({
       kept: [],
       displaced: [],
@@ -187,13 +187,13 @@ describe("several reservations of the previous cycle", () => {
     });
   });
 
-  it("that overlap on a node are kept for the first only", () => {
+  it("with a common node are kept for the first only", () => {
     const previousReservations = [promise(1, 30, "a"), promise(2, 40, "a"), promise(3, 40.5, "a")];
     const { kept } = carry({ nodes, releases, pending, previousReservations, backfillDepth: 9 });
     expect(kept).toEqual(["1@30: a", "3@40.5: a"]);
   });
 
-  it("have a limit, whatever the depth", () => {
+  it("are limited in number, whatever the depth", () => {
     expect(reservationDepth(input({ backfillDepth: 7 }))).toBe(7);
     expect(reservationDepth(input({ backfillDepth: 1e6 }))).toBe(RESERVATION_LIMIT);
   });
@@ -230,19 +230,19 @@ describe("a challenger", () => {
     expect(outcome({ nodes: 2, waited: 600, class: 6 }, 0)).toBe(false);
   });
 
-  it("that has a reservation itself displaces nothing", () => {
+  it("with its own reservation displaces no other", () => {
     const pending = [owner, job(2, { nodes: 1, waited: 600, class: 9 })];
     const previousReservations = [promise(1, 60, "c", "d"), promise(2, 60, "a")];
     expect(carry({ ...half, pending, previousReservations, backfillDepth: 2 }).kept).toHaveLength(2);
   });
 
-  it("in submission order displaces nothing by its score", () => {
+  it("in submission order displaces no reservation by its score", () => {
     expect(outcome({ nodes: 2, waited: 600 }, 60, { isFifo: true })).toBe(true);
   });
 });
 
 describe("reservations of other vClusters", () => {
-  it("that have ended are ignored", () => {
+  it("are ignored after their end", () => {
     const draft = draftOf(half);
     const ended = { startsAt: instant(NOW - 9), endsAt: instant(NOW), nodes: nodeIds("a") };
     addForeignReservations(draft, input({ foreignReservations: [ended] }));
@@ -253,7 +253,7 @@ describe("reservations of other vClusters", () => {
     expect(draft.hasForeignReservations).toBe(true);
   });
 
-  it("are the same with and without what an earlier cycle has left", () => {
+  it("are the same with and without the cache of an earlier cycle", () => {
     const cache = createCycleCache();
     const foreignReservations = [{ startsAt: NOW, endsAt: instant(NOW + 30 * MINUTE), nodes: nodeIds("b", "a") }];
     const given = input({ ...half, pending: [job(1, { nodes: 2 })], foreignReservations });

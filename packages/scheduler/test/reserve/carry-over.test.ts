@@ -32,7 +32,7 @@ const half = {
 };
 
 describe("reservations of the previous cycle", () => {
-  it("keep their nodes although others would be as good", () => {
+  it("keep their nodes even when other nodes are as good", () => {
     const pending = [job(1, { nodes: 3 })];
     expect(outcomeOf({ ...half, pending }).held).toEqual(["1@60: a c d"]);
     expect(outcomeOf({ ...half, pending, previousReservations: [promise(1, 60, "b", "c", "d")] }).held).toEqual([
@@ -104,13 +104,13 @@ describe("reservations of the previous cycle", () => {
 });
 
 describe("reservations of other vClusters", () => {
-  it("block long work, and let short work pass", () => {
+  it("block long work, and let short work start", () => {
     const pending = [job(1, { minutes: 20 }), job(2, { minutes: 600 })];
     const given = { nodes: [node("a"), node("b")], pending, foreignReservations: [foreign(30, 90, "a", "b")] };
     expect(outcomeOf(given)).toEqual({ placed: ["1: a"], held: ["2@90: a"] });
   });
 
-  it("without an end block it for good", () => {
+  it("without an end block long work forever", () => {
     const given = {
       nodes: [node("a")],
       pending: [job(1, { minutes: 60 })],

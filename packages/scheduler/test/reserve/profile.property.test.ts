@@ -219,7 +219,7 @@ describe("a sweep over releases", () => {
     expect(sweep(given, fields)).toEqual(expected);
   });
 
-  it("ends when the callback says so", () => {
+  it("ends when the callback returns true", () => {
     expect(sweep(three, {}, 1)).toEqual(["10: 2"]);
   });
 });

@@ -66,7 +66,7 @@ describe("spare nodes", () => {
     ]);
   });
 
-  it("say nothing about other vClusters' reservations, which end at instants of their own", () => {
+  it("exclude other vClusters' reservations, which end at instants of their own", () => {
     const foreignReservations = [{ startsAt: NOW, endsAt: instant(at(30)), nodes: nodeIds("a") }];
     const machine = { nodes: [node("a"), busy("b")], releases: [release(60, "b")], pending: [job(1, { minutes: 60 })] };
     const previousReservations = [promise(1, 60, "b")];

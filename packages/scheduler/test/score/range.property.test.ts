@@ -70,7 +70,7 @@ describe("a factor", () => {
     fc.assert(fc.property(values, within), { numRuns: 300 });
   });
 
-  it("wait time is never negative, and 0 for a submission in the future", () => {
+  it("of wait time is never negative, and 0 for a submission in the future", () => {
     expect(waitTime(-5_000 as Duration)).toBe(0);
   });
 });
@@ -111,7 +111,7 @@ describe("the groups that a job needs", () => {
     expect(needed(count)).toEqual({ groupsNeeded: expected, groupsAvailable: 2, inside: 1 });
   });
 
-  it("and the fitness inside are nothing where no node matches", () => {
+  it("are 0 where no node matches, and so is the fitness inside", () => {
     const machine = machineOf(input({ nodes }));
     const impossible = toJob(machine, job(1, { constraints: { gpuCount: 1 } }));
     expect(createGroupNeeds(machine).of(impossible)).toEqual({ groupsNeeded: 0, groupsAvailable: 0, inside: 0 });
@@ -144,7 +144,7 @@ describe("the score", () => {
     nodesInUse: fc.nat(9),
   });
 
-  it("of the fast scorer is the sum of the terms, for every profile, signal and soft quota", () => {
+  it("by the fast scorer equals the sum of the terms, for every profile, signal and soft quota", () => {
     fc.assert(
       fc.property(
         someInput,

@@ -87,7 +87,7 @@ describe("factors", () => {
     expect(backlog({ queued, running })).toBe(expected);
   });
 
-  it("the backlog counts nodes times time, running work by what is left", () => {
+  it("the backlog counts nodes times time, and of running work the remaining time", () => {
     const given = input({ pending: [job(1, { nodes: 3, minutes: 20 })], releases: [release(10.5, "a", "b")] });
     expect(backlogOf(given)).toEqual({ queued: 60 * MINUTE, running: 20 * MINUTE });
   });
@@ -131,7 +131,7 @@ describe("factors", () => {
     expect(softQuota(given)).toBeCloseTo(expected, 12);
   });
 
-  it("waiting longer never scores less, and shares stay within 0 and 1", () => {
+  it("a longer wait never scores less, and shares stay within 0 and 1", () => {
     const whole = fc.integer({ min: 0, max: 10_000 });
     fc.assert(
       fc.property(whole, whole, whole, (a, b, c) => {
@@ -146,7 +146,7 @@ describe("factors", () => {
   });
 });
 
-describe("score", () => {
+describe("the score", () => {
   const scored = (given: CycleInput, pending: PendingInput) => {
     const machine = machineOf(given);
     return { basis: scoreBasis(given, machine), job: toJob(machine, pending, given.signals) };
@@ -163,12 +163,12 @@ describe("score", () => {
     expect(placedScores(basis, waited, [0])).toEqual({ ...terms, ...none, conformance: 100, total: 759 });
   });
 
-  it("leaves fair share out for a tenant it knows nothing of", () => {
+  it("omits fair share for an unknown tenant", () => {
     const { basis, job: unknown } = scored(input({ nodes: [node("n1")], tenants: [] }), job(1));
     expect(scores(basis, unknown).fair_share).toBe(0);
   });
 
-  it("uses every signal there is", () => {
+  it("uses every available signal", () => {
     const given = input({
       weights: WEIGHT_PROFILES.ml_training,
       nodes: ["a", "b", "c", "d"].map((id, i) => node(id, { in: `g${i}`, conformance: i < 3 ? "x" : "y" })),
@@ -226,7 +226,7 @@ describe("score", () => {
     expect(f8(took({ gpus: 8 }), { checkpointMinutes: new Map([[allocationId(1), 3]]) })).toBe(250);
   });
 
-  it("loses what soft quotas take, to the thousandth", () => {
+  it("falls by the soft quota penalty, to the thousandth", () => {
     const tenants = [tenant("physics", { budgetUsedMilli: 900 }), tenant("biology", { budgetUsedMilli: 1200 })];
     const given = input({ nodes: [node("n1")], tenants });
     const { basis, job: mine } = scored(given, job(1));

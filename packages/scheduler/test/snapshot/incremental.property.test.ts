@@ -1,5 +1,5 @@
-// What is updated from cycle to cycle changes nothing: at every moment of a random history a snapshot that was
-// brought up to date equals one built from scratch, and its cycle decides the same.
+// Incremental updates change no result: at every step of a random history an updated snapshot equals one built from
+// scratch, and its cycle decides the same.
 
 import { instant, type NodeId } from "@lattice/core";
 import * as fc from "fast-check";
@@ -11,7 +11,7 @@ import { createHistory, someStep, VCLUSTER } from "./history.ts";
 const byAllocation = (input: CycleInput) =>
   [...input.releases].sort((a, b) => (a.allocation + a.nodes[0] < b.allocation + b.nodes[0] ? -1 : 1));
 
-it("decides the same with what the cycle before has left", () => {
+it("an updated snapshot and cache give the same decisions as new ones", () => {
   let placed = 0;
   let reserved = 0;
   fc.assert(

@@ -1,5 +1,5 @@
-// Borrowing as the cycle sees it: which nodes others lend, who may use them, and that they are
-// the last choice. The cluster is a real state, so that what is planned is also what `apply` takes.
+// Borrowing in the cycle: which nodes are lent, which jobs may use them, and that they are the last choice. The cluster
+// is a real state, so that `apply` accepts what is planned.
 
 import {
   applyEntry,
@@ -120,15 +120,15 @@ function run(state: State, vc: string): string[] {
   return placements.map(({ nodes }) => nodes.join(" "));
 }
 
-describe("borrowing", () => {
-  it("takes own and common nodes first, and others' last", () => {
+describe("a borrower", () => {
+  it("uses own and common nodes first, and borrowed nodes last", () => {
     const state = scene();
     commit(state, submit("guest", 2, 3), submit("guest", 2, 3));
     expect(run(state, "guest")).toEqual(["z1 z2", "a1 a2"]);
     expect(state.allocation("2" as never)?.scores.borrowed).toBeLessThan(0);
   });
 
-  it("never takes nodes that the owner retains, or more than it lends", () => {
+  it("never uses nodes that the owner retains, or more than it lends", () => {
     const state = scene();
     commit(state, submit("guest", 5, 3));
     expect(run(state, "guest")).toEqual([]);
@@ -148,13 +148,13 @@ describe("borrowing", () => {
     expect(run(state, "guest")).toEqual([]);
   });
 
-  it("waits while the owner itself has work waiting", () => {
+  it("waits while the owner has work waiting", () => {
     const state = scene(DEFAULT_LENDING);
     commit(state, submit("owner", 9, 5), submit("guest", 4, 3));
     expect(run(state, "guest")).toEqual([]);
   });
 
-  it("borrowed nodes return to the owner, which starts there", () => {
+  it("returns nodes to the owner, which starts there", () => {
     const state = scene(DEFAULT_LENDING);
     commit(state, submit("guest", 5, 3), submit("owner", 3, 5));
     commit(state, { kind: "allocation.cancel", origin, id: "2" as never, reason: "" });

@@ -114,7 +114,7 @@ describe("running work", () => {
     ]);
   });
 
-  it("has started when its nodes say so, and is lost for good where it is never requeued", () => {
+  it("has started when its nodes report so, and is lost for good where it is never requeued", () => {
     const state = contest({ lifecycle: { requeuePolicy: "never" } }, { class: 8 });
     const reports = nodes.map((node) => ({
       kind: "attempt.report" as const,

@@ -1,4 +1,4 @@
-// What a snapshot takes from a real state: requests with checkpoints, shared nodes, stale fingerprints, policies, and
+// The parts of a real state in a snapshot: requests with checkpoints, shared nodes, stale fingerprints, policies, and
 // lists that a recorded cycle keeps.
 
 import { instant, type NodeId, type VCluster } from "@lattice/core";
@@ -36,7 +36,7 @@ describe("a snapshot", () => {
     expect(nodes.map(({ conformance }) => conformance)).toEqual(["x", ""]);
   });
 
-  it("passes on what the leader knows, and nothing else", () => {
+  it("passes on the leader's measurements, and nothing else", () => {
     const signals = { energyPrice: 0.5 };
     const previousReservations = [{ allocation: "1" as never, startsAt: AT, nodes: [] }];
     const external = { signals, previousReservations, foreignReservations: [], report: "full" as const };

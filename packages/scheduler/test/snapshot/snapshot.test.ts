@@ -1,4 +1,4 @@
-// The view as a cycle sees it: nodes, releases, pending allocations, tenants.
+// The snapshot of a view: nodes, releases, pending allocations, tenants.
 
 import {
   type Allocation,
@@ -198,8 +198,8 @@ function viewOf({ nodes = [], pending = [], placed = [], tenants = [] }: Tables)
 const pendingPhase = { kind: "pending", since: NOW, cause: "submitted" } as const;
 const placedFacts = { nodes: nodeIds("a"), placedAt: NOW, progress: [] };
 
-describe("snapshot", () => {
-  it("takes nodes without a home and of this vCluster, with their state", () => {
+describe("a snapshot", () => {
+  it("has the nodes without a home and of its vCluster, with their state", () => {
     const down: NodeState = { kind: "down", since: NOW, cause: "silent", reason: "", back: "ready" };
     const nodes = [
       record("a"),
@@ -237,12 +237,12 @@ describe("snapshot", () => {
       placed: allocation(1, { kind: "running", ...placedFacts, startedAt: NOW }, null),
       endsAt: null,
     },
-  ])("releases: $name", ({ placed, endsAt }) => {
+  ])("has releases: $name", ({ placed, endsAt }) => {
     const { releases } = snapshotFor(viewOf({ placed: [placed] }), batch, NOW);
     expect(releases).toEqual([{ allocation: "1", nodes: ["a"], endsAt, tenant: "physics" }]);
   });
 
-  it("takes an idle node without a connection as not free, and says why", () => {
+  it("has an idle node without a connection as not free, with the reason", () => {
     const nodes = [record("n1"), record("n2")];
     const shown = snapshotFor(viewOf({ nodes }), batch, NOW, (id) => id === "n1").nodes;
     expect(shown.map((node) => [node.free, node.usable, node.notFreeBecause])).toEqual([
@@ -251,13 +251,13 @@ describe("snapshot", () => {
     ]);
   });
 
-  it("expects nodes with released claims soon", () => {
+  it("expects releasing nodes soon", () => {
     const nodes = [record("a", { claims: [{ releasing: true }] }), record("b", { claims: [{ releasing: false }] })];
     const { releases } = snapshotFor(viewOf({ nodes }), batch, NOW);
     expect(releases).toEqual([{ allocation: "1", nodes: ["a"], endsAt: NOW + 30_000, tenant: "physics" }]);
   });
 
-  it("takes pending allocations with the attempt a placement would begin", () => {
+  it("has pending allocations with their next attempt", () => {
     const taken = snapshotFor(viewOf({ pending: [allocation(7, pendingPhase)] }), batch, NOW);
     expect(taken).toMatchObject({ vcluster: "hpc-batch", now: NOW, basis: 42, isFifo: false, backfillDepth: 3 });
     expect(taken.pending).toEqual([
@@ -282,7 +282,7 @@ describe("snapshot", () => {
     expect(taken[0]).toMatchObject({ id: "a", nodesInUse: 2, running: 1, maxNodes: 9, maxConcurrentAllocations: null });
   });
 
-  it("orders an interactive vCluster first come, first served", () => {
+  it("of an interactive vCluster is first come, first served", () => {
     expect(snapshotFor(viewOf({}), { ...batch, scheduler: "interactive_fifo" }, NOW).isFifo).toBe(true);
   });
 });

@@ -45,7 +45,7 @@ describe("a cancel", () => {
     expect(JSON.stringify(outcome)).toContain(`allocation 1 is already ${name}`);
   });
 
-  it("of unknown work is rejected, whatever the id looks like", () => {
+  it("for an unknown id is rejected, whatever the id looks like", () => {
     const c = createCluster();
     for (const unknown of ["1", "99_0", "dag-1", "x", ""]) expectRejected(c, cancel(unknown), "unknown_allocation");
   });
@@ -79,7 +79,7 @@ describe("a cancel of a task group", () => {
   const elements = (from: number, to: number) =>
     ({ ...cancel(1), elements: [{ from, to }] }) as ReturnType<typeof cancel>;
 
-  it("ends every element, made or not, and then the group", () => {
+  it("ends every element, created or not, and then the group", () => {
     const c = createCluster(submitGroup([0, 9], 2));
     const applied = c.apply(cancel(1));
     expect(verdict(applied.outcomes[0])).toBe("accepted");
@@ -87,7 +87,7 @@ describe("a cancel of a task group", () => {
     expectRepeated(c, cancel(1));
   });
 
-  it("of a range ends these elements only, and the next ones take their place", () => {
+  it("for a range ends these elements only, and the next ones take their place", () => {
     const c = createCluster(submitGroup([0, 9], 2));
     c.apply(elements(0, 4));
     expect(c.state.group(id(1))).toMatchObject({ phase: { kind: "pending" }, counts: { made: 2, cancelled: 5 } });
@@ -108,7 +108,7 @@ describe("a cancel of a task group", () => {
     expect(c.phase("1_1")).toBe("pending");
   });
 
-  it("of elements that the group does not have is rejected with its range", () => {
+  it("for elements outside the group is rejected with the group's range", () => {
     const c = createCluster(submitGroup([0, 8, 2], 1));
     expect(JSON.stringify(expectRejected(c, cancel("1_3"), "unknown_allocation"))).toContain("the group has 0-8:2");
     expectRejected(c, elements(9, 20), "unknown_allocation");
@@ -116,7 +116,7 @@ describe("a cancel of a task group", () => {
     expectRejected(c, elements(5, 4), "unknown_allocation");
   });
 
-  it("of elements that have ended otherwise is rejected", () => {
+  it("for elements that have already ended is rejected", () => {
     const c = createCluster(register("n1"), submitGroup([0, 1], 1));
     c.place("1_0", "n1");
     c.report("1_0", "n1", "running");
@@ -127,7 +127,7 @@ describe("a cancel of a task group", () => {
     expect(c.state.group(id(1))?.counts).toMatchObject({ completed: 1, cancelled: 1 });
   });
 
-  it("that has completed is rejected", () => {
+  it("after its completion is rejected", () => {
     const c = createCluster(register("n1"), submitGroup([0, 0], 1));
     c.place("1_0", "n1");
     c.report("1_0", "n1", "running");

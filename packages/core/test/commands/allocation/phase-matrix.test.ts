@@ -111,7 +111,7 @@ describe("a command", () => {
     expect([applied.events, applied.effects]).toEqual([[], []]);
   });
 
-  it.each(PHASES)("about unknown work is rejected, whatever other work is %s", (phase) => {
+  it.each(PHASES)("for an unknown allocation is rejected, whatever other work is %s", (phase) => {
     const c = phaseBuilders[phase]();
     const before = contentOf(c.state);
     for (const [name, command] of Object.entries(COMMANDS)) {

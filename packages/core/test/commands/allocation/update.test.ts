@@ -52,7 +52,7 @@ describe("an update", () => {
     ["a shorter walltime", { walltime: duration(1) }],
     ["telemetry for good", { telemetry: { mode: "debug", lasts: null } }],
     ["telemetry for a month", { telemetry: { mode: "audit", lasts: duration(MOST_TELEMETRY) } }],
-  ])("may set %s, and sent again it changes nothing", (_name, change) => {
+  ])("can set %s, and its repetition changes nothing", (_name, change) => {
     const c = running();
     expect(verdict(c.one(update(change)))).toBe("accepted");
     expectRepeated(c, update(change));
@@ -85,14 +85,14 @@ describe("an update", () => {
     expect(specOf(c)?.tags).toEqual({});
   });
 
-  it("of the walltime is more than the time used, to the millisecond", () => {
+  it("of the walltime must be longer than the time used, to the millisecond", () => {
     const c = running();
     c.advance(60_000);
     expectRejected(c, update({ walltime: duration(60_000) }), "invalid_argument");
     expect(verdict(c.one(update({ walltime: duration(60_001) })))).toBe("accepted");
   });
 
-  it("of the walltime orders every node again that still runs, and other updates order nothing", () => {
+  it("of the walltime repeats the run orders of running nodes, and other updates cause no orders", () => {
     const c = running();
     expect(orders(c.apply(update({ name: "other" })))).toEqual([]);
     expect(orders(c.apply(update({ walltime: duration(7_200_000) })))).toEqual(["run 1/1 on n1", "run 1/1 on n2"]);
@@ -100,7 +100,7 @@ describe("an update", () => {
     expect(orders(c.apply(update({ walltime: duration(7_300_000) })))).toEqual(["run 1/1 on n2"]);
   });
 
-  it("of the walltime keeps to the vCluster's limit of today", () => {
+  it("of the walltime respects the vCluster's present limit", () => {
     const c = createCluster(vcluster("short", { maxWalltime: duration(3_600_000) }));
     c.apply(submit({ vcluster: "short" }));
     expectRejected(c, update({ walltime: duration(3_600_001) }), "invalid_argument");
@@ -116,7 +116,7 @@ describe("an update", () => {
     expect(verdict(c.one(update({ walltime: duration(1_800_000) })))).toBe("accepted");
   });
 
-  it("of telemetry ends at its time, and prod removes it", () => {
+  it("of telemetry expires at its time, and prod removes it", () => {
     const c = running();
     c.apply(update({ telemetry: { mode: "debug", lasts: duration(1000) } }));
     expect(specOf(c)?.telemetry).toEqual({ mode: "debug", until: c.state.at + 1000 });
@@ -135,13 +135,13 @@ describe("an update", () => {
 describe("an update of a service", () => {
   const program = (line: string): Change => ({ service: { task: { kind: "entrypoint", line } } });
 
-  it("has no walltime", () => {
+  it("cannot set a walltime", () => {
     expect(
       fieldsOf(expectRejected(running("unbounded"), update({ walltime: duration(5) }), "invalid_argument")),
     ).toEqual(["walltime_seconds"]);
   });
 
-  it("renews its nodes when its program changes, and not when its name does", () => {
+  it("renews its nodes when its program changes, and not when its name changes", () => {
     const c = running("unbounded");
     c.apply(update({ name: "other" }));
     expect(c.state.allocation(id(1))).not.toHaveProperty("renewal");
@@ -149,7 +149,7 @@ describe("an update of a service", () => {
     expect(c.state.allocation(id(1))?.renewal).toEqual({ through: 1, size: 2 });
   });
 
-  it("that waits gets the new program without a renewal", () => {
+  it("gives a pending service the new program without a renewal", () => {
     const c = createCluster();
     c.apply(submit({ lifecycle: { kind: "unbounded", walltime: null } }));
     c.apply(update(program("new")));
@@ -157,14 +157,14 @@ describe("an update of a service", () => {
     expect(c.state.allocation(id(1))).not.toHaveProperty("renewal");
   });
 
-  it("is checked as a submission is", () => {
+  it("passes the same checks as a submission", () => {
     expectRejected(running("unbounded"), update(program(" ")), "invalid_argument");
     expectRejected(running("unbounded"), update({ service: { scale: scalePolicy(1, 3) } }), "invalid_argument");
   });
 });
 
 describe("an update of a task group", () => {
-  it("changes its elements and what they are made from, or nothing", () => {
+  it("changes its elements and its spec together, or nothing", () => {
     const c = createCluster(submitGroup([0, 5], 2));
     c.apply(update({ preemptionClass: 3 }));
     expect(["1_0", "1_1"].map((one) => c.state.allocation(id(one))?.spec.lifecycle.preemptionClass)).toEqual([3, 3]);

@@ -41,7 +41,7 @@ describe("reports in one entry", () => {
     });
   });
 
-  it("of two attempts are judged one by one", () => {
+  it("of two attempts are judged separately", () => {
     const c = placed();
     const applied = c.apply(say("n1", "running", ""), say("n2", "running", "", 2));
     expect(applied.outcomes.map(verdict)).toEqual(["accepted", "not_assigned"]);
@@ -59,7 +59,7 @@ describe("reports in one entry", () => {
     expect([c.phase(1), c.state.node(nodeId("n1"))?.faults]).toEqual(["completed", undefined]);
   });
 
-  it("of success remove a private network domain at once", () => {
+  it("of success release a private network domain at once", () => {
     const c = placed({ kind: "network.set", settings: { ...DEFAULT_NETWORK, autoDomains: true } });
     expect(Array.from(c.state.domains(), ({ key }) => key)).toEqual(["physics/alloc-1"]);
     c.apply(say("n1", "running", ""), say("n2", "running", ""));
@@ -76,12 +76,12 @@ describe("reports in one entry", () => {
   });
 });
 
-describe("a small rule of an administrator's command", () => {
-  it("keeps a tenant with a single allocation that has not ended", () => {
+describe("an administrator's command", () => {
+  it("does not delete a tenant with a pending allocation", () => {
     expectRejected(createCluster(submit()), deleteTenant("physics"), "illegal_transition");
   });
 
-  it("announces a role that is taken away", () => {
+  it("that removes a role is announced as an event", () => {
     const c = createCluster(tenant("physics"), grant("grant.add", "physics", "bob"));
     expect(eventsOf(c.apply(grant("grant.remove", "physics", "bob")), "tenant_changed")).toMatchObject([
       { tenant: "physics", to: "revoked", reason: "tenant_admin", user: "bob" },
@@ -93,7 +93,7 @@ describe("a small rule of an administrator's command", () => {
     [1, "accepted"],
     [128, "accepted"],
     [129, "invalid_argument"],
-  ])("takes a restore with a name of %i characters: %s", (length, expected) => {
+  ])("to begin a restore with a name of %i characters is %s", (length, expected) => {
     const c = createCluster();
     const outcome = c.one({ kind: "cluster.restore_begin", origin: origin(), restore: "x".repeat(length) });
     expect(verdict(outcome)).toBe(expected);

@@ -84,7 +84,7 @@ describe("reports of two nodes", () => {
     );
   });
 
-  it("that come late are stale, and that come twice are repeated", () => {
+  it("are stale when they come late, and repeated when they come twice", () => {
     const c = placed();
     said(c, "1r");
     expectRepeated(c, reportOf(1, "n1", attempt(1), "running"));

@@ -41,7 +41,7 @@ describe("a command for the whole cluster", () => {
     ["one webhook", hooks(hook("pager"))],
     ["32 webhooks", hooks(...Array.from({ length: 32 }, (_, n) => hook(`h${n}`)))],
     ["the longest name of a webhook", hooks(hook("x".repeat(63)))],
-  ])("sets %s, and changes nothing when it comes again", (_name, command) => {
+  ])("sets %s, and its repetition changes nothing", (_name, command) => {
     const c = createCluster();
     expect(verdict(c.one(command))).toBe("accepted");
     expectRepeated(c, command);
@@ -82,7 +82,7 @@ describe("a command for the whole cluster", () => {
 });
 
 describe("settings", () => {
-  it("are bounded in number, but known ones may still change and go", () => {
+  it("are limited in number, and existing ones can still be changed and removed", () => {
     const c = createCluster();
     c.apply(...Array.from({ length: 256 }, (_, n) => setConfig(`a.b${n}`, "1")));
     expect(fieldsOf(expectRejected(c, setConfig("a.more", "1"), "invalid_argument"))).toEqual(["key"]);
@@ -91,11 +91,11 @@ describe("settings", () => {
     expect(verdict(c.one(setConfig("a.more", "1")))).toBe("accepted");
   });
 
-  it("that are not set cannot be unset", () => {
+  it("cannot be unset twice", () => {
     expectRepeated(createCluster(), setConfig("a.b", null));
   });
 
-  it("have the user, the time and an event", () => {
+  it("record the user and the time, and cause an event", () => {
     const c = createCluster();
     const applied = c.apply(setConfig("a.b", "1"));
     expect([...c.state.settings()]).toEqual([{ key: "a.b", value: "1", setAt: c.state.at, setBy: "ada" }]);
@@ -107,7 +107,7 @@ describe("settings", () => {
 });
 
 describe("webhooks", () => {
-  it("that go take their pending deliveries with them, and others keep theirs", () => {
+  it("lose their pending deliveries when they are removed, and others keep theirs", () => {
     const ends = { states: ["cancelled"] as const };
     const c = createCluster(hooks(hook("a", ends), hook("b", ends)), submit());
     c.apply(cancel(1));

@@ -18,7 +18,7 @@ const rotate = (value: string, ms = 60_000): Command => ({
 const earlier = (c: Cluster): readonly string[] => c.state.earlierSecrets("jobs").map(({ value }) => value.charAt(0));
 
 describe("a grant", () => {
-  it.each(GRANT_ROLES)("of the role %s is given once and taken once", (role) => {
+  it.each(GRANT_ROLES)("of the role %s is added once and removed once", (role) => {
     const c = createCluster(tenant("physics"));
     const add = grant("grant.add", "physics", "bob", role);
     const remove = grant("grant.remove", "physics", "bob", role);
@@ -42,7 +42,7 @@ describe("a grant", () => {
     if (field !== "") expect(fieldsOf(outcome)).toEqual([field]);
   });
 
-  it("of one role does not give the other, nor the same in another tenant", () => {
+  it("of one role does not give another role, or the same role in another tenant", () => {
     const c = createCluster(tenant("physics"), tenant("art"));
     c.apply(grant("grant.add", "physics", "bob", "tenant_admin"), grant("grant.add", "art", "bob", "claiming_user"));
     expect(c.state.grantsOf("bob" as UserName).map(({ tenant: of, role }) => `${of} ${role}`)).toEqual([
@@ -73,19 +73,19 @@ describe("a secret", () => {
     expect(fieldsOf(expectRejected(createCluster(), keep(key("a"), "users"), "invalid_argument"))).toEqual(["name"]);
   });
 
-  it("is the first that was kept, whatever other servers propose", () => {
+  it("keeps its first value, whatever other servers propose", () => {
     const c = createCluster(keep(key("a")));
     expectRepeated(c, keep(key("b")));
     expect(c.state.secret("jobs")).toBe(key("a"));
   });
 
-  it("is not rotated before it exists", () => {
+  it("cannot be rotated before it exists", () => {
     const c = createCluster();
     expectRejected(c, rotate(key("b")), "illegal_transition");
     expect([c.state.secret("jobs"), earlier(c)]).toEqual([null, []]);
   });
 
-  it("that is rotated counts for the time that the rotation names", () => {
+  it("counts after a rotation for the time that the rotation names", () => {
     const c = createCluster(keep(key("a")));
     c.apply(rotate(key("b"), 60_000));
     expect(c.state.earlierSecrets("jobs")).toEqual([{ value: key("a"), until: c.state.at + 60_000 }]);
@@ -97,13 +97,13 @@ describe("a secret", () => {
     expect(earlier(c)).toEqual(["c", "b"]);
   });
 
-  it("that is rotated without a time takes all earlier ones with it", () => {
+  it("rotated without a time invalidates all earlier ones", () => {
     const c = createCluster(keep(key("a")));
     c.apply(rotate(key("b")), rotate(key("c"), 0));
     expect([c.state.secret("jobs"), earlier(c)]).toEqual([key("c"), []]);
   });
 
-  it("is never one that still counts", () => {
+  it("cannot be rotated to a value that still counts", () => {
     const c = createCluster(keep(key("a")));
     c.apply(rotate(key("b"), 60_000));
     for (const used of ["a", "b"]) {
@@ -113,7 +113,7 @@ describe("a secret", () => {
     expect(verdict(c.one(rotate(key("a"))))).toBe("accepted");
   });
 
-  it("has at most eight earlier ones that count, and room again when one expires", () => {
+  it("has at most eight valid earlier values, and room for another when one expires", () => {
     const c = createCluster(keep(key("a")));
     for (let n = 0; n < MAX_EARLIER_SECRETS; n += 1) {
       expect(verdict(c.one(rotate(key(String.fromCharCode(98 + n)), 60_000 + n)))).toBe("accepted");

@@ -104,7 +104,7 @@ describe("the release of a network domain", () => {
 describe("the grace of a network domain", () => {
   const WEEK = 7 * 86_400_000;
 
-  it("may be nothing and a week, and changes when it may be released", () => {
+  it("is between zero and a week, and decides when the domain can be released", () => {
     const c = ended();
     confirm(c);
     expect(verdict(c.one(grace(WEEK)))).toBe("accepted");
@@ -115,7 +115,7 @@ describe("the grace of a network domain", () => {
     expect(verdict(c.one(release()))).toBe("accepted");
   });
 
-  it("is refused beyond a week, and for unknown domains", () => {
+  it("beyond a week is refused, as for unknown domains", () => {
     const c = placed();
     for (const wrong of [WEEK + 1, -1, 0.5]) {
       expect(fieldsOf(expectRejected(c, grace(wrong), "invalid_argument"))).toEqual(["grace_seconds"]);
@@ -135,7 +135,7 @@ describe("the fabric of a network domain", () => {
     expect(orders(c.apply(fabric(["n1", "n2"])))).toEqual([]);
   });
 
-  it("that fails raises one notice and a note, both for the work that waits", () => {
+  it("with an error raises one notice and one note for the waiting work", () => {
     const c = placed(settings({ managed: true }));
     expect(lines(c.apply(fabric([], "no route")))).toEqual(["notice raised (fabric_unavailable)"]);
     expect(lines(c.apply(fabric([], "still no route")))).toEqual([]);
@@ -151,7 +151,7 @@ describe("the fabric of a network domain", () => {
     ]);
   });
 
-  it("of an old domain, or with a very long error, is refused", () => {
+  it("with another VNI, an unknown domain or a very long error is refused", () => {
     const c = placed(settings({ managed: true }));
     expectRejected(c, fabric(["n1"], "", 1001), "stale_report");
     expectRejected(c, { ...fabric([]), key: "physics/red" } as Command, "stale_report");

@@ -100,7 +100,7 @@ describe("broken hardware", () => {
     expect(openNotices(c)).toEqual([]);
   });
 
-  it("that is repaired brings the node back, to drained when it was drained before", () => {
+  it("returns the node after its repair, to drained when it was drained before", () => {
     const c = createCluster(register("n1"));
     expect(verdict(c.one(judge("repaired")))).toBe("repeated");
     c.apply(health("n1", "hardware"));
@@ -110,7 +110,7 @@ describe("broken hardware", () => {
     expect(moves(c.apply(judge("repaired")))).toEqual(["n1: down > drained"]);
   });
 
-  it("that is repaired does not return a silent or a disabled node", () => {
+  it("after its repair does not return a silent or a disabled node", () => {
     for (const down of [health("n1", "silent"), disable("n1")]) {
       const c = createCluster(register("n1"), down);
       expect(verdict(c.one(judge("repaired")))).toBe("repeated");
@@ -120,7 +120,7 @@ describe("broken hardware", () => {
 });
 
 describe("a hardware warning", () => {
-  it("is kept with its first time until the hardware is repaired, and moves nothing", () => {
+  it("keeps its first time until the repair, and does not move the node", () => {
     const c = createCluster(register("n1"));
     const [event] = eventsOf(c.apply(judge("warning")), "node_changed");
     expect(event).toMatchObject({
@@ -142,7 +142,7 @@ describe("a hardware warning", () => {
 });
 
 describe("the audit log of node health", () => {
-  it("has each change of a sensitive node once, and nothing of other nodes", () => {
+  it("records each change of a sensitive node once, and no change of other nodes", () => {
     const c = createCluster(
       vcluster("safe", { scheduler: "sensitive_reservation" }),
       register("n1", { homeVCluster: vclusterId("safe") }),

@@ -140,7 +140,7 @@ describe("a command about a node", () => {
     },
   );
 
-  it.each(NAMES)("that says it twice changes nothing the second time while it is %s", (state) => {
+  it.each(NAMES)("changes nothing when it is repeated while the node is %s", (state) => {
     for (const [name, command] of Object.entries(COMMANDS)) {
       const c = STATES[state]();
       c.apply(command);

@@ -79,7 +79,7 @@ describe("a node of another vCluster", () => {
     expect(refusalOfPlacing(c, 2, ["h2"])).toBeNull();
   });
 
-  it("is free for its own vCluster on any terms", () => {
+  it("is available to its own vCluster on any terms", () => {
     const c = cluster({ vcluster: "lab", lifecycle: { preemptionClass: 9, walltime: duration(600_000) } });
     expect(codeOf(c, ["h1", "h2", "h3"])).toBe("placed");
   });

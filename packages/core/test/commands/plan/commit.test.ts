@@ -6,7 +6,7 @@ import { createCluster, health, id, moves, orders, register, submit, vcluster } 
 import { eventsOf, placing, refusalOfPlacing } from "../../support/placing.ts";
 
 describe("a committed placement", () => {
-  it("claims, orders and stages each node once, with the attempt after the last", () => {
+  it("claims, orders and stages each node once, as the next attempt", () => {
     const c = createCluster(register("n1"), register("n2"), submit({ nodes: 2 }));
     const applied = c.apply(placing(c, 1, ["n1", "n2"]));
     expect(orders(applied)).toEqual(["run 1/1 on n1", "run 1/1 on n2"]);
@@ -18,7 +18,7 @@ describe("a committed placement", () => {
     expect(orders(c.apply(placing(c, 1, ["n1", "n2"])))).toEqual(["run 1/2 on n1", "run 1/2 on n2"]);
   });
 
-  it("takes a whole node after a shared one", () => {
+  it("takes a whole node that was shared before", () => {
     const c = createCluster(
       vcluster("small", { sharesNodes: true }),
       register("n1"),
@@ -32,7 +32,7 @@ describe("a committed placement", () => {
     expect(c.state.allocation(id(1))?.share ?? null).toBeNull();
   });
 
-  it("leaves its network domain when it is placed on one node after two", () => {
+  it("on one node after two leaves its network domain", () => {
     const c = createCluster(
       { kind: "network.set", settings: { ...DEFAULT_NETWORK, autoDomains: true } },
       register("n1"),

@@ -83,7 +83,7 @@ describe("a placement without a free VNI", () => {
     expect(record(c, 3).past?.notes?.map(({ kind }) => kind)).toEqual(["vni_wait"]);
   });
 
-  it("succeeds when a number is free again", () => {
+  it("succeeds when a VNI is free again", () => {
     const c = cluster();
     c.apply(placing(c, 2, ["n1"]));
     c.apply(placing(c, 3, ["n2"]));
@@ -139,7 +139,7 @@ describe("the refusal of a placement", () => {
 });
 
 describe("a placement after a checkpoint", () => {
-  it("says from which checkpoint the work continues", () => {
+  it("names the checkpoint from which the work continues", () => {
     const c = createCluster(register("n1"), register("n2"));
     c.apply(submit({ checkpoint: {}, lifecycle: { requeuePolicy: "always", maxRequeue: 3 } }));
     c.place(1, "n1");
@@ -163,7 +163,7 @@ describe("a placement after a checkpoint", () => {
     expect(notes.at(-1)).toMatchObject({ kind: "resumed", text: "It continues from checkpoint 1.", attempt: 2 });
   });
 
-  it("is not mentioned for work that never had one", () => {
+  it("names no checkpoint for work without one", () => {
     const c = createCluster(register("n1"), submit());
     c.place(1, "n1");
     expect(record(c, 1).past).toBeUndefined();

@@ -21,7 +21,7 @@ describe("a tenant's quota", () => {
       ...sizes.map((nodes) => submit({ tenant: "small", nodes })),
     );
 
-  it("of nodes may be filled exactly and not exceeded by one", () => {
+  it("of nodes can be filled exactly and not exceeded by one", () => {
     const c = cluster({ maxNodes: 3 }, 2, 2, 1);
     expect(refusalOfPlacing(c, 1, ["n1", "n2"])).toBeNull();
     expect(refusalOfPlacing(c, 2, ["n3", "n4"])).toMatchObject({
@@ -32,7 +32,7 @@ describe("a tenant's quota", () => {
     expect(c.state.usage(tenantId("small"))).toEqual({ nodes: 3, running: 2 });
   });
 
-  it("of allocations may be filled exactly and not exceeded by one", () => {
+  it("of allocations can be filled exactly and not exceeded by one", () => {
     const c = cluster({ maxConcurrentAllocations: 2 }, 1, 1, 1);
     expect(refusalOfPlacing(c, 1, ["n1"])).toBeNull();
     expect(refusalOfPlacing(c, 2, ["n2"])).toBeNull();
@@ -53,14 +53,14 @@ describe("a tenant's quota", () => {
     expect(refusalOfPlacing(c, 2, ["n2"])).toBeNull();
   });
 
-  it("does not concern other tenants", () => {
+  it("does not limit other tenants", () => {
     const c = cluster({ maxNodes: 1, maxConcurrentAllocations: 1 }, 1);
     c.apply(submit({ tenant: "other", nodes: 3 }));
     c.place(1, "n1");
     expect(refusalOfPlacing(c, 2, ["n2", "n3", "n4"])).toBeNull();
   });
 
-  it("applies within one plan to the placements before", () => {
+  it("counts the earlier placements of the same plan", () => {
     const c = cluster({ maxNodes: 1 }, 1, 1);
     const [first, second] = [placing(c, 1, ["n1"]), placing(c, 2, ["n2"])];
     const applied = c.apply({ ...first, placements: [...first.placements, ...second.placements] });

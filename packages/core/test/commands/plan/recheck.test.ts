@@ -58,7 +58,7 @@ describe("the number of nodes in a placement", () => {
     expect(codeOf(c, ["n1", "n2", "n3", "n4"].slice(0, count))).toBe(expected);
   });
 
-  it("names the placed and the requested numbers when it is wrong", () => {
+  it("is named in the refusal with the requested number", () => {
     expect(refusalOfPlacing(withWork({ nodes: [2, 3] }), 1, ["n1"])?.detail).toMatch(/^1 .*\b2\b.*\b3\b/);
   });
 });
@@ -210,7 +210,7 @@ describe("a node that cannot take work", () => {
     expect([c.phase(1), c.claims("n1")]).toEqual(["pending", before]);
   });
 
-  it("is refused when any node of the placement is affected", () => {
+  it("makes the placement unavailable whichever node of it is affected", () => {
     const c = withWork({ nodes: 3 });
     c.apply(health("n3", "late"));
     expect(codeOf(c, ["n1", "n2", "n3"])).toBe("node_unavailable");
@@ -218,15 +218,15 @@ describe("a node that cannot take work", () => {
   });
 });
 
-describe("a stale plan", () => {
-  it("is based on an entry that the plan cannot have seen", () => {
+describe("a plan", () => {
+  it("is rejected as stale when it is based on an entry beyond the log", () => {
     const c = withWork({});
     expect(codeOf(c, ["n1"], { basis: c.state.index + 1 })).toBe("stale_plan");
     expect(codeOf(c, ["n1"], { basis: c.state.index + 100 })).toBe("stale_plan");
     expect(codeOf(c, ["n1"], { basis: c.state.index })).toBe("placed");
   });
 
-  it("is older than the entry that made the allocation pending", () => {
+  it("is rejected as stale when it is older than the entry that made the allocation pending", () => {
     const c = withWork({});
     const since = c.state.allocation(id(1))?.pendingSinceIndex ?? 0;
     c.apply();
@@ -234,7 +234,7 @@ describe("a stale plan", () => {
     expect(codeOf(c, ["n1"], { basis: since })).toBe("placed");
   });
 
-  it("is older than the requeue of its allocation, whatever attempt it names", () => {
+  it("is rejected as stale when it is older than the requeue of its allocation, whatever attempt it names", () => {
     const c = withWork({});
     c.place(1, "n1");
     const old = c.state.index;
@@ -244,11 +244,11 @@ describe("a stale plan", () => {
     expect(c.claims("n2")).toEqual(["1/2"]);
   });
 
-  it.each([0, 2, 3])("names attempt %i where the next is 1", (attempt) => {
+  it.each([0, 2, 3])("is rejected as stale when it names attempt %i where the next is 1", (attempt) => {
     expect(codeOf(withWork({}), ["n1"], { attempt })).toBe("stale_plan");
   });
 
-  it("is of another vCluster than its allocation", () => {
+  it("is rejected as stale when its allocation belongs to another vCluster", () => {
     expect(codeOf(withWork({}, vcluster("other")), ["n1"], { vcluster: "other" })).toBe("stale_plan");
   });
 
@@ -263,7 +263,7 @@ describe("a stale plan", () => {
       },
     ],
   ];
-  it.each(phases)("places an allocation that is %s", (phase, setUp) => {
+  it.each(phases)("is rejected as stale when its allocation is %s", (phase, setUp) => {
     const c = withWork({});
     setUp(c);
     expect(c.phase(1)).toBe(phase);
@@ -273,7 +273,7 @@ describe("a stale plan", () => {
     expect(c.claims("n1")).toEqual([]);
   });
 
-  it("places an allocation with a hold, until the hold is released", () => {
+  it("is rejected as stale while its allocation has a hold", () => {
     const c = withWork({});
     c.apply(hold(1));
     expect(refusalOfPlacing(c, 1, ["n1"])).toMatchObject({
@@ -284,7 +284,7 @@ describe("a stale plan", () => {
     expect(codeOf(c, ["n1"])).toBe("placed");
   });
 
-  it("places an allocation whose dependency has not ended", () => {
+  it("is rejected as stale while a dependency of its allocation has not ended", () => {
     const c = createCluster(register("n1"), register("n2"), submit(), submit({ after: ["1:success"] }));
     expect(refusalOfPlacing(c, 2, ["n2"])?.code).toBe("stale_plan");
     c.place(1, "n1");
@@ -293,7 +293,7 @@ describe("a stale plan", () => {
     expect(refusalOfPlacing(c, 2, ["n2"])).toBeNull();
   });
 
-  it("places an allocation during its backoff", () => {
+  it("is rejected as stale during the backoff of its allocation", () => {
     const c = withWork({ lifecycle: { requeuePolicy: "always", kind: "unbounded", walltime: null } });
     c.place(1, "n1");
     c.report(1, "n1", "failed");

@@ -47,14 +47,14 @@ describe("a shared placement", () => {
     expect(c.claims("n1")).toEqual(["1/1", "3/1"]);
   });
 
-  it("of a node that the tenant holds needs no more of the node quota, and a new node does", () => {
+  it("uses node quota for a new node, and not for a node that the tenant already holds", () => {
     const c = cluster({ resources: { cpuCores: 2 } }, { resources: { cpuCores: 2 } }, { resources: { cpuCores: 2 } });
     expect(share(c, 1, "n1")).toBeNull();
     expect(share(c, 2, "n2")?.figures).toEqual({ limit: 1, current: 1, requested: 1 });
     expect(share(c, 2, "n1")).toBeNull();
   });
 
-  it("does not join another tenant, an exclusive claim, or a node that is not ready", () => {
+  it("joins no other tenant, no exclusive claim, and no node that is not ready", () => {
     const c = cluster(
       { resources: { cpuCores: 2 } },
       { tenant: "art", resources: { cpuCores: 2 } },
@@ -84,7 +84,7 @@ describe("a shared placement", () => {
     expect(c.state.node(nodeId("n1"))?.claims).toMatchObject([{ exclusive: false, share: { cpuCores: 1 } }]);
   });
 
-  it("is not excluded from checks of hardware and time", () => {
+  it("passes the checks of hardware and time", () => {
     const c = cluster({ resources: { cpuCores: 9 } }, { resources: { cpuCores: 1 } });
     expect(share(c, 1, "n1")?.code).toBe("constraint_unmet");
     expect(refusalOfPlacing(c, 2, ["n1"], { shared: true, basis: 0 })?.code).toBe("stale_plan");

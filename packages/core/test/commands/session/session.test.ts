@@ -43,7 +43,7 @@ function running(session: boolean): Cluster {
 const numbers = (c: Cluster): readonly number[] => (c.state.allocation(id(1))?.sessions ?? []).map(({ n }) => n);
 
 describe("a session", () => {
-  it("gets the number after the highest open one, so that no two open ones are alike", () => {
+  it("gets the number after the highest open one, so that open sessions have different numbers", () => {
     const c = running(false);
     expect([c.one(open), c.one(open), c.one(open)]).toMatchObject([{ id: "1.1" }, { id: "1.2" }, { id: "1.3" }]);
     c.apply(close(2));
@@ -53,7 +53,7 @@ describe("a session", () => {
     expect(c.one(open)).toMatchObject({ id: "1.4" });
   });
 
-  it("is one of at most 64, and another may open when one closes", () => {
+  it("is one of at most 64, and another can open when one closes", () => {
     const c = running(false);
     for (let n = 0; n < 64; n += 1) c.apply(open);
     expect(expectRejected(c, open, "quota_exceeded")).toMatchObject({
@@ -63,7 +63,7 @@ describe("a session", () => {
     expect(verdict(c.one(open))).toBe("accepted");
   });
 
-  it("that is closed twice, or was never open, changes nothing", () => {
+  it("that is already closed or never opened changes nothing when it is closed", () => {
     const c = running(false);
     c.apply(open);
     expectRepeated(c, close(7));
@@ -72,7 +72,7 @@ describe("a session", () => {
     expect([c.phase(1), numbers(c)]).toEqual(["running", []]);
   });
 
-  it("does not outlive its allocation", () => {
+  it("ends with its allocation", () => {
     const c = running(false);
     c.apply(open);
     c.report(1, "n1", "completed");
@@ -98,13 +98,13 @@ describe("the allocation of a session", () => {
     [0, "completed"],
     [null, "completed"],
     [3, "failed"],
-  ])("that ran work with exit code %j is %s", (exitCode, kind) => {
+  ])("after work with exit code %j is %s", (exitCode, kind) => {
     const c = running(true);
     c.apply(close(1, exitCode, true));
     expect(c.state.allocation(id(1))?.phase).toMatchObject({ kind, exitCode });
   });
 
-  it("is cancelled when it is closed before it starts", () => {
+  it("is cancelled when the session closes before the start", () => {
     const c = createCluster();
     c.apply({ kind: "allocation.submit", origin: origin(), spec: { ...spec(), session: true }, createTenant: true });
     expect(numbers(c)).toEqual([1]);
@@ -120,7 +120,7 @@ describe("the allocation of a session", () => {
     expect([c.phase(1), numbers(c)]).toEqual(["running", [1]]);
   });
 
-  it("completes at its walltime, and other work fails", () => {
+  it("completes at its walltime, where other work fails", () => {
     const ends = [true, false].map((session) => {
       const c = running(session);
       c.advance(duration(3_600_000));
@@ -130,7 +130,7 @@ describe("the allocation of a session", () => {
     expect(ends).toEqual(["completed", "failed"]);
   });
 
-  it("is an ordinary allocation without a session", () => {
+  it("stays an ordinary allocation without a session", () => {
     const c = createCluster(submit());
     expect(c.state.allocation(id(1))).not.toHaveProperty("sessions");
     expectRepeated(c, close(1));

@@ -65,16 +65,16 @@ describe("a new tenant", () => {
     expect(fieldsOf(expectRejected(createCluster(), tenant(name), "invalid_argument"))).toEqual(["id"]);
   });
 
-  it("may not exist already, and its limits stay", () => {
+  it("cannot exist already, and the existing limits stay", () => {
     const c = createCluster(tenant("physics", { maxNodes: 3 }));
     expectRejected(c, tenant("physics", { maxNodes: 9 }), "already_exists");
   });
 
-  it.each([0, 10])("may have the highest class %i", (highest) => {
+  it.each([0, 10])("can have the highest class %i", (highest) => {
     expect(verdict(createCluster().one(tenant("physics", {}, highest)))).toBe("accepted");
   });
 
-  it.each([-1, 11, 0.5])("may not have the highest class %d", (highest) => {
+  it.each([-1, 11, 0.5])("cannot have the highest class %d", (highest) => {
     const outcome = expectRejected(createCluster(), tenant("physics", {}, highest), "invalid_argument");
     expect(fieldsOf(outcome)).toEqual(["max_preemption_class"]);
   });
@@ -103,7 +103,7 @@ describe("an update of a tenant", () => {
     expectRejected(c, update("art", {}), "unknown_tenant");
   });
 
-  it("by the tenant itself is checked against the ceiling before anything changes", () => {
+  it("by its own administrators is checked against the ceiling before anything changes", () => {
     const c = createCluster(tenant("physics", { maxNodes: 3 }, 5));
     expectRejected(c, update("physics", { quota: { maxNodes: 4 } }, true), "forbidden");
     expectRejected(c, update("physics", { quota: { fairShareMilli: 1 } }, true), "forbidden");
@@ -112,7 +112,7 @@ describe("an update of a tenant", () => {
     expect(verdict(c.one(update("physics", { quota: { maxNodes: 3 } }, true)))).toBe("accepted");
   });
 
-  it("that lowers a limit stops new placements, and running work keeps its nodes", () => {
+  it("with a lower limit stops new placements, and running work keeps its nodes", () => {
     const c = createCluster(tenant("physics", { maxNodes: 2 }), register("n1"), register("n2"));
     c.apply(submit(), submit());
     c.place(1, "n1");
@@ -125,7 +125,7 @@ describe("an update of a tenant", () => {
 });
 
 describe("the deletion of a tenant", () => {
-  it("of an unknown tenant is rejected", () => {
+  it("is rejected for an unknown tenant", () => {
     expectRejected(createCluster(), deleteTenant("physics"), "unknown_tenant");
   });
 
@@ -146,7 +146,7 @@ describe("the deletion of a tenant", () => {
     expectRejected(c, deleteTenant("physics"), "unknown_tenant");
   });
 
-  it("counts what has not ended", () => {
+  it("counts allocations that have not ended", () => {
     const c = createCluster(submit(), submit(), submitGroup([0, 3], 1));
     // One group and its one element count as two.
     expect(expectRejected(c, deleteTenant("physics"), "illegal_transition")).toMatchObject({
@@ -154,14 +154,14 @@ describe("the deletion of a tenant", () => {
     });
   });
 
-  it("takes its grants with it, so that a later tenant of this name has none", () => {
+  it("removes its grants, so that a later tenant of this name has none", () => {
     const c = createCluster(tenant("physics"), tenant("art"));
     c.apply(grant("grant.add", "physics", "bob"), grant("grant.add", "art", "bob"));
     c.apply(deleteTenant("physics"), tenant("physics"));
     expect(c.state.grantsOf("bob" as never).map((one) => one.tenant)).toEqual(["art"]);
   });
 
-  it("does not delete what the tenant has used", () => {
+  it("keeps its use in the ledger", () => {
     const c = createCluster(register("n1"));
     c.apply(submit());
     c.place(1, "n1");

@@ -31,14 +31,14 @@ describe("a new vCluster", () => {
     expect(fieldsOf(expectRejected(createCluster(), vcluster(name), "invalid_argument"))).toEqual(["id"]);
   });
 
-  it("may not exist already, and belongs to a known tenant or to all", () => {
+  it("cannot exist already, and belongs to a known tenant or to all", () => {
     const c = createCluster(tenant("physics"));
     expectRejected(c, vcluster("batch"), "already_exists");
     expectRejected(c, vcluster("art", { tenant: tenantId("art") }), "unknown_tenant");
     expect(verdict(c.one(vcluster("phys", { tenant: tenantId("physics") })))).toBe("accepted");
   });
 
-  it("that is the default replaces the one before, which is announced", () => {
+  it("as the default replaces the previous default, which is announced", () => {
     const c = createCluster();
     const applied = c.apply(vcluster("next", { isDefault: true }));
     expect(Array.from(c.state.vclusters(), ({ id, isDefault }) => [id, isDefault])).toEqual([
@@ -51,7 +51,7 @@ describe("a new vCluster", () => {
     ]);
   });
 
-  it("that is refused does not take the default from another", () => {
+  it("that is refused leaves the default unchanged", () => {
     const c = createCluster();
     expectRejected(c, vcluster("next", { isDefault: true, backfillDepth: -1 }), "invalid_argument");
     expectRejected(c, vcluster("next", { isDefault: true, tenant: tenantId("nobody") }), "unknown_tenant");
@@ -60,7 +60,7 @@ describe("a new vCluster", () => {
 });
 
 describe("an update of a vCluster", () => {
-  it("changes only what it names", () => {
+  it("changes only the named fields", () => {
     const c = createCluster();
     const before = c.state.vcluster(vclusterId("batch"));
     c.apply(update("batch", { weights: { energy: 7 }, lending: DEFAULT_LENDING }));
@@ -77,7 +77,7 @@ describe("an update of a vCluster", () => {
     expectRepeated(c, update("batch", { description: "", backfillDepth: 10, weights: {} }));
   });
 
-  it("is checked together with what stays", () => {
+  it("is checked together with the unchanged settings", () => {
     const c = createCluster(vcluster("safe", { scheduler: "sensitive_reservation" }));
     expectRejected(c, update("batch", { maxWalltime: duration(59_999) }), "invalid_argument");
     expectRejected(c, update("safe", { borrows: true }), "invalid_argument");
@@ -85,7 +85,7 @@ describe("an update of a vCluster", () => {
     expectRejected(c, update("nowhere", {}), "unknown_vcluster");
   });
 
-  it("that lowers the walltime binds new submissions, and queued work keeps its own", () => {
+  it("with a lower walltime binds new submissions, and queued work keeps its own", () => {
     const c = createCluster(register("n1"));
     c.apply(submit());
     c.apply(update("batch", { maxWalltime: duration(60_000) }));
@@ -95,7 +95,7 @@ describe("an update of a vCluster", () => {
 });
 
 describe("the deletion of a vCluster", () => {
-  it("of an unknown one or of the default is rejected", () => {
+  it("is rejected for an unknown vCluster and for the default", () => {
     const c = createCluster();
     expectRejected(c, deleteVCluster("nowhere"), "unknown_vcluster");
     expectRejected(c, deleteVCluster("batch"), "illegal_transition");

@@ -118,7 +118,7 @@ describe("the index of an element", () => {
     expect(words.task).toEqual({ kind: "command", words: ["echo", "run 42 of 42 and $" + "{OTHER}"] });
   });
 
-  it("does not change a script, nor anything of an allocation that is no element", () => {
+  it("does not change a script, or an allocation that is no element", () => {
     const script = { kind: "script", text } as const;
     expect(specToRun(record({ spec: { ...spec(), task: script }, element })).task).toEqual(script);
     const plain = { ...spec(), task: { kind: "entrypoint", line: text } as const };
@@ -155,7 +155,7 @@ describe("the end of a whole group", () => {
     expect(groupEnd(ended)).toEqual({ nodes: [], startedAt: 2, endedAt: 3, exitCode: null, ...expected });
   });
 
-  it("does not exist while elements are left", () => {
+  it("is null while elements are left", () => {
     expect(() => groupEnd(group("running"))).toThrow("has not ended");
   });
 
@@ -175,7 +175,7 @@ describe("the history in a record", () => {
   const stamp = (n: number) => ({ at: instant(n), index: logIndex(n) });
   const note = (kind: string, text = "x") => ({ type: "state", kind, text }) as const;
 
-  it("keeps the newest notes and counts the dropped ones with their newest entry", () => {
+  it("keeps the newest notes, and counts the dropped ones with the newest dropped entry", () => {
     let kept = record();
     for (let n = 1; n <= MAX_PAST_NOTES + 5; n += 1) kept = withNote(kept, note("updated"), stamp(n));
     expect(kept.past?.notes).toHaveLength(MAX_PAST_NOTES);
@@ -202,7 +202,7 @@ describe("the history in a record", () => {
     expect(kept.past?.cut).toEqual({ count: 1, through: 2 });
   });
 
-  it("knows a note that still lasts by kind, text and attempt", () => {
+  it("recognises a note that is still valid by kind, text and attempt", () => {
     const noted = withNote(record(), note("vni_wait", "full"), stamp(1));
     expect(isNoted(noted, note("vni_wait", "full"))).toBe(true);
     expect(isNoted(noted, note("vni_wait", "other"))).toBe(false);

@@ -36,7 +36,7 @@ describe("an audit chain", () => {
     expect(brokenChain([], "")).toBeNull();
   });
 
-  it("does not begin with another record than expected", () => {
+  it("is rejected when it begins with an unexpected record", () => {
     expect(brokenChain(chain(3, 1, "other"), "")).toEqual({
       n: 1,
       problem: "record 1 does not follow the one before it",
@@ -52,12 +52,12 @@ describe("an audit chain", () => {
     ["scope", { scope: "work" }],
     ["a field that was not there", { tenant: "physics" as never }],
     ["hash", { hash: "0".repeat(64) }],
-  ])("shows a changed %s", (_name, change) => {
+  ])("reveals a changed %s", (_name, change) => {
     const records = chain(6).map((record) => (record.n === 4 ? { ...record, ...change } : record));
     expect(brokenChain(records, "")).toEqual({ n: 4, problem: "record 4 was changed" });
   });
 
-  it("shows a change that was hashed again, by the record after it", () => {
+  it("reveals a change with a recomputed hash by the record after it", () => {
     const records = chain(6).map((record) => {
       if (record.n !== 4) return record;
       const { hash: _, ...body } = { ...record, detail: "changed" };
@@ -66,7 +66,7 @@ describe("an audit chain", () => {
     expect(brokenChain(records, "")).toEqual({ n: 5, problem: "record 5 does not follow the one before it" });
   });
 
-  it("shows a record that is missing, wherever it was", () => {
+  it("reveals a missing record, wherever it was", () => {
     fc.assert(
       fc.property(lengths, fc.nat(), (length, at) => {
         const records = [...chain(length)];
@@ -78,7 +78,7 @@ describe("an audit chain", () => {
     );
   });
 
-  it("shows two records that changed places", () => {
+  it("reveals two exchanged records", () => {
     fc.assert(
       fc.property(lengths, fc.nat(), fc.nat(), (length, a, b) => {
         const [i, j] = [a % length, b % length];
@@ -90,7 +90,7 @@ describe("an audit chain", () => {
     );
   });
 
-  it("shows a record that comes twice", () => {
+  it("reveals a record that occurs twice", () => {
     fc.assert(
       fc.property(lengths, fc.nat(), (length, at) => {
         const records = [...chain(length)];

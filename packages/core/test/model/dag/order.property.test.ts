@@ -46,7 +46,7 @@ describe("the order of a DAG", () => {
     expect(orderMembers([[1], [2], [0], []])).toEqual({ kind: "cycle", positions: [2, 1, 0] });
   });
 
-  it("names a real circle: each member of it waits for the one before", () => {
+  it("lists a true circle: each member waits for the one before", () => {
     fc.assert(
       fc.property(graphs(false), (needs) => {
         const order = orderMembers(needs);

@@ -29,11 +29,11 @@ describe("a mark", () => {
     ["c", "completed"],
     ["f", "failed"],
     ["x", "cancelled"],
-  ])("%s says that the element is %s", (mark, state) => {
+  ])("%s means that the element is %s", (mark, state) => {
     expect(elementState(mark)).toBe(state);
   });
 
-  it("of a held element says who holds it", () => {
+  it("of a held element distinguishes a user's hold from an administrator's", () => {
     expect([".", "h", "H", "m"].map(heldMark)).toEqual([null, "user", "admin", null]);
   });
 
@@ -97,7 +97,7 @@ describe("the waiting elements in words", () => {
     ["mmmmmmmmmm", 10, ""],
     ["mm.x..x.cc", 2, "2,4-5,7"],
     ["mmxxxxxxx.", 2, "9"],
-  ])("of %s, of which the first %i are made or over, are %j", (marks, next, text) => {
+  ])("of %s, of which the first %i exist or have ended, are %j", (marks, next, text) => {
     expect(marked(marks, { next })).toBe(text);
   });
 

@@ -63,7 +63,7 @@ describe("a day", () => {
 describe("an amount", () => {
   const most = Number.MAX_SAFE_INTEGER;
 
-  it("stops at the largest exact number instead of becoming wrong", () => {
+  it("saturates at the largest exact number", () => {
     const full: Amount = { nodeMs: most, gpuMs: most - 1 };
     expect(plus(full, { nodeMs: 1, gpuMs: 1 })).toEqual({ nodeMs: most, gpuMs: most });
     expect(plus(full, { nodeMs: most, gpuMs: most })).toEqual({ nodeMs: most, gpuMs: most });

@@ -98,6 +98,13 @@ describe("the choice of GPUs", () => {
     );
   });
 
+  it("is in ascending order, also where the set was grown in another", () => {
+    const island = Array.from({ length: 8 }, (_, n) => 8 * n);
+    const links = island.flatMap((a) => island.flatMap((b): Link[] => (a < b ? [[a, b, 50]] : [])));
+    // 41,664 sets of three are too many to compare. The growth from 0 takes 40 first, then 8.
+    expect(chooseGpus(topology(64, [...links, [40, 0, 100]]), 3)).toEqual({ gpus: [0, 8, 40], worstMBps: 50 });
+  });
+
   it("of half of 32 GPUs stays within one fast island", () => {
     const links: Link[] = [];
     for (let a = 0; a < 32; a += 1) {

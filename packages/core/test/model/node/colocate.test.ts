@@ -34,12 +34,12 @@ const ALL = { cpus: new Set(Array.from({ length: 14 }, (_, n) => n)), gpus: new 
 const wish = (cpuCores: number, gpuCount: number): ColocationRequest => ({ cpuCores, gpuCount });
 
 describe("colocation", () => {
-  it("takes the tightest domain that has enough of both", () => {
+  it("uses the tightest domain that has enough of both", () => {
     expect(colocate(SOCKETS, wish(2, 0), ALL)).toEqual([{ domain: 2, cpus: [8, 9], gpus: [] }]);
     expect(colocate(SOCKETS, wish(4, 2), ALL)).toEqual([{ domain: 0, cpus: [0, 1, 2, 3], gpus: [0, 1] }]);
   });
 
-  it("takes only what is free", () => {
+  it("uses only free cores and GPUs", () => {
     const free = { cpus: new Set([1, 3, 4, 5, 6]), gpus: new Set([1, 2, 3]) };
     expect(colocate(SOCKETS, wish(2, 1), free)).toEqual([{ domain: 0, cpus: [1, 3], gpus: [1] }]);
     expect(colocate(SOCKETS, wish(3, 2), free)).toEqual([{ domain: 1, cpus: [4, 5, 6], gpus: [2, 3] }]);
@@ -62,12 +62,71 @@ describe("colocation", () => {
     ]);
   });
 
+  it.each([
+    {
+      name: "the lowest of equal domains",
+      domains: [domain(1, [4, 5], []), domain(0, [0, 1], [])],
+      cores: 2,
+      first: 0,
+    },
+    {
+      name: "the lowest of equal domains when it spreads",
+      domains: [domain(1, [4, 5], []), domain(0, [0, 1], [])],
+      cores: 3,
+      first: 0,
+    },
+    {
+      name: "the domain with the most GPUs when it spreads",
+      domains: [domain(0, [0, 1, 2, 3, 4, 5], []), domain(1, [8, 9], [0, 1])],
+      cores: 7,
+      first: 1,
+    },
+    {
+      name: "the largest of the domains with as many GPUs when it spreads",
+      domains: [domain(0, [0, 1], []), domain(1, [4, 5, 6, 7], [])],
+      cores: 5,
+      first: 1,
+    },
+  ])("begins with $name, in whatever order the domains are listed", ({ domains, cores, first }) => {
+    for (const listed of [domains, domains.toReversed()]) {
+      const spots = colocate({ domains: listed, interconnects: [] }, wish(cores, 0), ALL);
+      expect(spots?.[0]?.domain).toBe(first);
+    }
+  });
+
+  it("adds the domain with the fastest link to the chosen ones, like a plain search", () => {
+    const ids = [0, 1, 2, 3];
+    const pairs = ids.flatMap((a) => ids.flatMap((b) => (a < b ? [[a, b] as const] : [])));
+    const speeds = fc.array(fc.nat(9), { minLength: pairs.length, maxLength: pairs.length });
+    const turns = fc.array(fc.boolean(), { minLength: pairs.length, maxLength: pairs.length });
+    fc.assert(
+      fc.property(speeds, turns, fc.integer({ min: 3, max: 8 }), (bandwidths, isTurned, cores) => {
+        const interconnects = pairs.map(([a, b], n) => ({
+          ...(isTurned[n] ? { a: b, b: a } : { a, b }),
+          kind: "numa_link" as const,
+          bandwidthMBps: bandwidths[n] ?? 0,
+        }));
+        const domains = ids.map((id) => domain(id, [2 * id, 2 * id + 1], []));
+        const speed = (a: number, b: number): number =>
+          bandwidths[pairs.findIndex(([x, y]) => x === Math.min(a, b) && y === Math.max(a, b))] ?? 0;
+        const chosen: number[] = [0];
+        while (2 * chosen.length < cores) {
+          const reach = (id: number): number => Math.max(...chosen.map((member) => speed(member, id)));
+          const left = ids.filter((id) => !chosen.includes(id));
+          chosen.push(left.toSorted((a, b) => reach(b) - reach(a) || a - b)[0] ?? -1);
+        }
+        expect(colocate({ domains, interconnects }, wish(cores, 0), ALL)?.map((spot) => spot.domain)).toEqual(chosen);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   it("never uses the cores and GPUs of an expander", () => {
     expect(colocate(SOCKETS, wish(13, 0), ALL)).toBeNull();
     expect(colocate(SOCKETS, wish(0, 5), ALL)).toBeNull();
   });
 
-  it("needs nothing for an empty request", () => {
+  it("is empty for an empty request", () => {
     expect(colocate(SOCKETS, wish(0, 0), ALL)?.flatMap(({ cpus, gpus }) => [...cpus, ...gpus])).toEqual([]);
   });
 

@@ -40,7 +40,7 @@ describe("a node", () => {
     [["1 ada 1", "2 bob 1", "3 eve 9.999"], "work of 3 users in a row failed on it at once"],
     [["1 ada", "2 bob 1", "3 eve 1"], "work of 3 users in a row failed on it at once"],
     [["9 zoe 60", "1 ada", "2 ada", "3 ada"], "3 allocations in a row could not be run on it"],
-  ])("with the faults %j is one: %s", (faults, text) => {
+  ])("with the faults %j is a black hole: %s", (faults, text) => {
     expect(reason(...faults)).toBe(text);
   });
 

@@ -51,7 +51,7 @@ describe("a node", () => {
     expect(fits({ ...NO_CONSTRAINTS, ...change }, N1, OFFER)).toBe(false);
   });
 
-  it("without a GPU is described so", () => {
+  it("without a GPU is described as such", () => {
     expect(lacking({ gpuType: "H100" }, { gpuType: "", gpuCount: 0 })).toEqual(["has no GPU where H100 is requested"]);
   });
 

@@ -28,12 +28,12 @@ describe("an edge", () => {
     expect(judge([`1:${condition}`], "1", end)).toEqual(verdict === "met" ? [] : "dead");
   });
 
-  it("to other work stays", () => {
+  it("to other work is unchanged", () => {
     expect(judge(["1:success", "2:success"], "1", "completed")).toEqual([1]);
     expect(judge(["1:success", "2:success"], "3", "failed")).toEqual([0, 1]);
   });
 
-  it("that was met before is not judged again", () => {
+  it("that is already met is not judged again", () => {
     expect(judge(["1:success", "2:any"], "1", "failed", [1])).toEqual([1]);
   });
 
@@ -42,13 +42,13 @@ describe("an edge", () => {
     expect(judge(["1:mutex"], "1", "failed")).toEqual([0]);
   });
 
-  it("of failure is an alternative to the others: one that is met meets all", () => {
+  it("with the condition failure is an alternative, and one met alternative meets all", () => {
     expect(judge(["1:failure", "2:failure", "3:success"], "1", "failed")).toEqual([2]);
     expect(judge(["1:failure", "2:failure"], "1", "completed")).toEqual([1]);
     expect(judge(["1:failure", "2:failure"], "2", "completed", [1])).toBe("dead");
   });
 
-  it("that is dead is dead whatever else is met by the same end", () => {
+  it("that is dead stays dead, even if the same end meets another edge", () => {
     expect(judge(["1:any", "1:success"], "1", "failed")).toBe("dead");
     expect(judge(["1:success", "1:failure"], "1", "completed")).toBe("dead");
     expect(judge(["1:success", "1:failure"], "1", "failed")).toBe("dead");
@@ -61,7 +61,7 @@ describe("edges", () => {
   const someEdge = fc.tuple(fc.integer({ min: 1, max: 4 }), fc.constantFrom(...conditions));
   const fates = fc.tuple(...Array.from({ length: 4 }, () => fc.constantFrom(...ends)));
 
-  it("give the same verdict in whatever order the work ends", () => {
+  it("have the same verdict in whatever order the work ends", () => {
     fc.assert(
       fc.property(
         fc.array(someEdge, { minLength: 1, maxLength: 5 }),

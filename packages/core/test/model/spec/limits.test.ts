@@ -195,7 +195,7 @@ describe("a limit of a specification", () => {
     expect(fields(bad)).toContain(field);
   });
 
-  it("is named once, however often it is broken", () => {
+  it("is reported once, however often it is broken", () => {
     const wanted = command("a", "\0", "\0", "\0");
     expect(checkSpec(wanted)).toEqual([{ field: "allocation.command", detail: "must not contain NUL bytes" }]);
   });
@@ -207,7 +207,7 @@ describe("a limit of a specification", () => {
 });
 
 describe("the smallest specification", () => {
-  it("is acceptable as it is", () => {
+  it("is accepted", () => {
     expect(checkSpec(minimalSpec())).toEqual([]);
   });
 });
@@ -220,7 +220,7 @@ describe("a reactive service", () => {
     });
   const field = "allocation.lifecycle.scale_policy";
 
-  it("starts with the least number of nodes that its policy says", () => {
+  it("starts with the minimum number of nodes of its policy", () => {
     expect(fields(reactive())).toEqual([]);
     expect(fields(reactive({}, 2))).toEqual(["allocation.resources.nodes"]);
   });

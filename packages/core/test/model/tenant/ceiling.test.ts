@@ -64,7 +64,7 @@ describe("a tenant's own administrators", () => {
 });
 
 describe("a change by the tenant", () => {
-  it("keeps the ceiling while a limit is below it, and drops it when all are back", () => {
+  it("keeps the ceiling while a limit is below it, and removes it when all limits equal it again", () => {
     const lowered = changedWithin(tenant(), { quota: { maxNodes: 3 } });
     expect(lowered).toMatchObject({
       quota: { maxNodes: 3, gpuHoursBudget: 100 },

@@ -159,7 +159,7 @@ describe("the settings of a vCluster", () => {
     expect(faults(change, "sensitive_reservation")).toEqual([field]);
   });
 
-  it("of sensitive work may say what holds anyway", () => {
+  it("of sensitive work may repeat the fixed values", () => {
     const change = { borrows: false, lending: null, preemptible: "never", sharesNodes: false } as const;
     expect(faults(change, "sensitive_reservation")).toEqual([]);
   });

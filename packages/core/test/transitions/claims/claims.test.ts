@@ -5,7 +5,7 @@ import { cancel, createCluster, drain, orders, register, submit, vcluster } from
 import { eventsOf, refusalOfPlacing, stops } from "../../support/placing.ts";
 
 describe("a claim", () => {
-  it("is released for its own allocation where several share a node at the same attempt", () => {
+  it("is released for its own allocation where several share a node with the same attempt number", () => {
     const small = submit({ vcluster: "small", resources: { cpuCores: 1 } });
     const c = createCluster(vcluster("small", { sharesNodes: true }), register("n1"), small, small);
     for (const n of [1, 2]) expect(refusalOfPlacing(c, n, ["n1"], { shared: true })).toBeNull();
@@ -15,7 +15,7 @@ describe("a claim", () => {
     expect(orders(applied)).toEqual(["forget 2/1 on n1"]);
   });
 
-  it("of a cancelled allocation is ordered to stop once and waits for each node", () => {
+  it("of a cancelled allocation is ordered to stop once, and lasts until each node confirms", () => {
     const c = createCluster(register("n1"), register("n2"), submit({ nodes: 2 }));
     c.place(1, "n1", "n2");
     expect(stops(c.apply(cancel(1)))).toEqual(["1/1 on n1: cancelled", "1/1 on n2: cancelled"]);
@@ -24,7 +24,7 @@ describe("a claim", () => {
     expect([c.claims("n1"), c.claims("n2")]).toEqual([[], ["1/1 releasing"]]);
   });
 
-  it("that leaves a draining node last makes it drained, and of several nodes only that one", () => {
+  it("that is the last on a draining node makes this node drained, and no other", () => {
     const c = createCluster(register("n1"), register("n2"), submit({ nodes: 2 }));
     c.place(1, "n1", "n2");
     c.apply(drain("n1"));

@@ -7,7 +7,7 @@ import { cancel, createCluster, hold, id, submit, submitDag, submitGroup, verdic
 import { expectRejected } from "../../support/content.ts";
 
 describe("the release of one held element", () => {
-  it("makes it in the same entry where there is room for it", () => {
+  it("creates the element in the same entry where the concurrency allows it", () => {
     const c = createCluster(submitGroup([0, 1], 1));
     c.apply(hold("1_1"));
     c.apply(cancel("1_0"));
@@ -18,7 +18,7 @@ describe("the release of one held element", () => {
 });
 
 describe("the release of an allocation that wants a free mutex", () => {
-  it("gives it the mutex in the same entry", () => {
+  it("acquires the mutex in the same entry", () => {
     const c = createCluster({ ...submit({ after: ["lock:mutex"] }), hold: true } as Command);
     expect(c.state.mutexHolder("physics" as never, "lock")).toBeNull();
     c.apply(hold(1, false));
