@@ -204,9 +204,12 @@ describe("a challenger", () => {
   const outcome = (challenger: JobFields, minutes = 60, rest: Partial<CycleInput> = {}): boolean => {
     const nodes = minutes <= 0 ? ["a", "b"] : ["c", "d"];
     const pending = [owner, job(2, challenger)];
-    return (
-      carry({ ...half, pending, previousReservations: [promise(1, minutes, ...nodes)], ...rest }).kept.length === 1
+    const previousReservations = [promise(1, minutes, ...nodes)];
+    const [kept, keptInOtherOrder] = [pending, pending.toReversed()].map(
+      (listed) => carry({ ...half, pending: listed, previousReservations, ...rest }).kept.length === 1,
     );
+    expect(keptInOtherOrder, "with the challenger first in the input").toBe(kept);
+    return kept === true;
   };
   it.each([
     { name: "with the same score leaves it", challenger: { nodes: 2 }, kept: true },
@@ -223,6 +226,17 @@ describe("a challenger", () => {
     const waiting = { ...owner, submittedAt: instant(NOW - 600 * MINUTE) };
     const pending = [waiting, job(2, { nodes: 2, class: 6 })];
     expect(carry({ ...half, pending, previousReservations: [promise(1, 60, "c", "d")] }).kept).toHaveLength(1);
+  });
+
+  it("ahead of others of its class decides for them, in any order of the input", () => {
+    const [weak, strong] = [job(2, { nodes: 2 }), job(3, { nodes: 2, waited: 40 })];
+    const previousReservations = [promise(1, 60, "c", "d")];
+    for (const pending of [
+      [owner, weak, strong],
+      [strong, weak, owner],
+      [weak, strong, owner],
+    ])
+      expect(carry({ ...half, pending, previousReservations }).kept).toEqual([]);
   });
 
   it("with a lead does not displace a reservation that is due, unless it is of a higher class", () => {
