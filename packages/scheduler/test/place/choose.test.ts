@@ -170,24 +170,32 @@ describe("packing", () => {
 
 describe("a shared node", () => {
   const whole = { cpuCores: 8, memoryBytes: 1024, gpuCount: 4 };
-  /** Hardly any cores and memory, so that GPUs alone limit. */
-  const part = (id: number): PendingInput => ({
-    ...job(id, { waited: 9 - id, constraints: { gpuCount: 2, cpuCores: 1, memoryBytes: 1 } }),
-    canShareNode: true,
-  });
+  const limits = [
+    { what: "cores", constraints: { cpuCores: 4, memoryBytes: 1 } },
+    { what: "memory", constraints: { cpuCores: 1, memoryBytes: 512 } },
+    { what: "GPUs", constraints: { gpuCount: 2, cpuCores: 1, memoryBytes: 1 } },
+  ];
+  const parts = (constraints: JobFields["constraints"]): PendingInput[] =>
+    [1, 2, 3].map((id) => ({
+      ...job(id, { waited: 9 - id, ...(constraints && { constraints }) }),
+      canShareNode: true,
+    }));
   const placed = (given: Partial<CycleInput>): string[] =>
-    cycle(input({ isFifo: true, pending: [1, 2, 3].map(part), ...given })).placements.map(
+    cycle(input({ isFifo: true, ...given })).placements.map(
       ({ allocation, nodes }) => `${allocation}: ${nodes.join(" ")}`,
     );
 
-  it("opened by the plan is full when its GPUs are used up", () => {
+  it.each(limits)("opened by the plan is full when its $what are used up", ({ constraints }) => {
     const nodes = [node("n1", whole), node("n2", whole)];
-    expect(placed({ nodes, sharedNodes: [] })).toEqual(["1: n1", "2: n1", "3: n2"]);
+    expect(placed({ nodes, sharedNodes: [], pending: parts(constraints) })).toEqual(["1: n1", "2: n1", "3: n2"]);
   });
 
-  it("of an earlier plan is full when its GPUs are used up", () => {
+  it.each(limits)("of an earlier plan is full when its $what are used up", ({ constraints }) => {
     const busyNode = node("n1", { ...whole, free: false, notFreeBecause: "busy" });
     const shared = { node: "n1" as NodeId, tenant: "physics" as TenantId, capabilities: busyNode, remaining: whole };
-    expect(placed({ nodes: [busyNode], sharedNodes: [shared] })).toEqual(["1: n1", "2: n1"]);
+    expect(placed({ nodes: [busyNode], sharedNodes: [shared], pending: parts(constraints) })).toEqual([
+      "1: n1",
+      "2: n1",
+    ]);
   });
 });

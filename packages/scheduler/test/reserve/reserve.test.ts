@@ -10,6 +10,7 @@ import { createDraft } from "../../src/plan/draft.ts";
 import type { PlannedReservation } from "../../src/plan/planned-reservation.ts";
 import { addReservation, findReservation } from "../../src/reserve/reserve.ts";
 import { spareOf } from "../../src/reserve/spare.ts";
+import { draftOf, jobFrom } from "../drafts.ts";
 import { busy, input, type JobFields, job, MINUTE, NOW, node, nodeIds, release } from "../make.ts";
 
 /** Reserves one after the other; each as "minutes from now: nodes". */
@@ -110,6 +111,30 @@ describe("reserve", () => {
   ];
   it.each(cases)("$name", ({ given, jobs, expected }) => {
     expect(reserveAll(input(given), jobs)).toEqual(expected);
+  });
+});
+
+describe("a search for a reservation", () => {
+  it.each([
+    { by: "count", hasForeignReservations: false },
+    { by: "sweep", hasForeignReservations: true },
+  ])("by $by finds only starts before its bound", ({ hasForeignReservations }) => {
+    const draft = draftOf(three);
+    draft.hasForeignReservations = hasForeignReservations;
+    const search = (before: number) => findReservation(draft, jobFrom(draft, 1, { nodes: 2 }), before)?.startsAt;
+    const second = NOW + 20 * MINUTE;
+    expect([search(second), search(second + 1)]).toEqual([undefined, second]);
+  });
+
+  it("continues beyond the number of choices that the search by count makes", () => {
+    // Each of 80 groups gets its only node at another time; the pair of nodes comes last.
+    const single = Array.from({ length: 80 }, (_, i) => `s${i}`);
+    const given = {
+      nodes: [...single.map((name) => busy(name, { in: name })), busy("x", { in: "pair" }), busy("y", { in: "pair" })],
+      releases: [...single.map((name, i) => release(i + 1, name)), release(100, "x", "y")],
+    };
+    const fields = { nodes: 2, constraints: { maxGroups: 1 } };
+    expect(reserveAll(input(given), [fields])).toEqual(["100: x y"]);
   });
 });
 

@@ -72,4 +72,15 @@ describe("spare nodes", () => {
     const previousReservations = [promise(1, 60, "b")];
     expect(outcomeOf({ ...machine, foreignReservations, previousReservations }).held).toEqual(["1@30: a"]);
   });
+
+  it("never rule out an earlier start beside other vClusters' reservations", () => {
+    const foreignReservations = [{ startsAt: NOW, endsAt: instant(at(30)), nodes: nodeIds("a") }];
+    const machine = {
+      nodes: [node("a"), busy("b"), busy("c")],
+      releases: [release(20, "b"), release(60, "c")],
+      pending: [job(1, { nodes: 2, minutes: 60 })],
+    };
+    const previousReservations = [promise(1, 60, "b", "c")];
+    expect(outcomeOf({ ...machine, foreignReservations, previousReservations }).held).toEqual(["1@30: a b"]);
+  });
 });
