@@ -1,35 +1,36 @@
-// `npm run mutate -- FOLDER... [--sample 100] [--seed 1] [--timeout SECONDS]`: mutation testing. Changes one place of the
-// source at a time, runs the unit tests that import the file, restores the file, and reports the changes that no test
-// noticed. The places are chosen by seed, so that a report can be repeated. The mutator works on tokens, not on a syntax
-// tree: a mutant that does not parse counts as killed. `--list` shows the mutants and runs nothing; `--near` runs only
-// the tests in the folder that mirrors the source's. Survivors do not change the exit status: the report is for reading.
+// `npm run mutate -- FOLDER... [--sample 100] [--seed 1]`: mutation testing. Changes one place of the source at a time,
+// runs the unit tests that import the file, restores the file, and reports the changes that no test noticed. The places
+// are chosen by seed, so that a report can be repeated. The mutator works on tokens, not on a syntax tree: a mutant that
+// does not parse counts as killed. docs/testing/mutation.md describes the options and records the results. Survivors do
+// not change the exit status: the report is for reading.
 import { fork } from "node:child_process";
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { mutantsOf, pick } from "./mutants.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+/** One line per mutant tried: its key and the test that killed it, or null. */
+const VERDICTS = join(root, ".cache/mutate/verdicts.jsonl");
+/** The source being mutated, with its original text: a killed run leaves it behind. */
+const ORIGINAL = join(root, ".cache/mutate/original.json");
 
 /** For the run without a mutation. */
 const BASELINE_TIMEOUT_MS = 900_000;
-/** A run that takes this many times as long as the one without a mutation is ended. */
+/** A mutant whose tests take this many times as long is an endless loop; the margin is for loading modules. */
 const SLOWER = 4;
-
-const OPERATORS = {
-  "<": "<=",
-  "<=": "<",
-  ">": ">=",
-  ">=": ">",
-  "===": "!==",
-  "!==": "===",
-  "+": "-",
-  "-": "+",
-  "+=": "-=",
-  "-=": "+=",
-  "&&": "||",
-  "||": "&&",
-};
+const TIMEOUT_MARGIN_MS = 20_000;
 
 if (process.send !== undefined && process.argv[2] === "--worker") await serveRuns();
 else await main();
@@ -40,75 +41,135 @@ async function main() {
     options: {
       sample: { type: "string", default: "100" },
       seed: { type: "string", default: "1" },
-      timeout: { type: "string" },
+      longest: { type: "string", default: "Infinity" },
       list: { type: "boolean", default: false },
       near: { type: "boolean", default: false },
+      resume: { type: "boolean", default: false },
+      again: { type: "boolean", default: false },
     },
   });
+  restoreAfterKill();
   if (positionals.length === 0) {
     console.error("usage: npm run mutate -- packages/scheduler/src/reserve --sample 100 --seed 1");
     process.exit(2);
   }
-  const sources = positionals.flatMap((path) => typescriptFiles(resolve(root, path)));
-  const all = sources.flatMap((file) => mutantsOf(file, readFileSync(file, "utf8")));
+  const folders = positionals.map((path) => resolve(root, path));
+  const all = folders.flatMap(typescriptFiles).flatMap((file) => mutantsOf(file, readFileSync(file, "utf8")));
   const chosen = pick(all, Number(values.sample), Number(values.seed));
-  console.error(
-    `${all.length} possible mutants in ${sources.length} files; trying ${chosen.length} with seed ${values.seed}`,
-  );
+  console.error(`${all.length} possible mutants; trying ${chosen.length} with seed ${values.seed}`);
   if (values.list) return void console.log(chosen.map(describe).join("\n"));
-  const importing = testsByImport();
-  const importers = (file) => importing(file).filter((test) => !values.near || isNear(file, test));
-  const survivors = [];
-  let untested = 0;
+  const verdicts = openVerdicts({ keep: values.resume || values.again, survivorsAgain: values.again });
+  const [importing, seconds, longest] = [testsByImport(), recordedSeconds(), Number(values.longest)];
+  const testsOf = (file) =>
+    importing(file).filter((test) => (!values.near || isNear(file, test)) && seconds(test) <= longest);
+  if (await tryAll(chosen, { testsOf, longest, verdicts })) report(chosen, { folders, testsOf, verdicts });
+  else process.exitCode = 1;
+}
+
+/** False if the tests fail without a mutation. */
+async function tryAll(chosen, { testsOf, longest, verdicts }) {
+  const left = chosen.filter((mutant) => verdicts.of(mutant) === undefined);
+  if (left.length === 0) return true;
+  const tests = [...new Set(left.flatMap(({ file }) => testsOf(file)))];
   const runner = createRunner();
-  let begin = Date.now();
   try {
-    const tests = [...new Set(chosen.flatMap(({ file }) => importers(file)))];
-    if (tests.length > 0 && (await runner.fails(chosen[0].file, tests, BASELINE_TIMEOUT_MS))) {
+    console.error(`running ${tests.length} test files without a mutation`);
+    const baseline = await runner.run(left[0].file, { tests, timeoutMs: BASELINE_TIMEOUT_MS });
+    if (baseline.failed) {
       console.error("the tests fail without any mutation, or take too long; run them first:");
       console.error(`  npx vitest run --project unit ${tests.map((test) => relative(root, test)).join(" ")}`);
-      process.exitCode = 1;
-      return;
+      return false;
     }
-    // An endless loop is a mutant that the tests noticed.
-    const timeoutMs = values.timeout === undefined ? SLOWER * (Date.now() - begin) : Number(values.timeout) * 1000;
-    begin = Date.now();
-    for (const [n, mutant] of chosen.entries()) {
-      progress(n, chosen.length, survivors.length, begin);
-      const tests = importers(mutant.file);
-      if (tests.length === 0) untested += 1;
-      if (tests.length === 0 || !(await kills(runner, mutant, { tests, timeoutMs }))) survivors.push(mutant);
+    const begin = Date.now();
+    let survived = 0;
+    for (const [n, mutant] of left.entries()) {
+      progress({ done: n, all: left.length, survived, begin });
+      const by = await killerOf(runner, mutant, { tests: testsOf(mutant.file), longest, took: baseline.took });
+      verdicts.add(mutant, by);
+      if (by !== null) continue;
+      survived += 1;
+      process.stderr.write(`${process.stderr.isTTY ? "\r\x1b[K" : ""}survived ${describe(mutant)}\n`);
     }
+    progress({ done: left.length, all: left.length, survived, begin });
+    process.stderr.write("\n");
+    return true;
   } finally {
     runner.close();
   }
-  progress(chosen.length, chosen.length, survivors.length, begin);
-  process.stderr.write("\n");
-  const killed = chosen.length - survivors.length;
-  console.log(
-    `${killed} of ${chosen.length} mutants killed (${Math.round((100 * killed) / Math.max(1, chosen.length))} %)`,
-  );
-  if (untested > 0) console.log(`${untested} of the survivors are in files that no unit test imports`);
-  for (const mutant of survivors) console.log(`survived ${describe(mutant)}`);
 }
 
-/** Tests next to the mutant's folder run first: they fail soonest, and a failure ends the run. */
-async function kills(runner, mutant, { tests, timeoutMs }) {
-  const before = readFileSync(mutant.file, "utf8");
-  const restore = () => writeFileSync(mutant.file, before);
-  process.once("exit", restore);
-  const stop = () => process.exit(130);
-  process.once("SIGINT", stop).once("SIGTERM", stop);
+/** Returns what failed, or `null`. Runs the tests nearest to the mutant first and the slow ones last. */
+async function killerOf(runner, mutant, { tests, longest, took }) {
+  const near = tests.filter((test) => isNear(mutant.file, test));
+  const far = tests.filter((test) => !near.includes(test) && (took[test] ?? 0) <= longest * 1000);
+  far.sort((a, b) => (took[a] ?? 0) - (took[b] ?? 0));
+  const restore = mutate(mutant);
   try {
-    writeFileSync(mutant.file, before.slice(0, mutant.at) + mutant.to + before.slice(mutant.at + mutant.from.length));
-    const near = tests.filter((test) => isNear(mutant.file, test));
-    const far = tests.filter((test) => !near.includes(test));
-    for (const batch of [near, far])
-      if (batch.length > 0 && (await runner.fails(mutant.file, batch, timeoutMs))) return true;
-    return false;
+    for (const batch of [near, far]) {
+      const usual = batch.reduce((sum, test) => sum + (took[test] ?? 0), 0);
+      const timeoutMs = SLOWER * usual + TIMEOUT_MARGIN_MS;
+      const { failed, by } = batch.length > 0 ? await runner.run(mutant.file, { tests: batch, timeoutMs }) : {};
+      if (failed) return by;
+    }
+    return null;
   } finally {
     restore();
+  }
+}
+
+/** Changes the source, and returns the function that restores it; a signal restores it too. */
+function mutate({ file, at, from, to }) {
+  const text = readFileSync(file, "utf8");
+  mkdirSync(dirname(ORIGINAL), { recursive: true });
+  writeFileSync(ORIGINAL, JSON.stringify({ file, text }));
+  const stop = () => process.exit(130);
+  const restore = () => {
+    writeFileSync(file, text);
+    rmSync(ORIGINAL, { force: true });
     process.off("exit", restore).off("SIGINT", stop).off("SIGTERM", stop);
+  };
+  process.once("exit", restore).once("SIGINT", stop).once("SIGTERM", stop);
+  writeFileSync(file, text.slice(0, at) + to + text.slice(at + from.length));
+  return restore;
+}
+
+function restoreAfterKill() {
+  for (const { file, text } of linesOf(ORIGINAL).map((line) => JSON.parse(line))) {
+    writeFileSync(file, text);
+    console.error(`restored ${relative(root, file)}, which a killed run had left mutated`);
+  }
+  rmSync(ORIGINAL, { force: true });
+}
+
+function linesOf(file) {
+  return existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean) : [];
+}
+
+/** Verdicts of this run and, with `keep`, of earlier runs over the same source text. */
+function openVerdicts({ keep, survivorsAgain }) {
+  mkdirSync(dirname(VERDICTS), { recursive: true });
+  if (!keep) rmSync(VERDICTS, { force: true });
+  const hashOf = (file) => createHash("sha256").update(readFileSync(file)).digest("hex").slice(0, 16);
+  const keyOf = ({ file, at, from, to }) => [relative(root, file), hashOf(file), at, from.length, to].join(" ");
+  const known = new Map();
+  for (const { key, by } of linesOf(VERDICTS).map((line) => JSON.parse(line))) known.set(key, by !== null);
+  if (survivorsAgain) for (const [key, killed] of known) if (!killed) known.delete(key);
+  return {
+    of: (mutant) => known.get(keyOf(mutant)),
+    add: (mutant, by) => {
+      known.set(keyOf(mutant), by !== null);
+      appendFileSync(VERDICTS, `${JSON.stringify({ key: keyOf(mutant), by })}\n`);
+    },
+  };
+}
+
+function report(chosen, { folders, testsOf, verdicts }) {
+  for (const folder of folders) {
+    const inside = chosen.filter(({ file }) => file === folder || file.startsWith(`${folder}/`));
+    const survivors = inside.filter((mutant) => verdicts.of(mutant) === false);
+    console.log(`${relative(root, folder)}: ${inside.length - survivors.length} of ${inside.length} mutants killed`);
+    for (const mutant of survivors)
+      console.log(`  survived ${describe(mutant)}${testsOf(mutant.file).length === 0 ? "  (no test imports it)" : ""}`);
   }
 }
 
@@ -124,22 +185,23 @@ function createRunner() {
   const start = () =>
     fork(fileURLToPath(import.meta.url), ["--worker"], { cwd: root, stdio: ["ignore", "ignore", "ignore", "ipc"] });
   return {
-    fails: (file, tests, timeoutMs) =>
+    /** Answers `{ failed, took }`, the milliseconds by test file. */
+    run: (file, { tests, timeoutMs }) =>
       new Promise((done) => {
         child ??= start();
         const own = child;
-        const end = (failed, isBroken = false) => {
+        const end = (result, isBroken = false) => {
           clearTimeout(timer);
           own.removeAllListeners();
           if (isBroken) {
             own.kill("SIGKILL");
             child = null;
           }
-          done(failed);
+          done(result);
         };
-        const timer = setTimeout(() => end(true, true), timeoutMs);
-        own.once("message", ({ failed }) => end(failed));
-        own.once("exit", () => end(true, true));
+        const timer = setTimeout(() => end({ failed: true, took: {}, by: "the time limit" }, true), timeoutMs);
+        own.once("message", (result) => end(result));
+        own.once("exit", () => end({ failed: true, took: {}, by: "the end of the worker" }, true));
         own.send({ file, tests });
       }),
     close: () => child?.kill("SIGKILL"),
@@ -147,7 +209,13 @@ function createRunner() {
 }
 
 async function serveRuns() {
-  const { createVitest } = await import("vitest/node");
+  const { BaseSequencer, createVitest } = await import("vitest/node");
+  let order = [];
+  class AsRequested extends BaseSequencer {
+    async sort(specs) {
+      return specs.toSorted((a, b) => order.indexOf(a.moduleId) - order.indexOf(b.moduleId));
+    }
+  }
   const vitest = await createVitest("test", {
     root,
     watch: false,
@@ -157,6 +225,7 @@ async function serveRuns() {
     reporters: [{}],
     fileParallelism: false,
     maxWorkers: 1,
+    sequence: { sequencer: AsRequested },
   });
   await vitest.standalone();
   /** The file of the run before: restored since, but the module graph still has its mutant. */
@@ -167,11 +236,22 @@ async function serveRuns() {
       for (const project of vitest.projects) project.vite.moduleGraph.onFileChange(changed);
     }
     previous = file;
+    order = tests;
     const specs = await vitest.globTestSpecifications(tests.map((test) => relative(root, test)));
     const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specs, false);
-    const failed = unhandledErrors.length > 0 || testModules.some((one) => !one.ok());
-    process.send({ failed });
+    const failing = testModules.find((one) => !one.ok());
+    const failed = failing !== undefined || unhandledErrors.length > 0;
+    const test = failing && [...failing.children.allTests("failed")][0]?.fullName;
+    const by = failing ? `${relative(root, failing.moduleId)} > ${test ?? "(not loaded)"}` : "an unhandled error";
+    const took = Object.fromEntries(testModules.map((one) => [one.moduleId, one.diagnostic().duration]));
+    process.send({ failed, took, by });
   });
+}
+
+/** Seconds of each test file as `npm test -- --record-times` recorded them; unrecorded files are short. */
+function recordedSeconds() {
+  const recorded = JSON.parse(readFileSync(join(root, "tests/harness/test-times.json"), "utf8"));
+  return (test) => recorded[relative(root, test)] ?? 0;
 }
 
 // ---- which tests import a file, directly or not
@@ -210,95 +290,7 @@ function typescriptFiles(path) {
     .map((name) => join(path, name));
 }
 
-// ---- mutants
-
-/** Every place of the code that a mutation rule applies to: `{ file, at, from, to }`. */
-function mutantsOf(file, text) {
-  const code = blank(text);
-  const found = [];
-  const add = (at, from, to) => found.push({ file, at, from, to });
-  // The formatter puts spaces around binary operators and none around type arguments.
-  for (const { index, 1: operator } of code.matchAll(/(?<= )(<=?|>=?|[=!]==|\+=?|-=?|&&|\|\|)(?=\s)/g)) {
-    add(index, operator, OPERATORS[operator]);
-  }
-  for (const { index, 0: word } of code.matchAll(/(?<![\w.])(true|false)\b(?!\s*[?:]\s*\w+\s*[;)])/g)) {
-    add(index, word, word === "true" ? "false" : "true");
-  }
-  for (const { index } of code.matchAll(/!(?=[\w(])/g)) add(index, "!", "");
-  for (const { index, 0: digits } of code.matchAll(/(?<![\w.]|[^|]\| -?)\d+(?![\w.]| \| )/g))
-    add(index, digits, String(Number(digits) + 1));
-  for (const { index, 0: head } of code.matchAll(/\bif \(/g)) {
-    const end = closing(code, index + head.length - 1);
-    if (end > 0) add(index + 4, text.slice(index + 4, end), `!(${text.slice(index + 4, end)})`);
-  }
-  for (const { index, 1: statement } of code.matchAll(
-    /^[ \t]*((?!return|const|let|throw|import|export|await|yield|for|if|while)[\w.?]+\(.*\);)$/gm,
-  )) {
-    const at = text.indexOf(statement.slice(0, 4), index);
-    add(at, text.slice(at, at + statement.length), ";");
-  }
-  return found.sort((a, b) => a.at - b.at);
-}
-
-/** The text with comments, strings, imports and types replaced by spaces; positions stay. */
-function blank(text) {
-  const hide = (part) => part.replace(/[^\n]/g, " ");
-  return blankText(text)
-    .replace(/^(?:import|export type \*|export \{)[\s\S]*?;$/gm, hide)
-    .replace(/^(?:export )?interface [\s\S]*?^\}/gm, hide)
-    .replace(/^(?:export )?type [\s\S]*?;$/gm, hide);
-}
-
-/** Blanks comments, strings and the text of templates. The code inside `${}` of a template stays. */
-function blankText(text) {
-  const token =
-    /\/\*[\s\S]*?\*\/|(?<![:"'`\w])\/\/[^\n]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\$]|\\.|\$(?!\{))*(?:`|\$\{)|[{}]/g;
-  const templateRest = /(?:[^`\\$]|\\.|\$(?!\{))*(?:`|\$\{)/y;
-  const blanked = text.split("");
-  const hide = (from, to) => {
-    for (let at = from; at < to; at += 1) if (text[at] !== "\n") blanked[at] = " ";
-  };
-  /** Open braces, innermost last; true: of a template's substitution. */
-  const braces = [];
-  for (let found = token.exec(text); found !== null; found = token.exec(text)) {
-    const [part] = found;
-    if (part === "{") braces.push(false);
-    else if (part !== "}") {
-      hide(found.index, token.lastIndex);
-      if (part.startsWith("`") && part.endsWith("${")) braces.push(true);
-    } else if (braces.pop() === true) {
-      templateRest.lastIndex = token.lastIndex;
-      const [rest = ""] = templateRest.exec(text) ?? [];
-      hide(found.index, token.lastIndex + rest.length);
-      token.lastIndex += rest.length;
-      if (rest.endsWith("${")) braces.push(true);
-    }
-  }
-  return blanked.join("");
-}
-
-function closing(code, open) {
-  let depth = 0;
-  for (let at = open; at < code.length; at += 1) {
-    if (code[at] === "(") depth += 1;
-    if (code[at] === ")") depth -= 1;
-    if (depth === 0) return at;
-  }
-  return -1;
-}
-
-/** A seeded sample without repetition, in order of place. */
-function pick(all, count, seed) {
-  let state = seed >>> 0;
-  const random = () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-  for (let i = 0; i < 16; i += 1) random();
-  const order = all.map((mutant) => ({ mutant, key: random() })).sort((a, b) => a.key - b.key);
-  const chosen = new Set(order.slice(0, count).map(({ mutant }) => mutant));
-  return all.filter((mutant) => chosen.has(mutant));
-}
+// ---- output
 
 function describe({ file, at, from, to }) {
   const text = readFileSync(file, "utf8");
@@ -308,7 +300,7 @@ function describe({ file, at, from, to }) {
   return `${relative(root, file)}:${line}  ${short(from)}  ->  ${short(to) || "(deleted)"}    in: ${context}`;
 }
 
-function progress(done, all, survived, begin) {
+function progress({ done, all, survived, begin }) {
   const width = 30;
   const filled = Math.round((width * done) / Math.max(1, all));
   const left = done === 0 ? "" : `, ${Math.round(((Date.now() - begin) / done / 1000) * (all - done))} s left`;
