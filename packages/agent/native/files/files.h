@@ -18,11 +18,27 @@ struct reply {
     char bytes[MAX_REPLY + 1024];
 };
 
-void reply_ok(struct reply *reply, const char *bytes, size_t length);
-void reply_error(struct reply *reply, int code, const char *what);
+/* Return 0, for the last line of a verb. */
+int reply_ok(struct reply *reply, const char *bytes, size_t length);
+int reply_error(struct reply *reply, int code, const char *what);
 
-/* Carries out one request in a process of its own. */
-void serve(const struct request *request, struct reply *reply);
+/* Returns 1 when all bytes were read or written. */
+int read_all(int file, void *bytes, size_t size);
+int write_all(int file, const void *bytes, size_t size);
+
+/* Runs a request in a process of its own. `fields` of a request: ID KEY VERB WORDS... */
+int start_worker(const struct request *request);
+void cancel_worker(const char *id);
+int poll_workers(int input);
+
+/* Carries out one request: VERB WORDS... */
+int serve(const struct request *request, struct reply *reply);
+
+/* Whether a request may name uid 0: jobs run as root here. */
+extern int root_has_jobs;
+
+/* Takes plain numbers only, and uid 0 only where jobs run as root. Returns 0 or -1 with errno. */
+int parse_user(const char *uid, const char *gid, uid_t *user, gid_t *group);
 
 /* Becomes the user for good: groups, group, user, no way back, no privileges from programs. Returns 0 or -1. */
 int become_user(const char *uid, const char *gid, const char *groups);
@@ -34,10 +50,30 @@ int open_folder(int parent, const char *name, int mounts);
 /* Opens a folder by a path that may contain links; for folders of the site, and as the user. */
 int open_path(const char *path);
 
-/* Removes an entry and everything below it by descriptor; stays on one file system. Returns 0 or -1 with errno. */
-int remove_tree(int parent, const char *name);
+/* Only the agent's own user may be able to change the entries of a folder, or to replace them in a sticky one. */
+int is_own(int folder, int permit_sticky);
+
+/* Splits a relative path in place. Returns the number of parts, or -1. */
+enum { MAX_PARTS = 64 };
+int split(char *path, char **parts);
+
+/* Removes an entry and everything below it by descriptor. `as_root`: mounts below are detached, and folders are taken
+   from their user first. Returns 0 or -1 with errno. */
+int remove_tree(int parent, const char *name, int as_root);
 
 /* Adds the bytes of the regular files below; stops after `most` entries. Returns 0, or 1 when a part was unreadable. */
-int measure_tree(int folder, long *most, unsigned long long *bytes);
+int measure_tree(int folder, int levels, long *most, unsigned long long *bytes);
+
+/* Verbs on small files, as the user. */
+int verb_read(char **words, int count, struct reply *reply);
+int verb_head(char **words, int count, struct reply *reply);
+int verb_put(char **words, int count, struct reply *reply);
+int verb_drop(char **words, int count, struct reply *reply);
+int verb_poke(char **words, int count, struct reply *reply);
+
+/* Verbs that make and remove folders with root's rights at first. */
+int verb_folder(char **words, int count, struct reply *reply);
+int verb_prune(char **words, int count, struct reply *reply);
+int verb_clear(char **words, int count, struct reply *reply);
 
 #endif

@@ -64,7 +64,6 @@ async function startReal(options: AgentOptions, context: AgentContext): Promise<
     dataDir,
     outputRoot: options.software.outputDir,
     files: software.prologue.files,
-    ownerOf: (user) => software.prologue.users.find(software.prologue.mapping, user),
     now: Date.now,
     after: systemAfter,
     log,

@@ -87,7 +87,7 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
   if (options.outputDir !== "") await makeOwnFolder(options.outputDir, 0o755);
   const memory = discoverMemoryPlace(options.unifiedMemory);
   const gpus = gpusOf(options, place);
-  const files = openUserFiles(isRoot);
+  const files = await openUserFiles({ isRoot, jobsAreRoot: options.userMapping.kind === "none" });
   const runtimes = [
     "bare",
     ...(isRoot && isExecutable("/usr/bin/unshare") ? ["uenv"] : []),

@@ -3,6 +3,7 @@
 
 import { create } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
+import { within } from "../base/after.ts";
 import { type CheckpointHost, nodeCheckpoints } from "./checkpoints.ts";
 import { storageProbe } from "./storage-probe.ts";
 import type { CheckpointProgressEvent, CheckpointTarget, NodeCheckpointResult } from "./types.ts";
@@ -29,6 +30,9 @@ export interface AttemptCheckpoints {
   storageError(): string;
   close(): void;
 }
+
+/** Storage that hangs must not delay the report of an end. */
+const LAST_RESULT_MS = 5_000;
 
 export function attemptCheckpoints(host: AttemptCheckpointsHost): AttemptCheckpoints {
   const keys = new Set<string>();
@@ -68,13 +72,22 @@ export function attemptCheckpoints(host: AttemptCheckpointsHost): AttemptCheckpo
     },
     end: checkpoints.end,
     async lastResult(key) {
-      try {
-        return (await (await find(key))?.word()) ?? null;
-      } catch (error) {
-        // The end of an attempt is reported, whatever its user left behind.
-        host.log.warn({ attempt: key, error: (error as Error).message }, "checkpoint result cannot be read");
-        return null;
-      }
+      // The end of an attempt is reported, whatever its user left behind.
+      let result: NodeCheckpointResult | null = null;
+      let problem = `no answer within ${LAST_RESULT_MS / 1000} s`;
+      const read = async (): Promise<void> => {
+        result = (await (await find(key))?.word()) ?? null;
+        problem = "";
+      };
+      await within(
+        after,
+        LAST_RESULT_MS,
+        read().catch((error: Error) => {
+          problem = error.message;
+        }),
+      );
+      if (problem !== "") host.log.warn({ attempt: key, error: problem }, "checkpoint result cannot be read");
+      return result;
     },
     storageError: probe.error,
     close() {

@@ -1,26 +1,34 @@
 // Requests a checkpoint from a program that listens, over gRPC or over HTTP. Both stream answers back: an estimate,
 // progress, a deferral, success or failure. A stream that ends without a final answer is a failure. An unreachable
-// program is tried again, since it may have just started. A program in its own network namespace is called from inside
-// it.
+// program is tried again, since it may have just started. The connection is made with the rights and in the network of
+// the program's user, so that a program can direct its agent only where it could go itself.
 
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { create } from "@bufbuild/protobuf";
 import { Client, credentials } from "@grpc/grpc-js";
 import { pb, serviceDefinition } from "@lattice/wire";
-import { enterNetwork } from "../network/inside.ts";
+import type { FileUser } from "../files/user-files.ts";
+import { cutMessage } from "./message.ts";
+import { openRelay } from "./relay.ts";
 import type { Answer, ProgramCheckpoint } from "./types.ts";
 
 interface Ask extends ProgramCheckpoint {
   readonly directory: string;
   /** "host:port", "unix:/path" or "http://host:port/path". */
   readonly endpoint: string;
-  /** `null` when the program is in the node's network. */
-  readonly inside: { readonly pid: number; readonly dir: string } | null;
+  /** The user of the program; `null` for the agent's own user. */
+  readonly owner: FileUser | null;
+  /** A process in the program's network; `null` when it is the node's. */
+  readonly pid: number | null;
+  /** A folder that only the agent can write. */
+  readonly dir: string;
 }
+
+const UNIX = "unix:";
 
 /** Returns why an address must not be called, or null. A program may direct its agent only to this node. */
 export function addressProblem(endpoint: string): string | null {
-  if (endpoint.startsWith("unix:/") || placeOf(endpoint) !== null) return null;
+  if (endpoint.startsWith(`${UNIX}/`) || placeOf(endpoint) !== null) return null;
   return `${JSON.stringify(endpoint.slice(0, 80))} is not an address on this node`;
 }
 
@@ -34,27 +42,30 @@ type Heard = (answer: Answer) => void;
 
 /** Resolves with the program's final answer; throws when the program cannot be reached. */
 export async function askByCall(ask: Ask, onAnswer: Heard, signal: AbortSignal): Promise<void> {
-  const place = placeOf(ask.endpoint);
+  const { endpoint, owner, pid, dir } = ask;
+  const at = endpoint.startsWith(UNIX) ? { path: endpoint.slice(UNIX.length) } : placeOf(endpoint);
+  if (at === null) throw new Error(addressProblem(endpoint) ?? endpoint);
   // Sockets in the file system are the same in every network.
-  const networkCall = ask.inside === null || place === null ? null : await enterNetwork({ ...place, ...ask.inside });
+  const inside = "path" in at ? null : pid;
+  const relay = owner === null && inside === null ? null : await openRelay({ at, owner, pid: inside, dir });
   try {
-    await (ask.endpoint.startsWith("http://") ? askByHttp : askByGrpc)(
-      ask,
-      networkCall?.path ?? null,
-      onAnswer,
-      signal,
-    );
+    await (endpoint.startsWith("http://") ? askByHttp : askByGrpc)(ask, relay?.path ?? null, onAnswer, signal);
   } finally {
-    networkCall?.close();
+    relay?.close();
   }
 }
 
+/** One message of gRPC, and all lines of HTTP; an answer with progress every second for a day is shorter. */
+const MAX_ANSWER = 64 * 1024;
+const MAX_ANSWERS = 4 * 1024 * 1024;
+
 const METHOD = "TakeCheckpoint";
 
-async function askByGrpc(ask: Ask, networkCall: string | null, onAnswer: Heard, signal: AbortSignal): Promise<void> {
+async function askByGrpc(ask: Ask, relay: string | null, onAnswer: Heard, signal: AbortSignal): Promise<void> {
   const method = serviceDefinition(pb.CheckpointCallback)[METHOD];
   if (method === undefined) throw new Error(`the contract has no CheckpointCallback.${METHOD}`);
-  const client = new Client(networkCall === null ? ask.endpoint : `unix:${networkCall}`, credentials.createInsecure());
+  const target = relay === null ? ask.endpoint : `${UNIX}${relay}`;
+  const client = new Client(target, credentials.createInsecure(), { "grpc.max_receive_message_length": MAX_ANSWER });
   const request = create(pb.TakeCheckpointRequestSchema, {
     number: ask.number,
     directory: ask.directory,
@@ -91,15 +102,15 @@ function answerOf(answer: pb.TakeCheckpointResponse["answer"]): Answer | null {
     case "done":
       return { kind: "done", bytes: answer.value };
     case "failed":
-      return { kind: "failed", message: answer.value };
+      return { kind: "failed", message: cutMessage(answer.value) };
     case undefined:
       return null;
   }
 }
 
 /** One JSON object per line. */
-async function askByHttp(ask: Ask, networkCall: string | null, onAnswer: Heard, signal: AbortSignal): Promise<void> {
-  const response = await post(ask, networkCall, signal);
+async function askByHttp(ask: Ask, relay: string | null, onAnswer: Heard, signal: AbortSignal): Promise<void> {
+  const response = await post(ask, relay, signal);
   const { statusCode = 0 } = response;
   if (statusCode < 200 || statusCode > 299) {
     response.destroy();
@@ -107,7 +118,13 @@ async function askByHttp(ask: Ask, networkCall: string | null, onAnswer: Heard, 
     return;
   }
   let rest = "";
+  let length = 0;
   for await (const piece of response.setEncoding("utf8") as AsyncIterable<string>) {
+    length += piece.length;
+    if (length > MAX_ANSWERS) {
+      response.destroy();
+      return onAnswer({ kind: "failed", message: "the program's answer is too long" });
+    }
     const lines = (rest + piece).split("\n");
     rest = (lines.pop() ?? "").slice(0, MAX_LINE);
     for (const line of lines) sayLine(line, onAnswer);
@@ -115,7 +132,7 @@ async function askByHttp(ask: Ask, networkCall: string | null, onAnswer: Heard, 
   sayLine(rest, onAnswer);
 }
 
-function post(ask: Ask, networkCall: string | null, signal: AbortSignal): Promise<IncomingMessage> {
+function post(ask: Ask, relay: string | null, signal: AbortSignal): Promise<IncomingMessage> {
   const { number, directory, thenStop, timeoutMs, endpoint } = ask;
   const body = JSON.stringify({
     number,
@@ -124,7 +141,7 @@ function post(ask: Ask, networkCall: string | null, signal: AbortSignal): Promis
     timeout_seconds: Math.ceil(timeoutMs / 1000),
   });
   const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
-  const through = networkCall === null ? {} : { socketPath: networkCall };
+  const through = relay === null ? {} : { socketPath: relay };
   return new Promise((resolve, reject) => {
     const asked = httpRequest(endpoint, { method: "POST", headers, signal, agent: false, ...through }, resolve);
     asked.once("error", reject);
@@ -145,7 +162,7 @@ function sayLine(line: string, onAnswer: Heard): void {
   if (estimate !== null) onAnswer({ kind: "progress", estimatedSeconds: Math.round(estimate) });
   if (percent !== null) onAnswer({ kind: "progress", percent: Math.round(percent) });
   if (defer !== null) onAnswer({ kind: "defer", ms: defer * 1000 });
-  if (typeof fields?.failed === "string") onAnswer({ kind: "failed", message: fields.failed });
+  if (typeof fields?.failed === "string") onAnswer({ kind: "failed", message: cutMessage(fields.failed) });
   else if (fields?.done === true || amount("done") !== null) onAnswer({ kind: "done", bytes: amount("done") });
 }
 

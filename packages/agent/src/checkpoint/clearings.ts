@@ -1,5 +1,7 @@
 // Checkpoints of ended allocations, until they are removed. Each is a small file, so that a restarted agent still
 // knows it. Several nodes may hold the same record: the first one removes the checkpoints, the others find nothing.
+// Whose rights apply is read from the folder of the allocation, which only root can make: the mapping of users may have
+// changed since, and jobs in containers may have run as nobody.
 
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,8 +10,8 @@ import type { pb } from "@lattice/wire";
 import type { Logger } from "pino";
 import type { After } from "../base/after.ts";
 import { makeOwnFolder, removeOwn } from "../files/own-tree.ts";
-import type { FileUser, UserFiles } from "../files/user-files.ts";
-import { outputFolders } from "./output-folders.ts";
+import type { UserFiles } from "../files/user-files.ts";
+import { ownedFolder } from "./output-folders.ts";
 import { removeAll } from "./remove.ts";
 
 interface Clearings {
@@ -22,9 +24,7 @@ interface ClearingsOptions {
   readonly dataDir: string;
   /** Root folder of checkpoints; empty when the node has none. */
   readonly outputRoot: string;
-  /** Rejects when the user is no longer known on the node. */
-  readonly ownerOf: (user: string) => Promise<FileUser | null>;
-  readonly files: Pick<UserFiles, "remove">;
+  readonly files: Pick<UserFiles, "prune">;
   readonly now: () => number;
   readonly after: After;
   readonly log: Logger;
@@ -48,37 +48,32 @@ export function createClearings(options: ClearingsOptions): Clearings {
   const dir = join(options.dataDir, "clearing");
   let cancel = after(SOON_MS, () => void look());
   let closed = false;
+  /** Removals under way. */
+  const clearing = new Set<string>();
 
   async function look(): Promise<void> {
     for (const id of await readdir(dir).catch(() => [])) {
       const due = await read(join(dir, id));
-      if (due === null || now() >= due.dueMs) await clear(id, due);
+      // Not awaited: a user can stop the removal of its own checkpoints.
+      if ((due === null || now() >= due.dueMs) && !clearing.has(id)) void clear(id, due);
     }
     cancel();
     if (!closed) cancel = after(LOOK_MS, () => void look());
   }
 
   async function clear(allocationId: string, due: Due | null): Promise<void> {
+    clearing.add(allocationId);
     const problem = due === null ? null : await removeOf(allocationId, due);
     const over = due === null || problem === null || now() > due.dueMs + GIVE_UP_MS;
     if (problem !== null)
       log.warn({ allocation: allocationId, problem, over }, "checkpoints of an ended allocation cannot be removed");
     else if (due !== null) log.info({ allocation: allocationId }, "checkpoints of an ended allocation removed");
     if (over) await removeOwn(join(dir, allocationId));
+    clearing.delete(allocationId);
   }
 
-  async function removeOf(allocationId: string, { tenant, project, user }: Due): Promise<string | null> {
-    try {
-      const owner = await options.ownerOf(user);
-      return await removeAll(
-        outputFolders(outputRoot, { tenant, project, allocationId }).checkpoints,
-        owner,
-        options.files,
-      );
-    } catch (error) {
-      return (error as Error).message;
-    }
-  }
+  const removeOf = (allocationId: string, { tenant, project, user }: Due): Promise<string | null> =>
+    removeAll(ownedFolder(outputRoot, { tenant, project, allocationId }), { whose: user, files: options.files });
 
   return {
     async add(allocationId, { tenant, project, user, afterSeconds }) {

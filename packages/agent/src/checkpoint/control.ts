@@ -1,12 +1,16 @@
 // The folder between an agent and a program that takes checkpoints. The folder belongs to the job's user, its parent
 // does not, so no user can replace it. `request` is written by the agent in shell syntax; `done` is written by the
 // program when the checkpoint is complete. The agent's verdict is kept in the parent, where no user can change it.
+//
+// Files in the folder are read and written as the user, by another process: a link leads nowhere that the user could not
+// go, and a file system that the user has mounted there blocks that process only, never the agent.
 
-import { renameSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { quoted } from "../base/shell-text.ts";
-import { readControlFile, removeControlFile, writeControlFile } from "../files/control-file.ts";
-import { handOver, makeFileFor, makeOwnFolderNow, type Owner, removeOwnNow } from "../files/own-tree.ts";
+import { handOver, makeFileFor, makeFolderFor } from "../files/own-tree.ts";
+import type { FileUser, SmallFiles, UserFiles } from "../files/user-files.ts";
+import { cutMessage } from "./message.ts";
 import type { NodeCheckpointResult, ProgramCheckpoint } from "./types.ts";
 
 const CONTROL_FOLDER = "checkpoint";
@@ -15,23 +19,29 @@ const MAX_TEXT = 4_096;
 
 export const controlFolder = (attemptDir: string): string => join(attemptDir, CONTROL_FOLDER);
 
+export interface Control {
+  /** The control folder. */
+  readonly control: string;
+  /** The user of the program; `null` for the agent's own user. */
+  readonly owner: FileUser | null;
+  readonly files: SmallFiles;
+}
+
 /**
  * Makes the folder with its files before it is handed to the user, and returns the variables by which a program finds
- * it. A folder of an interrupted start is taken back first.
+ * it. A folder of an interrupted start is removed first.
  */
-export function makeControl(
+export async function makeControl(
   attemptDir: string,
-  owner: Owner | null,
-  files: Readonly<Record<string, Uint8Array>> = {},
-): Record<string, string> {
+  owner: FileUser | null,
+  files: Pick<UserFiles, "clear">,
+  content: Readonly<Record<string, Uint8Array>> = {},
+): Promise<Record<string, string>> {
   const folder = controlFolder(attemptDir);
-  makeOwnFolderNow(folder, 0o700);
-  if (owner !== null) handOver(folder, { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }, 0o700);
-  for (const [name, bytes] of Object.entries(files)) {
-    removeOwnNow(join(folder, name));
-    makeFileFor(join(folder, name), bytes, owner, 0o600);
-  }
-  if (owner !== null) handOver(folder, owner, 0o700);
+  await files.clear(attemptDir, CONTROL_FOLDER);
+  makeFolderFor(folder, null, 0o700);
+  for (const [name, bytes] of Object.entries(content)) makeFileFor(join(folder, name), bytes, owner, 0o600);
+  if (owner !== null) handOver(folder, owner, 0o700, "folder");
   return {
     LATTICE_CHECKPOINT_CONTROL: folder,
     LATTICE_CHECKPOINT_REQUEST: join(folder, "request"),
@@ -40,33 +50,38 @@ export function makeControl(
 }
 
 /** Written before the program is notified. `directory` is where the checkpoint goes. */
-export function writeRequest(
-  folder: string,
+export async function writeRequest(
+  { control, owner, files }: Control,
   { number, thenStop, timeoutMs }: ProgramCheckpoint,
   directory: string,
-): void {
+): Promise<void> {
   const lines = [
     `CHECKPOINT_NUMBER=${number}`,
     `CHECKPOINT_DIR=${quoted(directory)}`,
     `CHECKPOINT_THEN=${thenStop ? "stop" : "continue"}`,
     `CHECKPOINT_TIMEOUT=${Math.ceil(timeoutMs / 1000)}`,
   ];
-  removeControlFile(folder, "done");
-  writeControlFile(folder, "request", `${lines.join("\n")}\n`, 0o644);
+  // Of an earlier checkpoint; a folder of that name is the user's mistake.
+  await files.drop(control, "done", owner).catch(() => undefined);
+  await files.put(control, "request", `${lines.join("\n")}\n`, owner);
 }
 
 /** Returns the number of the newest request; 0 without one. */
-export const requestedNumber = (folder: string): number =>
-  Number(/^CHECKPOINT_NUMBER=(\d+)$/m.exec(textOf(folder, "request"))?.[1] ?? 0);
+export const requestedNumber = async (control: Control): Promise<number> =>
+  Number(/^CHECKPOINT_NUMBER=(\d+)$/m.exec((await textIn(control, "request")) ?? "")?.[1] ?? 0);
 
 /**
  * Returns null when the file is missing or names another checkpoint. An empty file, or one with the number, means
  * success.
  */
-export function readDone(folder: string, number: number): { readonly ok: boolean; readonly message: string } | null {
-  const text = textIn(folder, "done")?.trim();
+export async function readDone(
+  control: Control,
+  number: number,
+): Promise<{ readonly ok: boolean; readonly message: string } | null> {
+  const text = (await textIn(control, "done"))?.trim();
   if (text === undefined) return null;
-  if (/^failed\b/i.test(text)) return { ok: false, message: text.replace(/^failed[:\s]*/i, "") || "it failed" };
+  if (/^failed\b/i.test(text))
+    return { ok: false, message: cutMessage(text.replace(/^failed[:\s]*/i, "")) || "it failed" };
   if (/^\d+$/.test(text) && Number(text) !== number) return null;
   return { ok: true, message: "" };
 }
@@ -81,16 +96,18 @@ export function keepResult(folder: string, result: NodeCheckpointResult): void {
 
 export function keptResult(folder: string): NodeCheckpointResult | null {
   try {
-    return JSON.parse(textOf(dirname(folder), RESULT_FILE)) as NodeCheckpointResult;
+    return JSON.parse(readFileSync(join(dirname(folder), RESULT_FILE), "utf8")) as NodeCheckpointResult;
   } catch {
     return null;
   }
 }
 
-export const readEndpoint = (folder: string): string => textOf(folder, "endpoint").trim();
+export const readEndpoint = async (control: Control): Promise<string> =>
+  ((await textIn(control, "endpoint")) ?? "").trim();
 
-/** Null when there is no such file. */
-const textIn = (folder: string, name: string): string | null =>
-  readControlFile(folder, name, MAX_TEXT)?.toString("utf8") ?? null;
-
-const textOf = (folder: string, name: string): string => textIn(folder, name) ?? "";
+/** Null when there is no such file, or none that the user can read. */
+const textIn = ({ control, owner, files }: Control, name: string): Promise<string | null> =>
+  files.head(join(control, name), owner, MAX_TEXT).then(
+    (bytes) => bytes.toString("utf8"),
+    () => null,
+  );

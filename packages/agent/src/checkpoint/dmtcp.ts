@@ -2,32 +2,24 @@
 // under `dmtcp_launch` with its own coordinator, whose port is left in a file. A checkpoint is one call of
 // `dmtcp_command` as the job's user; a resume is `dmtcp_restart` with the images of the checkpoint.
 
-import { accessSync, constants } from "node:fs";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { spawn } from "../base/programs.ts";
 import { quoted } from "../base/shell-text.ts";
-import { readControlFile } from "../files/control-file.ts";
-import type { FileUser } from "../files/user-files.ts";
+import type { FileUser, UserFiles } from "../files/user-files.ts";
 import { asUser } from "../host/user/user.ts";
+import type { Control } from "./control.ts";
 import type { Answer, PendingCheckpoint } from "./types.ts";
 
 const DMTCP_PROGRAMS = ["dmtcp_launch", "dmtcp_command", "dmtcp_restart"] as const;
 
-/** Returns which program is missing, or null. */
-export function missingDmtcp(path: string): string | null {
-  const missing = DMTCP_PROGRAMS.find((program) => !isThere(path, program));
-  return missing === undefined ? null : `checkpoints by dmtcp need ${missing}, which is not installed on this node`;
-}
-
-function isThere(path: string, program: string): boolean {
-  return path.split(delimiter).some((folder) => {
-    try {
-      accessSync(join(folder, program), constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
+/** Returns which program is missing, or null. The search path is the user's, so the user's rights apply. */
+export async function missingDmtcp(
+  path: string,
+  owner: FileUser | null,
+  files: Pick<UserFiles, "missingProgram">,
+): Promise<string | null> {
+  const missing = await files.missingProgram(path, DMTCP_PROGRAMS, owner);
+  return missing === null ? null : `checkpoints by dmtcp need ${missing}, which is not installed on this node`;
 }
 
 const PORT_FILE = "dmtcp.port";
@@ -52,22 +44,19 @@ export function dmtcpWords({ control, checkpoints, from }: DmtcpLaunch): readonl
 /** Where images are written; complete ones are moved to the directory of their checkpoint. */
 const freshFolder = (checkpoints: string): string => join(checkpoints, "dmtcp");
 
-interface DmtcpAsk {
-  readonly control: string;
+interface DmtcpAsk extends Control {
   readonly checkpoints: string;
   readonly directory: string;
-  /** The user of the program; `null` for the agent's own user. */
-  readonly owner: FileUser | null;
   /** Search path of the job. */
   readonly path: string;
   readonly growth: () => Promise<void>;
   readonly heard: (answer: Answer) => void;
 }
 
-export function checkpointByDmtcp(ask: DmtcpAsk): PendingCheckpoint {
-  const { control, checkpoints, directory, owner, growth, heard } = ask;
+export async function checkpointByDmtcp(ask: DmtcpAsk): Promise<PendingCheckpoint> {
+  const { checkpoints, directory, owner, growth, heard } = ask;
   const script = 'dmtcp_command --coord-port "$1" --bcheckpoint && mkdir -p "$3" && mv "$2"/*.dmtcp "$3"/';
-  const port = portIn(control);
+  const port = await portIn(ask);
   if (port === "") throw new Error("its DMTCP coordinator has not started");
   const [program = "", ...words] = [
     ...(owner === null ? [] : asUser(owner, true)),
@@ -94,7 +83,8 @@ export function checkpointByDmtcp(ask: DmtcpAsk): PendingCheckpoint {
 const MAX_COMPLAINT = 500;
 const MAX_PORT_BYTES = 16;
 
-function portIn(control: string): string {
-  const text = readControlFile(control, PORT_FILE, MAX_PORT_BYTES)?.toString("latin1").trim() ?? "";
+async function portIn({ control, owner, files }: Control): Promise<string> {
+  const found = await files.head(join(control, PORT_FILE), owner, MAX_PORT_BYTES).catch(() => Buffer.alloc(0));
+  const text = found.toString("latin1").trim();
   return /^\d{1,5}$/.test(text) ? text : "";
 }

@@ -8,10 +8,10 @@
 //  12  percent   progress, set by the program
 //  16  failed    set by the program to the number of a failed checkpoint
 
-import { readSync, writeSync } from "node:fs";
 import { endianness } from "node:os";
 import { join } from "node:path";
-import { onControlFile } from "../files/control-file.ts";
+import type { FileError } from "../files/user-files.ts";
+import type { Control } from "./control.ts";
 import type { ProgramCheckpoint } from "./types.ts";
 
 const PAGE = 4_096;
@@ -34,29 +34,27 @@ export const flagVariables = (folder: string): Record<string, string> => ({
   LATTICE_CHECKPOINT_SHM: join(folder, FILE),
 });
 
-/** Throws when the program has removed the flag. */
-export function raiseFlag(folder: string, { number, thenStop }: ProgramCheckpoint): void {
-  const raised = onControlFile(folder, FILE, (file) => {
-    put(file, AT.stop, Number(thenStop));
-    put(file, AT.percent, 0);
+/** Rejects when the program has removed the flag. */
+export async function raiseFlag(
+  { control, owner, files }: Control,
+  { number, thenStop }: ProgramCheckpoint,
+): Promise<void> {
+  const numbers = [
+    [AT.stop, Number(thenStop)],
+    [AT.percent, 0],
     // Written last: the program may read the page from now on.
-    put(file, AT.request, number);
-    return true;
+    [AT.request, number],
+  ] as const;
+  await files.poke(join(control, FILE), numbers, owner).catch((error: FileError) => {
+    throw error.code === "ENOENT" ? new Error("the program has removed its checkpoint flag") : error;
   });
-  if (raised === null) throw new Error("the program has removed its checkpoint flag");
 }
 
-/** Returns null when the program has removed the flag. */
-export function readFlag(folder: string): Flag | null {
-  const page = Buffer.alloc(PAGE);
-  if (onControlFile(folder, FILE, (file) => readSync(file, page, 0, PAGE, 0)) === null) return null;
+/** Resolves to null when the program has removed the flag. */
+export async function readFlag({ control, owner, files }: Control): Promise<Flag | null> {
+  const found = await files.head(join(control, FILE), owner, PAGE).catch(() => null);
+  if (found === null) return null;
+  const page = Buffer.concat([found, Buffer.alloc(PAGE)]);
   const at = (offset: number): number => (isLittle ? page.readUInt32LE(offset) : page.readUInt32BE(offset));
   return { request: at(AT.request), done: at(AT.done), percent: at(AT.percent), failed: at(AT.failed) };
-}
-
-function put(file: number, offset: number, value: number): void {
-  const word = Buffer.alloc(4);
-  if (isLittle) word.writeUInt32LE(value);
-  else word.writeUInt32BE(value);
-  writeSync(file, word, 0, 4, offset);
 }

@@ -2,30 +2,36 @@
 // detects completion. A pending request is not repeated: the agent may have restarted while the program writes.
 
 import { dirname, join } from "node:path";
-import type { FileUser, UserFiles } from "../files/user-files.ts";
+import type { OwnedFolder, UserFiles } from "../files/user-files.ts";
 import { hasOwnNetwork } from "../network/inside.ts";
 import { addressProblem, askByCall } from "./callback.ts";
-import { keepResult, keptResult, readDone, readEndpoint, requestedNumber, writeRequest } from "./control.ts";
+import {
+  type Control,
+  keepResult,
+  keptResult,
+  readDone,
+  readEndpoint,
+  requestedNumber,
+  writeRequest,
+} from "./control.ts";
 import { checkpointByDmtcp } from "./dmtcp.ts";
 import { removeOlder } from "./remove.ts";
 import { raiseFlag, readFlag } from "./shared-flag.ts";
 import { askBySignal, CATCHER_WAIT_MS, catchers } from "./signal.ts";
 import type { Answer, CheckpointTarget, NodeCheckpointResult, PendingCheckpoint, ProgramCheckpoint } from "./types.ts";
 
-export interface CheckpointPlace {
+export interface CheckpointPlace extends Control {
   readonly mode: string;
   /** 0 when the program itself publishes where it listens. */
   readonly port: number;
-  /** The control directory between agent and program. */
-  readonly control: string;
   /** Parent directory of the checkpoints, on storage shared by all nodes. */
   readonly checkpoints: string;
+  /** The same folder, as the agent made it. */
+  readonly owned: OwnedFolder;
   /** Only the first node measures the size; all nodes see the same files. */
   readonly isFirst: boolean;
-  /** The user of the program; `null` for the agent's own user. */
-  readonly owner: FileUser | null;
   /** Checkpoints are read and removed with the rights of their owner. */
-  readonly files: Pick<UserFiles, "size" | "remove">;
+  readonly files: Pick<UserFiles, "size" | "prune"> & Control["files"];
   /** Processes of the attempt, without the wrapper. */
   readonly members: () => Promise<readonly number[]>;
   /** The program, whose network is called; `null` when it does not exist. */
@@ -41,7 +47,7 @@ type Heard = (answer: Answer) => void;
 const MAX_FILES = 10_000;
 
 export function checkpointTarget(place: CheckpointPlace): CheckpointTarget {
-  const { control, mode } = place;
+  const { mode } = place;
   const folderOf = (number: number): string => join(place.checkpoints, String(number));
   const sizeOf = (number: number) =>
     place.files.size(folderOf(number), place.owner, MAX_FILES).catch(() => ({ bytes: 0, isWhole: false }));
@@ -61,17 +67,18 @@ export function checkpointTarget(place: CheckpointPlace): CheckpointTarget {
   }
 
   async function ask(wanted: ProgramCheckpoint, heard: Heard): Promise<PendingCheckpoint> {
-    const known = place.mode !== "grpc" && requestedNumber(control) === wanted.number;
-    if (!known) writeRequest(control, wanted, folderOf(wanted.number));
+    const known = place.mode !== "grpc" && (await requestedNumber(place)) === wanted.number;
+    if (!known) await writeRequest(place, wanted, folderOf(wanted.number));
     if (!known && place.isFirst && wanted.kept !== undefined) {
       // Not awaited: leftovers are removed with the next checkpoint.
-      void removeOlder(place.checkpoints, { ...place, below: wanted.number, kept: wanted.kept });
+      const whose = String(place.owner?.uid ?? "");
+      void removeOlder(place.owned, { files: place.files, whose, below: wanted.number, kept: wanted.kept });
     }
     const growth = growthOf(() => bytesOf(wanted.number), heard, place.now);
     switch (mode) {
       case "shmem":
-        if (!known) raiseFlag(control, wanted);
-        return { look: async () => lookAtFlag(control, wanted, heard), close: () => undefined };
+        if (!known) await raiseFlag(place, wanted);
+        return { look: () => lookAtFlag(place, wanted, heard), close: () => undefined };
       case "grpc":
         return call(place, { ...wanted, directory: folderOf(wanted.number) }, heard);
       case "dmtcp":
@@ -84,31 +91,32 @@ export function checkpointTarget(place: CheckpointPlace): CheckpointTarget {
   return {
     ask,
     async word() {
-      const kept = keptResult(control);
-      const number = requestedNumber(control);
+      const kept = keptResult(place.control);
+      const number = await requestedNumber(place);
       if (number === 0 || kept?.number === number) return kept;
-      const flag = mode === "shmem" ? readFlag(control) : null;
+      const flag = mode === "shmem" ? await readFlag(place) : null;
       if (flag?.done === number) return checked(success(number));
-      const done = mode === "shmem" ? null : readDone(control, number);
+      const done = mode === "shmem" ? null : await readDone(place, number);
       if (done === null) return null;
       return done.ok ? checked(success(number)) : { number, ok: false, bytes: 0, message: done.message };
     },
-    keep: async (result) => keepResult(control, await checked(result)),
+    keep: async (result) => keepResult(place.control, await checked(result)),
   };
 }
 
 const success = (number: number): NodeCheckpointResult => ({ number, ok: true, bytes: 0, message: "" });
 
 function signalled(
-  { control, members, now }: CheckpointPlace,
+  place: CheckpointPlace,
   { number }: ProgramCheckpoint,
   { heard, growth, known }: { readonly heard: Heard; readonly growth: () => Promise<void>; readonly known: boolean },
 ): PendingCheckpoint {
+  const { members, now } = place;
   const askedAt = now();
   let requested = known;
   return {
     async look() {
-      const done = readDone(control, number);
+      const done = await readDone(place, number);
       if (done !== null)
         return heard(done.ok ? { kind: "done", bytes: null } : { kind: "failed", message: done.message });
       if (requested) return growth();
@@ -124,8 +132,8 @@ function signalled(
   };
 }
 
-function lookAtFlag(control: string, { number }: ProgramCheckpoint, heard: Heard): void {
-  const flag = readFlag(control);
+async function lookAtFlag(control: Control, { number }: ProgramCheckpoint, heard: Heard): Promise<void> {
+  const flag = await readFlag(control);
   if (flag === null) {
     heard({ kind: "failed", message: "the program has removed its checkpoint flag" });
     return;
@@ -144,7 +152,7 @@ function call(
   ask: ProgramCheckpoint & { readonly directory: string },
   heard: Heard,
 ): PendingCheckpoint {
-  const { control, port, now } = place;
+  const { control, owner, port, now } = place;
   const closed = new AbortController();
   let calling = false;
   let nextAt = 0;
@@ -158,9 +166,9 @@ function call(
       lastAnswer = answer;
       heard(answer);
     };
-    const pid = await place.first();
-    const inside = pid !== null && (await hasOwnNetwork(pid)) ? { pid, dir: dirname(control) } : null;
-    await askByCall({ ...ask, endpoint, inside }, listen, closed.signal);
+    const first = await place.first();
+    const pid = first !== null && (await hasOwnNetwork(first)) ? first : null;
+    await askByCall({ ...ask, endpoint, owner, pid, dir: dirname(control) }, listen, closed.signal);
     const last = lastAnswer as Answer | null;
     if (last?.kind === "defer") nextAt = now() + last.ms;
     else if (last === null || last.kind === "progress") {
@@ -170,9 +178,13 @@ function call(
 
   return {
     async look() {
-      const endpoint = port > 0 ? `127.0.0.1:${port}` : readEndpoint(control);
-      if (calling || endpoint === "" || now() < nextAt) return;
+      if (calling || now() < nextAt) return;
       calling = true;
+      const endpoint = port > 0 ? `127.0.0.1:${port}` : await readEndpoint(place);
+      if (endpoint === "" || closed.signal.aborted) {
+        calling = false;
+        return;
+      }
       nextAt = now() + CALL_AGAIN_MS;
       void once(endpoint)
         .catch((error: Error) => {

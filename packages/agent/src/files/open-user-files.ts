@@ -8,12 +8,23 @@ import type { UserFiles } from "./user-files.ts";
 
 const PROGRAM = "lattice-files";
 
-/** Throws when the program is required and was not built. */
-export function openUserFiles(isRoot: boolean): UserFiles {
+interface FilesPlace {
+  readonly isRoot: boolean;
+  /** Users are not mapped: jobs run as the agent's user. */
+  readonly jobsAreRoot: boolean;
+}
+
+/** Throws when the program is required and was not built or cannot work here. */
+export async function openUserFiles({ isRoot, jobsAreRoot }: FilesPlace): Promise<UserFiles> {
   if (!isRoot) return directFiles;
   const program = builtBeside(PROGRAM);
-  if (program !== null) return filesProgram(program);
-  throw new Error(
-    `${PROGRAM} was not built; an agent that is root needs it. Install gcc and libc6-dev, and build again`,
-  );
+  if (program === null)
+    throw new Error(
+      `${PROGRAM} was not built; an agent that is root needs it. Install gcc and libc6-dev, and build again`,
+    );
+  const files = filesProgram(program, jobsAreRoot);
+  await files.probe().catch((error: Error) => {
+    throw new Error(`${PROGRAM} does not work on this node; it needs Linux 5.6 and /proc: ${error.message}`);
+  });
+  return files;
 }

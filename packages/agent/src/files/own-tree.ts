@@ -1,8 +1,18 @@
 // Folders and files below folders that only the agent can write: its data, attempts, scratch root and cache. Names of
 // users and jobs never become paths here; a folder is handed to a user by descriptor, as the last step.
 
-import { closeSync, constants, fchmodSync, fchownSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
-import { chmod, mkdir, rm } from "node:fs/promises";
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
+import { chmod, mkdir, rm, stat } from "node:fs/promises";
 
 export interface Owner {
   readonly uid: number;
@@ -17,6 +27,17 @@ export async function makeOwnFolder(path: string, mode: number): Promise<void> {
 export function makeOwnFolderNow(path: string, mode: number): void {
   mkdirSync(path, { recursive: true, mode });
 }
+
+/** Throws when another user can change the entries of the folder. `setting` names it in the error. */
+export async function requireOwn(path: string, setting: string): Promise<void> {
+  const { uid, mode } = await stat(path);
+  if (uid === process.getuid?.() && (mode & OTHERS_WRITE) === 0) return;
+  throw new Error(
+    `${path} belongs to another user or can be written by others; name a folder that only the agent can write with ${setting}`,
+  );
+}
+
+const OTHERS_WRITE = 0o022;
 
 export async function setOwnMode(path: string, mode: number): Promise<void> {
   await chmod(path, mode);
@@ -38,13 +59,17 @@ export function makeFolderFor(path: string, owner: Owner | null, mode: number): 
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
-  if (owner !== null) handOver(path, owner, mode);
+  if (owner !== null) handOver(path, owner, mode, "folder");
 }
 
-/** Hands a folder or file over by descriptor; a link or a pipe in its place is refused. */
-export function handOver(path: string, { uid, gid }: Owner, mode: number): void {
-  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+/** Hands a folder or file over by descriptor; anything else in its place is refused. */
+export function handOver(path: string, { uid, gid }: Owner, mode: number, what: "folder" | "file"): void {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY } = constants;
+  const file = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | (what === "folder" ? O_DIRECTORY : 0));
   try {
+    const found = fstatSync(file);
+    // A file with a second name may be another user's.
+    if (what === "file" && !(found.isFile() && found.nlink === 1)) throw new Error(`${path} is not a file of its own`);
     fchmodSync(file, mode);
     fchownSync(file, uid, gid);
   } finally {
@@ -57,7 +82,7 @@ export function makeFileFor(path: string, bytes: Uint8Array, owner: Owner | null
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
   const file = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
   try {
-    writeSync(file, bytes);
+    for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done);
     if (owner !== null) fchownSync(file, owner.uid, owner.gid);
   } finally {
     closeSync(file);

@@ -1,6 +1,7 @@
-// File operations below folders that a job's user can write. Nothing else in the agent may change such a folder: a path
-// there can be swapped for a link at any moment, and the agent may be root. An operation runs with the user's rights, or
-// goes by descriptor from a folder that only the agent can write. See docs/decisions/0018-root-and-user-files.md.
+// File operations below folders that a job's user can write. Nothing else in the agent may act on such a folder: a path
+// there can be swapped for a link at any moment, a file can be a pipe, a folder can be a mount that never answers, and
+// the agent may be root. An operation runs with the user's rights in another process, or goes by descriptor from a folder
+// that only the agent can write. See docs/decisions/0018-root-and-user-files.md.
 
 /** The user whose rights apply. */
 export interface FileUser {
@@ -26,19 +27,46 @@ export interface TreeSize {
   readonly isWhole: boolean;
 }
 
+interface Outdated {
+  /** Entries with lower numbers are removed; null: all of them, and the folder unless it has other entries. */
+  readonly below: number | null;
+  /** Except these. */
+  readonly kept: readonly number[];
+  /** Whose request it is: a user has a limited number of removals under way. */
+  readonly whose: string;
+}
+
+/** Small files in a folder of the user's. `user`: null for the agent's own user. */
+export interface SmallFiles {
+  /** Returns the first bytes of a regular file. */
+  head(path: string, user: FileUser | null, maxBytes: number): Promise<Buffer>;
+  /** Puts a whole file in place of the name. */
+  put(folder: string, name: string, text: string, user: FileUser | null): Promise<void>;
+  /** Removes the name, unless it is a folder. */
+  drop(folder: string, name: string, user: FileUser | null): Promise<void>;
+  /** Writes unsigned numbers of four bytes into an existing file, in order. */
+  poke(
+    path: string,
+    numbers: readonly (readonly [offset: number, value: number])[],
+    user: FileUser | null,
+  ): Promise<void>;
+}
+
 /** `user`: null for the agent's own user. Rejections are FileErrors. */
-export interface UserFiles {
+export interface UserFiles extends SmallFiles {
   /** Makes the missing folders. Rejects when an existing one is a link or belongs to another user. */
   makeOwned(folder: OwnedFolder, user: FileUser | null): Promise<void>;
   /** Makes a folder with its parents, with the user's rights. */
   make(path: string, user: FileUser | null): Promise<void>;
   /** Rejects unless the user may list and enter the folder. */
   reach(path: string, user: FileUser | null): Promise<void>;
-  /** Reads a small regular file. */
+  /** Returns the first of these programs that the user cannot run from the search path, or null. */
+  missingProgram(searchPath: string, names: readonly string[], user: FileUser | null): Promise<string | null>;
+  /** Reads a small regular file; a larger one is an error. */
   read(path: string, user: FileUser | null, maxBytes: number): Promise<Buffer>;
   size(path: string, user: FileUser | null, maxEntries: number): Promise<TreeSize>;
-  /** Removes entries of a folder, with everything below them, with the user's rights. Missing ones are ignored. */
-  remove(folder: string, names: readonly string[], user: FileUser | null): Promise<void>;
+  /** Removes numbered entries of an owned folder with everything below them, with the rights of its owner. */
+  prune(folder: OwnedFolder, outdated: Outdated): Promise<void>;
   /** Removes an entry of a folder that only the agent can write, with everything below it, by descriptor. */
   clear(base: string, name: string): Promise<void>;
   close(): void;

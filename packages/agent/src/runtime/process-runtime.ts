@@ -5,7 +5,7 @@ import { existsSync, renameSync } from "node:fs";
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { systemAfter } from "../base/after.ts";
-import { makeOwnFolder } from "../files/own-tree.ts";
+import { makeOwnFolder, requireOwn } from "../files/own-tree.ts";
 import { cpuMsOf } from "../host/cpu-time.ts";
 import { usageOf } from "../host/usage.ts";
 import { keepNetworks } from "../network/keep.ts";
@@ -94,6 +94,8 @@ async function openContext(options: ProcessRuntimeOptions): Promise<RuntimeConte
   await makeOwnFolder(attemptsDir, 0o711);
   await makeOwnFolder(endedDir, 0o700);
   await makeOwnFolder(prologue.scratch.root, 0o711);
+  // Scratch folders are removed by root, which must not act in a folder where users can put other names.
+  if (prologue.isRoot) await requireOwn(prologue.scratch.root, "--scratch-dir");
   const context: RuntimeContext = {
     ...options,
     attemptsDir,

@@ -32,9 +32,9 @@ const WANTED: ProgramCheckpoint = { number: 1, thenStop: false, timeoutMs: 10_00
 let dir = "";
 const children: ChildProcess[] = [];
 
-beforeEach(() => {
+beforeEach(async () => {
   dir = mkdtempSync(join(tmpdir(), "lattice-target-"));
-  makeControl(dir, null);
+  await makeControl(dir, null, directFiles);
   mkdirSync(join(dir, "checkpoints"));
 });
 afterEach(() => {
@@ -47,6 +47,7 @@ const place = (mode: string, change: Partial<CheckpointPlace> = {}): CheckpointP
   port: 0,
   control: controlFolder(dir),
   checkpoints: join(dir, "checkpoints"),
+  owned: { base: dir, parts: ["checkpoints"], ownedFrom: 0, mode: 0o755 },
   isFirst: true,
   owner: null,
   path: process.env.PATH ?? "",
@@ -109,8 +110,8 @@ describe("checkpoints by signal", () => {
     expect(await checkpointTarget(place("signal")).word()).toMatchObject({ number: 1, ok: false });
     // The first of the nodes looks; all write to one folder.
     const other = mkdtempSync(join(tmpdir(), "lattice-target-"));
-    makeControl(other, null);
-    writeRequest(controlFolder(other), WANTED, "/x");
+    await makeControl(other, null, directFiles);
+    await writeRequest(place("signal", { control: controlFolder(other) }), WANTED, "/x");
     writeFileSync(join(controlFolder(other), "done"), "");
     const second = checkpointTarget(place("signal", { control: controlFolder(other), isFirst: false }));
     expect((await second.word())?.ok).toBe(true);
@@ -123,32 +124,35 @@ describe("checkpoints by signal", () => {
     expect(result).toMatchObject({ ok: false, message: "the program did not answer within 0.3 s" });
   });
 
-  it("a reported failure counts, and results of other checkpoints are ignored", () => {
-    const control = controlFolder(dir);
-    writeRequest(control, WANTED, "/x");
-    expect(requestedNumber(control)).toBe(1);
-    expect(readDone(control, 1)).toBeNull();
-    writeFileSync(join(control, "done"), "7\n");
-    expect(readDone(control, 1)).toBeNull();
-    writeFileSync(join(control, "done"), "failed: no space\n");
-    expect(readDone(control, 1)).toEqual({ ok: false, message: "no space" });
+  it("a reported failure counts, and results of other checkpoints are ignored", async () => {
+    const at = place("signal");
+    await writeRequest(at, WANTED, "/x");
+    expect(await requestedNumber(at)).toBe(1);
+    expect(await readDone(at, 1)).toBeNull();
+    writeFileSync(join(at.control, "done"), "7\n");
+    expect(await readDone(at, 1)).toBeNull();
+    writeFileSync(join(at.control, "done"), "failed: no space\n");
+    expect(await readDone(at, 1)).toEqual({ ok: false, message: "no space" });
+    writeFileSync(join(at.control, "done"), `failed: ${"x".repeat(3_000)}`);
+    expect((await readDone(at, 1))?.message).toHaveLength(1_000);
   });
 
-  it("the agent never writes through a symbolic link", () => {
-    const control = controlFolder(dir);
+  it("the agent never writes through a symbolic link", async () => {
+    const at = place("signal");
+    const { control } = at;
     const victim = join(dir, "victim");
     writeFileSync(victim, "mine");
     symlinkSync(victim, join(control, "request"));
     symlinkSync(victim, join(control, "done"));
-    writeRequest(control, WANTED, "/x");
+    await writeRequest(at, WANTED, "/x");
     expect(readFileSync(victim, "utf8")).toBe("mine");
-    expect(requestedNumber(control)).toBe(1);
+    expect(await requestedNumber(at)).toBe(1);
   });
 });
 
 describe("checkpoints by shared memory", () => {
   it("the flag is set and completion is detected", async () => {
-    makeControl(dir, null, FLAG_FILES);
+    await makeControl(dir, null, directFiles, FLAG_FILES);
     const { LATTICE_CHECKPOINT_SHM: file = "" } = flagVariables(controlFolder(dir));
     // Python maps it as any program would.
     const script = `
@@ -163,7 +167,7 @@ struct.pack_into("=I", m, 0, 0); struct.pack_into("=I", m, 4, n if stop else 99)
     const { result, progress } = await take(place("shmem"), { ...WANTED, number: 3, thenStop: true });
     expect(result).toMatchObject({ number: 3, ok: true });
     expect(progress).toMatchObject([{ percent: 50 }]);
-    expect(readFlag(controlFolder(dir))).toMatchObject({ request: 0, done: 3 });
+    expect(await readFlag(place("shmem"))).toMatchObject({ request: 0, done: 3 });
   });
 });
 
@@ -207,7 +211,7 @@ describe("checkpoints by call", () => {
       expect(result, `checkpoint ${number}`).toMatchObject({ number, ok: true });
       child.kill("SIGKILL");
     }
-    await expect.poll(() => readdirSync(dir).filter((name) => name.startsWith("door-"))).toEqual([]);
+    await expect.poll(() => readdirSync(dir).filter((name) => name.startsWith("relay-"))).toEqual([]);
   });
 
   it("calls reach only the node itself", async () => {
@@ -226,8 +230,10 @@ describe("checkpoints by call", () => {
 });
 
 describe("checkpoints by DMTCP", () => {
-  it("a missing program is named", () => {
-    expect(missingDmtcp(dir)).toBe("checkpoints by dmtcp need dmtcp_launch, which is not installed on this node");
+  it("a missing program is named", async () => {
+    expect(await missingDmtcp(dir, null, directFiles)).toBe(
+      "checkpoints by dmtcp need dmtcp_launch, which is not installed on this node",
+    );
   });
 
   it("the coordinator is called, and the images are moved to the checkpoint directory", async () => {
@@ -240,13 +246,13 @@ describe("checkpoints by DMTCP", () => {
       writeFileSync(join(bin, name), `#!/bin/sh\n${body}\n`);
       chmodSync(join(bin, name), 0o755);
     }
-    expect(missingDmtcp(bin)).toBeNull();
+    expect(await missingDmtcp(bin, null, directFiles)).toBeNull();
     const launch = { control: controlFolder(dir), checkpoints: join(dir, "checkpoints"), from: "" };
     expect(dmtcpWords(launch).join(" ")).toContain("dmtcp_launch --new-coordinator --coord-port 0");
     expect(dmtcpWords({ ...launch, from: "/c/3" }).join(" ")).toContain("dmtcp_restart");
-    expect(() =>
+    await expect(
       checkpointByDmtcp({ ...place("dmtcp"), directory: "/x", growth: async () => {}, heard: () => {} }),
-    ).toThrow("its DMTCP coordinator has not started");
+    ).rejects.toThrow("its DMTCP coordinator has not started");
     writeFileSync(join(controlFolder(dir), "dmtcp.port"), "4711\n");
     const { result } = await take(place("dmtcp", { path: `${bin}:${process.env.PATH}` }));
     expect(result).toMatchObject({ ok: true, bytes: 6 });

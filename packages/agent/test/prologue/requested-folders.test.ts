@@ -7,6 +7,7 @@ import { create, type MessageInitShape, toJson } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { directFiles } from "../../src/files/direct-files.ts";
+import { openUserFiles } from "../../src/files/open-user-files.ts";
 import type { RunAs } from "../../src/host/user/user.ts";
 import type { PrologueTarget } from "../../src/runtime/engine.ts";
 import { checkDefaults, checkScratch, homeMount, ownOutput } from "../../src/runtime/prologue/requested-folders.ts";
@@ -53,22 +54,26 @@ test("scratch: what is free is enough, more is not, and what others were promise
 });
 
 test("output: a folder by whom it is for, a bucket as it is, and no way out", async () => {
+  const files = await openUserFiles({ isRoot: process.getuid?.() === 0, jobsAreRoot: false });
   const made = join(dir, "own");
   mkdirSync(made);
   chmodSync(made, 0o777);
   const path = join(made, "ada", "7");
-  const said = await ownOutput(orderOf({ output: `file://${made}/{user}/{allocation_id}` }), ADA);
+  const said = await ownOutput(orderOf({ output: `file://${made}/{user}/{allocation_id}` }), ADA, files);
   expect(said).toEqual({ LATTICE_OUTPUT: path, LATTICE_OUTPUT_DIR: path });
   expect(statSync(path).uid).toBe(54321);
   const place = { output: "s3://{tenant}/{allocation_id}/" };
-  expect(await ownOutput(orderOf(place), ADA)).toEqual({ LATTICE_OUTPUT: "s3://t/7/" });
-  expect(await ownOutput(orderOf({}), ADA)).toEqual({});
+  expect(await ownOutput(orderOf(place), ADA, files)).toEqual({ LATTICE_OUTPUT: "s3://t/7/" });
+  expect(await ownOutput(orderOf({}), ADA, files)).toEqual({});
   chmodSync(made, 0o755);
-  await expect(ownOutput(orderOf({ output: `${made}/other` }), ADA)).rejects.toMatchObject({
+  await expect(ownOutput(orderOf({ output: `${made}/other` }), ADA, files)).rejects.toMatchObject({
     stage: "output",
     message: expect.stringContaining("Permission denied"),
   });
-  await expect(ownOutput(orderOf({ output: "/x/{user}" }, { user: ".." }), ADA)).rejects.toThrow("would contain ..");
+  await expect(ownOutput(orderOf({ output: "/x/{user}" }, { user: ".." }), ADA, files)).rejects.toThrow(
+    "would contain ..",
+  );
+  files.close();
 });
 
 test("defaults: a node without them says which one it lacks", async () => {

@@ -2,7 +2,17 @@
 // `pid`, `exit`, `stdout` and `stderr`. Nothing is synced: the boot id in the order reveals what a power cut has lost.
 // Each file is small, so synchronous calls cost less than another thread.
 
-import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { fromJson, type JsonValue, toJson } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
@@ -114,9 +124,11 @@ export function readGroup(dir: string): string | null {
 export const readCopiers = (dir: string): ReadonlySet<number> =>
   new Set((readText(join(dir, COPIERS_FILE)) ?? "").split(/\s+/).map(Number));
 
+const MAX_PID_BYTES = 32;
+
 /** The first process inside the attempt's namespaces, by its process id on the node. */
 export function readInitPid(dir: string): number | null {
-  const pid = Number.parseInt(readText(join(dir, "init.pid")) ?? "", 10);
+  const pid = Number.parseInt(readHead(join(dir, "init.pid"), MAX_PID_BYTES) ?? "", 10);
   return pid > 0 ? pid : null;
 }
 
@@ -143,6 +155,21 @@ function readJson<T>(path: string): T | null {
 function readText(path: string): string | null {
   try {
     return readFileSync(path, "utf8");
+  } catch {
+    return null;
+  }
+}
+
+/** For a file that a program of the job may have replaced: never follows a link, waits for a pipe, or reads much. */
+function readHead(path: string, maxBytes: number): string | null {
+  try {
+    const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    try {
+      const bytes = Buffer.alloc(maxBytes);
+      return fstatSync(file).isFile() ? bytes.toString("latin1", 0, readSync(file, bytes, 0, maxBytes, 0)) : null;
+    } finally {
+      closeSync(file);
+    }
   } catch {
     return null;
   }

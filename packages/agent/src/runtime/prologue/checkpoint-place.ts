@@ -2,7 +2,7 @@
 
 import type { pb } from "@lattice/wire";
 import { controlFolder } from "../../checkpoint/control.ts";
-import { outputFolders } from "../../checkpoint/output-folders.ts";
+import { outputFolders, ownedFolder } from "../../checkpoint/output-folders.ts";
 import type { CheckpointPlace } from "../../checkpoint/target.ts";
 import type { RunAs } from "../../host/user/user.ts";
 import type { PrologueParts } from "../engine.ts";
@@ -15,5 +15,7 @@ export function checkpointPlace(
   if (order.checkpoint === undefined || outputRoot === "") return null;
   const { mode, port } = order.checkpoint;
   const { checkpoints } = outputFolders(outputRoot, order);
-  return { mode, port, control: controlFolder(dir), checkpoints, isFirst: order.nodeIndex === 0, owner, files, path };
+  const owned = ownedFolder(outputRoot, order);
+  const isFirst = order.nodeIndex === 0;
+  return { mode, port, control: controlFolder(dir), checkpoints, owned, isFirst, owner, files, path };
 }

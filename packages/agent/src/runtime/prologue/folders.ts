@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { PrologueError } from "../../base/prologue-error.ts";
 import { outputFolders, ownedFolder } from "../../checkpoint/output-folders.ts";
 import { handOver } from "../../files/own-tree.ts";
+import type { FileError } from "../../files/user-files.ts";
 import type { RunAs } from "../../host/user/user.ts";
 import type { PrologueParts, PrologueTarget } from "../engine.ts";
 import { checkDefaults, checkScratch, ownOutput } from "./requested-folders.ts";
@@ -18,7 +19,7 @@ export async function makeFolders(
 ): Promise<Record<string, string>> {
   await checkDefaults(parts, target.order, runAs);
   await checkScratch(parts, target);
-  return { ...(await siteFolders(parts, target, runAs)), ...(await ownOutput(target.order, runAs)) };
+  return { ...(await siteFolders(parts, target, runAs)), ...(await ownOutput(target.order, runAs, parts.files)) };
 }
 
 async function siteFolders(
@@ -26,15 +27,24 @@ async function siteFolders(
   { key, order }: PrologueTarget,
   runAs: RunAs | null,
 ): Promise<Record<string, string>> {
+  const scratch = scratchFolder(() => folders.make(key, runAs));
+  const metricsVariables: Record<string, string> =
+    order.measured === true ? { LATTICE_METRICS_FILE: metricsFile(scratch) } : {};
+  if (outputRoot === "") return { LATTICE_SCRATCH: scratch, ...metricsVariables };
+  const { output, checkpoints } = outputFolders(outputRoot, order);
+  await files.makeOwned(ownedFolder(outputRoot, order), runAs).catch((error: FileError) => {
+    throw new PrologueError(USERS_DOING.has(error.code) ? "output" : "scratch", error.message);
+  });
+  const kept = { LATTICE_OUTPUT: output, LATTICE_OUTPUT_DIR: output, LATTICE_CHECKPOINT_DIR: checkpoints };
+  return { LATTICE_SCRATCH: scratch, ...kept, ...metricsVariables };
+}
+
+/** What a user can do to its own output folder. Such a failure does not count against the node. */
+const USERS_DOING: ReadonlySet<string> = new Set(["ELOOP", "ENOTDIR", "EACCES", "EDQUOT"]);
+
+function scratchFolder(make: () => string): string {
   try {
-    const scratch = folders.make(key, runAs);
-    const metricsVariables: Record<string, string> =
-      order.measured === true ? { LATTICE_METRICS_FILE: metricsFile(scratch) } : {};
-    if (outputRoot === "") return { LATTICE_SCRATCH: scratch, ...metricsVariables };
-    const { output, checkpoints } = outputFolders(outputRoot, order);
-    await files.makeOwned(ownedFolder(outputRoot, order), runAs);
-    const kept = { LATTICE_OUTPUT: output, LATTICE_OUTPUT_DIR: output, LATTICE_CHECKPOINT_DIR: checkpoints };
-    return { LATTICE_SCRATCH: scratch, ...kept, ...metricsVariables };
+    return make();
   } catch (error) {
     throw new PrologueError("scratch", (error as Error).message);
   }
@@ -43,7 +53,7 @@ async function siteFolders(
 /** File in which a service's programs report their metrics. */
 export const metricsFile = (scratch: string): string => join(scratch, "metrics");
 
-export const giveScript = (path: string, user: RunAs): void => handOver(path, user, 0o500);
+export const giveScript = (path: string, user: RunAs): void => handOver(path, user, 0o500, "file");
 
 /** The attempt's directory belongs to root, so a user starts at home or in the scratch directory. */
 export async function defaultWorkdir(

@@ -41,11 +41,12 @@ async function prepare(parts: PrologueParts, target: PrologueTarget, signal: Abo
   const folders = await makeFolders(parts, target, runAs);
   if (runAs !== null && order.script !== "") giveScript(join(dir, "script"), runAs);
   const share = await takeShare(parts, target, signal);
-  const checkpoints = prepareCheckpoints({
+  const checkpoints = await prepareCheckpoints({
     plan: order.checkpoint,
     dir,
     checkpoints: folders.LATTICE_CHECKPOINT_DIR,
     owner: runAs,
+    files: parts.files,
     path: target.environment.PATH ?? "",
     contained: inContainer,
   });

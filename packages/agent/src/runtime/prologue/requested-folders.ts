@@ -6,10 +6,10 @@ import { readdir, stat, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
-import { execFile } from "../../base/programs.ts";
 import { PrologueError } from "../../base/prologue-error.ts";
 import { makeOwnFolder } from "../../files/own-tree.ts";
-import { asUser, type RunAs } from "../../host/user/user.ts";
+import type { UserFiles } from "../../files/user-files.ts";
+import type { RunAs } from "../../host/user/user.ts";
 import { readAttempt } from "../attempt/files.ts";
 import type { PrologueParts, PrologueTarget } from "../engine.ts";
 import { fillIn } from "./fill-in.ts";
@@ -32,7 +32,11 @@ export async function checkScratch({ scratch }: Pick<PrologueParts, "scratch">, 
 const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(1)} GB`;
 
 /** Returns the variables for the output location of the order, if it has one. */
-export async function ownOutput(order: pb.RunOrder, runAs: RunAs | null): Promise<Record<string, string>> {
+export async function ownOutput(
+  order: pb.RunOrder,
+  runAs: RunAs | null,
+  files: Pick<UserFiles, "make">,
+): Promise<Record<string, string>> {
   const asked = order.data?.output ?? "";
   if (asked === "") return {};
   const place = fillIn(asked, order);
@@ -40,21 +44,11 @@ export async function ownOutput(order: pb.RunOrder, runAs: RunAs | null): Promis
   // Buckets have no directories to create; programs write to them directly.
   if (place.startsWith("s3://")) return { LATTICE_OUTPUT: place };
   const path = place.replace(/^file:\/\//, "");
-  await makeAs(runAs, path);
-  return { LATTICE_OUTPUT: path, LATTICE_OUTPUT_DIR: path };
-}
-
-const MAKE_TIMEOUT_MS = 30_000;
-
-/** Runs as the user: as root the agent would create folders anywhere. */
-async function makeAs(runAs: RunAs | null, path: string): Promise<void> {
-  const [program = "", ...words] = [...(runAs === null ? [] : asUser(runAs, true)), "/bin/mkdir", "-p", "--", path];
-  const problem = await new Promise<string>((resolve) => {
-    execFile(program, words, { timeout: MAKE_TIMEOUT_MS, env: { LC_ALL: "C" } }, (error, _, stderr) =>
-      resolve(error === null ? "" : stderr.trim() || error.message),
-    );
+  // As the user: root would make folders anywhere.
+  await files.make(path, runAs).catch((error: Error) => {
+    throw new PrologueError("output", `the folder for output cannot be made: ${error.message}`);
   });
-  if (problem !== "") throw new PrologueError("output", `the folder for output cannot be made: ${problem}`);
+  return { LATTICE_OUTPUT: path, LATTICE_OUTPUT_DIR: path };
 }
 
 /** Checks the directories that `defaults` requires. */

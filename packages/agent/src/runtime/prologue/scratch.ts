@@ -2,7 +2,7 @@
 // folder per short job costs more than the job. Only its name and mode change; another user never gets it, since a
 // program may still have it open.
 
-import { readdirSync, renameSync, rmdirSync } from "node:fs";
+import { opendirSync, renameSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { handOver, makeFolderFor } from "../../files/own-tree.ts";
 import type { UserFiles } from "../../files/user-files.ts";
@@ -34,7 +34,7 @@ export function scratchFolders(root: string, files: Pick<UserFiles, "clear">): S
     const spare = spares.get(runAs?.uid ?? null)?.pop();
     if (spare === undefined) return false;
     try {
-      handOver(spare, runAs ?? ownUser(), MODE);
+      handOver(spare, runAs ?? ownUser(), MODE, "folder");
       renameSync(spare, path);
       return true;
     } catch {
@@ -44,7 +44,7 @@ export function scratchFolders(root: string, files: Pick<UserFiles, "clear">): S
 
   function keep(uid: number | null, path: string): boolean {
     const kept = spares.get(uid) ?? [];
-    if (kept.length >= MAX_SPARES || readdirSync(path).length > 0) return false;
+    if (kept.length >= MAX_SPARES || !isEmpty(path)) return false;
     made += 1;
     const spare = join(root, `${SPARE}${process.pid}-${made}`);
     renameSync(path, spare);
@@ -77,6 +77,16 @@ export function scratchFolders(root: string, files: Pick<UserFiles, "clear">): S
     },
     keeps: (name) => [...spares.values()].flat().includes(join(root, name)),
   };
+}
+
+/** Reads one entry: a list of millions would block the agent. */
+function isEmpty(path: string): boolean {
+  const folder = opendirSync(path, { bufferSize: 1 });
+  try {
+    return folder.readSync() === null;
+  } finally {
+    folder.closeSync();
+  }
 }
 
 const ownUser = () => ({ uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 });
