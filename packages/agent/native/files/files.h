@@ -43,6 +43,10 @@ int parse_user(const char *uid, const char *gid, uid_t *user, gid_t *group);
 /* Becomes the user for good: groups, group, user, no way back, no privileges from programs. Returns 0 or -1. */
 int become_user(const char *uid, const char *gid, const char *groups);
 
+/* Acts with the user's rights only, but keeps root's identity, so that the user cannot stop this process. For steps whose
+   failure counts against the node. Returns 0 or -1. */
+int act_as_user(const char *uid, const char *gid, const char *groups);
+
 /* Opens a folder below another by its single name, without following links; `mounts` permits another file system.
    Returns -1 with errno. */
 int open_folder(int parent, const char *name, int mounts);

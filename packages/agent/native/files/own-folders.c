@@ -44,12 +44,12 @@ static int is_empty(int folder)
 }
 
 /* A folder that this call made, or that an earlier one made and did not get to hand over, is handed over by descriptor. */
-static int hand_over(int folder, uid_t uid, gid_t gid, mode_t mode)
+static int hand_over(int folder, int made, uid_t uid, gid_t gid, mode_t mode)
 {
     struct stat found;
     if (fstat(folder, &found) != 0) return -1;
     if (found.st_uid == uid) return 0;
-    if (found.st_uid != geteuid() || !is_empty(folder)) return errno = EPERM, -1;
+    if (found.st_uid != geteuid() || (!made && !is_empty(folder))) return errno = EPERM, -1;
     return fchmod(folder, mode) == 0 && fchown(folder, uid, gid) == 0 ? 0 : -1;
 }
 
@@ -77,14 +77,15 @@ int verb_folder(char **words, int count, struct reply *reply)
     if (parted < 0 || owned < 0 || owned >= parted) return reply_error(reply, EINVAL, "path");
     umask(0);
     for (int at = 0; at < parted; at++) {
-        if (at == owned + 1 && become_user(words[4], words[5], words[6]) != 0)
+        if (at == owned + 1 && act_as_user(words[4], words[5], words[6]) != 0)
             return reply_error(reply, errno, "change of user");
-        if (mkdirat(folder, parts[at], at < owned ? 0755 : mode) != 0 && errno != EEXIST)
-            return reply_error(reply, errno, parts[at]);
-        int next = open_folder(folder, parts[at], 1);
+        int made = mkdirat(folder, parts[at], at < owned ? 0755 : mode) == 0;
+        if (!made && errno != EEXIST) return reply_error(reply, errno, parts[at]);
+        /* What the user has mounted below its own folder may never answer. */
+        int next = open_folder(folder, parts[at], at <= owned);
         if (next < 0) return reply_error(reply, errno, parts[at]);
         if (at < owned && !is_own(next, 0)) return reply_error(reply, errno, NOT_OWN);
-        if (at == owned && hand_over(next, user, group, mode) != 0) return reply_error(reply, errno, parts[at]);
+        if (at == owned && hand_over(next, made, user, group, mode) != 0) return reply_error(reply, errno, parts[at]);
         close(folder);
         folder = next;
     }

@@ -91,6 +91,21 @@ int become_user(const char *uid, const char *gid, const char *groups)
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
+int act_as_user(const char *uid, const char *gid, const char *groups)
+{
+    static gid_t all[MAX_GROUPS];
+    uid_t user = 0;
+    gid_t group = 0;
+    int count = parse_groups(groups, all);
+    if (count < 0) return errno = EINVAL, -1;
+    if (parse_user(uid, gid, &user, &group) != 0) return -1;
+    if (user == geteuid()) return 0;
+    if (setgroups((size_t)count, all) != 0 || setresgid(group, group, group) != 0 || seteuid(user) != 0) return -1;
+    if (geteuid() != user || getegid() != group) _exit(1);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    return 0;
+}
+
 static int verb_probe(char **words, int count, struct reply *reply)
 {
     struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS};

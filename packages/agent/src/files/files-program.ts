@@ -146,6 +146,7 @@ class FilesProgram implements UserFiles {
     this.#waiting.delete(id);
     clearTimeout(waiting.timer);
     waiting.release();
+    if (this.#waiting.size === 0) (this.#child?.stdout as Socket | undefined)?.unref();
     return waiting;
   }
 
@@ -155,6 +156,8 @@ class FilesProgram implements UserFiles {
 
   #send(message: Buffer): void {
     this.#child ??= this.#start();
+    // Only a request under way keeps this process alive.
+    if (this.#waiting.size > 0) (this.#child.stdout as Socket).ref();
     this.#child.stdin?.write(message);
   }
 
@@ -174,7 +177,6 @@ class FilesProgram implements UserFiles {
       (reply) => this.#take(reply),
       () => child.kill("SIGKILL"),
     );
-    // The program must not keep a process alive that has nothing else to do.
     child.unref();
     input.unref();
     output.unref();

@@ -40,7 +40,7 @@ async function siteFolders(
 }
 
 /** What a user can do to its own output folder. Such a failure does not count against the node. */
-const USERS_DOING: ReadonlySet<string> = new Set(["ELOOP", "ENOTDIR", "EACCES", "EDQUOT"]);
+const USERS_DOING: ReadonlySet<string> = new Set(["ELOOP", "ENOTDIR", "EACCES", "EXDEV", "EDQUOT"]);
 
 function scratchFolder(make: () => string): string {
   try {
