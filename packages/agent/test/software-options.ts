@@ -5,6 +5,8 @@ import type { SoftwareOptions } from "../src/options/software.ts";
 
 export const DEFAULT_SOFTWARE: SoftwareOptions = {
   userMapping: { kind: "none" },
+  minUid: 1_000,
+  allowUnauthenticated: false,
   umask: "0022",
   registry: "",
   insecureRegistries: [],

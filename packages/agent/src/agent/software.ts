@@ -105,7 +105,7 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
     engines: { process: processEngine, container },
     offered: offeredIn(dataDir),
     devices: deviceHost(fabricProvider()),
-    users: rememberUsers(Date.now),
+    users: rememberUsers(Date.now, options.minUid),
     mapping: options.userMapping,
     memory,
     scratch: scratchFolders(options.scratchDir === "" ? join(dataDir, "scratch") : options.scratchDir, files),

@@ -5,10 +5,14 @@ import { parseUserMapping, type UserMapping } from "../host/user/user.ts";
 import { FULL_PAUSES_MS } from "../images/images.ts";
 import { ENGINE_CHOICES } from "../runtime/engines.ts";
 import { type DataOptions, dataOptions, withData } from "./data.ts";
-import { bytes, positive, umask } from "./values.ts";
+import { bytes, positive, umask, whole } from "./values.ts";
 
 export interface SoftwareOptions extends DataOptions {
   readonly userMapping: UserMapping;
+  /** Accounts with lower uids run no jobs. */
+  readonly minUid: number;
+  /** Jobs may run as users that no server has authenticated. */
+  readonly allowUnauthenticated: boolean;
   readonly umask: string;
   /** A folder, http(s):// or oci://; empty for none. */
   readonly registry: string;
@@ -38,6 +42,8 @@ export interface SoftwareOptions extends DataOptions {
 
 export interface SoftwareFlags extends DataOptions {
   userMapping: UserMapping;
+  minUid: number;
+  allowUnauthenticated: boolean;
   umask: string;
   registry: string;
   insecureRegistry: string[];
@@ -58,6 +64,8 @@ export interface SoftwareFlags extends DataOptions {
 
 export const softwareOptions = (flags: SoftwareFlags): SoftwareOptions => ({
   userMapping: flags.userMapping,
+  minUid: flags.minUid,
+  allowUnauthenticated: flags.allowUnauthenticated,
   umask: flags.umask,
   registry: flags.registry,
   insecureRegistries: flags.insecureRegistry,
@@ -82,6 +90,8 @@ export function withSoftware(command: Command, userMapping: string | undefined):
   const usual = userMapping === undefined ? defaultMapping() : mapping(userMapping);
   return withData(command)
     .option("--user-mapping <how>", "run as the submitting user: none, passwd or file:/PATH", mapping, usual)
+    .option("--min-uid <uid>", "with a mapping: accounts below it run no jobs", whole(1, MAX_MIN_UID), DEFAULT_MIN_UID)
+    .option("--allow-unauthenticated", "with a mapping: serve a cluster that does not authenticate its users", false)
     .option("--umask <mode>", "of workloads", umask, "0022")
     .option("--registry <where>", "of uenv images: a folder, http(s)://... or oci://...", "")
     .option("--insecure-registry <host:port>", "a container registry without TLS (repeatable)", listed, [])
@@ -111,6 +121,10 @@ export function withSoftware(command: Command, userMapping: string | undefined):
     )
     .option("--network-uplink <device>", "with --network=linux: over which domains reach other nodes", "");
 }
+
+/** Linux gives ordinary accounts uids from here on. */
+const DEFAULT_MIN_UID = 1_000;
+const MAX_MIN_UID = 2 ** 31;
 
 /** Jobs must not run as root by default. */
 const defaultMapping = (): UserMapping => ({ kind: process.getuid?.() === 0 ? "passwd" : "none" });
