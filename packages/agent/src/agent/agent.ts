@@ -31,14 +31,16 @@ import { withStateFile } from "../state/with-state-file.ts";
 import { offeredTo } from "../tasks/offered.ts";
 import { gpuLoad } from "../telemetry/gpu-load.ts";
 import { describeNode, vitals } from "./describe.ts";
+import { folderOwner } from "./folder-owner.ts";
 import type { Agent, AgentContext } from "./handle.ts";
 import { startHollow } from "./hollow-agent.ts";
 import { type AgentClosers, type AgentMachine, openMachine } from "./machine.ts";
+import { takeSecrets } from "./secrets.ts";
 import { openSecurity } from "./security.ts";
 import { unfitCluster } from "./unfit-cluster.ts";
 
 export function startAgent(options: AgentOptions, context: AgentContext): Promise<Agent> {
-  const environment = process.env;
+  const environment = takeSecrets(process.env);
   return options.hollow === null
     ? startReal(options, context, environment)
     : startHollow(options, options.hollow, context);
@@ -70,7 +72,7 @@ async function startReal(options: AgentOptions, context: AgentContext, environme
     dataDir,
     outputRoot: options.software.outputDir,
     files: software.prologue.files,
-    ownerOf: (user) => software.prologue.users.find(software.prologue.mapping, user),
+    ownerOf: (user, folder) => folderOwner(software.prologue, user, folder),
     now: Date.now,
     after: systemAfter,
     log,

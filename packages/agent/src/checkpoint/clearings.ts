@@ -22,8 +22,8 @@ interface ClearingsOptions {
   readonly dataDir: string;
   /** Root folder of checkpoints; empty when the node has none. */
   readonly outputRoot: string;
-  /** Rejects when the user is no longer known on the node. */
-  readonly ownerOf: (user: string) => Promise<FileUser | null>;
+  /** Returns whom the allocation's folder was made for. Rejects when the user is no longer known on the node. */
+  readonly ownerOf: (user: string, folder: string) => Promise<FileUser | null>;
   readonly files: Pick<UserFiles, "remove">;
   readonly now: () => number;
   readonly after: After;
@@ -69,12 +69,8 @@ export function createClearings(options: ClearingsOptions): Clearings {
 
   async function removeOf(allocationId: string, { tenant, project, user }: Due): Promise<string | null> {
     try {
-      const owner = await options.ownerOf(user);
-      return await removeAll(
-        outputFolders(outputRoot, { tenant, project, allocationId }).checkpoints,
-        owner,
-        options.files,
-      );
+      const { output, checkpoints } = outputFolders(outputRoot, { tenant, project, allocationId });
+      return await removeAll(checkpoints, await options.ownerOf(user, output), options.files);
     } catch (error) {
       return (error as Error).message;
     }

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { takeSecrets } from "../../src/agent/secrets.ts";
 import { unfitCluster } from "../../src/agent/unfit-cluster.ts";
 import { checkAccount, checkName, parseId } from "../../src/host/user/check-account.ts";
 import { resolveUser } from "../../src/host/user/user.ts";
@@ -99,4 +100,10 @@ test("an agent with a mapping takes no order of a cluster without authentication
   expect(server.reports).toEqual([]);
   await server.close();
   rmSync(dataDir, { recursive: true, maxRetries: 20 });
+});
+
+test("secrets are taken out of the environment, and nothing else is", () => {
+  const environment = { LATTICE_AGENT_TOKEN: "t", AWS_SECRET_ACCESS_KEY: "k", PATH: "/bin" };
+  expect(takeSecrets(environment)).toMatchObject({ AWS_SECRET_ACCESS_KEY: "k" });
+  expect(environment).toEqual({ PATH: "/bin" });
 });
