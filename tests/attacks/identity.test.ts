@@ -1,16 +1,17 @@
-// Attacks on the identity of jobs (finding 9 of the review): names that the node's accounts take for root, and a cluster
-// without authentication.
-import { mkdtempSync, rmSync } from "node:fs";
+// Attacks on the identity of jobs (findings 5 and 9 of the review): names that the node's accounts take for root, a
+// cluster without authentication, and the agent's secrets in programs that run as the user.
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Cluster } from "../harness/cluster.ts";
+import { eventually, sleep } from "../harness/eventually.ts";
 import { startProgram, tailOf } from "../harness/program.ts";
 import { useAccount } from "./accounts.ts";
-import { useSecuredCluster } from "./secured-cluster.ts";
+import { STORE_KEY, useSecuredCluster } from "./secured-cluster.ts";
 
 const mallory = useAccount("m");
-const secured = useSecuredCluster();
+const secured = useSecuredCluster({ nodes: 2, config: "checkpoint: { retention: 1s }\n" });
 const sh = (script: string) => ["/bin/sh", "-c", script];
 
 test.each([
@@ -53,4 +54,32 @@ test("a root agent leaves a cluster without authentication, and serves it when t
     await cluster.close();
     rmSync(dir, { recursive: true, force: true, maxRetries: 9 });
   }
+});
+
+test("no program that the user can read has the agent's secrets while checkpoints are removed", async () => {
+  const done = join("/tmp", `${mallory.name}.done`);
+  // Reads what it can of every process until the other job's checkpoints are gone.
+  const watch = `n=0; while [ ! -e ${done} ]; do for p in /proc/[0-9]*; do
+    if [ -r $p/environ ]; then
+      n=$((n + 1)); tr '\\0' '\\n' <$p/environ 2>/dev/null |
+        grep -a -e '^LATTICE_AGENT_TOKEN=' -e '^AWS_' -e '=${STORE_KEY}'
+    fi; done; done; [ $n -gt 0 ] && echo looked`;
+  const watcher = await secured.submit(mallory, { command: sh(watch) });
+  await secured.reaches(watcher, ["running"]);
+  const fill = `save() { . $LATTICE_CHECKPOINT_REQUEST; mkdir -p $CHECKPOINT_DIR; cd $CHECKPOINT_DIR; seq 40000 | xargs touch
+      echo $CHECKPOINT_NUMBER >$LATTICE_CHECKPOINT_DONE; cd /; over=1; }
+    trap save USR1; while [ -z "$over" ]; do sleep 0.1; done; exit 0`;
+  const filler = await secured.submit(mallory, { command: sh(fill), checkpoint: "signal" });
+  await secured.reaches(filler, ["running"]);
+  // The signal must not come before the trap.
+  await sleep(1_000);
+  const taken = await secured.as(mallory, ["checkpoint", filler]);
+  expect(taken, taken.stderr).toMatchObject({ code: 0 });
+  expect((await secured.ends(filler)).state).toBe("completed");
+  const checkpoints = join(secured.outputDir, "default", "default", filler, "checkpoints");
+  await eventually({ what: "the checkpoints are removed" }, () => (existsSync(checkpoints) ? null : true));
+  mallory.run(`touch ${done}`);
+  await secured.ends(watcher);
+  mallory.run(`rm ${done}`);
+  expect(await secured.logs(mallory, watcher)).toBe("looked\n");
 });
