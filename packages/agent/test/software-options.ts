@@ -10,6 +10,7 @@ export const DEFAULT_SOFTWARE: SoftwareOptions = {
   umask: "0022",
   registry: "",
   insecureRegistries: [],
+  allowedRegistries: [],
   containerRuntime: "auto",
   trustedKeys: [],
   requireSigned: false,

@@ -80,6 +80,7 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
     cache,
     trust: loadTrust(options.trustedKeys, options.requireSigned),
     fullPausesMs: options.cacheFullPausesMs,
+    allowedRegistries: options.allowedRegistries,
     pullContainer: container.pull,
     log,
   });

@@ -17,6 +17,8 @@ export interface SoftwareOptions extends DataOptions {
   /** A folder, http(s):// or oci://; empty for none. */
   readonly registry: string;
   readonly insecureRegistries: readonly string[];
+  /** Registries, or repositories of them, of container images; empty: any. */
+  readonly allowedRegistries: readonly string[];
   readonly containerRuntime: string;
   /** PEM files. */
   readonly trustedKeys: readonly string[];
@@ -47,6 +49,7 @@ export interface SoftwareFlags extends DataOptions {
   umask: string;
   registry: string;
   insecureRegistry: string[];
+  allowRegistry: string[];
   containerRuntime: string;
   trustedKey: string[];
   requireSigned: boolean;
@@ -69,6 +72,7 @@ export const softwareOptions = (flags: SoftwareFlags): SoftwareOptions => ({
   umask: flags.umask,
   registry: flags.registry,
   insecureRegistries: flags.insecureRegistry,
+  allowedRegistries: flags.allowRegistry,
   containerRuntime: flags.containerRuntime,
   trustedKeys: flags.trustedKey,
   requireSigned: flags.requireSigned,
@@ -95,6 +99,12 @@ export function withSoftware(command: Command, userMapping: string | undefined):
     .option("--umask <mode>", "of workloads", umask, "0022")
     .option("--registry <where>", "of uenv images: a folder, http(s)://... or oci://...", "")
     .option("--insecure-registry <host:port>", "a container registry without TLS (repeatable)", listed, [])
+    .option(
+      "--allow-registry <registry>",
+      "container images from here alone: registry.example.com, docker.io/library (repeatable; default: any)",
+      registryPlace,
+      [],
+    )
     .addOption(
       new Option("--container-runtime <name>", "what runs containers: podman with crun or runc, or Sarus")
         .choices([...ENGINE_CHOICES])
@@ -142,6 +152,12 @@ function mapping(text: string): UserMapping {
 function fullPauses(seconds: number): readonly number[] {
   const usual = FULL_PAUSES_MS.reduce((sum, ms) => sum + ms, 0);
   return FULL_PAUSES_MS.map((ms) => Math.round((ms * seconds * 1000) / usual));
+}
+
+function registryPlace(text: string, list: string[]): string[] {
+  if (!/^[a-z0-9][\w.-]*(:\d+)?(\/[\w.-]+)*$/i.test(text))
+    throw new InvalidArgumentError("must be a registry, host or host:port, with a path where needed.");
+  return [...list, text];
 }
 
 const listed = (text: string, list: string[]): string[] => [...list, text];
