@@ -1,14 +1,15 @@
 // Which accounts may run jobs, and which clusters an agent with accounts may serve.
 
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chownSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { folderOwner } from "../../src/agent/folder-owner.ts";
 import { takeSecrets } from "../../src/agent/secrets.ts";
 import { unfitCluster } from "../../src/agent/unfit-cluster.ts";
 import { checkAccount, checkName, parseId } from "../../src/host/user/check-account.ts";
-import { resolveUser } from "../../src/host/user/user.ts";
+import { NOBODY, resolveUser } from "../../src/host/user/user.ts";
 import { rememberUsers } from "../../src/host/user/users.ts";
 import { startAgent } from "../../src/index.ts";
 import { fakeServer } from "../fake-server.ts";
@@ -100,6 +101,18 @@ test("an agent with a mapping takes no order of a cluster without authentication
   expect(server.reports).toEqual([]);
   await server.close();
   rmSync(dataDir, { recursive: true, maxRetries: 20 });
+});
+
+test("without a mapping, the folder of a container belongs to nobody, and other folders to the agent", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "lattice-owner-"));
+  const parts = { users: rememberUsers(() => 0, 1_000), mapping: { kind: "none" }, isRoot: true } as const;
+  expect(await folderOwner(parts, "ada", folder)).toBeNull();
+  chownSync(folder, NOBODY.uid, NOBODY.gid);
+  expect(await folderOwner(parts, "ada", folder)).toEqual(NOBODY);
+  symlinkSync(folder, `${folder}.link`);
+  expect(await folderOwner(parts, "ada", `${folder}.link`)).toBeNull();
+  rmSync(`${folder}.link`);
+  rmSync(folder, { recursive: true });
 });
 
 test("secrets are taken out of the environment, and nothing else is", () => {
