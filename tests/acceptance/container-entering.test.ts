@@ -18,7 +18,7 @@ const cluster = useCluster({
   nodes: 2,
   agentArgs: [
     ...["--insecure-registry", registry.address, "--cache-min-free", "0"],
-    ...["--user-mapping", `file:${join(folder, "users")}`],
+    ...["--user-mapping", `file:${join(folder, "users")}`, "--allow-unauthenticated"],
   ],
 });
 const ADA = { headers: { "x-lattice-user": "ada" } };

@@ -18,7 +18,7 @@ for (const path of [join(homes, "ada"), work]) chownSync(path, UID, UID);
 const cluster = useCluster({
   nodes: 2,
   output: true,
-  agentArgs: ["--user-mapping", `file:${users}`, "--home-source", `${homes}/{user}`],
+  agentArgs: ["--user-mapping", `file:${users}`, "--allow-unauthenticated", "--home-source", `${homes}/{user}`],
 });
 chmodSync(cluster.dir, 0o755);
 afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 9 }));

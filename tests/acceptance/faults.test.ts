@@ -85,7 +85,7 @@ test("work that cannot start anywhere is tried on other nodes and quarantines no
 test("a node that keeps failing work is quarantined, tried on probation, and stays in service when it works", async () => {
   const users = cluster.file("users");
   writeFileSync(users, "other 12345 12345\n");
-  await restartAgent("node-4", [`--user-mapping=file:${users}`]);
+  await restartAgent("node-4", [`--user-mapping=file:${users}`, "--allow-unauthenticated"]);
   const there = { entrypoint: "true", walltime: "10m", required_nodes: ["node-4"] };
   const failTwice = async (): Promise<void> => {
     for (let n = 0; n < 2; n += 1) {

@@ -44,7 +44,10 @@ const hello = compileMpi(folder, "hello", "openmpi");
 
 const cluster = useCluster({
   nodes: 1,
-  agentArgs: ["--user-mapping", `file:${users}`, "--registry", registry, "--cache-min-free", "0", "--umask", "0037"],
+  agentArgs: [
+    ...["--user-mapping", `file:${users}`, "--allow-unauthenticated", "--umask", "0037"],
+    ...["--registry", registry, "--cache-min-free", "0"],
+  ],
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 9 }));
 beforeAll(async () => {

@@ -20,6 +20,10 @@ try {
     log.info({ signal, live: agent.live() }, "stopping");
     void agent.close().then(() => setTimeout(() => process.exit(0), FLUSH_MS));
   };
+  void agent.failed.then((reason) => {
+    log.fatal({ error: reason }, "cannot serve");
+    void agent.close().then(() => setTimeout(() => process.exit(1), FLUSH_MS));
+  });
   process.on("SIGTERM", () => stop("SIGTERM"));
   process.on("SIGINT", () => stop("SIGINT"));
 } catch (error) {

@@ -23,7 +23,14 @@ export interface FakeServer {
   readonly answers: pb.ImageAnswer[];
   readonly logs: Map<string, Log>;
   /** `refuse`: with this code, or null. */
-  settings: { acknowledge: boolean; refuse: string | null; heartbeatMs: number; keepText: boolean; protocol: number };
+  settings: {
+    acknowledge: boolean;
+    refuse: string | null;
+    heartbeatMs: number;
+    keepText: boolean;
+    protocol: number;
+    authenticated: boolean;
+  };
   connected(): number;
   send(message: pb.ServerMessage["message"], nodeId?: string): void;
   run(order: MessageInitShape<typeof pb.RunOrderSchema>): void;
@@ -47,7 +54,7 @@ export async function fakeServer(port = 0): Promise<FakeServer> {
     conditions: [],
     answers: [],
     logs: new Map(),
-    settings: { acknowledge: true, refuse: null, heartbeatMs: 200, keepText: true, protocol: 1 },
+    settings: { acknowledge: true, refuse: null, heartbeatMs: 200, keepText: true, protocol: 1, authenticated: true },
     connected: () => streams.size,
     send(message, nodeId) {
       const to = nodeId === undefined ? [...streams.values()] : [streams.get(nodeId)];
@@ -91,8 +98,9 @@ export async function fakeServer(port = 0): Promise<FakeServer> {
           return;
         }
         streams.set(nodeId, stream);
-        const { protocol: protocolVersion, heartbeatMs: heartbeatIntervalMs } = fake.settings;
-        const value = create(pb.WelcomeSchema, { protocolVersion, heartbeatIntervalMs });
+        const { protocol: protocolVersion, heartbeatMs: heartbeatIntervalMs, authenticated } = fake.settings;
+        const facts = { protocolVersion, heartbeatIntervalMs, callersAuthenticated: authenticated };
+        const value = create(pb.WelcomeSchema, facts);
         stream.write(create(pb.ServerMessageSchema, { message: { case: "welcome", value } }));
       } else if (message.case === "heartbeat") {
         fake.heartbeats.push(message.value);

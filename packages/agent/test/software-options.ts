@@ -5,9 +5,12 @@ import type { SoftwareOptions } from "../src/options/software.ts";
 
 export const DEFAULT_SOFTWARE: SoftwareOptions = {
   userMapping: { kind: "none" },
+  minUid: 1_000,
+  allowUnauthenticated: false,
   umask: "0022",
   registry: "",
   insecureRegistries: [],
+  allowedRegistries: [],
   containerRuntime: "auto",
   trustedKeys: [],
   requireSigned: false,

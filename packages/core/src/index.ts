@@ -214,7 +214,14 @@ export { OWN_SESSION, parseSessionId, type Session, sessionId, sessionsOf } from
 export { MAX_POOL_SIZE } from "./model/settings/limits.ts";
 export type { Setting } from "./model/settings/setting.ts";
 export { checkSpec } from "./model/spec/check.ts";
-export { firstOverlap, parseUenvs, targetProblem, type WantedUenv } from "./model/spec/check-software.ts";
+export {
+  containerNameProblem,
+  firstOverlap,
+  imageNameProblem,
+  parseUenvs,
+  targetProblem,
+  type WantedUenv,
+} from "./model/spec/check-software.ts";
 export { CONSTRAINT_FIELDS, CONSTRAINT_NAMES, type ConstraintName } from "./model/spec/constraint-fields.ts";
 export {
   DEPENDENCY_CONDITIONS,

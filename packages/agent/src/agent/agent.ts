@@ -34,23 +34,30 @@ import { describeNode, vitals } from "./describe.ts";
 import type { Agent, AgentContext } from "./handle.ts";
 import { startHollow } from "./hollow-agent.ts";
 import { type AgentClosers, type AgentMachine, openMachine } from "./machine.ts";
+import { takeSecrets } from "./secrets.ts";
 import { openSecurity } from "./security.ts";
+import { unfitCluster } from "./unfit-cluster.ts";
 
-export function startAgent(options: AgentOptions, around: AgentContext): Promise<Agent> {
-  return options.hollow === null ? startReal(options, around) : startHollow(options, options.hollow, around);
+export function startAgent(options: AgentOptions, context: AgentContext): Promise<Agent> {
+  const environment = takeSecrets(process.env);
+  return options.hollow === null
+    ? startReal(options, context, environment)
+    : startHollow(options, options.hollow, context);
 }
 
 /** Workloads that end with the agent get this long to end on their own. */
 const EXIT_GRACE_MS = 2_000;
 const EXIT_DEADLINE_MS = 5_000;
 
-async function startReal(options: AgentOptions, context: AgentContext): Promise<Agent> {
+async function startReal(options: AgentOptions, context: AgentContext, environment: NodeJS.ProcessEnv): Promise<Agent> {
   const { log, version } = context;
   const closing: AgentClosers = [];
   const machine = await openMachine(options, context, closing);
   const { dataDir, bootId, isolation, software } = machine;
   const runtimes = [...software.runtimes, ...machine.facilities.capabilities];
   log.info({ isolation: isolation.kind, runtimes, servers: options.servers }, "agent starting");
+  if (software.prologue.isRoot && software.prologue.mapping.kind === "none")
+    log.warn("jobs run as root: --user-mapping=none in an agent that runs as root");
   const security = await openSecurity(options, dataDir, log, closing);
   const beats = heartbeatTimer(Math.random);
   closing.push(() => beats.close());
@@ -68,10 +75,14 @@ async function startReal(options: AgentOptions, context: AgentContext): Promise<
     after: systemAfter,
     log,
   });
+  let fail: (reason: string) => void = () => undefined;
+  const failed = new Promise<string>((resolve) => {
+    fail = resolve;
+  });
   let apiUrl = "";
   let condition: Condition | null = null;
   const node: AgentNode = await startNode({
-    ...machineOptions(options, machine, log, () => apiUrl),
+    ...machineOptions(options, machine, { log, environment, apiUrl: () => apiUrl }),
     identity: identity(machine.first),
     renewed: () => (condition === null ? {} : identity(machine.latest())),
     examine: async (fresh) => {
@@ -84,6 +95,11 @@ async function startReal(options: AgentOptions, context: AgentContext): Promise<
     ...(tally === null ? {} : { tally }),
     peers: security.peers,
     clear: clearings.add,
+    objection: (welcome) => {
+      const why = unfitCluster(options.software, welcome);
+      if (why !== null) fail(why);
+      return why;
+    },
     welcomed: (welcome) => {
       apiUrl = welcome.apiUrl;
       if (condition !== null && machine.latest().faults.length > 0)
@@ -98,6 +114,7 @@ async function startReal(options: AgentOptions, context: AgentContext): Promise<
         connected: () => node.connected(),
         hellos: () => node.hellos(),
         cache: () => software.images.cache.status(),
+        refused: software.prologue.users.refused,
         faults: () => machine.latest().faults.length,
       });
   condition = watchMachine(options, machine, log, (found) => node.sendCondition(reportOf(found, identity)));
@@ -106,6 +123,7 @@ async function startReal(options: AgentOptions, context: AgentContext): Promise<
   return {
     connected: () => Number(node.connected()),
     live: () => node.live(),
+    failed,
     async close() {
       metrics?.close();
       renewal?.close();
@@ -120,8 +138,15 @@ async function startReal(options: AgentOptions, context: AgentContext): Promise<
   };
 }
 
+interface MachineContext {
+  readonly log: Logger;
+  /** As the agent was started with it, with its secrets. */
+  readonly environment: NodeJS.ProcessEnv;
+  readonly apiUrl: () => string;
+}
+
 /** The options of a node that depend on the machine alone. */
-function machineOptions(options: AgentOptions, machine: AgentMachine, log: Logger, apiUrl: () => string) {
+function machineOptions(options: AgentOptions, machine: AgentMachine, { log, environment, apiUrl }: MachineContext) {
   const { dataDir, bootId, isolation, limits, software, stateFile, facilities, sources } = machine;
   const { nodeId } = options;
   const ca = options.identity.files?.ca ?? options.identity.authority ?? undefined;
@@ -136,7 +161,7 @@ function machineOptions(options: AgentOptions, machine: AgentMachine, log: Logge
   return {
     ...(hasGpus ? { gpus: gpuLoad({ ask: () => askLoad(sources), now: Date.now }) } : {}),
     ...{ images: software.images, member: 0, random: Math.random, now: Date.now, log, keepTimes: true },
-    shipper: shipperOf(options.logs, { node: nodeId, dataDir, log }),
+    shipper: shipperOf(options.logs, { node: nodeId, dataDir, log }, environment),
     ...{ runtime, facilities, checkpointDir: options.software.outputDir },
   };
 }
@@ -176,10 +201,11 @@ function reportOf(found: Survey, identity: (found: Survey) => NodeIdentity): pb.
 function shipperOf(
   { store: place, limits }: AgentOptions["logs"],
   of: { readonly node: string; readonly dataDir: string; readonly log: Logger },
+  environment: NodeJS.ProcessEnv,
 ): Shipper {
   if (place === null) return logRing({ ...of, limits, now: Date.now });
   const compress = findCompressor();
   if (!compress.ok) throw new Error(compress.error);
-  const store = openLogStore(place, process.env);
+  const store = openLogStore(place, environment);
   return logShipper({ ...of, store, compress: compress.value, limits, now: Date.now });
 }

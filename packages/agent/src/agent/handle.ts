@@ -8,6 +8,8 @@ export interface Agent {
   connected(): number;
   /** Returns how many attempts are not over. */
   live(): number;
+  /** Resolves with the reason when the agent must not continue. */
+  readonly failed: Promise<string>;
   /** Leaves workloads running, unless the options say that they end with the agent. */
   close(): Promise<void>;
 }

@@ -49,6 +49,7 @@ export async function startHollow(
   return {
     connected: () => sum((node) => Number(node.connected())),
     live: () => sum((node) => node.live()),
+    failed: new Promise(() => undefined),
     async close() {
       endCensus();
       await Promise.all(nodes.map((node) => node.close()));

@@ -80,6 +80,7 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
     cache,
     trust: loadTrust(options.trustedKeys, options.requireSigned),
     fullPausesMs: options.cacheFullPausesMs,
+    allowedRegistries: options.allowedRegistries,
     pullContainer: container.pull,
     log,
   });
@@ -105,7 +106,7 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
     engines: { process: processEngine, container },
     offered: offeredIn(dataDir),
     devices: deviceHost(fabricProvider()),
-    users: rememberUsers(Date.now),
+    users: rememberUsers(Date.now, options.minUid),
     mapping: options.userMapping,
     memory,
     scratch: scratchFolders(options.scratchDir === "" ? join(dataDir, "scratch") : options.scratchDir, files),

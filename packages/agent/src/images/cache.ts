@@ -40,6 +40,8 @@ export interface ImageCache {
   acquire(image: RegistryImage, holder: string, signal: AbortSignal): Promise<MountableImage>;
   /** Returns what the cache knows by that name, for when the registry is unreachable. */
   known(name: string): CacheIndexEntry | null;
+  /** Returns the container image that was fetched last under exactly that name. */
+  container(name: string): string | null;
   /**
    * Registers a container image in the engine's store; rejects when there is no room, and removes it with
    * `dropContainer`.
@@ -105,6 +107,11 @@ class NodeCache implements ImageCache {
     );
     const found = findByName(all, name);
     return found === null ? null : (this.#images.get(found.digest) ?? null);
+  }
+
+  container(name: string): string | null {
+    const named = [...this.#images.values()].filter(({ kind, names }) => kind === "oci" && names.includes(name));
+    return named.toSorted((a, b) => b.lastUsedMs - a.lastUsedMs)[0]?.digest ?? null;
   }
 
   async noteContainer(

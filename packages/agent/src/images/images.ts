@@ -4,6 +4,7 @@
 
 import type { Logger } from "pino";
 import { CacheFullError, type ImageCache, type MountableImage } from "./cache.ts";
+import { checkContainerName } from "./container-name.ts";
 import type { ImageInfo, ImageRegistry, RegistryImage } from "./registry.ts";
 import { signatureProblem, type Trust } from "./signature.ts";
 
@@ -14,8 +15,10 @@ interface ImagesOptions {
   /** Pauses between tries of a full cache. */
   readonly fullPausesMs: readonly number[];
   readonly log: Logger;
-  /** Brings a container image into the engine's own store. */
-  readonly pullContainer: (name: string, signal: AbortSignal) => Promise<ContainerImage>;
+  /** Registries, or repositories of them, of container images; empty: any. */
+  readonly allowedRegistries: readonly string[];
+  /** Brings a container image into the engine's own store. `known`: the image that was fetched under that name before. */
+  readonly pullContainer: (name: string, signal: AbortSignal, known: string | null) => Promise<ContainerImage>;
 }
 
 export interface ContainerImage {
@@ -37,6 +40,8 @@ export interface Images {
     how: { readonly holder: string; readonly signRequired: boolean },
     signal: AbortSignal,
   ): Promise<MountableImage>;
+  /** Throws unless the name is a container image of a registry that the site allows. */
+  checkContainer(name: string): void;
   /** Pins a container image for the holder. Throws NoPlaceError without room for it, and leaves nothing behind. */
   container(name: string, holder: string, signal: AbortSignal): Promise<ContainerImage>;
   list(signal: AbortSignal): Promise<readonly ImageInfo[]>;
@@ -46,7 +51,10 @@ export interface Images {
 /** Five minutes in total, since the cache of a busy node changes. */
 export const FULL_PAUSES_MS = [20_000, 80_000, 200_000];
 
-export function createImages({ registry, cache, trust, fullPausesMs, log, pullContainer }: ImagesOptions): Images {
+export function createImages(options: ImagesOptions): Images {
+  const { registry, cache, trust, fullPausesMs, log, pullContainer } = options;
+  const checkContainer = (name: string) => checkContainerName(name, options.allowedRegistries);
+
   async function resolve(name: string, signal: AbortSignal): Promise<RegistryImage> {
     if (registry === null) {
       const here = fromCache(cache, name);
@@ -81,6 +89,7 @@ export function createImages({ registry, cache, trust, fullPausesMs, log, pullCo
   return {
     cache,
     signedOnly: trust.required,
+    checkContainer,
     async acquire(name, { holder, signRequired }, signal) {
       const image = await resolve(name, signal);
       const problem = signatureProblem(image, trust, signRequired);
@@ -88,7 +97,8 @@ export function createImages({ registry, cache, trust, fullPausesMs, log, pullCo
       return whenThereIsRoom(name, () => cache.acquire(image, holder, signal), signal);
     },
     async container(name, holder, signal) {
-      const image = await pullContainer(name, signal);
+      checkContainer(name);
+      const image = await pullContainer(name, signal, cache.container(name));
       const { id: digest, sizeBytes } = image;
       const note = () => cache.noteContainer({ digest, names: [name], sizeBytes }, holder);
       await whenThereIsRoom(name, note, signal).catch(async (error: Error) => {

@@ -36,8 +36,11 @@ const TRANSIENT: ReadonlySet<string> = new Set([
   "shutting_down",
 ]);
 
+/** The agent must not serve this cluster. */
+export const UNFIT_CLUSTER = "unfit_cluster";
+
 /** Refusals caused by the agent. */
-export const isOwn = (code: string): boolean => code.startsWith("server_protocol_");
+export const isOwn = (code: string): boolean => code.startsWith("server_protocol_") || code === UNFIT_CLUSTER;
 
 export const isTransient = (code: string): boolean => TRANSIENT.has(code);
 

@@ -7,7 +7,7 @@ import type { Client } from "@grpc/grpc-js";
 import { pb } from "@lattice/wire";
 import type { Logger } from "pino";
 import { type After, systemAfter } from "../base/after.ts";
-import { type Backoff, backoff, isOwn, isTransient, RECONNECT, REFUSED, spreadOf } from "./backoff.ts";
+import { type Backoff, backoff, isOwn, isTransient, RECONNECT, REFUSED, spreadOf, UNFIT_CLUSTER } from "./backoff.ts";
 import type { Dialer } from "./dial.ts";
 import type { HeartbeatTimer } from "./heartbeat-timer.ts";
 import { openSession, type ServerSession, type SessionEnd } from "./session.ts";
@@ -23,6 +23,8 @@ interface LinkOptions {
   readonly log: Logger;
   hello(): pb.Hello;
   heartbeat(sequence: number): Omit<MessageInitShape<typeof pb.HeartbeatSchema>, "$typeName" | "sequence">;
+  /** Returns why this agent must not serve the cluster of a server that welcomes it, or null. Default: it serves any. */
+  readonly objection?: (welcome: pb.Welcome) => string | null;
   /** `client` is the channel to the server that welcomes. */
   welcomed(client: Client, welcome: pb.Welcome): void;
   /** A message other than the welcome; `client` is its channel. */
@@ -105,6 +107,7 @@ class NodeLink implements Link {
     const client = dialer.client(server, member);
     this.#hellos += 1;
     this.#session = openSession({ client, after: this.#after }, this.#options.hello(), {
+      objection: (welcome) => objectionOf(this.#options.objection?.(welcome) ?? null),
       welcomed: (welcome) => {
         leave();
         this.#onWelcome(welcome, server);
@@ -183,3 +186,6 @@ class NodeLink implements Link {
     else log.error(facts, "the server refuses this agent");
   }
 }
+
+const objectionOf = (detail: string | null): SessionEnd | null =>
+  detail === null ? null : { kind: "refused", code: UNFIT_CLUSTER, detail };

@@ -19,6 +19,8 @@ export interface ServerSession {
 }
 
 interface SessionHandler {
+  /** Returns why this agent must not serve the cluster, or null. Asked before `welcomed`. */
+  objection(welcome: pb.Welcome): SessionEnd | null;
   welcomed(welcome: pb.Welcome): void;
   order(message: pb.ServerMessage["message"]): void;
   /** Called once, last. */
@@ -65,8 +67,8 @@ export function openSession({ client, after }: SessionWay, hello: pb.Hello, hand
     if (over) return;
     if (message.case === "refused") return finish({ kind: "refused", ...message.value });
     if (message.case !== "welcome") return handler.order(message);
-    const mismatch = protocolMismatch(message.value.protocolVersion);
-    if (mismatch !== null) return finish(mismatch);
+    const unfit = protocolMismatch(message.value.protocolVersion) ?? handler.objection(message.value);
+    if (unfit !== null) return finish(unfit);
     cancelDeadline();
     welcomed = true;
     handler.welcomed(message.value);

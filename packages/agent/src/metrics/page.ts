@@ -14,6 +14,8 @@ interface PageSource {
   readonly connected: () => boolean;
   readonly hellos: () => number;
   readonly cache: () => CacheStatus;
+  /** Accounts that were refused, by reason. */
+  readonly refused: () => ReadonlyMap<string, number>;
   readonly faults: () => number;
   readonly vitals: () => { readonly load1: number; readonly memoryAvailableGb: number };
   /** 0: there is none. */
@@ -43,6 +45,12 @@ export function metricsPage(source: PageSource): string {
         "counter",
         "Attempts that ended here, by result.",
         by("result", ended),
+      ),
+      family(
+        "lattice_agent_identities_refused_total",
+        "counter",
+        "Users whose jobs must not run here, by reason.",
+        by("reason", source.refused()),
       ),
       ...held(source.node()),
       ...cached(source.cache()),

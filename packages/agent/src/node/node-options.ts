@@ -51,6 +51,8 @@ export interface NodeOptions {
   readonly probe?: (probe: pb.LivenessProbe, key: string) => Promise<string | null>;
   /** Utilization of its GPUs. Default: the node has none. */
   readonly gpus?: GpuLoad;
+  /** Returns why this node must not serve the cluster of a server that welcomes it, or null. Default: it serves any. */
+  readonly objection?: (welcome: pb.Welcome) => string | null;
   /** A server has welcomed this node. */
   readonly welcomed?: (welcome: pb.Welcome) => void;
 }

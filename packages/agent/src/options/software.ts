@@ -5,14 +5,20 @@ import { parseUserMapping, type UserMapping } from "../host/user/user.ts";
 import { FULL_PAUSES_MS } from "../images/images.ts";
 import { ENGINE_CHOICES } from "../runtime/engines.ts";
 import { type DataOptions, dataOptions, withData } from "./data.ts";
-import { bytes, positive, umask } from "./values.ts";
+import { bytes, positive, umask, whole } from "./values.ts";
 
 export interface SoftwareOptions extends DataOptions {
   readonly userMapping: UserMapping;
+  /** Accounts with lower uids run no jobs. */
+  readonly minUid: number;
+  /** Jobs may run as users that no server has authenticated. */
+  readonly allowUnauthenticated: boolean;
   readonly umask: string;
   /** A folder, http(s):// or oci://; empty for none. */
   readonly registry: string;
   readonly insecureRegistries: readonly string[];
+  /** Registries, or repositories of them, of container images; empty: any. */
+  readonly allowedRegistries: readonly string[];
   readonly containerRuntime: string;
   /** PEM files. */
   readonly trustedKeys: readonly string[];
@@ -38,9 +44,12 @@ export interface SoftwareOptions extends DataOptions {
 
 export interface SoftwareFlags extends DataOptions {
   userMapping: UserMapping;
+  minUid: number;
+  allowUnauthenticated: boolean;
   umask: string;
   registry: string;
   insecureRegistry: string[];
+  allowRegistry: string[];
   containerRuntime: string;
   trustedKey: string[];
   requireSigned: boolean;
@@ -58,9 +67,12 @@ export interface SoftwareFlags extends DataOptions {
 
 export const softwareOptions = (flags: SoftwareFlags): SoftwareOptions => ({
   userMapping: flags.userMapping,
+  minUid: flags.minUid,
+  allowUnauthenticated: flags.allowUnauthenticated,
   umask: flags.umask,
   registry: flags.registry,
   insecureRegistries: flags.insecureRegistry,
+  allowedRegistries: flags.allowRegistry,
   containerRuntime: flags.containerRuntime,
   trustedKeys: flags.trustedKey,
   requireSigned: flags.requireSigned,
@@ -82,9 +94,17 @@ export function withSoftware(command: Command, userMapping: string | undefined):
   const usual = userMapping === undefined ? defaultMapping() : mapping(userMapping);
   return withData(command)
     .option("--user-mapping <how>", "run as the submitting user: none, passwd or file:/PATH", mapping, usual)
+    .option("--min-uid <uid>", "with a mapping: accounts below it run no jobs", whole(1, MAX_MIN_UID), DEFAULT_MIN_UID)
+    .option("--allow-unauthenticated", "with a mapping: serve a cluster that does not authenticate its users", false)
     .option("--umask <mode>", "of workloads", umask, "0022")
     .option("--registry <where>", "of uenv images: a folder, http(s)://... or oci://...", "")
     .option("--insecure-registry <host:port>", "a container registry without TLS (repeatable)", listed, [])
+    .option(
+      "--allow-registry <registry>",
+      "container images from here alone: registry.example.com, docker.io/library (repeatable; default: any)",
+      registryPlace,
+      [],
+    )
     .addOption(
       new Option("--container-runtime <name>", "what runs containers: podman with crun or runc, or Sarus")
         .choices([...ENGINE_CHOICES])
@@ -112,6 +132,10 @@ export function withSoftware(command: Command, userMapping: string | undefined):
     .option("--network-uplink <device>", "with --network=linux: over which domains reach other nodes", "");
 }
 
+/** Linux gives ordinary accounts uids from here on. */
+const DEFAULT_MIN_UID = 1_000;
+const MAX_MIN_UID = 2 ** 31;
+
 /** Jobs must not run as root by default. */
 const defaultMapping = (): UserMapping => ({ kind: process.getuid?.() === 0 ? "passwd" : "none" });
 
@@ -128,6 +152,12 @@ function mapping(text: string): UserMapping {
 function fullPauses(seconds: number): readonly number[] {
   const usual = FULL_PAUSES_MS.reduce((sum, ms) => sum + ms, 0);
   return FULL_PAUSES_MS.map((ms) => Math.round((ms * seconds * 1000) / usual));
+}
+
+function registryPlace(text: string, list: string[]): string[] {
+  if (!/^[a-z0-9][\w.-]*(:\d+)?(\/[\w.-]+)*$/i.test(text))
+    throw new InvalidArgumentError("must be a registry, host or host:port, with a path where needed.");
+  return [...list, text];
 }
 
 const listed = (text: string, list: string[]): string[] => [...list, text];

@@ -57,8 +57,8 @@ export interface ContainerEngine<Ready = unknown> extends Engine<Ready> {
   oomKills(groupParent: string): number;
   /** Returns the attempts that have a container on this node. */
   attempts(): Promise<readonly string[]>;
-  /** Brings an image into the engine's own store. */
-  pull(name: string, signal: AbortSignal): Promise<ContainerImage>;
+  /** Brings an image into the engine's own store. `known`: the image that was fetched under that name before. */
+  pull(name: string, signal: AbortSignal, known?: string | null): Promise<ContainerImage>;
   removeImage(id: string): Promise<void>;
 }
 

@@ -31,6 +31,7 @@ function pageOf(): string {
     connected: () => true,
     hellos: () => 1,
     cache: () => ({ sizeBytes: 1, usedBytes: 0, images: [] }),
+    refused: () => new Map([["root", 1]]),
     faults: () => 0,
     vitals: () => ({ load1: 1, memoryAvailableGb: 1 }),
     certificateEndsMs: () => 1_000,

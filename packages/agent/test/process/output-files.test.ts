@@ -106,7 +106,7 @@ describe("as the agent's own user", () => {
 });
 
 describe.runIf(process.getuid?.() === 0)("as a mapped user", () => {
-  const UNPRIVILEGED = 65_534;
+  const UNPRIVILEGED = 54_330;
   let r: Rig;
   beforeAll(async () => {
     chmodSync(folder, 0o755);

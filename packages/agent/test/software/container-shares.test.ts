@@ -79,7 +79,7 @@ test("devices and driver files are present, a device also by its CDI name", asyn
   const engine = detectPodman(searchPath(process.env.PATH ?? ""), "runc");
   if (!engine.ok) throw new Error(engine.error);
   const store = { ...engine.value, folder: join(folder, "oci"), insecure: [containers.registry] };
-  const { id } = await pullImage(store, containers.image, AbortSignal.timeout(300_000));
+  const { id } = await pullImage(store, { name: containers.image, known: null }, AbortSignal.timeout(300_000));
   const name = `test${process.pid}`;
   const spec = `/var/run/cdi/lattice-${name}.json`;
   mkdirSync("/var/run/cdi", { recursive: true });

@@ -25,6 +25,8 @@ describe("workloads as the submitting user", () => {
     const software = {
       ...DEFAULT_SOFTWARE,
       userMapping: { kind: "passwd" } as const,
+      // The tests run as the account "daemon", which every machine has.
+      minUid: 1,
       umask: "0027",
       registry: images.folder,
     };
@@ -131,14 +133,16 @@ describe("mappings", () => {
     const folder = mkdtempSync(join(tmpdir(), "lattice-users-"));
     const path = join(folder, "map");
     writeFileSync(path, "# people\nada 4001 4000 27\nbob x\n");
-    const ada = await resolveUser({ kind: "file", path }, "ada");
+    const find = (name: string, file = path) =>
+      resolveUser({ mapping: { kind: "file", path: file }, minUid: 1_000 }, name);
+    const ada = await find("ada");
     expect(ada).toMatchObject({ uid: 4001, gid: 4000, groups: [4000, 27], home: "/home/ada" });
     expect(ada && asUser(ada, false)).toEqual([
       ...["/usr/bin/setpriv", "--reuid=4001", "--regid=4000", "--groups=4000,27", "--"],
     ]);
-    await expect(resolveUser({ kind: "file", path }, "bob")).rejects.toThrow("no uid and gid");
-    await expect(resolveUser({ kind: "file", path }, "eve")).rejects.toThrow("missing uid");
-    await expect(resolveUser({ kind: "file", path: "/no/such" }, "ada")).rejects.toThrow("cannot be read");
+    await expect(find("bob")).rejects.toThrow("no uid and gid");
+    await expect(find("eve")).rejects.toThrow("missing uid");
+    await expect(find("ada", "/no/such")).rejects.toThrow("cannot be read");
     rmSync(folder, { recursive: true, maxRetries: 9 });
   });
 });

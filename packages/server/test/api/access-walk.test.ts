@@ -31,6 +31,7 @@ beforeAll(() => {
       diagnostics_per_minute: 0,
       query_metrics_per_minute: 0,
       compare_per_minute: 0,
+      warm_cache_per_minute: 0,
     },
   });
   authenticator = createAuthenticator(config.api.auth);

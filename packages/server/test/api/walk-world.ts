@@ -19,6 +19,7 @@ const UNLIMITED = {
   diagnostics_per_minute: 0,
   query_metrics_per_minute: 0,
   compare_per_minute: 0,
+  warm_cache_per_minute: 0,
   attach_max_concurrent: 10_000,
   stream_logs_max_concurrent: 10_000,
   stream_metrics_max_concurrent: 10_000,

@@ -1,10 +1,11 @@
 // Resolves the user that a workload runs as. Without a mapping it runs as the agent's user; with one, the submitting
-// user's name must exist on the node. An unknown name is a failure, never a fallback to root.
+// user's name must be that of an ordinary account of the node. Any other name is a failure, never a fallback to root.
 
 import { readFile } from "node:fs/promises";
 import { execFile, HELPER_ENVIRONMENT } from "../../base/programs.ts";
 import { PrologueError } from "../../base/prologue-error.ts";
 import type { FileUser } from "../../files/user-files.ts";
+import { checkAccount, checkName, parseId, parseIds } from "./check-account.ts";
 
 /** `groups`: all of them, including the primary one. */
 export interface RunAs extends FileUser {
@@ -26,13 +27,27 @@ export function parseUserMapping(text: string): UserMapping | null {
   return text.startsWith("file:/") ? { kind: "file", path: text.slice("file:".length) } : null;
 }
 
-/** Returns null for the agent's own user. */
-export async function resolveUser(mapping: UserMapping, name: string): Promise<RunAs | null> {
+/** The user of a command that must not run as root and has no account: containers without a mapping. */
+export const NOBODY: RunAs = {
+  ...{ name: "nobody", uid: 65534, gid: 65534, groups: [65534] },
+  ...{ home: "/", shell: "/bin/sh" },
+};
+
+interface UserRules {
+  readonly mapping: UserMapping;
+  /** Accounts with lower uids are the system's. */
+  readonly minUid: number;
+}
+
+/** Returns null for the agent's own user. Throws an AccountRefusedError for an account that must not run jobs. */
+export async function resolveUser({ mapping, minUid }: UserRules, name: string): Promise<RunAs | null> {
   if (mapping.kind === "none") return null;
   // Validated first: invalid names must not become options of getent.
   if (!/^[A-Za-z0-9_][\w.@-]{0,255}\$?$/.test(name)) throw missing(name);
+  checkName(name);
   const found = mapping.kind === "passwd" ? await fromAccounts(name) : await fromFile(mapping.path, name);
   if (found === null) throw missing(name);
+  checkAccount(found, name, minUid);
   return found;
 }
 
@@ -45,13 +60,13 @@ const LOOK_UP_TIMEOUT_MS = 10_000;
 async function fromAccounts(name: string): Promise<RunAs | null> {
   const [entry, groups] = await Promise.all([say("getent", ["passwd", name]), say("id", ["-G", name])]);
   if (entry === null || groups === null) return null;
-  const [known, , uid, gid, , home, shell] = entry.trim().split(":");
-  if (known === undefined || uid === undefined || gid === undefined) return null;
+  const [known, , uid, gid, , home, shell] = (entry.split("\n")[0] ?? "").split(":");
+  const ids = { uid: parseId(uid), gid: parseId(gid), groups: parseIds(groups.trim().split(" ")) };
+  if (known === undefined || ids.uid === null || ids.gid === null || ids.groups === null) {
+    throw new PrologueError("user", `the account of ${name} on this node has no uid, gid and groups`);
+  }
   return {
-    name: known,
-    uid: Number(uid),
-    gid: Number(gid),
-    groups: groups.trim().split(" ").map(Number),
+    ...{ name: known, uid: ids.uid, gid: ids.gid, groups: ids.groups },
     home: home ?? "/",
     shell: shell === undefined || shell === "" ? "/bin/sh" : shell,
   };
@@ -63,9 +78,10 @@ async function fromFile(path: string, name: string): Promise<RunAs | null> {
   });
   const line = text.split("\n").find((each) => each.split(/\s+/)[0] === name);
   if (line === undefined) return null;
-  const [uid, gid, ...more] = line.trim().split(/\s+/).slice(1).map(Number);
-  if (uid === undefined || gid === undefined || ![uid, gid, ...more].every(Number.isInteger)) {
-    throw new PrologueError("user", `the user mapping has no uid and gid for ${name}`);
+  const ids = parseIds(line.trim().split(/\s+/).slice(1));
+  const [uid, gid, ...more] = ids ?? [];
+  if (uid === undefined || gid === undefined) {
+    throw new PrologueError("user", `the user mapping has no uid and gid for ${name}: a line is NAME UID GID [GID...]`);
   }
   return { name, uid, gid, groups: [gid, ...more], home: `/home/${name}`, shell: "/bin/sh" };
 }

@@ -37,6 +37,6 @@ const podmanEngine = (store: ContainerStore): ContainerEngine<ContainerImage> =>
   clean: (parts, target) => clean(store, parts, target),
   oomKills: (groupParent) => killCount(store.folder, groupParent),
   attempts: async () => (await listContainers(store)).map(keyOf),
-  pull: (name, signal) => pullImage(store, name, signal),
+  pull: (name, signal, known = null) => pullImage(store, { name, known }, signal),
   removeImage: (id) => removeImage(store, id),
 });

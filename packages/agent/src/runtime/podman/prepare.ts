@@ -1,10 +1,11 @@
 // Brings a container image into podman's store, pins it in the cache, and records what the attempt holds.
 
 import { PrologueError } from "../../base/prologue-error.ts";
+import { digestOfName, repositoryOf, withoutTag } from "../../images/container-name.ts";
 import { type ContainerImage, NoPlaceError } from "../../images/images.ts";
 import type { EngineAttempt, PrologueParts } from "../engine.ts";
 import { nameOf, noteHeld } from "../prologue/attempt-holdings.ts";
-import { CALL_TIMEOUT_MS, type ContainerStore, call } from "./podman.ts";
+import { CALL_TIMEOUT_MS, type ContainerStore, call, removeImage } from "./podman.ts";
 
 const PULL_TIMEOUT_MS = 600_000;
 
@@ -21,38 +22,76 @@ export async function prepare(
   return image;
 }
 
+interface Wanted {
+  readonly name: string;
+  /** The image that was fetched under that name before. */
+  readonly known: string | null;
+}
+
 /**
- * Asks the registry, unless the image is present by digest; the present image is used while the registry is
- * unreachable.
+ * Fetches an image from its registry, unless it is present by digest. While the registry is unreachable, the image that
+ * this node fetched last under exactly that name is used. Other images in the store are never taken for it: what they
+ * are called proves nothing.
  */
-export async function pullImage(store: ContainerStore, asked: string, signal: AbortSignal): Promise<ContainerImage> {
-  const name = withoutTag(asked);
-  const byDigest = name.includes("@");
-  const here = await inspect(store, name, signal);
-  if (here !== null && byDigest) return here;
+export async function pullImage(store: ContainerStore, wanted: Wanted, signal: AbortSignal): Promise<ContainerImage> {
+  const { name } = wanted;
+  const present = await presentByDigest(store, name, signal);
+  if (present !== null) return present;
   const tls = store.insecure.some((host) => name.startsWith(`${host}/`)) ? ["--tls-verify=false"] : [];
-  const pulled = await call(store, ["pull", "-q", ...tls, name], PULL_TIMEOUT_MS, signal);
-  if (pulled.code !== 0 && here === null)
-    throw new PrologueError("image", `cannot pull ${asked}: ${lastLine(pulled.stderr)}`);
-  const image = await inspect(store, name, signal);
-  if (image === null) throw new PrologueError("image", `${asked} was pulled, but is not in podman's store`);
-  return image;
+  // podman takes a tag or a digest, not both; the digest is stricter. The transport keeps a name from being a file.
+  const source = `docker://${digestOfName(name) === null ? name : withoutTag(name)}`;
+  const pulled = await call(store, ["pull", "-q", ...tls, "--", source], PULL_TIMEOUT_MS, signal);
+  if (pulled.code !== 0) {
+    const before = await fetchedBefore(store, wanted, signal);
+    if (before !== null) return before;
+    throw new PrologueError("image", `cannot pull ${name}: ${lastLine(pulled.stderr)}`);
+  }
+  const id = lastLine(pulled.stdout);
+  const found = await inspect(store, id, signal);
+  if (found !== null) return found.image;
+  // An image that is not used must not stay in the store, where the cache does not count it.
+  await removeImage(store, id);
+  throw new PrologueError("image", `${name} was pulled, but is not in podman's store`);
 }
 
-/** podman takes a tag or a digest, not both; the digest is stricter. */
-function withoutTag(name: string): string {
-  const [head = "", digest] = name.split("@");
-  if (digest === undefined) return name;
-  const colon = head.lastIndexOf(":");
-  return `${colon > head.lastIndexOf("/") ? head.slice(0, colon) : head}@${digest}`;
+async function presentByDigest(
+  store: ContainerStore,
+  name: string,
+  signal: AbortSignal,
+): Promise<ContainerImage | null> {
+  const digest = digestOfName(name);
+  const exact = `${repositoryOf(name)}@${digest}`;
+  const found = digest === null ? null : await inspect(store, exact, signal);
+  return found?.origins.includes(exact) === true ? found.image : null;
 }
 
-async function inspect(store: ContainerStore, name: string, signal: AbortSignal): Promise<ContainerImage | null> {
-  const format = "{{.Id}} {{.Digest}} {{.Size}} {{json .Config.Env}}";
-  const { code, stdout } = await call(store, ["image", "inspect", "--format", format, name], CALL_TIMEOUT_MS, signal);
-  const [, id, , size, variables] = /^(\S+) (\S+) (\d+) (.*)$/m.exec(stdout) ?? [];
+async function fetchedBefore(
+  store: ContainerStore,
+  { name, known }: Wanted,
+  signal: AbortSignal,
+): Promise<ContainerImage | null> {
+  if (known === null || digestOfName(name) !== null) return null;
+  const found = await inspect(store, known, signal);
+  const isOfRepository = found?.origins.some((origin) => origin.startsWith(`${repositoryOf(name)}@`));
+  return isOfRepository === true ? (found?.image ?? null) : null;
+}
+
+interface Inspected {
+  readonly image: ContainerImage;
+  /** Repositories and digests that it was fetched under. */
+  readonly origins: readonly string[];
+}
+
+async function inspect(store: ContainerStore, name: string, signal: AbortSignal): Promise<Inspected | null> {
+  const format = "{{.Id}} {{.Size}} {{json .RepoDigests}} {{json .Config.Env}}";
+  const words = ["image", "inspect", "--format", format, "--", name];
+  const { code, stdout } = await call(store, words, CALL_TIMEOUT_MS, signal);
+  const [, id, size, origins = "null", variables = "null"] = /^(\S+) (\d+) (\S+) (.*)$/m.exec(stdout) ?? [];
   if (code !== 0 || id === undefined) return null;
-  return { id, sizeBytes: Number(size), variables: variablesOf(variables ?? "") };
+  return {
+    image: { id, sizeBytes: Number(size), variables: variablesOf(variables) },
+    origins: (JSON.parse(origins) as readonly string[] | null) ?? [],
+  };
 }
 
 function variablesOf(json: string): Record<string, string> {

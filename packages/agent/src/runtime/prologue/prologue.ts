@@ -6,15 +6,12 @@ import { join } from "node:path";
 import type { pb } from "@lattice/wire";
 import { PrologueError } from "../../base/prologue-error.ts";
 import { memoryPolicyWords } from "../../host/memory-policy.ts";
-import type { RunAs } from "../../host/user/user.ts";
+import { NOBODY, type RunAs } from "../../host/user/user.ts";
 import type { Prepared, PrologueParts, PrologueTarget } from "../engine.ts";
 import { readRoom, takeShare } from "./attempt-holdings.ts";
 import { prepareCheckpoints } from "./checkpoint-stage.ts";
 import { giveScript, makeFolders } from "./folders.ts";
 import { checkTargets, dataMounts } from "./mounts.ts";
-
-/** A container that would run as root runs as the user "nobody" instead. */
-const UNPRIVILEGED: RunAs = { name: "nobody", uid: 65534, gid: 65534, groups: [65534], home: "/", shell: "/bin/sh" };
 
 export async function runPrologue(
   parts: PrologueParts,
@@ -63,13 +60,13 @@ async function prepare(parts: PrologueParts, target: PrologueTarget, signal: Abo
   return engine.start(parts, attempt, await engine.prepare(parts, attempt, signal));
 }
 
-/** Returns the user that the command of this order runs as; null for the agent's own user. */
+/** Returns the user that the command of this order runs as; null for the agent's own user. A container never is root. */
 export async function runsAs(
   { users, mapping, isRoot }: Pick<PrologueParts, "users" | "mapping" | "isRoot">,
   order: pb.RunOrder,
 ): Promise<RunAs | null> {
   const mapped = await users.find(mapping, order.user);
-  return mapped ?? (order.environment?.image && isRoot ? UNPRIVILEGED : null);
+  return mapped ?? (order.environment?.image && isRoot ? NOBODY : null);
 }
 
 /** No engine can check the signature of a container image. */

@@ -30,6 +30,7 @@ export async function prepare(
     );
   const unfit = containerBinds(attempt, await parts.offered()).find(({ at }) => at.includes(","));
   if (unfit !== undefined) throw new PrologueError("mounts", `Sarus cannot mount ${unfit.at}: there is a comma in it`);
+  parts.images.checkContainer(software?.image ?? "");
   await pull(sarus, software?.image ?? "", attempt.runAs, signal);
   await noteHeld(parts, attempt, nameOf(attempt.key));
 }

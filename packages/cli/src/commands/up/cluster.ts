@@ -11,6 +11,7 @@ import { type ClusterDescription, claimDataDir, writeClusterFile } from "./clust
 import { startGuard } from "./guard.ts";
 import { type DataDirLayout, groupOf, nodeNames, prepareLayout, programPath } from "./layout.ts";
 import { makeDirectories } from "./make-directories.ts";
+import { rootWarning } from "./messages.ts";
 import { chooseNodeCount } from "./node-count.ts";
 import { requireFreePorts } from "./ports.ts";
 import { type Addresses, readyLine } from "./ready-line.ts";
@@ -120,6 +121,8 @@ async function bringUp(options: ClusterOptions, layout: DataDirLayout, parts: Pa
     const { url, grpc } = describe();
     spinner.stop();
     note(`Lattice is up: ${url} (gRPC ${grpc}), ${nodesText(names)}, data in ${layout.dataDir}`);
+    const warning = rootWarning(process.getuid?.());
+    if (warning !== null) note(warning);
     if (layout.temporary) note("The data is temporary and removed at the end; keep it with --data-dir DIR.");
     return { url, client, description: describe(), stop: parts.stop };
   } finally {

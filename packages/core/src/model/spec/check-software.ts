@@ -16,7 +16,8 @@ export function checkSoftware(problems: Problems, environment: Environment): voi
   for (const mount of mounts) checkTarget(problems, `${PATH}.uenv`, mount);
   problems.unless(firstOverlap(mounts) === null, `${PATH}.uenv`, "has mount points that overlap");
   problems.unless(toolsUenv === "" || parseUenvs(toolsUenv)?.length === 1, `${PATH}.tools_uenv`, NAME_RULE);
-  problems.unless(image === "" || isContainerName(image), `${PATH}.image`, "is not the name of a container image");
+  const unfit = image === "" ? null : containerNameProblem(image);
+  if (unfit !== null) problems.add(`${PATH}.image`, unfit);
   problems.unless(image === "" || uenv === "", `${PATH}.image`, "does not go together with uenv");
   problems.unless(view === "" || uenv !== "", `${PATH}.view`, "needs a uenv that it is a view of");
   const views = view === "" ? [] : view.split(",");
@@ -44,6 +45,19 @@ export interface WantedUenv {
   readonly mount: string;
 }
 
+/** Also used by nodes, before a name reaches the programs that fetch images. */
+export function containerNameProblem(name: string): string | null {
+  if (TRANSPORT.test(name)) return "names a transport; only images of registries are used, as registry/name:tag";
+  if (name.length <= limit.MAX_IMAGE_LENGTH && CONTAINER_NAME.test(name)) return null;
+  return "is not the name of a container image";
+}
+
+/** The problem of a name that is an image of the site, a container image or a digest. */
+export const imageNameProblem = (name: string): string | null =>
+  DIGEST.test(name) || (name.length <= limit.MAX_IMAGE_LENGTH && UENV_NAME.test(name) && !TRANSPORT.test(name))
+    ? null
+    : containerNameProblem(name);
+
 const NAME_RULE = "must be name/version:tag, with a mount point after another colon where needed";
 
 /** Returns `null` when the text is not a list of images. */
@@ -62,7 +76,10 @@ export function parseUenvs(text: string): readonly WantedUenv[] | null {
 
 const UENV_NAME = /^[a-z0-9][\w.-]*(\/[a-z0-9][\w.-]*){0,4}(:[\w][\w.-]*)?(@sha256:[0-9a-f]{64})?$/i;
 const CONTAINER_NAME = /^[a-z0-9][\w.-]*(:\d+)?(\/[\w.-]+)*(:[\w][\w.-]*)?(@sha256:[0-9a-f]{64})?$/i;
-const isContainerName = (name: string): boolean => name.length <= limit.MAX_IMAGE_LENGTH && CONTAINER_NAME.test(name);
+/** Names of these forms are files and daemons of the node to the programs that read images, not registries. */
+const TRANSPORT =
+  /^(docker|docker-archive|docker-daemon|oci|oci-archive|dir|containers-storage|ostree|sif|tarball|atomic):(?!\d+\/)/i;
+const DIGEST = /^sha256:[0-9a-f]{64}$/;
 const isViewName = (name: string): boolean => /^[\w.-]{1,64}(:[\w.-]{1,64})?$/.test(name);
 const TIERS: readonly string[] = ["", "hot", "warm", "cold"];
 

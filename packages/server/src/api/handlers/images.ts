@@ -2,7 +2,7 @@
 // merged. A node that cannot be reached is part of the answer, not an error.
 
 import { create } from "@bufbuild/protobuf";
-import { type NodeId, parseNodeId } from "@lattice/core";
+import { imageNameProblem, type NodeId, parseNodeId } from "@lattice/core";
 import { ProblemError, pb } from "@lattice/wire";
 import { checkText, invalid, unknownNode } from "../../base/problems.ts";
 import type { ImageAsk } from "../../nodes/agents/images.ts";
@@ -20,7 +20,7 @@ export async function listImages(call: Call, request: pb.ListImagesRequest): Pro
 
 export async function inspectImage(call: Call, request: pb.InspectImageRequest): Promise<pb.Image> {
   authorize(call.principal, "ImageService.InspectImage", UNOWNED);
-  checkImage(request.image);
+  checkImageName(request.image);
   const { answer } = await askOne(call, request.node, { case: "inspect", value: request });
   const [image] = answer.images;
   if (image === undefined) {
@@ -32,7 +32,7 @@ export async function inspectImage(call: Call, request: pb.InspectImageRequest):
 export async function warmCache(call: Call, request: pb.WarmCacheRequest): Promise<pb.CacheResponse> {
   authorize(call.principal, "ImageService.WarmCache", UNOWNED);
   if (request.sticky) authorize(call.principal, "ImageService.EvictImage", UNOWNED);
-  checkImage(request.image);
+  checkImageName(request.image);
   return askNodes(call, request, { case: "warm", value: request });
 }
 
@@ -45,6 +45,14 @@ export async function evictImage(call: Call, request: pb.EvictImageRequest): Pro
   authorize(call.principal, "ImageService.EvictImage", UNOWNED);
   checkImage(request.image);
   return askNodes(call, request, { case: "evict", value: request });
+}
+
+/** Of an image that a node looks for or fetches. An image in a cache is removed by any name that it is listed by. */
+function checkImageName(image: string): void {
+  checkImage(image);
+  const problem = imageNameProblem(image);
+  if (problem !== null)
+    throw invalid("image", problem, "For example prgenv-gnu/24.11:v1 or registry.example.com/app:1.");
 }
 
 function checkImage(image: string): void {

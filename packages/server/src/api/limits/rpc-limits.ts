@@ -4,7 +4,7 @@
 import type { Config } from "../../base/config/index.ts";
 
 /** Keys of `rate_limits` for rates. */
-type RateKey = "queryMetricsPerMinute" | "diagnosticsPerMinute" | "comparePerMinute";
+type RateKey = "queryMetricsPerMinute" | "diagnosticsPerMinute" | "comparePerMinute" | "warmCachePerMinute";
 /** Keys of `rate_limits` for concurrent streams. */
 type StreamKey = "streamLogsMaxConcurrent" | "streamMetricsMaxConcurrent" | "watchMaxConcurrent" | "proxyMaxConcurrent";
 
@@ -25,6 +25,8 @@ const BY_METHOD: Readonly<Record<string, RpcLimit>> = {
   GetStorageDiagnostics: diagnostics,
   CompareMetrics: rate("comparePerMinute", "compare_per_minute"),
   Compare: rate("comparePerMinute", "compare_per_minute"),
+  // Each call makes nodes fetch an image, which may remove others from their caches.
+  WarmCache: rate("warmCachePerMinute", "warm_cache_per_minute"),
   StreamLogs: concurrent("streamLogsMaxConcurrent", "stream_logs_max_concurrent"),
   StreamMetrics: concurrent("streamMetricsMaxConcurrent", "stream_metrics_max_concurrent"),
   // Requests to services, each for as long as its answer lasts.

@@ -50,6 +50,8 @@ export interface ConnectContext {
   readonly logger: Logger;
   readonly serverVersion: string;
   readonly heartbeatIntervalMs: number;
+  /** Callers of the API prove who they are. Default: they do not. */
+  readonly callersAuthenticated?: boolean;
   /** Returns why the stream may not act for the node, or null. */
   readonly refusal: (call: object, node: string) => string | null;
   readonly imagesAnswered?: (node: NodeId, answer: pb.ImageAnswer) => void;
@@ -168,7 +170,7 @@ class AgentStream {
   }
 
   #welcome(node: NodeId, protocol: number, peer: string): void {
-    const { hub, serverVersion, heartbeatIntervalMs, apiUrl } = this.#context;
+    const { hub, serverVersion, heartbeatIntervalMs, apiUrl, callersAuthenticated = false } = this.#context;
     this.#session = {
       node,
       protocol,
@@ -177,8 +179,8 @@ class AgentStream {
       end: (reason) => this.#refuse("closed", reason),
     };
     hub.add(this.#session);
-    const welcome = { protocolVersion: protocol, serverVersion, heartbeatIntervalMs, apiUrl: apiUrl?.() ?? "" };
-    this.#send({ case: "welcome", value: create(pb.WelcomeSchema, welcome) });
+    const welcome = { protocolVersion: protocol, serverVersion, heartbeatIntervalMs, callersAuthenticated };
+    this.#send({ case: "welcome", value: create(pb.WelcomeSchema, { ...welcome, apiUrl: apiUrl?.() ?? "" }) });
   }
 
   /** Sends the orders of the node's claims, and stops attempts that have no claim. */

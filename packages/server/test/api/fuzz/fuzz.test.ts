@@ -37,6 +37,7 @@ const UNLIMITED: Config["rateLimits"] = {
   queryMetricsPerMinute: 0,
   diagnosticsPerMinute: 0,
   comparePerMinute: 0,
+  warmCachePerMinute: 0,
 };
 
 let plane: MemoryPlane;
@@ -132,6 +133,7 @@ const MANY = {
   query_metrics_per_minute: 0,
   diagnostics_per_minute: 0,
   compare_per_minute: 0,
+  warm_cache_per_minute: 0,
   stream_logs_max_concurrent: 1_000,
   stream_metrics_max_concurrent: 1_000,
 };

@@ -62,6 +62,7 @@ export const rate_limits = {
   query_metrics_per_minute: perMinute(60, "Metric queries per user; 0: unlimited."),
   diagnostics_per_minute: perMinute(30, "Diagnostics per user; 0: unlimited."),
   compare_per_minute: perMinute(10, "Comparisons per user; 0: unlimited."),
+  warm_cache_per_minute: perMinute(30, "Calls per user that bring an image to nodes; 0: unlimited."),
   // A script in a loop reaches some hundred calls a second; a server answers several thousand.
   user_requests_per_second: perSecond(1_000, "Calls of any kind per user, with authentication only; 0: unlimited."),
   tenant_requests_per_second: perSecond(3_000, "The same for all users of a tenant together."),
