@@ -233,7 +233,6 @@ export {
   isService,
   type Lifecycle,
   type LivenessProbe,
-  type MemoryPolicy,
   type Mount,
   type OutputFiles,
   type RequeuePolicy,

@@ -47,7 +47,6 @@ export { toJson } from "./json/to-json.ts";
 export { jsonPieces, keepText, toJsonText } from "./json/to-text.ts";
 export type { Json, JsonObject } from "./json/value.ts";
 export { parseSlurmTime, parseWalltime } from "./json/walltime.ts";
-export { CONSTRAINT_NAMES } from "./normalise/constraints.ts";
 export { dagFromJson, normaliseDag } from "./normalise/dag.ts";
 export { groupIndexes, type WrittenRange } from "./normalise/group-indexes.ts";
 export { mergeSubmissions } from "./normalise/merge.ts";
