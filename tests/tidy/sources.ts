@@ -29,6 +29,11 @@ export const inPackages = code.filter(({ path }) => /^packages\/[^/]+\/src\//.te
 /** Packages without clock, randomness, input and output. */
 export const pure = inPackages.filter(({ path }) => /^packages\/(core|scheduler)\//.test(path));
 
+/** The generated half of the SDK, which imports from the hand-written one. */
+export const generatedSdk: readonly Source[] = readdirSync(join(root, "packages/sdk/gen"))
+  .filter((name) => CODE.test(name))
+  .map((name) => read(`packages/sdk/gen/${name}`));
+
 export const packageOf = (path: string): string | null => /^packages\/([^/]+)\//.exec(path)?.[1] ?? null;
 
 export function read(path: string): Source {

@@ -3,6 +3,7 @@
 import { expect, test } from "vitest";
 import { lineOf, withoutCommentsAndStrings } from "./bare-code.ts";
 import { code, inPackages, prose, read, type Source } from "./sources.ts";
+import { unusedExports } from "./unused.ts";
 
 /**
  * Phrases of the old vocabulary, and what to write instead. The page that defines the words lists them too; this file
@@ -82,14 +83,7 @@ test("an exported type name has one meaning", () => {
 });
 
 test("every exported name has an importer", () => {
-  const users = new Map<string, Set<string>>();
-  const mentions = [...code, ...prose.filter(({ path }) => path.endsWith(".json"))];
-  for (const { path, text } of mentions.filter(({ path: at }) => !at.endsWith("/src/index.ts") || isPublic(at)))
-    for (const word of new Set(text.match(/[A-Za-z_$][\w$]*/g) ?? []))
-      users.set(word, (users.get(word) ?? new Set()).add(path));
-  const wrong = exported()
-    .filter(({ path, name }) => (users.get(name)?.size ?? 0) - (users.get(name)?.has(path) ? 1 : 0) === 0)
-    .map(({ path, name }) => `${path}: ${name}`);
+  const wrong = unusedExports(exported()).map(({ path, name }) => `${path}: ${name}`);
   expect(wrong, "remove the word export, or the name").toEqual([]);
 });
 
@@ -120,9 +114,6 @@ function exported(): readonly Exported[] {
     })),
   );
 }
-
-/** The SDK's index is what other programs import; the other packages are private. */
-const isPublic = (path: string): boolean => path === "packages/sdk/src/index.ts";
 
 function hits(source: Source, text: string, pattern: RegExp): readonly string[] {
   return [...text.matchAll(pattern)].map((match) => `${source.path}:${lineOf(text, match.index)} ${match[0]}`);

@@ -10,17 +10,11 @@ import type { ReplicatedLog } from "./replicated-log.ts";
 
 export { openEmbeddedLog } from "./embedded/open.ts";
 export { refuseEmbeddedLog, seedEmbeddedLog } from "./embedded/seed.ts";
-export type { EtcdCluster, EtcdMember } from "./etcd/cluster.ts";
-export type { EtcdLog } from "./etcd/handle.ts";
+export type { EtcdMember } from "./etcd/cluster.ts";
 export { namedPlaces } from "./etcd/managed/announce.ts";
 export type { MemberPlace } from "./etcd/managed/command-line.ts";
 export { ManagedError } from "./etcd/managed/managed-error.ts";
-export {
-  type Begin,
-  type ManagedMember,
-  type ManagedMemberOptions,
-  startManagedMember,
-} from "./etcd/managed/member.ts";
+export { type Begin, type ManagedMember, startManagedMember } from "./etcd/managed/member.ts";
 export { openManagedEtcdLog } from "./etcd/managed/open.ts";
 export { openEtcdLog } from "./etcd/open.ts";
 export type { EtcdLogOptions } from "./etcd/options.ts";

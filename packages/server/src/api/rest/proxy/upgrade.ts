@@ -16,7 +16,7 @@ import { unreachable } from "./http.ts";
 import type { ProxyPath } from "./path.ts";
 import { openTarget } from "./target.ts";
 
-export interface Upgrade {
+interface Upgrade {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
   readonly head: Buffer;
