@@ -1,3 +1,5 @@
+// The names that each form of an import binds.
+
 import { expect, test } from "vitest";
 import { bindingsOf } from "./imports.ts";
 

@@ -4,7 +4,7 @@ export type { Clock } from "./base/clock.ts";
 export { type Config, loadConfig } from "./base/config/index.ts";
 export type { Logger, Metrics } from "./base/observe/index.ts";
 export { createBroker } from "./lead/controllers/checkpoint/act.ts";
-export { isPromised } from "./lead/controllers/scaling/promised.ts";
+export { isReserved } from "./lead/controllers/scaling/reserved-nodes.ts";
 export { type Leader, type LeadOptions, startLeading } from "./lead/leader/lead.ts";
 export {
   createMemoryStore,

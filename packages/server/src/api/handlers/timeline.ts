@@ -8,7 +8,7 @@ import { ProblemError, pb, timestampFromMs } from "@lattice/wire";
 import type { ReservationMoment } from "../../lead/insight/index.ts";
 import { droppedCount, eventsOf } from "../../state/events/events-of.ts";
 import { authorize } from "../access/authorize.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 import { find, ownerOf } from "./work.ts";
 
 export async function getTimeline(call: Call, request: pb.TimelineRequest): Promise<pb.Timeline> {
