@@ -44,8 +44,14 @@ test("a service scales by the time-series store, and by the agents while the sto
   const depth = cluster.file("depth");
   writeFileSync(depth, "queue_depth 500\nother 3\n");
   const scale_policy = {
-    ...{ min: 1, max: 2, metric: "queue_depth", target: "100", evaluation_interval_seconds: 1 },
-    ...{ scale_up_window_seconds: 1, scale_down_window_seconds: 1, cooldown_seconds: 1 },
+    min: 1,
+    max: 2,
+    metric: "queue_depth",
+    target: "100",
+    evaluation_interval_seconds: 1,
+    scale_up_window_seconds: 1,
+    scale_down_window_seconds: 1,
+    cooldown_seconds: 1,
   };
   const id = await cluster.submit({
     entrypoint: `while :; do cp ${depth} $LATTICE_METRICS_FILE; sleep 0.3; done`,

@@ -36,8 +36,15 @@ const NESTED_ROOMS: readonly string[] = [
   "core/transitions",
   "core/commands",
   "server/base",
+  "server/base/config",
+  "server/log",
   "server/state",
+  "server/state/backup",
   "server/nodes",
+  "server/lead",
+  "server/lead/controllers",
+  "server/api",
+  "server/api/rest",
 ];
 /** Outside the packages nothing but the contract may be used: those tests and benches are black boxes. */
 const OUTSIDE_MAY_USE = ["wire"];

@@ -14,6 +14,7 @@ export interface Source {
 
 const DERIVED_FOLDERS = new Set(["node_modules", "dist", "gen", ".git", "coverage", ".cache", ".lattice"]);
 const CODE = /\.(ts|mjs|js|tsx)$/;
+const FOREIGN = /\.(py|c|h)$/;
 const PROSE = /\.(md|proto|yaml|yml|json|sh)$/;
 
 export const allFiles: readonly string[] = walk(root)
@@ -23,11 +24,18 @@ export const allFiles: readonly string[] = walk(root)
 
 export const code: readonly Source[] = allFiles.filter((path) => CODE.test(path)).map(read);
 export const prose: readonly Source[] = allFiles.filter((path) => PROSE.test(path)).map(read);
+/** Code in other languages. */
+export const foreign: readonly Source[] = allFiles.filter((path) => FOREIGN.test(path)).map(read);
 export const markdown: readonly Source[] = prose.filter(({ path }) => path.endsWith(".md"));
 
 export const inPackages = code.filter(({ path }) => /^packages\/[^/]+\/src\//.test(path));
 /** Packages without clock, randomness, input and output. */
 export const pure = inPackages.filter(({ path }) => /^packages\/(core|scheduler)\//.test(path));
+
+/** The generated half of the SDK, which imports from the hand-written one. */
+export const generatedSdk: readonly Source[] = readdirSync(join(root, "packages/sdk/gen"))
+  .filter((name) => CODE.test(name))
+  .map((name) => read(`packages/sdk/gen/${name}`));
 
 export const packageOf = (path: string): string | null => /^packages\/([^/]+)\//.exec(path)?.[1] ?? null;
 

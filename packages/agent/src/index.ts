@@ -1,9 +1,7 @@
 // The public surface: an agent inside another program, for tests and local clusters.
 
 export { startAgent } from "./agent/agent.ts";
-export type { Agent, AgentContext } from "./agent/handle.ts";
-export type { After } from "./base/after.ts";
-export { version } from "./base/version.ts";
+export type { Agent } from "./agent/handle.ts";
 // The parts of a node, for programs with their own network, clock and runtime.
 export type { CheckpointTarget, NodeCheckpointResult } from "./checkpoint/types.ts";
 export type { End, Exit, ReceivedOrder, Stop } from "./lifecycle/attempt.ts";
@@ -14,6 +12,5 @@ export type { HeartbeatTimer } from "./link/heartbeat-timer.ts";
 export { identityOf, type NodeIdentity } from "./link/messages.ts";
 export { startNode } from "./node/node.ts";
 export type { AgentNode } from "./node/node-handle.ts";
-export type { NodeOptions } from "./node/node-options.ts";
-export { type AgentOptions, parseOptions } from "./options/options.ts";
+export type { AgentOptions } from "./options/options.ts";
 export type { Runtime, RuntimeListener, StartResult } from "./runtime/runtime.ts";

@@ -1,4 +1,3 @@
 // The public surface of the package: running the program in the caller's process.
 
-export { version } from "./version.ts";
 export { runProgram } from "./whole-program.ts";

@@ -70,7 +70,8 @@ test("a drain that is not urgent does not ask", async () => {
 });
 
 const service = (state: string, type: string) => ({
-  ...{ id: "7", state },
+  id: "7",
+  state,
   spec: { lifecycle: { type, ...(type === "reactive" ? { scale_policy: { min: 1 } } : {}) } },
 });
 const UPDATES: readonly (readonly string[])[] = [

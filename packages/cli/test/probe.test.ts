@@ -10,8 +10,13 @@ test.each([
   [
     "http:80/up?a=b,period=5,delay=1,failures=2,timeout=3",
     {
-      ...{ probe_type: "http", port: 80, path: "/up?a=b" },
-      ...{ period_secs: 5, initial_delay_secs: 1, failure_threshold: 2, timeout_secs: 3 },
+      probe_type: "http",
+      port: 80,
+      path: "/up?a=b",
+      period_secs: 5,
+      initial_delay_secs: 1,
+      failure_threshold: 2,
+      timeout_secs: 3,
     },
   ],
 ])("%s", (text, form) => {

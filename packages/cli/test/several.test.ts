@@ -182,7 +182,11 @@ describe("submit", () => {
 
   test("flags replace names in lists and hints", () => {
     const shown = inFlagNames({
-      ...{ code: "invalid_argument", title: "", status: 400, retryable: false, hint: "" },
+      code: "invalid_argument",
+      title: "",
+      status: 400,
+      retryable: false,
+      hint: "",
       detail: "2 fields are not acceptable: priority, walltime",
       fields: [
         { field: "priority", detail: "no", hint: "Use preemption_class for a number." },

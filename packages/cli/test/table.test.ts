@@ -69,8 +69,15 @@ describe("table", () => {
 
   test("the history fits eighty columns", () => {
     const row = {
-      ...{ allocation_id: "123456_99", name: "a-name-of-some-length", state: "completed", exit_code: 0, nodes: 128 },
-      ...{ elapsed_seconds: 260_000, node_hours: 9_244.44, gpu_hours: 36_977.78, ended_at: "2026-03-01T14:05:09Z" },
+      allocation_id: "123456_99",
+      name: "a-name-of-some-length",
+      state: "completed",
+      exit_code: 0,
+      nodes: 128,
+      elapsed_seconds: 260_000,
+      node_hours: 9_244.44,
+      gpu_hours: 36_977.78,
+      ended_at: "2026-03-01T14:05:09Z",
     } as unknown as AccountingRecord;
     const text = renderTable(historyColumns(createPaint(false), false), [row], 80);
     expect(lines(text)).toHaveLength(2);

@@ -4,7 +4,11 @@ import { expect, test } from "vitest";
 import { TaskFailures } from "../src/launch/task-failures.ts";
 
 const end = (rank: number, node: string, more: object = {}) => ({
-  ...{ rank, node, exitCode: 0, signal: 0, message: "" },
+  rank,
+  node,
+  exitCode: 0,
+  signal: 0,
+  message: "",
   ...more,
 });
 

@@ -240,7 +240,6 @@ export {
   isService,
   type Lifecycle,
   type LivenessProbe,
-  type MemoryPolicy,
   type Mount,
   type OutputFiles,
   type RequeuePolicy,

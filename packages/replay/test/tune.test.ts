@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { latticeSetup, type Summary } from "../src/index.ts";
 import { randomFrom } from "../src/random.ts";
-import { bred, drawn, keyOf, knownCandidates, type WeightCandidate } from "../src/tune/candidate.ts";
+import { crossover, keyOf, knownCandidates, randomCandidate, type WeightCandidate } from "../src/tune/candidate.ts";
 import { frontOf } from "../src/tune/front.ts";
 import { OBJECTIVE_NAMES, objectives } from "../src/tune/objectives.ts";
 import { frontHtml, frontJson, frontText, profileYaml } from "../src/tune/render.ts";
@@ -39,7 +39,7 @@ describe("candidates", () => {
   it("weights sum to 1, however they were made", () => {
     const random = randomFrom(4);
     const known = knownCandidates(start);
-    const all = [...known, drawn(random, 1), bred(random, known, 2), bred(random, known, 3)];
+    const all = [...known, randomCandidate(random, 1), crossover(random, known, 2), crossover(random, known, 3)];
     for (const { weights } of all) {
       const sum = FACTORS.reduce((total, factor) => total + weights[factor], 0);
       expect(Math.abs(sum - 1000)).toBeLessThan(6);

@@ -1,12 +1,10 @@
 // The public surface of the scheduler.
 
-export { OVERDUE_RELEASE, REASONS_LIMIT, REPORT_LIMIT, WALLTIME_GRACE } from "./base/bounds.ts";
+export { REASONS_LIMIT, WALLTIME_GRACE } from "./base/bounds.ts";
 export { type Worth, type WorthInput, type WorthRates, worthOf } from "./checkpoint/worth.ts";
 export { cycle } from "./cycle.ts";
 export type { CycleRecord } from "./explain/cycle-record.ts";
 export { type Explanation, explain } from "./explain/explanation.ts";
-export type { NodeFigures } from "./explain/node-figures.ts";
-export type { QueuePosition } from "./explain/queue-position.ts";
 export {
   type Suggestion,
   suggestions,
@@ -14,8 +12,6 @@ export {
   tryVariants,
 } from "./explain/suggestions.ts";
 export { durationText } from "./explain/text.ts";
-export { linkFitness } from "./fit/gpu-links.ts";
-export { memoryLocality } from "./fit/memory-locality.ts";
 export { type CycleCache, createCycleCache } from "./input/cycle-cache.ts";
 export type * from "./input/cycle-input.ts";
 export type * from "./input/signals.ts";
@@ -23,9 +19,4 @@ export { largestFeasible } from "./place/feasibility.ts";
 export { reasonsFor, recordCycle } from "./recorded-cycle.ts";
 export { ORDERING_FACTORS } from "./score/score.ts";
 export { mayPreempt } from "./snapshot/preemption-inputs.ts";
-export {
-  type ExternalInputs,
-  hasNothingToDo,
-  type IsReachable,
-  snapshotFor,
-} from "./snapshot/snapshot.ts";
+export { type ExternalInputs, hasNothingToDo, snapshotFor } from "./snapshot/snapshot.ts";

@@ -42,6 +42,10 @@ const rarely = (most: number): fc.Arbitrary<readonly number[]> =>
 
 const name = (i: number): NodeId => `n${i}` as NodeId;
 
+/** An absent maximum is no property. */
+const withoutUndefined = <Fields extends { readonly maxGroups: number | undefined }>({ maxGroups, ...rest }: Fields) =>
+  maxGroups === undefined ? rest : { ...rest, maxGroups };
+
 export const someJob: fc.Arbitrary<Omit<PendingInput, "id">> = fc
   .record({
     tenant: fc.constantFrom("physics", "biology"),
@@ -53,19 +57,19 @@ export const someJob: fc.Arbitrary<Omit<PendingInput, "id">> = fc
     gpuCount: fc.constantFrom(0, 0, 0, 1, 4),
     features: fc.constantFrom([], [], [], ["fast"]),
     topology: fc.constantFrom("any" as const, "any" as const, "tight" as const),
+    maxGroups: fc.constantFrom(undefined, undefined, undefined, 1, 2),
+    requireConformance: fc.constantFrom(false, false, false, true),
     required: rarely(2),
     excluded: rarely(3),
   })
   .map(
-    ({ tenant: owner, waited, nodes, extra, minutes, gpuCount, features, topology, required, excluded, ...rest }) => ({
-      ...job(0, { class: rest.class, nodes, max: nodes + extra, tenant: owner }),
+    ({ tenant: owner, waited, nodes, extra, minutes, class: preemptionClass, required, excluded, ...constraints }) => ({
+      ...job(0, { class: preemptionClass, nodes, max: nodes + extra, tenant: owner }),
       submittedAt: instant(NOW - waited * MINUTE),
       walltime: minutes === null ? null : ((minutes * MINUTE) as Duration),
       constraints: {
         ...NO_CONSTRAINTS,
-        gpuCount,
-        features,
-        topology,
+        ...withoutUndefined(constraints),
         requiredNodes: required.map(name),
         excludedNodes: excluded.map(name),
       },

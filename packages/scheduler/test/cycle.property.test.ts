@@ -30,19 +30,9 @@ const richInput: fc.Arbitrary<CycleInput> = fc
     awaited: fc.array(fc.record({ id: fc.integer({ min: 1, max: 14 }), own: fc.boolean(), on: names }), {
       maxLength: 1,
     }),
-    groups: fc.array(fc.constantFrom(undefined, undefined, 1, 2), { minLength: 12, maxLength: 12 }),
-    alike: fc.array(fc.constantFrom(false, false, true), { minLength: 12, maxLength: 12 }),
   })
-  .map(({ base, previous, foreign, awaited, groups, alike }) => ({
+  .map(({ base, previous, foreign, awaited }) => ({
     ...base,
-    pending: base.pending.map((each, i) => {
-      const maxGroups = groups[i];
-      const requireConformance = alike[i] === true;
-      return {
-        ...each,
-        constraints: { ...each.constraints, requireConformance, ...(maxGroups === undefined ? null : { maxGroups }) },
-      };
-    }),
     previousReservations: [...new Map(previous.map((one) => [one.id, one])).values()].map(({ id, at, on }) => ({
       allocation: allocationId(id),
       startsAt: instant(NOW + at * MINUTE),

@@ -1,10 +1,10 @@
-// The public surface of the server package: a server as a whole, and its parts for tests and tools.
+// The public surface of the server package: its parts, for programs with their own network, clock and log.
 
-export { type Clock, systemClock } from "./base/clock.ts";
+export type { Clock } from "./base/clock.ts";
 export { type Config, loadConfig } from "./base/config/index.ts";
-export { createLogger, type Logger, type Metrics } from "./base/observe/index.ts";
+export type { Logger, Metrics } from "./base/observe/index.ts";
 export { createBroker } from "./lead/controllers/checkpoint/act.ts";
-export { isPromised } from "./lead/controllers/scaling/promised.ts";
+export { isReserved } from "./lead/controllers/scaling/reserved-nodes.ts";
 export { type Leader, type LeadOptions, startLeading } from "./lead/leader/lead.ts";
 export {
   createMemoryStore,
@@ -15,12 +15,9 @@ export {
   type ReplicatedLog,
   type StoredEntry,
 } from "./log/index.ts";
-export type { RunningServer } from "./main/options.ts";
-export { startServer } from "./main/server.ts";
 export { createCheckpointBoard } from "./nodes/agents/checkpoint-board.ts";
-// Parts of a server, for a program with its own network, clock and log.
-export { type ConnectCall, type ConnectContext, handleConnect } from "./nodes/agents/connect.ts";
-export { type AgentHub, createAgentHub } from "./nodes/agents/hub.ts";
+export { type ConnectCall, handleConnect } from "./nodes/agents/connect.ts";
+export { createAgentHub } from "./nodes/agents/hub.ts";
 export { failureRules } from "./nodes/agents/report-command.ts";
 export { refuseAgent } from "./peers/agent-service.ts";
 export { archiveTo } from "./state/history/archive.ts";

@@ -1,7 +1,7 @@
 // The public surface of the package: the contract, and the conversions between it and plain values.
 
 export { parseJsonText } from "./body/json-text.ts";
-export { type BodyLimits, DEFAULT_BODY_LIMITS } from "./body/limits.ts";
+export { DEFAULT_BODY_LIMITS } from "./body/limits.ts";
 export { parseBody } from "./body/parse-body.ts";
 export * from "./convert/allocation.ts";
 export * from "./convert/amounts.ts";
@@ -14,7 +14,7 @@ export * from "./convert/group.ts";
 export * from "./convert/group-shape.ts";
 export * from "./convert/group-status.ts";
 export * from "./convert/node.ts";
-export { outputFromProto, outputToProto } from "./convert/output-files.ts";
+export { outputToProto } from "./convert/output-files.ts";
 export { probeToProto } from "./convert/service.ts";
 export { serviceChangeFromProto } from "./convert/service-change.ts";
 export { sharingFromProto } from "./convert/sharing.ts";
@@ -40,19 +40,16 @@ export * from "./errors/problem-grpc.ts";
 export * from "./errors/problem-json.ts";
 export * from "./errors/render.ts";
 export * from "./grpc/service-definition.ts";
-export { enumName, enumNames, enumNumber } from "./json/enum-names.ts";
 export { fromJson, MAX_DEPTH, MAX_ITEMS } from "./json/from-json.ts";
 export * from "./json/timestamp.ts";
 export { toJson } from "./json/to-json.ts";
 export { jsonPieces, keepText, toJsonText } from "./json/to-text.ts";
 export type { Json, JsonObject } from "./json/value.ts";
 export { parseSlurmTime, parseWalltime } from "./json/walltime.ts";
-export { CONSTRAINT_NAMES } from "./normalise/constraints.ts";
 export { dagFromJson, normaliseDag } from "./normalise/dag.ts";
 export { groupIndexes, type WrittenRange } from "./normalise/group-indexes.ts";
 export { mergeSubmissions } from "./normalise/merge.ts";
 export { normaliseSubmission, submissionFromJson } from "./normalise/submission.ts";
-export { parseTaskGroup } from "./normalise/task-group.ts";
 export { type OpenApiDocument, openapi } from "./openapi/openapi.ts";
 export * as pb from "./pb.ts";
 export {
@@ -83,7 +80,7 @@ export { METRICS } from "./text/metric-names.ts";
 export { nearest } from "./text/nearest.ts";
 export { fillOutputPath, isPerNode } from "./text/output-path.ts";
 export { parseS3, type S3Place } from "./text/s3-place.ts";
-export { type Bearer, bearerOf, notTheNode, type ShownCertificate } from "./tls/bearer.ts";
+export { type Bearer, bearerOf, nodeMismatch, type ShownCertificate } from "./tls/bearer.ts";
 export { certificateProvider } from "./tls/certificate-provider.ts";
 export * from "./websocket/connection.ts";
 export * from "./websocket/frames.ts";

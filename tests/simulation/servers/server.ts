@@ -13,7 +13,7 @@ import {
   createCheckpointBoard,
   failureRules,
   handleConnect,
-  isPromised,
+  isReserved,
   type Leader,
   type LeadOptions,
   loadConfig,
@@ -220,7 +220,7 @@ export function createServer(parts: ServerParts): SimulatedServer {
       broker,
       webhookWire: parts.external.receiver.wire(host),
       scaling: {
-        promised: (node) => isPromised(replica.view, cycles.values(), node),
+        reserved: (node) => isReserved(replica.view, cycles.values(), node),
         readings: parts.external.metrics.readings(host),
       },
       readers: () => [],

@@ -110,7 +110,10 @@ export function createUsers({ world, client, truth, nodes, pace }: UsersParts): 
 
   const groups = Object.entries(CREWS).map(([kind, group]) =>
     group({
-      ...{ world, client, requestId, nodes },
+      world,
+      client,
+      requestId,
+      nodes,
       random: world.random(`users ${kind}`),
       every: (meanMs, action) => every(meanMs * pace, action),
       acknowledged(outcome, name, tenant) {

@@ -5,7 +5,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, X509Certificate } from "node:crypto";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { bearerOf, notTheNode, renewalText, type ShownCertificate } from "@lattice/wire";
+import { bearerOf, nodeMismatch, renewalText, type ShownCertificate } from "@lattice/wire";
 import type { Logger } from "pino";
 import type { After } from "../base/after.ts";
 import type { FirstAnswer } from "./ask-first.ts";
@@ -87,7 +87,7 @@ function whyNotTaken(pem: string, nodeId: string, spki: Buffer, ca: string): str
   } catch {
     return "it is not a certificate";
   }
-  const another = notTheNode(bearerOf(fresh.toLegacyObject() as ShownCertificate), nodeId);
+  const another = nodeMismatch(bearerOf(fresh.toLegacyObject() as ShownCertificate), nodeId);
   if (another !== null) return another;
   if (!createPublicKey(pem).export({ type: "spki", format: "der" }).equals(spki)) return "it is for another key";
   const authority = new X509Certificate(readFileSync(ca));

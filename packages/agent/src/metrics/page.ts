@@ -39,7 +39,7 @@ export function metricsPage(source: PageSource): string {
       ),
       one("lattice_agent_last_heartbeat_timestamp", "When the last heartbeat was sent.", seconds(lastBeatMs)),
       one("lattice_agent_connected", "1 while a server has welcomed this node.", Number(source.connected())),
-      count("lattice_agent_connections_total", "Times it greeted a server.", source.hellos()),
+      count("lattice_agent_connections_total", "Streams opened to a server.", source.hellos()),
       family(
         "lattice_agent_attempts_ended_total",
         "counter",
@@ -100,16 +100,24 @@ function held({ attempts, terminals, logStreams, reportsWaiting, log }: NodeCoun
     ...(log === null
       ? []
       : [
-          count("lattice_agent_log_bytes_dropped_total", "Output lost while its store was away.", log.droppedBytes),
-          count("lattice_agent_log_bytes_trimmed_total", "Output freed for newer, without a store.", log.trimmedBytes),
+          count(
+            "lattice_agent_log_bytes_dropped_total",
+            "Job output lost while the object store was unreachable.",
+            log.droppedBytes,
+          ),
+          count(
+            "lattice_agent_log_bytes_trimmed_total",
+            "Job output deleted to make room for newer output, without an object store.",
+            log.trimmedBytes,
+          ),
         ]),
   ];
 }
 
 const cached = ({ images, usedBytes, sizeBytes }: CacheStatus): readonly Family[] => [
   one("lattice_agent_cache_images", "Images in the cache.", images.length),
-  one("lattice_agent_cache_used_bytes", "What they take.", usedBytes),
-  one("lattice_agent_cache_size_bytes", "What they may take.", sizeBytes),
+  one("lattice_agent_cache_used_bytes", "Size of the cached images.", usedBytes),
+  one("lattice_agent_cache_size_bytes", "Size limit of the image cache.", sizeBytes),
 ];
 
 const MICROSECONDS = 1e6;

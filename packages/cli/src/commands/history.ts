@@ -80,7 +80,8 @@ export function historyColumns(paint: Paint, wide: boolean): readonly Column<Acc
     { header: "NODES", value: ({ nodes }) => String(nodes ?? 0), align: "right" },
     { header: "ELAPSED", value: ({ elapsed_seconds }) => hoursMinutesSeconds(elapsed_seconds ?? 0) },
     {
-      ...{ header: "NODE-HOURS", shortHeader: "NODE-H" },
+      header: "NODE-HOURS",
+      shortHeader: "NODE-H",
       value: ({ node_hours }) => hours(node_hours),
       align: "right",
     },

@@ -17,7 +17,9 @@ const RETRY_MS = 250;
 
 /** With `pty` the task has a terminal of the size of ours. */
 export const inputTo = (client: LatticeClient, id: string, launchId: string, pty: boolean): InputTarget => ({
-  ...{ client, id, launchId },
+  client,
+  id,
+  launchId,
   screen: pty ? process.stdout : null,
 });
 

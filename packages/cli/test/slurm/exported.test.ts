@@ -3,16 +3,31 @@ import { expect, test } from "vitest";
 import { exportedVariables } from "../../src/slurm/variables.ts";
 
 const shell = {
-  ...{ OMP_NUM_THREADS: "8", PATH: "/opt/bin:/bin", LD_LIBRARY_PATH: "/opt/lib", LD_PRELOAD: "/mine.so" },
-  ...{ HOME: "/home/me", PWD: "/tmp", LATTICE_TOKEN: "secret", SLURM_PROCID: "0", SLURMD_NODENAME: "n1" },
-  ...{ PMI_RANK: "0", HYDRA_LAUNCHER: "ssh", CUDA_VISIBLE_DEVICES: "0", OMPI_MCA_plm: "rsh", OMPI_MCA_btl: "tcp" },
+  OMP_NUM_THREADS: "8",
+  PATH: "/opt/bin:/bin",
+  LD_LIBRARY_PATH: "/opt/lib",
+  LD_PRELOAD: "/mine.so",
+  HOME: "/home/me",
+  PWD: "/tmp",
+  LATTICE_TOKEN: "secret",
+  SLURM_PROCID: "0",
+  SLURMD_NODENAME: "n1",
+  PMI_RANK: "0",
+  HYDRA_LAUNCHER: "ssh",
+  CUDA_VISIBLE_DEVICES: "0",
+  OMPI_MCA_plm: "rsh",
+  OMPI_MCA_btl: "tcp",
 };
 
 test("tasks get the environment without variables that describe the place", () => {
   expect(exportedVariables("ALL,X=1", shell)).toEqual({
     variables: {
-      ...{ OMP_NUM_THREADS: "8", PATH: "/opt/bin:/bin", LD_LIBRARY_PATH: "/opt/lib", LD_PRELOAD: "/mine.so" },
-      ...{ OMPI_MCA_btl: "tcp", X: "1" },
+      OMP_NUM_THREADS: "8",
+      PATH: "/opt/bin:/bin",
+      LD_LIBRARY_PATH: "/opt/lib",
+      LD_PRELOAD: "/mine.so",
+      OMPI_MCA_btl: "tcp",
+      X: "1",
     },
     missing: [],
   });

@@ -13,7 +13,7 @@ import { lockKey } from "./mutex-index.ts";
 import { allocationIn, markOf, type Store } from "./store.ts";
 import type { View } from "./view.ts";
 
-export type Readers = Pick<
+type Readers = Pick<
   View,
   | "allocation"
   | "allocations"

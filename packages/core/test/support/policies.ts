@@ -7,8 +7,11 @@ export const scalePolicy = (minNodes: number, maxNodes: number): ScalePolicy => 
   maxNodes,
   metric: "queue_depth",
   targetMilli: 100_000,
-  ...{ evaluationInterval: duration(60_000), upWindow: duration(120_000), downWindow: duration(300_000) },
-  ...{ downThresholdMilli: 500, cooldown: duration(180_000) },
+  evaluationInterval: duration(60_000),
+  upWindow: duration(120_000),
+  downWindow: duration(300_000),
+  downThresholdMilli: 500,
+  cooldown: duration(180_000),
 });
 
 export const CHECKPOINT: CheckpointSpec = {

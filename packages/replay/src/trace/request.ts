@@ -42,14 +42,15 @@ const FIELDS = ["vcluster", "no_preempt", ...CONSTRAINT_NAMES.map((name) => CONS
 /** Sets the constraint if the job has it; the others keep their default. */
 function readConstraint(given: Record<string, unknown>, name: ConstraintName, read: Fields): void {
   const { name: field, kind } = CONSTRAINT_FIELDS[name];
-  if (kind === null) return;
+  if (kind === "memory_policy") return;
   const value = READERS[kind](read, field);
   if (value !== 0 && value !== false) given[name] = value;
 }
 
 const READERS = {
   text: (read, field) => read.text(field),
-  count: (read, field) => Math.floor(read.amount(field)),
+  least: (read, field) => Math.floor(read.amount(field)),
+  most: (read, field) => Math.floor(read.amount(field)),
   gigabytes: (read, field) => Math.round(read.amount(field) * 2 ** 30),
   list: (read, field) => read.list(field),
   nodes: (read, field) => read.nodes(field),

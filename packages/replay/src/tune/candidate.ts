@@ -26,13 +26,13 @@ export function knownCandidates({ weights, backfillDepth }: Profile): WeightCand
   ];
 }
 
-export function drawn(random: Random, number: number): WeightCandidate {
+export function randomCandidate(random: Random, number: number): WeightCandidate {
   // Normalised exponential draws are distributed evenly over all divisions of 1 by nine.
   const parts = FACTORS.map(() => random.exponential(1));
-  return { name: `drawn-${number}`, weights: scaled(parts), backfillDepth: random.pick(DEPTHS) };
+  return { name: `random-${number}`, weights: scaled(parts), backfillDepth: random.pick(DEPTHS) };
 }
 
-export function bred(random: Random, parents: readonly WeightCandidate[], number: number): WeightCandidate {
+export function crossover(random: Random, parents: readonly WeightCandidate[], number: number): WeightCandidate {
   const one = random.pick(parents);
   const other = random.pick(parents);
   const mix = random.next();
@@ -43,7 +43,7 @@ export function bred(random: Random, parents: readonly WeightCandidate[], number
   parts[from] = (parts[from] as number) - moved;
   parts[to] = (parts[to] as number) + moved;
   const backfillDepth = random.next() < 0.3 ? random.pick(DEPTHS) : one.backfillDepth;
-  return { name: `bred-${number}`, weights: scaled(parts), backfillDepth };
+  return { name: `crossover-${number}`, weights: scaled(parts), backfillDepth };
 }
 
 /** Equal for candidates that decide alike. */

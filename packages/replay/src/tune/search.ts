@@ -1,11 +1,11 @@
-// The search: the known profiles first, then generations, partly random, partly bred from the front. A generation is
+// The search: the known profiles first, then generations, partly random, partly crossovers of the front. A generation is
 // complete before any of it is tried, and results are taken in its order, so that the result depends on the seed alone
 // and not on the workers.
 
 import { type Random, randomFrom } from "../random.ts";
 import type { Summary } from "../result/summary.ts";
 import type { Profile } from "../weights/profile.ts";
-import { bred, drawn, keyOf, knownCandidates, type WeightCandidate } from "./candidate.ts";
+import { crossover, keyOf, knownCandidates, randomCandidate, type WeightCandidate } from "./candidate.ts";
 import { frontOf } from "./front.ts";
 import type { Objective } from "./objectives.ts";
 
@@ -54,7 +54,7 @@ function nextGeneration(random: Random, trials: readonly Trial[], seen: Set<stri
   const made: WeightCandidate[] = [];
   for (let repeats = 0; made.length < size && repeats < MAX_REPEATS; repeats += 1) {
     const number = trials.length + made.length + 1;
-    const candidate = random.next() < FRESH ? drawn(random, number) : bred(random, parents, number);
+    const candidate = random.next() < FRESH ? randomCandidate(random, number) : crossover(random, parents, number);
     made.push(...unseen([candidate], seen));
   }
   return made;

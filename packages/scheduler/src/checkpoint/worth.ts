@@ -113,8 +113,7 @@ type Terms = Pick<Worth, "recomputeSaved" | "preemptability" | "backlogRelief" |
 
 function reasonOf(terms: Terms, { tooSoon, due }: { readonly tooSoon: boolean; readonly due: boolean }): string {
   if (tooSoon) return "its newest checkpoint, or its start, is too recent";
-  if (terms.value <= terms.cost)
-    return due ? "it is time for one, quiet as things are" : "it would cost more than it saves";
+  if (terms.value <= terms.cost) return due ? "its regular checkpoint is due" : "it would cost more than it saves";
   const { recomputeSaved, preemptability, backlogRelief, walltimeRisk } = terms;
   const most = Math.max(recomputeSaved, preemptability, backlogRelief, walltimeRisk);
   if (most === walltimeRisk) return "its walltime is nearly over";

@@ -9,6 +9,7 @@ import {
   NO_CONSTRAINTS,
   type Shortfall,
 } from "@lattice/core";
+import type { Job } from "../fit/job.ts";
 
 /** A request with one constraint dropped. */
 interface Relaxation {
@@ -74,7 +75,7 @@ const RELAX: Record<ConstraintName, (constraints: Constraints) => readonly Chang
   allowCxlMemory: NEVER,
   maxGroups: ({ maxGroups }) => {
     if (maxGroups === undefined) return [];
-    return [{ text: `more than ${maxGroups === 1 ? "one group" : `${maxGroups} groups`}`, omitted: "maxGroups" }];
+    return [{ text: `more than ${groupsText(maxGroups)}`, omitted: "maxGroups" }];
   },
   storageMBps: NEVER,
   memoryPolicy: NEVER,
@@ -99,3 +100,12 @@ export const shortfallText = (shortfall: Shortfall): string =>
 
 export const shortfallField = (shortfall: Shortfall): string =>
   shortfall.kind === "feature" ? `${SHORTFALLS.feature.field} ${shortfall.wanted}` : SHORTFALLS[shortfall.kind].field;
+
+const groupsText = (count: number): string => (count === 1 ? "one group" : `${count} groups`);
+
+/** The words for free nodes that lie too far apart; `null` for a job that may span any number of groups. */
+export const spreadText = ({ maxGroups }: Pick<Job, "maxGroups">): string | null =>
+  Number.isFinite(maxGroups) ? `Its nodes are free, but spread over more than ${groupsText(maxGroups)}.` : null;
+
+export const storageNeedText = ({ storageMBps = 0 }: Constraints, left: number): string =>
+  `Needs ${storageMBps} MB/s of storage; ${left} MB/s are left until it would end.`;

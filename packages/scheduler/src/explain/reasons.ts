@@ -10,6 +10,7 @@ import type { Match } from "../machine/match.ts";
 import { isFeasible } from "../place/feasibility.ts";
 import { type Draft, isFree } from "../plan/draft.ts";
 import { type Blockers, createBlockers } from "./blockers.ts";
+import { spreadText, storageNeedText } from "./constraint-texts.ts";
 import { missing } from "./shortfall-text.ts";
 
 export interface Explainer {
@@ -106,7 +107,7 @@ function nodesReason(draft: Draft, job: Job, { free, blockers }: Figures): Pendi
 
 function storageText({ budgets, now }: Draft, { input, occupancy }: Job): string {
   const left = Math.max(0, Math.floor(budgets?.left("storage", now, now + occupancy) ?? 0));
-  return `Needs ${input.constraints.storageMBps ?? 0} MB/s of storage; ${left} MB/s are left until it would end.`;
+  return storageNeedText(input.constraints, left);
 }
 
 /** Free nodes alone do not suffice: power, bandwidth, or topology. */
@@ -118,7 +119,6 @@ function scarceReason(draft: Draft, job: Job, defaultReason: ReasonContext["defa
   if (job.input.constraints.requireConformance === true) {
     return { code: "topology", text: "Its nodes are free, but too few of them have one fingerprint." };
   }
-  if (!Number.isFinite(job.maxGroups)) return null;
-  const most = job.maxGroups === 1 ? "one group" : `${job.maxGroups} groups`;
-  return { code: "topology", text: `Its nodes are free, but spread over more than ${most}.` };
+  const text = spreadText(job);
+  return text === null ? null : { code: "topology", text };
 }

@@ -99,13 +99,19 @@ function preferOneConformance(
   return null;
 }
 
-/** All of one conformance value: the fewest groups, then the most common value. */
+/** All of one conformance value: the fewest groups, then the most common value. One node alone needs no known value. */
 function chooseOneConformance(
   context: ChoiceContext,
   supply: Supply,
   request: NodeRequest,
 ): readonly CellCount[] | null {
-  if (request.atMost + request.required <= 1) return choose(context, supply, { ...request, sameConformance: false });
+  const several = request.atMost + request.required > 1 ? chooseSeveralAlike(context, supply, request) : null;
+  if (several !== null || request.atLeast + request.required > 1) return several;
+  const atMost = Math.min(request.atMost, 1 - request.required);
+  return choose(context, supply, { ...request, atMost, sameConformance: false });
+}
+
+function chooseSeveralAlike(context: ChoiceContext, supply: Supply, request: NodeRequest): readonly CellCount[] | null {
   let best: readonly CellCount[] | null = null;
   let fewest = Number.POSITIVE_INFINITY;
   for (const value of sufficientConformances(context, supply, request, request.atLeast)) {

@@ -7,6 +7,7 @@ import { type PlanContext, startJob } from "../backfill/plan-context.ts";
 import { startNow } from "../backfill/start-now.ts";
 import { type Job, toJob } from "../fit/job.ts";
 import { compareSubmission } from "../input/pending-order.ts";
+import { isFeasible } from "../place/feasibility.ts";
 import type { Draft } from "../plan/draft.ts";
 import type { ReservedInterval } from "../plan/reserved-intervals.ts";
 
@@ -34,6 +35,8 @@ export function startAwaiting(plan: PlanContext): ReadonlySet<AllocationId> {
 }
 
 function nodesNow({ draft, quotas }: PlanContext, job: Job): readonly number[] | null {
+  // One of its required nodes may be gone since its victims were chosen.
+  if (!isFeasible(draft.machine, job)) return null;
   const { tenant, maxNodes } = job.input;
   const headroom = quotas.headroom(tenant, job.nodesNeeded);
   return headroom === 0 ? null : startNow(draft, job, Math.min(maxNodes, headroom));

@@ -29,8 +29,6 @@ import {
   usageBasis,
 } from "./records.ts";
 
-export type { IsReachable } from "./records.ts";
-
 /** The leader's knowledge in addition to the view, and the report it wants. */
 export interface ExternalInputs
   extends Pick<

@@ -77,7 +77,7 @@ describe("a checkpoint pays", () => {
       change: { sinceSeconds: 21_600 },
       rates: { nodeMtbfSeconds: 1e12 },
       pays: true,
-      reason: /it is time for one/,
+      reason: /its regular checkpoint is due/,
     },
     {
       name: "not a moment before that",

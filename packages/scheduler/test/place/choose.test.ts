@@ -120,6 +120,24 @@ describe("the choice within several groups", () => {
   });
 });
 
+describe("a range of nodes with one fingerprint", () => {
+  const sameConformance = { atLeast: 1, atMost: 3, sameConformance: true };
+
+  it.each([
+    { name: "takes one node where no fingerprint is known", values: ["", "", ""], expected: "a" },
+    { name: "takes one node where all fingerprints differ", values: ["x", "y", "z"], expected: "a" },
+    { name: "takes all nodes of the most common fingerprint", values: ["x", "y", "y"], expected: "b c" },
+  ])("$name", ({ values, expected }) => {
+    const nodes = values.map((conformance, i) => node("abc".charAt(i), { conformance }));
+    expect(chosen(nodes, 1, sameConformance)).toBe(expected);
+  });
+
+  it("with a minimum of two takes nothing where no fingerprint is known", () => {
+    const nodes = [node("a", { conformance: "" }), node("b", { conformance: "" })];
+    expect(chosen(nodes, 2, { sameConformance: true })).toBeNull();
+  });
+});
+
 describe("the request of a job", () => {
   const draft = draftOf({ nodes: nodesIn("g1", "a", "b", "c") });
   const requestOf = (fields: JobFields): NodeRequest =>

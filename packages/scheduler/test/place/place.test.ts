@@ -97,30 +97,43 @@ describe("one conformance value", () => {
 
   it("is preferred over the better-fitting group", () => {
     const values: Record<string, [string, string]> = {
-      ...{ a1: ["g1", "x"], a2: ["g1", "y"] },
-      ...{ b1: ["g2", "y"], b2: ["g2", "x"], b3: ["g2", "x"] },
+      a1: ["g1", "x"],
+      a2: ["g1", "y"],
+      b1: ["g2", "y"],
+      b2: ["g2", "x"],
+      b3: ["g2", "x"],
     };
     expect(placeOn(values, exactly(2))).toEqual(["b2", "b3"]);
   });
 
   it("never costs a further group", () => {
     const values: Record<string, [string, string]> = {
-      ...{ a1: ["g1", "x"], a2: ["g1", "y"], a3: ["g1", "z"] },
-      ...{ b1: ["g2", "x"], c1: ["g3", "x"] },
+      a1: ["g1", "x"],
+      a2: ["g1", "y"],
+      a3: ["g1", "z"],
+      b1: ["g2", "x"],
+      c1: ["g3", "x"],
     };
     expect(placeOn(values, exactly(3))).toEqual(["a1", "a2", "a3"]);
   });
 
   it("covers as many nodes as possible when not all can be alike", () => {
     const values: Record<string, [string, string]> = {
-      ...{ a1: ["g1", "x"], a2: ["g1", "y"], a3: ["g1", "y"], a4: ["g1", ""] },
+      a1: ["g1", "x"],
+      a2: ["g1", "y"],
+      a3: ["g1", "y"],
+      a4: ["g1", ""],
     };
     expect(placeOn(values, exactly(3))).toEqual(["a1", "a2", "a3"]);
   });
 
   it("applies to required nodes too", () => {
     const values: Record<string, [string, string]> = {
-      ...{ a1: ["g1", "x"], a2: ["g1", "x"], a3: ["g1", "y"], a4: ["g1", "y"], a5: ["g1", "x"] },
+      a1: ["g1", "x"],
+      a2: ["g1", "x"],
+      a3: ["g1", "y"],
+      a4: ["g1", "y"],
+      a5: ["g1", "x"],
     };
     expect(placeOn(values, exactly(2, { required: [3] }))).toEqual(["a3", "a4"]);
   });

@@ -1,26 +1,22 @@
 // The log engines. Everything above uses the contract and this one function to open one.
 
+import type { ReplicatedLog } from "./contract/replicated-log.ts";
 import { openEmbeddedLog } from "./embedded/open.ts";
 import type { ManagedMemberOptions } from "./etcd/managed/member.ts";
 import { openManagedEtcdLog } from "./etcd/managed/open.ts";
 import { openEtcdLog } from "./etcd/open.ts";
 import type { EtcdLogOptions } from "./etcd/options.ts";
 import { openMemoryLog } from "./memory/open.ts";
-import type { ReplicatedLog } from "./replicated-log.ts";
 
+export * from "./contract/replicated-log.ts";
+export type { KnownServer, SharedLog } from "./contract/shared-log.ts";
 export { openEmbeddedLog } from "./embedded/open.ts";
 export { refuseEmbeddedLog, seedEmbeddedLog } from "./embedded/seed.ts";
-export type { EtcdCluster, EtcdMember } from "./etcd/cluster.ts";
-export type { EtcdLog } from "./etcd/handle.ts";
+export type { EtcdMember } from "./etcd/cluster.ts";
 export { namedPlaces } from "./etcd/managed/announce.ts";
 export type { MemberPlace } from "./etcd/managed/command-line.ts";
 export { ManagedError } from "./etcd/managed/managed-error.ts";
-export {
-  type Begin,
-  type ManagedMember,
-  type ManagedMemberOptions,
-  startManagedMember,
-} from "./etcd/managed/member.ts";
+export { type Begin, type ManagedMember, startManagedMember } from "./etcd/managed/member.ts";
 export { openManagedEtcdLog } from "./etcd/managed/open.ts";
 export { openEtcdLog } from "./etcd/open.ts";
 export type { EtcdLogOptions } from "./etcd/options.ts";
@@ -29,8 +25,6 @@ export { refuseEtcdLog, seedEtcdLog } from "./etcd/seed.ts";
 export { speaksAt } from "./etcd/shared.ts";
 export { openMemoryLog } from "./memory/open.ts";
 export { createMemoryStore, type MemoryStore } from "./memory/store.ts";
-export * from "./replicated-log.ts";
-export type { KnownServer, SharedLog } from "./shared-log.ts";
 
 export type LogConfig =
   | { readonly engine: "memory" }

@@ -24,7 +24,11 @@ export function startFollowing(
   stack: CloseStack,
 ): LeaderConnection {
   const snapshotter = startSnapshotter({
-    ...{ log, replica, history, audit: audit.archive, logger },
+    log,
+    replica,
+    history,
+    audit: audit.archive,
+    logger,
     everyEntries: config.quorum.snapshotEveryEntries,
     mayTake: () => !isShared || leads(),
   });

@@ -5,14 +5,15 @@ import { type Config, fingerprintWindow } from "../base/config/index.ts";
 import type { Logger } from "../base/observe/index.ts";
 import { startRecorder } from "../base/observe/recorder.ts";
 import { createBroker } from "../lead/controllers/checkpoint/act.ts";
-import { isPromised } from "../lead/controllers/scaling/promised.ts";
+import { isReserved } from "../lead/controllers/scaling/reserved-nodes.ts";
 import { createInsight } from "../lead/insight/index.ts";
 import { startLeading } from "../lead/leader/lead.ts";
 import { createReadings } from "../lead/telemetry/readings.ts";
 import { fabricDomains } from "../nodes/fabric/domains.ts";
 import { formatPeer, parsePeer } from "../peers/address.ts";
 import type { Roster } from "../peers/roster.ts";
-import { createBackups, startBackupSchedule } from "../state/backup/index.ts";
+import { createBackups } from "../state/backup/index.ts";
+import { startBackupSchedule } from "../state/backup/schedule/act.ts";
 import { startCaptureSwitch } from "../state/capture/switch.ts";
 import type { CloseStack } from "./close-stack.ts";
 import type { Nodes } from "./nodes.ts";
@@ -34,12 +35,19 @@ export function startLead(storage: Storage, nodes: Nodes, parts: LeadingParts, s
   const { broker, insight } = createAdvisors(storage, nodes, parts, recorder.read);
   const leader = stack.push(
     startLeading({
-      ...{ log, replica, hub: nodes.hub, clock, logger, metrics, insight, broker },
+      log,
+      replica,
+      hub: nodes.hub,
+      clock,
+      logger,
+      metrics,
+      insight,
+      broker,
       candidate: isShared ? formatPeer(self) : config.server.id,
       config: () => live.config,
       fabric: isFabricManaged(config) ? fabricDomains(config.fabric, metrics.fabric) : null,
       scaling: {
-        promised: (node) => isPromised(replica.view, insight.cycles.values(), node),
+        reserved: (node) => isReserved(replica.view, insight.cycles.values(), node),
         probed: nodes.measures.probed,
         readings: createReadings({
           storeUrl: config.telemetry.storeUrl,
@@ -54,8 +62,14 @@ export function startLead(storage: Storage, nodes: Nodes, parts: LeadingParts, s
   const leads = () => leader.sequencer() !== null;
   stack.push(
     startCaptureSwitch({
-      ...{ replica, leads, logger, count: metrics.traceLines, serverId: config.server.id },
-      ...{ config: live.config, s3: config.backup.s3, nowMs: () => clock.now() },
+      replica,
+      leads,
+      logger,
+      count: metrics.traceLines,
+      serverId: config.server.id,
+      config: live.config,
+      s3: config.backup.s3,
+      nowMs: () => clock.now(),
     }),
   );
   const backups = startBackups(storage, parts, leads, stack);
@@ -73,7 +87,11 @@ function createAdvisors(
   const evaluated = metrics.checkpointEvaluated;
   const broker = createBroker({ view, clock, board, config: () => live.config, evaluated });
   const insight = createInsight({
-    ...{ samples, checkpoints: broker, view, clock, recorded },
+    samples,
+    checkpoints: broker,
+    view,
+    clock,
+    recorded,
     isReachable: hub.connected,
     fingerprintAt: hub.fingerprintAt,
     fingerprintWindow: fingerprintWindow(config),
@@ -100,7 +118,12 @@ function startBackups(
   stack: CloseStack,
 ) {
   const backups = createBackups({
-    ...{ config: config.backup, replica, history, audit: audit.archive, clock, logger },
+    config: config.backup,
+    replica,
+    history,
+    audit: audit.archive,
+    clock,
+    logger,
     members: async () => (await log.members()).map(({ id, name }) => ({ id, address: parsePeer(name)?.address ?? "" })),
     serverVersion: version,
   });

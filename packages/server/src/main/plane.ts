@@ -4,14 +4,14 @@
 import { type AllocationId, type Command, instant, isQueued, logIndex, type NodeId, waitReasons } from "@lattice/core";
 import { type CycleResult, type PendingReason, reasonsFor, snapshotFor } from "@lattice/scheduler";
 import { ProblemError } from "@lattice/wire";
-import type { AuditPlane, ControlPlane, StartEstimate } from "../api/control-plane.ts";
-import type { Membership } from "../api/membership.ts";
+import type { AuditPlane, ControlPlane, StartEstimate } from "../api/call/control-plane.ts";
+import type { Membership } from "../api/call/membership.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Recorder } from "../base/observe/recorder.ts";
 import { tooNewFor } from "../lead/commit/versions.ts";
 import type { Insight } from "../lead/insight/index.ts";
 import type { Leader } from "../lead/leader/lead.ts";
-import type { ReplicatedLog } from "../log/replicated-log.ts";
+import type { ReplicatedLog } from "../log/contract/replicated-log.ts";
 import type { AgentHub } from "../nodes/agents/hub.ts";
 import type { ImageRelay } from "../nodes/agents/images.ts";
 import type { LogRelay } from "../nodes/agents/logs.ts";

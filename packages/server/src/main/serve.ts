@@ -1,8 +1,8 @@
 // Opens the ports: the API for users, the agents' service, and the peers' service where several servers share the log.
 
-import type { ControlPlane } from "../api/control-plane.ts";
+import type { ControlPlane } from "../api/call/control-plane.ts";
 import { startApi } from "../api/index.ts";
-import { type ApiContext, invokeForwarded } from "../api/invoke.ts";
+import { type ApiContext, invokeForwarded } from "../api/invoke/invoke.ts";
 import type { Config } from "../base/config/index.ts";
 import type { GrpcService } from "../base/grpc/service.ts";
 import type { Logger } from "../base/observe/index.ts";
@@ -36,7 +36,11 @@ export function serve(parts: ServeParts): ReturnType<typeof startApi> {
   const config = live.config;
   const authentication = createAuthentication({ tls, config, peerToken: self.token, plane, clock, logger, metrics });
   return startApi({
-    ...{ plane, config, logger, metrics, tls },
+    plane,
+    config,
+    logger,
+    metrics,
+    tls,
     authenticator: authentication.authenticator,
     leader: () => {
       const peer = leading.leads() ? null : connection.client();
@@ -52,7 +56,10 @@ export function serve(parts: ServeParts): ReturnType<typeof startApi> {
 function servicesForAgents({ leading, connection, nodes, ...parts }: ServeParts, auth: Authentication): GrpcService {
   const { clock, replica, live } = parts.storage;
   const context: ConnectContext = {
-    ...{ clock, hub: nodes.hub, logger: parts.logger, checkpoints: nodes.board },
+    clock,
+    hub: nodes.hub,
+    logger: parts.logger,
+    checkpoints: nodes.board,
     view: () => replica.view,
     propose: (command) => parts.plane.propose(command),
     serverVersion: parts.version,
@@ -69,7 +76,12 @@ function servicesForAgents({ leading, connection, nodes, ...parts }: ServeParts,
   const { logs, terminals, launches } = nodes;
   return auth.guard.guarded(
     agentService({
-      ...{ context, leader: leading.leader, connection, logs, terminals, launches },
+      context,
+      leader: leading.leader,
+      connection,
+      logs,
+      terminals,
+      launches,
       renew: auth.renew,
       issueFirst: auth.issueFirst,
     }),
@@ -84,7 +96,12 @@ function servicesForPeers(
   const { replica, history, audit, self } = storage;
   return auth.peerGuard(
     peerService({
-      ...{ leader: leading.leader, replica, hub: nodes.hub, logs: nodes.logs, history, status },
+      leader: leading.leader,
+      replica,
+      hub: nodes.hub,
+      logs: nodes.logs,
+      history,
+      status,
       run: (call, request, signal) => invokeForwarded(api, call, request, signal),
       audit: audit.archive,
       token: self.token,

@@ -91,13 +91,34 @@ function planeParts({ config, logger, version }: ServerOptions, started: Started
   const { leader, backups, insight, recorder } = leading;
   const { hub, logs, terminals, images, launches } = nodes;
   return {
-    ...{ serverId: self.id, version, log, replica, leader, connection, roster, history, clock },
-    ...{ backups, insight, recorder, hub, logs, terminals, images, launches },
+    serverId: self.id,
+    version,
+    log,
+    replica,
+    leader,
+    connection,
+    roster,
+    history,
+    clock,
+    backups,
+    insight,
+    recorder,
+    hub,
+    logs,
+    terminals,
+    images,
+    launches,
     audit: { ...audit.signer, archived: (from) => audit.archive.read(from) },
     archive:
       config.logs.store === null ? null : createOutputArchive(openOutputObjects(config.logs.store, config.logs.s3)),
     membership: createMembership({
-      ...{ status, address: self.address, log, leader, roster, logger, metrics },
+      status,
+      address: self.address,
+      log,
+      leader,
+      roster,
+      logger,
+      metrics,
       configured: config.quorum.peers.map(({ id, address }) => ({ id: serverId(id), peer: address })),
     }),
   };

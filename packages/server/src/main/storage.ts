@@ -78,8 +78,18 @@ export async function openStorage(options: ServerOptions, stack: CloseStack): Pr
   const live = createLiveConfig({ file: config, settings: () => replica.view.settings(), onWarning });
   followSettings({ live, feed: replica.feed, logger });
   return {
-    ...{ clock, metrics, self, tls, peerCredentials },
-    ...{ log, isShared, history, audit, replica, live, removed },
+    clock,
+    metrics,
+    self,
+    tls,
+    peerCredentials,
+    log,
+    isShared,
+    history,
+    audit,
+    replica,
+    live,
+    removed,
   };
 }
 

@@ -1,7 +1,7 @@
 // The authentication of all callers: users and jobs, agents by certificate or token, and other servers by certificate in
 // a cluster with an authority. Also issues the certificates of agents and the tokens of jobs.
 
-import type { ControlPlane } from "../api/control-plane.ts";
+import type { ControlPlane } from "../api/call/control-plane.ts";
 import { type Authenticator, createAuthenticator } from "../base/auth/authenticator.ts";
 import { jobKeysOf } from "../base/auth/job-tokens.ts";
 import type { Config } from "../base/config/index.ts";

@@ -7,8 +7,8 @@ import { create, type DescMethod, fromBinary, type Message, toBinary } from "@bu
 import type { ClientDuplexStream, ServerDuplexStream, ServiceError } from "@grpc/grpc-js";
 import { parseTenantId, parseUserName } from "@lattice/core";
 import { ProblemError, pb, problemFromGrpc, problemOf, problemToGrpc, serviceDefinition } from "@lattice/wire";
-import type { Forward, ForwardedCall } from "../api/forward.ts";
-import { isRpcName, methodOf, type RpcName } from "../api/rpc.ts";
+import type { Forward, ForwardedCall } from "../api/call/forward.ts";
+import { isRpcName, methodOf, type RpcName } from "../api/call/rpc.ts";
 import { isRole, type Principal } from "../base/auth/principal.ts";
 import { CallerGone, isCallerGone } from "../base/caller-gone.ts";
 import { asProblem, type PeerClient, refuseRestartedLeader } from "./client.ts";

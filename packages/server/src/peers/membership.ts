@@ -4,11 +4,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ProblemError, type pb } from "@lattice/wire";
 import type { Logger } from "pino";
-import type { Membership } from "../api/membership.ts";
+import type { Membership } from "../api/call/membership.ts";
 import type { Metrics } from "../base/observe/index.ts";
 import type { Leader } from "../lead/leader/lead.ts";
+import { createSerialQueue } from "../log/contract/serial-queue.ts";
 import type { EtcdMember, KnownServer, ReplicatedLog, SharedLog } from "../log/index.ts";
-import { createSerialQueue } from "../log/serial-queue.ts";
 import { parsePeer } from "./address.ts";
 import { asProblem, chooseSuccessor, findMember, refuseNewcomer, refuseTransfer } from "./decide.ts";
 import { type MemberStatusSources, ownMemberStatus } from "./member-status.ts";

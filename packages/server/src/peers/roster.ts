@@ -3,7 +3,7 @@
 
 import type { ChannelCredentials } from "@grpc/grpc-js";
 import type { EntryReader } from "../lead/commit/versions.ts";
-import type { LogServer } from "../log/replicated-log.ts";
+import type { LogServer } from "../log/contract/replicated-log.ts";
 import type { AuditSource } from "../state/audit/fill.ts";
 import type { HistorySource } from "../state/history/fill.ts";
 import { FIRST_ENTRY_VERSION, type PeerName, parsePeer } from "./address.ts";

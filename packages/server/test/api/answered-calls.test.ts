@@ -5,7 +5,7 @@ import { create, type Message } from "@bufbuild/protobuf";
 import type { AllocationId, NodeId, UserName } from "@lattice/core";
 import { pb } from "@lattice/wire";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Membership } from "../../src/api/membership.ts";
+import type { Membership } from "../../src/api/call/membership.ts";
 import { callGrpc, callRest, type Running, restOf, startTestApi } from "./clients.ts";
 import { provesCalls } from "./proven-calls.ts";
 

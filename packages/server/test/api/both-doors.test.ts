@@ -4,7 +4,7 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
 import { describe, expect, test } from "vitest";
-import { SERVICES } from "../../src/api/rpc.ts";
+import { SERVICES } from "../../src/api/call/rpc.ts";
 import { callGrpc, callHttp, callRest } from "./clients.ts";
 import { OPERATE_RPCS, PLAIN_SERVICES, useBothDoors, WORK_SERVICES } from "./doors.ts";
 import { provesCalls } from "./proven-calls.ts";

@@ -1,7 +1,7 @@
 // A call by a given principal, for tests of handlers.
 
 import type { TenantId, UserName } from "@lattice/core";
-import type { Call } from "../../src/api/call.ts";
+import type { Call } from "../../src/api/call/call.ts";
 import type { Principal, Role } from "../../src/base/auth/principal.ts";
 import { loadConfig } from "../../src/base/config/index.ts";
 

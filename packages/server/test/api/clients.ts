@@ -16,8 +16,8 @@ import {
   serviceDefinition,
   toJson,
 } from "@lattice/wire";
+import { SERVICES } from "../../src/api/call/rpc.ts";
 import { type RunningApi, startApi } from "../../src/api/index.ts";
-import { SERVICES } from "../../src/api/rpc.ts";
 import { createAuthenticator } from "../../src/base/auth/authenticator.ts";
 import { type Config, type ConfigOverrides, createLiveConfig, loadConfig } from "../../src/base/config/index.ts";
 import { createLogger, createMetrics, type Logger, type Metrics } from "../../src/base/observe/index.ts";

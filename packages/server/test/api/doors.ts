@@ -3,7 +3,7 @@
 
 import type { Message } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
-import { SERVICES } from "../../src/api/rpc.ts";
+import { SERVICES } from "../../src/api/call/rpc.ts";
 import { type Answer, callGrpc, callRest, type Running, restOf, startTestApi } from "./clients.ts";
 
 export const USER = { "x-lattice-user": "ada" };

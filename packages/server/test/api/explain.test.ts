@@ -5,7 +5,7 @@ import { create } from "@bufbuild/protobuf";
 import type { AllocationId, Attempt, Command, NodeId, TenantId, UserName } from "@lattice/core";
 import { pb } from "@lattice/wire";
 import { beforeEach, describe, expect, test } from "vitest";
-import type { Call } from "../../src/api/call.ts";
+import type { Call } from "../../src/api/call/call.ts";
 import { explain } from "../../src/api/handlers/explain.ts";
 import { withVictims } from "../../src/api/handlers/victims.ts";
 import type { Role } from "../../src/base/auth/principal.ts";

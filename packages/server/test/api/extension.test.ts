@@ -13,7 +13,7 @@ import {
 } from "@lattice/core";
 import { ProblemError, pb } from "@lattice/wire";
 import { beforeEach, expect, test } from "vitest";
-import type { Call } from "../../src/api/call.ts";
+import type { Call } from "../../src/api/call/call.ts";
 import { update } from "../../src/api/handlers/allocations.ts";
 import type { Role } from "../../src/base/auth/principal.ts";
 import { firstDelayed } from "../../src/lead/insight/extension.ts";

@@ -33,8 +33,8 @@ import {
 import { ProblemError, pb } from "@lattice/wire";
 import { pino } from "pino";
 import { expect } from "vitest";
-import type { ControlPlane } from "../../src/api/control-plane.ts";
-import type { Membership } from "../../src/api/membership.ts";
+import type { ControlPlane } from "../../src/api/call/control-plane.ts";
+import type { Membership } from "../../src/api/call/membership.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { loadConfig } from "../../src/base/config/index.ts";
 import type { Recorded } from "../../src/base/observe/recorder.ts";

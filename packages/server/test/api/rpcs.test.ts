@@ -8,8 +8,8 @@ import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { pb, routes } from "@lattice/wire";
 import { expect, test } from "vitest";
 import { PROXY_NAME, RULES, type Rule, type RuleName } from "../../src/api/access/rules.ts";
+import { type RpcName, SERVICES } from "../../src/api/call/rpc.ts";
 import { describeLimit } from "../../src/api/limits/rpc-limits.ts";
-import { type RpcName, SERVICES } from "../../src/api/rpc.ts";
 import { ROLES } from "../../src/base/auth/principal.ts";
 import { loadConfig } from "../../src/base/config/index.ts";
 

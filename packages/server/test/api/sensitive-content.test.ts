@@ -12,7 +12,7 @@ import {
 } from "@lattice/core";
 import { pb } from "@lattice/wire";
 import { beforeEach, expect, test } from "vitest";
-import type { Call } from "../../src/api/call.ts";
+import type { Call } from "../../src/api/call/call.ts";
 import { get } from "../../src/api/handlers/allocations.ts";
 import { contentOf } from "../../src/api/handlers/content.ts";
 import { getDiagnostics } from "../../src/api/handlers/diagnostics.ts";

@@ -3,8 +3,8 @@
 import { routes } from "@lattice/wire";
 import { expect, test } from "vitest";
 import { RULES } from "../../src/api/access/rules.ts";
+import { SERVICES } from "../../src/api/call/rpc.ts";
 import { handlers } from "../../src/api/handlers/table.ts";
-import { SERVICES } from "../../src/api/rpc.ts";
 
 const rpcs = SERVICES.flatMap((service) => service.methods.map((method) => `${service.name}.${method.name}`)).sort();
 

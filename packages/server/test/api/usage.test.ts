@@ -4,7 +4,7 @@ import { create } from "@bufbuild/protobuf";
 import { type Command, DAY_MS, type NodeId, type TenantId, UNLIMITED, type UserName } from "@lattice/core";
 import { pb } from "@lattice/wire";
 import { beforeEach, describe, expect, test } from "vitest";
-import type { Call } from "../../src/api/call.ts";
+import type { Call } from "../../src/api/call/call.ts";
 import { getTenantUsage, getUserUsage } from "../../src/api/handlers/usage.ts";
 import type { Role } from "../../src/base/auth/principal.ts";
 import { loadConfig } from "../../src/base/config/index.ts";

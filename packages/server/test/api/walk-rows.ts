@@ -5,7 +5,7 @@ import { create, type Message } from "@bufbuild/protobuf";
 import { pb, type Route, routes, toJson } from "@lattice/wire";
 import { reaches, reachOf } from "../../src/api/access/authorize.ts";
 import { PROXY_NAME, RULES, type RuleName } from "../../src/api/access/rules.ts";
-import type { RpcName } from "../../src/api/rpc.ts";
+import type { RpcName } from "../../src/api/call/rpc.ts";
 import type { Principal } from "../../src/base/auth/principal.ts";
 import { restOn } from "./clients.ts";
 import type { MemoryPlane } from "./memory-plane.ts";

@@ -6,7 +6,7 @@ import type { TenantId, UserName } from "@lattice/core";
 import { SignJWT } from "jose";
 import { reaches, reachOf, type Target } from "../../src/api/access/authorize.ts";
 import { RULES } from "../../src/api/access/rules.ts";
-import { type RpcName, SERVICES } from "../../src/api/rpc.ts";
+import { type RpcName, SERVICES } from "../../src/api/call/rpc.ts";
 import type { Principal, Role } from "../../src/base/auth/principal.ts";
 import type { MemoryPlane } from "./memory-plane.ts";
 

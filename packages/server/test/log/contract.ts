@@ -2,7 +2,7 @@
 
 import { logIndex, type Term } from "@lattice/core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { ReplicatedLog, StoredEntry } from "../../src/log/replicated-log.ts";
+import type { ReplicatedLog, StoredEntry } from "../../src/log/contract/replicated-log.ts";
 import { bytesOf, entries, fill, lead, linesOf, never, readThrough, textOf } from "./entries.ts";
 
 export interface Harness {

@@ -1,7 +1,7 @@
 // Entries for tests of the log, and reading them back.
 
 import { logIndex, type Term } from "@lattice/core";
-import type { Leadership, ReplicatedLog, StoredEntry } from "../../src/log/replicated-log.ts";
+import type { Leadership, ReplicatedLog, StoredEntry } from "../../src/log/contract/replicated-log.ts";
 
 export const never = new AbortController().signal;
 

@@ -2,11 +2,11 @@
 // runs.
 
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { createNotifier } from "../../src/log/contract/notifier.ts";
 import { EtcdError } from "../../src/log/etcd/client/etcd-error.ts";
 import type { LeaderRecord } from "../../src/log/etcd/metadata.ts";
 import { revokeDeadLeaders } from "../../src/log/etcd/revoke-dead-leader.ts";
 import { type EtcdLogOptions, LogError, openEtcdLog } from "../../src/log/index.ts";
-import { createNotifier } from "../../src/log/notifier.ts";
 import { entries } from "./entries.ts";
 import { startEtcd, type TestCluster } from "./etcd-cluster.ts";
 

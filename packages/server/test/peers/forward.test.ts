@@ -5,7 +5,7 @@ import { credentials, Server, ServerCredentials } from "@grpc/grpc-js";
 import { parseTenantId, parseUserName } from "@lattice/core";
 import { ProblemError, pb } from "@lattice/wire";
 import { afterEach, expect, test } from "vitest";
-import type { ForwardedAnswer, ForwardedCall } from "../../src/api/forward.ts";
+import type { ForwardedAnswer, ForwardedCall } from "../../src/api/call/forward.ts";
 import { CallerGone, isCallerGone } from "../../src/base/caller-gone.ts";
 import { connectPeer } from "../../src/peers/client.ts";
 import { forwardTo, type RunForwarded } from "../../src/peers/forward.ts";

@@ -3,31 +3,27 @@
 
 import {
   type AllocationSpec,
-  type Constraints,
   type Duration,
   duration,
   type Environment,
   type Lifecycle,
-  type MemoryPolicy,
-  type NodeId,
-  parseNodeId,
   parseTenantId,
   parseVClusterId,
   type RequeuePolicy,
   type Resources,
   seconds,
   type Task,
-  type TenantId,
   type VClusterId,
 } from "@lattice/core";
 import type * as proto from "../../gen/lattice/v1/allocations_pb.ts";
-import { LifecycleType, RequeuePolicySchema, Topology } from "../../gen/lattice/v1/allocations_pb.ts";
+import { LifecycleType, RequeuePolicySchema } from "../../gen/lattice/v1/allocations_pb.ts";
 import { FieldList } from "../errors/field-list.ts";
 import { enumName } from "../json/enum-names.ts";
-import { gbToBytes, isUsableGb } from "./amounts.ts";
 import { checkpointFromProto } from "./checkpoint.ts";
+import { constraintsFromProto } from "./constraints.ts";
 import { dataFromProto } from "./data.ts";
 import { dependenciesFromProto } from "./dependencies.ts";
+import { idOf } from "./id-field.ts";
 import { outputFromProto } from "./output-files.ts";
 import { scaleFromProto, sizedBy } from "./scaling.ts";
 import { serviceFromProto } from "./service.ts";
@@ -107,21 +103,6 @@ export function environmentOf(e: proto.Environment | undefined): Environment {
   };
 }
 
-interface IdField<Id> {
-  readonly field: string;
-  readonly parse: (text: string) => Id | null;
-  readonly problems: FieldList;
-}
-
-function idOf<Id extends TenantId | VClusterId | NodeId>(text: string, { field, parse, problems }: IdField<Id>): Id {
-  const id = parse(text);
-  if (id !== null) return id;
-  if (text === "") problems.add(field, "must be given");
-  else problems.add(field, "is not a valid name", "Use up to 63 letters, digits, `.`, `_` and `-`.");
-  // Never used: the problem noted above is thrown before the spec is complete.
-  return text as Id;
-}
-
 function taskOf(spec: proto.AllocationSpec, problems: FieldList): Task {
   const given: Task[] = [];
   if (spec.entrypoint !== "") given.push({ kind: "entrypoint", line: spec.entrypoint });
@@ -148,34 +129,7 @@ function resourcesOf(resources: proto.Resources | undefined, problems: FieldList
     minNodes: min,
     maxNodes: max,
     tasksPerNode: resources?.tasksPerNode || 1,
-    constraints: constraintsOf(resources?.constraints, problems),
-  };
-}
-
-function constraintsOf(c: proto.Constraints | undefined, problems: FieldList): Constraints {
-  const path = "allocation.resources.constraints";
-  const memoryGb = c?.memoryGb ?? 0;
-  if (!isUsableGb(memoryGb)) problems.add(`${path}.memory_gb`, "must be a number of GiB, 0 or more");
-  const ids = (list: readonly string[], name: string): NodeId[] =>
-    list.map((text, i) => idOf(text, { field: `${path}.${name}[${i}]`, parse: parseNodeId, problems }));
-  return {
-    gpuType: c?.gpuType ?? "",
-    gpuCount: c?.gpuCount ?? 0,
-    memoryBytes: isUsableGb(memoryGb) ? gbToBytes(memoryGb) : 0,
-    cpuCores: c?.cpuCores ?? 0,
-    features: c?.features ?? [],
-    topology: c?.topology === Topology.TIGHT ? "tight" : "any",
-    requiredNodes: ids(c?.requiredNodes ?? [], "required_nodes"),
-    excludedNodes: ids(c?.excludedNodes ?? [], "excluded_nodes"),
-    // Omitted when false, so that records without it keep their hash.
-    ...(c?.requireConformance ? { requireConformance: true } : null),
-    ...(c?.requireUnifiedMemory ? { requireUnifiedMemory: true } : null),
-    ...(c?.preferSameNuma ? { preferSameNuma: true } : null),
-    ...(c?.allowCxlMemory ? { allowCxlMemory: true } : null),
-    ...(c?.maxGroups ? { maxGroups: c.maxGroups } : null),
-    ...(c?.storageMbPerSecond ? { storageMBps: c.storageMbPerSecond } : null),
-    // Checked with the rest of the specification.
-    ...(c?.memoryPolicy ? { memoryPolicy: c.memoryPolicy.toLowerCase() as MemoryPolicy } : null),
+    constraints: constraintsFromProto(resources?.constraints, problems),
   };
 }
 

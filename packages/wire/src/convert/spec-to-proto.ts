@@ -1,21 +1,19 @@
 // Converts a spec to the full form of the contract, with every default filled in.
 
 import { create } from "@bufbuild/protobuf";
-import type { AllocationSpec, Constraints, GroupShape, Task } from "@lattice/core";
+import type { AllocationSpec, GroupShape, Task } from "@lattice/core";
 import type * as proto from "../../gen/lattice/v1/allocations_pb.ts";
 import {
   AllocationSpecSchema,
-  ConstraintsSchema,
   EnvironmentSchema,
   LifecycleSchema,
   LifecycleType,
   NodeCountSchema,
   RequeuePolicy,
   ResourcesSchema,
-  Topology,
 } from "../../gen/lattice/v1/allocations_pb.ts";
-import { bytesToGb } from "./amounts.ts";
 import { checkpointToProto } from "./checkpoint.ts";
+import { constraintsToProto } from "./constraints.ts";
 import { dataToProto } from "./data.ts";
 import { dependencyToProto } from "./dependencies.ts";
 import { shapeToProto } from "./group-shape.ts";
@@ -93,22 +91,3 @@ function taskToProto(task: Task): { entrypoint?: string; command?: string[]; scr
       return { script: task.text };
   }
 }
-
-const constraintsToProto = (c: Constraints): proto.Constraints =>
-  create(ConstraintsSchema, {
-    gpuType: c.gpuType,
-    gpuCount: c.gpuCount,
-    memoryGb: bytesToGb(c.memoryBytes),
-    cpuCores: c.cpuCores,
-    features: [...c.features],
-    topology: c.topology === "tight" ? Topology.TIGHT : Topology.ANY,
-    requiredNodes: [...c.requiredNodes],
-    excludedNodes: [...c.excludedNodes],
-    requireConformance: c.requireConformance ?? false,
-    requireUnifiedMemory: c.requireUnifiedMemory ?? false,
-    preferSameNuma: c.preferSameNuma ?? false,
-    allowCxlMemory: c.allowCxlMemory ?? false,
-    maxGroups: c.maxGroups ?? 0,
-    storageMbPerSecond: c.storageMBps ?? 0,
-    memoryPolicy: c.memoryPolicy ?? "",
-  });

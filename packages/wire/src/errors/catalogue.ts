@@ -6,8 +6,6 @@ import type { RefusalCode } from "@lattice/core";
 import { ACCESS_ERRORS } from "./catalogue-access.ts";
 import { type CatalogueEntry, EXIT, entry, GRPC } from "./catalogue-entry.ts";
 
-export type { CatalogueEntry } from "./catalogue-entry.ts";
-
 export const ERRORS = /* @__PURE__ */ Object.freeze({
   ...ACCESS_ERRORS,
   invalid_argument: entry(

@@ -1,16 +1,22 @@
 // Parses constraints given as an object or as text: `gpu_type=GH200,gpu_count=4`, `gpu_type:GH200`, `memory_gb>=512`,
 // `require_unified_memory`. Any other word is a feature.
 
+import { CONSTRAINT_FIELDS, type ConstraintName } from "@lattice/core";
 import { isObject, type Json, kindOf } from "../json/value.ts";
 import { nearest } from "../text/nearest.ts";
 import { type Draft, isFieldName } from "./draft.ts";
 
-const TEXT = ["gpu_type", "topology", "memory_policy"] as const;
-const AMOUNTS = ["gpu_count", "memory_gb", "cpu_cores", "storage_mb_per_second"] as const;
-const MOST = ["max_groups"] as const;
-const LISTS = ["features", "required_nodes", "excluded_nodes"] as const;
-const FLAGS = ["require_conformance", "require_unified_memory", "prefer_same_numa", "allow_cxl_memory"] as const;
-export const CONSTRAINT_NAMES: readonly string[] = [...TEXT, ...AMOUNTS, ...MOST, ...LISTS, ...FLAGS];
+type Kind = (typeof CONSTRAINT_FIELDS)[ConstraintName]["kind"];
+const ROWS = Object.values(CONSTRAINT_FIELDS);
+const namesOf = (...kinds: readonly Kind[]): readonly string[] =>
+  ROWS.filter(({ kind }) => kinds.includes(kind)).map(({ name }) => name);
+
+const TEXT = namesOf("text", "topology", "memory_policy");
+const LEAST = namesOf("least", "gigabytes");
+const MOST = namesOf("most");
+const LISTS = namesOf("list", "nodes");
+const FLAGS = namesOf("flag");
+export const CONSTRAINT_KEYS: readonly string[] = ROWS.map(({ name }) => name);
 
 const PATH = "resources.constraints";
 const TERM = /^([A-Za-z][A-Za-z0-9_-]*)\s*(>=|<=|==|=|:|>|<)\s*(.*)$/;
@@ -50,28 +56,28 @@ function putTerms(draft: Draft, text: string, from: string): void {
 function putTerm(draft: Draft, term: string, from: string): void {
   const match = TERM.exec(term);
   if (match === null) {
-    if (isOneOf(FLAGS, term)) draft.put(`${PATH}.${term}`, true, from);
+    if (FLAGS.includes(term)) draft.put(`${PATH}.${term}`, true, from);
     else draft.append(`${PATH}.features`, [term], from);
     return;
   }
   const [, name = "", operator = "", value = ""] = match;
   const equal = operator === "=" || operator === ":" || operator === "==";
-  if (isOneOf(AMOUNTS, name)) putAmount(draft, { name, value, from, usable: equal || operator === ">=" });
-  else if (isOneOf(MOST, name)) putMost(draft, { name, value, from, usable: equal || operator === "<=" });
+  if (LEAST.includes(name)) putLeast(draft, { name, value, from, usable: equal || operator === ">=" });
+  else if (MOST.includes(name)) putMost(draft, { name, value, from, usable: equal || operator === "<=" });
   else if (!equal) draft.problems.add(from, `"${name}" takes "=", not "${operator}"`);
-  else if (isOneOf(FLAGS, name)) draft.put(`${PATH}.${name}`, value !== "false" && value !== "0", from);
-  else if (isOneOf(LISTS, name)) draft.append(`${PATH}.${name}`, words(value.replace(/[|+;]/g, " ")), from);
-  else if (isOneOf(TEXT, name)) draft.put(`${PATH}.${name}`, unquoted(value), from);
+  else if (FLAGS.includes(name)) draft.put(`${PATH}.${name}`, value !== "false" && value !== "0", from);
+  else if (LISTS.includes(name)) draft.append(`${PATH}.${name}`, words(value.replace(/[|+;]/g, " ")), from);
+  else if (TEXT.includes(name)) draft.put(`${PATH}.${name}`, unquoted(value), from);
   else {
-    const close = nearest(name, CONSTRAINT_NAMES);
+    const close = nearest(name, CONSTRAINT_KEYS);
     draft.problems.add(from, `"${name}" is not a known constraint`, close === null ? HINT : `Did you mean "${close}"?`);
   }
 }
 
-const HINT = `Known are ${CONSTRAINT_NAMES.join(", ")}, and names of features.`;
+const HINT = `Known are ${CONSTRAINT_KEYS.join(", ")}, and names of features.`;
 
-/** Every amount is a minimum. */
-function putAmount(draft: Draft, given: { name: string; value: string; from: string; usable: boolean }): void {
+/** A minimum. */
+function putLeast(draft: Draft, given: { name: string; value: string; from: string; usable: boolean }): void {
   const { name, value, from, usable } = given;
   const match = /^(\d+(?:\.\d+)?)\s*(?:gi?b?)?$/i.exec(unquoted(value));
   if (!usable) draft.problems.add(from, `"${name}" can only be a least amount`, `Write "${name}>=N".`);
@@ -89,4 +95,3 @@ function putMost(draft: Draft, given: { name: string; value: string; from: strin
 
 const words = (text: string): string[] => text.split(/[\s,]+/).filter((word) => word !== "");
 const unquoted = (text: string): string => text.trim().replace(/^(["'])(.*)\1$/, "$2");
-const isOneOf = (names: readonly string[], name: string): boolean => names.includes(name);

@@ -3,7 +3,7 @@
 // it. Variables, tags and constraints are merged one by one.
 
 import { isObject, type Json, type JsonObject } from "../json/value.ts";
-import { CONSTRAINT_NAMES, putConstraint, putConstraints } from "./constraints.ts";
+import { CONSTRAINT_KEYS, putConstraint, putConstraints } from "./constraints.ts";
 import { Draft } from "./draft.ts";
 
 const SAME: readonly (readonly string[])[] = [
@@ -34,7 +34,7 @@ function folded(submission: JsonObject): Record<string, Json> {
   for (const [name, value] of Object.entries(submission)) {
     if (value === null) continue;
     if (name === "constraints" || name === "constraint") putConstraints(draft, value, name);
-    else if (CONSTRAINT_NAMES.includes(name)) putConstraint(draft, { name, item: value, from: name });
+    else if (CONSTRAINT_KEYS.includes(name)) putConstraint(draft, { name, item: value, from: name });
     else out[name === "variables" ? "env" : name] = value;
   }
   draft.problems.throwIfAny();

@@ -24,7 +24,7 @@ export function bearerOf({ subject, subjectaltname }: ShownCertificate): Bearer 
 }
 
 /** Returns why the certificate does not belong to the node, or `null` if it does. */
-export function notTheNode({ names, kind }: Bearer, node: string): string | null {
+export function nodeMismatch({ names, kind }: Bearer, node: string): string | null {
   if (kind !== "" && kind !== "agent") return `the certificate belongs to a ${kind}, not to an agent`;
   return names.includes(node) ? null : `the certificate is for ${names.join(", ") || "no node"}, the hello for ${node}`;
 }

@@ -5,7 +5,7 @@
 import { X509Certificate } from "node:crypto";
 import { type ChannelCredentials, credentials, ServerCredentials } from "@grpc/grpc-js";
 import { failed, ok, type Result } from "@lattice/core";
-import { bearerOf, notTheNode, type ShownCertificate } from "@lattice/wire";
+import { bearerOf, nodeMismatch, type ShownCertificate } from "@lattice/wire";
 import type { IdentitySource, TlsIdentity } from "../../identity/identity.ts";
 
 interface CallWithCertificate {
@@ -48,12 +48,12 @@ export const byCertificates = (source: IdentitySource): FenceTrust => ({
   },
   stranger(call, node) {
     const shown = call.getAuthContext?.().sslPeerCertificate;
-    return shown === undefined ? "no certificate was shown" : notTheNode(bearerOf(shown), node);
+    return shown === undefined ? "no certificate was shown" : nodeMismatch(bearerOf(shown), node);
   },
 });
 
 function problemOf(shown: ShownCertificate, node: string): Error | undefined {
-  const problem = notTheNode(bearerOf(shown), node);
+  const problem = nodeMismatch(bearerOf(shown), node);
   return problem === null ? undefined : new Error(problem);
 }
 

@@ -10,7 +10,7 @@ import type { IndexRange } from "../../model/group/range.ts";
 import { indexAt } from "../../model/group/range.ts";
 import type { Hold, HoldKind } from "../../model/hold.ts";
 import type { Origin } from "../../model/origin.ts";
-import { heldAs, holdRecord, mayRelease, notTheirs, releaseRecord } from "../../transitions/allocation/hold.ts";
+import { heldAs, holdRecord, mayRelease, refuseForeignHold, releaseRecord } from "../../transitions/allocation/hold.ts";
 import { groupChanged } from "../../transitions/group/event.ts";
 import { setMark } from "../../transitions/group/set-mark.ts";
 import { noSuchElements, type Span, spanOf, wholeSpan } from "../../transitions/group/spans.ts";
@@ -40,7 +40,7 @@ export function holdWork(step: Step, command: HoldCommand): Outcome {
   }
   if (command.held) return holdRecord(step, record, command) ? accepted(record.id) : unchanged(record.id);
   if (record.hold === undefined) return unchanged(record.id);
-  if (!mayRelease(record.hold.as, command)) return notTheirs(`allocation ${record.id}`);
+  if (!mayRelease(record.hold.as, command)) return refuseForeignHold(`allocation ${record.id}`);
   releaseRecord(step, record, command);
   return accepted(record.id);
 }
@@ -64,7 +64,9 @@ function holdOfGroup(step: Step, command: HoldCommand): Outcome | null {
   }
   if (command.held) return holdElements(step, group, spans, command);
   const released = releaseElements(step, group, spans, command);
-  return released.count === 0 && released.barred > 0 ? notTheirs(command.id) : outcomeOf(command, released.count);
+  return released.count === 0 && released.barred > 0
+    ? refuseForeignHold(command.id)
+    : outcomeOf(command, released.count);
 }
 
 const outcomeOf = ({ id }: HoldCommand, count: number): Outcome => (count > 0 ? accepted(id) : unchanged(id));
@@ -87,7 +89,7 @@ function holdGroup(step: Step, group: TaskGroup, command: HoldCommand): Outcome 
 function releaseGroup(step: Step, group: TaskGroup, command: HoldCommand): Outcome {
   if (hasGroupEnded(group.phase)) return unchanged(group.id);
   const barred = group.hold !== undefined && !mayRelease(group.hold.as, command);
-  if (barred) return notTheirs(`task group ${group.id}`);
+  if (barred) return refuseForeignHold(`task group ${group.id}`);
   const { hold, ...rest } = group;
   if (hold !== undefined) {
     const released = { ...rest, eligibleAt: step.at };
@@ -97,7 +99,8 @@ function releaseGroup(step: Step, group: TaskGroup, command: HoldCommand): Outco
   }
   const elements = releaseElements(step, group, [wholeSpan(group)], command);
   step.touchedGroups.add(group.id);
-  if (hold === undefined && elements.count === 0 && elements.barred > 0) return notTheirs(`task group ${group.id}`);
+  if (hold === undefined && elements.count === 0 && elements.barred > 0)
+    return refuseForeignHold(`task group ${group.id}`);
   return outcomeOf(command, elements.count + Number(hold !== undefined));
 }
 

@@ -1,16 +1,29 @@
-// The name of each constraint in submissions and traces, and the kind of its value. Traces are written and read from this
-// table, so that a new constraint does not compile before it has a row here.
+// The name of each constraint in submissions, in the contract and in traces, and the kind of its value. Submissions are
+// parsed, messages converted and traces written from this table, so that a new constraint does not compile before it has
+// a row here.
 
 import type { Constraints } from "./spec.ts";
 
-/** `gigabytes`: a number of GB for an amount in bytes. `null`: not in traces, since it does not affect scheduling. */
-type ConstraintKind = "text" | "count" | "gigabytes" | "list" | "nodes" | "flag" | "topology" | null;
+/**
+ * `least` and `most`: whole numbers, a minimum and a maximum. `gigabytes`: a number of GB for a minimum in bytes.
+ * `memory_policy`: not in traces, since it does not affect scheduling.
+ */
+type ConstraintKind =
+  | "text"
+  | "least"
+  | "most"
+  | "gigabytes"
+  | "list"
+  | "nodes"
+  | "flag"
+  | "topology"
+  | "memory_policy";
 
 export const CONSTRAINT_FIELDS = {
   gpuType: { name: "gpu_type", kind: "text" },
-  gpuCount: { name: "gpu_count", kind: "count" },
+  gpuCount: { name: "gpu_count", kind: "least" },
   memoryBytes: { name: "memory_gb", kind: "gigabytes" },
-  cpuCores: { name: "cpu_cores", kind: "count" },
+  cpuCores: { name: "cpu_cores", kind: "least" },
   features: { name: "features", kind: "list" },
   topology: { name: "topology", kind: "topology" },
   requiredNodes: { name: "required_nodes", kind: "nodes" },
@@ -19,9 +32,9 @@ export const CONSTRAINT_FIELDS = {
   requireUnifiedMemory: { name: "require_unified_memory", kind: "flag" },
   preferSameNuma: { name: "prefer_same_numa", kind: "flag" },
   allowCxlMemory: { name: "allow_cxl_memory", kind: "flag" },
-  maxGroups: { name: "max_groups", kind: "count" },
-  storageMBps: { name: "storage_mb_per_second", kind: "count" },
-  memoryPolicy: { name: "memory_policy", kind: null },
+  maxGroups: { name: "max_groups", kind: "most" },
+  storageMBps: { name: "storage_mb_per_second", kind: "least" },
+  memoryPolicy: { name: "memory_policy", kind: "memory_policy" },
 } as const satisfies Record<keyof Constraints, { readonly name: string; readonly kind: ConstraintKind }>;
 
 export type ConstraintName = keyof typeof CONSTRAINT_FIELDS;

@@ -128,7 +128,7 @@ export interface DataSpec {
   readonly defaults?: boolean;
 }
 
-export type MemoryPolicy = "local" | "interleave" | "preferred" | "bind";
+type MemoryPolicy = "local" | "interleave" | "preferred" | "bind";
 
 export interface Resources {
   /** An exact count has minNodes equal to maxNodes. */

@@ -21,7 +21,7 @@ interface HoldRequest {
 
 export const mayRelease = (as: HoldKind, { admin }: Pick<HoldRequest, "admin">): boolean => admin || as === "user";
 
-export const notTheirs = (what: string): Outcome =>
+export const refuseForeignHold = (what: string): Outcome =>
   refuse("forbidden", `${what} is held by an administrator and only an administrator can release it`);
 
 /** Returns the kind of hold that the sender of this command places on work of that owner. */

@@ -40,9 +40,7 @@ function largestJob({ inventory, profiles }: LatticeSetup, ask: JobRequest | nul
   const vcluster = ask?.vcluster ?? profiles[0]?.vcluster ?? null;
   const constraints = ask?.constraints ?? NO_CONSTRAINTS;
   const nodes = inventory.nodes.filter(({ homeVCluster }) => homeVCluster === null || homeVCluster === vcluster);
-  // Traces mean one group when they say tight.
-  const asked = constraints.topology === "tight" ? { ...constraints, maxGroups: 1 } : constraints;
-  return largestFeasible(nodes.map(toNodeInput), asked);
+  return largestFeasible(nodes.map(toNodeInput), constraints);
 }
 
 const toNodeInput = ({ topology, homeVCluster: _, ...node }: InventoryNode): NodeInput => ({

@@ -11,7 +11,7 @@
 // sensitive work, not the administrators of the cluster: calls that show it or run something in it have a second row.
 
 import type { Role } from "../../base/auth/principal.ts";
-import type { RpcName } from "../rpc.ts";
+import type { RpcName } from "../call/rpc.ts";
 
 export type Verb = "read" | "change" | "attach" | "use";
 export type Resource =

@@ -22,7 +22,8 @@ import type { GrpcService } from "../../base/grpc/service.ts";
 import { statusOf } from "../../base/grpc/status.ts";
 import type { From } from "../../base/observe/access-log.ts";
 import { type CertifiedCall, certificateOf } from "../../base/tls/shown.ts";
-import { logEarlyRefusal } from "../early-refusal.ts";
+import type { RpcName } from "../call/rpc.ts";
+import { logEarlyRefusal } from "../invoke/early-refusal.ts";
 import {
   type ApiContext,
   type Item,
@@ -35,8 +36,7 @@ import {
   type RequestMeta,
   STALE_HEADER,
   streamStalled,
-} from "../invoke.ts";
-import type { RpcName } from "../rpc.ts";
+} from "../invoke/invoke.ts";
 import { drained } from "../streams/drained.ts";
 import { boundsViolation } from "./message-bounds.ts";
 

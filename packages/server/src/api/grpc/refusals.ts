@@ -6,8 +6,8 @@ import { constants, type Http2Stream } from "node:http2";
 import { type ServerInterceptingCall, type ServerInterceptor, status } from "@grpc/grpc-js";
 import { type Problem, problem } from "@lattice/wire";
 import { statusOf } from "../../base/grpc/status.ts";
-import { logEarlyRefusal } from "../early-refusal.ts";
-import type { ApiContext } from "../invoke.ts";
+import { logEarlyRefusal } from "../invoke/early-refusal.ts";
+import type { ApiContext } from "../invoke/invoke.ts";
 import { MAX_BODY_BYTES } from "../limits/limits.ts";
 import type { SlowCalls } from "./slow-calls.ts";
 

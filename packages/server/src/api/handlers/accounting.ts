@@ -16,7 +16,7 @@ import {
 import { pb, timestampFromMs, timestampToMs } from "@lattice/wire";
 import { invalid } from "../../base/problems.ts";
 import { authorizeList, reacher } from "../access/authorize.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 import { FINISHED, listAllocations } from "./allocation-list.ts";
 import { pageSize, readToken, tokenAfter } from "./page.ts";
 import { userToList } from "./visible.ts";

@@ -2,7 +2,7 @@
 
 import { type pb, timestampToMs } from "@lattice/wire";
 import { invalid } from "../../base/problems.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 import type { AllocationQuery, Tag } from "./allocation-list.ts";
 import { isGroup, type Work } from "./work.ts";
 

@@ -11,7 +11,7 @@ import {
   type View,
 } from "@lattice/core";
 import type { RowQuery } from "../../state/history/index.ts";
-import type { ControlPlane } from "../control-plane.ts";
+import type { ControlPlane } from "../call/control-plane.ts";
 import { MAX_ARCHIVE_ROUNDS } from "../limits/limits.ts";
 import { recentTotal } from "./recent-total.ts";
 import { isGroup, type Work } from "./work.ts";

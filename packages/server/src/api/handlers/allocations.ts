@@ -20,7 +20,7 @@ import {
 } from "@lattice/wire";
 import { checkText, invalid } from "../../base/problems.ts";
 import { authorize, authorizeList, reacher, reaches } from "../access/authorize.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 import { MAX_REASON_LENGTH } from "../limits/limits.ts";
 import { filtersOf, waitsFor } from "./allocation-filters.ts";
 import { listAllocations } from "./allocation-list.ts";

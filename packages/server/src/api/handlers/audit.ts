@@ -15,7 +15,7 @@ import { auditToProto, ProblemError, pb, timestampToMs } from "@lattice/wire";
 import { invalid } from "../../base/problems.ts";
 import type { ReadFrom } from "../../state/audit/archive.ts";
 import { authorize, authorizeList, reaches, UNOWNED } from "../access/authorize.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 import { pageSize, readToken, tokenAfter } from "./page.ts";
 
 export async function queryAudit(call: Call, request: pb.QueryAuditRequest): Promise<pb.QueryAuditResponse> {

@@ -5,11 +5,11 @@ import { create } from "@bufbuild/protobuf";
 import { type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { ProblemError, pb, problemFromRefusal } from "@lattice/wire";
 import { checkText, invalid } from "../../base/problems.ts";
-import { BackupError, type BackupErrorCode } from "../../state/backup/backup-error.ts";
 import type { BackupRecord } from "../../state/backup/backups.ts";
+import { BackupError, type BackupErrorCode } from "../../state/backup/format/backup-error.ts";
 import { PlaceError } from "../../state/backup/places.ts";
 import { authorize, UNOWNED } from "../access/authorize.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 import { originOf } from "./commit.ts";
 import { once } from "./once.ts";
 

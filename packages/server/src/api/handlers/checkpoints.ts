@@ -4,7 +4,7 @@ import { create } from "@bufbuild/protobuf";
 import type { Allocation } from "@lattice/core";
 import { checkpointStatus, ProblemError, pb, timestampFromMs } from "@lattice/wire";
 import { authorize } from "../access/authorize.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 import { commit, originOf } from "./commit.ts";
 import { find, findWork, isGroup, ownerOf, type Work } from "./work.ts";
 

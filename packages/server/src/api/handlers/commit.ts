@@ -5,7 +5,7 @@ import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { type Command, type LogIndex, MAX_REQUEST_ID_LENGTH, type Origin } from "@lattice/core";
 import { ProblemError, problemFromRefusal, toJson } from "@lattice/wire";
 import { invalid } from "../../base/problems.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 
 interface CommitResult {
   /** The id of the record that the command created or changed. */

@@ -12,7 +12,7 @@ import {
   type View,
 } from "@lattice/core";
 import { fieldError, type pb, shapeFromProto, specFromProto } from "@lattice/wire";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 import { vclusterFor } from "./intent.ts";
 
 /** `defaultIntent` applies when no vCluster serves the intent of the submission. */

@@ -9,7 +9,7 @@ import { shownValue } from "../../base/config/shown.ts";
 import { SETTINGS } from "../../base/config/table/index.ts";
 import { checkText, invalid } from "../../base/problems.ts";
 import { authorize, UNOWNED } from "../access/authorize.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 import { MAX_SETTING_LENGTH } from "../limits/limits.ts";
 import { commit, originOf } from "./commit.ts";
 

@@ -3,8 +3,8 @@
 
 import { type Allocation, isSensitive, type View } from "@lattice/core";
 import { authorize, reaches, type Target } from "../access/authorize.ts";
-import type { Call } from "../call.ts";
-import type { RpcName } from "../rpc.ts";
+import type { Call } from "../call/call.ts";
+import type { RpcName } from "../call/rpc.ts";
 import { recordAudit } from "./audit.ts";
 import { ownerOf } from "./work.ts";
 

@@ -26,7 +26,7 @@ import {
 } from "@lattice/wire";
 import { checkText, invalid, unknownDag } from "../../base/problems.ts";
 import { authorize, authorizeList, reaches, type Target } from "../access/authorize.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 import { MAX_REASON_LENGTH } from "../limits/limits.ts";
 import { commit, originOf } from "./commit.ts";
 import { choiceOf, completeSpec, shapeOf } from "./complete-spec.ts";

@@ -6,7 +6,7 @@ import type { Allocation, Node, NodeId } from "@lattice/core";
 import { pb, timestampFromMs } from "@lattice/wire";
 import { invalid } from "../../base/problems.ts";
 import type { SignalsRecord } from "../../lead/insight/question.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 import { authorizeContent } from "./content.ts";
 import { find } from "./work.ts";
 

@@ -16,7 +16,7 @@ import {
   parseEventCursor,
 } from "../../state/events/events-of.ts";
 import { authorize } from "../access/authorize.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 import { endOf } from "./watch.ts";
 import { find, ownerOf } from "./work.ts";
 

@@ -6,7 +6,7 @@ import { durationText, type PendingReason } from "@lattice/scheduler";
 import { pb, timestampFromMs } from "@lattice/wire";
 import type { ExplainedAllocation } from "../../lead/insight/index.ts";
 import { authorize } from "../access/authorize.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 import { suggestionToProto } from "./suggestion.ts";
 import { unavailableFeatures } from "./unavailable-features.ts";
 import { visibleVictims, withVictims } from "./victims.ts";

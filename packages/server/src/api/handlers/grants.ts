@@ -16,7 +16,7 @@ import {
 import { ProblemError, pb, timestampFromMs } from "@lattice/wire";
 import { invalid, unknownTenant } from "../../base/problems.ts";
 import { authorize, authorizeList, reaches, reachOf } from "../access/authorize.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 import { commit, originOf } from "./commit.ts";
 import { inOrder, pageOf } from "./page.ts";
 

@@ -7,7 +7,7 @@ import { ProblemError, pb } from "@lattice/wire";
 import { checkText, invalid, unknownNode } from "../../base/problems.ts";
 import type { ImageAsk } from "../../nodes/agents/images.ts";
 import { authorize, UNOWNED } from "../access/authorize.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 
 const MAX_IMAGE_TEXT = 512;
 

@@ -8,7 +8,7 @@ import { invalid } from "../../base/problems.ts";
 import { SECRET_BYTES } from "../../lead/leader/bootstrap.ts";
 import { JOB_TOKEN_SECONDS } from "../../nodes/agents/job-token.ts";
 import { authorize, UNOWNED } from "../access/authorize.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 import { commit, originOf } from "./commit.ts";
 
 export async function rotateJobKey(call: Call, request: pb.RotateJobKeyRequest): Promise<pb.RotateJobKeyResponse> {

@@ -5,7 +5,7 @@
 import { type AllocationId, type Attempt, attemptOn, isPlaced, type NodeId } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
 import type { LogsQuery } from "../../nodes/output/query.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 import { LOG_RETRY_MS, LOG_TRIES_AFTER_END } from "../limits/limits.ts";
 import { pause } from "../streams/pause.ts";
 

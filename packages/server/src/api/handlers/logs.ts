@@ -5,7 +5,7 @@ import { type Allocation, type Attempt, attempt, attemptOn, isFinal, type NodeId
 import { logStreamToProto, pb, timestampToMs } from "@lattice/wire";
 import { invalid, unknownNode } from "../../base/problems.ts";
 import type { LogsQuery } from "../../nodes/output/query.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 import { merge } from "../streams/merge.ts";
 import { authorizeContent } from "./content.ts";
 import { type LogSource, readThrough } from "./log-follow.ts";

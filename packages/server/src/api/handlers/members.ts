@@ -5,7 +5,7 @@ import { pb } from "@lattice/wire";
 import { parseListen } from "../../base/config/index.ts";
 import { invalid } from "../../base/problems.ts";
 import { authorize, UNOWNED } from "../access/authorize.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 import { recordAudit } from "./audit.ts";
 import { originOf } from "./commit.ts";
 import { once } from "./once.ts";

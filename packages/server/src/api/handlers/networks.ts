@@ -15,7 +15,7 @@ import {
 import { ProblemError, pb, timestampFromMs } from "@lattice/wire";
 import { invalid } from "../../base/problems.ts";
 import { authorize, authorizeList, reaches, type Target } from "../access/authorize.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 import { commit, originOf } from "./commit.ts";
 
 export async function listDomains(call: Call, request: pb.ListDomainsRequest): Promise<pb.ListDomainsResponse> {

@@ -14,7 +14,7 @@ import {
 import { nodeStateFromProto, nodeToProto, ProblemError, pb } from "@lattice/wire";
 import { checkText, invalid, unknownNode, unknownVCluster } from "../../base/problems.ts";
 import { authorize, type Target, UNOWNED } from "../access/authorize.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 import { MAX_REASON_LENGTH } from "../limits/limits.ts";
 import { refuseWithoutStorage } from "./checkpoints.ts";
 import { commit, originOf } from "./commit.ts";

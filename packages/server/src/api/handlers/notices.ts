@@ -4,7 +4,7 @@ import { create } from "@bufbuild/protobuf";
 import type { Notice } from "@lattice/core";
 import { pb, timestampFromMs } from "@lattice/wire";
 import { authorizeList, reacher } from "../access/authorize.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 
 const DEFAULT_LIMIT = 100;
 

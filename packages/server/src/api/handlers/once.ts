@@ -5,8 +5,8 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { AuditAction, Origin } from "@lattice/core";
 import { fromJson, type Json, ProblemError, toJson, withDeadline } from "@lattice/wire";
-import type { Call } from "../call.ts";
-import type { ControlPlane } from "../control-plane.ts";
+import type { Call } from "../call/call.ts";
+import type { ControlPlane } from "../call/control-plane.ts";
 import { recordAudit } from "./audit.ts";
 
 interface RepeatableAction<D extends DescMessage> {

@@ -4,7 +4,7 @@
 import type { Allocation } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
 import { authorize, reaches } from "../access/authorize.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 import { writeRefusal } from "./content.ts";
 import { ownerOf } from "./work.ts";
 

@@ -4,7 +4,7 @@
 import { create } from "@bufbuild/protobuf";
 import { pb, timestampFromMs } from "@lattice/wire";
 import { authorize } from "../access/authorize.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 import { originOf } from "./commit.ts";
 import { choiceOf, completeSpec } from "./complete-spec.ts";
 import { suggestionToProto } from "./suggestion.ts";

@@ -7,7 +7,7 @@ import { pb, timestampFromMs } from "@lattice/wire";
 import { invalid, unknownVCluster } from "../../base/problems.ts";
 import type { QueueEntry } from "../../lead/insight/question.ts";
 import { authorize, UNOWNED } from "../access/authorize.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 import { pageSize, readToken, tokenAfter } from "./page.ts";
 import { isKnown, shownTo } from "./visible.ts";
 

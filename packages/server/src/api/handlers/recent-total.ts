@@ -1,7 +1,7 @@
 // Caches the number of matches of long lists. A page is found quickly, but counting all matches walks the whole state,
 // so the same list within some seconds gets the cached count.
 
-import type { ControlPlane } from "../control-plane.ts";
+import type { ControlPlane } from "../call/control-plane.ts";
 
 const MAX_AGE_MS = 10_000;
 /** The number of cached filters; the oldest is evicted first. */

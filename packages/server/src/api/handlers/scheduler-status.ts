@@ -6,7 +6,7 @@ import { pb, timestampFromMs } from "@lattice/wire";
 import { unknownVCluster } from "../../base/problems.ts";
 import type { CycleFigures } from "../../lead/insight/question.ts";
 import { authorize, UNOWNED } from "../access/authorize.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 import { inOrder } from "./page.ts";
 
 export async function getSchedulerStatus(

@@ -7,7 +7,7 @@ import { COMPONENTS, type MetricsComponent } from "../../base/observe/components
 import type { Recorded, RecordedSeries } from "../../base/observe/recorder.ts";
 import { invalid } from "../../base/problems.ts";
 import { authorize, UNOWNED } from "../access/authorize.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 
 /** Longer than a server keeps points; `since` in the answer is the start of the record. */
 const MAX_SECONDS = 7 * 86_400;

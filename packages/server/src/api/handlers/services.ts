@@ -4,7 +4,7 @@ import { create } from "@bufbuild/protobuf";
 import { type ServiceEndpoint, serviceEndpoints } from "@lattice/core";
 import { ProblemError, pb } from "@lattice/wire";
 import { authorizeList, reacher } from "../access/authorize.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 
 export async function listServices(call: Call, request: pb.ListServicesRequest): Promise<pb.ListServicesResponse> {
   authorizeList(call.principal, "AdminService.ListServices");

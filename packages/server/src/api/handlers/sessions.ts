@@ -17,7 +17,7 @@ import {
 import { allocationStateToProto, fieldError, ProblemError, pb, timestampFromMs } from "@lattice/wire";
 import { invalid, unknownAllocation } from "../../base/problems.ts";
 import { authorize, authorizeList, reaches } from "../access/authorize.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 import { commit, originOf } from "./commit.ts";
 import { choiceOf, completeSpec } from "./complete-spec.ts";
 import { ownerOnly } from "./owner-only.ts";

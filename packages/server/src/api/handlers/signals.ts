@@ -5,7 +5,7 @@ import { pb, timestampFromMs } from "@lattice/wire";
 import { invalid } from "../../base/problems.ts";
 import type { SignalsRecord, SignalValues } from "../../lead/insight/index.ts";
 import { authorize, UNOWNED } from "../access/authorize.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 
 /** Signals expire unless they are renewed. */
 const DEFAULT_VALID_SECONDS = 3_600;

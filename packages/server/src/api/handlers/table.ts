@@ -1,7 +1,7 @@
 // Every RPC, the server that runs it, and the function that answers it. The type comes from the contract: a missing or
 // superfluous row does not compile, and REST and gRPC have the same calls.
 
-import type { HandlerRow, HandlerTable } from "../rpc.ts";
+import type { HandlerRow, HandlerTable } from "../call/rpc.ts";
 import { getAccounting } from "./accounting.ts";
 import * as allocations from "./allocations.ts";
 import * as audit from "./audit.ts";

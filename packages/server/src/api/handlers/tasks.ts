@@ -6,7 +6,7 @@ import { create } from "@bufbuild/protobuf";
 import { type Allocation, isPlaced } from "@lattice/core";
 import { pb, withDeadline } from "@lattice/wire";
 import { invalid } from "../../base/problems.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 import { LAUNCH_WAIT_MS } from "../limits/limits.ts";
 import { authorizeContent } from "./content.ts";
 import { endOf } from "./watch.ts";

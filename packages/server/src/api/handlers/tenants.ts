@@ -5,7 +5,7 @@ import { MAX_PREEMPTION_CLASS, parseTenantId, type Tenant, UNLIMITED, type Updat
 import { pb, quotaFromProto, tenantToProto } from "@lattice/wire";
 import { checkText, invalid, unknownTenant } from "../../base/problems.ts";
 import { authorize, authorizeList, reaches, type Target } from "../access/authorize.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 import { MAX_DESCRIPTION_LENGTH } from "../limits/limits.ts";
 import { commit, originOf } from "./commit.ts";
 import { inOrder, pageOf } from "./page.ts";

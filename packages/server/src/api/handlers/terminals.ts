@@ -5,7 +5,7 @@ import { type Allocation, attemptOn, isActive, type NodeId } from "@lattice/core
 import { ProblemError, type pb } from "@lattice/wire";
 import { checkText, invalid } from "../../base/problems.ts";
 import type { TerminalQuery } from "../../nodes/terminals/relay.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 import { MAX_COMMAND_LENGTH, MAX_TERM_LENGTH, MAX_TERMINAL_SIDE } from "../limits/limits.ts";
 import { recordAudit } from "./audit.ts";
 import { isSensitiveWork } from "./content.ts";

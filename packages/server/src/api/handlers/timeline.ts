@@ -8,7 +8,7 @@ import { ProblemError, pb, timestampFromMs } from "@lattice/wire";
 import type { ReservationMoment } from "../../lead/insight/index.ts";
 import { droppedCount, eventsOf } from "../../state/events/events-of.ts";
 import { authorize } from "../access/authorize.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 import { find, ownerOf } from "./work.ts";
 
 export async function getTimeline(call: Call, request: pb.TimelineRequest): Promise<pb.Timeline> {
@@ -40,7 +40,7 @@ async function reservationsOf(call: Call, { id }: Allocation): Promise<readonly 
   }
 }
 
-export interface Moment {
+interface Moment {
   readonly at: number;
   readonly kind: string;
   readonly text: string;
@@ -51,7 +51,7 @@ export interface Moment {
 }
 
 /** Merges the events of the record with the reservations. */
-export function timelineOf(record: Allocation, reservations: readonly ReservationMoment[]): readonly Moment[] {
+function timelineOf(record: Allocation, reservations: readonly ReservationMoment[]): readonly Moment[] {
   const happened = eventsOf(record).map(({ at, kind, text, attempt, nodes, scores }) => ({
     at,
     kind,

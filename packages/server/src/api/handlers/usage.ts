@@ -29,7 +29,7 @@ import {
 import { milliToFraction, parseTimestamp, pb, timestampFromMs, timestampToMs } from "@lattice/wire";
 import { invalid, unknownTenant } from "../../base/problems.ts";
 import { authorize, authorizeList, reacher, reaches } from "../access/authorize.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 import { MAX_USERS_SHOWN } from "../limits/limits.ts";
 
 export async function getTenantUsage(call: Call, request: pb.GetTenantUsageRequest): Promise<pb.Usage> {

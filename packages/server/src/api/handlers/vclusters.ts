@@ -17,7 +17,7 @@ import {
 import { pb, schedulerFromProto, sharingFromProto, vclusterToProto, weightsFromProto } from "@lattice/wire";
 import { checkText, invalid, unknownTenant, unknownVCluster } from "../../base/problems.ts";
 import { authorize, UNOWNED } from "../access/authorize.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 import { MAX_DESCRIPTION_LENGTH } from "../limits/limits.ts";
 import { commit, originOf } from "./commit.ts";
 import { inOrder, pageOf } from "./page.ts";

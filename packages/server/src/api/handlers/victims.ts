@@ -3,7 +3,7 @@
 
 import type { Allocation, AllocationId, Claim, View } from "@lattice/core";
 import type { PendingReason } from "@lattice/scheduler";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 import { type Shown, shownTo } from "./visible.ts";
 
 interface Victim {

@@ -4,7 +4,7 @@
 import type { Allocation, AllocationId, TenantId } from "@lattice/core";
 import { reaches, reachesOnlyOwn } from "../access/authorize.ts";
 import type { RuleName } from "../access/rules.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 import { ownerOf } from "./work.ts";
 
 export interface Shown {

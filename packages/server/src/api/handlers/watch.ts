@@ -6,7 +6,7 @@ import { eventToProto, parseCursor, type pb } from "@lattice/wire";
 import { invalid } from "../../base/problems.ts";
 import type { Cursor, NumberedEvent } from "../../state/events/cursor.ts";
 import { authorize, authorizeList, reaches, reachOf, type Target } from "../access/authorize.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 import { findWork, ownerOf } from "./work.ts";
 
 const KINDS: readonly Event["kind"][] = [

@@ -23,7 +23,7 @@ import {
 import { allocationToProto, type ElementsNow, groupToProto, type pb } from "@lattice/wire";
 import { invalid, unknownAllocation } from "../../base/problems.ts";
 import type { Target } from "../access/authorize.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../call/call.ts";
 
 export type Work = Allocation | TaskGroup;
 

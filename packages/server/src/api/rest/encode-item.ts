@@ -2,7 +2,7 @@
 // Watchers that receive the same messages share the encoded bytes: a thousand watchers wake up together.
 
 import type { Message } from "@bufbuild/protobuf";
-import { type Item, isSeveral } from "../invoke.ts";
+import { type Item, isSeveral } from "../invoke/invoke.ts";
 import type { StreamFormat } from "./stream-format.ts";
 
 interface Run {

@@ -4,7 +4,7 @@
 import type { Duplex } from "node:stream";
 
 /** Time for the response to arrive: closing a connection with unread bytes may discard it. */
-export const LINGER_MS = 2_000;
+const LINGER_MS = 2_000;
 
 export function lingerAtMost(socket: Duplex, withinMs = LINGER_MS): void {
   socket.once("finish", () => {

@@ -3,10 +3,10 @@
 
 import { type Problem, problem, routes } from "@lattice/wire";
 import type { FastifyInstance } from "fastify";
-import { logEarlyRefusal } from "../early-refusal.ts";
-import type { ApiContext } from "../invoke.ts";
-import { fromOf, headersOf } from "./from.ts";
+import { logEarlyRefusal } from "../invoke/early-refusal.ts";
+import type { ApiContext } from "../invoke/invoke.ts";
 import { sendProblem } from "./problems.ts";
+import { fromOf, headersOf } from "./proxy/from.ts";
 import { isTerminal } from "./terminals.ts";
 
 export interface PlainRoute {

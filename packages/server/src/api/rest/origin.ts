@@ -6,7 +6,7 @@ import { hostname } from "node:os";
 import { ProblemError } from "@lattice/wire";
 import type { FastifyInstance } from "fastify";
 import { type Config, isLoopback } from "../../base/config/index.ts";
-import type { ApiContext } from "../invoke.ts";
+import type { ApiContext } from "../invoke/invoke.ts";
 
 // foreign pages are refused by their Origin, and by their Host in case of DNS rebinding. With authentication the
 // configuration may allow origins.

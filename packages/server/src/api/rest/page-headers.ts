@@ -5,7 +5,7 @@ import type { IncomingMessage } from "node:http";
 import { bearerFromProtocols, offeredProtocols } from "@lattice/wire";
 import type { Headers } from "../../base/auth/principal.ts";
 import { USER_HEADER } from "../../base/auth/stated.ts";
-import { headersOf } from "./from.ts";
+import { headersOf } from "./proxy/from.ts";
 
 /** Real headers take precedence. */
 export function pageHeaders(request: IncomingMessage): Headers {

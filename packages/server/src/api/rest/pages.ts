@@ -3,7 +3,7 @@
 import { openapi } from "@lattice/wire";
 import type { FastifyInstance } from "fastify";
 import type { Config } from "../../base/config/index.ts";
-import type { ApiContext } from "../invoke.ts";
+import type { ApiContext } from "../invoke/invoke.ts";
 import { docsPage } from "./docs-page.ts";
 import type { PlainRoute } from "./not-found.ts";
 

@@ -5,8 +5,8 @@ import type { Socket } from "node:net";
 import { PROBLEM_MEDIA_TYPE, type Problem, ProblemError, problem, problemToJson } from "@lattice/wire";
 import type { FastifyReply } from "fastify";
 import type { Logger } from "../../base/observe/index.ts";
-import { logEarlyRefusal } from "../early-refusal.ts";
-import type { ApiContext } from "../invoke.ts";
+import { logEarlyRefusal } from "../invoke/early-refusal.ts";
+import type { ApiContext } from "../invoke/invoke.ts";
 import { MAX_BODY_BYTES, MAX_HEADER_BYTES } from "../limits/limits.ts";
 import { lingerAtMost } from "./linger.ts";
 

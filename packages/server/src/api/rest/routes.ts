@@ -3,6 +3,7 @@
 import type { Message } from "@bufbuild/protobuf";
 import { jsonPieces, pb, type Query, type Route, requestFromHttp, routes } from "@lattice/wire";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { RpcName } from "../call/rpc.ts";
 import {
   type ApiContext,
   indexOf,
@@ -14,9 +15,8 @@ import {
   STALE_HEADER,
   type StreamMeta,
   streamStalled,
-} from "../invoke.ts";
-import type { RpcName } from "../rpc.ts";
-import { fromOf, headersOf } from "./from.ts";
+} from "../invoke/invoke.ts";
+import { fromOf, headersOf } from "./proxy/from.ts";
 import { sendStream } from "./stream.ts";
 import { chooseFormat } from "./stream-format.ts";
 

@@ -7,8 +7,8 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import type { ListenAddress } from "../../base/config/index.ts";
 import { HANDSHAKE_TIMEOUT_MS } from "../../base/tls/grpc.ts";
 import type { TlsSource } from "../../base/tls/source.ts";
-import { logEarlyRefusal } from "../early-refusal.ts";
-import type { ApiContext } from "../invoke.ts";
+import { logEarlyRefusal } from "../invoke/early-refusal.ts";
+import type { ApiContext } from "../invoke/invoke.ts";
 import {
   CONNECTIONS_CHECK_MS,
   KEEP_ALIVE_MS,
@@ -17,11 +17,11 @@ import {
   MAX_HEADER_BYTES,
   MAX_PARAM_LENGTH,
 } from "../limits/limits.ts";
-import { fromOf, headersOf } from "./from.ts";
 import { addNotFound } from "./not-found.ts";
 import { addOriginCheck } from "./origin.ts";
 import { addPages } from "./pages.ts";
 import { answerUnreadable, problemOfError, sendProblem } from "./problems.ts";
+import { fromOf, headersOf } from "./proxy/from.ts";
 import { addProxy } from "./proxy/http.ts";
 import { addRoutes } from "./routes.ts";
 import { serveTerminals } from "./terminals.ts";

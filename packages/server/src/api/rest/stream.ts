@@ -5,7 +5,7 @@
 import type { ServerResponse } from "node:http";
 import { problemOf } from "@lattice/wire";
 import type { FastifyReply } from "fastify";
-import type { Item } from "../invoke.ts";
+import type { Item } from "../invoke/invoke.ts";
 import { STREAM_KEEPALIVE_MS, STREAM_START_GRACE_MS } from "../limits/limits.ts";
 import { drained } from "../streams/drained.ts";
 import { encodeItem } from "./encode-item.ts";

@@ -22,14 +22,14 @@ import {
   toJson,
   type WebSocketConnection,
 } from "@lattice/wire";
-import { logEarlyRefusal } from "../early-refusal.ts";
-import { type ApiContext, invokeStream, messagesOf } from "../invoke.ts";
+import { logEarlyRefusal } from "../invoke/early-refusal.ts";
+import { type ApiContext, invokeStream, messagesOf } from "../invoke/invoke.ts";
 import { MAX_TERMINAL_FRAME_BYTES, TERMINAL_PINGS } from "../limits/limits.ts";
-import { fromUpgrade, headersOf } from "./from.ts";
 import { lingerAtMost } from "./linger.ts";
 import { refuseOrigin } from "./origin.ts";
 import { pageHeaders, type RenewableHeaders, renewable } from "./page-headers.ts";
 import { CHALLENGE, retryAfterOf } from "./problems.ts";
+import { fromUpgrade, headersOf } from "./proxy/from.ts";
 import { parseProxyPath } from "./proxy/path.ts";
 import { proxyUpgrade } from "./proxy/upgrade.ts";
 

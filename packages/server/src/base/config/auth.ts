@@ -2,9 +2,9 @@
 // takes precedence over a secret when both are configured.
 
 import type { ConfigProblem } from "./problem.ts";
+import { isLoopback } from "./schema/values.ts";
 import { type EnvironmentVariables, readSecret, type SecretResult } from "./secret.ts";
 import type { Settings } from "./table/index.ts";
-import { isLoopback } from "./values.ts";
 
 interface TokenRules {
   /** The audience that tokens must have; `null` accepts any, which only a shared secret allows. */
@@ -39,7 +39,7 @@ export function authProblems(api: Api, environment: EnvironmentVariables): reado
   if (api.oidcIssuer !== null && api.oidcClientId === null)
     return refuse("oidc_client_id", "is required with oidc_issuer: it is the audience of the tokens");
   if (api.oidcClientSecret !== null) {
-    if (api.oidcIssuer === null) return refuse("oidc_client_secret", "is of no use without oidc_issuer");
+    if (api.oidcIssuer === null) return refuse("oidc_client_secret", "requires oidc_issuer");
     const secret = readSecret(api.oidcClientSecret, environment);
     if (secret.kind === "missing") return refuse("oidc_client_secret", secret.problem);
   }

@@ -6,10 +6,10 @@ import { join, resolve } from "node:path";
 import { type Duration, type Hook, type NetworkSettings, parseTenantId, seconds } from "@lattice/core";
 import { type AuthConfig, authOf } from "./auth.ts";
 import { type S3Options, s3Options } from "./s3.ts";
+import { formatListen, type ListenAddress } from "./schema/values.ts";
 import { type EnvironmentVariables, readSecret } from "./secret.ts";
 import type { Settings } from "./table/index.ts";
 import type { AccessMode } from "./table/server.ts";
-import { formatListen, type ListenAddress } from "./values.ts";
 import { webhookSecret } from "./webhook-secret.ts";
 
 type Replace<T, Changes> = Omit<T, keyof Changes> & Readonly<Changes>;

@@ -17,6 +17,6 @@ export { createLiveConfig, type LiveConfig } from "./live.ts";
 export { type ConfigOverrides, loadConfig } from "./load.ts";
 export { ConfigError } from "./problem.ts";
 export type { S3Options } from "./s3.ts";
+export { formatListen, isLoopback, type ListenAddress, parseListen } from "./schema/values.ts";
 export { type AccessMode, LOG_LEVELS, type LogLevel } from "./table/server.ts";
-export { formatListen, isLoopback, type ListenAddress, parseListen } from "./values.ts";
 export { fetchVaultSecrets } from "./vault.ts";

@@ -7,7 +7,7 @@ import { failed, ok, type Result, type Setting as StoredSetting } from "@lattice
 import type { Config } from "./config.ts";
 import { mainName } from "./names.ts";
 import { liveProblems, NO_ACCOUNTING } from "./rules.ts";
-import { camelCase } from "./setting.ts";
+import { camelCase } from "./schema/setting.ts";
 import { stated } from "./shown.ts";
 import { SETTINGS } from "./table/index.ts";
 

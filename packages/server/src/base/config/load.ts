@@ -10,7 +10,7 @@ import { type Config, configOf } from "./config.ts";
 import { hintFor, withMainNames } from "./names.ts";
 import { ConfigError, type ConfigProblem } from "./problem.ts";
 import { problemsOf } from "./rules.ts";
-import { isSetting, type Section, schemaOf, valuesOf } from "./setting.ts";
+import { isSetting, type Section, schemaOf, valuesOf } from "./schema/setting.ts";
 import { statedOf } from "./shown.ts";
 import { type Settings, TABLE } from "./table/index.ts";
 

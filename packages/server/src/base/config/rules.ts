@@ -5,9 +5,9 @@ import { parseTenantId } from "@lattice/core";
 import { authOf, authProblems } from "./auth.ts";
 import type { ConfigProblem } from "./problem.ts";
 import { s3Problems } from "./s3.ts";
+import { isLoopback, parseListen } from "./schema/values.ts";
 import { type EnvironmentVariables, readSecret } from "./secret.ts";
 import type { Settings } from "./table/index.ts";
-import { isLoopback, parseListen } from "./values.ts";
 import { webhookSecret } from "./webhook-secret.ts";
 
 /** Shorter secrets of webhooks can be guessed. */
@@ -119,7 +119,7 @@ function tlsProblems(api: Settings["api"]): Problems {
       api.tlsCert === null ? "tls_cert" : "tls_key",
       "is missing: both or none",
     ),
-    ...when(api.tlsCa !== null && api.tlsCert === null, "tls_ca", "is of no use without tls_cert and tls_key"),
+    ...when(api.tlsCa !== null && api.tlsCert === null, "tls_ca", "requires tls_cert and tls_key"),
     ...Object.entries(needAuthority).flatMap(([name, isSet]) =>
       when(isSet && api.tlsCa === null, name, "needs tls_ca"),
     ),

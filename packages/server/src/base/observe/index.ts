@@ -1,3 +1,3 @@
 // Logging and metrics for the rest of the server.
-export { createLogger, type Logger, type LoggerOptions } from "./logger.ts";
+export { createLogger, type Logger } from "./logger.ts";
 export { createMetrics, type Metrics } from "./metrics.ts";

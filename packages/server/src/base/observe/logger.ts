@@ -5,7 +5,7 @@ import type { LogLevel } from "../config/index.ts";
 
 export type { Logger } from "pino";
 
-export interface LoggerOptions {
+interface LoggerOptions {
   readonly level: LogLevel;
   /** Shown in every line. */
   readonly server?: string;

@@ -15,7 +15,7 @@ import {
 } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
 import type { Clock } from "../../base/clock.ts";
-import { type Leadership, LogError, type ReplicatedLog } from "../../log/replicated-log.ts";
+import { type Leadership, LogError, type ReplicatedLog } from "../../log/contract/replicated-log.ts";
 import type { Committed } from "../../state/committed.ts";
 import { sha256 } from "../../state/replica/hash.ts";
 import type { ChainHead, Replica } from "../../state/replica/replica.ts";

@@ -3,12 +3,12 @@
 
 import { budgetsController } from "./budgets/act.ts";
 import { clearingsController } from "./clearings/act.ts";
-import type { ControllerContext } from "./context.ts";
+import type { ControllerContext } from "./context/context.ts";
 import { faultsController } from "./faults/act.ts";
 import { healthController } from "./health/act.ts";
 import { networksController } from "./networks/act.ts";
 import { ordersController } from "./orders/act.ts";
-import { type Controller, runPeriodically } from "./periodic.ts";
+import { type Controller, runPeriodically } from "./periodic/periodic.ts";
 import { restartsController } from "./restarts/act.ts";
 import { scalingController } from "./scaling/act.ts";
 import { telemetryController } from "./telemetry/act.ts";

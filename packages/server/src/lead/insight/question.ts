@@ -18,7 +18,7 @@ import type { CheckpointAnswer } from "../controllers/checkpoint/answer.ts";
 import type { Sample } from "../telemetry/samples.ts";
 import type { DelayedReservation } from "./extension.ts";
 
-export interface Questions {
+interface Questions {
   readonly checkpoint: { readonly ask: { readonly id: AllocationId }; readonly answer: CheckpointAnswer };
   /** The reservation that the longer walltime would delay, or `null`. */
   readonly extension: {

@@ -4,7 +4,7 @@
 // every append tries again. A write beyond the preallocated end of the file also writes zeros behind it: later
 // appends stay within the file's size, and their fdatasync need not write the inode.
 
-import { LogError, type StoredEntry } from "../replicated-log.ts";
+import { LogError, type StoredEntry } from "../contract/replicated-log.ts";
 import { asLogError, type Files, type OpenFile, writeFully } from "./files.ts";
 import { bodyBytesOf, encodeFrame, FRAME_HEADER_BYTES, MAX_BODY_BYTES } from "./frame.ts";
 import { createSegment, noteFrame, SEGMENT_HEADER_BYTES, type Segment } from "./segment.ts";

@@ -2,7 +2,7 @@
 // reader with at most one open file, which it keeps while it stays in the segment; a deleted segment stays readable
 // until then.
 
-import { LogError, type StoredEntry } from "../replicated-log.ts";
+import { LogError, type StoredEntry } from "../contract/replicated-log.ts";
 import { asLogError, errorCode, type Files, type OpenFile } from "./files.ts";
 import { decodeEntries } from "./frame.ts";
 import { type FrameReader, readFrames } from "./frame-reader.ts";

@@ -4,7 +4,7 @@
 
 import { constants, writeSync } from "node:fs";
 import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
-import { LogError } from "../replicated-log.ts";
+import { LogError } from "../contract/replicated-log.ts";
 
 export interface OpenFile {
   /** Bytes read, fewer than requested at the end of the file. */

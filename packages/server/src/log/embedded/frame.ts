@@ -10,7 +10,7 @@
 
 import { crc32 } from "node:zlib";
 import { logIndex, term } from "@lattice/core";
-import type { StoredEntry } from "../replicated-log.ts";
+import type { StoredEntry } from "../contract/replicated-log.ts";
 
 export const FRAME_HEADER_BYTES = 28;
 /** Largest body. A greater length is damage, and must not lead to a large allocation. */

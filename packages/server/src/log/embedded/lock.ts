@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { LogError } from "../replicated-log.ts";
+import { LogError } from "../contract/replicated-log.ts";
 
 /** A killed process may take a moment to release the lock. */
 const TRIES = 4;

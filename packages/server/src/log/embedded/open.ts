@@ -4,10 +4,10 @@
 
 import { join } from "node:path";
 import { type LogIndex, logIndex, type Term, term } from "@lattice/core";
-import { checkAppend } from "../check-append.ts";
-import { createElection, type Election } from "../election.ts";
-import { follow } from "../follow.ts";
-import { createNotifier } from "../notifier.ts";
+import { checkAppend } from "../contract/check-append.ts";
+import { createElection, type Election } from "../contract/election.ts";
+import { follow } from "../contract/follow.ts";
+import { createNotifier } from "../contract/notifier.ts";
 import {
   type Leadership,
   LogError,
@@ -17,8 +17,8 @@ import {
   type ReplicatedLog,
   type SnapshotInfo,
   type StoredEntry,
-} from "../replicated-log.ts";
-import { createSerialQueue } from "../serial-queue.ts";
+} from "../contract/replicated-log.ts";
+import { createSerialQueue } from "../contract/serial-queue.ts";
 import { type Appender, openAppender } from "./appender.ts";
 import { createDiskReader } from "./disk-reader.ts";
 import { asLogError, diskFiles, type Files } from "./files.ts";

@@ -1,7 +1,7 @@
 // Keeps the newest entries in memory, so that readers at the end of the log do not touch the disk. Bounded in bytes
 // and number; slower readers use the segments.
 
-import type { StoredEntry } from "../replicated-log.ts";
+import type { StoredEntry } from "../contract/replicated-log.ts";
 
 const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_ENTRIES = 16_384;

@@ -3,7 +3,7 @@
 // refused with its position.
 
 import { join } from "node:path";
-import { LogError } from "../replicated-log.ts";
+import { LogError } from "../contract/replicated-log.ts";
 import { type Files, type OpenFile, readFully } from "./files.ts";
 import { decodeHeader, FRAME_HEADER_BYTES, FRAME_MAGIC, frameMatches } from "./frame.ts";
 import { readFrames } from "./frame-reader.ts";

@@ -3,7 +3,7 @@
 
 import { join } from "node:path";
 import type { LogIndex, Term } from "@lattice/core";
-import { LogError, type SnapshotInfo } from "../replicated-log.ts";
+import { LogError, type SnapshotInfo } from "../contract/replicated-log.ts";
 import { asLogError, diskFiles, errorCode, type Files } from "./files.ts";
 import { lockDirectory } from "./lock.ts";
 import { parseSegmentName } from "./segment.ts";

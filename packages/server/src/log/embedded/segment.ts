@@ -6,7 +6,7 @@
 import { randomInt } from "node:crypto";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import { LogError } from "../replicated-log.ts";
+import { LogError } from "../contract/replicated-log.ts";
 import { type Files, type OpenFile, readFully, writeFully } from "./files.ts";
 
 export const SEGMENT_HEADER_BYTES = 32;

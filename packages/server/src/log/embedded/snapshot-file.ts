@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { type LogIndex, logIndex, type Term, term } from "@lattice/core";
-import type { SnapshotInfo } from "../replicated-log.ts";
+import type { SnapshotInfo } from "../contract/replicated-log.ts";
 import { type Files, type OpenFile, readFully, writeFully } from "./files.ts";
 
 /** Bytes per slice of work, so that the event loop runs in between. */

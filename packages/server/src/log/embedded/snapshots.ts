@@ -3,8 +3,8 @@
 
 import { join } from "node:path";
 import type { LogIndex, Term } from "@lattice/core";
-import type { SnapshotInfo } from "../replicated-log.ts";
-import { createSerialQueue } from "../serial-queue.ts";
+import type { SnapshotInfo } from "../contract/replicated-log.ts";
+import { createSerialQueue } from "../contract/serial-queue.ts";
 import { asLogError, type Files, type OpenFile } from "./files.ts";
 import {
   parseSnapshotName,

@@ -2,7 +2,7 @@
 // one term.
 
 import { join } from "node:path";
-import { LogError } from "../replicated-log.ts";
+import { LogError } from "../contract/replicated-log.ts";
 import { errorCode, type Files, readFully, replaceFile } from "./files.ts";
 
 const NAME = "term";

@@ -12,7 +12,7 @@ import {
   Compare_CompareTarget as Target,
   type TxnResponse,
 } from "../../../gen/etcdserverpb/rpc_pb.ts";
-import type { StoredEntry } from "../replicated-log.ts";
+import type { StoredEntry } from "../contract/replicated-log.ts";
 import type { EtcdClient } from "./client/client.ts";
 import { EtcdError } from "./client/etcd-error.ts";
 import type { Keys } from "./keys.ts";

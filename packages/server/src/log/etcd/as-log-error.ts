@@ -1,6 +1,6 @@
 // Maps a failure of etcd to an error of the log's contract.
 
-import { LogError } from "../replicated-log.ts";
+import { LogError } from "../contract/replicated-log.ts";
 import { EtcdError } from "./client/etcd-error.ts";
 
 export function asLogError(cause: unknown, doing: string): LogError {

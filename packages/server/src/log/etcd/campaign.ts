@@ -7,7 +7,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
 import { type KeyValue, KeyValueSchema, type TxnResponse } from "../../../gen/etcdserverpb/rpc_pb.ts";
-import type { Notifier } from "../notifier.ts";
+import type { Notifier } from "../contract/notifier.ts";
 import { absent, get, holds, put, remove } from "./append.ts";
 import type { EtcdClient } from "./client/client.ts";
 import { EtcdError } from "./client/etcd-error.ts";
@@ -33,7 +33,7 @@ interface CampaignOptions {
   readonly signal: AbortSignal;
 }
 
-export interface Won {
+export interface ElectionResult {
   readonly term: number;
   readonly createRevision: bigint;
   readonly lease: KeptLease;
@@ -42,7 +42,7 @@ export interface Won {
 }
 
 /** Rejects with the signal's reason when aborted, and leaves no lease behind. */
-export async function campaign(options: CampaignOptions): Promise<Won> {
+export async function campaign(options: CampaignOptions): Promise<ElectionResult> {
   const { client, metadata, candidate, untilGone, signal } = options;
   const held: { lease: KeptLease | null } = { lease: null };
   const over = new AbortController();
@@ -119,9 +119,9 @@ function wonBefore(leader: KeyValue | undefined, lease: KeptLease | null): Claim
   return { term, createRevision: leader.createRevision, lease };
 }
 
-type Claimed = Omit<Won, "lastIndex">;
+type Claimed = Omit<ElectionResult, "lastIndex">;
 
-async function claim(options: CampaignOptions, lease: KeptLease, seen: Vacancy): Promise<Won | null> {
+async function claim(options: CampaignOptions, lease: KeptLease, seen: Vacancy): Promise<ElectionResult | null> {
   const { client, keys, candidate, server } = options;
   const term = (seen.term === null ? 0 : Number(seen.term.toString("utf8"))) + 1;
   const answer = await client.txn(
@@ -146,7 +146,11 @@ async function claim(options: CampaignOptions, lease: KeptLease, seen: Vacancy):
 }
 
 /** The metadata must show the leader and the end of the log before the claim is announced. */
-function accept({ metadata, keys, candidate, server }: CampaignOptions, won: Claimed, answer: TxnResponse): Won {
+function accept(
+  { metadata, keys, candidate, server }: CampaignOptions,
+  won: Claimed,
+  answer: TxnResponse,
+): ElectionResult {
   const head = valueAt(answer, 2);
   if (head !== undefined) metadata.put(head);
   metadata.put(

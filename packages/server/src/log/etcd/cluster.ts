@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Member, StatusResponse } from "../../../gen/etcdserverpb/rpc_pb.ts";
-import type { EtcdMember } from "../shared-log.ts";
+import type { EtcdMember } from "../contract/shared-log.ts";
 import type { EtcdTls } from "./client/channel.ts";
 import { createEtcdClient, type EtcdClient } from "./client/client.ts";
 import { EtcdError } from "./client/etcd-error.ts";
@@ -20,7 +20,7 @@ const RETRY_MS = 500;
 const GONE_WITHIN_MS = 3_000;
 const GONE_POLL_MS = 100;
 
-export type { EtcdMember } from "../shared-log.ts";
+export type { EtcdMember } from "../contract/shared-log.ts";
 
 export interface EtcdCluster {
   /** While etcd does not answer: the members it listed last. */

@@ -6,7 +6,7 @@ import {
   RangeRequest_SortOrder as Order,
   RangeRequest_SortTarget as SortBy,
 } from "../../../gen/etcdserverpb/rpc_pb.ts";
-import { LogError, type StoredEntry } from "../replicated-log.ts";
+import { LogError, type StoredEntry } from "../contract/replicated-log.ts";
 import { asLogError } from "./as-log-error.ts";
 import type { EtcdClient } from "./client/client.ts";
 import type { Keys } from "./keys.ts";

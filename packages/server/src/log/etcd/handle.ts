@@ -2,8 +2,8 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { type LogIndex, logIndex } from "@lattice/core";
-import { checkAppend } from "../check-append.ts";
-import { follow } from "../follow.ts";
+import { checkAppend } from "../contract/check-append.ts";
+import { follow } from "../contract/follow.ts";
 import {
   type Leadership,
   LogError,
@@ -13,9 +13,9 @@ import {
   type ReplicatedLog,
   type SnapshotInfo,
   type StoredEntry,
-} from "../replicated-log.ts";
-import { createSerialQueue } from "../serial-queue.ts";
-import type { SharedLog } from "../shared-log.ts";
+} from "../contract/replicated-log.ts";
+import { createSerialQueue } from "../contract/serial-queue.ts";
+import type { SharedLog } from "../contract/shared-log.ts";
 import { type AppendResult, appendToEtcd } from "./append.ts";
 import { asLogError } from "./as-log-error.ts";
 import { campaign } from "./campaign.ts";
@@ -87,14 +87,20 @@ export class EtcdLog implements ReplicatedLog {
       ...(options.compactGapMs === undefined ? {} : { compactGapMs: options.compactGapMs }),
     });
     this.#snapshots = new Snapshots({
-      ...{ client, keys, metadata, lease: registry.lease },
+      client,
+      keys,
+      metadata,
+      lease: registry.lease,
       keep: options.keepSnapshots ?? KEEP_SNAPSHOTS,
       nowMs: options.nowMs ?? Date.now,
       onWarning: options.onWarning ?? (() => undefined),
     });
     this.cluster = createCluster(client, options.tls ?? null);
     this.shared = createShared({
-      ...{ client, keys, metadata, cluster: this.cluster },
+      client,
+      keys,
+      metadata,
+      cluster: this.cluster,
       ownEndpoint: options.ownMember === true ? (options.endpoints[0] ?? null) : null,
       secured: (options.tls ?? null) !== null,
     });

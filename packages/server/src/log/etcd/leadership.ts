@@ -2,8 +2,8 @@
 // key is gone or belongs to another server, when it resigns, or when the log closes. etcd fences appends in any case.
 
 import { logIndex, term } from "@lattice/core";
-import { type Leadership, LogError } from "../replicated-log.ts";
-import type { Won } from "./campaign.ts";
+import { type Leadership, LogError } from "../contract/replicated-log.ts";
+import type { ElectionResult } from "./campaign.ts";
 import type { LogMetadata } from "./metadata.ts";
 
 export interface EtcdLeadership {
@@ -15,7 +15,7 @@ export interface EtcdLeadership {
   end(): Promise<void>;
 }
 
-export function takeLeadership(won: Won, metadata: LogMetadata): EtcdLeadership {
+export function takeLeadership(won: ElectionResult, metadata: LogMetadata): EtcdLeadership {
   const over = new AbortController();
   const stop = (): void => {
     if (over.signal.aborted) return;
@@ -37,6 +37,6 @@ export function takeLeadership(won: Won, metadata: LogMetadata): EtcdLeadership 
 }
 
 /** Resolves when another server has taken the election, or the leadership is over. */
-async function watchFacts(won: Won, metadata: LogMetadata, over: AbortSignal): Promise<void> {
+async function watchFacts(won: ElectionResult, metadata: LogMetadata, over: AbortSignal): Promise<void> {
   while (!over.aborted && metadata.leader()?.createRevision === won.createRevision) await metadata.changes.wait(over);
 }

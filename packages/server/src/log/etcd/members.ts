@@ -1,6 +1,6 @@
 // Lists the servers of the cluster as etcd knows them at this moment: the connected ones and the configured ones.
 
-import type { LogMember, LogServer } from "../replicated-log.ts";
+import type { LogMember, LogServer } from "../contract/replicated-log.ts";
 import { asLogError } from "./as-log-error.ts";
 import type { EtcdClient } from "./client/client.ts";
 import type { Keys } from "./keys.ts";

@@ -3,9 +3,9 @@
 
 import { logIndex, type Term, term } from "@lattice/core";
 import type { KeyValue } from "../../../gen/etcdserverpb/rpc_pb.ts";
+import { createNotifier, type Notifier } from "../contract/notifier.ts";
+import type { SnapshotInfo, StoredEntry } from "../contract/replicated-log.ts";
 import { createRecent } from "../embedded/recent.ts";
-import { createNotifier, type Notifier } from "../notifier.ts";
-import type { SnapshotInfo, StoredEntry } from "../replicated-log.ts";
 import type { Keys } from "./keys.ts";
 import { decodeRecord, lastIndexOf } from "./record.ts";
 

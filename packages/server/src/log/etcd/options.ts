@@ -1,6 +1,6 @@
 // Options of a handle on the log in etcd.
 
-import type { LogServer } from "../replicated-log.ts";
+import type { LogServer } from "../contract/replicated-log.ts";
 import type { EtcdTls } from "./client/channel.ts";
 import type { UntilGone } from "./revoke-dead-leader.ts";
 

@@ -1,6 +1,7 @@
 // The value of one key of the log: the entries of one append as a checksummed frame, or, when that is too large for
 // one request, a list of its parts. The parts are written first, so every reader of the list can read them all.
 
+import { LogError, type StoredEntry } from "../contract/replicated-log.ts";
 import {
   bodyBytesOf,
   decodeEntries,
@@ -9,7 +10,6 @@ import {
   FRAME_HEADER_BYTES,
   frameMatches,
 } from "../embedded/frame.ts";
-import { LogError, type StoredEntry } from "../replicated-log.ts";
 
 /** etcd accepts 1.5 MiB per request by default; the rest is room for keys and compares. */
 export const PIECE_BYTES = 1024 * 1024;

@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LogIndex, Term } from "@lattice/core";
-import { LogError, type SnapshotInfo } from "../replicated-log.ts";
+import { LogError, type SnapshotInfo } from "../contract/replicated-log.ts";
 import { absent, put } from "./append.ts";
 import { asLogError } from "./as-log-error.ts";
 import { createEtcdClient } from "./client/client.ts";

@@ -1,7 +1,7 @@
 // Membership of a log shared through etcd. The list of servers is stored next to the log, because etcd knows its
 // members by other names, and a member that was never started by none. A member is identified by its peer address.
 
-import type { EtcdMember, SharedLog } from "../shared-log.ts";
+import type { EtcdMember, SharedLog } from "../contract/shared-log.ts";
 import { put, remove } from "./append.ts";
 import type { EtcdClient } from "./client/client.ts";
 import { type EtcdCluster, refuseRemove } from "./cluster.ts";

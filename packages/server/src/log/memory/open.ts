@@ -2,9 +2,15 @@
 // elections and fencing work within one process. Tests inject faults around each append.
 
 import { logIndex } from "@lattice/core";
-import { checkAppend } from "../check-append.ts";
-import { type Followed, follow } from "../follow.ts";
-import { type Leadership, LogError, type LogStatus, type ReplicatedLog, type StoredEntry } from "../replicated-log.ts";
+import { checkAppend } from "../contract/check-append.ts";
+import { type Followed, follow } from "../contract/follow.ts";
+import {
+  type Leadership,
+  LogError,
+  type LogStatus,
+  type ReplicatedLog,
+  type StoredEntry,
+} from "../contract/replicated-log.ts";
 import { appendTo, createMemoryStore, lastIndexIn, type MemoryStore, saveSnapshotIn, truncateIn } from "./store.ts";
 
 const MAX_ENTRY_BYTES = 4 * 1024 * 1024;

@@ -2,10 +2,10 @@
 // whole cluster and outlives every handle.
 
 import { type LogIndex, type Term, term } from "@lattice/core";
-import { createElection, type Election } from "../election.ts";
-import { createNotifier, type Notifier } from "../notifier.ts";
-import { LogError, type SnapshotInfo, type StoredEntry } from "../replicated-log.ts";
-import { createSerialQueue, type SerialQueue } from "../serial-queue.ts";
+import { createElection, type Election } from "../contract/election.ts";
+import { createNotifier, type Notifier } from "../contract/notifier.ts";
+import { LogError, type SnapshotInfo, type StoredEntry } from "../contract/replicated-log.ts";
+import { createSerialQueue, type SerialQueue } from "../contract/serial-queue.ts";
 
 interface StoredSnapshot {
   readonly info: SnapshotInfo;

@@ -5,7 +5,7 @@
 
 import type { Metadata, ServiceError } from "@grpc/grpc-js";
 import type { UserName } from "@lattice/core";
-import { type Bearer, bearerOf, notTheNode, ProblemError, problemOf } from "@lattice/wire";
+import { type Bearer, bearerOf, nodeMismatch, ProblemError, problemOf } from "@lattice/wire";
 import type { Authenticator } from "../../base/auth/authenticator.ts";
 import { PEER_TOKEN_HEADER, VOUCHED_HEADER } from "../../base/auth/peer-headers.ts";
 import type { Headers, Principal } from "../../base/auth/principal.ts";
@@ -145,7 +145,7 @@ const OPEN: AgentGuard = { guarded: (service) => service, refusal: () => null, t
 
 function nodeRefusal(shown: Identity | undefined, node: string): string | null {
   if (shown === undefined) return "the stream has no identity";
-  if (shown.kind === "certificate") return notTheNode(shown.bearer, node);
+  if (shown.kind === "certificate") return nodeMismatch(shown.bearer, node);
   const { user, scopes } = shown.principal;
   return scopes.includes(ANY_NODE_SCOPE) || user === node ? null : `the token is for ${user}, the hello for ${node}`;
 }

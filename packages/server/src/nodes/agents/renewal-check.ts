@@ -2,7 +2,7 @@
 // node; the new key is strong enough, and the agent proves its possession.
 
 import { createPublicKey, type KeyObject, verify, X509Certificate } from "node:crypto";
-import { type Bearer, notTheNode, renewalText } from "@lattice/wire";
+import { type Bearer, nodeMismatch, renewalText } from "@lattice/wire";
 
 interface RenewalRequest {
   readonly bearer: Bearer;
@@ -27,7 +27,7 @@ export function renewalProblem(
   { bearer, raw, node, publicKey, proof }: RenewalRequest,
   { authority, nowMs }: { readonly authority: string; readonly nowMs: number },
 ): RenewalProblem | null {
-  const another = notTheNode(bearer, node);
+  const another = nodeMismatch(bearer, node);
   if (another !== null) return { code: "forbidden", detail: another };
   const shown = new X509Certificate(raw);
   const issuer = new X509Certificate(authority);

@@ -72,7 +72,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Error("it lists its networks in no JSON");
+    throw new Error("its network list is not valid JSON");
   }
 }
 

@@ -25,7 +25,11 @@ export function fencePlaces({ addresses, nodes, starNodes, key }: FenceTreeReque
     const below = Array.from({ length: NODES_BELOW_ONE }, (_each, n) => first + n).filter((n) => n < addresses.length);
     const above = own === 0 ? -1 : Math.floor((own - 1) / NODES_BELOW_ONE);
     return create(pb.FencePlaceSchema, {
-      ...{ own, below, key, above: addresses[above] ?? "", aboveNode: nodes[above] ?? "" },
+      own,
+      below,
+      key,
+      above: addresses[above] ?? "",
+      aboveNode: nodes[above] ?? "",
       belowNodes: below.map((n) => nodes[n] ?? ""),
     });
   });

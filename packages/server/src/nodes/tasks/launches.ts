@@ -233,7 +233,10 @@ export class Launches {
     const { clock, servers } = this.#parts;
     const layout = launch.shares.map((share) => create(pb.NodeTasksSchema, share));
     const value = create(pb.LaunchStartedSchema, {
-      ...{ launchId: launch.id, layout, call: call ?? 0, servers: [...servers()] },
+      launchId: launch.id,
+      layout,
+      call: call ?? 0,
+      servers: [...servers()],
     });
     const events = launch.events(from, signal);
     let isComplete = false;

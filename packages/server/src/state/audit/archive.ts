@@ -14,9 +14,9 @@ import {
   fileOf,
   firstIn,
   listBlocks,
-  mend,
   readBlock,
   removeBlock,
+  repair,
 } from "./blocks.ts";
 
 export type ReadFrom =
@@ -165,7 +165,7 @@ export class AuditArchive {
     const batch = this.#unwritten;
     if (batch.length === 0) return;
     try {
-      if (this.#failed) for (const block of byBlock(batch).keys()) await mend(this.#dir, block);
+      if (this.#failed) for (const block of byBlock(batch).keys()) await repair(this.#dir, block);
       await (this.#failed ? this.#add(batch) : this.#follow(batch));
       this.#failed = false;
       this.#unwritten = this.#unwritten.slice(batch.length);
@@ -229,7 +229,7 @@ interface Found {
 async function readArchive(dir: string): Promise<Found> {
   const counts = new Map<number, number>();
   for (const block of await listBlocks(dir)) {
-    await mend(dir, block);
+    await repair(dir, block);
     counts.set(block, await countLines(dir, block));
   }
   const newest = Math.max(-1, ...counts.keys());

@@ -69,7 +69,7 @@ export async function appendTo(dir: string, block: number, records: readonly Aud
 }
 
 /** Truncates the file after its last complete line. */
-export async function mend(dir: string, block: number): Promise<void> {
+export async function repair(dir: string, block: number): Promise<void> {
   const bytes = await readFile(pathOf(dir, block)).catch(() => Buffer.alloc(0));
   const whole = bytes.lastIndexOf(NEWLINE) + 1;
   if (whole < bytes.length) await truncate(pathOf(dir, block), whole);

@@ -6,8 +6,8 @@ import { readFile } from "node:fs/promises";
 import { type AuditRecord, chainOf, type State } from "@lattice/core";
 import type { AuditArchive } from "../audit/archive.ts";
 import { type AuditFile, recordsIn } from "../audit/blocks.ts";
-import { BackupError } from "./backup-error.ts";
-import { AUDIT_FOLDER, type BackupMetadata } from "./format.ts";
+import { BackupError } from "./format/backup-error.ts";
+import { AUDIT_FOLDER, type BackupMetadata } from "./format/format.ts";
 
 type AuditMetadata = NonNullable<BackupMetadata["audit"]>;
 
@@ -22,7 +22,7 @@ export async function auditPart(
   below: number,
 ): Promise<AuditPart> {
   await archive.flush();
-  // In this order: records fetched meanwhile may be in the files, but no promised record is missing.
+  // In this order: records fetched meanwhile may be in the files, but no record that the format requires is missing.
   const [floor, whole] = [archive.floor(), archive.gap(below - 1) === null];
   const files = await archive.files();
   let records = 0;

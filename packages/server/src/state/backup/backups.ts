@@ -1,8 +1,8 @@
 // Backups as the API and the schedule see them.
 
-import type { BackupMetadata } from "./format.ts";
+import type { BackupMetadata } from "./format/format.ts";
+import type { StoredBackup } from "./format/store.ts";
 import type { Restored, RestoreOptions, RestoreTarget } from "./restore.ts";
-import type { StoredBackup } from "./store.ts";
 import type { Verification } from "./verification.ts";
 
 export interface BackupRecord extends StoredBackup {

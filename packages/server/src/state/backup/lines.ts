@@ -1,6 +1,6 @@
 // Splits a stream of bytes into batches of text lines, as they arrive, so that the reader can yield between batches.
 
-import { BackupError } from "./backup-error.ts";
+import { BackupError } from "./format/backup-error.ts";
 
 /** Longer than any record: a file without line breaks must not fill the memory. */
 const MAX_LINE_BYTES = 64 * 1024 * 1024;

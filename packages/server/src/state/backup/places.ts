@@ -6,9 +6,9 @@ import { realpath } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { parseS3 } from "@lattice/wire";
 import type { BackupConfig } from "../../base/config/index.ts";
-import { BackupError } from "./backup-error.ts";
-import { timeOfName } from "./format.ts";
-import type { BackupStore } from "./store.ts";
+import { BackupError } from "./format/backup-error.ts";
+import { timeOfName } from "./format/format.ts";
+import type { BackupStore } from "./format/store.ts";
 import { directoryStore } from "./stores/directory.ts";
 import { formatS3, s3Store } from "./stores/s3.ts";
 

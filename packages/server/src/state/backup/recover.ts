@@ -33,10 +33,10 @@ import { writeProgress } from "../history/progress-file.ts";
 import { sha256 as hashText } from "../replica/hash.ts";
 import type { ChainHead } from "../replica/replica.ts";
 import { auditRecords } from "./audit.ts";
-import { BackupError } from "./backup-error.ts";
-import type { BackupMetadata } from "./format.ts";
+import { BackupError } from "./format/backup-error.ts";
+import type { BackupMetadata } from "./format/format.ts";
+import { readBackup } from "./format/read.ts";
 import { anyBackup } from "./places.ts";
-import { readBackup } from "./read.ts";
 import { recordsOf } from "./restore.ts";
 import { readRecords, verifyBackup } from "./verify.ts";
 

@@ -12,10 +12,10 @@ import {
 } from "@lattice/core";
 import { decodeLine, recordOf } from "../history/line.ts";
 import { auditRecords } from "./audit.ts";
-import { BackupError } from "./backup-error.ts";
-import type { BackupMetadata } from "./format.ts";
+import { BackupError } from "./format/backup-error.ts";
+import type { BackupMetadata } from "./format/format.ts";
+import { readBackup } from "./format/read.ts";
 import { lineBatches } from "./lines.ts";
-import { readBackup } from "./read.ts";
 
 /** Bytes of finished records in one command. */
 const HISTORY_PIECE_LENGTH = 512 * 1024;

@@ -1,6 +1,6 @@
 // The result of a verification: every check by name, in order, with its findings.
 
-import type { BackupMetadata } from "./format.ts";
+import type { BackupMetadata } from "./format/format.ts";
 
 export const CHECKS = ["checksum", "metadata", "records", "state_hash", "history", "audit"] as const;
 export type CheckName = (typeof CHECKS)[number];

@@ -10,11 +10,11 @@ import { closingOf, decodeLine } from "../history/line.ts";
 import { sha256 as hashText } from "../replica/hash.ts";
 import type { ChainHead } from "../replica/replica.ts";
 import { auditCheck, auditRecords } from "./audit.ts";
-import { asBackupError, BackupError } from "./backup-error.ts";
-import type { BackupMetadata } from "./format.ts";
+import { asBackupError, BackupError } from "./format/backup-error.ts";
+import type { BackupMetadata } from "./format/format.ts";
+import { readBackup } from "./format/read.ts";
 import { lineBatches } from "./lines.ts";
 import { anyBackup } from "./places.ts";
-import { readBackup } from "./read.ts";
 import { CHECKS, type Check, type CheckName, type Verification } from "./verification.ts";
 
 /** `expected` is the checksum written with the file; `null` without one. */

@@ -21,9 +21,9 @@ import {
   HISTORY_FOLDER,
   METADATA_PART,
   SNAPSHOT_PART,
-} from "./format.ts";
-import type { WrittenBackup } from "./store.ts";
-import { type TarFile, writeTar } from "./tar.ts";
+} from "./format/format.ts";
+import type { WrittenBackup } from "./format/store.ts";
+import { type TarFile, writeTar } from "./format/tar.ts";
 
 /** Bytes per write: one turn of the event loop each. */
 const SLICE_LENGTH = 128 * 1024;

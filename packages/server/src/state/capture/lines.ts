@@ -107,7 +107,7 @@ function constraintFields(constraints: Constraints): Readonly<Record<string, unk
   const fields: Record<string, unknown> = {};
   for (const name of CONSTRAINT_NAMES) {
     const { name: field, kind } = CONSTRAINT_FIELDS[name];
-    if (kind === null) continue;
+    if (kind === "memory_policy") continue;
     const value = constraints[name];
     if (kind === "gigabytes" && typeof value === "number") fields[field] = value / 2 ** 30;
     else fields[field] = kind === "topology" && value !== "tight" ? "" : value;

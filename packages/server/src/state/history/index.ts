@@ -1,7 +1,5 @@
 // History: finished allocations that have left the live state. Callers see this and nothing else.
 
-export type { HistoryGap } from "./coverage.ts";
-export { HistoryError, type HistoryErrorCode } from "./history-error.ts";
 export type { RowQuery, SegmentInfo, StoredRecord } from "./messages.ts";
 export { type History, type HistoryOptions, type HistoryRecord, openHistory } from "./open.ts";
 export { writeProgress as writeMark } from "./progress-file.ts";

@@ -25,7 +25,7 @@ import {
   warmStateHash,
 } from "@lattice/core";
 import { type Clock, systemClock } from "../../base/clock.ts";
-import type { ReplicatedLog, StoredEntry } from "../../log/replicated-log.ts";
+import type { ReplicatedLog, StoredEntry } from "../../log/contract/replicated-log.ts";
 import { createEventFeed, type EventFeed } from "./event-feed.ts";
 import { sha256 } from "./hash.ts";
 

@@ -3,7 +3,7 @@
 
 import { type LogIndex, logIndex } from "@lattice/core";
 import type { Logger } from "pino";
-import type { ReplicatedLog } from "../../log/replicated-log.ts";
+import type { ReplicatedLog } from "../../log/contract/replicated-log.ts";
 import type { AuditArchive } from "../audit/archive.ts";
 import type { History } from "../history/index.ts";
 import type { Replica } from "./replica.ts";

@@ -8,7 +8,7 @@ import { create, type Message, toBinary } from "@bufbuild/protobuf";
 import type { ServiceError } from "@grpc/grpc-js";
 import { pb, type Route, routes } from "@lattice/wire";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { SERVICES } from "../../../src/api/rpc.ts";
+import { SERVICES } from "../../../src/api/call/rpc.ts";
 import { callHttp, metadataOf, methodOf, problemOfService, type Running, startTestApi } from "../clients.ts";
 import { framesFor } from "./frames.ts";
 import { heapUsed } from "./heap.ts";

@@ -1,7 +1,7 @@
 // Prints the table of settings: config/production.yaml, which lists every option, and the reference page.
 
 import { stringify } from "yaml";
-import { isSetting, type Section, type SettingRow } from "../../../src/base/config/setting.ts";
+import { isSetting, type Section, type SettingRow } from "../../../src/base/config/schema/setting.ts";
 import { SECTION_DOCS, TABLE } from "../../../src/base/config/table/index.ts";
 
 /** What a production server sets instead of the default. */

@@ -3,7 +3,7 @@
 
 import type { PeerCertificate } from "node:tls";
 import { Metadata } from "@grpc/grpc-js";
-import { bearerOf, notTheNode } from "@lattice/wire";
+import { bearerOf, nodeMismatch } from "@lattice/wire";
 import { expect, test, vi } from "vitest";
 import { createAgentGuard, type GuardOptions } from "../../../src/nodes/agents/guard.ts";
 import { guardedByCertificate } from "../../../src/peers/guard.ts";
@@ -19,10 +19,10 @@ test("names: in the form of the site, bare, or SPIFFE; the name of a node may co
     "nid002",
   ]);
   const node = bearerOf(certificate("n1.alps.lattice.internal", "agent"));
-  expect(notTheNode(node, "n1")).toBeNull();
-  expect(notTheNode(node, "n2")).toBe("the certificate is for n1, the hello for n2");
-  expect(notTheNode(node, "n1.alps")).not.toBeNull();
-  expect(notTheNode(bearerOf(certificate("n1", "client")), "n1")).toMatch(/belongs to a client/);
+  expect(nodeMismatch(node, "n1")).toBeNull();
+  expect(nodeMismatch(node, "n2")).toBe("the certificate is for n1, the hello for n2");
+  expect(nodeMismatch(node, "n1.alps")).not.toBeNull();
+  expect(nodeMismatch(bearerOf(certificate("n1", "client")), "n1")).toMatch(/belongs to a client/);
 });
 
 interface Call {

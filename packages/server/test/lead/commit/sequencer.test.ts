@@ -13,8 +13,8 @@ import {
 import { afterEach, describe, expect, it } from "vitest";
 import { startSequencer } from "../../../src/lead/commit/sequencer.ts";
 import type { EntryReader } from "../../../src/lead/commit/versions.ts";
+import { LogError, type ReplicatedLog } from "../../../src/log/contract/replicated-log.ts";
 import { type MemoryFaults, openMemoryLog } from "../../../src/log/memory/open.ts";
-import { LogError, type ReplicatedLog } from "../../../src/log/replicated-log.ts";
 import { sha256 } from "../../../src/state/replica/hash.ts";
 import { openReplica } from "../../../src/state/replica/replica.ts";
 import { createTestClock } from "../../base/clock.ts";

@@ -43,7 +43,8 @@ function keeping() {
   const parts = { view: () => state, sequencer, stillLeads, clock: systemClock, logger, fabric: null };
   const { domains } = state.tables;
   return {
-    ...{ proposed, put },
+    proposed,
+    put,
     turn: createNetworkKeeper(parts, signal),
     add: (name: string, vni: number) => domains.set(`physics/${name}`, { ...domain(name, vni), emptySince: null }),
     remove: (name: string) => domains.delete(`physics/${name}`),

@@ -100,7 +100,7 @@ function looks(scene: Scene, values: readonly (number | null)[]): readonly (read
   let memory: ScalingMemory = new Map();
   return values.map((value, i) => {
     const now = instant(1_000_000 + i * 10_000);
-    const inputs = { view: viewOf(scene), reachable: () => true, promised: () => false, now, wallNow: now, memory };
+    const inputs = { view: viewOf(scene), reachable: () => true, reserved: () => false, now, wallNow: now, memory };
     const verdict = decideScaling({ ...inputs, reading: () => value, probed: scene.probed ?? (() => false) });
     memory = verdict.memory;
     return verdict.intents;
@@ -160,7 +160,7 @@ describe("a service with a metric", () => {
     const inputs = {
       view: viewOf({ nodes: ["n1"], free: ["n2"] }),
       reachable: () => true,
-      promised: () => false,
+      reserved: () => false,
       memory,
     };
     const at = (now: number) =>

@@ -56,7 +56,7 @@ test.each([
   await fake.faults([fault]);
   await expect(client.put(blue, never)).rejects.toThrow(message);
   await fake.faults([{ call: "GET vni", times: 1, status: 200 }]);
-  await expect(client.list(never)).rejects.toThrow("no JSON");
+  await expect(client.list(never)).rejects.toThrow("not valid JSON");
 });
 
 /** A state with one domain, changed by what is proposed as `apply` would. */

@@ -14,7 +14,11 @@ const shares = [
 
 const launchOf = (adopted: boolean): Launch =>
   new Launch("7.1.x.1", {
-    ...{ shares, clock: systemClock, resumable: true, adopted, askNames: () => undefined },
+    shares,
+    clock: systemClock,
+    resumable: true,
+    adopted,
+    askNames: () => undefined,
     discarded: () => undefined,
   });
 

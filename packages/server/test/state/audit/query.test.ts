@@ -9,7 +9,7 @@ import { type Applied, type AuditRecord, auditHash } from "@lattice/core";
 import { pb } from "@lattice/wire";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Call } from "../../../src/api/call.ts";
+import type { Call } from "../../../src/api/call/call.ts";
 import { queryAudit, verifyAudit } from "../../../src/api/handlers/audit.ts";
 import { AuditArchive } from "../../../src/state/audit/archive.ts";
 import { BLOCK_RECORDS } from "../../../src/state/audit/blocks.ts";

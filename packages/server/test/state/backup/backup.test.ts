@@ -16,10 +16,10 @@ import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { stateHash } from "@lattice/core";
 import { afterAll, describe, expect, test } from "vitest";
-import { BackupError } from "../../../src/state/backup/backup-error.ts";
-import { backupName, timeOfName } from "../../../src/state/backup/format.ts";
+import { BackupError } from "../../../src/state/backup/format/backup-error.ts";
+import { backupName, timeOfName } from "../../../src/state/backup/format/format.ts";
+import { readTar, writeTar } from "../../../src/state/backup/format/tar.ts";
 import { allowedBackup, allowedPlace, PlaceError } from "../../../src/state/backup/places.ts";
-import { readTar, writeTar } from "../../../src/state/backup/tar.ts";
 import { verifyBackup } from "../../../src/state/backup/verify.ts";
 import { backupsOf, configFor, never, sha256, takenBackup, temporary } from "./rig.ts";
 

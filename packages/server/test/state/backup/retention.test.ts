@@ -4,7 +4,7 @@
 import { duration, instant } from "@lattice/core";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { backupName } from "../../../src/state/backup/format.ts";
+import { backupName } from "../../../src/state/backup/format/format.ts";
 import { decideExpired, type KeptBackup } from "../../../src/state/backup/retention.ts";
 import { decideBackup } from "../../../src/state/backup/schedule/decide.ts";
 import { DAY_MS, RULE } from "./rig.ts";

@@ -6,7 +6,7 @@ import { type Duration, duration, instant } from "@lattice/core";
 import { pino } from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Clock } from "../../../src/base/clock.ts";
-import { backupName, timeOfName } from "../../../src/state/backup/format.ts";
+import { backupName, timeOfName } from "../../../src/state/backup/format/format.ts";
 import { type BackupSchedule, startBackupSchedule } from "../../../src/state/backup/schedule/act.ts";
 import { createBackups } from "../../../src/state/backup/service.ts";
 import type { History } from "../../../src/state/history/index.ts";

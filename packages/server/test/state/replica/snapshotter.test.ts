@@ -3,7 +3,7 @@
 import type { Applied, LogIndex, Term } from "@lattice/core";
 import { pino } from "pino";
 import { describe, expect, it } from "vitest";
-import type { ReplicatedLog } from "../../../src/log/replicated-log.ts";
+import type { ReplicatedLog } from "../../../src/log/contract/replicated-log.ts";
 import type { History } from "../../../src/state/history/index.ts";
 import type { Replica } from "../../../src/state/replica/replica.ts";
 import { startSnapshotter } from "../../../src/state/replica/snapshotter.ts";

@@ -6,7 +6,7 @@ import { ProblemError } from "@lattice/wire";
 import { PROXY_CONNECT_MS } from "../../limits/limits.ts";
 import { type ProxiedRequest, towardsService } from "./headers.ts";
 
-export interface Ask {
+interface Ask {
   readonly incoming: IncomingMessage;
   readonly path: string;
   readonly proxied: ProxiedRequest;

@@ -9,9 +9,9 @@ import { statedTenant, TENANT_HEADER } from "../../../base/auth/stated.ts";
 import { type Target as Owner, reacher } from "../../access/authorize.ts";
 import { withGrants } from "../../access/granted.ts";
 import { PROXY_NAME } from "../../access/rules.ts";
+import type { RequestLog } from "../../call/request-log.ts";
 import { contentOf } from "../../handlers/content.ts";
-import type { ApiContext } from "../../invoke.ts";
-import type { RequestLog } from "../../request-log.ts";
+import type { ApiContext } from "../../invoke/invoke.ts";
 
 export interface ProxyTarget {
   readonly user: string;

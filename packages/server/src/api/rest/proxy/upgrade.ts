@@ -7,16 +7,16 @@ import type { ServiceEndpoint } from "@lattice/core";
 import { offeredProtocols, ProblemError, SOCKET_PROTOCOL, withoutBearer } from "@lattice/wire";
 import { watchToken } from "../../../base/auth/watch-token.ts";
 import { PROXY_NAME } from "../../access/rules.ts";
-import type { ApiContext } from "../../invoke.ts";
+import { type RequestLog, startRequestLog } from "../../call/request-log.ts";
+import type { ApiContext } from "../../invoke/invoke.ts";
 import { PROXY_CONNECT_MS, PROXY_ENDPOINT_TRIES } from "../../limits/limits.ts";
-import { type RequestLog, startRequestLog } from "../../request-log.ts";
-import { fromUpgrade } from "../from.ts";
+import { fromUpgrade } from "./from.ts";
 import { type ProxiedRequest, towardsService } from "./headers.ts";
 import { unreachable } from "./http.ts";
 import type { ProxyPath } from "./path.ts";
 import { openTarget } from "./target.ts";
 
-export interface Upgrade {
+interface Upgrade {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
   readonly head: Buffer;

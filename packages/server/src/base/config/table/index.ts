@@ -1,7 +1,7 @@
 // The table of settings, in the order of the configuration file. The `Config` type, the parser of the file, `lattice admin config`,
 // docs/reference/settings.md and config/production.yaml all follow from it: a new setting is one row.
 
-import { rowsOf, type Section, type ValuesOf } from "../setting.ts";
+import { rowsOf, type Section, type ValuesOf } from "../schema/setting.ts";
 import { checkpoint, faults, node_agent, retention, scheduler, scheduling } from "./scheduling.ts";
 import { api, log, quorum, server } from "./server.ts";
 import {
@@ -20,8 +20,28 @@ import {
 } from "./services.ts";
 
 export const TABLE = {
-  ...{ server, quorum, api, scheduling, scheduler, node_agent, faults, retention, checkpoint, logs, sessions },
-  ...{ rate_limits, audit, accounting, backup, notifications, network, telemetry, fabric, tasks, compat, log },
+  server,
+  quorum,
+  api,
+  scheduling,
+  scheduler,
+  node_agent,
+  faults,
+  retention,
+  checkpoint,
+  logs,
+  sessions,
+  rate_limits,
+  audit,
+  accounting,
+  backup,
+  notifications,
+  network,
+  telemetry,
+  fabric,
+  tasks,
+  compat,
+  log,
 } satisfies Section;
 
 /** The values of the file, before anything is derived from them. */

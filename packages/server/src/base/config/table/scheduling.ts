@@ -16,8 +16,8 @@ import {
   MAX_STORAGE_MBPS,
 } from "@lattice/core";
 import { z } from "zod";
-import { live, optional, setting } from "../setting.ts";
-import { amount, count, place, span, text } from "../values.ts";
+import { live, optional, setting } from "../schema/setting.ts";
+import { amount, count, place, span, text } from "../schema/values.ts";
 
 export const scheduling = {
   min_cycle_ms: live(setting(count(0, 60_000), 2, "Shortest time between two cycles of a vCluster, in milliseconds.")),

@@ -1,8 +1,8 @@
 // Settings of one server: its identity, its log, its listeners and what it logs.
 
 import { z } from "zod";
-import { live, optional, setting } from "../setting.ts";
-import { address, choice, count, endpoint, label, listen, span, text, url } from "../values.ts";
+import { live, optional, setting } from "../schema/setting.ts";
+import { address, choice, count, endpoint, label, listen, span, text, url } from "../schema/values.ts";
 
 /** RFC 6749, appendix A.4. */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]{1,128}$/;

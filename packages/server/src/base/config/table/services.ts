@@ -2,8 +2,8 @@
 
 import { FIRST_VNI, GATEWAY_FORM, LAST_VNI, parseGateway } from "@lattice/core";
 import { z } from "zod";
-import { live, optional, setting } from "../setting.ts";
-import { choice, count, label, place, span, text, url } from "../values.ts";
+import { live, optional, setting } from "../schema/setting.ts";
+import { choice, count, label, place, span, text, url } from "../schema/values.ts";
 
 const s3 = {
   endpoint: optional(

@@ -1,8 +1,8 @@
 // Proposes the notices about exhausted budgets.
 
 import { duration } from "@lattice/core";
-import type { ControllerContext } from "../context.ts";
-import type { Controller } from "../periodic.ts";
+import type { ControllerContext } from "../context/context.ts";
+import type { Controller } from "../periodic/periodic.ts";
 import { decideBudgets } from "./decide.ts";
 
 export const budgetsController = ({ replica, sequencer, clock, config }: ControllerContext): Controller => ({

@@ -10,7 +10,7 @@ import type { CheckpointBoard } from "../../../nodes/agents/checkpoint-board.ts"
 import { checkpointOrdersFor } from "../../../nodes/agents/checkpoint-order.ts";
 import type { AgentHub } from "../../../nodes/agents/hub.ts";
 import type { Sequencer } from "../../commit/sequencer.ts";
-import type { Controller } from "../periodic.ts";
+import type { Controller } from "../periodic/periodic.ts";
 import type { CheckpointAnswer, CheckpointSignals } from "./answer.ts";
 import { decideCheckpoints, type Judgement } from "./decide.ts";
 import { decideOverdueCheckpoints, type SeenCheckpoints } from "./overdue.ts";

@@ -30,7 +30,7 @@ export interface BrokerInputs {
   readonly storageError: (node: NodeId) => string;
 }
 
-export type Verdict = "take" | "wait" | "busy" | "storage_away" | "not_asked" | "not_running";
+type Verdict = "take" | "wait" | "busy" | "storage_away" | "not_asked" | "not_running";
 
 export interface Judgement extends Omit<Worth, "pays"> {
   readonly verdict: Verdict;

@@ -9,7 +9,7 @@ import { clearOrder } from "../../../nodes/agents/checkpoint-order.ts";
 import type { AgentHub } from "../../../nodes/agents/hub.ts";
 import type { Replica } from "../../../state/replica/replica.ts";
 import type { Sequencer } from "../../commit/sequencer.ts";
-import type { Controller } from "../periodic.ts";
+import type { Controller } from "../periodic/periodic.ts";
 import { type ClearingTries, decideClearings, nextClearingTry } from "./decide.ts";
 
 interface ClearingContext {

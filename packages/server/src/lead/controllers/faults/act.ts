@@ -1,8 +1,8 @@
 // Quarantines nodes on which work keeps failing, and probes quarantined nodes.
 
 import { duration } from "@lattice/core";
-import type { ControllerContext } from "../context.ts";
-import type { Controller } from "../periodic.ts";
+import type { ControllerContext } from "../context/context.ts";
+import type { Controller } from "../periodic/periodic.ts";
 import { decideFaults } from "./decide.ts";
 
 export const faultsController = ({ replica, sequencer, clock, logger, config }: ControllerContext): Controller => ({

@@ -2,8 +2,8 @@
 
 import { duration } from "@lattice/core";
 import { monotonicNow } from "../../../base/clock.ts";
-import type { ControllerContext } from "../context.ts";
-import type { Controller } from "../periodic.ts";
+import type { ControllerContext } from "../context/context.ts";
+import type { Controller } from "../periodic/periodic.ts";
 import { decideHealth } from "./decide.ts";
 
 /** A quarter of the timeout notices silence in time; the bounds keep the loop cheap and tests fast. */

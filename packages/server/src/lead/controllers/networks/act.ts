@@ -18,7 +18,7 @@ import { type Clock, monotonicNow } from "../../../base/clock.ts";
 import type { FabricDomains } from "../../../nodes/fabric/domains.ts";
 import type { Replica } from "../../../state/replica/replica.ts";
 import type { Sequencer } from "../../commit/sequencer.ts";
-import type { Controller } from "../periodic.ts";
+import type { Controller } from "../periodic/periodic.ts";
 import { byCodeUnits, decideNetworks, decidePool, membersOf, type NetworkIntent } from "./decide.ts";
 
 interface NetworkKeeper {

@@ -3,8 +3,8 @@
 import { duration } from "@lattice/core";
 import { monotonicNow } from "../../../base/clock.ts";
 import { orderOf } from "../../../nodes/agents/orders.ts";
-import type { ControllerContext } from "../context.ts";
-import type { Controller } from "../periodic.ts";
+import type { ControllerContext } from "../context/context.ts";
+import type { Controller } from "../periodic/periodic.ts";
 import { decideOverdue, type FirstWaiting } from "./decide.ts";
 
 /** How long a node may take to answer an order before the leader repeats it. */

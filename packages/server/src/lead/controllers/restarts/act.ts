@@ -1,8 +1,8 @@
 // Returns allocations to the queue when their backoff ends.
 
 import { duration } from "@lattice/core";
-import type { ControllerContext } from "../context.ts";
-import type { Controller } from "../periodic.ts";
+import type { ControllerContext } from "../context/context.ts";
+import type { Controller } from "../periodic/periodic.ts";
 import { decideRestarts } from "./decide.ts";
 
 export const restartsController = ({ replica, sequencer, clock }: ControllerContext): Controller => ({

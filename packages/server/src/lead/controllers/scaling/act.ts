@@ -8,7 +8,7 @@ import type { AgentHub } from "../../../nodes/agents/hub.ts";
 import type { Replica } from "../../../state/replica/replica.ts";
 import type { Sequencer } from "../../commit/sequencer.ts";
 import type { Readings } from "../../telemetry/readings.ts";
-import type { Controller } from "../periodic.ts";
+import type { Controller } from "../periodic/periodic.ts";
 import { decideScaling, type ScalingIntent, servicesToRead } from "./decide.ts";
 import { afterOutcome, type ScalingMemory, UNWATCHED } from "./memory.ts";
 
@@ -18,7 +18,7 @@ export interface ScalingContext {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly reachable: (node: NodeId) => boolean;
-  readonly promised: (node: NodeId) => boolean;
+  readonly reserved: (node: NodeId) => boolean;
   readonly readings: Readings;
   /** Returns whether the attempt passes its liveness probe. Default: only time decides. */
   readonly probed?: (node: NodeId, allocation: AllocationId, attempt: Attempt) => boolean;
@@ -26,9 +26,9 @@ export interface ScalingContext {
 }
 
 export const scalingController = (
-  context: Omit<ScalingContext, "reachable" | "promised" | "readings" | "probed"> & {
+  context: Omit<ScalingContext, "reachable" | "reserved" | "readings" | "probed"> & {
     readonly hub: Pick<AgentHub, "connected">;
-    readonly scaling: Pick<ScalingContext, "promised" | "readings" | "probed">;
+    readonly scaling: Pick<ScalingContext, "reserved" | "readings" | "probed">;
   },
   signal: AbortSignal,
 ): Controller => ({
@@ -39,12 +39,12 @@ export const scalingController = (
 
 /** Returns one run of the controller. */
 function createScaler(context: ScalingContext, signal: AbortSignal): () => Promise<void> {
-  const { replica, sequencer, clock, logger, reachable, promised, metrics } = context;
+  const { replica, sequencer, clock, logger, reachable, reserved, metrics } = context;
   const probed = (node: NodeId, { id }: Allocation, number: number): boolean =>
     context.probed?.(node, id, attempt(number)) === true;
   let memory: ScalingMemory = new Map();
   return async () => {
-    const base = { view: replica.view, reachable, promised };
+    const base = { view: replica.view, reachable, reserved };
     const due = servicesToRead({ ...base, now: monotonicNow(clock), wallNow: clock.now(), memory });
     const values = await context.readings.read(due, signal);
     for (const { id, spec } of due) {

@@ -20,11 +20,11 @@ export interface CandidateInputs {
   readonly view: View;
   readonly reachable: (node: NodeId) => boolean;
   /** Returns whether a pending allocation needs the node. */
-  readonly promised: (node: NodeId) => boolean;
+  readonly reserved: (node: NodeId) => boolean;
 }
 
 /** Returns `null` when no node fits. */
-export function nodeToAdd({ view, reachable, promised }: CandidateInputs, record: Allocation): NodeId | null {
+export function nodeToAdd({ view, reachable, reserved }: CandidateInputs, record: Allocation): NodeId | null {
   const wanted = placementConstraints(record);
   const { phase, spec } = record;
   const own = "nodes" in phase ? phase.nodes : [];
@@ -32,7 +32,7 @@ export function nodeToAdd({ view, reachable, promised }: CandidateInputs, record
   const mayBorrow = own.filter((id) => !isBorrowed(record, view.node(id))).length >= spec.resources.minNodes;
   let best: { readonly id: NodeId; readonly rank: number } | null = null;
   for (const node of view.nodes()) {
-    if (!isFree(node) || promised(node.id) || !reachable(node.id)) continue;
+    if (!isFree(node) || reserved(node.id) || !reachable(node.id)) continue;
     if (!fits(wanted, node.id, node.capabilities)) continue;
     const borrowed = isBorrowed(record, node);
     if (borrowed && !(mayBorrow && isLent(view, record, node))) continue;

@@ -3,7 +3,14 @@
 // Between cycles the loop rests in proportion to the cost of the last one.
 
 import { type Duration, duration, type Instant, type VCluster, type VClusterId } from "@lattice/core";
-import { type CycleRecord, type CycleResult, hasNothingToDo, recordCycle, snapshotFor } from "@lattice/scheduler";
+import {
+  type CycleRecord,
+  type CycleResult,
+  type ExternalInputs,
+  hasNothingToDo,
+  recordCycle,
+  snapshotFor,
+} from "@lattice/scheduler";
 import type { Logger } from "pino";
 import { type Clock, sleep } from "../../../base/clock.ts";
 import type { Config } from "../../../base/config/index.ts";
@@ -11,7 +18,6 @@ import type { PlanResult } from "../../../base/observe/scheduling.ts";
 import type { AgentHub } from "../../../nodes/agents/hub.ts";
 import type { Replica } from "../../../state/replica/replica.ts";
 import type { Sequencer } from "../../commit/sequencer.ts";
-import type { MeasuredInputs } from "../../insight/index.ts";
 import { carryOutPreemptions } from "../preempt/act.ts";
 import { createScheduleMemory } from "./memory.ts";
 import { planResult } from "./plan-result.ts";
@@ -34,7 +40,7 @@ interface ScheduleContext {
   readonly hub: Pick<AgentHub, "connected" | "onConnect">;
   readonly onCycle: (result: CycleResult, seconds: number, details: CycleDetails) => void;
   /** Inputs that are measured, not replicated. */
-  readonly measuredInputs: (now: Instant) => MeasuredInputs;
+  readonly measuredInputs: (now: Instant) => Pick<ExternalInputs, "signals" | "isStale">;
   /** Calls back after new signals. */
   readonly onSignals: (listener: () => void) => () => void;
   readonly onPlan: (vcluster: VClusterId, result: PlanResult) => void;

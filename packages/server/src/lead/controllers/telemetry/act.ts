@@ -6,7 +6,7 @@ import { pb } from "@lattice/wire";
 import type { Clock } from "../../../base/clock.ts";
 import type { AgentHub } from "../../../nodes/agents/hub.ts";
 import type { Replica } from "../../../state/replica/replica.ts";
-import type { Controller } from "../periodic.ts";
+import type { Controller } from "../periodic/periodic.ts";
 import { attemptKey, decideTelemetry } from "./decide.ts";
 
 interface TelemetryContext {

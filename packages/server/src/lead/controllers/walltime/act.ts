@@ -2,8 +2,8 @@
 
 import { duration } from "@lattice/core";
 import { monotonicNow } from "../../../base/clock.ts";
-import type { ControllerContext } from "../context.ts";
-import type { Controller } from "../periodic.ts";
+import type { ControllerContext } from "../context/context.ts";
+import type { Controller } from "../periodic/periodic.ts";
 import { decideExpired, type FirstSeen } from "./decide.ts";
 
 /** How far past its walltime, grace included, an attempt may be before the server ends it. */

@@ -9,7 +9,7 @@ import { type Clock, monotonicNow } from "../../../base/clock.ts";
 import type { Config, WebhookConfig } from "../../../base/config/index.ts";
 import type { Replica } from "../../../state/replica/replica.ts";
 import type { Sequencer } from "../../commit/sequencer.ts";
-import type { Controller } from "../periodic.ts";
+import type { Controller } from "../periodic/periodic.ts";
 import { decideWebhooks, GIVE_UP_AFTER, nextTry, type Tries } from "./decide.ts";
 import { type HookWire, platformWire } from "./wire.ts";
 

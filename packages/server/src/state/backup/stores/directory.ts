@@ -4,10 +4,10 @@
 import { createReadStream } from "node:fs";
 import { link, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { asBackupError } from "../backup-error.ts";
-import { checksumName, checksumText, parseChecksum, timeOfName } from "../format.ts";
-import { readBackupMetadata } from "../read.ts";
-import { type BackupStore, newestFirst, type StoredBackup } from "../store.ts";
+import { asBackupError } from "../format/backup-error.ts";
+import { checksumName, checksumText, parseChecksum, timeOfName } from "../format/format.ts";
+import { readBackupMetadata } from "../format/read.ts";
+import { type BackupStore, newestFirst, type StoredBackup } from "../format/store.ts";
 
 const SPOOL = ".being-written";
 

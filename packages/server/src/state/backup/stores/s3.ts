@@ -9,10 +9,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { S3Place } from "@lattice/wire";
 import { S3mini, S3ServiceError, type UploadPart } from "s3mini";
 import type { S3Options } from "../../../base/config/index.ts";
-import { asBackupError, BackupError } from "../backup-error.ts";
-import { checksumName, checksumText, parseChecksum, timeOfName } from "../format.ts";
-import { readBackupMetadata } from "../read.ts";
-import { type BackupStore, newestFirst, type WrittenBackup } from "../store.ts";
+import { asBackupError, BackupError } from "../format/backup-error.ts";
+import { checksumName, checksumText, parseChecksum, timeOfName } from "../format/format.ts";
+import { readBackupMetadata } from "../format/read.ts";
+import { type BackupStore, newestFirst, type WrittenBackup } from "../format/store.ts";
 
 /** S3 accepts at most 10,000 parts: files up to 80 GB. */
 const PIECE_BYTES = 8 * 1024 * 1024;

@@ -4,18 +4,18 @@
 import type { Allocation, AllocationId, AuditRecord, Command, Instant, LogIndex, NodeId, View } from "@lattice/core";
 import type { PendingReason } from "@lattice/scheduler";
 import type { pb } from "@lattice/wire";
-import type { MetricsComponent } from "../base/observe/components.ts";
-import type { Recorded } from "../base/observe/recorder.ts";
-import type { AnswerTo, Question, QuestionKind } from "../lead/insight/question.ts";
-import type { LogStatus } from "../log/replicated-log.ts";
-import type { ImageAsk } from "../nodes/agents/images.ts";
-import type { LogsQuery } from "../nodes/output/query.ts";
-import type { TerminalQuery } from "../nodes/terminals/relay.ts";
-import type { ReadFrom } from "../state/audit/archive.ts";
-import type { Backups } from "../state/backup/backups.ts";
-import type { Committed } from "../state/committed.ts";
-import type { Cursor, NumberedEvent } from "../state/events/cursor.ts";
-import type { RowQuery } from "../state/history/index.ts";
+import type { MetricsComponent } from "../../base/observe/components.ts";
+import type { Recorded } from "../../base/observe/recorder.ts";
+import type { AnswerTo, Question, QuestionKind } from "../../lead/insight/question.ts";
+import type { LogStatus } from "../../log/contract/replicated-log.ts";
+import type { ImageAsk } from "../../nodes/agents/images.ts";
+import type { LogsQuery } from "../../nodes/output/query.ts";
+import type { TerminalQuery } from "../../nodes/terminals/relay.ts";
+import type { ReadFrom } from "../../state/audit/archive.ts";
+import type { Backups } from "../../state/backup/backups.ts";
+import type { Committed } from "../../state/committed.ts";
+import type { Cursor, NumberedEvent } from "../../state/events/cursor.ts";
+import type { RowQuery } from "../../state/history/index.ts";
 import type { Membership } from "./membership.ts";
 
 export interface StartEstimate {

@@ -3,7 +3,7 @@
 import type { NodeId, View } from "@lattice/core";
 import type { CycleResult } from "@lattice/scheduler";
 
-export function isPromised(view: View, cycles: Iterable<Pick<CycleResult, "reservations">>, node: NodeId): boolean {
+export function isReserved(view: View, cycles: Iterable<Pick<CycleResult, "reservations">>, node: NodeId): boolean {
   for (const { phase } of view.awaiting())
     if (phase.kind === "pending" && phase.preemptedNodes?.nodes.includes(node) === true) return true;
   for (const { reservations } of cycles) if (reservations.some(({ nodes }) => nodes.includes(node))) return true;

@@ -2,9 +2,9 @@
 
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { FastifyRequest } from "fastify";
-import type { Headers } from "../../base/auth/principal.ts";
-import type { From } from "../../base/observe/access-log.ts";
-import { certificateOn } from "../../base/tls/shown.ts";
+import type { Headers } from "../../../base/auth/principal.ts";
+import type { From } from "../../../base/observe/access-log.ts";
+import { certificateOn } from "../../../base/tls/shown.ts";
 
 export const fromOf = (request: FastifyRequest): From => ({
   interface: "rest",

@@ -2,10 +2,10 @@
 
 import type { Message } from "@bufbuild/protobuf";
 import { problemOf } from "@lattice/wire";
-import type { Principal } from "../base/auth/principal.ts";
-import type { Config } from "../base/config/index.ts";
-import { accessLog, type From, markLogged } from "../base/observe/access-log.ts";
-import type { Logger, Metrics } from "../base/observe/index.ts";
+import type { Principal } from "../../base/auth/principal.ts";
+import type { Config } from "../../base/config/index.ts";
+import { accessLog, type From, markLogged } from "../../base/observe/access-log.ts";
+import type { Logger, Metrics } from "../../base/observe/index.ts";
 import { targetOf } from "./access-target.ts";
 
 interface Parts {

@@ -2,16 +2,16 @@
 
 import type { Instant } from "@lattice/core";
 import type { Logger } from "pino";
-import type { Clock } from "../../base/clock.ts";
-import type { Config } from "../../base/config/index.ts";
-import type { Metrics } from "../../base/observe/index.ts";
-import type { AgentHub } from "../../nodes/agents/hub.ts";
-import type { FabricDomains } from "../../nodes/fabric/domains.ts";
-import type { Replica } from "../../state/replica/replica.ts";
-import type { Sequencer } from "../commit/sequencer.ts";
-import type { Broker } from "./checkpoint/act.ts";
-import type { ScalingContext } from "./scaling/act.ts";
-import type { HookWire } from "./webhooks/wire.ts";
+import type { Clock } from "../../../base/clock.ts";
+import type { Config } from "../../../base/config/index.ts";
+import type { Metrics } from "../../../base/observe/index.ts";
+import type { AgentHub } from "../../../nodes/agents/hub.ts";
+import type { FabricDomains } from "../../../nodes/fabric/domains.ts";
+import type { Replica } from "../../../state/replica/replica.ts";
+import type { Sequencer } from "../../commit/sequencer.ts";
+import type { Broker } from "../checkpoint/act.ts";
+import type { ScalingContext } from "../scaling/act.ts";
+import type { HookWire } from "../webhooks/wire.ts";
 
 export interface ControllerContext {
   readonly replica: Replica;
@@ -31,5 +31,5 @@ export interface ControllerContext {
   /** Transport of webhooks. Default: the platform's HTTP client. */
   readonly webhookWire?: HookWire;
   readonly metrics: Pick<Metrics, "webhook" | "scaled" | "metricQueryFailed">;
-  readonly scaling: Pick<ScalingContext, "promised" | "readings" | "probed">;
+  readonly scaling: Pick<ScalingContext, "reserved" | "readings" | "probed">;
 }

@@ -1,7 +1,7 @@
 // The members of the cluster, as the API sees them. Every function throws a ProblemError when it is refused.
 
 import type { pb } from "@lattice/wire";
-import type { KnownServer } from "../log/shared-log.ts";
+import type { KnownServer } from "../../log/contract/shared-log.ts";
 
 export interface Membership {
   /** Every server and every member of etcd; answers within two seconds. */

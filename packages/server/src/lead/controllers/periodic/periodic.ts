@@ -3,7 +3,7 @@
 
 import type { Duration } from "@lattice/core";
 import type { Logger } from "pino";
-import { type Clock, sleep } from "../../base/clock.ts";
+import { type Clock, sleep } from "../../../base/clock.ts";
 
 export interface Controller {
   readonly name: string;

@@ -2,8 +2,8 @@
 // caller. Handlers are independent of REST and gRPC.
 
 import type { TenantId } from "@lattice/core";
-import type { Principal } from "../base/auth/principal.ts";
-import type { Config } from "../base/config/index.ts";
+import type { Principal } from "../../base/auth/principal.ts";
+import type { Config } from "../../base/config/index.ts";
 import type { ControlPlane } from "./control-plane.ts";
 
 export interface Call {

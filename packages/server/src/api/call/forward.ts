@@ -2,7 +2,7 @@
 // `invoke.ts` decides which calls are forwarded.
 
 import type { Message } from "@bufbuild/protobuf";
-import type { Principal } from "../base/auth/principal.ts";
+import type { Principal } from "../../base/auth/principal.ts";
 import type { RpcName } from "./rpc.ts";
 
 export interface ForwardedCall {

@@ -32,8 +32,12 @@ export type ValuesOf<S> = {
 
 /** A setting with a default that the file would write in the same way. */
 export const setting = <T>(schema: z.ZodType<T>, preset: unknown, doc: string): SettingRow<T> => ({
-  ...{ schema, preset, doc },
-  ...{ unset: "", live: false, example: null },
+  schema,
+  preset,
+  doc,
+  unset: "",
+  live: false,
+  example: null,
 });
 
 /** A setting that is `null` when the file leaves it out; `unset` says what that means. */

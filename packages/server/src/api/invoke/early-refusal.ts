@@ -1,8 +1,8 @@
 // Logs requests that are refused before authentication: unreadable bodies, unknown paths, foreign origins. The access log
 // names the user of the token when the token is valid.
 
-import type { Headers, Principal } from "../base/auth/principal.ts";
-import { accessLog, type From, isLogged } from "../base/observe/access-log.ts";
+import type { Headers, Principal } from "../../base/auth/principal.ts";
+import { accessLog, type From, isLogged } from "../../base/observe/access-log.ts";
 import type { ApiContext } from "./invoke.ts";
 
 interface EarlyRefusal {
