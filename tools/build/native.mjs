@@ -3,6 +3,9 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, renameSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
+/** Programs that run as root, on input of users. */
+const HARDENED = ["-fPIE", "-pie", "-fstack-protector-strong", "-D_FORTIFY_SOURCE=2", "-Wl,-z,relro,-z,now"];
+
 export const hasCompiler = () => spawnSync("cc", ["--version"], { stdio: "ignore" }).status === 0;
 
 /** Compiles all C files of the entry's directory into `dist`. Returns the inputs and the output. */
@@ -14,7 +17,8 @@ export function compile(root, program, dist) {
   mkdirSync(dist, { recursive: true });
   const sources = inputs.filter((file) => file.endsWith(".c"));
   const warnings = program.pmix === true ? [] : ["-Wall", "-Wextra"];
-  const flags = ["-O2", ...warnings, "-D_GNU_SOURCE", ...(program.shared === true ? ["-shared", "-fPIC"] : [])];
+  const kind = program.shared === true ? ["-shared", "-fPIC"] : HARDENED;
+  const flags = ["-O2", ...warnings, "-D_GNU_SOURCE", ...kind];
   const libraries = program.pmix === true ? pmixFlags(findPmix()) : ["-ldl"];
   const done = spawnSync("cc", [...flags, "-o", partial, ...sources, ...libraries], { cwd: root, encoding: "utf8" });
   if (done.stderr !== "") console.error(done.stderr);

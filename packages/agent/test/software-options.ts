@@ -8,6 +8,7 @@ export const DEFAULT_SOFTWARE: SoftwareOptions = {
   minUid: 1_000,
   allowUnauthenticated: false,
   umask: "0022",
+  privateTmp: null,
   registry: "",
   insecureRegistries: [],
   allowedRegistries: [],

@@ -229,7 +229,7 @@ export {
   type DependencyCondition,
   type EndKind,
 } from "./model/spec/dependency.ts";
-export { MAX_PREEMPTION_CLASS, MAX_STORAGE_MBPS, MAX_WALLTIME_MS } from "./model/spec/limits.ts";
+export { MAX_PREEMPTION_CLASS, MAX_STORAGE_MBPS, MAX_WALLTIME_MS, MOUNT_ROOTS } from "./model/spec/limits.ts";
 export { parseMetric } from "./model/spec/metric.ts";
 export { minimalSpec, NO_CONSTRAINTS } from "./model/spec/minimal.ts";
 export {

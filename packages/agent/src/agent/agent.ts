@@ -33,7 +33,7 @@ import { gpuLoad } from "../telemetry/gpu-load.ts";
 import { describeNode, vitals } from "./describe.ts";
 import type { Agent, AgentContext } from "./handle.ts";
 import { startHollow } from "./hollow-agent.ts";
-import { type AgentClosers, type AgentMachine, openMachine } from "./machine.ts";
+import { type AgentClosers, type AgentMachine, authorityOf, openMachine } from "./machine.ts";
 import { takeSecrets } from "./secrets.ts";
 import { openSecurity } from "./security.ts";
 import { unfitCluster } from "./unfit-cluster.ts";
@@ -149,7 +149,7 @@ interface MachineContext {
 function machineOptions(options: AgentOptions, machine: AgentMachine, { log, environment, apiUrl }: MachineContext) {
   const { dataDir, bootId, isolation, limits, software, stateFile, facilities, sources } = machine;
   const { nodeId } = options;
-  const ca = options.identity.files?.ca ?? options.identity.authority ?? undefined;
+  const ca = authorityOf(options);
   const node = dirname(process.execPath);
   const runtime: NodeOptions["runtime"] = async (listener) => {
     const place = { nodeId, bootId, dataDir, isolation, limits };

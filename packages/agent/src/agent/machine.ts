@@ -66,7 +66,7 @@ export async function openMachine(
   const limits = await detectLimits({ nodeId, dataDir }, isolation, first.hardware.gpuCount > 0);
   const software = await openSoftware(
     { ...options.software, unifiedMemory: options.software.unifiedMemory || first.unified },
-    { nodeId, dataDir, bootId, limits, inside: () => inventoryOf(latest()), log },
+    { nodeId, dataDir, bootId, limits, ca: authorityOf(options), inside: () => inventoryOf(latest()), log },
   );
   const stateFile = openStateFile({
     path: statePath,
@@ -81,6 +81,10 @@ export async function openMachine(
     },
   };
 }
+
+/** The file by which jobs check the API. */
+export const authorityOf = ({ identity }: Pick<AgentOptions, "identity">): string | undefined =>
+  identity.files?.ca ?? identity.authority ?? undefined;
 
 const inventoryOf = ({ hardware, gpus: { units } }: Survey): NodeInventory => {
   const { gpuCount, gpuTopology, memoryTopology } = hardware;

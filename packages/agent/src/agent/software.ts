@@ -5,7 +5,7 @@ import { statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { systemAfter } from "../base/after.ts";
-import { isExecutable, searchPath } from "../base/executable.ts";
+import { searchPath } from "../base/executable.ts";
 import { openUserFiles } from "../files/open-user-files.ts";
 import { makeOwnFolder } from "../files/own-tree.ts";
 import { gpuClearing, isClearable } from "../gpu-clear/clear.ts";
@@ -31,6 +31,7 @@ import { processEngine } from "../runtime/process/engine.ts";
 import { scratchFolders } from "../runtime/prologue/scratch.ts";
 import { fabricProvider, programFolder } from "../tasks/facilities.ts";
 import { librariesFolder } from "../tasks/native-parts.ts";
+import { openEntry } from "./entry.ts";
 
 /** Programs for remote mounts, where installed. */
 const S3_MOUNTER = "/usr/bin/s3fs";
@@ -48,6 +49,8 @@ interface SoftwarePlace {
   readonly dataDir: string;
   readonly bootId: string;
   readonly limits: LimitGroups;
+  /** The authority of the servers' certificates, if any. */
+  readonly ca: string | undefined;
   readonly inside: () => NodeInventory;
   readonly log: Logger;
 }
@@ -89,9 +92,12 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
   const memory = discoverMemoryPlace(options.unifiedMemory);
   const gpus = gpusOf(options, place);
   const files = await openUserFiles({ isRoot, jobsAreRoot: options.userMapping.kind === "none" });
+  const scratchDir = options.scratchDir === "" ? join(dataDir, "scratch") : options.scratchDir;
+  const offers = [librariesFolder(dataDir), ...(place.ca === undefined ? [] : [place.ca])];
+  const entry = openEntry({ ...options, isRoot, protects: [dataDir, cacheDir, scratchDir], offers, log });
   const runtimes = [
     "bare",
-    ...(isRoot && isExecutable("/usr/bin/unshare") ? ["uenv"] : []),
+    ...(entry.whyNoMounts === null ? ["uenv"] : []),
     ...(container.name === "" ? [] : [container.name]),
     ...(memory.numactl ? ["numactl"] : []),
     ...(options.userMapping.kind === "none" ? [] : ["users"]),
@@ -104,12 +110,13 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
     files,
     images,
     engines: { process: processEngine, container },
-    offered: offeredIn(dataDir),
+    offered: offeredIn(place),
     devices: deviceHost(fabricProvider()),
     users: rememberUsers(Date.now, options.minUid),
     mapping: options.userMapping,
     memory,
-    scratch: scratchFolders(options.scratchDir === "" ? join(dataDir, "scratch") : options.scratchDir, files),
+    scratch: scratchFolders(scratchDir, files),
+    entry,
     outputRoot: options.outputDir,
     homeSource: options.homeSource,
     sources: { allowed: options.mountAllow, s3Url: options.s3Url, s3Mounter: S3_MOUNTER, nfsMounter: NFS_MOUNTER },
@@ -126,11 +133,13 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
 }
 
 /** Mounted into every container: the library for MPI ranks, and the programs of Lattice. */
-function offeredIn(dataDir: string): PrologueParts["offered"] {
+function offeredIn({ dataDir, ca }: SoftwarePlace): PrologueParts["offered"] {
   const sources = { folder: join(dataDir, "inside"), installed: programFolder(), node: process.execPath };
   const programs = containerPrograms(sources);
   return async () => [
     { at: librariesFolder(dataDir), readOnly: true },
+    // The authority that the API is checked by.
+    ...(ca === undefined ? [] : [{ at: ca, readOnly: true }]),
     ...(await programs()).map(({ from, to }) => ({ at: from, to, readOnly: true })),
   ];
 }

@@ -232,7 +232,7 @@ class NodeCache implements ImageCache {
         if ((await digestOf(path, signal)) !== digest) throw new Error("its content does not match its digest");
         this.#images.set(digest, { ...image, verified: true, stamp });
       }
-      const meta = this.#metas.get(digest) ?? (await readMeta(path, this.#incoming));
+      const meta = this.#metas.get(digest) ?? (await readMeta(path));
       this.#metas.set(digest, meta);
       return { path, meta, digest, name: image.names.at(-1) ?? digest };
     } catch (error) {
@@ -251,7 +251,7 @@ class NodeCache implements ImageCache {
     this.#pulls += 1;
     const part = join(this.#incoming, `${this.#pulls}`);
     const sizeBytes = await pullTo(image, part, signal);
-    const meta = await readMeta(part, folder).catch(async (error: Error) => {
+    const meta = await readMeta(part).catch(async (error: Error) => {
       await removeOwn(part);
       throw error;
     });

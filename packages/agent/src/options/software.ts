@@ -14,6 +14,8 @@ export interface SoftwareOptions extends DataOptions {
   /** Jobs may run as users that no server has authenticated. */
   readonly allowUnauthenticated: boolean;
   readonly umask: string;
+  /** Own /tmp and /dev/shm for each attempt; `null` wherever the node can provide them. */
+  readonly privateTmp: boolean | null;
   /** A folder, http(s):// or oci://; empty for none. */
   readonly registry: string;
   readonly insecureRegistries: readonly string[];
@@ -47,6 +49,7 @@ export interface SoftwareFlags extends DataOptions {
   minUid: number;
   allowUnauthenticated: boolean;
   umask: string;
+  privateTmp?: string;
   registry: string;
   insecureRegistry: string[];
   allowRegistry: string[];
@@ -70,6 +73,7 @@ export const softwareOptions = (flags: SoftwareFlags): SoftwareOptions => ({
   minUid: flags.minUid,
   allowUnauthenticated: flags.allowUnauthenticated,
   umask: flags.umask,
+  privateTmp: flags.privateTmp === undefined ? null : flags.privateTmp === "yes",
   registry: flags.registry,
   insecureRegistries: flags.insecureRegistry,
   allowedRegistries: flags.allowRegistry,
@@ -97,6 +101,12 @@ export function withSoftware(command: Command, userMapping: string | undefined):
     .option("--min-uid <uid>", "with a mapping: accounts below it run no jobs", whole(1, MAX_MIN_UID), DEFAULT_MIN_UID)
     .option("--allow-unauthenticated", "with a mapping: serve a cluster that does not authenticate its users", false)
     .option("--umask <mode>", "of workloads", umask, "0022")
+    .addOption(
+      new Option(
+        "--private-tmp <how>",
+        "own /tmp and /dev/shm for each allocation (default: yes, for jobs that run as their user)",
+      ).choices(["yes", "no"]),
+    )
     .option("--registry <where>", "of uenv images: a folder, http(s)://... or oci://...", "")
     .option("--insecure-registry <host:port>", "a container registry without TLS (repeatable)", listed, [])
     .option(

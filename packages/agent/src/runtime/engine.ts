@@ -14,7 +14,7 @@ import type { RunAs, UserMapping } from "../host/user/user.ts";
 import type { Users } from "../host/user/users.ts";
 import type { ContainerImage, Images } from "../images/images.ts";
 import type { NetworkDriver } from "../network/driver.ts";
-import type { DataMount } from "./attempt/enter-script.ts";
+import type { BindMount, DataMount, Entry } from "./attempt/entry-plan.ts";
 import type { DeviceHost } from "./container/devices/passed.ts";
 import type { RemoteSources } from "./prologue/remote-sources.ts";
 import type { ScratchFolders } from "./prologue/scratch.ts";
@@ -25,6 +25,8 @@ export interface EngineAttempt extends PrologueTarget {
   readonly runAs: RunAs | null;
   readonly folders: Readonly<Record<string, string>>;
   readonly data: readonly DataMount[];
+  /** Folders of the attempt, for a container. */
+  readonly binds: readonly BindMount[];
   /** Words before the command that set its memory policy. */
   readonly policy: readonly string[];
   /** Words before the command that make it checkpointable. */
@@ -86,6 +88,8 @@ export interface PrologueParts {
   readonly mapping: UserMapping;
   readonly memory: MemoryPlace;
   readonly scratch: ScratchFolders;
+  /** How attempts get from root to their users. */
+  readonly entry: Entry;
   /** Every operation below a folder that a user can write. */
   readonly files: UserFiles;
   /** Empty when allocations get no output folder. */
@@ -120,10 +124,8 @@ export interface PrologueTarget {
 export interface Prepared {
   /** Put before the command. */
   readonly before: readonly string[];
-  /** The variables that precede the command words. */
-  readonly environment: Record<string, string>;
-  /** The words before the command report on a file descriptor why they could not start it. */
-  readonly reportsLaunchFailure: boolean;
+  /** Exported before the command words; empty when the words before the command set the job's variables. */
+  readonly environment: Readonly<Record<string, string>>;
   /** Working directory of the wrapper before the command. */
   readonly workdir: string;
   /** The uid of the command; `null` for the agent's own user. */

@@ -4,7 +4,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { HELPER_ENVIRONMENT, spawn } from "../base/programs.ts";
+import { mountsProgram, whyNoMounts } from "../base/mounts-program.ts";
 import { FINALIZE_CAPABILITY, finalizeShim } from "./finalize-shim.ts";
 import { findPmix, type PmixMeans } from "./pmix-program.ts";
 import type { NodeFabric } from "./spec.ts";
@@ -22,7 +22,7 @@ export interface Facilities {
 
 export async function findFacilities(dataDir: string): Promise<Facilities> {
   const provider = fabricProvider();
-  const [preload, ownSharedMemory] = await Promise.all([finalizeShim(dataDir), mayMountSharedMemory()]);
+  const [preload, ownSharedMemory] = [await finalizeShim(dataDir), mayMountSharedMemory()];
   const pmix = findPmix(dataDir);
   return {
     ownSharedMemory,
@@ -47,19 +47,9 @@ function readOr(folder: string): readonly string[] {
   }
 }
 
-const TRY = "mount -t tmpfs -o nosuid,nodev,mode=1777 tmpfs /dev/shm";
-const TRY_TIMEOUT_MS = 2_000;
-
-function mayMountSharedMemory(): Promise<boolean> {
-  return new Promise((resolve) => {
-    const child = spawn("unshare", ["--mount", "--propagation", "slave", "--", "/bin/sh", "-c", TRY], {
-      stdio: "ignore",
-      timeout: TRY_TIMEOUT_MS,
-      env: HELPER_ENVIRONMENT,
-    });
-    child.once("error", () => resolve(false));
-    child.once("exit", (code) => resolve(code === 0));
-  });
+function mayMountSharedMemory(): boolean {
+  const program = mountsProgram();
+  return program !== null && whyNoMounts(program) === null;
 }
 
 /** The path next to the bundled agent; from sources, the bundle of the last build. */

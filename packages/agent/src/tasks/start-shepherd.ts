@@ -6,6 +6,7 @@ import { closeSync, openSync } from "node:fs";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import { HELPER_PATH } from "../base/executable.ts";
+import { mountsProgram } from "../base/mounts-program.ts";
 import { spawn } from "../base/programs.ts";
 import { makeOwnFolder } from "../files/own-tree.ts";
 import type { TaskRoom } from "./room.ts";
@@ -25,7 +26,6 @@ export interface StartedShepherd {
 }
 
 export const LAUNCHES_FOLDER = "launches";
-const MOUNT_SHARED_MEMORY = 'mount -t tmpfs -o nosuid,nodev,mode=1777 tmpfs /dev/shm && exec "$@"';
 const SOCKET_FD = 3;
 
 export async function startShepherd(start: ShepherdStart): Promise<StartedShepherd> {
@@ -58,5 +58,5 @@ export async function startShepherd(start: ShepherdStart): Promise<StartedShephe
 function entering({ space }: ShepherdStart): readonly string[] {
   if (space === "none") return [];
   if (space !== "new") return ["nsenter", `--mount=${space.enter}`, "--"];
-  return ["unshare", "--mount", "--propagation", "slave", "--", "/bin/sh", "-c", MOUNT_SHARED_MEMORY, "sh"];
+  return [mountsProgram() ?? "lattice-mounts", "--shared-memory"];
 }

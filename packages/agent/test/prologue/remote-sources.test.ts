@@ -8,9 +8,10 @@ import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { mountsProgram } from "../../src/base/mounts-program.ts";
 import type { RunAs } from "../../src/host/user/user.ts";
 import { parseOptions } from "../../src/options/options.ts";
-import { type DataMount, enterScript, enterWords } from "../../src/runtime/attempt/enter-script.ts";
+import { type DataMount, writeEntry } from "../../src/runtime/attempt/entry-plan.ts";
 import { dataMounts } from "../../src/runtime/prologue/mounts.ts";
 import { SECRETS } from "../../src/runtime/prologue/remote-sources.ts";
 
@@ -87,7 +88,7 @@ test("a bucket is mounted with the user's keys, which are removed afterwards", a
   expect(output).toBe("from-bucket\n");
   const called = readFileSync(join(dir, "called"), "utf8");
   expect(called).toContain(
-    `sets:/a/b /mnt/lattice-remote -o ro,nosuid,nodev,allow_other,uid=${UID},gid=${UID},umask=0077,`,
+    `sets:/a/b ${dir}/attempt/mount-0 -o ro,nosuid,nodev,allow_other,uid=${UID},gid=${UID},umask=0077,`,
   );
   expect(called).toContain("url=http://store:9000,use_path_request_style,passwd_file=");
   expect(readFileSync(join(dir, "keys"), "utf8")).toBe("KEY:secret\n");
@@ -100,16 +101,18 @@ test("keys are removed when a mount fails, and the stage has the reason", async 
   const at = "/mnt/lattice-remote";
   const mounts = await planned([s3("s3://sets", { target: at, credentials, access: "read-write" })], ["s3://sets"]);
   runIn(mounts, "true");
-  expect(readFileSync(join(dir, "attempt", "unlaunched"), "utf8")).toBe("prologue mounts bucket is away \n");
+  expect(readFileSync(join(dir, "attempt", "unlaunched"), "utf8")).toBe(
+    "prologue mounts the mount at /mnt/lattice-remote: bucket is away\n",
+  );
   expect(existsSync(join(dir, "attempt", SECRETS, "0"))).toBe(false);
   expect(readFileSync(join(dir, "called"), "utf8")).not.toContain(" ro,");
 });
 
 test("a bucket without keys is mounted anonymously; unreadable or malformed keys fail", async () => {
   const [mount] = await planned([s3("s3://sets")], ["s3://sets"]);
-  expect(mount?.kind === "fuse" && mount.words.at(-1)).toContain("public_bucket=1");
+  expect(mount?.kind === "run" && mount.words.at(-1)).toContain("public_bucket=1");
   const [own] = await planned([s3("s3://sets")], ["s3://sets"], null);
-  expect(own?.kind === "fuse" && own.words.at(-1)).toBe(
+  expect(own?.kind === "run" && own.words.at(-1)).toBe(
     "ro,nosuid,nodev,allow_other,url=http://store:9000,use_path_request_style",
   );
   const roots = keysOf(join(dir, "roots"), "ROOT:secret\n", 0);
@@ -136,11 +139,15 @@ test("flags that allow no mountable source are refused", () => {
 
 function runIn(mounts: readonly DataMount[], command: string): string {
   const attempt = join(dir, "attempt");
-  const plan = { dir: attempt, images: [], data: mounts, workdir: "", before: [], byEngine: false as const };
-  writeFileSync(join(attempt, "enter"), enterScript(plan));
-  const [program = "", ...words] = [...enterWords(join(attempt, "enter")), "/bin/sh", "-c", command];
+  const entry = { program: mountsProgram(), protects: [], privateTmp: false, offers: [] };
+  const variables = { PATH: "/usr/bin:/bin" };
+  const plan = { dir: attempt, user: null, confined: false, home: null, workdir: "/", enters: false };
+  const [program = "", ...words] = writeEntry(entry, { ...plan, steps: mounts, variables });
   try {
-    return execFileSync(program, words, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+    return execFileSync(program, [...words, "/bin/sh", "-c", command], {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    });
   } catch {
     return "";
   } finally {

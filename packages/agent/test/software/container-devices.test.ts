@@ -231,7 +231,7 @@ test("the driver's libraries are exactly the ones that the loader uses", async (
 test("podman gets exactly these devices, with the driver read-only", () => {
   const plan = {
     ...{ name: "x", image: "i", uid: 1, gid: 1, groups: [], workdir: "", readOnly: false, environmentFile: "/e" },
-    ...{ variables: [], binds: [], pidFile: "/p", groupParent: "/g", umask: "0022" },
+    ...{ secrets: [], binds: [], pidFile: "/p", groupParent: "/g", umask: "0022" },
     devices: { named: ["nvidia.com/gpu=0"], files: ["/dev/cxi0"], driver: DRIVER },
   } satisfies ContainerPlan;
   const store: ContainerStore = { podman: "podman", runtime: "runc", folder: "/f", insecure: [] };

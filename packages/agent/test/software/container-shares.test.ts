@@ -93,7 +93,7 @@ test("devices and driver files are present, a device also by its CDI name", asyn
     expect(described?.paths).toEqual(["/dev/full"]);
     const [program = "", ...words] = runWords(store, {
       ...{ name, image: id, uid: 65534, gid: 65534, groups: [], workdir: "/", readOnly: true, umask: "0022" },
-      ...{ environmentFile: join(folder, "environment"), variables: [], binds: [] },
+      ...{ environmentFile: join(folder, "environment"), secrets: [], binds: [] },
       pidFile: join(folder, "pid"),
       groupParent: `/lattice/${name}`,
       devices: {

@@ -35,7 +35,7 @@ export async function firstProcess(context: RuntimeContext, key: string): Promis
   if (inContainer && !(await hasBegun(pid))) return null;
   return {
     pid,
-    variables: init === null ? launched.variables : null,
+    variables: inContainer ? null : launched.variables,
     filters: join(dir, "filters"),
     joinBy:
       order === null ? await context.isolation.prepare(placeOf(context, key)) : await joinFiles(context, key, order),

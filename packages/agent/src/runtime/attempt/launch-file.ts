@@ -5,7 +5,6 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { quoted, quotedAll } from "../../base/shell-text.ts";
-import { TOLD_FD } from "../../host/user/enter-workdir.ts";
 
 interface LaunchWords {
   /** Files by which the wrapper joins further control groups, one per line. */
@@ -14,11 +13,9 @@ interface LaunchWords {
   readonly umask: string;
   /** The file that controls the copy of its output; "" for none. */
   readonly copy: string;
-  /** The variables that precede the command words. */
+  /** Exported before the command words. */
   readonly environment: Readonly<Record<string, string>>;
   readonly command: readonly string[];
-  /** The words before the command report why they could not start it. */
-  readonly reportsLaunchFailure: boolean;
   readonly kept: KeptLaunch;
 }
 
@@ -33,14 +30,13 @@ interface KeptLaunch {
 
 export function writeLaunch(
   dir: string,
-  { joinBy, workdir, umask, copy, environment, command, reportsLaunchFailure, kept }: LaunchWords,
+  { joinBy, workdir, umask, copy, environment, command, kept }: LaunchWords,
 ): void {
   const text = [
     `# ${JSON.stringify(kept)}`,
     "case $# in",
     `2) set -- ${quotedAll([joinBy, workdir, umask, copy])} ;;`,
     "0)",
-    ...(reportsLaunchFailure ? [`exec ${TOLD_FD}>"$dir/unlaunched"`] : []),
     becoming(environment, command),
     ";;",
     "esac",
@@ -62,17 +58,12 @@ export function readLaunch(dir: string): KeptLaunch | null {
 }
 
 function becoming(environment: Readonly<Record<string, string>>, command: readonly string[]): string {
-  const variables = Object.entries(environment);
-  if (variables.every(([name]) => isPlain(name))) {
-    const exports = variables.map(([name, value]) => `export ${name}=${quoted(value)}\n`);
-    return `${exports.join("")}exec ${quotedAll(command)}`;
-  }
-  // Needs two more programs, for names that are special to the shell.
-  const words = variables.map(([name, value]) => `${name}=${value}`);
-  return `exec /usr/bin/env -i ${quotedAll(words)} /bin/sh -c 'exec "$@"' sh ${quotedAll(command)}`;
+  const exports = Object.entries(environment).map(([name, value]) => `export ${name}=${quoted(value)}\n`);
+  return `${exports.join("")}exec ${quotedAll(command)}`;
 }
 
 /** Names that some shells reserve. */
 const SPECIAL = new Set(["BASHOPTS", "BASH_VERSINFO", "EUID", "IFS", "LINENO", "OPTIND", "PPID", "SHELLOPTS", "UID"]);
 
-const isPlain = (name: string): boolean => /^[A-Za-z_]\w*$/.test(name) && !SPECIAL.has(name);
+/** Whether a shell can export a variable of this name. */
+export const isExportable = (name: string): boolean => /^[A-Za-z_]\w*$/.test(name) && !SPECIAL.has(name);

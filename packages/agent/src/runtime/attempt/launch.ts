@@ -29,14 +29,13 @@ export function prepareLaunch({
   uid,
   writer,
   variables,
-  reportsLaunchFailure,
   ...how
 }: LaunchPlan): string | null {
   const command = [...before, ...commandOf(order, dir)];
-  const problem = tooLong([...command, ...Object.entries(environment).map(([name, value]) => `${name}=${value}`)]);
+  const problem = tooLong([...command, ...Object.entries(variables).map(([name, value]) => `${name}=${value}`)]);
   if (problem !== null) return problem;
   const copy = writeCopy({ dir, order, workdir: how.workdir, writer }) ? join(dir, COPY_FILE) : "";
-  writeLaunch(dir, { ...how, copy, environment, command, reportsLaunchFailure, kept: { wrapper, uid, variables } });
+  writeLaunch(dir, { ...how, copy, environment, command, kept: { wrapper, uid, variables } });
   return problem;
 }
 

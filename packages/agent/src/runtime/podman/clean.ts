@@ -1,9 +1,10 @@
-// Removes the container that podman leaves behind when it is killed itself, its count of kills, and the image's pin.
+// Removes the container that podman leaves behind when it is killed itself, its secrets, its count of kills, and the image's pin.
 
 import type { PrologueParts, PrologueTarget } from "../engine.ts";
 import { nameOf } from "../prologue/attempt-holdings.ts";
 import { type ContainerStore, removeContainer } from "./podman.ts";
 import { forgetKills } from "./runtime-script.ts";
+import { removeSecrets } from "./secrets.ts";
 
 export async function clean(
   store: ContainerStore,
@@ -11,5 +12,7 @@ export async function clean(
   { key, group }: Pick<PrologueTarget, "key" | "group">,
 ): Promise<void> {
   images.cache.release(key);
-  await removeContainer(store, nameOf(key)).finally(() => forgetKills(store.folder, groupParent(group)));
+  await removeContainer(store, nameOf(key))
+    .finally(() => removeSecrets(store, key))
+    .finally(() => forgetKills(store.folder, groupParent(group)));
 }

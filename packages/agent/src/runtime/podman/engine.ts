@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { failed, ok, type Result } from "@lattice/core";
+import { mountsProgram } from "../../base/mounts-program.ts";
 import { controlGroupMounts, hierarchies } from "../../host/isolation/detect.ts";
 import type { ContainerImage } from "../../images/images.ts";
 import type { ContainerEngine, EnginePlace } from "../engine.ts";
@@ -12,6 +13,7 @@ import { detectPodman } from "./detect.ts";
 import { type ContainerStore, listContainers, removeImage } from "./podman.ts";
 import { prepare, pullImage } from "./prepare.ts";
 import { killCount, writeRuntime } from "./runtime-script.ts";
+import { attemptsWithSecrets } from "./secrets.ts";
 import { start } from "./start.ts";
 import { stop } from "./stop.ts";
 
@@ -24,7 +26,7 @@ export function openPodman(place: EnginePlace): Result<ContainerEngine> {
   if (!found.ok) return found;
   const folder = join(place.cacheDir, "oci");
   const hidden = found.value.runtime.endsWith("/crun") ? unifiedMount : null;
-  const runtime = writeRuntime(folder, { runtime: found.value.runtime, memory, hidden });
+  const runtime = writeRuntime(folder, { runtime: found.value.runtime, memory, hidden, mounts: mountsProgram() });
   return ok(podmanEngine({ podman: found.value.podman, runtime, folder, insecure: place.insecureRegistries }));
 }
 
@@ -36,7 +38,7 @@ const podmanEngine = (store: ContainerStore): ContainerEngine<ContainerImage> =>
   stop,
   clean: (parts, target) => clean(store, parts, target),
   oomKills: (groupParent) => killCount(store.folder, groupParent),
-  attempts: async () => (await listContainers(store)).map(keyOf),
+  attempts: async () => [...new Set([...(await listContainers(store)).map(keyOf), ...attemptsWithSecrets(store)])],
   pull: (name, signal, known = null) => pullImage(store, { name, known }, signal),
   removeImage: (id) => removeImage(store, id),
 });

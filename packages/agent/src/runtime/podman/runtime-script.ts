@@ -13,6 +13,8 @@ interface Between {
   readonly memory: string | null;
   /** Mount point that the runtime must not see; `null` for none. */
   readonly hidden: string | null;
+  /** Path of lattice-mounts. */
+  readonly mounts: string | null;
 }
 
 /** Returns the program that podman calls. */
@@ -41,12 +43,9 @@ export const forgetKills = (folder: string, group: string): void => removeOwnNow
 const KILLED = "killed";
 const noteOf = (folder: string, group: string): string => join(folder, KILLED, basename(group));
 
-const HIDE = '/bin/umount "$0" && exec "$@"';
-
-function calling({ runtime, hidden }: Between): string {
+function calling({ runtime, hidden, mounts }: Between): string {
   if (hidden === null) return `exec ${quoted(runtime)} "$@"`;
-  const words = ["/usr/bin/unshare", "-m", "--propagation", "slave", "--", "/bin/sh", "-c", HIDE, hidden, runtime];
-  return `exec ${quotedAll(words)} "$@"`;
+  return `exec ${quotedAll([mounts ?? "lattice-mounts", "--without", hidden, runtime])} "$@"`;
 }
 
 /** The container's name is the last word. */

@@ -7,14 +7,16 @@ import { join } from "node:path";
 import { HELPER_PATH } from "../../base/executable.ts";
 import { asUser } from "../../host/user/user.ts";
 import type { ContainerImage } from "../../images/images.ts";
-import { enterScript, enterWords } from "../attempt/enter-script.ts";
-import { containerBinds } from "../container/binds.ts";
+import { engineScript } from "../attempt/engine-script.ts";
+import { writeEntry } from "../attempt/entry-plan.ts";
+import { containerMounts } from "../container/binds.ts";
 import { type Passed, passedDevices } from "../container/devices/passed.ts";
 import { containerEnvironment } from "../container/environment.ts";
 import { PROGRAMS } from "../container/programs.ts";
 import type { ContainerBind, EngineAttempt, Prepared, PrologueParts } from "../engine.ts";
 import { nameOf, readRoom } from "../prologue/attempt-holdings.ts";
 import { baseWords, type ContainerStore } from "./podman.ts";
+import { makeSecrets, type SecretVariable } from "./secrets.ts";
 
 export interface ContainerPlan {
   readonly name: string;
@@ -26,8 +28,8 @@ export interface ContainerPlan {
   readonly workdir: string;
   readonly readOnly: boolean;
   readonly environmentFile: string;
-  /** Variables that an env file cannot hold. */
-  readonly variables: readonly string[];
+  /** Variables that an env file cannot hold, by the name of their secret in the store. */
+  readonly secrets: readonly SecretVariable[];
   readonly binds: readonly ContainerBind[];
   readonly devices: Passed;
   readonly pidFile: string;
@@ -46,8 +48,8 @@ export async function start(
   attempt: EngineAttempt,
   image: ContainerImage,
 ): Promise<Prepared> {
-  const { key, group, dir, order, runAs, data, policy } = attempt;
-  const binds = containerBinds(attempt, await parts.offered());
+  const { key, group, dir, order, runAs, policy } = attempt;
+  const { steps, binds } = containerMounts(attempt, await parts.offered());
   const devices = await passedDevices(parts.devices, parts.inside(), await readRoom(dir));
   const environment = containerEnvironment({
     environment: attempt.environment,
@@ -67,19 +69,25 @@ export async function start(
     workdir: order.workdir,
     readOnly: order.environment?.readOnly === true,
     environmentFile,
-    variables: rest,
+    secrets: await makeSecrets(store, key, rest),
     binds,
     devices,
     pidFile: join(dir, "init.pid"),
     groupParent: parts.groupParent(group),
   });
   const script = join(dir, "enter");
-  const plan = { dir, images: [], data, workdir: "", before: [...policy, ...words], byEngine: PODMAN_FAILED };
-  await writeFile(script, enterScript(plan), { mode: 0o600 });
+  await writeFile(script, engineScript({ dir, engine: [...policy, ...words], failsWith: PODMAN_FAILED }), {
+    mode: 0o600,
+  });
+  const entry = writeEntry(parts.entry, {
+    ...{ dir, user: null, confined: false, workdir: "/", enters: false },
+    steps: [{ kind: "shared-memory" }, ...steps],
+    home: null,
+    variables: PODMAN_ENVIRONMENT,
+  });
   return {
-    before: enterWords(script),
-    environment: PODMAN_ENVIRONMENT,
-    reportsLaunchFailure: false,
+    before: [...entry, "/bin/sh", script],
+    environment: {},
     workdir: "/",
     uid: runAs?.uid ?? null,
     writer: runAs === null ? [] : asUser(runAs, true),
@@ -93,12 +101,12 @@ const PODMAN_FAILED = 125;
 /** podman runs as root, so it receives no variable of the job. */
 const PODMAN_ENVIRONMENT = { PATH: HELPER_PATH, HOME: "/root" };
 
-function splitLines(environment: Readonly<Record<string, string>>): { lines: string[]; rest: string[] } {
+function splitLines(environment: Readonly<Record<string, string>>) {
   const lines: string[] = [];
-  const rest: string[] = [];
+  const rest: [name: string, value: string][] = [];
   for (const [name, value] of Object.entries(environment)) {
-    const plain = /^[A-Za-z_]\w*$/.test(name) && !/[\r\n]/.test(value);
-    (plain ? lines : rest).push(`${name}=${value}`);
+    if (/^[A-Za-z_]\w*$/.test(name) && !/[\r\n]/.test(value)) lines.push(`${name}=${value}`);
+    else rest.push([name, value]);
   }
   return { lines, rest };
 }
@@ -123,7 +131,8 @@ export function runWords(store: ContainerStore, plan: ContainerPlan): readonly s
       `${at}:${to}:${readOnly ? "ro" : "rw"},nosuid,nodev`,
     ]),
     ...deviceWords(plan.devices),
-    ...["--env-file", plan.environmentFile, ...plan.variables.flatMap((variable) => ["--env", variable])],
+    ...["--env-file", plan.environmentFile],
+    ...plan.secrets.flatMap(({ secret, variable }) => ["--secret", `${secret},type=env,target=${variable}`]),
     ...["--pull=never", "--entrypoint", "", plan.image],
   ];
 }

@@ -5,7 +5,7 @@ import { firstOverlap, parseUenvs, targetProblem, type WantedUenv } from "@latti
 import { PrologueError } from "../../base/prologue-error.ts";
 import { CacheFullError, type MountableImage } from "../../images/cache.ts";
 import { DEFAULT_MOUNT, type Patch, TOOLS_MOUNT } from "../../images/views.ts";
-import type { ImageMount } from "../attempt/enter-script.ts";
+import type { ImageMount } from "../attempt/entry-plan.ts";
 import type { EngineAttempt, PrologueParts } from "../engine.ts";
 
 export interface MountedUenvs {
@@ -43,7 +43,7 @@ export async function prepare(
   }
   return {
     applies: true,
-    mounts: placed.map(({ path, at }) => ({ image: path, at })),
+    mounts: placed.map(({ path, at }) => ({ kind: "image", image: path, at })),
     patches,
     listed: placed.map(({ name, at }) => `${name}:${at}`).join(","),
   };

@@ -1,64 +1,65 @@
-// How a command starts on the node itself: change of user, working directory, environment and memory policy as words
-// before the command. Mounts need root and a mount namespace, made by the enter script.
+// How a command starts on the node itself. With a user or mounts, lattice-mounts takes it there: mounts, working
+// directory, user and variables in one program. A command of the agent's own user without mounts needs only its
+// variables, which the wrapper exports.
 
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { PrologueError } from "../../base/prologue-error.ts";
-import { enterWorkdir } from "../../host/user/enter-workdir.ts";
-import { splitEnvironment } from "../../host/user/safe-environment.ts";
+import { outputFolders } from "../../checkpoint/output-folders.ts";
 import { asUser } from "../../host/user/user.ts";
 import { applyPatches } from "../../images/views.ts";
-import { enterScript, enterWords } from "../attempt/enter-script.ts";
+import { type EntryStep, privateSteps, writeEntry } from "../attempt/entry-plan.ts";
+import { isExportable } from "../attempt/launch-file.ts";
 import type { EngineAttempt, Prepared, PrologueParts } from "../engine.ts";
 import { noteHeld } from "../prologue/attempt-holdings.ts";
 import { defaultWorkdir } from "../prologue/folders.ts";
-import { checkTargets } from "../prologue/mounts.ts";
+import { refuseOverlap } from "../prologue/mounts.ts";
 import type { MountedUenvs } from "./prepare.ts";
 
 export async function start(parts: PrologueParts, attempt: EngineAttempt, uenvs: MountedUenvs): Promise<Prepared> {
   const { order, dir, data, runAs, policy } = attempt;
   const { mounts } = uenvs;
-  const environment = uenvs.applies
+  const variables = uenvs.applies
     ? { ...applyPatches(attempt.environment, uenvs.patches), LATTICE_UENV: uenvs.listed }
     : attempt.environment;
-  const reportsLaunchFailure = runAs !== null && order.workdir !== "";
-  const workdir = reportsLaunchFailure ? "/" : order.workdir || (await homeOf(attempt));
-  const { safe, later } = runAs === null ? { safe: environment, later: [] } : splitEnvironment(environment);
-  const before = [
-    ...policy,
-    ...(runAs === null ? [] : asUser(runAs, mounts.length + data.length > 0)),
-    ...(reportsLaunchFailure ? enterWorkdir(order.workdir, runAs.name) : []),
-    ...withVariables(later),
-    ...(policy.length > 0 && runAs === null ? PLAIN_EXEC : []),
-    ...attempt.checkpointer,
-  ];
-  const plan = {
-    reportsLaunchFailure,
-    environment: safe,
-    uid: runAs?.uid ?? null,
-    writer: runAs === null ? [] : asUser(runAs, true),
-    variables: environment,
-  };
-  if (mounts.length === 0 && data.length === 0) return { ...plan, before, workdir };
-  const script = join(dir, "enter");
-  await checkTargets([...mounts, ...data]);
-  if (!parts.isRoot)
-    throw new PrologueError(
-      mounts.length > 0 ? "uenv" : "mounts",
-      "the agent does not run as root and cannot mount anything",
-    );
-  await noteHeld(parts, attempt, null);
-  const text = enterScript({ dir, images: mounts, data, workdir, before, byEngine: false });
-  await writeFile(script, text, { mode: 0o600 });
-  return { ...plan, before: enterWords(script), workdir: "/" };
+  const workdir = order.workdir || (await homeOf(attempt));
+  const command = [...policy, ...(policy.length > 0 ? PLAIN_EXEC : []), ...attempt.checkpointer];
+  const isMounted = mounts.length + data.length > 0;
+  if (isMounted) {
+    refuseOverlap([...mounts, ...data]);
+    if (!parts.isRoot)
+      throw new PrologueError(
+        mounts.length > 0 ? "uenv" : "mounts",
+        "the agent does not run as root and cannot mount anything",
+      );
+    await noteHeld(parts, attempt, null);
+  }
+  const uid = runAs?.uid ?? null;
+  const writer = runAs === null ? [] : asUser(runAs, true);
+  if (runAs === null && !isMounted && Object.keys(variables).every(isExportable))
+    return { before: command, environment: variables, workdir, uid, writer, variables };
+  const steps = stepsOf(parts, attempt, [...mounts, ...data]);
+  const entry = writeEntry(parts.entry, {
+    ...{ dir, user: runAs, steps, confined: runAs !== null && isMounted, workdir },
+    home: parts.homeSource === "" || runAs === null ? null : runAs.home,
+    variables: { ...variables, PWD: workdir },
+    enters: steps.length > 0,
+  });
+  return { before: [...entry, ...command], environment: {}, workdir: "/", uid, writer, variables };
+}
+
+function stepsOf(
+  { entry, outputRoot }: PrologueParts,
+  { runAs, order, dir, folders }: EngineAttempt,
+  mounts: readonly EntryStep[],
+): readonly EntryStep[] {
+  if (runAs === null || !entry.privateTmp) return mounts.length === 0 ? [] : [{ kind: "shared-memory" }, ...mounts];
+  const output = outputRoot === "" ? [] : [outputFolders(outputRoot, order).output];
+  const scratch = folders.LATTICE_SCRATCH === undefined ? [] : [folders.LATTICE_SCRATCH];
+  return [...privateSteps([dir, ...scratch, ...output, ...entry.offers]), ...mounts];
 }
 
 async function homeOf({ data, runAs, dir, folders }: EngineAttempt): Promise<string> {
   return data.find(({ at }) => at === runAs?.home)?.at ?? defaultWorkdir(runAs, dir, folders);
 }
 
-/** env would take a command with "=" in its name for a variable; the shell's exec does not. */
+/** numactl reports a missing command with another exit code than a shell. */
 const PLAIN_EXEC = ["/bin/sh", "-c", 'exec "$@"', "sh"];
-
-const withVariables = (later: readonly string[]): readonly string[] =>
-  later.length === 0 ? [] : ["/usr/bin/env", ...later, ...PLAIN_EXEC];

@@ -1,12 +1,13 @@
 // Releases the resources of an attempt once none of its processes is left: container, GPUs, scratch directory and image
 // pins. Its mounts ended with its processes. Each step runs even when another failed, and all are repeatable.
 
-import { existsSync } from "node:fs";
+import { existsSync, rmdirSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { removeOwn } from "../../files/own-tree.ts";
 import { gpuUserOf } from "../../gpu-clear/decide.ts";
+import { PRIVATE } from "../attempt/entry-plan.ts";
 import { readAttempt } from "../attempt/files.ts";
 import type { Engine, PrologueParts, PrologueTarget } from "../engine.ts";
 import { readHeld, readRoom } from "./attempt-holdings.ts";
@@ -23,8 +24,21 @@ export async function runEpilogue(
   // Removed after mounting, unless the attempt ended in between.
   const secrets = join(dir, SECRETS);
   if (existsSync(secrets)) await logFailure(log, key, removeOwn(secrets));
+  await logFailure(log, key, removePrivate(parts, dir));
   parts.shares.release(key);
   if (parts.network.kind !== "none") await logFailure(log, key, parts.network.leave(key));
+}
+
+/** Its own /tmp, usually empty by then. */
+async function removePrivate({ files }: PrologueParts, dir: string): Promise<void> {
+  const folder = join(dir, PRIVATE);
+  if (!existsSync(folder)) return;
+  try {
+    rmdirSync(join(folder, "tmp"));
+    rmdirSync(folder);
+  } catch {
+    await files.clear(dir, PRIVATE);
+  }
 }
 
 /** The engine that runs the attempt in this folder. */

@@ -1,12 +1,11 @@
-// Plans the data mounts of an order: fills placeholders, determines the kind of source, and checks everything that can
-// be checked before anything is mounted.
+// Plans the data mounts of an order: fills placeholders and determines the kind of source. Sources and targets are paths
+// that users can change at any moment, so lattice-mounts checks them by the descriptors that it mounts.
 
-import { lstat, stat } from "node:fs/promises";
 import { firstOverlap } from "@lattice/core";
 import type { pb } from "@lattice/wire";
 import { PrologueError } from "../../base/prologue-error.ts";
-import { mayRead, type RunAs } from "../../host/user/user.ts";
-import type { DataMount } from "../attempt/enter-script.ts";
+import type { RunAs } from "../../host/user/user.ts";
+import type { DataMount } from "../attempt/entry-plan.ts";
 import type { PrologueParts, PrologueTarget } from "../engine.ts";
 import { fillIn } from "./fill-in.ts";
 import { checkAllowed, isRemote, type MountOwner, nfsMount, type RemoteSources, s3Mount } from "./remote-sources.ts";
@@ -29,21 +28,10 @@ export async function dataMounts(
 
 async function plan(sources: RemoteSources, mount: pb.Mount, whom: MountOwner): Promise<DataMount> {
   const { source, target, access } = mount;
-  const { user } = whom;
   const readOnly = access !== "read-write";
   if (source.startsWith("nfs://")) return nfsMount(sources, mount);
   if (source.startsWith("s3://")) return s3Mount(sources, mount, whom);
-  const path = source.replace(/^file:\/\//, "");
-  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
-    const why = error.code === "ENOENT" ? "does not exist on this node" : error.message;
-    throw new PrologueError("mounts", `the source ${path} of ${target} ${why}`);
-  });
-  if (!found.isDirectory()) throw new PrologueError("mounts", `the source ${path} of ${target} is not a folder`);
-  // The agent mounts as root and would bypass the permissions of the parent directories.
-  if (user !== null && !(await mayRead(user, path))) {
-    throw new PrologueError("mounts", `${user.name} may not read the source ${path} of ${target}`);
-  }
-  return { kind: "bind", source: path, at: target, readOnly };
+  return { kind: "bind", source: source.replace(/^file:\/\//, ""), at: target, readOnly };
 }
 
 function filledIn(mount: pb.Mount, order: pb.RunOrder): pb.Mount {
@@ -61,25 +49,8 @@ function filledIn(mount: pb.Mount, order: pb.RunOrder): pb.Mount {
   return filled;
 }
 
-/** Rejects mounts that hide each other or escape their target. */
-export async function checkTargets(mounts: readonly { readonly at: string }[]): Promise<void> {
-  refuseOverlap(mounts);
-  for (const { at } of mounts) await refuseLinks(at);
-}
-
-function refuseOverlap(mounts: readonly { readonly at: string }[]): void {
+/** Rejects mounts that hide each other. */
+export function refuseOverlap(mounts: readonly { readonly at: string }[]): void {
   const overlap = firstOverlap(mounts.map(({ at }) => at));
   if (overlap !== null) throw new PrologueError("mounts", `the mount at ${mounts[overlap]?.at} overlaps with another`);
-}
-
-/** A symbolic link in the path could escape the allowed target. */
-async function refuseLinks(at: string): Promise<void> {
-  let path = "";
-  for (const part of at.slice(1).split("/")) {
-    path = `${path}/${part}`;
-    const found = await lstat(path).catch(() => null);
-    if (found === null) return;
-    if (!found.isDirectory())
-      throw new PrologueError("mounts", `${path} on the way to the mount at ${at} is not a folder`);
-  }
 }

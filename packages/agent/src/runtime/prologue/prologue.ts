@@ -8,10 +8,11 @@ import { PrologueError } from "../../base/prologue-error.ts";
 import { memoryPolicyWords } from "../../host/memory-policy.ts";
 import { NOBODY, type RunAs } from "../../host/user/user.ts";
 import type { Prepared, PrologueParts, PrologueTarget } from "../engine.ts";
+import { attemptBinds } from "./attempt-binds.ts";
 import { readRoom, takeShare } from "./attempt-holdings.ts";
 import { prepareCheckpoints } from "./checkpoint-stage.ts";
 import { giveScript, makeFolders } from "./folders.ts";
-import { checkTargets, dataMounts } from "./mounts.ts";
+import { dataMounts, refuseOverlap } from "./mounts.ts";
 
 export async function runPrologue(
   parts: PrologueParts,
@@ -51,10 +52,11 @@ async function prepare(parts: PrologueParts, target: PrologueTarget, signal: Abo
   const environment = { ...target.environment, ...own };
   const data = await dataMounts(parts, target, mapped);
   const policy = await memoryWords(parts, target);
-  const attempt = { ...target, environment, runAs, folders, data, policy, checkpointer: checkpoints.before };
+  const binds = attemptBinds(target, folders);
+  const attempt = { ...target, environment, runAs, folders, data, binds, policy, checkpointer: checkpoints.before };
   if (inContainer) {
     checkSignature(parts, attempt);
-    await checkTargets(data);
+    refuseOverlap(data);
   }
   const engine = inContainer ? parts.engines.container : parts.engines.process;
   return engine.start(parts, attempt, await engine.prepare(parts, attempt, signal));

@@ -10,7 +10,7 @@ import { execFile } from "../../base/programs.ts";
 import { PrologueError } from "../../base/prologue-error.ts";
 import { makeOwnFolder } from "../../files/own-tree.ts";
 import { asUser, type RunAs } from "../../host/user/user.ts";
-import type { DataMount } from "../attempt/enter-script.ts";
+import type { DataMount } from "../attempt/entry-plan.ts";
 import { fillIn, type PathOwner } from "./fill-in.ts";
 
 export interface RemoteSources {
@@ -38,7 +38,9 @@ export function checkAllowed({ allowed }: RemoteSources, source: string, whose: 
 export function nfsMount({ nfsMounter }: RemoteSources, { source, target, access }: pb.Mount): DataMount {
   if (!isExecutable(nfsMounter)) throw new PrologueError("mounts", `${source} needs mount.nfs, which is not installed`);
   const [host = "", ...path] = source.slice("nfs://".length).split("/");
-  return { kind: "nfs", source: `${host}:/${path.join("/")}`, at: target, readOnly: access !== "read-write" };
+  const readOnly = access !== "read-write";
+  const options = `${readOnly ? "ro" : "rw"},nosuid,nodev`;
+  return { kind: "run", words: [nfsMounter, `${host}:/${path.join("/")}`, "{}", "-o", options], at: target, readOnly };
 }
 
 export interface MountOwner {
@@ -67,7 +69,9 @@ export async function s3Mount(
     ...(secret === null ? (user === null ? [] : ["public_bucket=1"]) : [`passwd_file=${secret}`]),
   ].join(",");
   const from = path.length === 0 ? bucket : `${bucket}:/${path.join("/")}`;
-  return { kind: "fuse", words: [s3Mounter, from, at, "-o", options], at, ...(secret === null ? null : { secret }) };
+  const words = [s3Mounter, from, "{}", "-o", options];
+  const readOnly = access !== "read-write";
+  return { kind: "run", words, at, readOnly, ...(secret === null ? null : { secret }) };
 }
 
 /** The user's credentials file, at the default path of s3fs. */

@@ -4,7 +4,7 @@ import { HELPER_PATH } from "../../base/executable.ts";
 import { execFile } from "../../base/programs.ts";
 import { PrologueError } from "../../base/prologue-error.ts";
 import { asUser, type RunAs } from "../../host/user/user.ts";
-import { containerBinds } from "../container/binds.ts";
+import { containerMounts } from "../container/binds.ts";
 import type { EngineAttempt, PrologueParts } from "../engine.ts";
 import { nameOf, noteHeld } from "../prologue/attempt-holdings.ts";
 
@@ -28,8 +28,10 @@ export async function prepare(
       "container",
       "Sarus, which runs containers here, cannot keep a root file system from being written to",
     );
-  const unfit = containerBinds(attempt, await parts.offered()).find(({ at }) => at.includes(","));
-  if (unfit !== undefined) throw new PrologueError("mounts", `Sarus cannot mount ${unfit.at}: there is a comma in it`);
+  const unfit = containerMounts(attempt, await parts.offered())
+    .binds.flatMap(({ at, to = at }) => [at, to])
+    .find((path) => path.includes(","));
+  if (unfit !== undefined) throw new PrologueError("mounts", `Sarus cannot mount ${unfit}: there is a comma in it`);
   parts.images.checkContainer(software?.image ?? "");
   await pull(sarus, software?.image ?? "", attempt.runAs, signal);
   await noteHeld(parts, attempt, nameOf(attempt.key));

@@ -2,12 +2,13 @@
 
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { HELPER_PATH } from "../../base/executable.ts";
 import { makeFileFor, removeOwnNow } from "../../files/own-tree.ts";
 import { gpuVariables } from "../../host/isolation/node-shares.ts";
 import { asUser } from "../../host/user/user.ts";
-import { wayIn } from "../../host/user/way-in.ts";
-import { enterScript, enterWords } from "../attempt/enter-script.ts";
-import { containerBinds } from "../container/binds.ts";
+import { engineScript } from "../attempt/engine-script.ts";
+import { writeEntry } from "../attempt/entry-plan.ts";
+import { containerMounts } from "../container/binds.ts";
 import { fabricFiles } from "../container/devices/passed.ts";
 import type { ContainerBind, EngineAttempt, Prepared, PrologueParts } from "../engine.ts";
 import type { Sarus } from "./prepare.ts";
@@ -18,8 +19,8 @@ interface SarusPlan {
   readonly workdir: string;
   /** Names of variables that override the image's; their values are in the environment. */
   readonly names: readonly string[];
-  /** The complete environment, for variables that a setuid program does not inherit. */
-  readonly variables: readonly string[];
+  /** Variables that a setuid program does not inherit; they come under other names and are renamed inside. */
+  readonly renamed: readonly string[];
   readonly binds: readonly ContainerBind[];
   readonly devices: readonly string[];
   /** File for the process id of the first process inside. */
@@ -27,30 +28,36 @@ interface SarusPlan {
 }
 
 export async function start(sarus: Sarus, parts: PrologueParts, attempt: EngineAttempt): Promise<Prepared> {
-  const { dir, order, runAs, data, policy } = attempt;
+  const { dir, order, runAs, policy } = attempt;
   // Without this variable Sarus's hooks give a container no GPU.
   const gpus = order.limits === undefined ? gpuVariables(parts.inside(), allOf(parts)) : {};
   const environment = { ...attempt.environment, ...gpus };
   const pidFile = join(dir, "init.pid");
   removeOwnNow(pidFile);
   makeFileFor(pidFile, Buffer.alloc(0), runAs, 0o644);
+  const { steps, binds } = containerMounts(attempt, await parts.offered());
+  const { names, renamed } = givenVariables(environment, order.variables);
   const words = sarusWords(sarus, {
     image: order.environment?.image ?? "",
     workdir: order.workdir,
-    ...givenVariables(environment, order.variables),
-    binds: [...containerBinds(attempt, await parts.offered()), { at: pidFile, readOnly: false }],
+    ...{ names, renamed },
+    binds: [...binds, { at: pidFile, readOnly: false }],
     devices: fabricFiles(parts.devices),
     pidFile,
   });
-  const { environment: safe, prefix } = wayIn(environment, runAs === null ? [] : asUser(runAs, false));
   const script = join(dir, "enter");
-  const before = [...policy, ...prefix, ...words];
-  const plan = { dir, images: [], data, workdir: "", before, byEngine: "any" } as const;
-  await writeFile(script, enterScript(plan), { mode: 0o600 });
+  const common = { dir, confined: false, home: null, workdir: "/", enters: false } as const;
+  const hidden = renamed.map((name) => [nameInside(name), environment[name] ?? ""] as const);
+  const variables = { ...environment, ...Object.fromEntries(hidden) };
+  // Sarus is the user's own program: it gets the job's variables after the change of user.
+  const asOwner = writeEntry(parts.entry, { ...common, user: runAs, steps: [], variables }, "entry-user");
+  const engine = [...asOwner, ...policy, ...words];
+  await writeFile(script, engineScript({ dir, engine, failsWith: "any" }), { mode: 0o600 });
+  const mounted = { ...common, user: null, steps: [{ kind: "shared-memory" } as const, ...steps] };
+  const entry = writeEntry(parts.entry, { ...mounted, variables: { PATH: HELPER_PATH } });
   return {
-    before: enterWords(script),
-    environment: safe,
-    reportsLaunchFailure: false,
+    before: [...entry, "/bin/sh", script],
+    environment: {},
     workdir: "/",
     uid: runAs?.uid ?? null,
     writer: runAs === null ? [] : asUser(runAs, true),
@@ -65,11 +72,13 @@ const allOf = ({ inside }: PrologueParts): readonly number[] =>
 function givenVariables(environment: Readonly<Record<string, string>>, chosen: Readonly<Record<string, string>>) {
   const names = Object.keys(environment).filter((name) => /^[A-Za-z_]\w*$/.test(name));
   const given = names.filter((name) => name !== "PATH" || chosen.PATH !== undefined);
-  return {
-    names: given.filter((name) => !LOADER.test(name)),
-    variables: given.filter((name) => LOADER.test(name)).map((name) => `${name}=${environment[name]}`),
-  };
+  return { names: given.filter((name) => !LOADER.test(name)), renamed: given.filter((name) => LOADER.test(name)) };
 }
+
+const nameInside = (name: string): string => `LATTICE_INSIDE_${name}`;
+
+/** Only names that a shell can export are renamed. */
+const rename = (name: string): string => `export ${name}="$${nameInside(name)}"; unset ${nameInside(name)}; `;
 
 const LOADER = /^(LD_|GLIBC_|MALLOC_|TMPDIR$)/;
 
@@ -82,7 +91,7 @@ const sarusWords = ({ program }: Sarus, plan: SarusPlan): readonly string[] => [
     return `--mount=type=bind,source=${at},destination=${to}${readOnly ? ",readonly" : ""}`;
   }),
   ...plan.devices.map((device) => `--device=${device}`),
-  ...[...plan.names, ...plan.variables].flatMap((variable) => ["--env", variable]),
+  ...[...plan.names, ...plan.renamed.map(nameInside)].flatMap((variable) => ["--env", variable]),
   ...["--entrypoint", "", plan.image],
-  ...["/bin/sh", "-c", 'echo $$ >"$0" && exec "$@"', plan.pidFile],
+  ...["/bin/sh", "-c", `${plan.renamed.map(rename).join("")}echo $$ >"$0" && exec "$@"`, plan.pidFile],
 ];

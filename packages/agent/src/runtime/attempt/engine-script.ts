@@ -1,0 +1,34 @@
+// The script that starts a container engine and waits for it. It runs in the attempt's mount namespace, in which only
+// folders of the attempt itself are mounted. It contains literal words only, since a variable of its own could shadow
+// one of the engine's. An engine that fails before its container exists is reported in `unlaunched`.
+
+import { join } from "node:path";
+import { quoted, quotedAll } from "../../base/shell-text.ts";
+
+interface EngineScript {
+  readonly dir: string;
+  /** The engine with its options; the command follows. */
+  readonly engine: readonly string[];
+  /** The exit code by which the engine reports its own failures. */
+  readonly failsWith: number | "any";
+}
+
+/** A started container may exit with the same code for other reasons, so `init.pid` decides: the engine writes it. */
+export function engineScript({ dir, engine, failsWith }: EngineScript): string {
+  const unlaunched = quoted(join(dir, "unlaunched"));
+  return [
+    "trap : TERM INT HUP USR1 USR2",
+    `${quotedAll(engine)} "$@"`,
+    `set -- $? "$(/usr/bin/tail -n 1 ${quoted(join(dir, "stderr"))})"`,
+    `if [ ! -s ${quoted(join(dir, "init.pid"))} ]; then`,
+    '  case "$1 $2" in',
+    // The engine reports these with the exit code of a command that cannot be executed.
+    `  126" "*"workdir "* | 12[67]" "*"chdir to "*) printf 'prologue workdir %s\\n' "$2" >${unlaunched} ;;`,
+    ...(failsWith === "any" ? ['  0" "*) ;;'] : []),
+    `  ${failsWith === "any" ? "*" : `${failsWith}" "* | 126" Error: OCI runtime error"*`}) printf 'prologue container %s\\n' "$2" >${unlaunched} ;;`,
+    "  esac",
+    "fi",
+    'exit "$1"',
+    "",
+  ].join("\n");
+}

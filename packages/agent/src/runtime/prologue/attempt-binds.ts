@@ -1,0 +1,25 @@
+// The folders of an attempt that its container sees: those that the stages of the prologue have made. They are known by
+// what the agent made, never by a variable, which the submission could have set itself.
+
+import { controlFolder } from "../../checkpoint/control.ts";
+import type { BindMount } from "../attempt/entry-plan.ts";
+import type { PrologueTarget } from "../engine.ts";
+
+/** `folders`: as the stage that made them named them. */
+export function attemptBinds(
+  { order, dir }: Pick<PrologueTarget, "order" | "dir">,
+  folders: Readonly<Record<string, string>>,
+): readonly BindMount[] {
+  const { LATTICE_SCRATCH: scratch, LATTICE_OUTPUT_DIR: output } = folders;
+  // A place that the user named is the user's path; the others are below folders of root's.
+  const isNamed = (order.data?.output ?? "") !== "";
+  return [
+    ...(scratch === undefined ? [] : [shared("own", scratch)]),
+    ...(output === undefined ? [] : [shared(isNamed ? "bind" : "own", output)]),
+    ...(order.checkpoint === undefined ? [] : [shared("own", controlFolder(dir))]),
+  ];
+}
+
+const shared = (kind: BindMount["kind"], path: string): BindMount => ({
+  ...{ kind, source: path, at: path, readOnly: false },
+});
