@@ -2,7 +2,6 @@
 // no program of root trusts a setting of the user. In plain attempts and with an image.
 import { execFileSync } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../harness/eventually.ts";
@@ -13,7 +12,7 @@ import { useCluster } from "../harness/use-cluster.ts";
 const UID = 54321;
 const GID = 54322;
 const IDS = `${UID} ${GID} ${GID} 27 100`;
-const folder = mkdtempSync(join(tmpdir(), "lattice-mapped-"));
+const folder = mkdtempSync("/var/tmp/lattice-mapped-");
 const [users, registry, traps, sprung] = ["users", "registry", "traps", "sprung"].map((name) => join(folder, name)) as [
   string,
   string,

@@ -1,6 +1,6 @@
 // Real accounts of the machine for attacks: two ordinary users with home folders, made before the tests of a file and
 // removed after them. The tests need root, like the agent that they attack.
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { chmodSync, readFileSync } from "node:fs";
 import { afterAll } from "vitest";
 
@@ -11,6 +11,8 @@ export interface Account {
   readonly home: string;
   /** Runs a shell script as this user and returns its output. Throws when it fails. */
   run(script: string): string;
+  /** Keeps running a shell script as this user until the returned function is called. */
+  keepRunning(script: string): () => void;
 }
 
 let made = 0;
@@ -31,15 +33,19 @@ export function useAccount(role: string): Account {
     .find((line) => line.startsWith(`${name}:`));
   const [, , uid = "", gid = "", , home = ""] = entry?.split(":") ?? [];
   chmodSync(home, 0o700);
+  const wordsOf = (script: string): string[] => [
+    ...[`--reuid=${uid}`, `--regid=${gid}`, "--clear-groups", "--", "/usr/bin/env", "-i"],
+    ...[`HOME=${home}`, "PATH=/usr/local/bin:/usr/bin:/bin", "/bin/sh", "-ec", script],
+  ];
   return {
     name,
     uid: Number(uid),
     gid: Number(gid),
     home,
-    run: (script) =>
-      execFileSync("/usr/bin/setpriv", [
-        ...[`--reuid=${uid}`, `--regid=${gid}`, "--clear-groups", "--", "/usr/bin/env", "-i"],
-        ...[`HOME=${home}`, "PATH=/usr/local/bin:/usr/bin:/bin", "/bin/sh", "-ec", script],
-      ]).toString(),
+    run: (script) => execFileSync("/usr/bin/setpriv", wordsOf(script)).toString(),
+    keepRunning(script) {
+      const child = spawn("/usr/bin/setpriv", wordsOf(script), { stdio: "ignore" });
+      return () => void child.kill("SIGKILL");
+    },
   };
 }

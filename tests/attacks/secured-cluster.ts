@@ -1,7 +1,6 @@
 // A cluster as the documentation sets it up: tokens required, agents as root with the accounts of the machine, folders
 // for output and stored logs. Attackers have a valid token of an ordinary user and nothing else.
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import type { CliResult } from "../harness/cli.ts";
@@ -40,7 +39,8 @@ export interface SecuredCluster {
 }
 
 export function useSecuredCluster({ nodes = 1, agentArgs = [], config = "" }: SecuredOptions = {}): SecuredCluster {
-  const folder = mkdtempSync(join(tmpdir(), "lattice-attack-"));
+  // Not below /tmp, which attempts do not share with the node.
+  const folder = mkdtempSync("/var/tmp/lattice-attack-");
   const [secretFile, outputDir, storeDir, victim] = ["secret", "output", "store", "victim"].map((name) =>
     join(folder, name),
   ) as [string, string, string, string];
@@ -69,7 +69,17 @@ export function useSecuredCluster({ nodes = 1, agentArgs = [], config = "" }: Se
       startProgram("lattice-agent", {
         args: [
           ...["--node-id", node, "--server", cluster.grpcAddress, "--data-dir", join(cluster.dir, `agent-${node}`)],
-          ...["--metrics-listen", "none", "--output-dir", outputDir, "--log-store", storeDir, ...agentArgs],
+          ...[
+            "--user-mapping",
+            "passwd",
+            "--metrics-listen",
+            "none",
+            "--output-dir",
+            outputDir,
+            "--log-store",
+            storeDir,
+            ...agentArgs,
+          ],
         ],
         logFile: join(cluster.dir, `agent-${node}.log`),
         env: {

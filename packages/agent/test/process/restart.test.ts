@@ -189,7 +189,8 @@ test("kill -9 of the agent: the workload continues, and the next agent reports i
     banner: { js: 'import { createRequire as r } from "node:module"; const require = r(import.meta.url);' },
   });
   // A root agent finds its native programs next to itself.
-  copyFileSync(join(import.meta.dirname, "../../dist/lattice-files"), join(r.dataDir, "lattice-files"));
+  for (const name of ["lattice-files", "lattice-mounts"])
+    copyFileSync(join(import.meta.dirname, "../../dist", name), join(r.dataDir, name));
   const dataDir = join(r.dataDir, "data");
   const begin = () =>
     spawn(

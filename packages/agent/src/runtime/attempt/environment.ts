@@ -24,12 +24,24 @@ export function environment(received: ReceivedOrder, around: JobContext): Record
   return {
     ...withOffered(inherited(around.base), around.offered ?? {}),
     ...(order.apiToken === "" ? {} : { LATTICE_TOKEN: order.apiToken }),
-    ...order.variables,
+    ...submitted(order.variables),
     ...latticeNames(order, around),
     ...(order.slurmEnv ? slurmNames(received, slurmAround(order, around.nodeId)) : {}),
     [MARKER]: around.attemptDir,
   };
 }
+
+/** The submission's own variables of Lattice: how its programs reach the servers. All others are the agent's to set. */
+const OWN_CHOICE: ReadonlySet<string> = new Set([
+  ...["LATTICE_API_URL", "LATTICE_CA", "LATTICE_ENDPOINT", "LATTICE_TOKEN"],
+  ...["LATTICE_LAUNCH_PATIENCE", "LATTICE_SUBMIT_DIR"],
+]);
+
+/** A submission from within a job brings that job's variables, so they are dropped, not refused. */
+const submitted = (variables: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(variables).filter(([name]) => !name.startsWith("LATTICE_") || OWN_CHOICE.has(name)),
+  );
 
 const INHERITED = ["PATH", "HOME", "USER", "LANG", "SHELL"] as const;
 const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
