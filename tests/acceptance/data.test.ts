@@ -1,12 +1,11 @@
 // Folders and data of jobs: output, scratch and homes, on nodes whose agent is root.
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { useCluster } from "../harness/use-cluster.ts";
 
 const UID = 54331;
-const folder = mkdtempSync(join(tmpdir(), "lattice-data-"));
+const folder = mkdtempSync("/var/tmp/lattice-data-");
 chmodSync(folder, 0o755);
 const [users, homes, work] = ["users", "homes", "work"].map((name) => join(folder, name)) as [string, string, string];
 writeFileSync(users, `ada ${UID} ${UID}\n`);

@@ -1,4 +1,4 @@
-// Reads `meta/env.json` from an image. The image is somebody's file system: lattice-mounts mounts it without a place, and
+// Reads `meta/env.json` from an image. Its content comes from a user: lattice-mounts mounts it without a place, and
 // reads one regular file below it without links. An image that cannot be mounted is detected here, before it enters the
 // cache.
 

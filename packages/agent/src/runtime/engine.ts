@@ -14,7 +14,7 @@ import type { RunAs, UserMapping } from "../host/user/user.ts";
 import type { Users } from "../host/user/users.ts";
 import type { ContainerImage, Images } from "../images/images.ts";
 import type { NetworkDriver } from "../network/driver.ts";
-import type { BindMount, DataMount, Entry } from "./attempt/entry-plan.ts";
+import type { AttemptEntry, BindMount, DataMount } from "./attempt/entry-plan.ts";
 import type { DeviceHost } from "./container/devices/passed.ts";
 import type { RemoteSources } from "./prologue/remote-sources.ts";
 import type { ScratchFolders } from "./prologue/scratch.ts";
@@ -89,7 +89,7 @@ export interface PrologueParts {
   readonly memory: MemoryPlace;
   readonly scratch: ScratchFolders;
   /** How attempts get from root to their users. */
-  readonly entry: Entry;
+  readonly entry: AttemptEntry;
   /** Every operation below a folder that a user can write. */
   readonly files: UserFiles;
   /** Empty when allocations get no output folder. */

@@ -104,16 +104,3 @@ export function asUser({ uid, gid, groups }: FileUser, confined: boolean): reado
   const change = [`--reuid=${uid}`, `--regid=${gid}`, `--groups=${groups.join(",")}`];
   return ["/usr/bin/setpriv", ...change, ...(confined ? ["--no-new-privs"] : []), "--"];
 }
-
-/**
- * Returns whether the user may enter and read a folder. Tested as that user, so that every file system rule applies.
- */
-export function mayRead(user: RunAs, path: string): Promise<boolean> {
-  const [program = "", ...words] = asUser(user, true);
-  return new Promise((resolve) => {
-    const test = ["/usr/bin/test", "-r", path, "-a", "-x", path];
-    execFile(program, [...words, ...test], { timeout: LOOK_UP_TIMEOUT_MS, env: {} }, (error) =>
-      resolve(error === null),
-    );
-  });
-}

@@ -41,7 +41,7 @@ export type EntryStep =
   | { readonly kind: "shared-memory" };
 
 /** How this node takes attempts from root to their users. */
-export interface Entry {
+export interface AttemptEntry {
   /** Path of lattice-mounts; `null` where it was not built. */
   readonly program: string | null;
   /** Folders of the agent, which nothing is mounted on. */
@@ -52,7 +52,7 @@ export interface Entry {
   readonly offers: readonly string[];
 }
 
-export interface EntryPlan {
+interface EntryPlan {
   /** The attempt's folder. */
   readonly dir: string;
   /** `null` keeps the agent's user. */
@@ -69,7 +69,7 @@ export interface EntryPlan {
 }
 
 /** Writes the plan and returns the words before the command. */
-export function writeEntry({ program, protects }: Entry, plan: EntryPlan, name = "entry"): readonly string[] {
+export function writeEntry({ program, protects }: AttemptEntry, plan: EntryPlan, name = "entry"): readonly string[] {
   if (program === null) throw new PrologueError("mounts", "lattice-mounts was not built on this node");
   const { dir, user, steps, home } = plan;
   const variables = Object.entries(plan.variables).map(([key, value]) => `${key}=${value}`);

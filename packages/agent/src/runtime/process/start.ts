@@ -9,6 +9,7 @@ import { applyPatches } from "../../images/views.ts";
 import { type EntryStep, privateSteps, writeEntry } from "../attempt/entry-plan.ts";
 import { isExportable } from "../attempt/launch-file.ts";
 import type { EngineAttempt, Prepared, PrologueParts } from "../engine.ts";
+import { namesOutputFolder } from "../prologue/attempt-binds.ts";
 import { noteHeld } from "../prologue/attempt-holdings.ts";
 import { defaultWorkdir } from "../prologue/folders.ts";
 import { refuseOverlap } from "../prologue/mounts.ts";
@@ -52,6 +53,9 @@ function stepsOf(
   mounts: readonly EntryStep[],
 ): readonly EntryStep[] {
   if (runAs === null || !entry.privateTmp) return mounts.length === 0 ? [] : [{ kind: "shared-memory" }, ...mounts];
+  const named = namesOutputFolder(order) ? (folders.LATTICE_OUTPUT_DIR ?? "") : "";
+  if (named.startsWith("/tmp/"))
+    throw new PrologueError("output", `${named} is below /tmp, which each allocation has for itself on this node`);
   const output = outputRoot === "" ? [] : [outputFolders(outputRoot, order).output];
   const scratch = folders.LATTICE_SCRATCH === undefined ? [] : [folders.LATTICE_SCRATCH];
   return [...privateSteps([dir, ...scratch, ...output, ...entry.offers]), ...mounts];
