@@ -52,6 +52,8 @@ export interface ConnectContext {
   readonly heartbeatIntervalMs: number;
   /** Returns why the stream may not act for the node, or null. */
   readonly refusal: (call: object, node: string) => string | null;
+  /** Returns where the node is reached; empty when that is not known. Default: not known. */
+  readonly addressOf?: (call: object, node: NodeId) => string;
   readonly imagesAnswered?: (node: NodeId, answer: pb.ImageAnswer) => void;
   readonly measured?: (node: NodeId, measures: readonly pb.AttemptMeasures[]) => void;
   readonly sampled?: (node: NodeId, samples: readonly pb.AttemptMeasures[]) => void;
@@ -144,9 +146,16 @@ class AgentStream {
     this.end();
   }
 
+  /** An agent does not state its own address: services are proxied there. */
+  #registration(hello: pb.Hello): RegisterNodeCommand | string {
+    const command = registration(hello);
+    if (typeof command === "string") return command;
+    return { ...command, address: this.#context.addressOf?.(this.#call, command.node) ?? "" };
+  }
+
   async #register(hello: pb.Hello): Promise<void> {
     const context = this.#context;
-    const command = registration(hello);
+    const command = this.#registration(hello);
     if (typeof command === "string") return this.#refuse("invalid_argument", command);
     const refusal = context.refusal(this.#call, command.node);
     if (refusal !== null) return this.#refuse("unauthenticated", refusal);
@@ -238,7 +247,11 @@ class AgentStream {
   async #onCondition(session: AgentSession, hello: pb.Hello, condition: pb.ConditionReport): Promise<void> {
     const { view, propose, hub, logger } = this.#context;
     const { conformance, capabilities = hello.capabilities } = condition;
-    const command = registration({ ...hello, conformance, ...(capabilities === undefined ? {} : { capabilities }) });
+    const command = this.#registration({
+      ...hello,
+      conformance,
+      ...(capabilities === undefined ? {} : { capabilities }),
+    });
     try {
       if (typeof command === "string") throw new Error(command);
       hub.recordFingerprint(session);
@@ -316,7 +329,7 @@ const protocolApart = ({ theirs, ranges }: Extract<ProtocolAgreement, { kind: "a
   `server and agent share no version of their protocol (${ranges}): upgrade the ${theirs === "too_old" ? "agent" : "servers"}`;
 
 /** Returns the command, or the problem of the hello. */
-function registration(hello: pb.Hello): RegisterNodeCommand | string {
+function registration(hello: pb.Hello): Omit<RegisterNodeCommand, "address"> | string {
   const node = parseNodeId(hello.nodeId);
   if (node === null) return `node_id "${hello.nodeId}" is not a valid name`;
   const group = parseGroupId(hello.group === "" ? "default" : hello.group);
@@ -331,7 +344,6 @@ function registration(hello: pb.Hello): RegisterNodeCommand | string {
     group,
     conformance: hello.conformance,
     homeVCluster: home,
-    address: hello.address,
     agentVersion: hello.agentVersion,
     bootId: hello.bootId,
   };
