@@ -61,6 +61,7 @@ export {
   certifyAgent,
   firstOfLine,
   issue,
+  MEMBER_NAME,
   makeAuthority,
   type Pem,
 } from "./pki/authority.ts";

@@ -4,6 +4,7 @@
 
 import { join, resolve } from "node:path";
 import { type Duration, type Hook, type NetworkSettings, parseTenantId, seconds } from "@lattice/core";
+import { MEMBER_NAME } from "@lattice/wire";
 import { type AuthConfig, authOf } from "./auth.ts";
 import { type S3Options, s3Options } from "./s3.ts";
 import { type EnvironmentVariables, readSecret } from "./secret.ts";
@@ -72,7 +73,13 @@ type EtcdConfig = Replace<
   {
     peerAddress: string;
     /** Absolute paths of PEM files. */
-    tls: { readonly ca: string; readonly cert: string | null; readonly key: string | null } | null;
+    tls: {
+      readonly ca: string;
+      readonly cert: string | null;
+      readonly key: string | null;
+      /** `null`: every certificate of the authority belongs to a member. */
+      readonly memberName: string | null;
+    } | null;
   }
 >;
 
@@ -216,7 +223,12 @@ function quorumOf(quorum: Settings["quorum"], serverDataDir: string): Config["qu
       tls:
         etcd.tls === null
           ? null
-          : { ca: resolve(etcd.tls.ca), cert: pathOf(etcd.tls.cert ?? null), key: pathOf(etcd.tls.key ?? null) },
+          : {
+              ca: resolve(etcd.tls.ca),
+              cert: pathOf(etcd.tls.cert ?? null),
+              key: pathOf(etcd.tls.key ?? null),
+              memberName: etcd.tls.member_name === undefined ? MEMBER_NAME : etcd.tls.member_name,
+            },
     },
   };
 }

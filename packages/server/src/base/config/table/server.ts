@@ -65,12 +65,12 @@ const etcd = {
   client_listen: setting(
     address(),
     "127.0.0.1:2379",
-    "Where the managed member serves its server. An address other than loopback needs tls.",
+    "Where the managed member serves its server. On loopback without tls, the server creates a certificate that only itself has. An address other than loopback needs tls.",
   ),
   peer_address: optional(
     address(),
     { unset: "this server's entry under peers, else 127.0.0.1:9000", example: "lattice-01:9000" },
-    "Where other members reach the managed one.",
+    "Where other members reach the managed one. An address other than loopback needs tls.",
   ),
   peer_listen: optional(
     address(),
@@ -78,7 +78,12 @@ const etcd = {
     "Address that the managed member binds for its peers.",
   ),
   tls: optional(
-    z.strictObject({ ca: text(), cert: text().optional(), key: text().optional() }),
+    z.strictObject({
+      ca: text(),
+      cert: text().optional(),
+      key: text().optional(),
+      member_name: label().nullable().optional(),
+    }),
     {
       unset: "no TLS",
       example: {
@@ -87,7 +92,7 @@ const etcd = {
         key: "/etc/lattice/tls/server-key.pem",
       },
     },
-    "PEM files. With managed: true the members use them among themselves too.",
+    "PEM files. With managed: true the members use them among themselves too, and accept only certificates with the host name member_name, by default etcd.lattice.internal; null: every certificate of ca, for an authority that signs members only.",
   ),
 };
 
