@@ -81,7 +81,11 @@ export function useSecuredCluster({
           ...["--metrics-listen", "none", "--output-dir", outputDir, "--log-store", storeDir, ...agentArgs],
         ],
         logFile: join(cluster.dir, `agent-${node}.log`),
-        env: { LATTICE_AGENT_TOKEN: await token("--user", node, "--scope", "agent"), AWS_SECRET_ACCESS_KEY: STORE_KEY },
+        env: {
+          LATTICE_AGENT_TOKEN: await token("--user", node, "--scope", "agent"),
+          AWS_SECRET_ACCESS_KEY: STORE_KEY,
+          LATTICE_AGENT_USER_MAPPING: "passwd",
+        },
       }),
     );
   }

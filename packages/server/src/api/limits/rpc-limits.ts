@@ -25,6 +25,8 @@ const BY_METHOD: Readonly<Record<string, RpcLimit>> = {
   GetStorageDiagnostics: diagnostics,
   CompareMetrics: rate("comparePerMinute", "compare_per_minute"),
   Compare: rate("comparePerMinute", "compare_per_minute"),
+  // Both read output through the node, which serves a limited number of readers.
+  GetLogs: concurrent("streamLogsMaxConcurrent", "stream_logs_max_concurrent"),
   StreamLogs: concurrent("streamLogsMaxConcurrent", "stream_logs_max_concurrent"),
   StreamMetrics: concurrent("streamMetricsMaxConcurrent", "stream_metrics_max_concurrent"),
   // Requests to services, each for as long as its answer lasts.
