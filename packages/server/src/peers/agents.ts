@@ -10,7 +10,7 @@ import {
   type ServerReadableStream,
   type sendUnaryData,
 } from "@grpc/grpc-js";
-import { bearerOf, pb, serviceDefinition } from "@lattice/wire";
+import { pb, type ShownCertificate, serviceDefinition } from "@lattice/wire";
 import { AGENT_ADDRESS_HEADER, VOUCHED_HEADER } from "../base/auth/peer-headers.ts";
 import { type CertifiedCall, certificateOf } from "../base/tls/shown.ts";
 import { connectionAddress } from "../nodes/agents/agent-address.ts";
@@ -107,7 +107,9 @@ function identityOf(
   identity.set(AGENT_ADDRESS_HEADER, connectionAddress(call));
   const certificate = certificateOf(call);
   if (certificate === null) return identity;
-  identity.set(VOUCHED_HEADER, encodeURIComponent(JSON.stringify(bearerOf(certificate))));
+  const { subject, subjectaltname } = certificate;
+  const shown: ShownCertificate = { subject: { CN: subject.CN, OU: subject.OU }, subjectaltname };
+  identity.set(VOUCHED_HEADER, encodeURIComponent(JSON.stringify(shown)));
   return identity;
 }
 

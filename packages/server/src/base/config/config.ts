@@ -10,7 +10,7 @@ import { type S3Options, s3Options } from "./s3.ts";
 import { type EnvironmentVariables, readSecret } from "./secret.ts";
 import type { Settings } from "./table/index.ts";
 import type { AccessMode } from "./table/server.ts";
-import { formatListen, type ListenAddress } from "./values.ts";
+import { formatListen, isLoopback, type ListenAddress } from "./values.ts";
 import { webhookSecret } from "./webhook-secret.ts";
 
 type Replace<T, Changes> = Omit<T, keyof Changes> & Readonly<Changes>;
@@ -91,7 +91,13 @@ export type Config = Replace<
     quorum: Replace<Settings["quorum"], { dataDir: string; etcd: EtcdConfig }>;
     api: Replace<
       Settings["api"],
-      { advertiseGrpc: ListenAddress; autoCreateTenants: boolean; auth: AuthConfig; tls: TlsConfig | null }
+      {
+        advertiseGrpc: ListenAddress;
+        autoCreateTenants: boolean;
+        metricsAccess: "open" | "token";
+        auth: AuthConfig;
+        tls: TlsConfig | null;
+      }
     >;
     scheduler: Replace<Settings["scheduler"], { traceCapture: boolean; tracePath: string }>;
     logs: { readonly store: string | null; readonly s3: S3Options | null };
@@ -130,6 +136,7 @@ export function configOf(settings: Settings, environment: EnvironmentVariables):
       ...api,
       advertiseGrpc: api.advertiseGrpc ?? api.grpcListen,
       autoCreateTenants: api.autoCreateTenants ?? !server.production,
+      metricsAccess: api.metricsAccess ?? (auth.kind === "none" || isLoopback(api.restListen.host) ? "open" : "token"),
       auth,
       tls: tlsOf(api),
     },
@@ -161,6 +168,7 @@ export const DERIVED: Readonly<Record<string, (config: Config) => unknown>> = {
   "quorum.data_dir": ({ quorum }) => quorum.dataDir,
   "quorum.etcd.peer_address": ({ quorum }) => quorum.etcd.peerAddress,
   "api.advertise_grpc": ({ api }) => formatListen(api.advertiseGrpc),
+  "api.metrics_access": ({ api }) => api.metricsAccess,
   "api.auto_create_tenants": ({ api }) => api.autoCreateTenants,
   "api.oidc_token_cache_seconds": ({ api }) => (api.auth.kind === "none" ? null : api.auth.tokenCacheSeconds),
   "api.oidc_introspection_client": ({ api }) =>

@@ -88,6 +88,8 @@ class AgentStream {
   readonly #call: ConnectCall;
   readonly #gone = new AbortController();
   #hello: pb.Hello | null = null;
+  /** Allocations whose checkpoints this node was ordered to remove. */
+  readonly #clearing = new Set<string>();
   /** Set once the node is registered and welcomed. */
   #session: AgentSession | null = null;
 
@@ -131,6 +133,7 @@ class AgentStream {
 
   #send(message: ServerMessageBody): void {
     if (this.#gone.signal.aborted) return;
+    if (message.case === "clearCheckpoints") this.#clearing.add(message.value.allocationId);
     this.#call.write(create(pb.ServerMessageSchema, { message: this.#withJobToken(message) }));
   }
 
@@ -219,23 +222,28 @@ class AgentStream {
     const { sequence, measures, echo, logBytesWaiting: waiting, logBytesDropped: dropped } = heartbeat;
     checkpoints?.recordStorage(session.node, heartbeat.checkpointStorageError);
     hub.heard(session, sequence);
-    if (measures.length > 0) measured?.(session.node, measures);
+    const own = this.#ofClaims(session.node, measures);
+    if (own.length > 0) measured?.(session.node, own);
     hub.recordOutput(session, { waiting, dropped });
     if (heartbeat.certificateEndsMs > 0) hub.recordCertificate(session, heartbeat.certificateEndsMs);
     if (echo) this.#send({ case: "heartbeatEcho", value: create(pb.HeartbeatEchoSchema, { sequence }) });
   }
 
-  /** A node may report samples of its own attempts only. */
   #onSamples(node: NodeId, samples: readonly pb.AttemptMeasures[]): void {
+    this.#context.sampled?.(node, this.#ofClaims(node, samples));
+  }
+
+  /** A node reports figures of its own attempts only. */
+  #ofClaims(node: NodeId, figures: readonly pb.AttemptMeasures[]): readonly pb.AttemptMeasures[] {
     const claims = this.#context.view().node(node)?.claims ?? [];
-    const own = samples.filter((sample) => claims.some((claim) => matches(claim, sample)));
-    this.#context.sampled?.(node, own);
+    return figures.filter((figure) => claims.some((claim) => matches(claim, figure)));
   }
 
   /** A clearing that cannot be recorded now is ordered again. */
   async #onCleared(node: NodeId, allocationId: string): Promise<void> {
     const allocation = parseAllocationId(allocationId);
-    if (allocation === null) return;
+    // A node answers for the clearings that it was ordered to carry out.
+    if (allocation === null || !this.#clearing.delete(allocationId)) return;
     try {
       await this.#context.propose({ kind: "checkpoint.cleared", allocations: [allocation] });
     } catch (error) {

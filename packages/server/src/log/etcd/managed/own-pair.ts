@@ -23,6 +23,8 @@ const LIFETIME_MS = 20 * 365 * DAY_MS;
 /** A pair that ends sooner is replaced at the next start. */
 const LEAST_LEFT_MS = 365 * DAY_MS;
 const SITE = "own";
+/** In every pair: Node warns about addresses as names of TLS servers. */
+const SERVER_NAME = "localhost";
 
 /** Returns the pair below `dir`, and creates it when there is none for this address (IP:port). */
 export async function ownPair(dir: string, clientListen: string, nowMs = Date.now()): Promise<OwnPair> {
@@ -30,7 +32,8 @@ export async function ownPair(dir: string, clientListen: string, nowMs = Date.no
   const files = { ca: join(folder, "ca.pem"), cert: join(folder, "member.pem"), key: join(folder, "member-key.pem") };
   const host = clientListen.slice(0, clientListen.lastIndexOf(":")).replace(/^\[|\]$/g, "");
   const known = await readPair(files);
-  if (known !== null && serves(known.cert, host, nowMs)) return { files, texts: known, isNew: false };
+  if (known !== null && serves(known.cert, host, nowMs))
+    return { files, texts: { ...known, serverName: SERVER_NAME }, isNew: false };
   const authority = await makeAuthority(SITE, LIFETIME_MS);
   const hosts = [...new Set([host, "127.0.0.1", "localhost"])];
   const { cert, key } = await issue(authority, {
@@ -42,11 +45,15 @@ export async function ownPair(dir: string, clientListen: string, nowMs = Date.no
   });
   const texts = { ca: authority.cert, cert, key };
   await store(dir, folder, texts);
-  return { files, texts, isNew: true };
+  return { files, texts: { ...texts, serverName: SERVER_NAME }, isNew: true };
 }
 
 /** A crash leaves a complete pair or none. */
-async function store(dir: string, folder: string, texts: Readonly<Record<keyof MemberTls, string>>): Promise<void> {
+async function store(
+  dir: string,
+  folder: string,
+  texts: Readonly<Record<"ca" | "cert" | "key", string>>,
+): Promise<void> {
   await mkdir(dir, { recursive: true, mode: 0o700 });
   const partial = await mkdtemp(join(dir, "client-tls-"));
   for (const [name, text] of [
