@@ -47,8 +47,8 @@ test("a new cluster starts from the backup after the loss of all members", async
   for (const n of [1, 2, 3]) await quorum.lose(n);
   for (const n of [1, 2, 3]) quorum.wipe(n);
   await quorum.startServer(1, ["--bootstrap", "--recover-from", backup.source]);
-  await quorum.startServer(2, ["--join", quorum.etcd(1)]);
-  await quorum.startServer(3, ["--join", quorum.etcd(1)]);
+  await quorum.startServer(2, ["--join", quorum.grpc(1)]);
+  await quorum.startServer(3, ["--join", quorum.grpc(1)]);
 
   const status = await quorum.api<{ readonly term: string }>(1, "GET", "/raft/status");
   expect(Number(status.body.term)).toBeGreaterThan(Number(backup.term));

@@ -84,7 +84,7 @@ test("a server that was down during archiving fetches the missing history", asyn
 });
 
 test("a new member fetches the whole history", async () => {
-  await quorum.startServer(4, ["--join", quorum.etcd(await quorum.leader())]);
+  await quorum.startServer(4, ["--join", quorum.grpc(await quorum.leader())]);
   await serves(4, all);
 });
 

@@ -38,14 +38,23 @@ export interface SecuredCluster {
   token(...flags: string[]): Promise<string>;
 }
 
-export function useSecuredCluster({ nodes = 1, agentArgs = [], config = "" }: SecuredOptions = {}): SecuredCluster {
+export function useSecuredCluster({
+  nodes = 1,
+  agentArgs = [],
+  config = "",
+  serverArgs = [],
+}: SecuredOptions = {}): SecuredCluster {
   // Not below /tmp, which attempts do not share with the node.
   const folder = mkdtempSync("/var/tmp/lattice-attack-");
   const [secretFile, outputDir, storeDir, victim] = ["secret", "output", "store", "victim"].map((name) =>
     join(folder, name),
   ) as [string, string, string, string];
   writeFileSync(secretFile, "this secret is long enough for the hash it keys\n", { mode: 0o600 });
-  const cluster = new Cluster({ nodes: 0, config: `api: { oidc_hmac_secret: "file://${secretFile}" }\n${config}` });
+  const cluster = new Cluster({
+    nodes: 0,
+    serverArgs,
+    config: `api: { oidc_hmac_secret: "file://${secretFile}" }\n${config}`,
+  });
   const names = Array.from({ length: nodes }, (_, n) => `n${n + 1}`);
   const agents = new Map<string, Program>();
   const tokens = new Map<string, string>();

@@ -6,8 +6,10 @@ import { eventually } from "../harness/eventually.ts";
 import { isAlive, kill, processesIn } from "../harness/processes.ts";
 import { type Program, startProgram } from "../harness/program.ts";
 import { type Answer, type Json, request } from "../harness/rest.ts";
+import { type MemberFiles, makeMemberFiles } from "./environment/certificates.ts";
 import { createClock, type ProgramClock } from "./environment/clock.ts";
 import { createDisk, type Disk, removeDisk } from "./environment/disk.ts";
+import { presentCertificates } from "./environment/etcd.ts";
 import { createNetwork, type Machine, type Network } from "./environment/network.ts";
 import { copyPrograms, type Programs } from "./environment/programs.ts";
 
@@ -72,11 +74,14 @@ export async function createChaosCluster({ dir, clockLibrary }: ChaosClusterOpti
   for (const folder of ["disks", "clocks", "logs", "agents"]) mkdirSync(join(dir, folder), { recursive: true });
   const programs = copyPrograms(join(dir, "programs"));
   const network = await createNetwork({ servers: SERVERS, nodes: NODES });
+  const hosts = network.servers.map(({ address }) => address);
+  const certificates = await makeMemberFiles(join(dir, "pki"), hosts, clockLibrary);
+  presentCertificates(certificates);
   const clockOf = (name: string) => createClock(join(dir, "clocks", name), clockLibrary);
   const servers: ChaosServer[] = [];
   for (const [at, machine] of network.servers.entries()) {
     const disk = await createDisk(join(dir, "disks"), machine.name);
-    servers.push(serverOn({ n: at + 1, dir, machine, disk, clock: clockOf(machine.name), programs }));
+    servers.push(serverOn({ n: at + 1, dir, machine, disk, clock: clockOf(machine.name), programs, certificates }));
   }
   const addresses = network.servers.map(({ address }) => `${address}:50051`);
   const nodes = network.nodes.map((machine, at) => {
@@ -124,14 +129,15 @@ interface ServerParts {
   readonly disk: Disk;
   readonly clock: ProgramClock;
   readonly programs: Programs;
+  readonly certificates: MemberFiles;
 }
 
-function serverOn({ n, dir, machine, disk, clock, programs }: ServerParts): ChaosServer {
+function serverOn({ n, dir, machine, disk, clock, programs, certificates }: ServerParts): ChaosServer {
   const config = join(dir, `server-${n}.yaml`);
   const logFile = join(dir, "logs", `server-${n}.log`);
   const dataDir = join(disk.path, "data");
   let program: Program | null = null;
-  writeFileSync(config, configOf(n, machine.address, dataDir));
+  writeFileSync(config, configOf(n, machine.address, dataDir, certificates));
   return {
     n,
     machine,
@@ -186,7 +192,7 @@ function nodeOn({ name, dir, machine, clock, programs, servers }: NodeParts): Ch
   };
 }
 
-const configOf = (n: number, address: string, dataDir: string): string => `
+const configOf = (n: number, address: string, dataDir: string, tls: MemberFiles): string => `
 server: { id: server-${n}, data_dir: ${dataDir} }
 quorum:
   engine: etcd
@@ -197,6 +203,7 @@ quorum:
     lease_seconds: ${LEASE_SECONDS}
     client_listen: 127.0.0.1:2379
     peer_address: ${address}:9000
+    tls: { ca: ${tls.ca}, cert: ${tls.cert}, key: ${tls.key} }
 api: { rest_listen: "${address}:8080", grpc_listen: "${address}:50051", allow_unauthenticated: true }
 node_agent:
   heartbeat_interval: ${SILENCE_MS.interval}ms

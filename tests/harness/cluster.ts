@@ -16,6 +16,8 @@ export interface ClusterOptions {
   /** Text of the server's configuration file. */
   readonly config?: string;
   readonly serverPrefix?: readonly string[];
+  /** Additional flags of the server. */
+  readonly serverArgs?: readonly string[];
   readonly serverEnv?: Readonly<Record<string, string>>;
   readonly serverDataDir?: string;
   /** Topology groups, assigned to the nodes in turn. */
@@ -89,6 +91,7 @@ export class Cluster {
   /** Restarts on the same ports and data. */
   async startServer(): Promise<void> {
     const args = ["--data-dir", this.serverDataDir, "--rest-listen", this.#rest, "--grpc-listen", this.#grpc];
+    args.push(...(this.#options.serverArgs ?? []));
     if (this.#options.config !== undefined) {
       writeFileSync(join(this.dir, "server.yaml"), this.#options.config);
       args.unshift("--config", join(this.dir, "server.yaml"));

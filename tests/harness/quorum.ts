@@ -74,7 +74,7 @@ export class Quorum {
 
   async #startAll(options: QuorumOptions): Promise<void> {
     for (let n = 1; n <= options.servers; n += 1) {
-      await this.startServer(n, n === 1 ? ["--bootstrap"] : ["--join", this.etcd(1)]);
+      await this.startServer(n, n === 1 ? ["--bootstrap"] : ["--join", this.grpc(1)]);
     }
     for (let n = 1; n <= options.nodes; n += 1) this.#startAgent(n);
     await eventually({ what: "every node is ready" }, async () => {

@@ -58,6 +58,7 @@ export {
   certifyAgent,
   firstOfLine,
   issue,
+  MEMBER_NAME,
   makeAuthority,
   type Pem,
 } from "./pki/authority.ts";
@@ -80,7 +81,7 @@ export { METRICS } from "./text/metric-names.ts";
 export { nearest } from "./text/nearest.ts";
 export { fillOutputPath, isPerNode } from "./text/output-path.ts";
 export { parseS3, type S3Place } from "./text/s3-place.ts";
-export { type Bearer, bearerOf, nodeMismatch, type ShownCertificate } from "./tls/bearer.ts";
+export { AGENT_URIS, type Bearer, bearerOf, nodeMismatch, type ShownCertificate } from "./tls/bearer.ts";
 export { certificateProvider } from "./tls/certificate-provider.ts";
 export * from "./websocket/connection.ts";
 export * from "./websocket/frames.ts";

@@ -1,5 +1,6 @@
 // etcd as its administrator sees it, through etcdctl on a member's machine: leader, keys, compaction and
 // defragmentation. It does not use Lattice's own client, so that the two check each other.
+import type { MemberFiles } from "./certificates.ts";
 import { command } from "./command.ts";
 import type { Machine } from "./network.ts";
 
@@ -22,7 +23,14 @@ export interface RangeOptions {
   readonly keysOnly?: boolean;
 }
 
-const ENDPOINT = "127.0.0.1:2379";
+const ENDPOINT = "https://127.0.0.1:2379";
+let identity: readonly string[] = [];
+
+/** Members serve holders of their certificates only. */
+export function presentCertificates({ ca, cert, key }: MemberFiles): void {
+  identity = [`--cacert=${ca}`, `--cert=${cert}`, `--key=${key}`];
+}
+
 const CTL_TIMEOUT = "--command-timeout=4s";
 
 export async function memberStatus(machine: Machine): Promise<MemberStatus> {
@@ -64,6 +72,15 @@ export async function defragment(machine: Machine): Promise<void> {
 }
 
 function ctl(machine: Machine, words: readonly string[], input?: Uint8Array): Promise<Buffer> {
-  const line = [...machine.enter, "env", "ETCDCTL_API=3", "etcdctl", `--endpoints=${ENDPOINT}`, CTL_TIMEOUT, ...words];
+  const line = [
+    ...machine.enter,
+    "env",
+    "ETCDCTL_API=3",
+    "etcdctl",
+    ...identity,
+    `--endpoints=${ENDPOINT}`,
+    CTL_TIMEOUT,
+    ...words,
+  ];
   return command(line, input === undefined ? {} : { input });
 }

@@ -87,7 +87,6 @@ export function identityOf({ hardware, version, isolation, hollow, runtimes = []
     ...facts,
     protocolVersion: PROTOCOL.newest,
     agentVersion: version,
-    address: hardware.hostname,
     capabilities: create(pb.CapabilitiesSchema, {
       ...measures,
       memoryGb: hundredths(hardware.memoryGb),

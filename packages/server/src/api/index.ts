@@ -47,7 +47,9 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     identified: config.api.auth.kind !== "none",
     refused: options.metrics.rateLimited,
   });
-  const api: ApiContext = { ...options, leader: options.leader ?? (() => null), gate, closing: closing.signal };
+  const listening = new Set<number>();
+  const leader = options.leader ?? (() => null);
+  const api: ApiContext = { ...options, leader, gate, listening, closing: closing.signal };
   if (config.api.auth.kind === "none")
     logger.warn("authentication is not configured: every caller is an administrator");
   const warning = issuerWarning(config.api.auth);
@@ -59,6 +61,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     await rest.close(0);
     throw error;
   });
+  for (const { port } of [rest, grpc]) listening.add(port);
   return {
     restAddress: formatListen({ host: config.api.restListen.host, port: rest.port }),
     grpcAddress: formatListen({ host: config.api.grpcListen.host, port: grpc.port }),

@@ -36,7 +36,7 @@ export function logConfigOf(
   if (engine === "embedded") return { engine, dir: dataDir, onWarning };
   const texts = etcdTlsOf(config);
   const { ca, cert, key } = etcd.tls ?? { ca: "", cert: null, key: null };
-  const files = cert === null || key === null ? null : { ca, cert, key };
+  const files = cert === null || key === null ? null : { ca, cert, key, memberName: etcd.tls?.memberName ?? null };
   return {
     engine,
     endpoints: etcd.endpoints,
@@ -57,6 +57,7 @@ export function logConfigOf(
           dir: join(dataDir, "etcd"),
           binary: etcd.binary,
           tls: texts === null || files === null ? null : { files, texts },
+          protectClients: true,
           begin: beginOf(begin, [{ id: nodeId, address: etcd.peerAddress }, ...peers]),
           onWarning,
           onRemoved,

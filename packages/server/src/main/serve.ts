@@ -6,6 +6,7 @@ import { type ApiContext, invokeForwarded } from "../api/invoke/invoke.ts";
 import type { Config } from "../base/config/index.ts";
 import type { GrpcService } from "../base/grpc/service.ts";
 import type { Logger } from "../base/observe/index.ts";
+import { createAgentAddress } from "../nodes/agents/agent-address.ts";
 import type { ConnectContext } from "../nodes/agents/connect.ts";
 import { failureRules } from "../nodes/agents/report-command.ts";
 import { agentService } from "../peers/agent-service.ts";
@@ -66,6 +67,10 @@ function servicesForAgents({ leading, connection, nodes, ...parts }: ServeParts,
     heartbeatIntervalMs: parts.config.nodeAgent.heartbeatInterval,
     callersAuthenticated: parts.config.api.auth.kind !== "none",
     refusal: auth.guard.refusal,
+    addressOf: createAgentAddress({
+      peerToken: parts.storage.self.token,
+      configured: () => live.config.nodeAgent.addresses,
+    }),
     imagesAnswered: nodes.images.answered,
     failures: () => failureRules(live.config.faults),
     measured: nodes.measures.record,

@@ -10,9 +10,10 @@ import {
   type ServerReadableStream,
   type sendUnaryData,
 } from "@grpc/grpc-js";
-import { bearerOf, pb, serviceDefinition } from "@lattice/wire";
-import { VOUCHED_HEADER } from "../base/auth/peer-headers.ts";
+import { pb, type ShownCertificate, serviceDefinition } from "@lattice/wire";
+import { AGENT_ADDRESS_HEADER, VOUCHED_HEADER } from "../base/auth/peer-headers.ts";
 import { type CertifiedCall, certificateOf } from "../base/tls/shown.ts";
+import { connectionAddress } from "../nodes/agents/agent-address.ts";
 import type { PeerClient } from "./client.ts";
 
 const METHODS = serviceDefinition(pb.AgentService);
@@ -95,14 +96,20 @@ export function relaySendLogs(
   call.on("error", () => onward.cancel());
 }
 
-/** The leader verifies the agent's token itself, and trusts this server for the identity in its certificate. */
-function identityOf(peer: PeerClient, call: CertifiedCall & { readonly metadata: Metadata }): Metadata {
+/** The leader verifies the agent's token itself, and trusts this server for its address and the identity in its certificate. */
+function identityOf(
+  peer: PeerClient,
+  call: CertifiedCall & { readonly metadata: Metadata; getPeer?(): string },
+): Metadata {
   const identity = new Metadata();
   for (const value of call.metadata.get("authorization")) identity.set("authorization", value);
+  identity.merge(peer.proof);
+  identity.set(AGENT_ADDRESS_HEADER, connectionAddress(call));
   const certificate = certificateOf(call);
   if (certificate === null) return identity;
-  identity.merge(peer.proof);
-  identity.set(VOUCHED_HEADER, encodeURIComponent(JSON.stringify(bearerOf(certificate))));
+  const { subject, subjectaltname } = certificate;
+  const shown: ShownCertificate = { subject: { CN: subject.CN, OU: subject.OU }, subjectaltname };
+  identity.set(VOUCHED_HEADER, encodeURIComponent(JSON.stringify(shown)));
   return identity;
 }
 

@@ -47,6 +47,7 @@ export function createAuthentication({ tls, config, peerToken, metrics, plane, .
     certificates,
     peerToken,
     config,
+    agentUris: config.api.spiffeAgents,
     ...(tls === null ? {} : { revocations: tls }),
     refused(line) {
       metrics.agentRefused();

@@ -43,7 +43,5 @@ function refusalOf(call: CertifiedCall, isRevoked: (certificate: PeerCertificate
   if (certificate === null) return "Servers must present a certificate of the cluster's authority.";
   if (isRevoked(certificate)) return "The certificate was revoked by its authority.";
   const { kind, names } = bearerOf(certificate);
-  return kind === "" || kind === "server"
-    ? null
-    : `The certificate of ${names.join(", ")} is of kind ${kind}, not server.`;
+  return kind === "server" ? null : `The certificate of ${names.join(", ")} is of kind ${kind || "none"}, not server.`;
 }

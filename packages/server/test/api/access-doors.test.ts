@@ -166,6 +166,7 @@ test("REST streams are refused by status, however long authentication takes", as
     metrics,
     authenticator: { ...quick, authenticate },
     gate: createGate({ limits: () => config.rateLimits, identified: false }),
+    listening: new Set(),
     closing: new AbortController().signal,
     leader: () => null,
   });

@@ -58,6 +58,7 @@ async function world(): Promise<World> {
     metrics,
     authenticator,
     gate,
+    listening: new Set(),
     closing: new AbortController().signal,
     leader: () => null,
   };

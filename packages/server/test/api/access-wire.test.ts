@@ -36,7 +36,17 @@ async function servedRoutes(): Promise<[readonly string[], readonly string[]]> {
   const authenticator = createAuthenticator(config.api.auth);
   const logger = createLogger({ level: "silent" });
   const closing = new AbortController().signal;
-  const door = { plane, config, logger, metrics, authenticator, gate, closing, leader: () => null };
+  const door = {
+    plane,
+    config,
+    logger,
+    metrics,
+    authenticator,
+    gate,
+    listening: new Set<number>(),
+    closing,
+    leader: () => null,
+  };
   const app = createApp(door);
   await app.ready();
   const own = addPages({ route: () => undefined } as never, door).map(({ method, path }) => `${method} ${path}`);

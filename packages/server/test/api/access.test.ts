@@ -102,7 +102,7 @@ const READS_TENANT = [
 
 /** The targets a role reaches: own, colleague's, other tenant's, unowned. */
 function expected(role: Role, rpc: string): [boolean, boolean, boolean, boolean] {
-  if (TERMINALS.includes(rpc)) return [role !== "ReadOnly", false, false, false];
+  if (TERMINALS.includes(rpc) || TASKS.includes(rpc)) return [role !== "ReadOnly", false, false, false];
   if (role === "SystemAdmin") return [true, true, true, true];
   const tenantOnly: [boolean, boolean, boolean, boolean] = [true, true, false, false];
   const ownOnly: [boolean, boolean, boolean, boolean] = [true, false, false, false];
@@ -111,7 +111,7 @@ function expected(role: Role, rpc: string): [boolean, boolean, boolean, boolean]
   const widely = role === "Operator" || role === "ReadOnly";
   if (READS_TENANT.includes(rpc)) return widely ? everything : tenantOnly;
   if (SEES.includes(rpc)) return widely ? everything : role === "TenantAdmin" ? tenantOnly : ownOnly;
-  if (CHANGES.includes(rpc) || LOGS.includes(rpc) || TASKS.includes(rpc)) {
+  if (CHANGES.includes(rpc) || LOGS.includes(rpc)) {
     if (role === "ReadOnly") return nothing;
     return role === "TenantAdmin" ? tenantOnly : ownOnly;
   }

@@ -6,6 +6,7 @@ import { isOwnName } from "../../src/api/rest/origin.ts";
 import { createAuthenticator } from "../../src/base/auth/authenticator.ts";
 import { loadConfig } from "../../src/base/config/index.ts";
 import { createLogger, createMetrics } from "../../src/base/observe/index.ts";
+import { bearerBy, SHARED_SECRET } from "./bearer.ts";
 import { callHttp, type Running, startTestApi } from "./clients.ts";
 import { memoryPlane } from "./memory-plane.ts";
 
@@ -32,6 +33,19 @@ describe("public pages", () => {
     running.plane.readyReason = "";
     expect(answer.status).toBe(503);
     expect(JSON.parse(answer.text)).toEqual({ ready: false, reason: "no leader" });
+  });
+
+  test("/metrics requires a token of a role that sees the cluster, where it is configured so", async () => {
+    process.env.LATTICE_METRICS_TEST_SECRET = SHARED_SECRET;
+    const closed = await startTestApi({
+      api: { oidc_hmac_secret: "env://LATTICE_METRICS_TEST_SECRET", metrics_access: "token" },
+    });
+    const status = async (headers: Record<string, string>) =>
+      (await callHttp(closed, { path: "/metrics", headers })).status;
+    expect(await status({})).toBe(401);
+    expect(await status(bearerBy({ sub: "eve", tenant: "art" }))).toBe(403);
+    expect(await status(bearerBy({ sub: "mon", scope: "readonly" }))).toBe(200);
+    await closed.close();
   });
 
   test("/metrics counts calls by RPC and outcome", async () => {

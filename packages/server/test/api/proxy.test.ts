@@ -28,7 +28,10 @@ beforeAll(async () => {
   });
   service.on("upgrade", (request: IncomingMessage, socket) => {
     seen.push(request);
-    socket.write("HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n");
+    socket.write(
+      "HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade, x-own\r\nupgrade: websocket\r\n" +
+        "set-cookie: stolen=1; Path=/\r\nx-own: 1\r\nsec-websocket-accept: yes\r\nkeep-alive: timeout=9\r\n\r\n",
+    );
     socket.on("data", (bytes: Buffer) => socket.write(`echo ${bytes.toString()}`));
     socket.on("error", () => socket.destroy());
   });
@@ -38,7 +41,7 @@ beforeAll(async () => {
   process.env.LATTICE_PROXY_TEST_SECRET = SECRET;
   closed = await startTestApi({ api: { oidc_hmac_secret: "env://LATTICE_PROXY_TEST_SECRET" } });
   for (const running of [open, closed]) {
-    for (const node of ["n1", "n2", "n3", "n4"]) running.plane.addNode(node);
+    for (const node of ["n1", "n2", "n3", "n4", "n5", "n6"]) running.plane.addNode(node);
   }
   await expose(open, "1", { name: "web", tenant: "default" }, "n1", port);
   await expose(open, "2", { name: "shared", tenant: "default" }, "n2", port);
@@ -119,6 +122,16 @@ test("unknown, ambiguous and unreachable services are refused", async () => {
   expect(JSON.parse(lookup.text)).toMatchObject({ services: [{ name: "shared", tenant: "art", endpoints: 1 }] });
 });
 
+test("the ports of the server itself are refused", async () => {
+  for (const [i, address] of [open.api.restAddress, open.api.grpcAddress].entries()) {
+    const own = Number(address.slice(address.lastIndexOf(":") + 1));
+    await expose(open, String(5 + i), { name: `own-${i}`, tenant: "default" }, `n${5 + i}`, own);
+    const { status, text } = await ask(`/api/v1/services/own-${i}/proxy/healthz`);
+    expect([status, JSON.parse(text)]).toMatchObject([503, { code: "node_unreachable" }]);
+    expect(text).toContain("it is a port of the server");
+  }
+});
+
 test("a WebSocket passes in both directions", async () => {
   const answer = await new Promise<string>((resolve, reject) => {
     const { hostname, port: own } = new URL(open.rest);
@@ -143,6 +156,9 @@ test("a WebSocket passes in both directions", async () => {
   // The browser requires a chosen protocol; the service has seen neither the token nor ours.
   expect(answer).toContain("sec-websocket-protocol: lattice.v1\r\n");
   expect(answer).not.toContain("lattice.bearer");
+  // A cookie of an upgrade would apply to every service; the other headers are for one connection.
+  expect(answer.toLowerCase()).not.toMatch(/set-cookie|x-own|keep-alive/);
+  expect(answer).toContain("sec-websocket-accept: yes\r\n");
   expect([seen.at(-1)?.url, seen.at(-1)?.headers["sec-websocket-protocol"]]).toEqual(["/ws?k=1", "chat"]);
 });
 

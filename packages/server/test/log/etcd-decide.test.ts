@@ -135,12 +135,20 @@ test("the command line of a member", () => {
     clientListen: "127.0.0.1:2379",
     dataDir: "d",
   };
-  const flags = runningFlags({ ...at, tls: null }).join(" ");
+  const flags = runningFlags({ ...at, tls: null, clientTls: null }).join(" ");
   expect(flags).toContain(
     "--listen-peer-urls http://0.0.0.0:9000 --initial-advertise-peer-urls http://lattice-01:9000",
   );
-  expect(runningFlags({ ...at, peer: "[::1]:9000", tls: null })).toContain("http://[::1]:9000");
-  const secured = runningFlags({ ...at, tls });
+  expect(runningFlags({ ...at, peer: "[::1]:9000", tls: null, clientTls: null })).toContain("http://[::1]:9000");
+  const secured = runningFlags({ ...at, tls, clientTls: tls });
+  expect(secured.filter((flag) => flag.includes("allowed"))).toEqual([]);
+  const members = { ...tls, memberName: "etcd.lattice.internal" };
+  expect(runningFlags({ ...at, tls: members, clientTls: members }).join(" ")).toMatch(
+    /--client-cert-allowed-hostname etcd\.lattice\.internal .*--peer-cert-allowed-hostname etcd\.lattice\.internal/,
+  );
+  const own = runningFlags({ ...at, tls: null, clientTls: tls }).join(" ");
+  expect(own).toContain("--listen-peer-urls http://");
+  expect(own).toContain("--listen-client-urls https://127.0.0.1:2379");
   expect(secured).toContain("--peer-client-cert-auth");
   expect(secured).toContain("https://127.0.0.1:2379");
   expect(beginningFlags([at, { name: "lattice-2", peer: "b:9000" }], "existing", tls)).toEqual([

@@ -1,10 +1,11 @@
 // A managed etcd member: started, left running, adopted, restarted when it dies, joined by others. Every failed start
 // has a readable error.
 
-import { chmod, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findEtcd } from "../../src/log/etcd/managed/binary.ts";
+import { peersKnownBy } from "../../src/log/etcd/probe.ts";
 import {
   type Begin,
   type ManagedMember,
@@ -44,6 +45,7 @@ const optionsOf = (at: Place, begin: Begin, warnings: string[] = []) => ({
   peerListen: null,
   binary: null,
   tls: null,
+  protectClients: false,
   begin,
   onWarning: (text: string) => {
     warnings.push(text);
@@ -211,6 +213,75 @@ test("with TLS, a client without a certificate is refused", async () => {
   for (const shown of strangers) {
     await expect(openEtcdLog({ ...bare, tls: shown })).rejects.toMatchObject({ code: "unavailable" });
   }
+  await log.close();
+});
+
+test("a member without configured TLS is reached by its own server only", async () => {
+  const at = await place("protected");
+  const options = { endpoints: [], prefix: "/lattice/p", name: "s1", leaseSeconds: 30 };
+  const protectedAt = (begin: Begin, warnings: string[] = []) => ({
+    ...optionsOf(at, begin, warnings),
+    protectClients: true,
+  });
+  const log = await openManagedEtcdLog(options, protectedAt(founding(at)));
+  started.add(log.member);
+  expect(log.member.endpoint).toMatch(/^https:/);
+  const leader = await lead(log);
+  await fill(log, leader, 1, 3);
+  const bare = { endpoints: [log.member.endpoint], prefix: "/lattice/p", name: "s2", openTimeoutMs: 300 };
+  const strangers = [null, log.member.tls === null ? null : { ...log.member.tls, cert: null, key: null }];
+  for (const tls of strangers)
+    await expect(openEtcdLog({ ...bare, tls })).rejects.toMatchObject({ code: "unavailable" });
+  for (const name of ["ca.pem", "member.pem", "member-key.pem"])
+    expect((await stat(join(at.dir, "client-tls", name))).mode & 0o077).toBe(0);
+  await log.close();
+
+  const again = await openManagedEtcdLog(options, protectedAt({ kind: "resume" }));
+  started.add(again.member);
+  expect(again.member).toMatchObject({ adopted: true });
+  expect(await readThrough(again, 1, 3)).toHaveLength(3);
+  await again.close();
+
+  // The running member has the lost pair, so it is restarted with the new one.
+  await rm(join(at.dir, "client-tls"), { recursive: true });
+  const renewed = await openManagedEtcdLog(options, protectedAt({ kind: "resume" }));
+  started.add(renewed.member);
+  expect(renewed.member).toMatchObject({ adopted: false });
+  expect(await readThrough(renewed, 1, 3)).toHaveLength(3);
+  await renewed.close();
+});
+
+test("a member that was started with an open client port is adopted, and protected from its next start", async () => {
+  const at = await place("open");
+  const open = await start(at, founding(at));
+  await open.release();
+  const warnings: string[] = [];
+  const protect = { ...optionsOf(at, { kind: "resume" }, warnings), protectClients: true };
+  const adopted = await startManagedMember(protect);
+  started.add(adopted);
+  expect([adopted.adopted, adopted.endpoint.startsWith("http://"), adopted.tls]).toEqual([true, true, null]);
+  expect(warnings.join()).toContain("open client port");
+  await adopted.stop();
+  const next = await startManagedMember(protect);
+  started.add(next);
+  expect([next.adopted, next.endpoint.startsWith("https://"), next.tls === null]).toEqual([false, true, false]);
+});
+
+test("with TLS, a certificate that is not a member's is refused", async () => {
+  const pki = await issueCertificates(dir);
+  const at = await place("named");
+  const tls = { files: { ...pki, memberName: "etcd.lattice.internal" }, texts: await readTexts(pki) };
+  const log = await openManagedEtcdLog(
+    { endpoints: [], prefix: "/lattice/n", name: "s1", leaseSeconds: 30, tls: tls.texts },
+    { ...optionsOf(at, founding(at)), tls },
+  );
+  started.add(log.member);
+  await fill(log, await lead(log), 1, 2);
+  const agent = await issueCertificates(dir, { name: "agent", dnsNames: ["localhost"], ca: pki });
+  const bare = { endpoints: [log.member.endpoint], prefix: "/lattice/n", name: "s2", openTimeoutMs: 300 };
+  await expect(openEtcdLog({ ...bare, tls: await readTexts(agent) })).rejects.toMatchObject({ code: "unavailable" });
+  expect(await peersKnownBy(`https://${at.peer}`, await readTexts(agent), 1_000)).toBeNull();
+  expect(await peersKnownBy(`https://${at.peer}`, tls.texts, 1_000)).toEqual([`https://${at.peer}`]);
   await log.close();
 });
 

@@ -25,6 +25,9 @@ interface Wanted {
   readonly tenant?: string;
 }
 
+/** Certificates of servers have this host name, so that members of etcd accept no others of the authority. */
+export const MEMBER_NAME = "etcd.lattice.internal";
+
 /** Tolerated error of the clocks of freshly booted nodes. */
 const BACKDATE_MS = 300_000;
 /** The tolerated part of a short lifetime. */
@@ -159,7 +162,11 @@ async function signed(authority: Pem, { subject, lifetimeMs, publicKey, extensio
 }
 
 function alternatives({ name, kind, site, hosts }: Wanted) {
-  const named = hosts.map((host) => ({ type: isAddress(host) ? ("ip" as const) : ("dns" as const), value: host }));
+  const members = kind === "server" ? [MEMBER_NAME] : [];
+  const named = [...new Set([...hosts, ...members])].map((host) => ({
+    type: isAddress(host) ? ("ip" as const) : ("dns" as const),
+    value: host,
+  }));
   return [...named, { type: "url" as const, value: `spiffe://${site}/${kind}/${encodeURIComponent(name)}` }];
 }
 

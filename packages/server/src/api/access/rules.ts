@@ -69,8 +69,8 @@ const seeMetrics = { ...rule("read", "output", "all", "tenant", "all", "own", "a
 const seeWork = rule("read", "work", "all", "tenant", "all", "own", "all", "own");
 const changeWork = rule("change", "work", "all", "tenant", "own", "own", "none", "own");
 const readOutput = { ...rule("read", "output", "all", "tenant", "own", "own", "none", "own"), sensitive: REVIEWED };
-/** A task inside the work can read all of its data. */
-const runInside = { ...changeWork, sensitive: CLAIMANTS };
+/** A task runs as the owner of the work, with the owner's files: administrators may not start one, as with terminals. */
+const runInside = { ...rule("change", "work", "mine", "own", "own", "own", "none", "own"), sensitive: CLAIMANTS };
 /** Only the owner may open a terminal; administrators may not. */
 const openTerminal = rule("attach", "terminal", "mine", "own", "own", "own", "none", "own");
 const openSession = rule("change", "work", "mine", "own", "own", "own", "none", "own");

@@ -6,6 +6,7 @@ import { authorize, reaches, type Target } from "../access/authorize.ts";
 import type { Call } from "../call/call.ts";
 import type { RpcName } from "../call/rpc.ts";
 import { recordAudit } from "./audit.ts";
+import { createRefusalCounts, type RefusalCounts } from "./refusal-counts.ts";
 import { ownerOf } from "./work.ts";
 
 /** The audited RPCs with their audit action. Input to a task is covered by its launch. */
@@ -28,10 +29,23 @@ export async function authorizeContent(call: Call, rpc: RpcName, record: Allocat
   if (target.sensitive === true && action !== undefined) await recordAudit(call, action, auditDetails(record, rpc));
 }
 
-/** Records refusals for sensitive work only. The refusal does not wait for the record. */
+/**
+ * Records refusals for sensitive work only. The refusal does not wait for the record. Repetitions within a minute are
+ * counted in one further record, so that a loop of calls cannot fill the log.
+ */
 export function writeRefusal(call: Call, rpc: RpcName, record: Allocation): void {
   if (!isSensitiveWork(call.plane.view(), record)) return;
-  recordAudit(call, "sensitive.refused", auditDetails(record, rpc)).catch(() => null);
+  const write = (detail: string) =>
+    void recordAudit(call, "sensitive.refused", auditDetails(record, detail)).catch(() => null);
+  refusalsOf(call.plane).refuse(`${call.principal.user} ${record.id}`, rpc, write);
+}
+
+const refusals = new WeakMap<object, RefusalCounts>();
+
+function refusalsOf(plane: object): RefusalCounts {
+  const known = refusals.get(plane) ?? createRefusalCounts();
+  refusals.set(plane, known);
+  return known;
 }
 
 const auditDetails = ({ id, spec }: Allocation, detail: string) => ({

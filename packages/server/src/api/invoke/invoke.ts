@@ -31,6 +31,8 @@ export interface ApiContext {
   readonly metrics: Metrics;
   readonly authenticator: Authenticator;
   readonly gate: Gate;
+  /** Ports of this server. */
+  readonly listening: ReadonlySet<number>;
   /** Aborts when the server starts to stop. */
   readonly closing: AbortSignal;
   /** Returns the way to the leader; `null` when this server leads or knows no leader. */

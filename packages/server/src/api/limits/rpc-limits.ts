@@ -27,6 +27,8 @@ const BY_METHOD: Readonly<Record<string, RpcLimit>> = {
   Compare: rate("comparePerMinute", "compare_per_minute"),
   // Each call makes nodes fetch an image, which may remove others from their caches.
   WarmCache: rate("warmCachePerMinute", "warm_cache_per_minute"),
+  // Both read output through the node, which serves a limited number of readers.
+  GetLogs: concurrent("streamLogsMaxConcurrent", "stream_logs_max_concurrent"),
   StreamLogs: concurrent("streamLogsMaxConcurrent", "stream_logs_max_concurrent"),
   StreamMetrics: concurrent("streamMetricsMaxConcurrent", "stream_metrics_max_concurrent"),
   // Requests to services, each for as long as its answer lasts.

@@ -1,15 +1,17 @@
 // Public pages besides the RPCs: health, readiness, metrics, the API description, and the login parameters.
 
-import { openapi } from "@lattice/wire";
+import { openapi, ProblemError } from "@lattice/wire";
 import type { FastifyInstance } from "fastify";
+import type { Headers, Role } from "../../base/auth/principal.ts";
 import type { Config } from "../../base/config/index.ts";
 import type { ApiContext } from "../invoke/invoke.ts";
 import { docsPage } from "./docs-page.ts";
 import type { PlainRoute } from "./not-found.ts";
+import { headersOf } from "./proxy/from.ts";
 
 type Answer = { readonly status?: number; readonly type: string; readonly body: string };
 interface Page extends PlainRoute {
-  readonly answer: () => Answer | Promise<Answer>;
+  readonly answer: (headers: Headers) => Answer | Promise<Answer>;
 }
 
 export function addPages(app: FastifyInstance, api: ApiContext): readonly PlainRoute[] {
@@ -18,8 +20,8 @@ export function addPages(app: FastifyInstance, api: ApiContext): readonly PlainR
     app.route({
       method,
       url: path,
-      handler: async (_request, reply) => {
-        const { status = 200, type, body } = await answer();
+      handler: async (request, reply) => {
+        const { status = 200, type, body } = await answer(headersOf(request.raw));
         return reply.code(status).header("content-type", type).header("cache-control", "no-store").send(body);
       },
     });
@@ -50,6 +52,10 @@ function pagesOf(api: ApiContext): readonly Page[] {
   const health = () => healthOf(api);
   const ready = () => readinessOf(api);
   const description200 = () => ({ type: "application/json; charset=utf-8", body: described() });
+  const metrics = async (headers: Headers) => {
+    if (api.config.api.metricsAccess === "token") await admitMonitor(api, headers);
+    return { type: api.metrics.contentType, body: await api.metrics.render() };
+  };
   const docs = () => ({ type: HTML, body: documented() });
   const discovery = () => json(discoveryOf(api.config.api));
   return [
@@ -57,7 +63,7 @@ function pagesOf(api: ApiContext): readonly Page[] {
     { ...get("/healthz", health), method: "HEAD" },
     get("/readyz", ready),
     { ...get("/readyz", ready), method: "HEAD" },
-    get("/metrics", async () => ({ type: api.metrics.contentType, body: await api.metrics.render() })),
+    get("/metrics", metrics),
     get("/api/v1/openapi.json", description200),
     get("/v1/openapi.json", description200),
     get("/api/v1/docs", docs),
@@ -66,6 +72,16 @@ function pagesOf(api: ApiContext): readonly Page[] {
     get("/v1/auth/discovery", discovery),
   ];
 }
+
+/** The metrics name tenants and allocations of all users. Throws `unauthenticated` or `forbidden`. */
+async function admitMonitor({ authenticator }: ApiContext, headers: Headers): Promise<void> {
+  const { roles } = await authenticator.authenticate(headers);
+  if (roles.some((role) => OVERSIGHT.includes(role))) return;
+  const detail = "The metrics of a server are for administrators, operators and read-only roles of the cluster.";
+  throw new ProblemError("forbidden", { detail });
+}
+
+const OVERSIGHT: readonly Role[] = ["SystemAdmin", "Operator", "ReadOnly"];
 
 /** The login parameters of a client. */
 function discoveryOf({ auth, oidcScopes }: Config["api"]): Readonly<Record<string, string>> {

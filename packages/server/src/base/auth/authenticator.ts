@@ -23,6 +23,15 @@ interface CachedToken {
   readonly untilMs: number;
 }
 
+interface RefusedToken {
+  readonly error: ProblemError;
+  readonly untilMs: number;
+}
+
+/** A refused token may become valid, when clocks differ or a new key of the provider arrives. */
+const REFUSED_MS = 2_000;
+/** Verifications that run at once; each may wait for the identity provider. */
+const MAX_VERIFYING = 64;
 /** The size of the cache; the oldest token is evicted first. */
 const MAX_CACHED = 10_000;
 /** No real token is longer. */
@@ -46,6 +55,8 @@ export function createAuthenticator(
   const rules = auth;
   const verifier = createVerifier(auth, jobKeys);
   const cache = new Map<string, CachedToken>();
+  const refused = new Map<string, RefusedToken>();
+  let verifying = 0;
   let keys = jobKeys();
 
   /** Clears the cache when a key has expired, since cached tokens may depend on it. */
@@ -55,7 +66,30 @@ export function createAuthenticator(
     if (!before.every((key) => keys.includes(key))) cache.clear();
   }
 
+  /** An unknown token may cost a question to the provider: the same one is not asked again, nor too many at once. */
   async function verify(token: string, key: string): Promise<Principal> {
+    const before = refused.get(key);
+    if (before !== undefined && now() < before.untilMs) throw before.error;
+    if (verifying >= MAX_VERIFYING)
+      throw new ProblemError("rate_limited", {
+        detail: "Too many unknown tokens are being verified.",
+        retryAfterSeconds: 1,
+      });
+    verifying += 1;
+    try {
+      return await verifyNow(token, key);
+    } catch (error) {
+      if (error instanceof ProblemError && error.problem.code === "unauthenticated") {
+        if (refused.size >= MAX_CACHED) refused.delete(refused.keys().next().value ?? "");
+        refused.set(key, { error, untilMs: now() + REFUSED_MS });
+      }
+      throw error;
+    } finally {
+      verifying -= 1;
+    }
+  }
+
+  async function verifyNow(token: string, key: string): Promise<Principal> {
     const claims = await verifier.verify(token);
     const result = principalOf(claims, rules);
     if (result.kind === "unusable")

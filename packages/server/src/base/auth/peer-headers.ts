@@ -4,3 +4,5 @@
 export const PEER_TOKEN_HEADER = "x-lattice-peer-token";
 /** The identity in the certificate of an agent whose stream a follower relays; trusted only with the peer token. */
 export const VOUCHED_HEADER = "x-lattice-agent";
+/** The address from which that agent connects; trusted only with the peer token. */
+export const AGENT_ADDRESS_HEADER = "x-lattice-agent-address";

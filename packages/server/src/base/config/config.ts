@@ -4,9 +4,10 @@
 
 import { join, resolve } from "node:path";
 import { type Duration, type Hook, type NetworkSettings, parseTenantId, seconds } from "@lattice/core";
+import { MEMBER_NAME } from "@lattice/wire";
 import { type AuthConfig, authOf } from "./auth.ts";
 import { type S3Options, s3Options } from "./s3.ts";
-import { formatListen, type ListenAddress } from "./schema/values.ts";
+import { formatListen, isLoopback, type ListenAddress } from "./schema/values.ts";
 import { type EnvironmentVariables, readSecret } from "./secret.ts";
 import type { Settings } from "./table/index.ts";
 import type { AccessMode } from "./table/server.ts";
@@ -72,7 +73,13 @@ type EtcdConfig = Replace<
   {
     peerAddress: string;
     /** Absolute paths of PEM files. */
-    tls: { readonly ca: string; readonly cert: string | null; readonly key: string | null } | null;
+    tls: {
+      readonly ca: string;
+      readonly cert: string | null;
+      readonly key: string | null;
+      /** `null`: every certificate of the authority belongs to a member. */
+      readonly memberName: string | null;
+    } | null;
   }
 >;
 
@@ -84,7 +91,13 @@ export type Config = Replace<
     quorum: Replace<Settings["quorum"], { dataDir: string; etcd: EtcdConfig }>;
     api: Replace<
       Settings["api"],
-      { advertiseGrpc: ListenAddress; autoCreateTenants: boolean; auth: AuthConfig; tls: TlsConfig | null }
+      {
+        advertiseGrpc: ListenAddress;
+        autoCreateTenants: boolean;
+        metricsAccess: "open" | "token";
+        auth: AuthConfig;
+        tls: TlsConfig | null;
+      }
     >;
     scheduler: Replace<Settings["scheduler"], { traceCapture: boolean; tracePath: string }>;
     logs: { readonly store: string | null; readonly s3: S3Options | null };
@@ -123,6 +136,7 @@ export function configOf(settings: Settings, environment: EnvironmentVariables):
       ...api,
       advertiseGrpc: api.advertiseGrpc ?? api.grpcListen,
       autoCreateTenants: api.autoCreateTenants ?? !server.production,
+      metricsAccess: api.metricsAccess ?? (auth.kind === "none" || isLoopback(api.restListen.host) ? "open" : "token"),
       auth,
       tls: tlsOf(api),
     },
@@ -154,6 +168,7 @@ export const DERIVED: Readonly<Record<string, (config: Config) => unknown>> = {
   "quorum.data_dir": ({ quorum }) => quorum.dataDir,
   "quorum.etcd.peer_address": ({ quorum }) => quorum.etcd.peerAddress,
   "api.advertise_grpc": ({ api }) => formatListen(api.advertiseGrpc),
+  "api.metrics_access": ({ api }) => api.metricsAccess,
   "api.auto_create_tenants": ({ api }) => api.autoCreateTenants,
   "api.oidc_token_cache_seconds": ({ api }) => (api.auth.kind === "none" ? null : api.auth.tokenCacheSeconds),
   "api.oidc_introspection_client": ({ api }) =>
@@ -216,7 +231,12 @@ function quorumOf(quorum: Settings["quorum"], serverDataDir: string): Config["qu
       tls:
         etcd.tls === null
           ? null
-          : { ca: resolve(etcd.tls.ca), cert: pathOf(etcd.tls.cert ?? null), key: pathOf(etcd.tls.key ?? null) },
+          : {
+              ca: resolve(etcd.tls.ca),
+              cert: pathOf(etcd.tls.cert ?? null),
+              key: pathOf(etcd.tls.key ?? null),
+              memberName: etcd.tls.member_name === undefined ? MEMBER_NAME : etcd.tls.member_name,
+            },
     },
   };
 }

@@ -70,6 +70,9 @@ function quorumProblems({ engine, etcd, peers, nodeId }: Settings["quorum"]): Pr
   const { tls } = etcd;
   const isManaged = engine === "etcd" && etcd.managed;
   const ownAddress = etcd.peerAddress ?? peers.find(({ id }) => id === nodeId)?.address;
+  const peerAddresses = [ownAddress, etcd.peerListen, ...peers.map(({ address }) => address)].filter(
+    (address) => typeof address === "string",
+  );
   const isLocal = isLoopback(parseListen(etcd.clientListen)?.host ?? "");
   return below("quorum", [
     ...when(new Set(peers.map(({ id }) => id)).size < peers.length, "peers", "must not name an id twice"),
@@ -92,6 +95,11 @@ function quorumProblems({ engine, etcd, peers, nodeId }: Settings["quorum"]): Pr
       isManaged && tls !== null && tls.cert === undefined,
       "etcd.tls.cert",
       "is required when etcd is managed: its members present it to each other",
+    ),
+    ...when(
+      isManaged && tls === null && peerAddresses.some((address) => !isLoopback(parseListen(address)?.host ?? "")),
+      "etcd.tls",
+      "is required when members have addresses other than loopback: without TLS any host may replace the log",
     ),
     ...when(
       isManaged && !isLocal && tls === null,

@@ -102,7 +102,7 @@ export class EtcdLog implements ReplicatedLog {
       metadata,
       cluster: this.cluster,
       ownEndpoint: options.ownMember === true ? (options.endpoints[0] ?? null) : null,
-      secured: (options.tls ?? null) !== null,
+      securedPeers: options.securedPeers ?? (options.tls ?? null) !== null,
     });
   }
 

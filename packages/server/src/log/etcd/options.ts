@@ -27,6 +27,8 @@ export interface EtcdLogOptions {
   readonly ownMember?: boolean;
   /** Peer address of that member, host:port. */
   readonly peer?: string | null;
+  /** Whether members use TLS among themselves. Default: when clients do. */
+  readonly securedPeers?: boolean;
   readonly nowMs?: () => number;
   readonly onWarning?: (text: string) => void;
 }

@@ -22,10 +22,10 @@ interface SharedOptions {
   readonly cluster: EtcdCluster;
   /** Endpoint of the member that this server runs; `null` when it runs none. */
   readonly ownEndpoint: string | null;
-  readonly secured: boolean;
+  readonly securedPeers: boolean;
 }
 
-export function createShared({ client, keys, metadata, cluster, ownEndpoint, secured }: SharedOptions): SharedLog {
+export function createShared({ client, keys, metadata, cluster, ownEndpoint, securedPeers }: SharedOptions): SharedLog {
   const forget = async (server: string): Promise<void> => {
     const words = [remove({ key: keys.member(server) }), remove({ key: keys.server(server) })];
     await client.txn({ success: words }, TIMEOUT_MS);
@@ -39,7 +39,7 @@ export function createShared({ client, keys, metadata, cluster, ownEndpoint, sec
       // Written first: with one more member that has not started there may be no majority to write it.
       const written = metadata.members().get(id) === peer;
       if (!written) await client.txn({ success: [put(keys.member(id), Buffer.from(peer))] }, TIMEOUT_MS);
-      return cluster.add(`${secured ? "https" : "http"}://${peer}`);
+      return cluster.add(`${securedPeers ? "https" : "http"}://${peer}`);
     },
     refuseRemove: async (member) => refuseRemove(await cluster.members(PATIENCE_MS), member.id),
     async remove(member) {

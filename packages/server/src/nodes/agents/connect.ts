@@ -54,6 +54,8 @@ export interface ConnectContext {
   readonly callersAuthenticated?: boolean;
   /** Returns why the stream may not act for the node, or null. */
   readonly refusal: (call: object, node: string) => string | null;
+  /** Returns where the node is reached; empty when that is not known. Default: not known. */
+  readonly addressOf?: (call: object, node: NodeId) => string;
   readonly imagesAnswered?: (node: NodeId, answer: pb.ImageAnswer) => void;
   readonly measured?: (node: NodeId, measures: readonly pb.AttemptMeasures[]) => void;
   readonly sampled?: (node: NodeId, samples: readonly pb.AttemptMeasures[]) => void;
@@ -88,6 +90,8 @@ class AgentStream {
   readonly #call: ConnectCall;
   readonly #gone = new AbortController();
   #hello: pb.Hello | null = null;
+  /** Allocations whose checkpoints this node was ordered to remove. */
+  readonly #clearing = new Set<string>();
   /** Set once the node is registered and welcomed. */
   #session: AgentSession | null = null;
 
@@ -131,6 +135,7 @@ class AgentStream {
 
   #send(message: ServerMessageBody): void {
     if (this.#gone.signal.aborted) return;
+    if (message.case === "clearCheckpoints") this.#clearing.add(message.value.allocationId);
     this.#call.write(create(pb.ServerMessageSchema, { message: this.#withJobToken(message) }));
   }
 
@@ -146,9 +151,16 @@ class AgentStream {
     this.end();
   }
 
+  /** An agent does not state its own address: services are proxied there. */
+  #registration(hello: pb.Hello): RegisterNodeCommand | string {
+    const command = registration(hello);
+    if (typeof command === "string") return command;
+    return { ...command, address: this.#context.addressOf?.(this.#call, command.node) ?? "" };
+  }
+
   async #register(hello: pb.Hello): Promise<void> {
     const context = this.#context;
-    const command = registration(hello);
+    const command = this.#registration(hello);
     if (typeof command === "string") return this.#refuse("invalid_argument", command);
     const refusal = context.refusal(this.#call, command.node);
     if (refusal !== null) return this.#refuse("unauthenticated", refusal);
@@ -212,23 +224,28 @@ class AgentStream {
     const { sequence, measures, echo, logBytesWaiting: waiting, logBytesDropped: dropped } = heartbeat;
     checkpoints?.recordStorage(session.node, heartbeat.checkpointStorageError);
     hub.heard(session, sequence);
-    if (measures.length > 0) measured?.(session.node, measures);
+    const own = this.#ofClaims(session.node, measures);
+    if (own.length > 0) measured?.(session.node, own);
     hub.recordOutput(session, { waiting, dropped });
     if (heartbeat.certificateEndsMs > 0) hub.recordCertificate(session, heartbeat.certificateEndsMs);
     if (echo) this.#send({ case: "heartbeatEcho", value: create(pb.HeartbeatEchoSchema, { sequence }) });
   }
 
-  /** A node may report samples of its own attempts only. */
   #onSamples(node: NodeId, samples: readonly pb.AttemptMeasures[]): void {
+    this.#context.sampled?.(node, this.#ofClaims(node, samples));
+  }
+
+  /** A node reports figures of its own attempts only. */
+  #ofClaims(node: NodeId, figures: readonly pb.AttemptMeasures[]): readonly pb.AttemptMeasures[] {
     const claims = this.#context.view().node(node)?.claims ?? [];
-    const own = samples.filter((sample) => claims.some((claim) => matches(claim, sample)));
-    this.#context.sampled?.(node, own);
+    return figures.filter((figure) => claims.some((claim) => matches(claim, figure)));
   }
 
   /** A clearing that cannot be recorded now is ordered again. */
   async #onCleared(node: NodeId, allocationId: string): Promise<void> {
     const allocation = parseAllocationId(allocationId);
-    if (allocation === null) return;
+    // A node answers for the clearings that it was ordered to carry out.
+    if (allocation === null || !this.#clearing.delete(allocationId)) return;
     try {
       await this.#context.propose({ kind: "checkpoint.cleared", allocations: [allocation] });
     } catch (error) {
@@ -240,7 +257,11 @@ class AgentStream {
   async #onCondition(session: AgentSession, hello: pb.Hello, condition: pb.ConditionReport): Promise<void> {
     const { view, propose, hub, logger } = this.#context;
     const { conformance, capabilities = hello.capabilities } = condition;
-    const command = registration({ ...hello, conformance, ...(capabilities === undefined ? {} : { capabilities }) });
+    const command = this.#registration({
+      ...hello,
+      conformance,
+      ...(capabilities === undefined ? {} : { capabilities }),
+    });
     try {
       if (typeof command === "string") throw new Error(command);
       hub.recordFingerprint(session);
@@ -318,7 +339,7 @@ const protocolApart = ({ theirs, ranges }: Extract<ProtocolAgreement, { kind: "a
   `server and agent share no version of their protocol (${ranges}): upgrade the ${theirs === "too_old" ? "agent" : "servers"}`;
 
 /** Returns the command, or the problem of the hello. */
-function registration(hello: pb.Hello): RegisterNodeCommand | string {
+function registration(hello: pb.Hello): Omit<RegisterNodeCommand, "address"> | string {
   const node = parseNodeId(hello.nodeId);
   if (node === null) return `node_id "${hello.nodeId}" is not a valid name`;
   const group = parseGroupId(hello.group === "" ? "default" : hello.group);
@@ -333,7 +354,6 @@ function registration(hello: pb.Hello): RegisterNodeCommand | string {
     group,
     conformance: hello.conformance,
     homeVCluster: home,
-    address: hello.address,
     agentVersion: hello.agentVersion,
     bootId: hello.bootId,
   };

@@ -5,7 +5,7 @@
 
 import type { Metadata, ServiceError } from "@grpc/grpc-js";
 import type { UserName } from "@lattice/core";
-import { type Bearer, bearerOf, nodeMismatch, ProblemError, problemOf } from "@lattice/wire";
+import { type Bearer, bearerOf, nodeMismatch, ProblemError, problemOf, type ShownCertificate } from "@lattice/wire";
 import type { Authenticator } from "../../base/auth/authenticator.ts";
 import { PEER_TOKEN_HEADER, VOUCHED_HEADER } from "../../base/auth/peer-headers.ts";
 import type { Headers, Principal } from "../../base/auth/principal.ts";
@@ -54,6 +54,8 @@ export interface GuardOptions {
   readonly revocations?: Revocations;
   /** Interval of token checks on open streams. Default: never. */
   readonly config?: Parameters<typeof watchToken>[0]["config"];
+  /** Form of the SPIFFE names of agents. Default: the usual one. */
+  readonly agentUris?: string;
   /** Called for every refused agent. */
   readonly refused?: (line: AccessLine) => void;
 }
@@ -150,16 +152,16 @@ function nodeRefusal(shown: Identity | undefined, node: string): string | null {
   return scopes.includes(ANY_NODE_SCOPE) || user === node ? null : `the token is for ${user}, the hello for ${node}`;
 }
 
-function presentedBy(call: AgentCall): Bearer | null {
+function presentedBy(call: AgentCall, agents: string | undefined): Bearer | null {
   const certificate = certificateOf(call);
-  return certificate === null ? null : bearerOf(certificate);
+  return certificate === null ? null : bearerOf(certificate, agents);
 }
 
-function vouchedFor(metadata: Metadata, peerToken: string | undefined): Bearer | null {
+function vouchedFor(metadata: Metadata, peerToken: string | undefined, agents: string | undefined): Bearer | null {
   const text = metadata.get(VOUCHED_HEADER)[0];
   if (typeof text !== "string" || peerToken === undefined) return null;
   const token = metadata.get(PEER_TOKEN_HEADER)[0];
-  return token === peerToken ? (JSON.parse(decodeURIComponent(text)) as Bearer) : null;
+  return token === peerToken ? bearerOf(JSON.parse(decodeURIComponent(text)) as ShownCertificate, agents) : null;
 }
 
 const revokedProblem = () =>
@@ -181,13 +183,15 @@ const isAgent = ({ scopes }: Principal): boolean => scopes.includes(AGENT_SCOPE)
 
 /** `known` receives the name before authorization, for the access log. */
 async function admit(call: AgentCall, options: GuardOptions, known: (name: string) => void): Promise<Identity> {
-  const { authenticator, certificates, peerToken, revocations } = options;
+  const { authenticator, certificates, peerToken, revocations, agentUris } = options;
   if (certificates && isRevoked(call, revocations)) throw revokedProblem();
-  const bearer = certificates ? (vouchedFor(call.metadata, peerToken) ?? presentedBy(call)) : null;
+  const bearer = certificates
+    ? (vouchedFor(call.metadata, peerToken, agentUris) ?? presentedBy(call, agentUris))
+    : null;
   if (bearer !== null) {
     known(bearer.names[0] ?? "");
-    if (bearer.kind === "" || bearer.kind === "agent") return { kind: "certificate", bearer };
-    const detail = `The certificate of ${bearer.names.join(", ")} is that of a ${bearer.kind}, not of an agent.`;
+    if (bearer.kind === "agent") return { kind: "certificate", bearer };
+    const detail = `The certificate of ${bearer.names.join(", ")} is that of ${bearer.kind === "" ? "no kind of bearer" : `a ${bearer.kind}`}, not of an agent.`;
     throw new ProblemError("forbidden", { detail });
   }
   if (authenticator === null)

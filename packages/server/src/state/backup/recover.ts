@@ -106,7 +106,7 @@ async function openTarget(log: Exclude<LogConfig, { engine: "memory" }>): Promis
   }
   // The managed member outlives this: the server adopts it.
   const member = log.managed === null ? null : await startManagedMember(log.managed);
-  const place = member === null ? log : { ...log, endpoints: [member.endpoint] };
+  const place = member === null ? log : { ...log, endpoints: [member.endpoint], tls: member.tls };
   return {
     refuseLog: () => refuseEtcdLog(place),
     seed: (at, lines) => seedEtcdLog(place, at, lines),

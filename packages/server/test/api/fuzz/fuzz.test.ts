@@ -59,6 +59,7 @@ beforeAll(() => {
     authenticator: createAuthenticator(file.api.auth),
     // Rate limits would hide other results, so they are off.
     gate: createGate({ limits: () => UNLIMITED, identified: false }),
+    listening: new Set(),
     closing: signal,
     leader: () => null,
   });

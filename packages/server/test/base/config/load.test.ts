@@ -91,7 +91,7 @@ server: { data_dir: ${dir} }
 quorum:
   engine: etcd
   node_id: 2
-  peers: [{ id: 3, address: "c:9000" }, { id: 1, address: "a:9000" }, { id: 2, address: "b:9000" }]
+  peers: [{ id: 3, address: "127.0.0.13:9000" }, { id: 1, address: "127.0.0.11:9000" }, { id: 2, address: "127.0.0.12:9000" }]
   etcd: { managed: true }`;
 
   test("a managed member has its address from the peers", () => {
@@ -100,15 +100,15 @@ quorum:
       name: "server-2",
       managed: {
         name: "lattice-2",
-        peer: "b:9000",
+        peer: "127.0.0.12:9000",
         dir: join(dir, "log", "etcd"),
         clientListen: "127.0.0.1:2379",
         begin: {
           kind: "bootstrap",
           members: [
-            { name: "lattice-2", peer: "b:9000" },
-            { name: "lattice-1", peer: "a:9000" },
-            { name: "lattice-3", peer: "c:9000" },
+            { name: "lattice-2", peer: "127.0.0.12:9000" },
+            { name: "lattice-1", peer: "127.0.0.11:9000" },
+            { name: "lattice-3", peer: "127.0.0.13:9000" },
           ],
         },
       },
@@ -117,7 +117,7 @@ quorum:
 
   test("a cluster can start with one member, and a server can join one", () => {
     const alone = logConfigOf(load(managed), "bootstrap", () => undefined);
-    expect(alone).toMatchObject({ managed: { begin: { members: [{ name: "lattice-2", peer: "b:9000" }] } } });
+    expect(alone).toMatchObject({ managed: { begin: { members: [{ name: "lattice-2", peer: "127.0.0.12:9000" }] } } });
     const joining = logConfigOf(load(managed), { join: ["a:2379"] }, () => undefined);
     expect(joining).toMatchObject({ managed: { begin: { kind: "join", endpoints: ["a:2379"] } } });
   });
@@ -130,8 +130,11 @@ quorum:
   etcd: { managed: true, tls: { ca: ${dir}/ca.pem, cert: ${dir}/cert.pem, key: ${dir}/${key}.pem } }`;
     expect(logConfigOf(load(yaml("key")), "resume", () => undefined)).toMatchObject({
       tls: { ca: "ca", cert: "cert", key: "key" },
-      managed: { tls: { files: { ca: join(dir, "ca.pem") } } },
+      managed: { tls: { files: { ca: join(dir, "ca.pem"), memberName: "etcd.lattice.internal" } } },
     });
+    const ownNames = (name: string) => load(yaml("key").replace(" } }", `, member_name: ${name} } }`));
+    expect(ownNames("null").quorum.etcd.tls?.memberName).toBeNull();
+    expect(ownNames("quorum.example.org").quorum.etcd.tls?.memberName).toBe("quorum.example.org");
     expect(() => logConfigOf(load(yaml("none")), "resume", () => undefined)).toThrow(
       /quorum\.etcd\.tls\.key .*none\.pem/,
     );
@@ -163,13 +166,23 @@ describe("refusals", () => {
     ],
     [
       "a managed member that others cannot reach",
-      "quorum: { engine: etcd, etcd: { managed: true }, peers: [{ id: 2, address: 'b:9000' }] }",
+      "quorum: { engine: etcd, etcd: { managed: true }, peers: [{ id: 2, address: '127.0.0.2:9000' }] }",
       ["quorum.etcd.peer_address: is required"],
     ],
     [
       "an open door to the log",
       "quorum: { engine: etcd, etcd: { managed: true, client_listen: '0.0.0.0:2379' } }",
       ["quorum.etcd.client_listen: must be on loopback"],
+    ],
+    [
+      "members that any host may join",
+      "quorum: { engine: etcd, etcd: { managed: true, peer_address: 'lattice-01:9000' } }",
+      ["quorum.etcd.tls: is required"],
+    ],
+    [
+      "a member that listens for any host",
+      "quorum: { engine: etcd, etcd: { managed: true, peer_listen: '0.0.0.0:9000' } }",
+      ["quorum.etcd.tls: is required"],
     ],
     [
       "a certificate without its key",

@@ -14,15 +14,37 @@ const certificate = (CN: string, OU = "", subjectaltname = ""): PeerCertificate 
 test("names: in the form of the site, bare, or SPIFFE; the name of a node may contain dots", () => {
   expect(bearerOf(certificate("x1000c0s0b0n0.alps.lattice.internal", "agent")).names).toEqual(["x1000c0s0b0n0"]);
   expect(bearerOf(certificate("rack.1.node.alps.lattice.internal")).names).toEqual(["rack.1.node"]);
-  expect(bearerOf(certificate("nid001", "", "DNS:a, URI:spiffe://alps/agent/nid002")).names).toEqual([
-    "nid001",
-    "nid002",
-  ]);
+  expect(bearerOf(certificate("nid001", "", "DNS:a, URI:spiffe://alps/agent/nid002")).names).toEqual(["nid002"]);
   const node = bearerOf(certificate("n1.alps.lattice.internal", "agent"));
   expect(nodeMismatch(node, "n1")).toBeNull();
   expect(nodeMismatch(node, "n2")).toBe("the certificate is for n1, the hello for n2");
   expect(nodeMismatch(node, "n1.alps")).not.toBeNull();
   expect(nodeMismatch(bearerOf(certificate("n1", "client")), "n1")).toMatch(/belongs to a client/);
+});
+
+test.each([
+  ["spiffe://alps/agent/n1", null],
+  ["spiffe://alps/agent/n%31", null],
+  ["spiffe://alps/ns/x/sa/n1", /no kind of bearer/],
+  ["spiffe://alps/n1", /no kind of bearer/],
+  ["spiffe://alps/server/n1", /belongs to a server/],
+  ["spiffe://alps/client/n1", /belongs to a client/],
+])("the SPIFFE name %s is read by its whole form", (uri, why) => {
+  const problem = nodeMismatch(bearerOf(certificate("anything", "", `URI:${uri}`)), "n1");
+  if (why === null) expect(problem).toBeNull();
+  else expect(problem).toMatch(why);
+});
+
+test("configured SPIFFE names of agents replace the usual form, trust domain included", () => {
+  const nodeOf = (uri: string) =>
+    nodeMismatch(bearerOf(certificate("x", "", `URI:${uri}`), "spiffe://alps/node/{node}"), "n1");
+  expect(nodeOf("spiffe://alps/node/n1")).toBeNull();
+  for (const other of ["spiffe://other/node/n1", "spiffe://alps/agent/n1", "spiffe://alps/node/x/n1"])
+    expect(nodeOf(other)).toMatch(/no kind of bearer/);
+});
+
+test("a certificate without a kind belongs to no node", () => {
+  expect(nodeMismatch(bearerOf(certificate("n1")), "n1")).toMatch(/no kind of bearer/);
 });
 
 interface Call {
@@ -66,7 +88,7 @@ test("an agent's certificate is accepted only for its own node", async () => {
 });
 
 test("a forwarded identity needs the token of the servers", async () => {
-  const header = encodeURIComponent(JSON.stringify({ names: ["n1"], kind: "agent" }));
+  const header = encodeURIComponent(JSON.stringify({ subject: { CN: "n1", OU: "agent" } }));
   const server = certificate("s2.alps.lattice.internal", "server");
   const passedOn = await served({}, server, { "x-lattice-agent": header, "x-lattice-peer-token": "peers" });
   const [name] = Object.entries({ passedOn });

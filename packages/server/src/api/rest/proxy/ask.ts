@@ -8,6 +8,8 @@ import { type ProxiedRequest, towardsService } from "./headers.ts";
 
 interface Ask {
   readonly incoming: IncomingMessage;
+  /** The checked address of the endpoint. */
+  readonly host: string;
   readonly path: string;
   readonly proxied: ProxiedRequest;
   readonly hasBody: boolean;
@@ -17,11 +19,19 @@ interface Ask {
 }
 
 /** Rejects with a ProblemError `deadline_exceeded` without an answer, and with another error without a connection. */
-export function ask({ incoming, path, proxied, hasBody, answerTimeoutMs, signal }: Ask): Promise<IncomingMessage> {
+export function ask({
+  incoming,
+  host,
+  path,
+  proxied,
+  hasBody,
+  answerTimeoutMs,
+  signal,
+}: Ask): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const { address, port, node } = proxied.endpoint;
+    const { port, node } = proxied.endpoint;
     const outgoing = openRequest({
-      host: address,
+      host,
       port,
       path,
       method: incoming.method,

@@ -62,6 +62,13 @@ export function towardsCaller(headers: IncomingHttpHeaders, proxied: ProxiedRequ
   };
 }
 
+/** The headers of an accepted upgrade: those of its handshake. Cookies have no path here, and would reach other services. */
+export const towardsUpgraded = (headers: IncomingHttpHeaders): OutgoingHttpHeaders => ({
+  ...Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith("sec-websocket-"))),
+  connection: "Upgrade",
+  upgrade: headers.upgrade ?? "websocket",
+});
+
 const namedByConnection = (connection: string | undefined): ReadonlySet<string> =>
   new Set((connection ?? "").split(",").map((name) => name.trim().toLowerCase()));
 

@@ -16,6 +16,7 @@ import { ask } from "./ask.ts";
 import { fromOf, headersOf } from "./from.ts";
 import { type ProxiedRequest, towardsCaller } from "./headers.ts";
 import { type ProxyPath, parseProxyPath } from "./path.ts";
+import { reachableAddress } from "./reach.ts";
 import { openTarget, type ProxyTarget } from "./target.ts";
 
 export function addProxy(app: FastifyInstance, api: ApiContext): void {
@@ -83,7 +84,7 @@ interface Answered {
 }
 
 async function tryEndpoints(
-  { config }: ApiContext,
+  api: ApiContext,
   proxyPath: ProxyPath,
   { user, endpoints }: ProxyTarget,
   request: FastifyRequest,
@@ -93,17 +94,16 @@ async function tryEndpoints(
   const about = { user, prefix: proxyPath.prefix, host: incoming.headers.host ?? "", remote: request.ip };
   const hasBody =
     incoming.headers["content-length"] !== undefined || incoming.headers["transfer-encoding"] !== undefined;
-  const answerTimeoutMs = config.api.proxyAnswerTimeout;
+  const answerTimeoutMs = api.config.api.proxyAnswerTimeout;
   const tried = endpoints.slice(0, PROXY_ENDPOINT_TRIES);
   for (const [n, endpoint] of tried.entries()) {
     const proxied: ProxiedRequest = { ...about, endpoint };
     try {
-      return {
-        answer: await ask({ incoming, path: proxyPath.path, proxied, hasBody, answerTimeoutMs, signal }),
-        proxied,
-      };
+      const { address: host } = await reachableAddress(api, endpoint);
+      const answer = await ask({ incoming, host, path: proxyPath.path, proxied, hasBody, answerTimeoutMs, signal });
+      return { answer, proxied };
     } catch (error) {
-      if (error instanceof ProblemError) throw error;
+      if (error instanceof ProblemError && error.problem.code !== "node_unreachable") throw error;
       // A partly sent body cannot be sent again.
       if (n === tried.length - 1 || (hasBody && incoming.readableDidRead)) throw unreachable(endpoint, error);
     }
@@ -124,6 +124,7 @@ async function send(
 }
 
 export function unreachable({ node, port }: ServiceEndpoint, cause: unknown): ProblemError {
+  if (cause instanceof ProblemError) return cause;
   const why = cause instanceof Error && "code" in cause ? String(cause.code) : "no connection";
   return new ProblemError("node_unreachable", {
     detail: `The service on node ${node}, port ${port}, does not answer (${why}).`,

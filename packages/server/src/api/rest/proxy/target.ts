@@ -1,7 +1,6 @@
 // Finds the endpoints of a service that the caller may use. A service of another tenant is as unknown as one that does
 // not exist. Each admitted request counts against the limit of concurrent ones until it ends.
 
-import { hostname } from "node:os";
 import { type ServiceEndpoint, serviceEndpoints, type TenantId, type View } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
 import type { Headers, Principal } from "../../../base/auth/principal.ts";
@@ -69,16 +68,10 @@ function find({ plane }: ApiContext, principal: Principal, name: string, narrowe
   }
   const first = turn++ % found.length;
   const owners = found.map((endpoint) => ownerOf(view, endpoint));
-  return { owners, endpoints: [...found.slice(first), ...found.slice(0, first)].flatMap(addressesOf) };
+  return { owners, endpoints: [...found.slice(first), ...found.slice(0, first)] };
 }
 
 function ownerOf(view: View, { allocation, tenant }: ServiceEndpoint): Owner {
   const record = view.allocation(allocation);
   return record === undefined ? { tenant, user: null } : contentOf(view, record);
 }
-
-/** On this machine a service may listen on loopback only. */
-const addressesOf = (endpoint: ServiceEndpoint): ServiceEndpoint[] =>
-  endpoint.address === hostname() ? [{ ...endpoint, address: LOOPBACK }, endpoint] : [endpoint];
-
-const LOOPBACK = "127.0.0.1";

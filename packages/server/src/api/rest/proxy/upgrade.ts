@@ -11,9 +11,10 @@ import { type RequestLog, startRequestLog } from "../../call/request-log.ts";
 import type { ApiContext } from "../../invoke/invoke.ts";
 import { PROXY_CONNECT_MS, PROXY_ENDPOINT_TRIES } from "../../limits/limits.ts";
 import { fromUpgrade } from "./from.ts";
-import { type ProxiedRequest, towardsService } from "./headers.ts";
+import { type ProxiedRequest, towardsService, towardsUpgraded } from "./headers.ts";
 import { unreachable } from "./http.ts";
 import type { ProxyPath } from "./path.ts";
+import { reachableAddress } from "./reach.ts";
 import { openTarget } from "./target.ts";
 
 interface Upgrade {
@@ -50,14 +51,14 @@ async function join(
     host: request.headers.host ?? "",
     remote: request.socket.remoteAddress ?? "",
   };
-  const { answer, upstream, rest } = await tryEndpoints(request, proxyPath, target.endpoints, about).catch(
+  const { answer, upstream, rest } = await tryEndpoints(api, request, proxyPath, target.endpoints, about).catch(
     (error: unknown) => {
       target.leave();
       throw error;
     },
   );
   socket.write(
-    `HTTP/1.1 ${answer.statusCode} ${answer.statusMessage}\r\n${rawHeaders(answer)}${chosen(request, answer)}\r\n`,
+    `HTTP/1.1 ${answer.statusCode} ${answer.statusMessage}\r\n${upgradedHeaders(answer)}${chosen(request, answer)}\r\n`,
   );
   if (rest.length > 0) socket.write(rest);
   if (head.length > 0) upstream.write(head);
@@ -82,6 +83,7 @@ async function join(
 }
 
 async function tryEndpoints(
+  api: ApiContext,
   request: IncomingMessage,
   proxyPath: ProxyPath,
   endpoints: readonly ServiceEndpoint[],
@@ -90,7 +92,8 @@ async function tryEndpoints(
   const tried = endpoints.slice(0, PROXY_ENDPOINT_TRIES);
   for (const [n, endpoint] of tried.entries()) {
     try {
-      return await ask(request, proxyPath.path, { ...about, endpoint });
+      const { address } = await reachableAddress(api, endpoint);
+      return await ask(request, address, proxyPath.path, { ...about, endpoint });
     } catch (error) {
       if (n === tried.length - 1) throw unreachable(endpoint, error);
     }
@@ -104,11 +107,11 @@ interface Answered {
   readonly rest: Buffer;
 }
 
-function ask(request: IncomingMessage, path: string, proxied: ProxiedRequest): Promise<Answered> {
+function ask(request: IncomingMessage, host: string, path: string, proxied: ProxiedRequest): Promise<Answered> {
   return new Promise((resolve, reject) => {
-    const { address, port } = proxied.endpoint;
+    const { port } = proxied.endpoint;
     const outgoing = openRequest({
-      host: address,
+      host,
       port,
       path,
       method: "GET",
@@ -150,8 +153,7 @@ function chosen({ headers }: IncomingMessage, answer: IncomingMessage): string {
   return ours ? `sec-websocket-protocol: ${SOCKET_PROTOCOL}\r\n` : "";
 }
 
-function rawHeaders({ rawHeaders: raw }: IncomingMessage): string {
-  let text = "";
-  for (let i = 0; i < raw.length; i += 2) text += `${raw[i]}: ${raw[i + 1]}\r\n`;
-  return text;
+function upgradedHeaders(answer: IncomingMessage): string {
+  const lines = Object.entries(towardsUpgraded(answer.headers)).map(([name, value]) => `${name}: ${value}\r\n`);
+  return lines.join("");
 }

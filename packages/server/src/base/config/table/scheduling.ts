@@ -17,7 +17,7 @@ import {
 } from "@lattice/core";
 import { z } from "zod";
 import { live, optional, setting } from "../schema/setting.ts";
-import { amount, count, place, span, text } from "../schema/values.ts";
+import { amount, count, isLoopback, place, span, text } from "../schema/values.ts";
 
 export const scheduling = {
   min_cycle_ms: live(setting(count(0, 60_000), 2, "Shortest time between two cycles of a vCluster, in milliseconds.")),
@@ -69,7 +69,21 @@ export const scheduler = {
   ),
 };
 
+/** Where a node is reached. Loopback would be the server itself. */
+const nodeAddress = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9_][A-Za-z0-9._:-]{0,252}$|^[0-9a-f:.]{2,45}$/i,
+    "must be an address or a host name, without a port",
+  )
+  .refine((host) => !isLoopback(host), "must not be a loopback address");
+
 export const node_agent = {
+  addresses: setting(
+    z.record(z.string().min(1), nodeAddress),
+    {},
+    "Addresses of nodes that differ from those of their agents' connections, for example { n1: 10.0.0.11 }: behind address translation, or where an agent runs on a server's machine.",
+  ),
   heartbeat_interval: setting(span("100ms", "10m"), "10s", "Interval between the heartbeats of an agent."),
   heartbeat_timeout: live(
     setting(

@@ -1,5 +1,6 @@
 // Settings of one server: its identity, its log, its listeners and what it logs.
 
+import { AGENT_URIS } from "@lattice/wire";
 import { z } from "zod";
 import { live, optional, setting } from "../schema/setting.ts";
 import { address, choice, count, endpoint, label, listen, span, text, url } from "../schema/values.ts";
@@ -65,12 +66,12 @@ const etcd = {
   client_listen: setting(
     address(),
     "127.0.0.1:2379",
-    "Where the managed member serves its server. An address other than loopback needs tls.",
+    "Where the managed member serves its server. On loopback without tls, the server creates a certificate that only itself has. An address other than loopback needs tls.",
   ),
   peer_address: optional(
     address(),
     { unset: "this server's entry under peers, else 127.0.0.1:9000", example: "lattice-01:9000" },
-    "Where other members reach the managed one.",
+    "Where other members reach the managed one. An address other than loopback needs tls.",
   ),
   peer_listen: optional(
     address(),
@@ -78,7 +79,12 @@ const etcd = {
     "Address that the managed member binds for its peers.",
   ),
   tls: optional(
-    z.strictObject({ ca: text(), cert: text().optional(), key: text().optional() }),
+    z.strictObject({
+      ca: text(),
+      cert: text().optional(),
+      key: text().optional(),
+      member_name: label().nullable().optional(),
+    }),
     {
       unset: "no TLS",
       example: {
@@ -87,7 +93,7 @@ const etcd = {
         key: "/etc/lattice/tls/server-key.pem",
       },
     },
-    "PEM files. With managed: true the members use them among themselves too.",
+    "PEM files. With managed: true the members use them among themselves too, and accept only certificates with the host name member_name, by default etcd.lattice.internal; null: every certificate of ca, for an authority that signs members only.",
   ),
 };
 
@@ -191,6 +197,11 @@ const certificates = {
   ),
   // Agents renew after two thirds of the lifetime; seconds are for tests.
   tls_agent_lifetime: setting(span("5s", "3660d"), "90d", "Lifetime of the certificates issued to agents."),
+  spiffe_agents: setting(
+    z.string().regex(/^spiffe:\/\/[^/\s]+(\/[^/\s]+)*\/\{node\}$/, "must be a SPIFFE URI that ends with /{node}"),
+    AGENT_URIS,
+    "The SPIFFE URIs of agents, such as spiffe://alps/agent/{node}; {site} stands for any trust domain. URIs of other forms name no node.",
+  ),
   tls_require_client_certificates: setting(z.boolean(), false, "Refuse every gRPC caller without a certificate."),
 };
 
@@ -220,6 +231,11 @@ export const api = {
       { unset: "true, and false when server.production is true", example: false },
       "Create an unknown tenant when a submission names it. Must be false in production.",
     ),
+  ),
+  metrics_access: optional(
+    choice(["open", "token"]),
+    { unset: "open; token where rest_listen is beyond loopback and authentication is configured", example: "token" },
+    "Access to /metrics: open, or with a token of a role that sees the whole cluster (admin, operator, readonly). The metrics name tenants and allocations.",
   ),
   headers_timeout: setting(span("200ms", "10m"), "20s", "Time limit for the headers of a request."),
   request_timeout: setting(

@@ -26,6 +26,8 @@ export interface EtcdTls {
   readonly ca: string;
   readonly cert: string | null;
   readonly key: string | null;
+  /** The name in the certificates of members. Default: the host of the endpoint. */
+  readonly serverName?: string;
 }
 
 export interface ChannelOptions {
@@ -147,6 +149,7 @@ function connect(endpoint: string, tls: EtcdTls | null): Client {
     "grpc.max_send_message_length": MAX_RECEIVE_BYTES,
     // Connections of its own: closing one log must not affect another.
     "grpc.use_local_subchannel_pool": 1,
+    ...(tls?.serverName === undefined || !secure ? {} : { "grpc.ssl_target_name_override": tls.serverName }),
     ...RECONNECT_MS,
   });
 }

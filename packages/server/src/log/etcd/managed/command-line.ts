@@ -9,11 +9,16 @@ const SNAPSHOT_COUNT = "10000";
 /** Room for the log, and for old snapshots while new ones replace them. */
 const QUOTA_BYTES = String(8 * 1024 * 1024 * 1024);
 
-/** Paths of PEM files, for clients and peers. */
+/** Paths of PEM files. */
 export interface MemberTls {
   readonly ca: string;
   readonly cert: string;
   readonly key: string;
+  /**
+   * A name that the certificates of members have, and no others of the authority. `null` when the authority signs
+   * certificates of members only.
+   */
+  readonly memberName?: string | null;
 }
 
 export interface MemberPlace {
@@ -28,12 +33,15 @@ interface CommandLine extends MemberPlace {
   /** IP:port. */
   readonly clientListen: string;
   readonly dataDir: string;
+  /** Between members. */
   readonly tls: MemberTls | null;
+  /** Between the member and its server. */
+  readonly clientTls: MemberTls | null;
 }
 
 export function runningFlags(line: CommandLine): readonly string[] {
   const peer = peerUrl(line.peer, line.tls);
-  const client = clientUrl(line.clientListen, line.tls);
+  const client = clientUrl(line.clientListen, line.clientTls);
   return [
     ...["--name", line.name, "--data-dir", line.dataDir],
     ...["--listen-peer-urls", peerUrl(line.peerListen ?? listenFor(line.peer), line.tls)],
@@ -43,7 +51,8 @@ export function runningFlags(line: CommandLine): readonly string[] {
     "--pre-vote",
     ...["--snapshot-count", SNAPSHOT_COUNT, "--quota-backend-bytes", QUOTA_BYTES],
     ...["--logger", "zap", "--log-outputs", "stderr"],
-    ...(line.tls === null ? [] : tlsFlags(line.tls)),
+    ...(line.clientTls === null ? [] : clientFlags(line.clientTls)),
+    ...(line.tls === null ? [] : peerFlags(line.tls)),
   ];
 }
 
@@ -70,7 +79,12 @@ function listenFor(peer: string): string {
   return isIP(host) === 0 ? `0.0.0.0${peer.slice(at)}` : peer;
 }
 
-const tlsFlags = ({ ca, cert, key }: MemberTls): readonly string[] => [
+const clientFlags = ({ ca, cert, key, memberName }: MemberTls): readonly string[] => [
   ...["--cert-file", cert, "--key-file", key, "--trusted-ca-file", ca, "--client-cert-auth"],
+  ...(typeof memberName === "string" ? ["--client-cert-allowed-hostname", memberName] : []),
+];
+
+const peerFlags = ({ ca, cert, key, memberName }: MemberTls): readonly string[] => [
   ...["--peer-cert-file", cert, "--peer-key-file", key, "--peer-trusted-ca-file", ca, "--peer-client-cert-auth"],
+  ...(typeof memberName === "string" ? ["--peer-cert-allowed-hostname", memberName] : []),
 ];

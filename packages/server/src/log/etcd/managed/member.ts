@@ -10,6 +10,7 @@ import { announce } from "./announce.ts";
 import { findEtcd } from "./binary.ts";
 import { beginningFlags, clientUrl, type MemberPlace, type MemberTls, runningFlags } from "./command-line.ts";
 import { ManagedError } from "./managed-error.ts";
+import { type OwnPair, ownPair } from "./own-pair.ts";
 import { findRunning, isAlive, type KnownProcess, startDetached, stopProcess } from "./process.ts";
 import { lastOutput, markRemoved, refuseRemoved, rotateOutput, wasRemoved } from "./removed-member.ts";
 
@@ -41,6 +42,8 @@ export interface ManagedMemberOptions extends MemberPlace {
   readonly binary: string | null;
   /** The files for etcd, and their contents for our own calls. */
   readonly tls: { readonly files: MemberTls; readonly texts: EtcdTls } | null;
+  /** Without `tls`: protect the client port by a certificate in `dir`. */
+  readonly protectClients: boolean;
   readonly begin: Begin;
   readonly onWarning: (text: string) => void;
   /** The cluster has removed the member: it has ended and is not restarted. */
@@ -49,6 +52,8 @@ export interface ManagedMemberOptions extends MemberPlace {
 
 export interface ManagedMember {
   readonly endpoint: string;
+  /** For calls of the endpoint. */
+  readonly tls: EtcdTls | null;
   readonly version: string;
   /** Whether it was running before. */
   readonly adopted: boolean;
@@ -65,21 +70,32 @@ export async function startManagedMember(options: ManagedMemberOptions): Promise
   await mkdir(dir, { recursive: true, mode: 0o700 });
   const files = { pidFile: join(dir, "etcd.pid"), logFile: join(dir, "etcd-output.txt") };
   const dataDir = join(dir, "data");
-  const endpoint = clientUrl(options.clientListen, tls?.files ?? null);
-  const flags = runningFlags({ ...options, dataDir, tls: tls?.files ?? null });
+  const own = tls === null && options.protectClients ? await ownPair(dir, options.clientListen) : null;
+  const flagsWith = (clientTls: MemberTls | null) =>
+    runningFlags({ ...options, dataDir, tls: tls?.files ?? null, clientTls });
+  const runsWith = (wanted: readonly string[]) => wanted.every((flag) => running?.args.includes(flag) === true);
+  let clientTls: Pick<OwnPair, "files" | "texts"> | null = tls ?? own;
+  let flags = flagsWith(clientTls?.files ?? null);
   const launch = (more: readonly string[]): Promise<KnownProcess> =>
     startDetached({ binary, args: [...flags, ...more], ...files });
 
   let running = await findRunning(files.pidFile, dataDir);
-  if (running !== null && !flags.every((flag) => running?.args.includes(flag) === true)) {
+  if (running !== null && own !== null && runsWith(flagsWith(null))) {
+    onWarning(
+      `etcd (pid ${running.pid}) was started with an open client port; end it, and it is protected from then on`,
+    );
+    clientTls = null;
+    flags = flagsWith(null);
+  } else if (running !== null && (own?.isNew === true || !runsWith(flags))) {
     onWarning(`etcd (pid ${running.pid}) does not run with the configured flags; restarting it`);
     await stopProcess(running);
     running = null;
   }
+  const endpoint = clientUrl(options.clientListen, clientTls?.files ?? null);
   const adopted = running !== null;
   if (!adopted) await refuseRemoved(dir, await holdsData(dataDir));
   let current = running ?? (await launch(await firstFlags(options, dataDir, files.logFile)));
-  if (!adopted) await settle(current, endpoint, tls?.texts ?? null, { dir, ...files });
+  if (!adopted) await settle(current, endpoint, clientTls?.texts ?? null, { dir, ...files });
 
   const stop = new AbortController();
   const supervising = supervise();
@@ -112,6 +128,7 @@ export async function startManagedMember(options: ManagedMemberOptions): Promise
 
   return {
     endpoint,
+    tls: clientTls?.texts ?? null,
     version,
     adopted,
     pid: () => current.pid,

@@ -16,8 +16,10 @@ export async function openManagedEtcdLog(
   const member = await startManagedMember(managed);
   try {
     // Our own member first; the other endpoints when it is down.
-    const endpoints = [member.endpoint, ...options.endpoints.filter((endpoint) => endpoint !== member.endpoint)];
-    const log = await openEtcdLog({ ...options, endpoints, ownMember: true, peer: managed.peer });
+    const others = options.endpoints.filter((endpoint) => endpoint !== member.endpoint);
+    const endpoints = [member.endpoint, ...(managed.tls === null ? others.map(plain) : others)];
+    const own = { tls: member.tls, securedPeers: managed.tls !== null, ownMember: true, peer: managed.peer };
+    const log = await openEtcdLog({ ...options, ...own, endpoints });
     const closeLog = log.close.bind(log);
     const close = async (): Promise<void> => {
       await closeLog();
@@ -29,3 +31,6 @@ export async function openManagedEtcdLog(
     throw cause;
   }
 }
+
+/** The certificate of our own member says nothing about others. */
+const plain = (endpoint: string): string => (endpoint.includes("://") ? endpoint : `http://${endpoint}`);
