@@ -43,7 +43,7 @@ export class Quorum {
   readonly #servers = new Map<number, Program>();
   readonly #agents: Program[] = [];
 
-  readonly #options: QuorumOptions;
+  #options: QuorumOptions;
 
   private constructor(places: readonly Place[], options: QuorumOptions) {
     this.#places = places;
@@ -73,6 +73,7 @@ export class Quorum {
   }
 
   async #startAll(options: QuorumOptions): Promise<void> {
+    if (options.servers === 0) return;
     for (let n = 1; n <= options.servers; n += 1) {
       await this.startServer(n, n === 1 ? ["--bootstrap"] : ["--join", this.grpc(1)]);
     }
@@ -107,6 +108,11 @@ export class Quorum {
     // A failure of a request that is no longer awaited is ignored.
     for (const outcome of [ready, ended]) outcome.catch(() => {});
     await Promise.race([ready, ended]);
+  }
+
+  /** Changes the settings of servers that start from now on. */
+  configure(change: Pick<QuorumOptions, "quorum" | "settings">): void {
+    this.#options = { ...this.#options, ...change };
   }
 
   server(n: number): Program {

@@ -18,6 +18,7 @@ import type { ReportCommand } from "./commands/attempt/report.ts";
 import type { RecordAuditCommand } from "./commands/audit/record.ts";
 import type { CheckpointClearedCommand } from "./commands/checkpoint/cleared.ts";
 import type { ExpireCheckpointCommand } from "./commands/checkpoint/expire.ts";
+import type { FoundClusterCommand } from "./commands/cluster/found.ts";
 import type { RestoreAuditCommand } from "./commands/cluster/restore-audit.ts";
 import type { BeginRestoreCommand } from "./commands/cluster/restore-begin.ts";
 import type { CommitRestoreCommand } from "./commands/cluster/restore-commit.ts";
@@ -103,6 +104,7 @@ export type Command =
   | SetRetentionCommand
   | OpenSessionCommand
   | CloseSessionCommand
+  | FoundClusterCommand
   | BeginRestoreCommand
   | RestoreTextCommand
   | CommitRestoreCommand

@@ -19,6 +19,7 @@ import { applyReport } from "./commands/attempt/report.ts";
 import { recordAction } from "./commands/audit/record.ts";
 import { removeClearedCheckpoints } from "./commands/checkpoint/cleared.ts";
 import { expireCheckpoint } from "./commands/checkpoint/expire.ts";
+import { foundCluster } from "./commands/cluster/found.ts";
 import { restoreAudit } from "./commands/cluster/restore-audit.ts";
 import { startRestore } from "./commands/cluster/restore-begin.ts";
 import { commitRestore } from "./commands/cluster/restore-commit.ts";
@@ -104,6 +105,7 @@ const HANDLERS: { readonly [K in CommandKind]: Handler<K> } = {
   "retention.set": setRetention,
   "session.open": openSession,
   "session.close": closeSession,
+  "cluster.found": foundCluster,
   "cluster.restore_begin": startRestore,
   "cluster.restore_text": stageRestoreText,
   "cluster.restore_commit": commitRestore,

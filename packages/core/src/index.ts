@@ -55,6 +55,7 @@ export { MAX_PROLOGUE_RETRIES } from "./commands/attempt/failed-start.ts";
 export type { ReportCommand } from "./commands/attempt/report.ts";
 export type { CheckpointClearedCommand } from "./commands/checkpoint/cleared.ts";
 export type { ExpireCheckpointCommand } from "./commands/checkpoint/expire.ts";
+export type { FoundClusterCommand } from "./commands/cluster/found.ts";
 export { prepareRestoredState, RESTORED_ID_GAP } from "./commands/cluster/restore-commit.ts";
 export { sameNodes } from "./commands/network/fabric.ts";
 export type { NodeHealthCommand } from "./commands/node/health.ts";
@@ -120,6 +121,12 @@ export {
   DEFAULT_CHECKPOINT_TIMEOUT,
   DEFAULT_MAX_DEFERRAL,
 } from "./model/checkpoint/spec.ts";
+export {
+  type ClusterIdentity,
+  isClusterId,
+  judgeIdentity,
+  type KnownIdentity,
+} from "./model/cluster/identity.ts";
 export {
   type Dag,
   type DagMember,

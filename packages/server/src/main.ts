@@ -11,6 +11,7 @@ import { ManagedError } from "./log/index.ts";
 import type { LogStart } from "./log/log-config.ts";
 import { startServer } from "./main/server.ts";
 import { verifyAnywhere } from "./state/backup/index.ts";
+import { ClusterMismatchError } from "./state/own-cluster.ts";
 
 declare const LATTICE_VERSION: string | undefined;
 const VERSION = typeof LATTICE_VERSION === "string" ? LATTICE_VERSION : "0.0.0-source";
@@ -68,7 +69,7 @@ async function main(flags: Flags): Promise<void> {
   if (flags.recoverFrom !== undefined && flags.bootstrap !== true)
     fail("--recover-from creates a new cluster: use it with --bootstrap");
   const { recoverFrom } = flags;
-  const begin = logStartOf(flags);
+  const begin = logStartOf(flags, config);
   const server = await startServer({ config, logger, version: VERSION, begin, recoverFrom }).catch((error: unknown) => {
     fail(error instanceof Error ? error.message : String(error));
   });
@@ -87,7 +88,8 @@ async function main(flags: Flags): Promise<void> {
   process.on("SIGINT", () => void stop("SIGINT", 0));
   process.on("SIGHUP", () => server.reload());
   void server.failed.then((error) => {
-    const reason = error instanceof ManagedError ? error.message : "the log cannot be followed";
+    const isOwn = error instanceof ManagedError || error instanceof ClusterMismatchError;
+    const reason = isOwn ? error.message : "the log cannot be followed";
     logger.fatal({ err: error }, reason);
     void stop(reason, 1);
   });
@@ -104,10 +106,12 @@ async function verify(source: string, config: Config): Promise<void> {
   process.exitCode = found.ok ? 0 : 1;
 }
 
-function logStartOf({ bootstrap, join }: Flags): LogStart {
+/** Servers that know each other as peers bootstrap together; a restored backup starts with one server. */
+function logStartOf({ bootstrap, join, recoverFrom }: Flags, { quorum }: Config): LogStart {
   if (bootstrap === true && join !== undefined) fail("--bootstrap and --join exclude each other: use one of them");
   if (join !== undefined) return { join };
-  return bootstrap === true ? "bootstrap" : "resume";
+  if (bootstrap !== true) return "resume";
+  return quorum.peers.length > 0 && recoverFrom === undefined ? "bootstrap_together" : "bootstrap";
 }
 
 /** An unreadable file is reported when the configuration is loaded. */

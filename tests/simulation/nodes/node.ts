@@ -8,6 +8,7 @@ import {
   gate,
   type HeartbeatTimer,
   identityOf,
+  knownCluster,
   type NodeIdentity,
   startNode,
 } from "@lattice/agent";
@@ -52,6 +53,8 @@ export interface NodeParts {
 export function createNode({ world, network, machine, group, home, servers }: NodeParts): SimulatedNode {
   const { name } = machine;
   const random = world.random(`agent ${name}`);
+  // The disk of the machine keeps it.
+  const cluster = knownCluster(null);
   let host: Host | null = null;
   let agent: AgentNode | null = null;
   let lives = 0;
@@ -74,6 +77,7 @@ export function createNode({ world, network, machine, group, home, servers }: No
       log: quietLogger(world, mine.name),
       vitals: () => ({ load1: 0, memoryAvailableGb: 0 }),
       runtime: async (listener) => machineRuntime(machine, mine, random, listener),
+      cluster,
       renewed: () => ({ conformance: machine.conformance }),
       probe: async (_, key) => {
         await mine.wait(random.between(0, 20));

@@ -6,6 +6,7 @@ const ignore = (): void => undefined;
 
 export const noMetrics: Metrics = {
   apiRequest: ignore,
+  foreignRefused: ignore,
   logAppend: ignore,
   schedulingCycle: ignore,
   estimateError: ignore,

@@ -224,6 +224,7 @@ export function createServer(parts: ServerParts): SimulatedServer {
         readings: parts.external.metrics.readings(host),
       },
       readers: () => [],
+      newClusterId: () => SIMULATED_CLUSTER,
     });
     mine.leader = leader;
     const mayTake = () => leader.sequencer() !== null;
@@ -231,6 +232,8 @@ export function createServer(parts: ServerParts): SimulatedServer {
     startSnapshotter({ log, replica, history, audit, logger, everyEntries: SETTINGS.snapshotEvery, mayTake });
     const context = {
       view: () => replica.view,
+      appliedIndex: () => replica.head().index,
+      waitFor: replica.waitFor,
       propose: (command: Command) => proposeTo(leader, command),
       hub,
       clock,
@@ -281,6 +284,9 @@ export function createServer(parts: ServerParts): SimulatedServer {
   };
   return server;
 }
+
+/** The identity of the cluster under test. */
+export const SIMULATED_CLUSTER = "c".repeat(32);
 
 async function proposeTo(leader: Leader, command: Command) {
   const sequencer = leader.sequencer();

@@ -13,6 +13,7 @@ import { askLoad } from "../discovery/gpus/load.ts";
 import { lookForFaults } from "../discovery/look.ts";
 import { type Survey, surveyNode } from "../discovery/survey.ts";
 import { heartbeatTimer } from "../link/heartbeat-timer.ts";
+import { knownCluster } from "../link/known-cluster.ts";
 import type { NodeIdentity } from "../link/messages.ts";
 import { findCompressor } from "../logs/ship/compress.ts";
 import { logRing } from "../logs/ship/ring.ts";
@@ -84,6 +85,7 @@ async function startReal(options: AgentOptions, context: AgentContext, environme
   const node: AgentNode = await startNode({
     ...machineOptions(options, machine, { log, environment, apiUrl: () => apiUrl }),
     identity: identity(machine.first),
+    cluster: knownCluster(dataDir),
     renewed: () => (condition === null ? {} : identity(machine.latest())),
     examine: async (fresh) => {
       if (condition === null) throw new Error("the agent is starting");

@@ -34,13 +34,14 @@ const TRANSIENT: ReadonlySet<string> = new Set([
   "not_leader",
   "storage_full",
   "shutting_down",
+  "server_behind",
 ]);
 
 /** The agent must not serve this cluster. */
 export const UNFIT_CLUSTER = "unfit_cluster";
 
 /** Refusals caused by the agent. */
-export const isOwn = (code: string): boolean => code.startsWith("server_protocol_") || code === UNFIT_CLUSTER;
+export const isOwn = (code: string): boolean => code.startsWith("server_") || code === UNFIT_CLUSTER;
 
 export const isTransient = (code: string): boolean => TRANSIENT.has(code);
 

@@ -10,6 +10,7 @@ import { type After, systemAfter } from "../base/after.ts";
 import { type Backoff, backoff, isOwn, isTransient, RECONNECT, REFUSED, spreadOf, UNFIT_CLUSTER } from "./backoff.ts";
 import type { Dialer } from "./dial.ts";
 import type { HeartbeatTimer } from "./heartbeat-timer.ts";
+import { type KnownCluster, knownCluster } from "./known-cluster.ts";
 import { openSession, type ServerSession, type SessionEnd } from "./session.ts";
 
 interface LinkOptions {
@@ -25,6 +26,8 @@ interface LinkOptions {
   heartbeat(sequence: number): Omit<MessageInitShape<typeof pb.HeartbeatSchema>, "$typeName" | "sequence">;
   /** Returns why this agent must not serve the cluster of a server that welcomes it, or null. Default: it serves any. */
   readonly objection?: (welcome: pb.Welcome) => string | null;
+  /** Default: a node that stores nothing. */
+  readonly cluster?: KnownCluster;
   /** `client` is the channel to the server that welcomes. */
   welcomed(client: Client, welcome: pb.Welcome): void;
   /** A message other than the welcome; `client` is its channel. */
@@ -51,6 +54,7 @@ const NOTHING = (): void => undefined;
 class NodeLink implements Link {
   readonly #options: LinkOptions;
   readonly #after: After;
+  readonly #cluster: KnownCluster;
   readonly #afterLoss: Backoff;
   readonly #afterRefusal: Backoff;
   #session: ServerSession | null = null;
@@ -69,6 +73,7 @@ class NodeLink implements Link {
   constructor(options: LinkOptions) {
     this.#options = options;
     this.#after = options.after ?? systemAfter;
+    this.#cluster = options.cluster ?? knownCluster(null, this.#after);
     this.#afterLoss = backoff(RECONNECT, options.random);
     this.#afterRefusal = backoff(REFUSED, options.random);
     this.#turn = Math.floor(options.random() * options.dialer.servers.length);
@@ -95,6 +100,7 @@ class NodeLink implements Link {
     this.#closed = true;
     this.#cancelTry();
     this.#session?.close();
+    this.#cluster.close();
   }
 
   #connect(): void {
@@ -106,13 +112,21 @@ class NodeLink implements Link {
     const server = dialer.servers[this.#turn % dialer.servers.length] ?? "";
     const client = dialer.client(server, member);
     this.#hellos += 1;
-    this.#session = openSession({ client, after: this.#after }, this.#options.hello(), {
+    const hello = create(pb.HelloSchema, { ...this.#options.hello(), ...this.#cluster.facts() });
+    this.#session = openSession({ client, after: this.#after }, hello, {
+      judge: ({ message, logIndex }) => {
+        if (message.case === "welcome") return this.#cluster.welcome(message.value, logIndex);
+        return this.#cluster.heard(logIndex);
+      },
       objection: (welcome) => objectionOf(this.#options.objection?.(welcome) ?? null),
       welcomed: (welcome) => {
         leave();
         this.#onWelcome(welcome, server);
       },
-      order: (message) => this.#options.order(message, client),
+      order: (message) => {
+        if (message.case === "stop" || message.case === "forget") this.#logEnd(message.value, server);
+        this.#options.order(message, client);
+      },
       ended: (end) => {
         leave();
         this.#onEnd(end, server);
@@ -135,6 +149,18 @@ class NodeLink implements Link {
     this.#stopHeartbeats = heartbeatTimer.join(everyMs, () => this.#sendHeartbeat());
     this.#sendHeartbeat();
     this.#options.welcomed(dialer.client(server, member), welcome);
+  }
+
+  /** An operator must be able to find which order of which server ended an attempt. */
+  #logEnd(order: pb.StopOrder | pb.ForgetOrder, server: string): void {
+    const facts = {
+      attempt: `${order.allocationId}.${order.attempt}`,
+      server,
+      log_index: this.#cluster.facts().knownLogIndex,
+    };
+    if (order.$typeName === "lattice.v1.StopOrder")
+      this.#options.log.info({ ...facts, reason: order.reason }, "a server orders the end of an attempt");
+    else this.#options.log.debug(facts, "a server has recorded the end of an attempt");
   }
 
   #sendHeartbeat(): void {

@@ -77,7 +77,10 @@ interface NodeFacts {
 }
 
 /** The part of every Hello that describes the node. */
-export type NodeIdentity = Omit<pb.Hello, "$typeName" | "$unknown" | "attempts">;
+export type NodeIdentity = Omit<
+  pb.Hello,
+  "$typeName" | "$unknown" | "attempts" | "clusterId" | "clusterGeneration" | "knownLogIndex"
+>;
 
 export function identityOf({ hardware, version, isolation, hollow, runtimes = [], ...facts }: NodeFacts): NodeIdentity {
   const { features, gpuTopology: _gpus, memoryTopology: _memory, ...measures } = hardware;

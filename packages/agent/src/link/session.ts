@@ -21,6 +21,8 @@ export interface ServerSession {
 interface SessionHandler {
   /** Returns why this agent must not serve the cluster, or null. Asked before `welcomed`. */
   objection(welcome: pb.Welcome): SessionEnd | null;
+  /** Judges every message before it takes effect. */
+  judge(message: pb.ServerMessage): { readonly code: string; readonly detail: string } | null;
   welcomed(welcome: pb.Welcome): void;
   order(message: pb.ServerMessage["message"]): void;
   /** Called once, last. */
@@ -63,9 +65,12 @@ export function openSession({ client, after }: SessionWay, hello: pb.Hello, hand
     if (!over) call.write(create(pb.AgentMessageSchema, { message }));
   }
 
-  call.on("data", ({ message }: pb.ServerMessage) => {
+  call.on("data", (received: pb.ServerMessage) => {
+    const { message } = received;
     if (over) return;
     if (message.case === "refused") return finish({ kind: "refused", ...message.value });
+    const refusal = handler.judge(received);
+    if (refusal !== null) return finish({ kind: "refused", ...refusal });
     if (message.case !== "welcome") return handler.order(message);
     const unfit = protocolMismatch(message.value.protocolVersion) ?? handler.objection(message.value);
     if (unfit !== null) return finish(unfit);

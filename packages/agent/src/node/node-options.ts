@@ -6,6 +6,7 @@ import type { After } from "../base/after.ts";
 import type { Images } from "../images/images.ts";
 import type { Dialer } from "../link/dial.ts";
 import type { HeartbeatTimer } from "../link/heartbeat-timer.ts";
+import type { KnownCluster } from "../link/known-cluster.ts";
 import type { NodeIdentity } from "../link/messages.ts";
 import type { Shipper } from "../logs/ship/shipper.ts";
 import type { Tally } from "../metrics/tally.ts";
@@ -53,6 +54,8 @@ export interface NodeOptions {
   readonly gpus?: GpuLoad;
   /** Returns why this node must not serve the cluster of a server that welcomes it, or null. Default: it serves any. */
   readonly objection?: (welcome: pb.Welcome) => string | null;
+  /** Default: a node that stores no cluster. */
+  readonly cluster?: KnownCluster;
   /** A server has welcomed this node. */
   readonly welcomed?: (welcome: pb.Welcome) => void;
 }

@@ -45,6 +45,7 @@ const TABLES: Readonly<Record<keyof Tables, boolean>> = {
   domains: WHEN_USED,
   network: WHEN_USED,
   limits: WHEN_USED,
+  identity: WHEN_USED,
   hooks: WHEN_USED,
   deliveries: WHEN_USED,
   clearings: WHEN_USED,

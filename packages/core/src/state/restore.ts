@@ -9,6 +9,7 @@ import type { Secret } from "../model/access/secret.ts";
 import type { Allocation } from "../model/allocation/allocation.ts";
 import type { AuditRecord } from "../model/audit/record.ts";
 import type { CheckpointRemoval } from "../model/checkpoint/pending-removal.ts";
+import type { ClusterIdentity } from "../model/cluster/identity.ts";
 import type { Staged } from "../model/cluster/staged.ts";
 import type { Dag } from "../model/dag/dag.ts";
 import type { TaskGroup } from "../model/group/group.ts";
@@ -173,6 +174,7 @@ const LOADERS: Readonly<Record<string, (state: State, record: unknown) => void>>
   domains: (state, record) => state.tables.domains.set((record as Domain).key, record as Domain),
   network: (state, record) => state.tables.network.set("settings", record as NetworkSettings),
   limits: (state, record) => state.tables.limits.set("limits", record as ClusterLimits),
+  identity: (state, record) => state.tables.identity.set("cluster", record as ClusterIdentity),
   hooks: (state, record) => state.tables.hooks.set((record as Hook).name, record as Hook),
   deliveries: (state, record) => state.tables.deliveries.set((record as Delivery).key, record as Delivery),
   clearings: (state, record) =>

@@ -32,6 +32,7 @@ export const TABLE_NAMES = [
   "domains",
   "network",
   "limits",
+  "identity",
   "hooks",
   "deliveries",
   "clearings",

@@ -113,6 +113,9 @@ export function createState(): State {
     get network() {
       return tables.network.get("settings") ?? DEFAULT_NETWORK;
     },
+    get identity() {
+      return tables.identity.get("cluster") ?? null;
+    },
     get limits() {
       return tables.limits.get("limits") ?? NO_LIMITS;
     },

@@ -7,6 +7,7 @@ import type { Secret, SecretName } from "../model/access/secret.ts";
 import type { Allocation } from "../model/allocation/allocation.ts";
 import type { AuditRecord } from "../model/audit/record.ts";
 import type { CheckpointRemoval } from "../model/checkpoint/pending-removal.ts";
+import type { ClusterIdentity } from "../model/cluster/identity.ts";
 import type { Staged } from "../model/cluster/staged.ts";
 import type { Dag } from "../model/dag/dag.ts";
 import type { TaskGroup } from "../model/group/group.ts";
@@ -71,6 +72,8 @@ export interface Tables {
   readonly network: Table<string, NetworkSettings>;
   /** One record, "limits"; empty without limits. */
   readonly limits: Table<string, ClusterLimits>;
+  /** One record, "cluster"; empty until the first leader has proposed it. */
+  readonly identity: Table<string, ClusterIdentity>;
   readonly hooks: Table<string, Hook>;
   /** In order of time. */
   readonly deliveries: Table<string, Delivery>;
@@ -99,6 +102,7 @@ export const createTables = (changes: ChangeLog): Tables => ({
   domains: createTable("domain"),
   network: createTable("network"),
   limits: createTable("limits"),
+  identity: createTable("identity"),
   hooks: createTable("hook"),
   deliveries: createTable("delivery"),
   clearings: createTable("clearing"),

@@ -16,6 +16,7 @@ import type { EarlierSecret, SecretName } from "../model/access/secret.ts";
 import type { Allocation } from "../model/allocation/allocation.ts";
 import type { AuditRecord } from "../model/audit/record.ts";
 import type { CheckpointRemoval } from "../model/checkpoint/pending-removal.ts";
+import type { ClusterIdentity } from "../model/cluster/identity.ts";
 import type { Dag } from "../model/dag/dag.ts";
 import type { TaskGroup } from "../model/group/group.ts";
 import type { ElementState } from "../model/group/marks.ts";
@@ -130,6 +131,8 @@ export interface View {
   notices(): Iterable<Notice>;
   readonly network: NetworkSettings;
   readonly limits: ClusterLimits;
+  /** `null` until the first leader of the log has committed it. */
+  readonly identity: ClusterIdentity | null;
   domain(key: string): Domain | undefined;
   /** In order of creation. */
   domains(): Iterable<Domain>;

@@ -130,6 +130,7 @@ interface Tables {
 
 function viewOf({ nodes = [], pending = [], placed = [], tenants = [] }: Tables): View {
   return {
+    identity: null,
     index: logIndex(42),
     at: NOW,
     version: 1,

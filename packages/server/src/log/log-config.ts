@@ -61,6 +61,7 @@ export function logConfigOf(
           begin: beginOf(begin, [{ id: nodeId, address: etcd.peerAddress }, ...peers]),
           onWarning,
           onRemoved,
+          onLost: onRemoved,
         },
   };
 }

@@ -42,6 +42,7 @@ export function startFollowing(
       holder: () => log.status().leader,
       clock,
       credentials: peerCredentials,
+      cluster: () => replica.view.identity?.id ?? "",
     }),
   );
   const sources = () => historySources(roster, connection.leader()?.id ?? null);

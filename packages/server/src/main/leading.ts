@@ -57,6 +57,7 @@ export function startLead(storage: Storage, nodes: Nodes, parts: LeadingParts, s
       },
       launches: nodes.launches,
       readers: roster.readers,
+      refuseEmptyLog: storage.refuseEmptyLog,
     }),
   );
   const leads = () => leader.sequencer() !== null;

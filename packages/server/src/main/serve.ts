@@ -62,6 +62,9 @@ function servicesForAgents({ leading, connection, nodes, ...parts }: ServeParts,
     logger: parts.logger,
     checkpoints: nodes.board,
     view: () => replica.view,
+    appliedIndex: () => replica.head().index,
+    waitFor: replica.waitFor,
+    foreignRefused: () => parts.storage.metrics.foreignRefused("agent"),
     propose: (command) => parts.plane.propose(command),
     serverVersion: parts.version,
     heartbeatIntervalMs: parts.config.nodeAgent.heartbeatInterval,
@@ -94,11 +97,11 @@ function servicesForAgents({ leading, connection, nodes, ...parts }: ServeParts,
 }
 
 function servicesForPeers(
-  { storage, leading, nodes, status }: ServeParts,
+  { storage, leading, nodes, status, logger }: ServeParts,
   auth: Authentication,
   api: ApiContext,
 ): GrpcService {
-  const { replica, history, audit, self } = storage;
+  const { replica, history, audit, self, metrics } = storage;
   return auth.peerGuard(
     peerService({
       leader: leading.leader,
@@ -110,6 +113,13 @@ function servicesForPeers(
       run: (call, request, signal) => invokeForwarded(api, call, request, signal),
       audit: audit.archive,
       token: self.token,
+      isForeign: (cluster) => {
+        const { identity } = replica.view;
+        if (identity === null || identity.id === cluster) return false;
+        metrics.foreignRefused("server");
+        logger.error({ cluster, own: identity.id }, "call from a server of another cluster refused");
+        return true;
+      },
     }),
   );
 }

@@ -39,7 +39,10 @@ async function start(options: ServerOptions, stack: CloseStack): Promise<Running
   const storage = await openStorage(options, stack);
   const { log, replica, tls, self, clock } = storage;
   const roster = stack.push(
-    createRoster({ selfId: self.id, present: () => log.present(), credentials: storage.peerCredentials }),
+    createRoster({
+      ...{ selfId: self.id, present: () => log.present(), credentials: storage.peerCredentials },
+      cluster: () => replica.view.identity?.id ?? "",
+    }),
   );
   let apiUrl = "";
   const apiUrls = stack.push(createApiUrls({ own: () => apiUrl, roster, clock }));
@@ -57,7 +60,7 @@ async function start(options: ServerOptions, stack: CloseStack): Promise<Running
   return {
     rest: api.restAddress,
     grpc: api.grpcAddress,
-    failed: Promise.race([replica.failed.catch((error: unknown) => error), storage.removed]),
+    failed: Promise.race([replica.failed.catch((error: unknown) => error), storage.expelled]),
     reload: () => tls?.reload(),
     async close() {
       await leader.close();

@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { ChannelCredentials } from "@grpc/grpc-js";
-import { ENTRY_VERSION } from "@lattice/core";
+import { type ClusterIdentity, ENTRY_VERSION } from "@lattice/core";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { createLiveConfig, formatListen, type LiveConfig } from "../base/config/index.ts";
 import { createMetrics, type Metrics } from "../base/observe/index.ts";
@@ -21,6 +21,7 @@ import { openAudit } from "../state/audit/open.ts";
 import { recoverFrom } from "../state/backup/index.ts";
 import { archiveTo } from "../state/history/archive.ts";
 import { type History, openHistory } from "../state/history/index.ts";
+import { ClusterMismatchError, openOwnCluster } from "../state/own-cluster.ts";
 import { followSettings } from "../state/replica/follow-settings.ts";
 import { openReplica, type Replica } from "../state/replica/replica.ts";
 import type { CloseStack } from "./close-stack.ts";
@@ -39,8 +40,10 @@ export interface Storage {
   readonly audit: Awaited<ReturnType<typeof openAudit>>;
   readonly replica: Replica;
   readonly live: LiveConfig;
-  /** Resolves when the cluster has removed this server. */
-  readonly removed: Promise<Error>;
+  /** Throws, and ends the server, when the log is empty although this server belongs to a cluster. */
+  readonly refuseEmptyLog: () => void;
+  /** Resolves when this server cannot be part of the cluster any more: removed, data lost, or another cluster. */
+  readonly expelled: Promise<Error>;
 }
 
 export async function openStorage(options: ServerOptions, stack: CloseStack): Promise<Storage> {
@@ -58,7 +61,7 @@ export async function openStorage(options: ServerOptions, stack: CloseStack): Pr
   const tls = await openTls(config.api.tls, { logger, metrics });
   stack.onClose(() => tls?.close());
   const peerCredentials = channelCredentials(tls);
-  const { log, removed, openedAt } = await openOwnLog(options, { self, peerCredentials, nowMs: clock.now() });
+  const { log, expelled, expel, openedAt } = await openOwnLog(options, { self, peerCredentials, nowMs: clock.now() });
   stack.push(log);
   const isShared = config.quorum.engine === "etcd";
   const dir = join(config.server.dataDir, "history");
@@ -89,7 +92,8 @@ export async function openStorage(options: ServerOptions, stack: CloseStack): Pr
     audit,
     replica,
     live,
-    removed,
+    expelled,
+    refuseEmptyLog: watchIdentity(options, replica, expel),
   };
 }
 
@@ -97,21 +101,44 @@ async function openOwnLog(
   { config, logger, begin = "resume", recoverFrom: backup }: ServerOptions,
   parts: Pick<Storage, "self" | "peerCredentials"> & { readonly nowMs: number },
 ) {
-  let onRemoved: (error: Error) => void = () => {};
-  const removed = new Promise<Error>((resolve) => {
-    onRemoved = resolve;
+  let expel: (error: Error) => void = () => {};
+  const expelled = new Promise<Error>((resolve) => {
+    expel = resolve;
   });
   const logConfig = logConfigOf(
     config,
     joinByAsking(begin, config, parts.peerCredentials),
     (message) => logger.warn(message),
     formatPeer(parts.self),
-    onRemoved,
+    (error) => expel(error),
   );
   if (backup !== undefined) await recoverFrom(backup, { config, log: logConfig, logger, nowMs: parts.nowMs });
   const startedAt = performance.now();
   const log = await openLog(logConfig.engine === "etcd" ? { ...logConfig, untilGone } : logConfig);
   const openedAt = performance.now();
   logger.info({ logMs: Math.round(openedAt - startedAt) }, "log opened");
-  return { log, removed, openedAt };
+  return { log, expelled, expel, openedAt };
+}
+
+/** Compares the identity in the log with the stored one, now and after every entry that sets it. */
+function watchIdentity({ config }: ServerOptions, replica: Replica, expel: (error: Error) => void): () => void {
+  const own = openOwnCluster(config.server.dataDir);
+  let met: ClusterIdentity | null = null;
+  const meet = (): void => {
+    const { identity } = replica.view;
+    if (identity === null || identity === met) return;
+    met = identity;
+    orExpel(() => own.meet(identity));
+  };
+  const orExpel = (check: () => void): void => {
+    try {
+      check();
+    } catch (error) {
+      if (error instanceof ClusterMismatchError) expel(error);
+      throw error;
+    }
+  };
+  meet();
+  replica.onApplied(meet);
+  return () => orExpel(own.refuseEmptyLog);
 }

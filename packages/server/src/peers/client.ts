@@ -12,7 +12,7 @@ import {
   problemFromGrpc,
   serviceDefinition,
 } from "@lattice/wire";
-import { PEER_TOKEN_HEADER } from "../base/auth/peer-headers.ts";
+import { CLUSTER_HEADER, PEER_TOKEN_HEADER } from "../base/auth/peer-headers.ts";
 import type { LogsQuery } from "../nodes/output/query.ts";
 import type { AuditGap } from "../state/audit/archive.ts";
 import type { AuditPage } from "../state/audit/fill.ts";
@@ -51,9 +51,11 @@ export interface PeerClient {
   close(): void;
 }
 
-export function connectPeer({ address, token }: PeerName, how: ChannelCredentials): PeerClient {
+/** `cluster` is the identity of this server's cluster; empty while its log has none. */
+export function connectPeer({ address, token }: PeerName, how: ChannelCredentials, cluster = ""): PeerClient {
   const proof = new Metadata();
   proof.set(PEER_TOKEN_HEADER, token);
+  proof.set(CLUSTER_HEADER, cluster);
   const channel = new Client(address, how, {
     // A paused leader keeps its connections open; keepalive detects it.
     "grpc.keepalive_time_ms": 5_000,

@@ -33,9 +33,11 @@ interface Options {
   readonly holder: () => string | null;
   readonly clock: Clock;
   readonly credentials: ChannelCredentials;
+  /** Returns the identity of the cluster. Default: unknown. */
+  readonly cluster?: () => string;
 }
 
-export function createLeaderConnection({ selfId, holder, clock, credentials }: Options): LeaderConnection {
+export function createLeaderConnection({ selfId, holder, clock, credentials, cluster }: Options): LeaderConnection {
   let client: PeerClient | null = null;
   let nodes: ReadonlyMap<string, Liveness> = new Map();
   let askedAt = -Infinity;
@@ -69,7 +71,7 @@ export function createLeaderConnection({ selfId, holder, clock, credentials }: O
       client.close();
       client = null;
     }
-    if (client === null && peer !== null) client = connectPeer(peer, credentials);
+    if (client === null && peer !== null) client = connectPeer(peer, credentials, cluster?.());
     return client;
   }
 

@@ -24,9 +24,11 @@ interface Options {
   /** Returns the servers in the log's store. */
   readonly present: () => readonly LogServer[];
   readonly credentials: ChannelCredentials;
+  /** Returns the identity of the cluster. Default: unknown. */
+  readonly cluster?: () => string;
 }
 
-export function createRoster({ selfId, present, credentials }: Options): Roster {
+export function createRoster({ selfId, present, credentials, cluster }: Options): Roster {
   const clients = new Map<string, PeerClient>();
 
   const others = (): readonly PeerName[] =>
@@ -55,7 +57,7 @@ export function createRoster({ selfId, present, credentials }: Options): Roster 
       if (client !== undefined && client.token === peer?.token && !client.refused) return client;
       drop(id);
       if (peer === undefined) return null;
-      const fresh = connectPeer(peer, credentials);
+      const fresh = connectPeer(peer, credentials, cluster?.());
       clients.set(id, fresh);
       return fresh;
     },

@@ -1,11 +1,12 @@
 // cluster.restore_commit: replaces the empty state by the restored one, in one step; the finished records of the backup
 // follow. The proposing server has verified the state hash, because the core has no hash function.
 
-import { type LogIndex, logIndex, SYSTEM_USER } from "../../base/ids.ts";
+import { type Instant, type LogIndex, logIndex, SYSTEM_USER } from "../../base/ids.ts";
 import type { Outcome } from "../../base/outcome.ts";
 import { accepted, refuse } from "../../base/outcome.ts";
 
 import type { Allocation } from "../../model/allocation/allocation.ts";
+import { type ClusterIdentity, restoredIdentity } from "../../model/cluster/identity.ts";
 import { clusterContent } from "../../queries/cluster-content.ts";
 import { loadRecord, readSnapshot, SnapshotError } from "../../state/restore.ts";
 import { TABLE_NAMES } from "../../state/snapshot.ts";
@@ -13,6 +14,7 @@ import type { State } from "../../state/state.ts";
 import { appendAudit } from "../../transitions/audit/append.ts";
 import { discardStaging, noSuchRestore, stagedLines, stagedRestore } from "../../transitions/cluster/staging.ts";
 import type { Step } from "../../transitions/step.ts";
+import { IDENTITY_KEY } from "./found.ts";
 
 /** All pieces have arrived: the restored state replaces the empty one. */
 export interface CommitRestoreCommand {
@@ -27,9 +29,14 @@ export interface CommitRestoreCommand {
 export const RESTORED_ID_GAP = 1_000_000;
 
 /** Prepares a state that was read from a backup, before a new log begins behind it. */
-export function prepareRestoredState(state: State): void {
+export function prepareRestoredState(state: State, at: Instant): void {
   discardStaging(state);
   skipLostIds(state);
+  setIdentity(state, restoredIdentity(state.identity, null, at));
+}
+
+function setIdentity(state: State, identity: ClusterIdentity | null): void {
+  if (identity !== null) state.tables.identity.set(IDENTITY_KEY, identity);
 }
 
 function skipLostIds(state: State): void {
@@ -66,13 +73,14 @@ function replaceIfPossible(step: Step): Outcome | null {
   if (fresh.at > step.at) {
     return refuse("invalid_argument", "the backup is from the future: set the clock of the servers first");
   }
-  replace(state, fresh, step.index);
+  replace(state, fresh, step);
   return null;
 }
 
 /** The retention stays: it comes from the configuration of the servers that run now. */
-function replace(state: State, fresh: State, index: LogIndex): void {
+function replace(state: State, fresh: State, { index, at }: Pick<Step, "index" | "at">): void {
   const { tables, counters } = state;
+  const identity = restoredIdentity(fresh.identity, state.identity, at);
   for (const id of [...tables.vclusters.keys()]) tables.vclusters.delete(id);
   for (const id of [...tables.tenants.keys()]) tables.tenants.delete(id);
   for (const request of [...tables.requests.values()]) state.removeRequest(request);
@@ -93,6 +101,7 @@ function replace(state: State, fresh: State, index: LogIndex): void {
   }
   Object.assign(counters, fresh.counters);
   skipLostIds(state);
+  setIdentity(state, identity);
   state.version = Math.max(state.version, fresh.version);
 }
 

@@ -18,6 +18,7 @@ export const NOTICE_KINDS = [
   "node_quarantined",
   "node_broken",
   "node_silent",
+  "foreign_cluster",
 ] as const;
 type NoticeKind = (typeof NOTICE_KINDS)[number];
 

@@ -21,6 +21,8 @@ export interface Metrics extends SchedulingMetrics, CheckpointMetrics, FailureMe
   certificateRenewed(result: "first" | "issued" | "refused"): void;
   /** An agent presented no identity, or that of another node. */
   agentRefused(): void;
+  /** A server or an agent of another cluster was refused. */
+  foreignRefused(peer: "agent" | "server"): void;
   /** A stream was ended because its client stopped reading. */
   streamStalled(rpc: string): void;
   logAppend(seconds: number, commands: number): void;
@@ -114,6 +116,7 @@ export function createMetrics(): Metrics {
     },
     certificateRenewed: (result) => m.certificateRenewals.inc({ result }),
     agentRefused: () => m.agentsRefused.inc(),
+    foreignRefused: (peer) => m.foreignRefused.inc({ peer }),
     ...schedulingMetrics(registry),
     ...checkpointMetrics(registry),
     ...failureMetrics(registry),
@@ -228,6 +231,11 @@ const defineApiMetrics = ({ counter, gauge, histogram }: Definers) => ({
     "lattice_agents_refused_total",
     "Agents refused: no identity, or the identity of another node.",
     [],
+  ),
+  foreignRefused: counter(
+    "lattice_foreign_cluster_refused_total",
+    "Agents and servers refused because they belong to another cluster.",
+    ["peer"],
   ),
   stalled: counter("lattice_api_streams_stalled_total", "Streams ended because the client stopped reading.", ["rpc"]),
   agents: gauge("lattice_agents_connected", "Agents with an open stream.", []),

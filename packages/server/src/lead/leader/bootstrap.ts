@@ -30,6 +30,9 @@ const ORIGIN: Origin = {
 /** The output length of HMAC-SHA-256. */
 export const SECRET_BYTES = 32;
 
+const CLUSTER_ID_BYTES = 16;
+const randomClusterId = (): string => randomBytes(CLUSTER_ID_BYTES).toString("hex");
+
 interface FirstVCluster {
   readonly id: string;
   readonly description: string;
@@ -65,7 +68,13 @@ const FIRST_VCLUSTERS: readonly FirstVCluster[] = [
 
 type BootstrapConfig = Pick<Config, "retention" | "scheduling" | "notifications" | "network" | "api">;
 
-export async function bootstrap(view: View, sequencer: Sequencer, config: BootstrapConfig): Promise<void> {
+export async function bootstrap(
+  view: View,
+  sequencer: Sequencer,
+  config: BootstrapConfig,
+  newClusterId: () => string = randomClusterId,
+): Promise<void> {
+  if (view.identity === null) await sequencer.propose({ kind: "cluster.found", id: newClusterId() });
   await Promise.all(missing(view, config).map((command) => sequencer.propose(command)));
 }
 

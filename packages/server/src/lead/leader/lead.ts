@@ -48,6 +48,10 @@ export interface LeadOptions {
   readonly scaling: ControllerContext["scaling"];
   readonly broker: Broker;
   readonly launches: { leave(): void };
+  /** Throws when this server belongs to a cluster: an empty log would become another one. Default: any log is led. */
+  readonly refuseEmptyLog?: () => void;
+  /** Returns the identity of a new cluster. Default: random. */
+  readonly newClusterId?: () => string;
   /** Returns the other servers with the newest entry version that each can apply. */
   readonly readers: () => readonly EntryReader[];
 }
@@ -140,7 +144,8 @@ async function lead(
     if (applied.events.some(({ kind }) => kind === "cluster_restored")) leadingSince = monotonicNow(clock);
   });
   try {
-    await bootstrap(replica.view, sequencer, options.config());
+    if (replica.view.identity === null) options.refuseEmptyLog?.();
+    await bootstrap(replica.view, sequencer, options.config(), options.newClusterId);
     leadingSince = monotonicNow(clock);
     logger.info({ term: leadership.term, index: replica.head().index }, "leading");
     publish(sequencer);

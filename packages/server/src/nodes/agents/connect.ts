@@ -22,6 +22,7 @@ import {
   parseNodeId,
   parseVClusterId,
   protocolRange,
+  type RaiseNoticeCommand,
   type RegisterNodeCommand,
   type ReportCommand,
   type View,
@@ -34,16 +35,21 @@ import type { CheckpointBoard } from "./checkpoint-board.ts";
 import { checkpointOrdersOf } from "./checkpoint-order.ts";
 import type { AgentHub, AgentSession, ServerMessageBody } from "./hub.ts";
 import type { JobToken } from "./job-token.ts";
+import { type AgentJudge, judgeAgent } from "./judge-agent.ts";
 import { forgetOrder, orderOf, stopOrder } from "./orders.ts";
 import { type FailureRules, reportCommand } from "./report-command.ts";
 
 /** Pause before a report is proposed again. */
 const REPORT_RETRY = duration(500);
 
-type AgentCommand = RegisterNodeCommand | ReportCommand | NodeHealthCommand | CheckpointClearedCommand;
+type AgentCommand =
+  | RaiseNoticeCommand
+  | RegisterNodeCommand
+  | ReportCommand
+  | NodeHealthCommand
+  | CheckpointClearedCommand;
 
-export interface ConnectContext {
-  readonly view: () => View;
+export interface ConnectContext extends AgentJudge {
   readonly propose: (command: AgentCommand) => Promise<Committed>;
   readonly hub: AgentHub;
   readonly clock: Clock;
@@ -136,7 +142,8 @@ class AgentStream {
   #send(message: ServerMessageBody): void {
     if (this.#gone.signal.aborted) return;
     if (message.case === "clearCheckpoints") this.#clearing.add(message.value.allocationId);
-    this.#call.write(create(pb.ServerMessageSchema, { message: this.#withJobToken(message) }));
+    const applied = this.#context.appliedIndex?.() ?? 0;
+    this.#call.write(create(pb.ServerMessageSchema, { message: this.#withJobToken(message), logIndex: applied }));
   }
 
   /** Job tokens are created when the order is sent, and never enter the log. */
@@ -166,6 +173,8 @@ class AgentStream {
     if (refusal !== null) return this.#refuse("unauthenticated", refusal);
     const protocol = agreeOnProtocol(PROTOCOL, protocolRange(hello.protocolVersion));
     if (protocol.kind === "apart") return this.#refuse(`protocol_${protocol.theirs}`, protocolApart(protocol));
+    const stranger = await judgeAgent(context, hello, this.#gone.signal);
+    if (stranger !== null) return this.#refuse(stranger.code, stranger.detail);
     const before = context.view().node(command.node);
     try {
       if (changes(before, command)) {
@@ -191,8 +200,18 @@ class AgentStream {
       end: (reason) => this.#refuse("closed", reason),
     };
     hub.add(this.#session);
-    const welcome = { protocolVersion: protocol, serverVersion, heartbeatIntervalMs, callersAuthenticated };
-    this.#send({ case: "welcome", value: create(pb.WelcomeSchema, { ...welcome, apiUrl: apiUrl?.() ?? "" }) });
+    const { identity } = this.#context.view();
+    const welcome = create(pb.WelcomeSchema, {
+      protocolVersion: protocol,
+      serverVersion,
+      heartbeatIntervalMs,
+      callersAuthenticated,
+      apiUrl: apiUrl?.() ?? "",
+      clusterId: identity?.id ?? "",
+      clusterGeneration: identity?.generation ?? 0,
+      formerClusterIds: [...(identity?.former ?? [])],
+    });
+    this.#send({ case: "welcome", value: welcome });
   }
 
   /** Sends the orders of the node's claims, and stops attempts that have no claim. */

@@ -7,6 +7,7 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promise
 import { join } from "node:path";
 import {
   type Allocation,
+  instant,
   type LogIndex,
   logIndex,
   prepareRestoredState,
@@ -77,7 +78,7 @@ export async function recoverFrom(source: string, options: RecoverOptions): Prom
     try {
       await target.refuseLog();
       const dirs = { history: join(config.server.dataDir, "history"), audit: config.audit.dir };
-      const found = await unpack(copy.path, sha256, dirs, logger);
+      const found = await unpack({ path: copy.path, sha256, nowMs: options.nowMs }, dirs, logger);
       await target.seed(found.at, found.lines());
       logRecovery(found, source, options);
       return found;
@@ -105,7 +106,7 @@ async function openTarget(log: Exclude<LogConfig, { engine: "memory" }>): Promis
     };
   }
   // The managed member outlives this: the server adopts it.
-  const member = log.managed === null ? null : await startManagedMember(log.managed);
+  const member = log.managed === null ? null : await startManagedMember({ ...log.managed, replacesLost: true });
   const place = member === null ? log : { ...log, endpoints: [member.endpoint], tls: member.tls };
   return {
     refuseLog: () => refuseEtcdLog(place),
@@ -119,12 +120,18 @@ interface Unpacked extends Recovered {
   lines(): Iterable<string>;
 }
 
+interface VerifiedCopy {
+  readonly path: string;
+  readonly sha256: string;
+  readonly nowMs: number;
+}
+
 interface Dirs {
   readonly history: string;
   readonly audit: string;
 }
 
-async function unpack(path: string, sha256: string, dirs: Dirs, logger: Logger): Promise<Unpacked> {
+async function unpack({ path, sha256, nowMs }: VerifiedCopy, dirs: Dirs, logger: Logger): Promise<Unpacked> {
   const found: { head: ChainHead | null; state: State | null } = { head: null, state: null };
   await refuseAudit(dirs.audit, sha256);
   const place = await beginHistory(dirs.history, sha256);
@@ -159,7 +166,7 @@ async function unpack(path: string, sha256: string, dirs: Dirs, logger: Logger):
     const { history_through, log_index } = metadata;
     logger.warn({ history_through, log_index }, "backup has an incomplete history");
   }
-  prepareRestoredState(state);
+  prepareRestoredState(state, instant(nowMs));
   const raised = { ...head, term: term(head.term + TERM_GAP) };
   return {
     metadata,

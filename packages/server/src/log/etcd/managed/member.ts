@@ -9,6 +9,7 @@ import { createEtcdClient } from "../client/client.ts";
 import { announce } from "./announce.ts";
 import { findEtcd } from "./binary.ts";
 import { beginningFlags, clientUrl, type MemberPlace, type MemberTls, runningFlags } from "./command-line.ts";
+import { lostError, markPresent, refuseLost } from "./lost-member.ts";
 import { ManagedError } from "./managed-error.ts";
 import { type OwnPair, ownPair } from "./own-pair.ts";
 import { findRunning, isAlive, type KnownProcess, startDetached, stopProcess } from "./process.ts";
@@ -48,6 +49,10 @@ export interface ManagedMemberOptions extends MemberPlace {
   readonly onWarning: (text: string) => void;
   /** The cluster has removed the member: it has ended and is not restarted. */
   readonly onRemoved?: (error: ManagedError) => void;
+  /** The data of the member is gone: it has ended and is not restarted, since it would start another cluster. */
+  readonly onLost?: (error: ManagedError) => void;
+  /** A backup is restored: data that was lost before may be replaced by a new cluster. Default: false. */
+  readonly replacesLost?: boolean;
 }
 
 export interface ManagedMember {
@@ -96,6 +101,7 @@ export async function startManagedMember(options: ManagedMemberOptions): Promise
   if (!adopted) await refuseRemoved(dir, await holdsData(dataDir));
   let current = running ?? (await launch(await firstFlags(options, dataDir, files.logFile)));
   if (!adopted) await settle(current, endpoint, clientTls?.texts ?? null, { dir, ...files });
+  await markPresent(dir);
 
   const stop = new AbortController();
   const supervising = supervise();
@@ -108,6 +114,11 @@ export async function startManagedMember(options: ManagedMemberOptions): Promise
       if (stop.signal.aborted || (await isAlive(current))) continue;
       if (await wasRemoved(files.logFile)) {
         options.onRemoved?.(await markRemoved(dir, files.logFile));
+        return;
+      }
+      // On an empty folder etcd would start a cluster of its own.
+      if (!(await holdsData(dataDir))) {
+        options.onLost?.(lostError(dataDir));
         return;
       }
       onWarning(`etcd (pid ${current.pid}) ended; restarting it in ${backoffMs} ms`);
@@ -143,10 +154,14 @@ export async function startManagedMember(options: ManagedMemberOptions): Promise
 /** A member with data ignores the initial flags. */
 async function firstFlags(options: ManagedMemberOptions, dataDir: string, logFile: string): Promise<readonly string[]> {
   if (await holdsData(dataDir)) return [];
+  if (options.replacesLost !== true && startsAlone(options.begin)) await refuseLost(options.dir, dataDir);
   const flags = await flagsFor(options, options.begin, dataDir);
   await rotateOutput(logFile);
   return flags;
 }
+
+/** A member that joins is announced to the cluster, which knows whether it was a member before. */
+const startsAlone = ({ kind }: Begin): boolean => kind === "resume" || kind === "bootstrap";
 
 const holdsData = (dataDir: string): Promise<boolean> =>
   stat(join(dataDir, "member")).then(

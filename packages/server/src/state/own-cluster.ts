@@ -1,0 +1,67 @@
+// The cluster that this server belongs to, in a file of its data folder outside of the log. A log of another cluster, or
+// an empty log where a cluster was, is refused: a server must never start a second cluster by accident.
+
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type ClusterIdentity, isClusterId, judgeIdentity, type KnownIdentity } from "@lattice/core";
+
+const FILE = "cluster.json";
+
+export class ClusterMismatchError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "ClusterMismatchError";
+  }
+}
+
+interface OwnCluster {
+  stored(): KnownIdentity | null;
+  /** Throws a ClusterMismatchError when the log is of another cluster; stores the identity otherwise. */
+  meet(identity: ClusterIdentity): void;
+  /** Throws a ClusterMismatchError when this server belongs to a cluster: its log must not be empty. */
+  refuseEmptyLog(): void;
+}
+
+/** Throws when the file is damaged. */
+export function openOwnCluster(dataDir: string): OwnCluster {
+  const path = join(dataDir, FILE);
+  let stored = readStored(path);
+  return {
+    stored: () => stored,
+    meet(identity) {
+      if (stored?.id === identity.id && stored.generation === identity.generation) return;
+      const verdict = judgeIdentity(stored, identity).kind;
+      if (verdict === "foreign")
+        throw new ClusterMismatchError(
+          `this server belongs to cluster ${stored?.id}, and its log to cluster ${identity.id}: check quorum.data_dir and quorum.peers; to move the server to that cluster, give it an empty server.data_dir`,
+        );
+      if (verdict === "outdated")
+        throw new ClusterMismatchError(
+          `the log is older than the restore of a backup that this server took part in (generation ${identity.generation}, not ${stored?.generation}): join the restored cluster with an empty server.data_dir and --join`,
+        );
+      stored = { id: identity.id, generation: identity.generation };
+      writeFileSync(`${path}.tmp`, `${JSON.stringify(stored)}\n`, { mode: 0o600 });
+      renameSync(`${path}.tmp`, path);
+    },
+    refuseEmptyLog() {
+      if (stored === null) return;
+      throw new ClusterMismatchError(
+        `this server belongs to cluster ${stored.id}, but its log is empty: start it on its old data, join again with --join after \`lattice admin raft remove-member\`, or restore a backup with --recover-from; for a new cluster, delete ${path}`,
+      );
+    },
+  };
+}
+
+function readStored(path: string): KnownIdentity | null {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+  const { id, generation } = JSON.parse(text) as Partial<KnownIdentity>;
+  if (typeof id !== "string" || !isClusterId(id) || typeof generation !== "number")
+    throw new ClusterMismatchError(`${path} is damaged: it must name the cluster of this server`);
+  return { id, generation };
+}

@@ -1,0 +1,131 @@
+// There is one cluster: a member that lost its data, servers that start together, and a server or an agent of another
+// cluster never become a second one, and never end work of the first.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { Cluster } from "../harness/cluster.ts";
+import { eventually, sleep } from "../harness/eventually.ts";
+import { HOST } from "../harness/host.ts";
+import { kill } from "../harness/processes.ts";
+import { startProgram } from "../harness/program.ts";
+import { freePorts, Quorum } from "../harness/quorum.ts";
+
+describe("a member whose etcd data is removed while its server runs", () => {
+  let quorum: Quorum;
+  beforeAll(async () => {
+    quorum = await Quorum.start({ servers: 3, nodes: 1, leaseSeconds: 6 });
+  });
+  afterAll(() => quorum?.close());
+
+  test("does not start another cluster, and joins again by the runbook", async () => {
+    const leader = await quorum.leader();
+    const lost = (leader % 3) + 1;
+    const running = await quorum.submit(leader, { entrypoint: "sleep 600", nodes: 1 });
+    await quorum.reaches(leader, running, "running");
+
+    const server = quorum.server(lost);
+    kill(quorum.etcdPid(lost), "SIGKILL");
+    rmSync(join(quorum.dir, `server-${lost}`, "log", "etcd", "data"), { recursive: true, force: true, maxRetries: 9 });
+    expect(await server.ended).not.toBe(0);
+    expect(readFileSync(server.logFile, "utf8")).toContain("lattice admin raft remove-member");
+
+    // As a service manager would, also with --bootstrap.
+    for (const how of [[], ["--bootstrap"]]) {
+      await expect(quorum.startServer(lost, how)).rejects.toThrow();
+      expect(readFileSync(server.logFile, "utf8")).toContain("is not started again");
+    }
+    expect(await quorum.state(leader, running)).toBe("running");
+
+    const removed = await quorum.cli(leader, "admin", "raft", "remove-member", `server-${lost}`, "--yes");
+    expect(removed.code, removed.stderr).toBe(0);
+    await quorum.startServer(lost, ["--join", quorum.grpc(leader)]);
+    expect(await quorum.state(lost, running)).toBe("running");
+  });
+});
+
+test("three servers that bootstrap with the same peers form one cluster", async () => {
+  const quorum = await Quorum.start({ servers: 0, nodes: 0, spares: 3 });
+  try {
+    const peers = [1, 2, 3].map((n) => ({ id: n, address: quorum.etcdPeer(n) }));
+    quorum.configure({ quorum: { peers } });
+    await Promise.all([1, 2, 3].map((n) => quorum.startServer(n, ["--bootstrap"])));
+    const id = await quorum.submit(1, { entrypoint: "true" });
+    for (const n of [1, 2, 3])
+      await eventually({ what: `server ${n} has the submission` }, async () =>
+        (await quorum.state(n, id)) === "pending" ? true : null,
+      );
+    const { stdout } = await quorum.cli(2, "admin", "raft", "status", "-o", "json");
+    expect((JSON.parse(stdout) as { members: unknown[] }).members).toHaveLength(3);
+  } finally {
+    await quorum.close();
+  }
+});
+
+describe("an agent with running work", () => {
+  const [own, other] = [new Cluster({ nodes: 1 }), new Cluster({ nodes: 0 })];
+  beforeAll(async () => {
+    await own.start();
+    await other.startServer();
+  });
+  afterEach(({ task }) => {
+    if (task.result?.state === "fail") own.printLogs();
+  });
+  afterAll(async () => {
+    await own.close();
+    await other.close();
+  });
+
+  test("refuses a server of another cluster, which refuses it as well and raises a notice", async () => {
+    const mark = join(own.dir, "ticks");
+    const id = await own.submit({ entrypoint: `while :; do echo x >>${mark}; sleep 0.1; done` });
+    await own.reaches(id, ["running"]);
+    await own.agent("node-1").kill();
+    const args = ["--node-id", "node-1", "--data-dir", own.file("agent-node-1"), "--metrics-listen", "none"];
+    const logFile = join(own.dir, "foreign-agent.log");
+    const agent = startProgram("lattice-agent", { args: [...args, "--server", other.grpcAddress], logFile });
+    await eventually({ what: "the agent is refused" }, () =>
+      readFileSync(logFile, "utf8").includes("foreign_cluster") ? true : null,
+    );
+    const ticks = readFileSync(mark, "utf8").length;
+    await sleep(1_000);
+    expect(readFileSync(mark, "utf8").length).toBeGreaterThan(ticks);
+    const { stdout } = await other.cli(["notices"]);
+    expect(stdout).toContain("foreign_cluster");
+    expect((await other.api<{ nodes: unknown[] }>("GET", "/nodes")).body.nodes).toEqual([]);
+    const page = await (await fetch(`${other.apiUrl}/metrics`)).text();
+    expect(page).toMatch(/lattice_foreign_cluster_refused_total\{peer="agent"\} [1-9]/);
+    await agent.stop();
+    own.startAgent("node-1");
+    await own.cli(["cancel", id]);
+    expect((await own.ends(id)).state).toBe("cancelled");
+  });
+});
+
+test("a single server whose log is removed refuses to lead an empty one", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "lattice-test-"));
+  const [rest = 0, grpc = 0] = await freePorts(2);
+  mkdirSync(join(dir, "data"));
+  const start = () =>
+    startProgram("lattice-server", {
+      args: [
+        ...["--data-dir", join(dir, "data")],
+        ...["--rest-listen", `${HOST}:${rest}`, "--grpc-listen", `${HOST}:${grpc}`],
+      ],
+      logFile: join(dir, "log"),
+    });
+  const first = start();
+  try {
+    await first.ready();
+    await first.stop();
+    rmSync(join(dir, "data", "log"), { recursive: true, force: true, maxRetries: 9 });
+    writeFileSync(join(dir, "log"), "");
+    const second = start();
+    expect(await second.ended).not.toBe(0);
+    expect(readFileSync(join(dir, "log"), "utf8")).toContain("its log is empty");
+    await second.kill();
+  } finally {
+    await first.kill();
+    rmSync(dir, { recursive: true, force: true, maxRetries: 20 });
+  }
+});
