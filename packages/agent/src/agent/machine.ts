@@ -51,9 +51,9 @@ export async function openMachine(
   const dataDir = await realpath(options.dataDir);
   // Users of jobs pass through it to their own files; they cannot list it.
   await setOwnMode(dataDir, 0o711).catch(() => undefined);
-  closing.push(await lockDataDir(dataDir));
+  closing.push(lockDataDir(dataDir));
   const statePath = options.stateFile === "" ? join(dataDir, "agent-state.json") : resolve(options.stateFile);
-  closing.push(await lockStateFile(statePath));
+  closing.push(lockStateFile(statePath));
   const bootId = discoverBootId();
   const scratch = options.software.scratchDir || join(dataDir, "scratch");
   const sources: Sources = { ...options.discovery, scratch, fs: sysfs() };
