@@ -116,6 +116,7 @@ async function startReal(options: AgentOptions, context: AgentContext, environme
         cache: () => software.images.cache.status(),
         refused: software.prologue.users.refused,
         faults: () => machine.latest().faults.length,
+        internalErrors: context.internalErrors ?? (() => 0),
       });
   condition = watchMachine(options, machine, log, (found) => node.sendCondition(reportOf(found, identity)));
   machine.watch(condition);
