@@ -89,7 +89,7 @@ export function agentOptions(server: string, dataDir: string, more: Partial<Agen
     killWorkloadsOnExit: true,
     hardware: { features: [] },
     discovery: DEFAULT_DISCOVERY,
-    logs: { store: null, limits: SHIP_LIMITS },
+    logs: { store: null, group: null, mayBeOpen: false, limits: SHIP_LIMITS },
     software: DEFAULT_SOFTWARE,
     hollow: null,
     ...more,

@@ -48,6 +48,10 @@ export interface AgentOptions {
 interface LogOptions {
   /** `null` when output stays on the node, the newest part of each log only. */
   readonly store: string | null;
+  /** That may read a store in a folder; `null` for the agent's. */
+  readonly group: string | null;
+  /** A store in a folder that every user may enter is accepted. */
+  readonly mayBeOpen: boolean;
   readonly limits: ShipLimits;
 }
 
@@ -91,7 +95,12 @@ export function parseOptions(
       features: flags.feature,
     },
     discovery: discoveryOptions(flags),
-    logs: { store: flags.logStore ?? null, limits: limitsOf(flags) },
+    logs: {
+      store: flags.logStore ?? null,
+      group: flags.logStoreGroup ?? null,
+      mayBeOpen: flags.logStoreOpen,
+      limits: limitsOf(flags),
+    },
     software: softwareOptions(flags),
     hollow:
       flags.hollow === undefined
@@ -138,6 +147,8 @@ interface Flags extends SoftwareFlags, DiscoveryFlags, IdentityFlags {
   powerWatts?: number;
   feature: string[];
   logStore?: string;
+  logStoreGroup?: string;
+  logStoreOpen: boolean;
   logRing: number;
   logBuffer: number;
   logFlush: number;
@@ -186,6 +197,8 @@ function basicCommandLine(version: string): Command {
       [],
     )
     .option("--log-store <place>", "keep output there: a folder or s3://bucket/prefix")
+    .option("--log-store-group <name>", "the group that may read a log store in a folder: that of the servers")
+    .option("--log-store-open", "accept a log store that every user of this machine can enter", false)
     .option("--log-ring <mb>", "newest output of each log that stays on the node", whole(1, 1_000_000), 64)
     .option(
       "--log-buffer <mb>",

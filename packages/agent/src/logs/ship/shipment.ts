@@ -134,7 +134,7 @@ class AttemptShipment implements Shipment {
     const path = await this.#host.path("stdout");
     if (path === null) return;
     const file = join(dirname(path), RECORD);
-    await writeFile(`${file}.tmp`, JSON.stringify(this.#record));
+    await writeFile(`${file}.tmp`, JSON.stringify(this.#record), { mode: 0o600 });
     await rename(`${file}.tmp`, file);
   }
 
