@@ -4,13 +4,13 @@
 import { realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Logger } from "pino";
-import { lockDataDir, lockStateFile } from "../base/lock.ts";
 import type { Condition } from "../condition/condition.ts";
 import { recallExpected } from "../condition/expected.ts";
 import type { ExpectedHardware } from "../discovery/faults.ts";
 import { discoverBootId } from "../discovery/hardware.ts";
 import { type Sources, type Survey, surveyNode } from "../discovery/survey.ts";
 import { sysfs } from "../discovery/sysfs.ts";
+import { lockDataDir, lockStateFile } from "../files/lock.ts";
 import { makeOwnFolder, setOwnMode } from "../files/own-tree.ts";
 import { detectIsolation, detectLimits } from "../host/isolation/detect.ts";
 import type { Isolation } from "../host/isolation/isolation.ts";

@@ -2,10 +2,10 @@
 // output of all tenants, so only their owner and one group can read them, and a folder that is open to every user of the
 // machine is refused: each user with the file system mounted could read everything.
 
-import { statSync } from "node:fs";
+import { type Stats, statSync } from "node:fs";
 import { readFile, rename, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { giveToGroup, makeOwnFolder, makeOwnFolderNow } from "../../files/own-tree.ts";
+import { giveToGroup, makeOwnFolder } from "../../files/own-tree.ts";
 import type { LogStore } from "./log-store.ts";
 
 export interface StoreAccess {
@@ -33,19 +33,28 @@ export function directoryStore(dir: string, { gid, mayBeOpen }: StoreAccess): Lo
     await give(path, FOLDER_MODE);
   }
 
-  makeOwnFolderNow(dir, FOLDER_MODE);
-  const mode = statSync(dir).mode & 0o777;
-  if ((mode & OF_OTHERS) !== 0 && !mayBeOpen)
-    throw new Error(
-      `the log store ${dir} is open to every user of this machine (mode ${mode.toString(8)}), and it holds the output ` +
-        `of all tenants; run "chmod o= ${dir}" and let servers read it as a group (--log-store-group), or accept it ` +
-        "with --log-store-open",
-    );
+  let isChecked = mayBeOpen;
+
+  function check(found: Stats): void {
+    const mode = found.mode & 0o777;
+    if (!isChecked && (mode & OF_OTHERS) !== 0)
+      throw new Error(
+        `the log store ${dir} is open to every user of this machine (mode ${mode.toString(8)}), and it holds the output ` +
+          `of all tenants; run "chmod o= ${dir}" and let servers read it as a group (--log-store-group), or accept it ` +
+          "with --log-store-open",
+      );
+    isChecked = true;
+  }
+
+  // A file system that is away now is checked before the first write.
+  const atStart = statOrNull(dir);
+  if (atStart !== null) check(atStart);
   return {
     place: dir,
     async put(key, bytes) {
       const path = join(dir, key);
       await makeFolder(dirname(path));
+      if (!isChecked) check(await stat(dir));
       const beside = `${path}.${process.pid}.part`;
       await writeFile(beside, bytes, { mode: FILE_MODE });
       await give(beside, FILE_MODE);
@@ -57,4 +66,12 @@ export function directoryStore(dir: string, { gid, mayBeOpen }: StoreAccess): Lo
         throw error;
       }),
   };
+}
+
+function statOrNull(path: string): Stats | null {
+  try {
+    return statSync(path);
+  } catch {
+    return null;
+  }
 }

@@ -4,8 +4,8 @@
 
 import { closeSync, constants, openSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { makeOwnFolderNow } from "../files/own-tree.ts";
-import { HELPER_ENVIRONMENT, spawnSync } from "./programs.ts";
+import { HELPER_ENVIRONMENT, spawnSync } from "../base/programs.ts";
+import { makeOwnFolderNow } from "./own-tree.ts";
 
 /** Returns a function that unlocks. Throws when another agent has the folder. */
 export const lockDataDir = (dataDir: string): (() => void) => lock("data directory", dataDir, join(dataDir, ".lock"));
