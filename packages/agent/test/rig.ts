@@ -89,6 +89,7 @@ export function agentOptions(server: string, dataDir: string, more: Partial<Agen
     killWorkloadsOnExit: true,
     hardware: { features: [] },
     discovery: DEFAULT_DISCOVERY,
+    maxPids: 0,
     logs: { store: null, group: null, mayBeOpen: false, limits: SHIP_LIMITS },
     software: DEFAULT_SOFTWARE,
     hollow: null,

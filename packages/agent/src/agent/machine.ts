@@ -16,6 +16,7 @@ import { detectIsolation, detectLimits } from "../host/isolation/detect.ts";
 import type { Isolation } from "../host/isolation/isolation.ts";
 import type { LimitGroups } from "../host/isolation/limit-groups.ts";
 import type { NodeInventory } from "../host/isolation/node-shares.ts";
+import { processLimit } from "../host/isolation/process-limit.ts";
 import type { AgentOptions } from "../options/options.ts";
 import { openStateFile, type StateFile } from "../state/state-file.ts";
 import { type Facilities, findFacilities } from "../tasks/facilities.ts";
@@ -63,7 +64,10 @@ export async function openMachine(
   let condition: Condition | null = null;
   const latest = (): Survey => condition?.latest() ?? first;
   const isolation = detectIsolation({ nodeId, dataDir }, kind);
-  const limits = await detectLimits({ nodeId, dataDir }, isolation, first.hardware.gpuCount > 0);
+  const limits = await detectLimits({ nodeId, dataDir }, isolation, {
+    devices: first.hardware.gpuCount > 0,
+    maxPids: processLimit(options.maxPids, first.hardware.cpuCores),
+  });
   const software = await openSoftware(
     { ...options.software, unifiedMemory: options.software.unifiedMemory || first.unified },
     { nodeId, dataDir, bootId, limits, inside: () => inventoryOf(latest()), log },

@@ -30,6 +30,8 @@ export interface AgentOptions {
   readonly logLevel: string;
   /** host:port on which other agents reach this one; port 0 for any, empty for none. */
   readonly peerListen: string;
+  /** Processes and threads of an attempt; 0 for the default. */
+  readonly maxPids: number;
   /** `null` when metrics are not served. */
   readonly metrics: MetricsListen | null;
   readonly killWorkloadsOnExit: boolean;
@@ -83,6 +85,7 @@ export function parseOptions(
     ...shown,
     logLevel: flags.logLevel,
     peerListen: flags.peerListen,
+    maxPids: flags.maxPids,
     metrics: metricsFlag(command, flags, env.LATTICE_AGENT_METRICS_LISTEN),
     killWorkloadsOnExit: flags.killWorkloadsOnExit || env.LATTICE_AGENT_KILL_WORKLOADS_ON_EXIT === "1",
     hardware: {
@@ -137,6 +140,7 @@ interface Flags extends SoftwareFlags, DiscoveryFlags, IdentityFlags {
   stateFile: string;
   logLevel: string;
   peerListen: string;
+  maxPids: number;
   metricsListen?: string;
   killWorkloadsOnExit: boolean;
   cpuCores?: number;
@@ -207,6 +211,7 @@ function basicCommandLine(version: string): Command {
       256,
     )
     .option("--log-flush <seconds>", "longest wait before output goes to the store", positive, 10)
+    .option("--max-pids <n>", "processes and threads of one allocation here (0: 4096 per core)", whole(0, 4_194_304), 0)
     .option("--peer-listen <host:port>", "where agents of one large launch reach each other", peerAddress, "")
     .option(
       "--metrics-listen <host:port>",

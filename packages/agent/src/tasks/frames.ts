@@ -126,7 +126,8 @@ export function decodeOrder({ kind, body }: ShepherdFrame): ShepherdOrder {
 /** A report comes from a program of the agent's own; the check keeps a damaged one from reaching a server. */
 function reportOf(value: unknown): NumberedReport {
   const { number, report } = value as { number?: unknown; report?: { kind?: unknown } & Record<string, unknown> };
-  const fields = typeof report?.kind === "string" ? FIELDS[report.kind] : undefined;
+  const fields =
+    typeof report?.kind === "string" && Object.hasOwn(FIELDS, report.kind) ? FIELDS[report.kind] : undefined;
   if (!Number.isSafeInteger(number) || fields === undefined) throw new Error("a report without number or kind");
   for (const [name, isRight] of Object.entries(fields))
     if (!isRight(report?.[name])) throw new Error(`a report with a wrong ${name}`);
