@@ -48,7 +48,7 @@ export function directoryStore(dir: string, { gid, mayBeOpen }: StoreAccess): Lo
 
   // A file system that is away now is checked before the first write.
   const atStart = statOrNull(dir);
-  if (atStart !== null) check(atStart);
+  if (atStart?.isDirectory() === true) check(atStart);
   return {
     place: dir,
     async put(key, bytes) {
