@@ -2,6 +2,7 @@
 // and exits; workloads keep running.
 
 import { startAgent } from "./agent/agent.ts";
+import { watchInternalErrors } from "./base/internal-errors.ts";
 import { createLogger } from "./base/logger.ts";
 import { version } from "./base/version.ts";
 import { parseOptions } from "./options/options.ts";
@@ -10,9 +11,10 @@ import { parseOptions } from "./options/options.ts";
 const FLUSH_MS = 50;
 const options = parseOptions(process.argv.slice(2), process.env, version);
 const log = createLogger({ level: options.logLevel, node: options.nodeId });
+const internalErrors = watchInternalErrors(process, log, (code) => process.exit(code));
 
 try {
-  const agent = await startAgent(options, { log, version });
+  const agent = await startAgent(options, { log, version, internalErrors });
   let stopping = false;
   const stop = (signal: string): void => {
     if (stopping) return;

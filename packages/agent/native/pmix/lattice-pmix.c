@@ -3,7 +3,7 @@
  * and output, and it ends with them. Everything that concerns other nodes goes through the shepherd: this program knows
  * only its own ranks and the layout.
  *
- * Arguments: name of the launch, a folder to be made for its files (ends with XXXXXX), this node's place, then for
+ * Arguments: name of the launch, a folder to be made for its files, this node's place, then for
  * every node "NAME:FIRST:COUNT".
  *
  * Output, one line each:
@@ -31,6 +31,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define MAX_NODES 65536
@@ -363,8 +364,8 @@ int main(int count, char **words) {
   own_place = (unsigned)atoi(words[3]);
   if (!read_nodes(count - 4, words + 4)) return 2;
   PMIX_LOAD_NSPACE(nspace, words[1]);
-  const char *folder = mkdtemp(words[2]);
-  if (folder == NULL) fail("cannot make a folder", PMIX_ERROR);
+  const char *folder = words[2];
+  if (mkdir(folder, 0700) != 0) fail("cannot make a folder", PMIX_ERROR);
   /* The library reads settings from HOME and crashes without one. */
   if (getpwuid(getuid()) == NULL) setenv("HOME", folder, 0);
   pmix_info_t settings[3];

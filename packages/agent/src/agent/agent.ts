@@ -6,6 +6,7 @@ import { create } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
 import type { Logger } from "pino";
 import { systemAfter } from "../base/after.ts";
+import { HELPER_ENVIRONMENT, spawnSync } from "../base/programs.ts";
 import { createClearings } from "../checkpoint/clearings.ts";
 import { type Condition, watchCondition } from "../condition/condition.ts";
 import { rememberExpected } from "../condition/expected.ts";
@@ -118,6 +119,7 @@ async function startReal(options: AgentOptions, context: AgentContext, environme
         cache: () => software.images.cache.status(),
         refused: software.prologue.users.refused,
         faults: () => machine.latest().faults.length,
+        internalErrors: context.internalErrors ?? (() => 0),
       });
   condition = watchMachine(options, machine, log, (found) => node.sendCondition(reportOf(found, identity)));
   machine.watch(condition);
@@ -199,15 +201,25 @@ function reportOf(found: Survey, identity: (found: Survey) => NodeIdentity): pb.
   });
 }
 
+/** Throws when there is no such group. */
+function groupId(name: string): number {
+  const { stdout } = spawnSync("getent", ["group", name], { timeout: LOOK_UP_MS, env: HELPER_ENVIRONMENT });
+  const gid = String(stdout ?? "").split(":")[2];
+  if (gid === undefined || gid === "") throw new Error(`--log-store-group: there is no group ${name} on this node`);
+  return Number(gid);
+}
+
+const LOOK_UP_MS = 10_000;
+
 /** Throws when the store cannot be used: a site must not rely on it in vain. */
 function shipperOf(
-  { store: place, limits }: AgentOptions["logs"],
+  { store: place, group, mayBeOpen, limits }: AgentOptions["logs"],
   of: { readonly node: string; readonly dataDir: string; readonly log: Logger },
   environment: NodeJS.ProcessEnv,
 ): Shipper {
   if (place === null) return logRing({ ...of, limits, now: Date.now });
   const compress = findCompressor();
   if (!compress.ok) throw new Error(compress.error);
-  const store = openLogStore(place, environment);
+  const store = openLogStore(place, environment, { gid: group === null ? null : groupId(group), mayBeOpen });
   return logShipper({ ...of, store, compress: compress.value, limits, now: Date.now });
 }

@@ -17,6 +17,8 @@ export interface Agent {
 export interface AgentContext {
   readonly log: Logger;
   readonly version: string;
+  /** Returns how many errors nothing handled. Default: none is counted. */
+  readonly internalErrors?: () => number;
   /** For tests. Default: the best isolation that the machine has. */
   readonly isolation?: Isolation["kind"];
 }

@@ -4,18 +4,19 @@
 import { realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Logger } from "pino";
-import { lockDataDir, lockStateFile } from "../base/lock.ts";
 import type { Condition } from "../condition/condition.ts";
 import { recallExpected } from "../condition/expected.ts";
 import type { ExpectedHardware } from "../discovery/faults.ts";
 import { discoverBootId } from "../discovery/hardware.ts";
 import { type Sources, type Survey, surveyNode } from "../discovery/survey.ts";
 import { sysfs } from "../discovery/sysfs.ts";
+import { lockDataDir, lockStateFile } from "../files/lock.ts";
 import { makeOwnFolder, setOwnMode } from "../files/own-tree.ts";
 import { detectIsolation, detectLimits } from "../host/isolation/detect.ts";
 import type { Isolation } from "../host/isolation/isolation.ts";
 import type { LimitGroups } from "../host/isolation/limit-groups.ts";
 import type { NodeInventory } from "../host/isolation/node-shares.ts";
+import { processLimit } from "../host/isolation/process-limit.ts";
 import type { AgentOptions } from "../options/options.ts";
 import { openStateFile, type StateFile } from "../state/state-file.ts";
 import { type Facilities, findFacilities } from "../tasks/facilities.ts";
@@ -51,9 +52,9 @@ export async function openMachine(
   const dataDir = await realpath(options.dataDir);
   // Users of jobs pass through it to their own files; they cannot list it.
   await setOwnMode(dataDir, 0o711).catch(() => undefined);
-  closing.push(await lockDataDir(dataDir));
+  closing.push(lockDataDir(dataDir));
   const statePath = options.stateFile === "" ? join(dataDir, "agent-state.json") : resolve(options.stateFile);
-  closing.push(await lockStateFile(statePath));
+  closing.push(lockStateFile(statePath));
   const bootId = discoverBootId();
   const scratch = options.software.scratchDir || join(dataDir, "scratch");
   const sources: Sources = { ...options.discovery, scratch, fs: sysfs() };
@@ -63,7 +64,10 @@ export async function openMachine(
   let condition: Condition | null = null;
   const latest = (): Survey => condition?.latest() ?? first;
   const isolation = detectIsolation({ nodeId, dataDir }, kind);
-  const limits = await detectLimits({ nodeId, dataDir }, isolation, first.hardware.gpuCount > 0);
+  const limits = await detectLimits({ nodeId, dataDir }, isolation, {
+    devices: first.hardware.gpuCount > 0,
+    maxPids: processLimit(options.maxPids, first.hardware.cpuCores),
+  });
   const software = await openSoftware(
     { ...options.software, unifiedMemory: options.software.unifiedMemory || first.unified },
     { nodeId, dataDir, bootId, limits, ca: authorityOf(options), inside: () => inventoryOf(latest()), log },

@@ -81,7 +81,7 @@ export function createClearings(options: ClearingsOptions): Clearings {
       if (outputRoot === "" || parseAllocationId(allocationId) === null) return false;
       const due: Due = { tenant, project, user, dueMs: now() + afterSeconds * 1000 };
       await makeOwnFolder(dir, 0o700);
-      await writeFile(join(dir, allocationId), JSON.stringify(due));
+      await writeFile(join(dir, allocationId), JSON.stringify(due), { mode: 0o600 });
       if (afterSeconds * 1000 >= LOOK_MS || closed) return true;
       cancel();
       cancel = after(afterSeconds * 1000 + SOON_MS, () => void look());

@@ -43,6 +43,6 @@ export async function rememberExpected(
 ): Promise<void> {
   const path = join(dataDir, FILE);
   const found: Found = { bootId, boards, nics };
-  await writeFile(`${path}.new`, JSON.stringify(found));
+  await writeFile(`${path}.new`, JSON.stringify(found), { mode: 0o600 });
   await rename(`${path}.new`, path);
 }

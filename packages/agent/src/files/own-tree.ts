@@ -12,7 +12,7 @@ import {
   rmSync,
   writeSync,
 } from "node:fs";
-import { chmod, mkdir, rm, stat } from "node:fs/promises";
+import { chmod, mkdir, open, rm, stat } from "node:fs/promises";
 
 export interface Owner {
   readonly uid: number;
@@ -74,6 +74,17 @@ export function handOver(path: string, { uid, gid }: Owner, mode: number, what: 
     fchownSync(file, uid, gid);
   } finally {
     closeSync(file);
+  }
+}
+
+/** Lets a group read a folder or file of the agent's, by descriptor. */
+export async function giveToGroup(path: string, gid: number, mode: number): Promise<void> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    await file.chown(process.getuid?.() ?? 0, gid);
+    await file.chmod(mode);
+  } finally {
+    await file.close();
   }
 }
 

@@ -65,7 +65,7 @@ export async function readIndex(folder: string, bootId: string): Promise<Map<str
 export async function writeIndex(folder: string, bootId: string, images: Iterable<CacheIndexEntry>): Promise<void> {
   const stored: Stored = { bootId, images: [...images] };
   const path = join(folder, FILE);
-  await writeFile(`${path}.tmp`, JSON.stringify(stored, null, 1));
+  await writeFile(`${path}.tmp`, JSON.stringify(stored, null, 1), { mode: 0o600 });
   await rename(`${path}.tmp`, path);
 }
 

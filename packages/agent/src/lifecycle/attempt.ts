@@ -36,12 +36,21 @@ export type End =
       readonly stage?: string;
     };
 
-/** How the attempt's first process ended. `oom`: the kernel killed a process for lack of memory. */
+/**
+ * How the attempt's first process ended. `oom`: the kernel killed a process for lack of memory. `limit`: it refused
+ * to start one.
+ */
 export type Exit =
   /** `recorded`: the wrapper left the code on disk, so the end can be derived again after a crash. */
-  | { readonly kind: "code"; readonly code: number; readonly recorded: boolean; readonly oom?: string }
+  | {
+      readonly kind: "code";
+      readonly code: number;
+      readonly recorded: boolean;
+      readonly oom?: string;
+      readonly limit?: string;
+    }
   /** The wrapper itself was killed, before it could record anything. */
-  | { readonly kind: "signal"; readonly number: number; readonly oom?: string }
+  | { readonly kind: "signal"; readonly number: number; readonly oom?: string; readonly limit?: string }
   /** The command was never started. `stage`: the prologue stage that failed. */
   | { readonly kind: "not_launched"; readonly message: string; readonly stage?: string }
   /** The process has ended without an exit status. */

@@ -210,7 +210,11 @@ function cleared(attempt: AttemptState | null): AttemptStep {
   if (attempt?.kind !== "clearing") return nothing(attempt);
   const end = verdict(attempt.exit, attempt.stop, attempt.atMs);
   // The control group's OOM count is lost with the group, so the end is recorded.
-  const recorded = attempt.exit.kind === "code" && attempt.exit.recorded && attempt.exit.oom === undefined;
+  const recorded =
+    attempt.exit.kind === "code" &&
+    attempt.exit.recorded &&
+    attempt.exit.oom === undefined &&
+    attempt.exit.limit === undefined;
   const remember: AttemptEffect[] = recorded ? [] : [{ kind: "remember_end", end }];
   if (attempt.forgotten) {
     return { attempt: { kind: "archived", end }, effects: [...remember, { kind: "archive" }] };

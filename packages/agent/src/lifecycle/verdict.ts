@@ -11,9 +11,12 @@ export function verdict(exit: Exit, stop: Stop | null, atMs: number): End {
   }
   switch (exit.kind) {
     case "code":
-      return ofCode(exit.code, atMs);
+      return withLimit(ofCode(exit.code, atMs), exit.limit);
     case "signal":
-      return { kind: "failed", reason: "signal", exitCode, message: `killed by ${signalName(exit.number)}`, atMs };
+      return withLimit(
+        { kind: "failed", reason: "signal", exitCode, message: `killed by ${signalName(exit.number)}`, atMs },
+        exit.limit,
+      );
     case "not_launched":
       if (exit.stage !== undefined) {
         const { stage } = exit;
@@ -25,6 +28,10 @@ export function verdict(exit: Exit, stop: Stop | null, atMs: number): End {
       return { kind: "failed", reason: "lost", exitCode, message: exit.message, atMs };
   }
 }
+
+/** A refused fork is the likely cause of a failure. */
+const withLimit = (end: End, limit: string | undefined): End =>
+  end.kind === "completed" || limit === undefined ? end : { ...end, message: `${end.message}; ${limit}` };
 
 /** Shells and this wrapper exit with 128+n for a process killed by signal n. */
 const SIGNAL_BASE = 128;

@@ -5,6 +5,7 @@ import { parseAllocationId } from "@lattice/core";
 import { pb } from "@lattice/wire";
 import { attemptKey } from "../lifecycle/attempt.ts";
 import type { LogStreams } from "./log-streams.ts";
+import type { LogRequest } from "./send.ts";
 import type { Shipper } from "./ship/shipper.ts";
 
 export interface LogSources {
@@ -13,6 +14,8 @@ export interface LogSources {
   /** `undefined` when the whole output stays on the node. */
   readonly kept: Pick<Shipper, "startOf" | "startNow"> | undefined;
   readonly live: (key: string) => boolean;
+  /** The user of an attempt, also of one that has ended; "" when unknown. */
+  readonly userOf: (key: string) => string;
 }
 
 export async function openLogs(from: LogSources, order: pb.OpenLogs, client: Client): Promise<void> {
@@ -23,7 +26,7 @@ export async function openLogs(from: LogSources, order: pb.OpenLogs, client: Cli
   // Opened before the start offset is read: a reader must notice parts freed meanwhile.
   const startNow = from.kept?.startNow(key, stream) ?? null;
   const { streamId, tail, follow, sinceMs, untilMs } = order;
-  from.streams.open(client, {
+  const request: LogRequest = {
     streamId,
     tail,
     follow,
@@ -34,5 +37,6 @@ export async function openLogs(from: LogSources, order: pb.OpenLogs, client: Cli
     start: (await from.kept?.startOf(key, stream)) ?? 0,
     ...(startNow === null ? null : { startNow }),
     live: () => from.live(key),
-  });
+  };
+  from.streams.open(client, request, { user: from.userOf(key), allocationId: order.allocationId });
 }

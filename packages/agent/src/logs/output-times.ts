@@ -45,7 +45,7 @@ export function recordOutputTimes(host: OutputTimesHost): OutputTimes {
     const pause = LOOK_EVERY_MS * 2 ** Math.floor(before.lines / LINES_PER_DOUBLING) - LOOK_EVERY_MS;
     if (nowMs - before.atMs < pause) return;
     known.set(key, { stdout, stderr, lines: before.lines + 1, atMs: nowMs });
-    await appendFile(join(dirname(path), FILE), `${nowMs} ${stdout} ${stderr}\n`);
+    await appendFile(join(dirname(path), FILE), `${nowMs} ${stdout} ${stderr}\n`, { mode: 0o600 });
   }
 
   const timer = setInterval(() => {

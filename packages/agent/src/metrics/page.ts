@@ -17,6 +17,7 @@ interface PageSource {
   /** Accounts that were refused, by reason. */
   readonly refused: () => ReadonlyMap<string, number>;
   readonly faults: () => number;
+  readonly internalErrors: () => number;
   readonly vitals: () => { readonly load1: number; readonly memoryAvailableGb: number };
   /** 0: there is none. */
   readonly certificateEndsMs: () => number;
@@ -55,6 +56,11 @@ export function metricsPage(source: PageSource): string {
       ...held(source.node()),
       ...cached(source.cache()),
       one("lattice_agent_faults", "Faults found in this node.", source.faults()),
+      count(
+        "lattice_agent_internal_errors_total",
+        "Errors of the agent that nothing handled.",
+        source.internalErrors(),
+      ),
       one("lattice_agent_node_load1", "Load of the machine over a minute.", source.vitals().load1),
       one(
         "lattice_agent_node_memory_available_bytes",

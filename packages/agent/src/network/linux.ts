@@ -15,6 +15,7 @@ import { execFile, HELPER_ENVIRONMENT } from "../base/programs.ts";
 import { quoted } from "../base/shell-text.ts";
 import { makeOwnFolder } from "../files/own-tree.ts";
 import { type NetworkDriver, type NetworkPlace, namesOf } from "./driver.ts";
+import { whyNotExposed } from "./gateway/ports.ts";
 import { describeWay, missingWays, openWay, type Way } from "./gateway/start.ts";
 
 /** A namespace is created in milliseconds; a longer wait means that it hangs. */
@@ -62,6 +63,8 @@ export function linuxDriver({ nodeId, dataDir, uplink, usersDir = USERS_DIR }: L
     kind: "linux",
     async join(place) {
       const { key, network, nodes } = place;
+      const refusal = whyNotExposed(network.exposed);
+      if (refusal !== null) throw new Error(refusal);
       const address = addressOf(nodeId);
       const { vni, dataGateway: gateway } = network;
       await locked(joinScript({ usersDir, uplink, address, vni, user: userOf(key), gateway: doorOf(gateway) }));

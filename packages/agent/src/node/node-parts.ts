@@ -19,6 +19,7 @@ import type { NodeOptions } from "./node-options.ts";
 export interface NodeParts {
   readonly runtime: Runtime;
   readonly logFile: Runtime["logFile"];
+  readonly userOf: (key: string) => string;
   readonly terminals: Terminals;
   readonly checkpoints: AttemptCheckpoints;
   readonly liveness: Probes;
@@ -73,6 +74,7 @@ export function openNodeParts(runtime: Runtime, options: NodeOptions, hooks: Nod
     ...(gpus === undefined ? {} : { gpus }),
   });
   return {
+    userOf: (key) => runtime.userOf?.(key) ?? "",
     ...{ runtime, logFile, terminals: openTerminals, checkpoints, liveness, usage },
     outputTimes: keepTimes === true ? recordOutputTimes({ live: () => hooks.live.keys(), logFile, now }) : null,
     tasks: openTasks(runtime, options, isRunning),

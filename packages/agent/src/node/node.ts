@@ -195,6 +195,7 @@ class RunningNode implements AgentNode {
         logFile: parts.logFile,
         kept: shipper,
         live: (key) => this.#live.has(key),
+        userOf: parts.userOf,
       },
       on: (key, event) => this.#on(key, event),
       running: (key) => this.#isRunning(key),

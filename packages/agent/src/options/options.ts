@@ -30,6 +30,8 @@ export interface AgentOptions {
   readonly logLevel: string;
   /** host:port on which other agents reach this one; port 0 for any, empty for none. */
   readonly peerListen: string;
+  /** Processes and threads of an attempt; 0 for the default. */
+  readonly maxPids: number;
   /** `null` when metrics are not served. */
   readonly metrics: MetricsListen | null;
   readonly killWorkloadsOnExit: boolean;
@@ -48,6 +50,10 @@ export interface AgentOptions {
 interface LogOptions {
   /** `null` when output stays on the node, the newest part of each log only. */
   readonly store: string | null;
+  /** That may read a store in a folder; `null` for the agent's. */
+  readonly group: string | null;
+  /** A store in a folder that every user may enter is accepted. */
+  readonly mayBeOpen: boolean;
   readonly limits: ShipLimits;
 }
 
@@ -79,6 +85,7 @@ export function parseOptions(
     ...shown,
     logLevel: flags.logLevel,
     peerListen: flags.peerListen,
+    maxPids: flags.maxPids,
     metrics: metricsFlag(command, flags, env.LATTICE_AGENT_METRICS_LISTEN),
     killWorkloadsOnExit: flags.killWorkloadsOnExit || env.LATTICE_AGENT_KILL_WORKLOADS_ON_EXIT === "1",
     hardware: {
@@ -91,7 +98,12 @@ export function parseOptions(
       features: flags.feature,
     },
     discovery: discoveryOptions(flags),
-    logs: { store: flags.logStore ?? null, limits: limitsOf(flags) },
+    logs: {
+      store: flags.logStore ?? null,
+      group: flags.logStoreGroup ?? null,
+      mayBeOpen: flags.logStoreOpen,
+      limits: limitsOf(flags),
+    },
     software: softwareOptions(flags),
     hollow:
       flags.hollow === undefined
@@ -128,6 +140,7 @@ interface Flags extends SoftwareFlags, DiscoveryFlags, IdentityFlags {
   stateFile: string;
   logLevel: string;
   peerListen: string;
+  maxPids: number;
   metricsListen?: string;
   killWorkloadsOnExit: boolean;
   cpuCores?: number;
@@ -138,6 +151,8 @@ interface Flags extends SoftwareFlags, DiscoveryFlags, IdentityFlags {
   powerWatts?: number;
   feature: string[];
   logStore?: string;
+  logStoreGroup?: string;
+  logStoreOpen: boolean;
   logRing: number;
   logBuffer: number;
   logFlush: number;
@@ -186,6 +201,8 @@ function basicCommandLine(version: string): Command {
       [],
     )
     .option("--log-store <place>", "keep output there: a folder or s3://bucket/prefix")
+    .option("--log-store-group <name>", "the group that may read a log store in a folder: that of the servers")
+    .option("--log-store-open", "accept a log store that every user of this machine can enter", false)
     .option("--log-ring <mb>", "newest output of each log that stays on the node", whole(1, 1_000_000), 64)
     .option(
       "--log-buffer <mb>",
@@ -194,6 +211,7 @@ function basicCommandLine(version: string): Command {
       256,
     )
     .option("--log-flush <seconds>", "longest wait before output goes to the store", positive, 10)
+    .option("--max-pids <n>", "processes and threads of one allocation here (0: 4096 per core)", whole(0, 4_194_304), 0)
     .option("--peer-listen <host:port>", "where agents of one large launch reach each other", peerAddress, "")
     .option(
       "--metrics-listen <host:port>",

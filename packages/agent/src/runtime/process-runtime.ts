@@ -4,6 +4,7 @@
 import { existsSync, renameSync } from "node:fs";
 import { access } from "node:fs/promises";
 import { join } from "node:path";
+import type { pb } from "@lattice/wire";
 import { systemAfter } from "../base/after.ts";
 import { makeOwnFolder, requireOwn } from "../files/own-tree.ts";
 import { cpuMsOf } from "../host/cpu-time.ts";
@@ -12,7 +13,7 @@ import { keepNetworks } from "../network/keep.ts";
 import { dirOf, groupOf, placeOf, type RuntimeContext } from "./attempt/context.ts";
 import { checkpointsOf, firstProcess, networksOf, taskRoom } from "./attempt/entering.ts";
 import { reportExit } from "./attempt/exits.ts";
-import { rewriteOrder, writeEnd, writeStop } from "./attempt/files.ts";
+import { readAttempt, rewriteOrder, writeEnd, writeStop } from "./attempt/files.ts";
 import { watchAdopted } from "./attempt/reattach.ts";
 import { recoverAttempts, sweepAttempts } from "./attempt/recovering.ts";
 import { RETENTION, type RetentionLimits, retention } from "./attempt/retention.ts";
@@ -68,6 +69,7 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
       await prologue.files.clear(context.attemptsDir, key);
     },
     logFile: (key, stream) => logFile(context, key, stream),
+    userOf: (key) => orderOf(context, key)?.user ?? "",
     firstProcess: (key) => firstProcess(context, key),
     room: (key) => taskRoom(context, key),
     members: async (key) => (processes.has(key) ? members(key) : []),
@@ -141,6 +143,9 @@ async function archiveAttempt(context: RuntimeContext, key: string): Promise<voi
   }
   context.retention.added(key);
 }
+
+const orderOf = (context: RuntimeContext, key: string): pb.RunOrder | null =>
+  readAttempt(dirOf(context, key)).order ?? readAttempt(join(context.endedDir, key)).order;
 
 async function logFile(context: RuntimeContext, key: string, stream: "stdout" | "stderr"): Promise<string | null> {
   for (const dir of [dirOf(context, key), join(context.endedDir, key)]) {

@@ -40,6 +40,8 @@ export interface Runtime {
   discard(key: string): Promise<void>;
   /** Resolves to null when there is no such log. */
   logFile(key: string, stream: "stdout" | "stderr"): Promise<string | null>;
+  /** The user of an attempt, archived or not; "" when unknown. */
+  userOf?(key: string): string;
   /** Where terminals enter a running attempt; resolves to null when it cannot be entered. */
   firstProcess(key: string): Promise<FirstProcess | null>;
   /** Process ids of the attempt. */

@@ -8,8 +8,9 @@ import type { Client, ClientDuplexStream } from "@grpc/grpc-js";
 import { status } from "@grpc/grpc-js";
 import { pb } from "@lattice/wire";
 import { runTasksCall } from "../link/service.ts";
+import { MAX_REPORT_BYTES } from "./exchange-limits.ts";
 import type { FenceMember } from "./fence/peers.ts";
-import { decodeReport, encodeOrder, frameReader, type ShepherdOrder } from "./frames.ts";
+import { decodeReport, encodeOrder, frameReader, type NumberedReport, type ShepherdOrder } from "./frames.ts";
 import type { PmiEntry } from "./name-types.ts";
 import { helloMessage, reportMessage, shepherdOrders } from "./reports.ts";
 
@@ -22,7 +23,7 @@ interface BridgeOptions {
   /** `null` when the launch ends with the leader that started it. */
   readonly ticket: pb.LaunchTicket | null;
   /** Takes part in fences among agents; `null` when all fences go through the server. */
-  readonly fence: ((done: FenceDone) => FenceMember) | null;
+  readonly fence: ((done: FenceDone, tooMuch: () => void) => FenceMember) | null;
   /** The shepherd and its launch are gone. `hasReportedEnd`: it had reported its end. */
   readonly over: (hasReportedEnd: boolean) => void;
 }
@@ -40,6 +41,9 @@ type FenceDone = (number: number, entries: readonly PmiEntry[]) => void;
 const OPEN_AGAIN_AFTER_MS = 500;
 const UNKNOWN = "the launch is not known to the server any more";
 const FAILED = 1;
+const TOO_MUCH = "its ranks exchange more at once than a message between servers and nodes may carry";
+/** The shepherd ends its ranks within this time, or is cut off. */
+const ABANDON_AFTER_MS = 10_000;
 
 type Stream = ClientDuplexStream<pb.TasksReport, pb.TasksOrder>;
 
@@ -48,12 +52,27 @@ export function bridge({ launchId, nodeId, socket, found, ticket, fence, over }:
   let client: Client | null = null;
   let done = false;
   let closed = false;
+  /** Why the launch cannot continue on this node; "" while it can. */
+  let failure = "";
   const say = (order: ShepherdOrder): void => void socket.write(encodeOrder(order));
 
-  const member = fence?.((number, entries) => say({ kind: "fence_done", number, entries })) ?? null;
+  /** Ends the launch, and nothing else on this node. */
+  function giveUp(reason: string): void {
+    if (failure !== "" || closed) return;
+    failure = reason;
+    stream?.write(helloMessage(launchId, nodeId, failure));
+    say({ kind: "kill", reason: failure, code: FAILED });
+    say({ kind: "forgotten" });
+    setTimeout(() => socket.destroy(), ABANDON_AFTER_MS).unref();
+  }
 
-  const read = frameReader((frame) => {
-    const numbered = decodeReport(frame);
+  const member =
+    fence?.(
+      (number, entries) => say({ kind: "fence_done", number, entries }),
+      () => giveUp(TOO_MUCH),
+    ) ?? null;
+
+  function take(numbered: NumberedReport): void {
     if (numbered.report.kind === "fence" && member !== null) {
       member.bring(numbered.report.number, numbered.report.entries);
       // Its number is sent anyway: the server detects gaps by the numbers.
@@ -62,12 +81,20 @@ export function bridge({ launchId, nodeId, socket, found, ticket, fence, over }:
     }
     done ||= numbered.report.kind === "done";
     stream?.write(reportMessage(numbered, nodeId));
+  }
+
+  const read = frameReader({
+    maxBytes: MAX_REPORT_BYTES,
+    decode: decodeReport,
+    take,
+    broken: (reason) => giveUp(`its tasks cannot be followed: ${reason}`),
   });
   socket.on("data", read);
   socket.on("error", () => undefined);
   socket.on("close", () => {
     if (closed) return;
-    if (!done) stream?.write(helloMessage(launchId, nodeId, "the tasks were ended together with the allocation"));
+    if (!done && failure === "")
+      stream?.write(helloMessage(launchId, nodeId, "the tasks were ended together with the allocation"));
     stream?.end();
     closed = true;
     member?.leave();
@@ -79,13 +106,15 @@ export function bridge({ launchId, nodeId, socket, found, ticket, fence, over }:
     const { path, serialize, deserialize } = runTasksCall;
     const call: Stream = to.makeBidiStreamRequest(path, serialize, deserialize);
     stream = call;
-    call.write(helloMessage(launchId, nodeId, "", known));
+    call.write(helloMessage(launchId, nodeId, failure, known));
     call.on("data", (order: pb.TasksOrder) => {
       for (const known of shepherdOrders(order)) say(known);
     });
-    call.on("error", (error: { code?: number }) => {
+    call.on("error", (error: { code?: number; details?: string }) => {
       if (stream !== call) return;
       stream = null;
+      // Repeating the same messages would break every further stream.
+      if (isTooLarge(error)) giveUp(TOO_MUCH);
       // The server does not know the launch: its client is gone.
       if (error.code !== status.NOT_FOUND) return openLater();
       say({ kind: "kill", reason: UNKNOWN, code: FAILED });
@@ -136,3 +165,6 @@ export function bridge({ launchId, nodeId, socket, found, ticket, fence, over }:
     },
   };
 }
+
+const isTooLarge = ({ code, details }: { code?: number; details?: string }): boolean =>
+  code === status.RESOURCE_EXHAUSTED && /larger than/.test(details ?? "");

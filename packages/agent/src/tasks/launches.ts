@@ -174,7 +174,7 @@ class NodeLaunches implements NodeLaunchTable {
     const { peers, nodeId } = this.#options;
     const made = bridge({
       ticket,
-      fence: place === null || peers === null ? null : (done) => peers.join(launchId, place, done),
+      fence: place === null || peers === null ? null : (done, tooMuch) => peers.join(launchId, place, done, tooMuch),
       launchId,
       nodeId,
       socket,

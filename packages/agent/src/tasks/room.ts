@@ -26,6 +26,8 @@ export interface TaskRoom extends AttemptRoom {
   readonly root: string;
   /** Working directory of the job; "." for the one after entering. */
   readonly cwd: string;
+  /** Identifies that directory. */
+  readonly cwdId: string;
   readonly umask: string;
 }
 
@@ -46,9 +48,10 @@ async function enterRoom(room: AttemptRoom, first: FirstProcess): Promise<TaskRo
   if (entered === null) return null;
   // TERM belongs to the terminal, not to the job.
   const { TERM: _, ...environment } = entered.environment;
-  const { prefix, owner, umask } = entered;
+  const { prefix, owner, umask, cwdId } = entered;
   const root = `/proc/${first.pid}/root`;
-  return { ...room, environment, prefix, owner, umask, root, cwd: hasOwnFiles({ prefix }) ? "." : entered.cwd };
+  const cwd = hasOwnFiles({ prefix }) ? "." : entered.cwd;
+  return { ...room, environment, prefix, owner, umask, root, cwd, cwdId };
 }
 
 /** Its files are not the node's, so they cannot be checked from here. */

@@ -36,7 +36,7 @@ export function shepherdSpec(
     pmi: order.pmi !== pb.PmiMode.NONE && pmixHelper === null,
     pmix: pmixHelper === null ? null : pmixOf(order, room, pmixHelper),
     command: order.command,
-    workdir: workdirOf(order, room),
+    ...workdirOf(order, room),
     umask: room.umask,
     ownFiles: hasOwnFiles(room),
     environment: sharedEnvironment(order, room, fabric, size),
@@ -59,15 +59,15 @@ const pmixOf = (order: pb.StartTasks, room: TaskRoom, helper: string): PmixSpec 
 /** An image may lack what the helper needs, so it runs outside and meets its ranks in a shared directory. */
 function pmixPlace({ order, prefix, owner, environment }: TaskRoom): Pick<PmixSpec, "prefix" | "folder"> {
   const { LATTICE_SCRATCH: scratch } = environment;
-  if (!order.environment?.image || scratch === undefined) return { prefix, folder: "/tmp/lattice-pmix-XXXXXX" };
+  if (!order.environment?.image || scratch === undefined) return { prefix, folder: "/tmp/lattice-pmix-" };
   const asOwner = owner === null ? [] : ["setpriv", `--reuid=${owner.uid}`, ...groupWords(owner), "--"];
-  return { prefix: asOwner, folder: `${scratch}/.lattice-pmix-XXXXXX` };
+  return { prefix: asOwner, folder: `${scratch}/.lattice-pmix-` };
 }
 
-const workdirOf = (order: pb.StartTasks, room: TaskRoom): string => {
-  if (order.workdir !== "") return order.workdir;
-  return room.order.workdir === "" ? room.cwd : room.order.workdir;
-};
+function workdirOf(order: pb.StartTasks, room: TaskRoom): Pick<ShepherdSpec, "workdir" | "workdirId"> {
+  const requested = order.workdir === "" ? room.order.workdir : order.workdir;
+  return requested === "" ? { workdir: room.cwd, workdirId: room.cwdId } : { workdir: requested, workdirId: "" };
+}
 
 function sharedEnvironment(
   order: pb.StartTasks,

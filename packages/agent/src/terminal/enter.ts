@@ -1,7 +1,7 @@
 // Determines how a terminal enters an attempt: the namespaces, user, directory and environment of its first process, so
 // that every runtime is handled alike. Namespaces shared with the agent are not entered.
 
-import { access, constants, readFile, readlink } from "node:fs/promises";
+import { readFile, readlink, stat } from "node:fs/promises";
 import { enterProgram, nativeWords } from "./native-enter.ts";
 import { groupWords, ownerOf, type ProcessOwner } from "./owner.ts";
 
@@ -13,8 +13,10 @@ interface Entered {
   /** Its user, if different from the agent's. */
   readonly owner: ProcessOwner | null;
   readonly environment: Readonly<Record<string, string>>;
-  /** Path on the node, for entering without a mount namespace. */
+  /** Path on the node, for entering without a mount namespace. Root must not go there by this path. */
   readonly cwd: string;
+  /** Identifies that directory, whatever its path leads to later. */
+  readonly cwdId: string;
   /** In octal digits; "" when unknown. */
   readonly umask: string;
 }
@@ -33,24 +35,25 @@ interface EnterRequest {
 
 /** Resolves to null when the process is gone. */
 export async function enter({ pid, variables: known, line, term, filters }: EnterRequest): Promise<Entered | null> {
-  const [environ, cwd, status] = await Promise.all([
+  const [environ, cwd, cwdId, status] = await Promise.all([
     readFile(`/proc/${pid}/environ`, "utf8").catch(() => null),
     readlink(`/proc/${pid}/cwd`).catch(() => null),
+    directoryId(`/proc/${pid}/cwd`).catch(() => null),
     readFile(`/proc/${pid}/status`, "utf8").catch(() => ""),
   ]);
-  if (environ === null || cwd === null) return null;
+  if (environ === null || cwd === null || cwdId === null) return null;
   const spaces = await foreignNamespaces(pid);
   const inside = spaces.includes("mnt");
   // In a user namespace, it is entered as the namespace's root.
   const owner = spaces.includes("user") ? null : ownerOf(status);
   const variables = known ?? parseEnviron(environ);
-  const shell = line === "" && !inside ? [await firstShell(variables.SHELL)] : ["/bin/sh", "-c", line || OWN_SHELL];
   return {
     prefix: await prefixOf({ pid, status, spaces, owner, filters }),
-    shell,
+    shell: ["/bin/sh", "-c", line || OWN_SHELL],
     owner,
     environment: { ...variables, TERM: term === "" ? DEFAULT_TERM : term },
     cwd: inside ? "/" : cwd,
+    cwdId,
     umask: /^Umask:\s+([0-7]+)/m.exec(status)?.[1] ?? "",
   };
 }
@@ -86,19 +89,12 @@ async function prefixOf({ pid, status, spaces, owner, filters }: Way): Promise<r
 
 const DEFAULT_TERM = "xterm-256color";
 
-/** The shell named by the environment, or the best one available in the container. */
+/** The shell named by the environment, or the best one available; looked for with the rights of the user. */
 const OWN_SHELL = 'for shell in "$SHELL" /bin/bash /bin/sh; do [ -x "$shell" ] && exec "$shell"; done; exec /bin/sh';
 
-/** The same for attempts that use the node's files. */
-async function firstShell(wanted: string | undefined): Promise<string> {
-  for (const shell of [wanted ?? "", "/bin/bash"]) {
-    const runs = await access(shell, constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (runs) return shell;
-  }
-  return "/bin/sh";
+async function directoryId(path: string): Promise<string> {
+  const { dev, ino } = await stat(path, { bigint: true });
+  return `${dev}:${ino}`;
 }
 
 const FLAGS = {

@@ -81,7 +81,8 @@ async function openIn(host: TerminalHost, key: string, order: pb.OpenTerminal): 
   return openPty({
     command: [...prefix, ...entered.shell],
     environment,
-    cwd: entered.cwd,
+    // The directory itself, which is the user's already, and not its path: that may lead elsewhere by now.
+    cwd: `/proc/${first.pid}/cwd`,
     umask: entered.umask,
     joinBy: first.joinBy,
     size: rows > 0 && cols > 0 ? { rows, cols } : DEFAULT_SIZE,

@@ -32,7 +32,7 @@ describe("the shipping plan", () => {
         for (const { written, store } of steps) {
           size += written;
           const taken = store !== "away";
-          state = trimmed(state, { size, taken }, LIMITS);
+          state = trimmed(state, { size, diskBytes: size, taken }, LIMITS);
           let left = { away: 0, "is slow": 1, "takes all": Number.POSITIVE_INFINITY }[store];
           for (let next = nextChunk(state, { size, live: false, nowMs: 0 }, LIMITS); left > 0 && next !== null; ) {
             left -= 1;
@@ -41,7 +41,7 @@ describe("the shipping plan", () => {
             state = { ...state, shipped: next.end, chunk: state.chunk + 1 };
             next = nextChunk(state, { size, live: false, nowMs: 0 }, LIMITS);
           }
-          state = trimmed(state, { size, taken }, LIMITS);
+          state = trimmed(state, { size, diskBytes: size, taken }, LIMITS);
           expect(sent + state.dropped).toBe(state.shipped);
           expect(state.start).toBeLessThanOrEqual(state.shipped);
           expect(size - state.start).toBeLessThanOrEqual(LIMITS.bufferBytes * (taken ? LIMITS.whileSent : 1));
@@ -51,15 +51,24 @@ describe("the shipping plan", () => {
     );
   });
 
+  test("a log with holes keeps its newest part only, and one on a compressing file system all of it", () => {
+    const size = 2 ** 44;
+    expect(trimmed(START, { size, diskBytes: 8_192, taken: true }, LIMITS)).toMatchObject({ shipped: size - 100 });
+    expect(trimmed(START, { size: 1_100, diskBytes: 40, taken: true }, LIMITS)).toMatchObject({ shipped: 0 });
+  });
+
   test.each([
     ["that is away: as much as the buffer", false, { dropped: 700, start: 700 }],
     ["that takes it, however slowly: all of it", true, { dropped: 0, start: 0 }],
   ])("what waits for a store %s", (_what, taken, expected) => {
-    expect(trimmed(START, { size: 1_000, taken }, LIMITS)).toMatchObject(expected);
+    expect(trimmed(START, { size: 1_000, diskBytes: 1_000, taken }, LIMITS)).toMatchObject(expected);
   });
 
   test("output beyond the buffer of a slow store is counted as lost", () => {
-    expect(trimmed(START, { size: 1_500, taken: true }, LIMITS)).toMatchObject({ dropped: 300, shipped: 300 });
+    expect(trimmed(START, { size: 1_500, diskBytes: 1_500, taken: true }, LIMITS)).toMatchObject({
+      dropped: 300,
+      shipped: 300,
+    });
   });
 
   test("only whole blocks are freed", () => {

@@ -33,6 +33,7 @@ function pageOf(): string {
     cache: () => ({ sizeBytes: 1, usedBytes: 0, images: [] }),
     refused: () => new Map([["root", 1]]),
     faults: () => 0,
+    internalErrors: () => 0,
     vitals: () => ({ load1: 1, memoryAvailableGb: 1 }),
     certificateEndsMs: () => 1_000,
   });

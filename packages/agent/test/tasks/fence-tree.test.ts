@@ -1,6 +1,7 @@
 // Exchanges in a tree of agents: three hundred of them without a network, in any order and with everything said twice;
 // and some over real connections, one of which comes late and one of which is no member.
 import { create } from "@bufbuild/protobuf";
+import { Client, credentials, Metadata } from "@grpc/grpc-js";
 import { pb } from "@lattice/wire";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -81,6 +82,7 @@ test("real connections complete a fence with a late node and without a foreign o
         key,
       }),
       (number, entries) => void (number === 1 && results.set(node, entries)),
+      () => undefined,
     );
   const stranger = join(8, "guessed");
   stranger?.bring(1, [["bad", "bad"]]);
@@ -98,4 +100,47 @@ test("real connections complete a fence with a late node and without a foreign o
   expect([...results.values()].flat().some(([key]) => key === "bad")).toBe(false);
   for (const member of members) member?.leave();
   for (const node of nodes) node.close();
+});
+
+test("a stream without the key of a launch ends before it has sent a message", async () => {
+  const node = await fencePeers("127.0.0.1:0", "127.0.0.1", inTheClear);
+  const place = create(pb.FencePlaceSchema, { own: 0, below: [1], key: "secret" });
+  const member = node.join(
+    "launch-1",
+    place,
+    () => undefined,
+    () => undefined,
+  );
+  const client = new Client(node.address, credentials.createInsecure());
+  for (const key of ["", "guessed", "secres"]) {
+    const metadata = new Metadata();
+    metadata.set("lattice-launch-bin", Buffer.from("launch-1"));
+    metadata.set("lattice-key-bin", Buffer.from(key));
+    const same = (bytes: Buffer): Buffer => bytes;
+    const call = client.makeBidiStreamRequest("/lattice.v1.FenceService/Exchange", same, same, metadata);
+    call.on("data", () => undefined);
+    const problem = await new Promise<Error>((resolve) => call.on("error", resolve));
+    expect(problem.message).toContain("there is no such launch here");
+  }
+  client.close();
+  member.leave();
+  node.close();
+});
+
+test("a fence with more data than nodes may carry ends the launch", async () => {
+  const [top, below] = [
+    await fencePeers("127.0.0.1:0", "127.0.0.1", inTheClear),
+    await fencePeers("127.0.0.1:0", "127.0.0.1", inTheClear),
+  ];
+  let refused = false;
+  const ignored = (): void => undefined;
+  const first = top.join("l", create(pb.FencePlaceSchema, { own: 0, below: [1], key: "k" }), ignored, () => {
+    refused = true;
+  });
+  const place = create(pb.FencePlaceSchema, { own: 1, above: top.address, key: "k" });
+  const second = below.join("l", place, ignored, ignored);
+  second.bring(1, [["k", "x".repeat(33 * 1024 * 1024)]]);
+  await found(() => refused);
+  for (const one of [first, second]) one.leave();
+  for (const one of [top, below]) one.close();
 });

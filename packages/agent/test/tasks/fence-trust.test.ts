@@ -57,6 +57,8 @@ authority("other");
 const listening = (source: IdentitySource): Promise<FencePeers> =>
   fencePeers("127.0.0.1:0", "127.0.0.1", byCertificates(source));
 
+const ignored = (): void => undefined;
+
 /** Two nodes, the second below the first: what the first got to know. `patienceMs`: null for as long as it takes. */
 async function meet(top: IdentitySource, below: IdentitySource, patienceMs: number | null) {
   const nodes = [await listening(top), await listening(below)] as const;
@@ -68,9 +70,10 @@ async function meet(top: IdentitySource, below: IdentitySource, patienceMs: numb
     (_number, entries) => {
       got = entries;
     },
+    ignored,
   );
   const above = nodes[0].address;
-  const second = nodes[1].join("launch", create(pb.FencePlaceSchema, { ...place, own: 1, above }), () => undefined);
+  const second = nodes[1].join("launch", create(pb.FencePlaceSchema, { ...place, own: 1, above }), ignored, ignored);
   first.bring(1, [["a", "1"]]);
   second.bring(1, [["b", "2"]]);
   if (patienceMs === null) await found(() => got);

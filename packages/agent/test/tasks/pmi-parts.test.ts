@@ -1,6 +1,8 @@
 // The pieces of PMI on their own: spelling, cutting, aborting, and what makes a rank unfinished.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { MAX_REPORT_BYTES } from "../../src/tasks/exchange-limits.ts";
+import { encodeReport } from "../../src/tasks/frames.ts";
 import { framing, MAX_MESSAGE_BYTES } from "../../src/tasks/pmi/framing.ts";
 import { processMapping } from "../../src/tasks/pmi/mapping.ts";
 import { pmiServer } from "../../src/tasks/pmi/server.ts";
@@ -140,5 +142,48 @@ describe("the server", () => {
     expect(answer).toMatchObject({ rank: 0, text: expect.stringContaining("value=a;;b;") });
     const [gone] = server.named(looked, { problem: "unknown", found: [] });
     expect(gone).toMatchObject({ text: expect.stringContaining("rc=1;errmsg=service_not_found;") });
+  });
+
+  const put = (server: ReturnType<typeof pmiServer>, key: string, value: string) =>
+    server.receive(0, 1, output("put", { key, value }));
+
+  test("a key or value beyond the announced lengths is refused and not kept", () => {
+    const server = pmiServer(job);
+    expect(put(server, "k", "v".repeat(1025))).toMatchObject([{ kind: "reply", text: expect.stringMatching(/rc=-1/) }]);
+    expect(put(server, "k".repeat(65), "v")).toMatchObject([{ kind: "reply", text: expect.stringMatching(/rc=-1/) }]);
+    expect(server.receive(0, 2, output("kvs-put", { key: "k", value: "v".repeat(1025) }))).toMatchObject([
+      { kind: "reply", text: expect.stringMatching(/rc=1;errmsg=/) },
+    ]);
+    expect(server.receive(0, 1, output("get", { key: "k" }))).toMatchObject([
+      { text: expect.stringMatching(/k_not_found/) },
+    ]);
+    expect(put(server, "k".repeat(64), "v".repeat(1024))).toMatchObject([{ text: expect.stringMatching(/rc=0/) }]);
+  });
+
+  test("more values before one fence than a report carries end the launch with the reason", () => {
+    const server = pmiServer(job);
+    const effects = Array.from({ length: 6_200 }, (_, n) => put(server, `k${n}`, "v".repeat(1024))).flat();
+    const abort = effects.find(({ kind }) => kind === "abort");
+    expect(abort).toMatchObject({ rank: 0, message: "the ranks of this node put more than 6 MiB before a fence" });
+    const fence = [0, 1].flatMap((rank) => server.receive(rank, 1, output("barrier_in")));
+    const brought = fence.find((effect) => effect.kind === "fence");
+    const size = encodeReport({ number: 1, report: { ...brought, kind: "fence" } as never }).length;
+    expect(size).toBeLessThan(MAX_REPORT_BYTES);
+  });
+
+  test("values of all fences have a limit", () => {
+    const server = pmiServer(job);
+    let message = "";
+    for (let fence = 1; fence <= 12 && message === ""; fence += 1) {
+      for (let n = 0; n < 5_500; n += 1) put(server, `${fence}.${n}`, "v".repeat(1024));
+      const entered = [0, 1].flatMap((rank) => server.receive(rank, 1, output("barrier_in")));
+      for (const effect of entered) {
+        if (effect.kind !== "fence") continue;
+        for (const after of server.fenceDone(effect.number, [...effect.entries, ["o", `of-${fence}`]]))
+          if (after.kind === "abort") message = after.message;
+      }
+      for (const effect of put(server, "last", "v")) if (effect.kind === "abort") message = effect.message;
+    }
+    expect(message).toBe("the ranks of the launch keep more than 64 MiB of PMI values");
   });
 });

@@ -39,6 +39,7 @@ function roomOf({ image = "", slurmEnv = false, prefix = [], owner = null, envir
     owner,
     root: "/proc/1/root",
     cwd: "/a",
+    cwdId: "1:2",
     umask: "0022",
     environment: { ...job, ...environment },
   };
@@ -101,7 +102,7 @@ describe("the PMIx server", () => {
 
   test("the PMIx server runs in the job with its own directory", () => {
     expect(placed(roomOf({ prefix: entered }))).toMatchObject({
-      ...{ helper: "/helper", place: 1, prefix: entered, folder: "/tmp/lattice-pmix-XXXXXX" },
+      ...{ helper: "/helper", place: 1, prefix: entered, folder: "/tmp/lattice-pmix-" },
       nodes: layout.map(({ node, firstRank, tasks }) => ({ node, firstRank, tasks })),
     });
   });
@@ -109,7 +110,7 @@ describe("the PMIx server", () => {
   test("the PMIx server stays outside a container, as the job's user, in the scratch directory", () => {
     const asUser = ["setpriv", "--reuid=1000", "--regid=100", "--groups=100,27", "--"];
     const owner = { uid: 1000, gid: 100, groups: [100, 27] };
-    const folder = "/s/7.1/.lattice-pmix-XXXXXX";
+    const folder = "/s/7.1/.lattice-pmix-";
     expect(placed(roomOf({ image: "i", prefix: entered, owner }))).toMatchObject({ prefix: asUser, folder });
     expect(placed(roomOf({ image: "i", prefix: ["nsenter", "--mount", "--"] }))).toMatchObject({ prefix: [], folder });
   });

@@ -27,6 +27,14 @@ test("exits and the last two fences are repeated even after confirmation", () =>
   expect(kept.toRepeat().map(({ number }) => number)).toEqual([3, 5, 7]);
 });
 
+test("the entries of fences count as unconfirmed data", () => {
+  const kept = spool();
+  kept.add({ kind: "fence", number: 1, entries: [["k", "v".repeat(2 * 1024 * 1024)]] });
+  expect(kept.full()).toBe(true);
+  kept.confirm(1);
+  expect(kept.full()).toBe(false);
+});
+
 test("published names and open requests are repeated to a new leader", () => {
   const kept = spool();
   const desk = nameDesk((report) => void kept.add(report), kept.answered);

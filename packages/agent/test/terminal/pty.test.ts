@@ -1,7 +1,7 @@
 // Real pseudo-terminals on this machine, and how one comes into the namespaces of a process.
 
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -122,6 +122,7 @@ describe("entering an attempt", () => {
         owner: null,
         environment: { ONLY: "this", PATH: "/bin:/usr/bin", TERM: "xterm-256color" },
         cwd: "/var",
+        cwdId: `${statSync("/var").dev}:${statSync("/var").ino}`,
         umask: process.umask().toString(8).padStart(4, "0"),
       });
     } finally {

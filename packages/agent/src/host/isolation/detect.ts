@@ -40,7 +40,11 @@ export function detectIsolation(place: AgentPlace, only?: Isolation["kind"]): Is
  * Finds where limits can be set and OOM kills be counted. `devices`: the node has devices that attempts must not
  * share.
  */
-export async function detectLimits(place: AgentPlace, isolation: Isolation, devices = false): Promise<LimitGroups> {
+export async function detectLimits(
+  place: AgentPlace,
+  isolation: Isolation,
+  { devices = false, maxPids }: { readonly devices?: boolean; readonly maxPids?: (cores: number) => number } = {},
+): Promise<LimitGroups> {
   const info = readOr("/proc/self/mountinfo");
   const name = groupPrefix(place);
   const { v2 } = controlGroupMounts(info);
@@ -51,9 +55,11 @@ export async function detectLimits(place: AgentPlace, isolation: Isolation, devi
   const byV2 = enabled.includes("memory");
   if (isolation.kind === "process_group") return limitGroups({ v2: null, v1: new Map() }, name);
   const v2Cpuset = enabled.includes("cpuset");
+  const v2Pids = enabled.includes("pids");
+  const pids = maxPids === undefined ? {} : { maxPids };
   const v1 = byV2 ? new Map<string, string>() : hierarchies(info);
   const byProgram = devices && !v1.has("devices") ? await deviceFilter(isolation) : {};
-  return limitGroups({ v2: byV2 ? prefix : null, v2Base, v2Cpuset, v1, ...byProgram }, name);
+  return limitGroups({ v2: byV2 ? prefix : null, v2Base, v2Cpuset, v2Pids, v1, ...byProgram, ...pids }, name);
 }
 
 /** cgroup v2 has no device controller: a BPF program attached to the group decides. */

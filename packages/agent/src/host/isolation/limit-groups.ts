@@ -1,4 +1,4 @@
-// Limits of memory, CPU and devices for one attempt: by the controllers of cgroup v2 where they are enabled, by the
+// Limits of memory, CPU, devices and the number of processes for one attempt: by the controllers of cgroup v2 where they are enabled, by the
 // hierarchies of v1 otherwise. Every attempt joins a memory group, limited or not, since only that counts OOM kills.
 // In v1 such a group costs milliseconds, so exclusive attempts share one.
 
@@ -11,7 +11,7 @@ import { keysOf, makeGroup, removeBelow, removeEmpty } from "./group-folder.ts";
 import { memoryBytesOf } from "./node-shares.ts";
 
 export interface LimitGroups {
-  /** For the node's capabilities: "memory", "cpu", "devices", "cpuset". */
+  /** For the node's capabilities: "memory", "cpu", "devices", "cpuset", "pids". */
   readonly controllers: readonly string[];
   /** Returns the files by which the wrapper joins. */
   prepare(key: string, share: pb.RunLimits | null): Promise<readonly string[]>;
@@ -21,6 +21,8 @@ export interface LimitGroups {
   pin(key: string, cpus: readonly number[], memory: readonly number[] | null): Promise<void>;
   /** Returns how often the kernel killed a process of the attempt for lack of memory. */
   oomKills(key: string): Promise<number>;
+  /** Returns the limit of processes that the attempt has reached, or null. */
+  reachedProcesses(key: string): number | null;
   remove(key: string): Promise<void>;
   keys(): Promise<readonly string[]>;
   /** Returns the path of its groups below each hierarchy, for an engine that creates groups itself. */
@@ -34,6 +36,9 @@ export interface Hierarchies {
   readonly v2: string | null;
   /** Whether the cpuset controller is available too. */
   readonly v2Cpuset?: boolean;
+  readonly v2Pids?: boolean;
+  /** Processes and threads of an attempt with this many cores (0: all); absent for no limit. */
+  readonly maxPids?: (cores: number) => number;
   /** Path of the parent group below the mount. Default: the root. */
   readonly v2Base?: string;
   /** Mount points of v1 by controller. */
@@ -45,14 +50,14 @@ export interface Hierarchies {
 const CPU_PERIOD_US = 100_000;
 /** Stands for the attempt's name. */
 const WHOLE_NODE = "whole";
-const WANTED = ["memory", "cpu", "devices", "cpuset"] as const;
+const WANTED = ["memory", "cpu", "devices", "cpuset", "pids"] as const;
 
 /** `name` is the prefix of this agent's groups. */
 export function limitGroups(
-  { v2, v2Base = "", v1, v2Cpuset = false, denyDevices }: Hierarchies,
+  { v2, v2Base = "", v1, v2Cpuset = false, v2Pids = false, denyDevices, maxPids }: Hierarchies,
   name: string,
 ): LimitGroups {
-  const own = WANTED.filter((controller) => v1.has(controller));
+  const own = WANTED.filter((controller) => v1.has(controller) && (controller !== "pids" || maxPids !== undefined));
   const folder = (controller: string, key: string): string =>
     join(v1.get(controller) ?? "", "lattice", `${name}${key}`);
   const all = [...new Set(v1.values())];
@@ -70,12 +75,23 @@ export function limitGroups(
   const whole = folder("memory", WHOLE_NODE);
   const killsInWhole = (): number => killsIn(join(whole, "memory.oom_control"));
 
+  const wholePids = folder("pids", WHOLE_NODE);
+  const countsPids = v2 === null ? own.includes("pids") : v2Pids && maxPids !== undefined;
+
+  async function joinWholePids(): Promise<readonly string[]> {
+    if (maxPids === undefined || !countsPids) return [];
+    if (hitsIn(wholePids) > 0) await removeBelow(wholePids);
+    if (!existsSync(wholePids)) makeGroup(wholePids);
+    await put(wholePids, "pids.max", maxPids(0));
+    return [join(wholePids, "tasks")];
+  }
+
   async function joinWhole(): Promise<readonly string[]> {
-    if (!own.includes("memory")) return [];
+    if (!own.includes("memory")) return joinWholePids();
     // Left by an attempt that still had processes when it was cleared.
     if (killsInWhole() > 0) await removeBelow(whole);
     if (!existsSync(whole)) makeGroup(whole);
-    return [join(whole, "tasks")];
+    return [join(whole, "tasks"), ...(await joinWholePids())];
   }
 
   async function limitV1(key: string, share: pb.RunLimits): Promise<readonly string[]> {
@@ -84,14 +100,16 @@ export function limitGroups(
       const group = folder(controller, key);
       makeGroup(group);
       if (controller === "cpuset") await inheritCores(group);
-      await writeLimit(controller, group, share);
+      if (controller === "pids") await put(group, "pids.max", maxPids?.(share.cpuCores) ?? "max");
+      else await writeLimit(controller, group, share);
       // Writing to `tasks` moves the wrapper's single thread without a kernel wait.
       joins.push(join(group, "tasks"));
     }
     return joins;
   }
 
-  const limited: readonly string[] = v2 === null ? own : ["memory", "cpu", ...(v2Cpuset ? ["cpuset"] : [])];
+  const limited: readonly string[] =
+    v2 === null ? own : ["memory", "cpu", ...(v2Cpuset ? ["cpuset"] : []), ...(countsPids ? ["pids"] : [])];
   const controllers = denyDevices === undefined ? limited : [...limited, "devices"];
   return {
     controllers,
@@ -103,6 +121,7 @@ export function limitGroups(
       if (share !== null && share.cpuCores > 0) {
         await put(group, "cpu.max", `${share.cpuCores * CPU_PERIOD_US} ${CPU_PERIOD_US}`);
       }
+      if (countsPids && maxPids !== undefined) await put(group, "pids.max", maxPids(share?.cpuCores ?? 0));
       // The wrapper always joins this group: it holds the process tree together.
       return [];
     },
@@ -122,7 +141,14 @@ export function limitGroups(
       const group = folder("memory", key);
       return existsSync(group) ? killsIn(join(group, "memory.oom_control")) : killsInWhole();
     },
+    reachedProcesses(key) {
+      if (!countsPids) return null;
+      const ownGroup = v2 === null ? folder("pids", key) : `${v2}${key}`;
+      const group = existsSync(ownGroup) ? ownGroup : wholePids;
+      return hitsIn(group) > 0 ? Number(readOr(join(group, "pids.max"))) : null;
+    },
     async remove(key) {
+      if (v2 === null && countsPids && hitsIn(wholePids) > 0) await removeBelow(wholePids);
       if (killsInWhole() > 0) await removeBelow(whole);
       for (const mount of all) {
         const group = join(mount, "lattice", `${name}${key}`);
@@ -136,8 +162,22 @@ export function limitGroups(
       return [...found];
     },
     parentOf: (key) => `${v2 === null ? "" : v2Base}/lattice/${name}${key}`,
-    close: async () => removeEmpty(whole),
+    async close() {
+      removeEmpty(whole);
+      if (v2 === null && countsPids) removeEmpty(wholePids);
+    },
   };
+}
+
+/** How often a fork failed at the limit of the group. */
+const hitsIn = (group: string): number => Number(/^max (\d+)$/m.exec(readOr(join(group, "pids.events")))?.[1] ?? 0);
+
+function readOr(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
 }
 
 async function writeLimit(controller: string, group: string, share: pb.RunLimits): Promise<void> {
@@ -164,7 +204,7 @@ async function put(group: string, file: string, value: number | string): Promise
   await writeFile(join(group, file), String(value), { flag: "r+" });
 }
 
-const CONTROLLERS: readonly string[] = ["memory", "cpu", "cpuset"];
+const CONTROLLERS: readonly string[] = ["memory", "cpu", "cpuset", "pids"];
 
 /** Enables controllers for the groups below `prefix`; returns the enabled ones. */
 export async function enableControllers(prefix: string, wanted = CONTROLLERS): Promise<readonly string[]> {

@@ -54,13 +54,25 @@ export function nextChunk(
 
 const CHUNKS_PER_PAUSE = 200;
 
-/** Returns where the file may begin after a check, and how much unsent output that drops. */
-export function trimmed(
-  state: StreamState,
-  { size, taken }: { readonly size: number /** The store takes what it is sent. */; readonly taken: boolean },
-  limits: ShipLimits,
-): StreamState {
-  const mayWait = limits.bufferBytes * (taken ? limits.whileSent : 1);
+interface LogFile {
+  readonly size: number;
+  /** What it takes on disk: less than its size when it has holes. */
+  readonly diskBytes: number;
+  /** The store takes what it is sent. */
+  readonly taken: boolean;
+}
+
+/** A job can give its log any size without writing. File systems that compress logs stay far below this factor. */
+const SPARSE_FACTOR = 64;
+
+const isSparse = (unsent: number, diskBytes: number, { ringBytes }: ShipLimits): boolean =>
+  unsent > ringBytes + SPARSE_FACTOR * diskBytes;
+
+/** Returns where the file may begin after a check, and how much unsent output that drops. Holes are not output. */
+export function trimmed(state: StreamState, { size, diskBytes, taken }: LogFile, limits: ShipLimits): StreamState {
+  const mayWait = isSparse(size - state.shipped, diskBytes, limits)
+    ? limits.ringBytes
+    : limits.bufferBytes * (taken ? limits.whileSent : 1);
   const unsentFrom = Math.max(state.shipped, size - mayWait);
   const dropped = unsentFrom - state.shipped;
   const keepFrom = Math.min(unsentFrom, Math.max(0, size - limits.ringBytes));

@@ -102,13 +102,14 @@ class AttemptShipment implements Shipment {
     for (const stream of STREAMS) {
       const path = await pathOf(stream);
       if (path === null) continue;
-      const size = await sizeOf(path);
-      await this.#trim(stream, path, size);
+      const found = await sizeOf(path);
+      const { size } = found;
+      await this.#trim(stream, path, found);
       this.#waiting = size - this.#state(stream).shipped;
       if (this.#waiting > 0) this.#seenAtMs[stream] ??= now();
       const next = nextChunk(this.#state(stream), { size, live, nowMs: now() }, limits);
       if (next !== null) await this.#send(stream, path, next);
-      await this.#trim(stream, path, size);
+      await this.#trim(stream, path, found);
       const left = size - this.#state(stream).shipped;
       rest += left;
       more ||= left >= limits.chunkBytes || (!live && left > 0);
@@ -133,7 +134,7 @@ class AttemptShipment implements Shipment {
     const path = await this.#host.path("stdout");
     if (path === null) return;
     const file = join(dirname(path), RECORD);
-    await writeFile(`${file}.tmp`, JSON.stringify(this.#record));
+    await writeFile(`${file}.tmp`, JSON.stringify(this.#record), { mode: 0o600 });
     await rename(`${file}.tmp`, file);
   }
 
@@ -181,9 +182,9 @@ class AttemptShipment implements Shipment {
     await this.#note(stream, { ...state, shipped: range.end, chunk: state.chunk + 1, flushedAtMs: entry.to_ms });
   }
 
-  async #trim(stream: StreamName, path: string, size: number): Promise<void> {
+  async #trim(stream: StreamName, path: string, found: FoundSize): Promise<void> {
     const state = this.#state(stream);
-    const next = trimmed(state, { size, taken: this.#host.taken() }, this.#host.limits);
+    const next = trimmed(state, { ...found, taken: this.#host.taken() }, this.#host.limits);
     if (next === state) return;
     const hole = freeable(state.start, next.start);
     await this.#note(stream, next);
@@ -195,9 +196,9 @@ class AttemptShipment implements Shipment {
     for (const stream of STREAMS) {
       const path = await this.#host.path(stream);
       if (path === null) continue;
-      const size = await sizeOf(path);
-      await this.#trim(stream, path, size);
-      rest += size - this.#state(stream).shipped;
+      const found = await sizeOf(path);
+      await this.#trim(stream, path, found);
+      rest += found.size - this.#state(stream).shipped;
     }
     this.#waiting = rest;
   }
@@ -217,10 +218,17 @@ class AttemptShipment implements Shipment {
 
 export const droppedOf = ({ streams }: ShipmentRecord): number => streams.stdout.dropped + streams.stderr.dropped;
 
-const sizeOf = (path: string): Promise<number> =>
+interface FoundSize {
+  readonly size: number;
+  readonly diskBytes: number;
+}
+
+const BLOCK_BYTES = 512;
+
+const sizeOf = (path: string): Promise<FoundSize> =>
   stat(path).then(
-    (found) => found.size,
-    () => 0,
+    ({ size, blocks }) => ({ size, diskBytes: blocks * BLOCK_BYTES }),
+    () => ({ size: 0, diskBytes: 0 }),
   );
 
 /** Frees a part of a file without moving what follows. Where the file system cannot, the file stays whole. */

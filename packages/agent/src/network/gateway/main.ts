@@ -1,7 +1,7 @@
 // The program `lattice-gateway`: passes connections over the border of a network domain, one address and port per process.
 // A helper listens on one side and hands over its socket; this process, on the other side, connects to the destination.
-// There is no route, so nothing else crosses the border. The process drops its privileges once it listens, and exits when
-// its file is removed.
+// There is no route, so nothing else crosses the border. The process drops its privileges once it listens, and before it
+// binds a port of the node. It exits when its file is removed.
 //
 //   lattice-gateway out /run/netns/NAME FILE ADDRESS:PORT   from inside, at the gateway's own address, to the gateway
 //   lattice-gateway in NAMESPACE FILE PORT                  from the node, at the port, to the same port inside
@@ -94,6 +94,8 @@ function pass(here: Socket, there: Socket): void {
 
 /** In the helper: its socket outlives it. Shared, so that a second helper for the same port also works. */
 function listen(at: Place, shared: boolean): void {
+  // A port of the node is bound with the rights of any user.
+  if (!shared) giveUpRights();
   const giveUpAt = Date.now() + FREE_AFTER_MS;
   const server = createServer({ allowHalfOpen: true, pauseOnConnect: true });
   let { host } = at;

@@ -9,14 +9,17 @@ export async function reportExit(context: RuntimeContext, key: string, exit: Exi
   context.listener.exited(key, await withMemory(context, key, exit), Date.now());
 }
 
-/** Called before the control groups are removed: only they know whether the kernel killed a process for lack of memory. */
+/** Called before the control groups are removed: only they know whether the kernel killed a process for lack of memory, or refused one. */
 export async function withMemory(context: RuntimeContext, key: string, exit: Exit): Promise<Exit> {
   if (exit.kind !== "code" && exit.kind !== "signal") return exit;
   if (exit.kind === "code" && exit.code === 0) return exit;
   const { limits, prologue } = context;
   const group = groupOf(context, key);
   const kills = (await limits.oomKills(group)) || prologue.engines.container.oomKills(prologue.groupParent(group));
-  if (kills === 0) return exit;
+  if (kills === 0) {
+    const reached = limits.reachedProcesses(group);
+    return reached === null ? exit : { ...exit, limit: `it reached its limit of ${reached} processes and threads` };
+  }
   return { ...exit, oom: `out of memory: the kernel ended ${kills} of its processes` };
 }
 

@@ -22,7 +22,7 @@ export async function noteHeld(
   container: string | null,
 ): Promise<void> {
   const held: Holdings = { images: images.cache.held(key), container };
-  await writeFile(join(dir, "held.json"), JSON.stringify(held));
+  await writeFile(join(dir, "held.json"), JSON.stringify(held), { mode: 0o600 });
 }
 
 export function readHeld(dir: string): Holdings {
@@ -72,7 +72,7 @@ export async function takeShare(
     return {};
   }
   const room = parts.shares.take(key, order.limits);
-  await writeFile(join(dir, "room.json"), JSON.stringify(room));
+  await writeFile(join(dir, "room.json"), JSON.stringify(room), { mode: 0o600 });
   await claim(inside.units.filter(({ index }) => room.gpus.includes(index)));
   if (room.cpus !== null) await parts.limits.pin(group, room.cpus, room.memory);
   if (inside.gpuCount === 0) return {};

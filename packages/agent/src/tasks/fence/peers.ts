@@ -1,12 +1,14 @@
 // The connections between agents of one large launch: each listens for its children and dials its parent. A member
 // proves itself by the key that the leader gave to the nodes of the launch, and by its node certificate where the
-// cluster has certificates. A broken stream is reopened until the launch is over; the ranks' fence timeout ends a
+// cluster has certificates; the key is checked before any message is read. A broken stream is reopened until the launch is over; the ranks' fence timeout ends a
 // launch that cannot recover.
 
+import { timingSafeEqual } from "node:crypto";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { ServerDuplexStream } from "@grpc/grpc-js";
-import { type ChannelCredentials, Client, type ClientDuplexStream, Server, status } from "@grpc/grpc-js";
+import { type ChannelCredentials, Client, type ClientDuplexStream, Metadata, Server, status } from "@grpc/grpc-js";
 import { pb } from "@lattice/wire";
+import { entriesBytes, MAX_FENCE_BYTES } from "../exchange-limits.ts";
 import type { PmiEntry } from "../name-types.ts";
 import { type FenceEffect, fenceTree } from "./tree.ts";
 import type { FenceTrust } from "./trust.ts";
@@ -18,6 +20,8 @@ export interface FencePeers {
     launchId: string,
     place: pb.FencePlace,
     done: (number: number, entries: readonly PmiEntry[]) => void,
+    /** The ranks bring more to one fence than the nodes may carry. */
+    tooMuch: () => void,
   ): FenceMember;
   close(): void;
 }
@@ -29,8 +33,8 @@ export interface FenceMember {
 }
 
 const OPEN_AGAIN_MS = [50, 100, 200, 500, 1_000] as const;
-/** All addresses of a very large launch. */
-const MAX_MESSAGE_BYTES = 256 * 1024 * 1024;
+/** With the overhead of short values. */
+const MAX_MESSAGE_BYTES = 2 * MAX_FENCE_BYTES;
 const LIMITS = {
   "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
   "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
@@ -53,17 +57,21 @@ export async function fencePeers(listen: string, advertised: string, trust: Fenc
   function receive(stream: FenceStream): void {
     stream.on("error", () => undefined);
     stream.on("end", () => stream.end());
+    const launchId = shown(stream.metadata, LAUNCH).toString();
+    const found = local.get(launchId);
+    // The order may not have arrived here yet; the peer retries.
+    if (found === undefined || !isSame(shown(stream.metadata, KEY), found.key))
+      return void stream.emit("error", { code: status.NOT_FOUND, details: "there is no such launch here" });
     stream.on("data", (message: pb.FenceMessage) => {
-      const found = local.get(message.launchId);
-      if (found !== undefined && found.key === message.key) found.took(stream, message);
-      // The order may not have arrived here yet; the peer retries.
-      else stream.emit("error", { code: status.NOT_FOUND, details: "there is no such launch here" });
+      if (message.launchId === launchId && local.get(launchId) === found) found.took(stream, message);
     });
   }
 
   return {
     address: `${advertised}:${port}`,
-    join(launchId, place, done) {
+    join(launchId, place, done, tooMuch) {
+      /** By node, for the current fence. */
+      const held = new Map<number, number>();
       const tree = fenceTree(place.below, place.above === "");
       const streams = new Map<number, FenceStream>();
       const above = place.above === "" ? null : upwards(place, fromAbove, () => tree.pending());
@@ -94,7 +102,10 @@ export async function fencePeers(listen: string, advertised: string, trust: Fenc
           const problem = trust.stranger(stream, place.belowNodes[place.below.indexOf(message.node)] ?? "");
           if (problem !== null) return void stream.emit("error", { code: status.PERMISSION_DENIED, details: problem });
           streams.set(message.node, stream);
-          perform(tree.fromBelow(message.node, message.number, pairs(message)));
+          const entries = pairs(message);
+          held.set(message.node, entriesBytes(entries));
+          if ([...held.values()].reduce((sum, bytes) => sum + bytes, 0) > MAX_FENCE_BYTES) return tooMuch();
+          perform(tree.fromBelow(message.node, message.number, entries));
         },
       });
       return {
@@ -111,7 +122,10 @@ export async function fencePeers(listen: string, advertised: string, trust: Fenc
         took: (message: pb.FenceMessage) => void,
         pending: () => { readonly number: number; readonly entries: readonly PmiEntry[] } | null,
       ) {
-        return dialAbove({ address, how: trust.channel(aboveNode) }, took, () => {
+        const metadata = new Metadata();
+        metadata.set(LAUNCH, Buffer.from(launchId));
+        metadata.set(KEY, Buffer.from(place.key));
+        return dialAbove({ address, how: trust.channel(aboveNode), metadata }, took, () => {
           const unanswered = pending();
           return unanswered === null ? null : messageOf(unanswered.number, unanswered.entries);
         });
@@ -121,6 +135,20 @@ export async function fencePeers(listen: string, advertised: string, trust: Fenc
   };
 }
 
+/** Shown when a stream opens. */
+const LAUNCH = "lattice-launch-bin";
+const KEY = "lattice-key-bin";
+
+function shown(metadata: Metadata, name: string): Buffer {
+  const [value] = metadata.get(name);
+  return Buffer.isBuffer(value) ? value : Buffer.alloc(0);
+}
+
+function isSame(key: Buffer, wanted: string): boolean {
+  const expected = Buffer.from(wanted);
+  return key.length === expected.length && timingSafeEqual(key, expected);
+}
+
 interface Above {
   send(message: pb.FenceMessage): void;
   close(): void;
@@ -128,7 +156,11 @@ interface Above {
 
 /** Opened with the first message, and reopened whenever it breaks while an answer is outstanding. */
 function dialAbove(
-  { address, how }: { readonly address: string; readonly how: ChannelCredentials },
+  {
+    address,
+    how,
+    metadata,
+  }: { readonly address: string; readonly how: ChannelCredentials; readonly metadata: Metadata },
   took: (message: pb.FenceMessage) => void,
   unanswered: () => pb.FenceMessage | null,
 ): Above {
@@ -141,7 +173,7 @@ function dialAbove(
   function open(): NonNullable<typeof stream> {
     if (stream !== null) return stream;
     const { path, requestSerialize, responseDeserialize } = exchangeCall;
-    const call = client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize);
+    const call = client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, metadata);
     stream = call;
     call.on("data", (message: pb.FenceMessage) => {
       tries = 0;

@@ -2,6 +2,13 @@
 // to other nodes go out as effects. A key becomes visible to other ranks with the fence that follows it. The server speaks
 // PMI-1 and PMI-2 at the same time, since each rank chooses.
 
+import {
+  entryBytes,
+  MAX_KEY_LENGTH,
+  MAX_LAUNCH_BYTES,
+  MAX_NODE_FENCE_BYTES,
+  MAX_VALUE_LENGTH,
+} from "../exchange-limits.ts";
 import type { NameEffect, NameReply, PmiEntry } from "../name-types.ts";
 import { nameAnswer1, nameAnswer2, nameQuestion } from "./names.ts";
 import { formatLine, formatPairs, type PmiMessage } from "./words.ts";
@@ -38,16 +45,21 @@ export interface PmiServer {
   waiting(): number;
 }
 
-const MAXES = { kvsname_max: 256, keylen_max: 64, vallen_max: 1024 } as const;
+const MAXES = { kvsname_max: 256, keylen_max: MAX_KEY_LENGTH, vallen_max: MAX_VALUE_LENGTH } as const;
 const ABORTED = 1;
+const TOO_LONG = `key_or_value_too_long_at_most_${MAX_KEY_LENGTH}_and_${MAX_VALUE_LENGTH}`;
+const mib = (bytes: number): string => `${bytes / 1024 / 1024} MiB`;
 
 interface PmiState {
   readonly job: PmiJob;
   readonly kvs: Map<string, string>;
-  /** Keys that no fence has delivered yet. */
+  /** Keys that no fence has delivered yet, and their size. */
   fresh: PmiEntry[];
+  freshBytes: number;
+  /** The size of all values. */
+  bytes: number;
   readonly nodeAttributes: Map<string, string>;
-  readonly attributeWaiters: Map<string, number[]>;
+  readonly attributeWaiters: Map<string, Set<number>>;
   /** Ranks in the fence, with the protocol version of each. */
   readonly inFence: Map<number, 1 | 2>;
   /** Ranks that have initialized and not finalized. */
@@ -62,6 +74,8 @@ export function pmiServer(job: PmiJob): PmiServer {
     job,
     kvs: new Map(),
     fresh: [],
+    freshBytes: 0,
+    bytes: 0,
     nodeAttributes: new Map(),
     attributeWaiters: new Map(),
     inFence: new Map(),
@@ -108,8 +122,8 @@ function receive1(state: PmiState, rank: number, { cmd, fields }: PmiMessage): r
     case "get_ranks2hosts":
       return reply1(rank, "put_result", { rc: -1, msg: "unsupported" });
     case "put":
-      put(state, field("key"), field("value"));
-      return reply1(rank, "put_result", { rc: 0, msg: "success" });
+      if (isTooLong(field("key"), field("value"))) return reply1(rank, "put_result", { rc: -1, msg: TOO_LONG });
+      return put(state, rank, [field("key"), field("value")], reply1(rank, "put_result", { rc: 0, msg: "success" }));
     case "get":
       return reply1(rank, "get_result", found1(state, field("key")));
     case "barrier_in":
@@ -146,12 +160,13 @@ function receive2(state: PmiState, rank: number, { cmd, fields }: PmiMessage): r
     case "info-getjobattr":
       return reply2(rank, cmd, found2(jobAttribute(state.job, field("key"))));
     case "info-putnodeattr":
-      return [...reply2(rank, cmd, { rc: 0 }), ...putNodeAttribute(state, field("key"), field("value"))];
+      if (isTooLong(field("key"), field("value"))) return reply2(rank, cmd, { rc: 1, errmsg: TOO_LONG });
+      return [...reply2(rank, cmd, { rc: 0 }), ...putNodeAttribute(state, rank, [field("key"), field("value")])];
     case "info-getnodeattr":
       return getNodeAttribute(state, rank, field("key"), field("wait") === "TRUE");
     case "kvs-put":
-      put(state, field("key"), field("value"));
-      return reply2(rank, cmd, { rc: 0 });
+      if (isTooLong(field("key"), field("value"))) return reply2(rank, cmd, { rc: 1, errmsg: TOO_LONG });
+      return put(state, rank, [field("key"), field("value")], reply2(rank, cmd, { rc: 0 }));
     case "kvs-get":
       return reply2(rank, cmd, found2(state.kvs.get(field("key"))));
     case "kvs-fence":
@@ -168,10 +183,33 @@ function receive2(state: PmiState, rank: number, { cmd, fields }: PmiMessage): r
   }
 }
 
-function put({ kvs, fresh }: PmiState, key: string, value: string): void {
-  kvs.set(key, value);
-  fresh.push([key, value]);
+const isTooLong = (key: string, value: string): boolean =>
+  key.length > MAX_KEY_LENGTH || value.length > MAX_VALUE_LENGTH;
+
+function put(state: PmiState, rank: number, entry: PmiEntry, success: readonly PmiEffect[]): readonly PmiEffect[] {
+  const freshBytes = state.freshBytes + entryBytes(entry);
+  if (freshBytes > MAX_NODE_FENCE_BYTES)
+    return [tooMuch(rank, `the ranks of this node put more than ${mib(MAX_NODE_FENCE_BYTES)} before a fence`)];
+  state.freshBytes = freshBytes;
+  state.fresh.push(entry);
+  return store(state, state.kvs, entry) ? success : [tooMuchInAll(rank)];
 }
+
+/** Returns false when the values of the launch are too many; the value is not stored then. */
+function store(state: PmiState, values: Map<string, string>, entry: PmiEntry): boolean {
+  const [key, value] = entry;
+  const before = values.get(key);
+  const bytes = state.bytes + entryBytes(entry) - (before === undefined ? 0 : entryBytes([key, before]));
+  if (bytes > MAX_LAUNCH_BYTES) return false;
+  state.bytes = bytes;
+  values.set(key, value);
+  return true;
+}
+
+const tooMuch = (rank: number, message: string): PmiEffect => ({ kind: "abort", rank, exitCode: ABORTED, message });
+
+const tooMuchInAll = (rank: number): PmiEffect =>
+  tooMuch(rank, `the ranks of the launch keep more than ${mib(MAX_LAUNCH_BYTES)} of PMI values`);
 
 function enterFence(state: PmiState, rank: number, version: 1 | 2): PmiEffect[] {
   state.inFence.set(rank, version);
@@ -183,9 +221,10 @@ function enterFence(state: PmiState, rank: number, version: 1 | 2): PmiEffect[] 
 function fenceDone(state: PmiState, number: number, entries: readonly PmiEntry[]): readonly PmiEffect[] {
   const { kvs, inFence, job } = state;
   if (number !== state.fenceNumber || inFence.size < job.ranks.length) return [];
-  for (const [key, value] of entries) kvs.set(key, value);
+  for (const entry of entries) if (!store(state, kvs, entry)) return [tooMuchInAll(job.ranks[0] ?? 0)];
   state.exchanged ||= entries.length > 0;
   state.fresh = [];
+  state.freshBytes = 0;
   const effects = [...inFence].flatMap(([rank, version]) =>
     version === 1 ? reply1(rank, "barrier_out", { rc: 0 }) : reply2(rank, "kvs-fence", { rc: 0 }),
   );
@@ -204,20 +243,29 @@ function jobAttribute(job: PmiJob, key: string): string | undefined {
   return key === "universeSize" ? String(job.size) : undefined;
 }
 
-function putNodeAttribute({ nodeAttributes, attributeWaiters }: PmiState, key: string, value: string): PmiEffect[] {
-  nodeAttributes.set(key, value);
-  const waiters = attributeWaiters.get(key) ?? [];
+function putNodeAttribute(state: PmiState, rank: number, entry: PmiEntry): readonly PmiEffect[] {
+  const { nodeAttributes, attributeWaiters } = state;
+  const [key, value] = entry;
+  if (!store(state, nodeAttributes, entry)) return [tooMuchInAll(rank)];
+  const waiters = [...(attributeWaiters.get(key) ?? [])];
   attributeWaiters.delete(key);
-  return waiters.flatMap((rank) => reply2(rank, "info-getnodeattr", found2(value)));
+  return waiters.flatMap((waiter) => reply2(waiter, "info-getnodeattr", found2(value)));
 }
 
 /** A rank that waits receives its answer when another rank of this node puts the attribute. */
-function getNodeAttribute(state: PmiState, rank: number, key: string, wait: boolean): PmiEffect[] {
+function getNodeAttribute(state: PmiState, rank: number, key: string, wait: boolean): readonly PmiEffect[] {
   const value = state.nodeAttributes.get(key);
-  if (value !== undefined || !wait) return reply2(rank, "info-getnodeattr", found2(value));
-  state.attributeWaiters.set(key, [...(state.attributeWaiters.get(key) ?? []), rank]);
+  // A key that may not be put never arrives.
+  if (value !== undefined || !wait || isTooLong(key, "")) return reply2(rank, "info-getnodeattr", found2(value));
+  const waiters = state.attributeWaiters.get(key) ?? new Set();
+  if (state.attributeWaiters.size >= MAX_WAITED_FOR && waiters.size === 0)
+    return reply2(rank, "info-getnodeattr", found2(undefined));
+  state.attributeWaiters.set(key, waiters.add(rank));
   return [];
 }
+
+/** A rank waits for one attribute at a time; more indicate a program that does not read replies. */
+const MAX_WAITED_FOR = 4_096;
 
 /** A spawn request comes in several messages; the last one is answered. */
 function spawnRefused(rank: number, fields: ReadonlyMap<string, string>, reply: readonly PmiEffect[]) {
@@ -234,8 +282,10 @@ function initAnswer(version: string, subversion: string): Record<string, string 
 const found2 = (value: string | undefined): Record<string, string | number> =>
   value === undefined ? { rc: 0, found: "FALSE" } : { rc: 0, found: "TRUE", value };
 
+const MAX_MESSAGE_CHARACTERS = 1_000;
+
 /** PMI-1 sends an exit code; PMI-2 sends only a text, so the code is 1. */
 function abort(rank: number, code: string, message: string): PmiEffect {
-  const exitCode = /^-?\d+$/.test(code) ? Number(code) : ABORTED;
-  return { kind: "abort", rank, exitCode, message };
+  const exitCode = /^-?\d{1,9}$/.test(code) ? Number(code) : ABORTED;
+  return { kind: "abort", rank, exitCode, message: message.slice(0, MAX_MESSAGE_CHARACTERS) };
 }

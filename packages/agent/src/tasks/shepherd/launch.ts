@@ -79,7 +79,9 @@ class NodeLaunch implements RunningLaunch {
   }
 
   resume(): void {
-    if (!this.#options.full()) for (const rank of this.#running.values()) rank.resume();
+    if (this.#options.full()) return;
+    for (const rank of this.#running.values()) rank.resume();
+    this.#pmix?.resume();
   }
 
   done(): boolean {
@@ -91,7 +93,7 @@ class NodeLaunch implements RunningLaunch {
   }
 
   #start(localRank: number, rank: number, variables: Readonly<Record<string, string>>): void {
-    const { setpriv, say, full } = this.#options;
+    const { setpriv, say } = this.#options;
     const cut = framing();
     const child = startRank(
       this.#spec,
@@ -99,13 +101,14 @@ class NodeLaunch implements RunningLaunch {
       {
         output: (stream, data) => {
           say({ kind: "output", rank, stream, data });
-          if (full()) for (const one of this.#running.values()) one.pause();
+          this.#holdWhenFull();
         },
         pmi: (bytes) => {
           for (const framed of cut.push(bytes)) {
             if (framed.kind === "message") this.#perform(this.#pmi.receive(rank, framed.version, framed.message));
             else this.#abort(rank, FAILED, `its PMI connection is broken: ${framed.detail}`);
           }
+          this.#holdWhenFull();
         },
         ended: (end) => this.#onRankEnd(rank, end),
       },
@@ -113,9 +116,17 @@ class NodeLaunch implements RunningLaunch {
     this.#running.set(rank, child);
   }
 
+  /** Ranks and their PMIx server wait until the reports are confirmed. */
+  #holdWhenFull(): void {
+    if (!this.#options.full()) return;
+    for (const rank of this.#running.values()) rank.pause();
+    this.#pmix?.pause();
+  }
+
   #servePmix(wanted: PmixSpec): PmixServer {
     const { spec } = this.#options;
     const onFailure = (message: string): void => {
+      if (this.#over) return;
       if (this.#running.size > 0) this.#abort(spec.firstRank, FAILED, message);
       else for (const rank of this.#ranks) this.#onRankEnd(rank, { code: FAILED, signal: 0, message });
     };
@@ -133,11 +144,18 @@ class NodeLaunch implements RunningLaunch {
       fence: (number, brought) => {
         if (spec.spread) this.#options.say({ kind: "fence", number, entries: [["pmix", brought]] });
         else this.#onPmixFenceDone(number, brought);
+        this.#holdWhenFull();
       },
       abort: (rank, code, message) => this.#abort(rank, code, message),
       failed: onFailure,
-      spawn: (rank) => this.#refuseSpawn(rank),
-      names: (question, answered) => this.#names.ask(question, answered),
+      spawn: (rank) => {
+        this.#refuseSpawn(rank);
+        this.#holdWhenFull();
+      },
+      names: (question, answered) => {
+        this.#names.ask(question, answered);
+        this.#holdWhenFull();
+      },
     });
   }
 

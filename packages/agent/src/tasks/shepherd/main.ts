@@ -10,6 +10,7 @@ import { existsSync, openSync, writeFileSync } from "node:fs";
 import { createServer, Socket } from "node:net";
 import { join } from "node:path";
 import { makeOwnFolderNow, removeOwnNow } from "../../files/own-tree.ts";
+import { MAX_ORDER_BYTES } from "../exchange-limits.ts";
 import { decodeOrder, encodeReport, frameReader, type ShepherdOrder, type ShepherdReport } from "../frames.ts";
 import { type RunningLaunch, startLaunch } from "./launch.ts";
 import { spool } from "./spool.ts";
@@ -38,7 +39,13 @@ connect(new Socket({ fd: FIRST_AGENT_FD, readable: true, writable: true }));
 function connect(socket: Socket): void {
   agent?.destroy();
   agent = socket;
-  const read = frameReader((frame) => take(decodeOrder(frame)));
+  const read = frameReader({
+    maxBytes: MAX_ORDER_BYTES,
+    decode: decodeOrder,
+    take,
+    // What follows cannot be understood, so the launch cannot continue.
+    broken: (reason) => launch?.take({ kind: "kill", reason: `its agent cannot be followed: ${reason}`, code: 1 }),
+  });
   socket.on("data", read);
   socket.on("error", () => undefined);
   socket.on("close", () => {

@@ -1,6 +1,7 @@
 // Requests about published names, from the ranks of this node to the leader: numbered, so that each reply finds its
 // request and a duplicate changes nothing. A new leader receives the open requests and the published names again.
 
+import { entriesBytes, MAX_NAMES_BYTES } from "../exchange-limits.ts";
 import type { ShepherdReport } from "../frames.ts";
 import type { NameAct, NameReply, PmiEntry, PmiNameQuestion } from "../name-types.ts";
 
@@ -45,7 +46,8 @@ export function nameDesk(say: (report: ShepherdReport) => void, settled: (id: nu
 
   return {
     ask({ act, entries, waitSeconds }, answered) {
-      if (open.size >= MAX_OPEN) return answered({ problem: "full", found: [] });
+      if (open.size >= MAX_OPEN || entriesBytes(entries) > 2 * MAX_NAMES_BYTES)
+        return answered({ problem: "full", found: [] });
       last += 1;
       const question: PmiNameQuestion = { id: last, act, entries, waitSeconds };
       open.set(last, { question, answered });

@@ -1,5 +1,6 @@
 // Finds why no rank could start, before trying: a missing program or folder is named, with the exit code that a shell
-// gives. Programs inside a container are not checked.
+// gives. Only for ranks that run as the shepherd's own user: for others the question is whether that user may go there,
+// which the ranks find out themselves (begin.ts).
 
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
@@ -10,7 +11,7 @@ const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
 
 export function findObstacle(spec: ShepherdSpec): RankEnd | null {
-  if (spec.ownFiles) return null;
+  if (spec.prefix.length > 0) return null;
   if (!existsSync(spec.workdir)) return because(NOT_EXECUTABLE, `the working directory ${spec.workdir} is not there`);
   const program = spec.command[0] ?? "";
   const places = placesOf(program, spec);

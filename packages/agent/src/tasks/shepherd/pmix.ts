@@ -2,10 +2,12 @@
 // in lines. It provides the ranks' variables before they start; fences with other nodes go through the shepherd, as
 // for PMI. It ends with its launch.
 
+import { randomBytes } from "node:crypto";
 import { closeSync, openSync } from "node:fs";
 import { spawn } from "../../base/programs.ts";
 import type { PmixSpec, ShepherdSpec } from "../frames.ts";
-import type { NameAct, NameReply, PmiNameQuestion } from "../name-types.ts";
+import type { NameReply, PmiNameQuestion } from "../name-types.ts";
+import { lineCutter, PMIX_NAME, type PmixSaid, parsePmixLine } from "./pmix-lines.ts";
 
 interface PmixEvents {
   /** The ranks may be started, each with these variables. */
@@ -24,15 +26,14 @@ interface PmixEvents {
 
 export interface PmixServer {
   fenceDone(number: number, all: string): void;
+  /** Stops reading what it says: too much is unconfirmed. */
+  pause(): void;
+  resume(): void;
   close(): void;
 }
 
-/** Names of PMIx are in hexadecimal, and their values are for PMIx alone. */
-const PMIX_NAME = "pmix:";
-
-/** The largest line carries the data of one fence. */
-const MAX_LINE = 256 * 1024 * 1024;
 const REMOVE_FOLDER_MS = 2_000;
+const RANDOM_BYTES = 6;
 
 /** The helper is opened by the shepherd: the job's user may be unable to reach its path. */
 const HELPER_FD = 3;
@@ -40,14 +41,16 @@ const HELPER_FD = 3;
 export function startPmix(spec: ShepherdSpec, pmix: PmixSpec, setpriv: string, events: PmixEvents): PmixServer {
   const guard = setpriv === "" ? [] : [setpriv, "--pdeathsig", "KILL", "--"];
   const nodes = pmix.nodes.map(({ node, firstRank, tasks }) => `${node}:${firstRank}:${tasks}`);
-  const words = [`/proc/self/fd/${HELPER_FD}`, spec.launchId, pmix.folder, String(pmix.place), ...nodes];
+  // Chosen here, and never read back: what the helper says comes from a process of the user.
+  const folder = `${pmix.folder}${randomBytes(RANDOM_BYTES).toString("hex")}`;
+  const words = [`/proc/self/fd/${HELPER_FD}`, spec.launchId, folder, String(pmix.place), ...nodes];
   const [program = "", ...args] = [...pmix.prefix, ...guard, ...words];
   let helper: number;
   try {
     helper = openSync(pmix.helper, "r");
   } catch (error) {
     setImmediate(() => events.failed(`its PMIx server cannot be started: ${(error as Error).message}`));
-    return { fenceDone: () => undefined, close: () => undefined };
+    return { fenceDone: noAct, pause: noAct, resume: noAct, close: noAct };
   }
   const child = spawn(program, args, {
     cwd: "/",
@@ -57,44 +60,66 @@ export function startPmix(spec: ShepherdSpec, pmix: PmixSpec, setpriv: string, e
   closeSync(helper);
   const { stdin, stdout } = child;
   const variables = new Map<number, Readonly<Record<string, string>>>();
+  let isReady = false;
+  let lastFence = 0;
   let closed = false;
 
-  function hear(line: string): void {
-    const [kind = "", first = "", second = "", ...rest] = line.split(" ");
-    if (kind === "env") hearVariables(line.slice("env ".length));
-    else if (kind === "ready") events.ready(variables);
-    else if (kind === "connected") events.connected(Number(first));
-    else if (kind === "finalized") events.finalized(Number(first));
-    else if (kind === "fence") events.fence(Number(first), second);
-    else if (kind === "abort") events.abort(Number(first), Number(second), rest.join(" "));
-    else if (kind === "spawn") events.spawn(Number(first));
-    else if (kind === "publish" || kind === "lookup" || kind === "unpublish") hearNames(kind, first, second, rest);
-    else if (kind === "failed") events.failed(`its PMIx server: ${line.slice("failed ".length)}`);
+  /** Returns false for a line that no helper of ours writes now. */
+  function hear(said: PmixSaid): boolean {
+    switch (said.kind) {
+      case "env":
+        if (!isReady) variables.set(said.rank, said.variables);
+        return !isReady;
+      case "ready":
+        if (isReady) return false;
+        isReady = true;
+        events.ready(variables);
+        return true;
+      case "fence":
+        if (said.number !== lastFence + 1) return false;
+        lastFence = said.number;
+        events.fence(said.number, said.brought);
+        return true;
+      case "connected":
+      case "finalized":
+      case "spawn":
+        events[said.kind](said.rank);
+        return true;
+      case "abort":
+        events.abort(said.rank, said.code, said.message);
+        return true;
+      case "names":
+        askForNames(said);
+        return true;
+      case "failed":
+        events.failed(`its PMIx server: ${said.message}`);
+        return true;
+    }
   }
 
-  function hearNames(act: NameAct, id: string, seconds: string, words: readonly string[]): void {
-    const step = act === "publish" ? 2 : 1;
-    const keys = words.filter((_, at) => at % step === 0);
-    const entries = keys.map((key, at) => [`${PMIX_NAME}${key}`, step === 1 ? "" : (words[2 * at + 1] ?? "")] as const);
-    events.names({ act, entries, waitSeconds: Number(seconds) }, ({ problem, found }) => {
+  function askForNames({ act, id, waitSeconds, entries }: Extract<PmixSaid, { kind: "names" }>): void {
+    events.names({ act, entries, waitSeconds }, ({ problem, found }) => {
       const pairs = found.map(([key, value]) => ` ${key.slice(PMIX_NAME.length)} ${value}`);
       stdin?.write(`named ${id} ${problem === "" ? "ok" : problem}${pairs.join("")}\n`);
     });
   }
 
-  function hearVariables(text: string): void {
-    const [rank = "", ...pairs] = text.split("\t");
-    const named = pairs.map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)] as const);
-    variables.set(Number(rank), Object.fromEntries(named));
+  function refuse(): void {
+    closed = true;
+    stdout?.destroy();
+    child.kill("SIGKILL");
+    events.failed("its PMIx server wrote a line that is malformed, too long or out of order");
   }
 
-  let text = "";
+  const cut = lineCutter();
   stdout?.on("data", (bytes: Buffer) => {
-    const lines = (text + bytes.toString("latin1")).split("\n");
-    text = lines.pop() ?? "";
-    // The user's process may write anything.
-    if (text.length > MAX_LINE) return void child.kill("SIGKILL");
-    for (const line of lines) hear(line);
+    const lines = cut(bytes);
+    if (lines === null) return refuse();
+    for (const line of lines) {
+      const said = closed ? null : parsePmixLine(line, spec);
+      if (closed) return;
+      if (said === null || !hear(said)) return refuse();
+    }
   });
   stdin?.on("error", () => undefined);
   child.once("error", (error) => events.failed(`its PMIx server cannot be started: ${error.message}`));
@@ -102,6 +127,8 @@ export function startPmix(spec: ShepherdSpec, pmix: PmixSpec, setpriv: string, e
     if (!closed) events.failed(`its PMIx server ended by itself (${signal ?? code})`);
   });
   return {
+    pause: () => void stdout?.pause(),
+    resume: () => void stdout?.resume(),
     fenceDone: (number, all) => void stdin?.write(`fence ${number} ${all}\n`),
     close() {
       closed = true;
@@ -111,3 +138,5 @@ export function startPmix(spec: ShepherdSpec, pmix: PmixSpec, setpriv: string, e
     },
   };
 }
+
+const noAct = (): void => undefined;

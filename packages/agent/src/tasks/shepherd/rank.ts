@@ -2,12 +2,15 @@
 // shepherd dies, and it leads its own process group, so that its children are signalled with it.
 
 import type { ChildProcess } from "node:child_process";
+import { closeSync } from "node:fs";
 import { constants } from "node:os";
 import type { Duplex, Readable, Writable } from "node:stream";
 import { spawn } from "../../base/programs.ts";
 import { quotedAll } from "../../base/shell-text.ts";
 import { wayIn } from "../../host/user/way-in.ts";
 import type { ShepherdSpec } from "../frames.ts";
+import { beginWords, openOwnDirectory, TOLD_FD } from "./begin.ts";
+import { boundedLine } from "./bounded-line.ts";
 import { PMI_FD, rankEnvironment } from "./rank-environment.ts";
 import { type Size, setSize } from "./terminal-size.ts";
 
@@ -62,14 +65,16 @@ function queue(): (act: () => Promise<void> | undefined | void) => void {
 export function startRank(spec: ShepherdSpec, start: RankStart, events: RankEvents): Rank {
   const { localRank, setpriv, variables } = start;
   const { environment, prefix } = wayIn(rankEnvironment(spec, localRank, variables), spec.prefix);
-  const [program = "", ...args] = commandOf({ ...spec, prefix }, localRank, setpriv);
+  const directory = begins(spec) ? openOwnDirectory(spec) : null;
+  const [program = "", ...args] = commandOf({ ...spec, prefix }, { localRank, setpriv, inPlace: directory !== null });
   const child = spawn(program, args, {
-    cwd: spec.ownFiles ? "/" : spec.workdir,
+    cwd: directory === null ? startsIn(spec) : `/proc/self/fd/${directory}`,
     env: environment,
     detached: true,
     // Node's pipes are socket pairs, as PMI needs.
-    stdio: [reads(spec, localRank) ? "pipe" : "ignore", "pipe", "pipe", ...(spec.pmi ? (["pipe"] as const) : [])],
+    stdio: [reads(spec, localRank) ? "pipe" : "ignore", "pipe", "pipe", ...furtherPipes(spec)],
   });
+  if (directory !== null) closeSync(directory);
   const { stdout, stderr } = child;
   const pmi = spec.pmi ? (child.stdio[PMI_FD] as Duplex | undefined) : undefined;
   const flow: Flow = { paused: false, moved: false };
@@ -89,7 +94,7 @@ export function startRank(spec: ShepherdSpec, start: RankStart, events: RankEven
     if (data.length > 0) stdin?.write(data);
     if (end) stdin?.end();
   };
-  const outputs: readonly (Readable | null)[] = [stdout, stderr];
+  const sources: readonly (Readable | null | undefined)[] = [stdout, stderr, pmi];
   return {
     answer: (text) => pmi?.write(text, "latin1"),
     write: (data, end) => inOrder(() => typed(data, end)),
@@ -104,11 +109,11 @@ export function startRank(spec: ShepherdSpec, start: RankStart, events: RankEven
     },
     pause() {
       flow.paused = true;
-      for (const stream of outputs) stream?.pause();
+      for (const stream of sources) stream?.pause();
     },
     resume() {
       flow.paused = false;
-      for (const stream of outputs) stream?.resume();
+      for (const stream of sources) stream?.resume();
     },
   };
 }
@@ -119,10 +124,26 @@ interface Flow {
   moved: boolean;
 }
 
+const begins = ({ ownFiles, prefix }: ShepherdSpec): boolean => prefix.length > 0 && !ownFiles;
+
+/** A rank with another user enters its folder itself. */
+const startsIn = ({ prefix, workdir }: ShepherdSpec): string => (prefix.length > 0 ? "/" : workdir);
+
+const furtherPipes = (spec: ShepherdSpec): readonly ("pipe" | "ignore")[] => {
+  if (begins(spec)) return [spec.pmi ? "pipe" : "ignore", "pipe"];
+  return spec.pmi ? ["pipe"] : [];
+};
+
 const reads = (spec: ShepherdSpec, localRank: number): boolean =>
   spec.firstRank + localRank === 0 && (spec.input || spec.pty !== null);
 
-function commandOf(spec: ShepherdSpec, localRank: number, setpriv: string): readonly string[] {
+interface CommandPlace {
+  readonly localRank: number;
+  readonly setpriv: string;
+  readonly inPlace: boolean;
+}
+
+function commandOf(spec: ShepherdSpec, { localRank, setpriv, inPlace }: CommandPlace): readonly string[] {
   const guard = setpriv === "" ? [] : [setpriv, "--pdeathsig", "KILL", "--"];
   const terminal = spec.pty !== null && spec.firstRank + localRank === 0;
   const command = terminal ? inTerminal(spec.command, spec.pty) : spec.command;
@@ -130,7 +151,7 @@ function commandOf(spec: ShepherdSpec, localRank: number, setpriv: string): read
   // first.
   return spec.ownFiles
     ? [...guard, ...spec.prefix, ...inFolder(spec, setpriv !== "", command)]
-    : [...spec.prefix, ...guard, ...command];
+    : [...spec.prefix, ...guard, ...(begins(spec) ? beginWords(spec, inPlace) : []), ...command];
 }
 
 const GUARD_WHERE_THERE_IS = '[ -x /usr/bin/setpriv ] && set -- /usr/bin/setpriv --pdeathsig KILL -- "$@"; ';
@@ -154,6 +175,13 @@ function inTerminal(command: readonly string[], size: { rows: number; columns: n
 function watchEnd(child: ChildProcess, spec: ShepherdSpec, events: RankEvents, flow: Flow): void {
   let over = false;
   let look: NodeJS.Timeout | undefined;
+  let told = "";
+  const failures = begins(spec) ? (child.stdio[TOLD_FD] as Readable | undefined) : undefined;
+  failures?.on("error", () => undefined);
+  failures?.once("data", (bytes: Buffer) => {
+    told = boundedLine(bytes.toString());
+    failures.destroy();
+  });
   const end = (what: RankEnd): void => {
     if (over) return;
     over = true;
@@ -163,10 +191,10 @@ function watchEnd(child: ChildProcess, spec: ShepherdSpec, events: RankEvents, f
   child.once("error", (error: NodeJS.ErrnoException) => end(notStarted(error, spec)));
   child.once("exit", (code, signal) => {
     const number = signal === null ? 0 : constants.signals[signal];
-    const what = { code: code ?? 128 + number, signal: number, message: "" };
-    child.once("close", () => end(what));
+    const what = (): RankEnd => ({ code: code ?? 128 + number, signal: number, message: told });
+    child.once("close", () => end(what()));
     look = setInterval(() => {
-      if (!flow.paused && !flow.moved) end(what);
+      if (!flow.paused && !flow.moved) end(what());
       flow.moved = false;
     }, OUTPUT_LINGER_MS);
   });

@@ -2,9 +2,10 @@
 // stream loses output or an exit. The spool is bounded: when it is full, the shepherd stops reading from the ranks.
 // What a new leader must know is kept longer: exits, the current and the previous fence, and published names.
 
+import { entriesBytes } from "../exchange-limits.ts";
 import type { NumberedReport, ShepherdReport } from "../frames.ts";
 
-/** Limit of unconfirmed output; beyond it ranks wait. */
+/** Limit of unconfirmed reports; beyond it ranks wait. */
 const MAX_UNCONFIRMED_BYTES = 1024 * 1024;
 
 interface Spool {
@@ -71,5 +72,11 @@ export function spool(): Spool {
   };
 }
 
-/** Only output is unbounded; other reports are counted so that many small lines are not free. */
-const sizeOf = (report: ShepherdReport): number => 64 + (report.kind === "output" ? report.data.length : 0);
+/** Many small reports are not free either. */
+function sizeOf(report: ShepherdReport): number {
+  if (report.kind === "output") return REPORT_BYTES + report.data.length;
+  if (report.kind === "fence" || report.kind === "names") return REPORT_BYTES + entriesBytes(report.entries);
+  return REPORT_BYTES;
+}
+
+const REPORT_BYTES = 64;
