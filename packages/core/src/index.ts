@@ -55,7 +55,6 @@ export { MAX_PROLOGUE_RETRIES } from "./commands/attempt/failed-start.ts";
 export type { ReportCommand } from "./commands/attempt/report.ts";
 export type { CheckpointClearedCommand } from "./commands/checkpoint/cleared.ts";
 export type { ExpireCheckpointCommand } from "./commands/checkpoint/expire.ts";
-export type { FoundClusterCommand } from "./commands/cluster/found.ts";
 export { prepareRestoredState, RESTORED_ID_GAP } from "./commands/cluster/restore-commit.ts";
 export { sameNodes } from "./commands/network/fabric.ts";
 export type { NodeHealthCommand } from "./commands/node/health.ts";

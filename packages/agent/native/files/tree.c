@@ -37,7 +37,7 @@ int open_path(const char *path) { return open(path, O_RDONLY | O_DIRECTORY | O_C
 
 struct level {
     DIR *list;
-    /* Entries removed since the list was begun: it may have missed others. */
+    /* Entries removed since the list was opened: it may have missed others. */
     long removed;
     char name[NAME_BYTES];
 };

@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { chmod, mkdir, open, rm, stat } from "node:fs/promises";
 
-export interface Owner {
+interface Owner {
   readonly uid: number;
   readonly gid: number;
 }

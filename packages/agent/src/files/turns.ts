@@ -13,7 +13,7 @@ interface Turn {
   readonly begin: () => void;
 }
 
-export interface Turns {
+interface Turns {
   /** Calls `begin` at once or later; returns how to end the turn or give it up, or null when the queue is full. */
   take(turn: Turn): (() => void) | null;
 }

@@ -7,27 +7,22 @@ import { create } from "@bufbuild/protobuf";
 import {
   agreeOnProtocol,
   attempt,
-  type Capabilities,
   type CheckpointClearedCommand,
   type Claim,
   duration,
   isPlaced,
-  type Node,
   type NodeHealthCommand,
   type NodeId,
   PROTOCOL,
   type ProtocolAgreement,
   parseAllocationId,
-  parseGroupId,
-  parseNodeId,
-  parseVClusterId,
   protocolRange,
   type RaiseNoticeCommand,
   type RegisterNodeCommand,
   type ReportCommand,
   type View,
 } from "@lattice/core";
-import { capabilitiesFromProto, pb } from "@lattice/wire";
+import { pb } from "@lattice/wire";
 import type { Logger } from "pino";
 import { type Clock, sleep } from "../../base/clock.ts";
 import type { Committed } from "../../state/committed.ts";
@@ -37,6 +32,7 @@ import type { AgentHub, AgentSession, ServerMessageBody } from "./hub.ts";
 import type { JobToken } from "./job-token.ts";
 import { type AgentJudge, judgeAgent } from "./judge-agent.ts";
 import { forgetOrder, orderOf, stopOrder } from "./orders.ts";
+import { changes, differs, hardwareVerdict, registration } from "./registration.ts";
 import { type FailureRules, reportCommand } from "./report-command.ts";
 
 /** Pause before a report is proposed again. */
@@ -356,57 +352,3 @@ const matches = (claim: Claim, status: Pick<pb.AttemptStatus, "allocationId" | "
 
 const protocolApart = ({ theirs, ranges }: Extract<ProtocolAgreement, { kind: "apart" }>): string =>
   `server and agent share no version of their protocol (${ranges}): upgrade the ${theirs === "too_old" ? "agent" : "servers"}`;
-
-/** Returns the command, or the problem of the hello. */
-function registration(hello: pb.Hello): Omit<RegisterNodeCommand, "address"> | string {
-  const node = parseNodeId(hello.nodeId);
-  if (node === null) return `node_id "${hello.nodeId}" is not a valid name`;
-  const group = parseGroupId(hello.group === "" ? "default" : hello.group);
-  if (group === null) return `group "${hello.group}" is not a valid name`;
-  const home = hello.homeVcluster === "" ? null : parseVClusterId(hello.homeVcluster);
-  if (hello.homeVcluster !== "" && home === null) return `home_vcluster "${hello.homeVcluster}" is not a valid name`;
-  if (hello.capabilities === undefined) return "capabilities are missing";
-  return {
-    kind: "node.register",
-    node,
-    capabilities: capabilitiesFromProto(hello.capabilities),
-    group,
-    conformance: hello.conformance,
-    homeVCluster: home,
-    agentVersion: hello.agentVersion,
-    bootId: hello.bootId,
-  };
-}
-
-const MAX_REASON_LENGTH = 500;
-
-/** Returns `null` when the node has no fault, or is down because of one already. */
-function hardwareVerdict(node: Node | undefined, faults: readonly string[]): NodeHealthCommand | null {
-  if (node === undefined || faults.length === 0) return null;
-  if (node.state.kind === "down" && node.state.cause === "hardware") return null;
-  const reason = faults.join("; ").slice(0, MAX_REASON_LENGTH);
-  return { kind: "node.health", node: node.id, verdict: "hardware", reason };
-}
-
-/** Ten thousand agents that reconnect after a restart must not write ten thousand entries. */
-function changes(node: Node | undefined, command: RegisterNodeCommand): boolean {
-  if (node === undefined) return true;
-  if (node.state.kind === "down" || node.state.kind === "degraded" || node.state.kind === "unknown") return true;
-  return differs(node, command);
-}
-
-/** Whether the registration differs from the record of the node. */
-function differs(node: Node | undefined, command: RegisterNodeCommand): boolean {
-  if (node === undefined) return true;
-  return (
-    node.group !== command.group ||
-    node.conformance !== command.conformance ||
-    (node.homeAssigned !== true && node.homeVCluster !== command.homeVCluster) ||
-    node.address !== command.address ||
-    node.agentVersion !== command.agentVersion ||
-    node.bootId !== command.bootId ||
-    !sameCapabilities(node.capabilities, command.capabilities)
-  );
-}
-
-const sameCapabilities = (a: Capabilities, b: Capabilities): boolean => JSON.stringify(a) === JSON.stringify(b);
