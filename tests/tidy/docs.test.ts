@@ -14,6 +14,9 @@ const KNOWN_BLOCKS = new Set([
   "sh run",
   "sh run background",
   "sh example",
+  // Run with TLS and tokens by tests/acceptance/join-secured.test.ts.
+  "sh secured",
+  "sh secured background",
   "text",
   "yaml",
   "json",

@@ -718,6 +718,8 @@ export interface EtcdMember {
   readonly database_bytes: number;
   readonly raft_term: string;
   readonly raft_index: string;
+  /** Copies the log and has no vote yet; it becomes a full member by itself. */
+  readonly learner: boolean;
 }
 
 export interface EvictImageRequest {

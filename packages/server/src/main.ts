@@ -31,6 +31,8 @@ interface Flags {
   readonly logLevel?: string;
   readonly bootstrap?: boolean;
   readonly join?: readonly string[];
+  readonly joinToken?: string;
+  readonly joinTokenFile?: string;
   readonly recoverFrom?: string;
   readonly verifyBackup?: string;
 }
@@ -47,6 +49,8 @@ const program = new Command("lattice-server")
     "--join <address...>",
     "join the cluster of the server at this address; only at the first start of a new server",
   )
+  .addOption(new Option("--join-token <token>", "token for --join, with the scope member").env("LATTICE_JOIN_TOKEN"))
+  .option("--join-token-file <file>", "file with the token for --join")
   .option(
     "--recover-from <backup>",
     "with --bootstrap: create the new cluster from this backup (a path or s3://bucket/key)",
@@ -107,11 +111,20 @@ async function verify(source: string, config: Config): Promise<void> {
 }
 
 /** Servers that know each other as peers bootstrap together; a restored backup starts with one server. */
-function logStartOf({ bootstrap, join, recoverFrom }: Flags, { quorum }: Config): LogStart {
+function logStartOf({ bootstrap, join, recoverFrom, ...flags }: Flags, { quorum }: Config): LogStart {
   if (bootstrap === true && join !== undefined) fail("--bootstrap and --join exclude each other: use one of them");
-  if (join !== undefined) return { join };
+  if (join !== undefined) return { join, ...joinToken(flags) };
   if (bootstrap !== true) return "resume";
   return quorum.peers.length > 0 && recoverFrom === undefined ? "bootstrap_together" : "bootstrap";
+}
+
+function joinToken({ joinToken: token, joinTokenFile: path }: Flags): { readonly token?: string } {
+  if (path === undefined) return token === undefined || token === "" ? {} : { token };
+  try {
+    return { token: readFileSync(path, "utf8").split("\n")[0]?.trim() ?? "" };
+  } catch (error) {
+    return fail(`--join-token-file: ${path} cannot be read (${(error as NodeJS.ErrnoException).code ?? "unreadable"})`);
+  }
 }
 
 /** An unreadable file is reported when the configuration is loaded. */

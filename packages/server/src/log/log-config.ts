@@ -15,7 +15,8 @@ export type LogStart =
   | "resume"
   | "bootstrap"
   | "bootstrap_together"
-  | { readonly join: readonly string[] }
+  /** `token`: proves the right to join. */
+  | { readonly join: readonly string[]; readonly token?: string }
   | { readonly joined: readonly MemberPlace[] }
   /** Called when the member is known to have no data. */
   | { readonly ask: () => Promise<Begin> };

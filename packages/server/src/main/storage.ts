@@ -61,7 +61,10 @@ export async function openStorage(options: ServerOptions, stack: CloseStack): Pr
   const tls = await openTls(config.api.tls, { logger, metrics });
   stack.onClose(() => tls?.close());
   const peerCredentials = channelCredentials(tls);
-  const { log, expelled, expel, openedAt } = await openOwnLog(options, { self, peerCredentials, nowMs: clock.now() });
+  const { log, expelled, expel, openedAt } = await openOwnLog(options, {
+    ...{ self, peerCredentials, tls },
+    nowMs: clock.now(),
+  });
   stack.push(log);
   const isShared = config.quorum.engine === "etcd";
   const dir = join(config.server.dataDir, "history");
@@ -99,15 +102,16 @@ export async function openStorage(options: ServerOptions, stack: CloseStack): Pr
 
 async function openOwnLog(
   { config, logger, begin = "resume", recoverFrom: backup }: ServerOptions,
-  parts: Pick<Storage, "self" | "peerCredentials"> & { readonly nowMs: number },
+  parts: Pick<Storage, "self" | "peerCredentials" | "tls"> & { readonly nowMs: number },
 ) {
   let expel: (error: Error) => void = () => {};
   const expelled = new Promise<Error>((resolve) => {
     expel = resolve;
   });
+  const identity = { credentials: parts.peerCredentials, tls: parts.tls?.current() ?? null };
   const logConfig = logConfigOf(
     config,
-    joinByAsking(begin, config, parts.peerCredentials),
+    joinByAsking(begin, { config, identity, logger }),
     (message) => logger.warn(message),
     formatPeer(parts.self),
     (error) => expel(error),

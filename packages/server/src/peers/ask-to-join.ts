@@ -1,8 +1,8 @@
 // Requests membership at an address, which may be the gRPC or the REST port of a server, or a client endpoint of etcd.
-// The answer shows which of them it is.
+// The answer shows which of them it is. The new server authenticates with its token or its certificate.
 
 import { create } from "@bufbuild/protobuf";
-import { type ChannelCredentials, Client, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
+import { type ChannelCredentials, Client, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import {
   fromJson,
   GRPC_DETAILS_TRAILER,
@@ -14,7 +14,9 @@ import {
   toJson,
 } from "@lattice/wire";
 import { USER_HEADER } from "../base/auth/stated.ts";
+import type { TlsMaterial } from "../base/tls/material.ts";
 import type { MemberPlace } from "../log/index.ts";
+import { postJson } from "./post-json.ts";
 
 /** The cluster waits some seconds before it adds another member. */
 const REQUEST_TIMEOUT_MS = 20_000;
@@ -25,44 +27,57 @@ interface JoinRequest {
   readonly peerAddress: string;
 }
 
+/** How the new server calls, and how it proves who it is. */
+export interface JoinIdentity {
+  readonly credentials: ChannelCredentials;
+  /** `null` without TLS. */
+  readonly tls: Pick<TlsMaterial, "ca" | "cert" | "key"> | null;
+  readonly token: string | null;
+}
+
 export type JoinAnswer =
   | { readonly kind: "members"; readonly members: readonly MemberPlace[] }
   | { readonly kind: "refused"; readonly problem: Problem }
   /** The address answers, but is not a Lattice server. */
   | { readonly kind: "not_a_server" }
+  /** No connection, because the two sides do not agree on TLS. */
+  | { readonly kind: "untrusted"; readonly why: string }
   | { readonly kind: "silent"; readonly why: string };
 
-export const askToJoin = (address: string, joining: JoinRequest, how?: ChannelCredentials): Promise<JoinAnswer> =>
+export const askToJoin = (address: string, joining: JoinRequest, identity: JoinIdentity): Promise<JoinAnswer> =>
   /^https?:\/\//.test(address)
-    ? askOverRest(address.replace(/\/+$/, ""), joining)
-    : askOverGrpc(address, joining, how ?? credentials.createInsecure());
+    ? askOverRest(address.replace(/\/+$/, ""), joining, identity)
+    : askOverGrpc(address, joining, identity);
 
 const requestOf = ({ id, peerAddress }: JoinRequest) => create(pb.AddMemberRequestSchema, { id, peerAddress });
 
-async function askOverRest(url: string, joining: JoinRequest): Promise<JoinAnswer> {
+const authorization = (token: string | null): Readonly<Record<string, string>> =>
+  token === null ? {} : { authorization: `Bearer ${token}` };
+
+async function askOverRest(url: string, joining: JoinRequest, { tls, token }: JoinIdentity): Promise<JoinAnswer> {
   try {
-    const answer = await fetch(`${url}/api/v1/raft/members`, {
-      method: "POST",
-      headers: { "content-type": "application/json", [USER_HEADER]: joining.id },
+    const answer = await postJson(`${url}/api/v1/raft/members`, {
+      headers: { [USER_HEADER]: joining.id, ...authorization(token) },
       body: JSON.stringify(toJson(pb.AddMemberRequestSchema, requestOf(joining))),
-      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+      tls,
+      timeoutMs: REQUEST_TIMEOUT_MS,
     });
-    const body: unknown = await answer.json().catch(() => null);
-    if (answer.ok) return membersOf(fromJson(pb.MembershipResponseSchema, body) as pb.MembershipResponse);
+    const { body } = answer;
+    if (answer.status === 200) return membersOf(fromJson(pb.MembershipResponseSchema, body) as pb.MembershipResponse);
     const named = typeof body === "object" && body !== null && "code" in body && "type" in body;
     return named ? { kind: "refused", problem: problemFromJson(body, answer.status) } : { kind: "not_a_server" };
   } catch (error) {
-    const { message, cause } = error as Error;
-    return { kind: "silent", why: cause instanceof Error ? cause.message : message };
+    return unreachable((error as Error).message);
   }
 }
 
-function askOverGrpc(address: string, joining: JoinRequest, how: ChannelCredentials): Promise<JoinAnswer> {
+function askOverGrpc(address: string, joining: JoinRequest, identity: JoinIdentity): Promise<JoinAnswer> {
   const method = serviceDefinition(pb.AdminService).AddMember;
   if (method === undefined) throw new Error("the contract has no AddMember");
-  const channel = new Client(address, how);
-  const stated = new Metadata();
-  stated.set(USER_HEADER, joining.id);
+  const channel = new Client(address, identity.credentials);
+  const metadata = new Metadata();
+  const headers = { [USER_HEADER]: joining.id, ...authorization(identity.token) };
+  for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
   const options = { deadline: Date.now() + REQUEST_TIMEOUT_MS };
   return new Promise<JoinAnswer>((resolve) => {
     const { path, requestSerialize, responseDeserialize } = method;
@@ -71,7 +86,7 @@ function askOverGrpc(address: string, joining: JoinRequest, how: ChannelCredenti
       requestSerialize,
       responseDeserialize,
       requestOf(joining),
-      stated,
+      metadata,
       options,
       (error: ServiceError | null, answer) =>
         resolve(error === null ? membersOf(answer as pb.MembershipResponse) : whyNot(error)),
@@ -84,8 +99,13 @@ function whyNot(error: ServiceError): JoinAnswer {
   if (detailsBin instanceof Uint8Array) {
     return { kind: "refused", problem: problemFromGrpc({ code: error.code, message: error.details, detailsBin }) };
   }
-  return error.code === status.UNIMPLEMENTED ? { kind: "not_a_server" } : { kind: "silent", why: error.details };
+  return error.code === status.UNIMPLEMENTED ? { kind: "not_a_server" } : unreachable(error.details);
 }
+
+/** Texts of Node and OpenSSL for a handshake that another try does not change. */
+const HANDSHAKE_REFUSED = /certificate|altname|wrong version number|tlsv1 alert|sslv3 alert|unsupported protocol/i;
+
+const unreachable = (why: string): JoinAnswer => ({ kind: HANDSHAKE_REFUSED.test(why) ? "untrusted" : "silent", why });
 
 const membersOf = ({ members }: pb.MembershipResponse): JoinAnswer => ({
   kind: "members",

@@ -1,35 +1,57 @@
-// Joins a cluster: requests membership at the given addresses, and retries while the cluster adds another member. The
-// request may be repeated after a crash.
+// Joins a cluster: requests membership at the given addresses, and retries while the cluster adds another member. A
+// refusal that another try does not change ends the attempt at once. The request may be repeated after a crash: until
+// the new member has copied the log it has no vote, so that it never costs the cluster its majority.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ChannelCredentials } from "@grpc/grpc-js";
 import type { Config } from "../base/config/index.ts";
+import type { Logger } from "../base/observe/index.ts";
 import { answersClients, type Begin, ManagedError, type MemberPlace, namedPlaces } from "../log/index.ts";
 import type { LogStart } from "../log/log-config.ts";
 import { etcdTlsOf, memberName } from "../log/log-config.ts";
-import { askToJoin, type JoinAnswer } from "./ask-to-join.ts";
+import { askToJoin, type JoinAnswer, type JoinIdentity } from "./ask-to-join.ts";
+import { speaksTls } from "./post-json.ts";
 
 const JOIN_TIMEOUT_MS = 60_000;
 const PAUSE_MS = 500;
 const PROBE_MS = 1_000;
+const REPORT_EVERY_MS = 5_000;
+
+interface JoinParts {
+  readonly config: Config;
+  readonly identity: Omit<JoinIdentity, "token">;
+  readonly logger: Logger;
+}
 
 /** Leaves other ways to start unchanged. */
-export function joinByAsking(begin: LogStart, config: Config, how?: ChannelCredentials): LogStart {
+export function joinByAsking(begin: LogStart, { config, identity, logger }: JoinParts): LogStart {
   if (typeof begin !== "object" || !("join" in begin)) return begin;
   const { etcd, nodeId } = config.quorum;
-  const own = { name: memberName(nodeId), peer: etcd.peerAddress };
-  const ask = async (address: string): Promise<JoinAnswer> => {
-    const answer = await askToJoin(address, { id: config.server.id, peerAddress: own.peer }, how);
-    // An etcd with TLS does not answer a plain request.
-    const etcd = answer.kind === "silent" && (await answersClients(address, etcdTlsOf(config), PROBE_MS));
-    return etcd ? { kind: "not_a_server" } : answer;
+  const joiner: Joiner = {
+    id: config.server.id,
+    own: { name: memberName(nodeId), peer: etcd.peerAddress },
+    logger,
   };
-  return { ask: () => untilAdded(begin.join, ask, { id: config.server.id, own }) };
+  const shown: JoinIdentity = { ...identity, token: begin.token ?? null };
+  const ask = async (address: string): Promise<JoinAnswer> => {
+    const answer = await askToJoin(address, { id: joiner.id, peerAddress: joiner.own.peer }, shown);
+    if (answer.kind === "untrusted" && shown.tls === null) return needsTls;
+    if (answer.kind !== "silent") return answer;
+    // An etcd with TLS does not answer a plain request.
+    if (await answersClients(address, etcdTlsOf(config), PROBE_MS)) return { kind: "not_a_server" };
+    return shown.tls === null && (await speaksTls(address.replace(/^https?:\/\//, ""), PROBE_MS)) ? needsTls : answer;
+  };
+  return { ask: () => untilAdded(begin.join, ask, joiner) };
 }
+
+const needsTls: JoinAnswer = {
+  kind: "untrusted",
+  why: "it answers with TLS only, and this server has no api.tls_cert, api.tls_key and api.tls_ca",
+};
 
 interface Joiner {
   readonly id: string;
   readonly own: MemberPlace;
+  readonly logger: Pick<Logger, "info">;
 }
 
 async function untilAdded(
@@ -37,17 +59,28 @@ async function untilAdded(
   ask: (address: string) => Promise<JoinAnswer>,
   joiner: Joiner,
 ): Promise<Begin> {
-  const until = performance.now() + JOIN_TIMEOUT_MS;
+  const { logger } = joiner;
+  const startedAt = performance.now();
+  let reportAt = startedAt;
+  logger.info({ addresses }, "joining the cluster");
   for (;;) {
     const reasons: string[] = [];
     for (const address of addresses) {
       const next = decideJoin(await ask(address), { address, ...joiner });
-      if (next.kind === "begin") return next.begin;
+      if (next.kind === "begin") {
+        logger.info({ address }, "the cluster added this server; starting its etcd member");
+        return next.begin;
+      }
       if (next.kind === "give_up") throw next.error;
       reasons.push(`${address}: ${next.why}`);
     }
-    if (performance.now() + PAUSE_MS > until)
+    const now = performance.now();
+    if (now + PAUSE_MS > startedAt + JOIN_TIMEOUT_MS)
       throw new ManagedError("not_taken_in", `no member added this server; ${reasons.join("; ")}`);
+    if (now >= reportAt) {
+      logger.info({ reasons }, "not added yet; retrying");
+      reportAt = now + REPORT_EVERY_MS;
+    }
     await sleep(PAUSE_MS);
   }
 }
@@ -57,7 +90,11 @@ type JoinStep =
   | { readonly kind: "later"; readonly why: string }
   | { readonly kind: "give_up"; readonly error: ManagedError };
 
-export function decideJoin(answer: JoinAnswer, { address, id, own }: Joiner & { readonly address: string }): JoinStep {
+interface Asked extends Pick<Joiner, "id" | "own"> {
+  readonly address: string;
+}
+
+export function decideJoin(answer: JoinAnswer, { address, id, own }: Asked): JoinStep {
   switch (answer.kind) {
     case "members": {
       const here = answer.members.find(({ peer }) => peer === own.peer);
@@ -68,14 +105,23 @@ export function decideJoin(answer: JoinAnswer, { address, id, own }: Joiner & { 
       const { code, detail, hint, retryable } = answer.problem;
       // A member that was just added does not answer yet.
       if (retryable || code === "majority_at_risk") return { kind: "later", why: detail };
-      return { kind: "give_up", error: new ManagedError("not_taken_in", `${address}: ${detail} ${hint}`) };
+      const isUnknown = code === "unauthenticated" || code === "forbidden";
+      return giveUp(`${address}: ${detail} ${isUnknown ? credentialsHint(id) : hint}`);
     }
+    case "untrusted":
+      return giveUp(`${address}: ${answer.why}`);
     case "not_a_server":
       return { kind: "begin", begin: { kind: "join", endpoints: [address] } };
     case "silent":
       return { kind: "later", why: answer.why };
   }
 }
+
+const giveUp = (message: string): JoinStep => ({ kind: "give_up", error: new ManagedError("not_taken_in", message) });
+
+const credentialsHint = (id: string): string =>
+  `Join with a token (lattice admin token create --user ${id} --scope member, then --join-token-file FILE) or with a ` +
+  `certificate of the kind server for ${id} in api.tls_cert.`;
 
 const dataGone = ({ name, peer }: MemberPlace, id: string): ManagedError =>
   new ManagedError(

@@ -45,6 +45,7 @@ export const etcdToProto = (member: EtcdMember): pb.EtcdMember =>
     name: member.name,
     peerAddress: withoutScheme(member.peerUrls[0] ?? ""),
     clientAddress: withoutScheme(member.clientUrls[0] ?? ""),
+    learner: member.learner,
     healthy: member.healthy,
     leader: member.leader,
     version: member.version ?? "",

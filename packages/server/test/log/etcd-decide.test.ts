@@ -13,7 +13,12 @@ import { decodeRecord, frameOf, inlineRecord, lastIndexOf, partsRecord } from ".
 import { choose } from "../../src/log/etcd/snapshots.ts";
 import { entries } from "./entries.ts";
 
-const members = (health: string) => [...health].map((letter, n) => ({ id: `${n}`, healthy: letter === "+" }));
+/** `+` answers, `-` does not, `l` is a learner that answers. */
+const members = (health: string) =>
+  [...health].map((letter, n) => ({
+    ...{ id: `${n}`, name: `m${n}`, peerUrls: [] },
+    ...{ healthy: letter !== "-", learner: letter === "l" },
+  }));
 
 describe("changes of membership", () => {
   test.each([
@@ -23,6 +28,7 @@ describe("changes of membership", () => {
     ["++-", "with one more member 3 of 4 must answer, and 2 do"],
     ["+-", "with one more member 2 of 3 must answer, and 1 do"],
     ["++++-", null],
+    ["+l", "the member at m1 was added before and has not caught up; start it, or remove it"],
   ])("adding to %s", (health, refusal) => {
     const said = refuseAdd(members(health));
     if (refusal === null) expect(said).toBeNull();
@@ -36,6 +42,9 @@ describe("changes of membership", () => {
     ["+-", 0, "for any change 2 of 2 must answer, and 1 do"],
     ["++-", 2, null],
     ["++-", 0, "without it 2 of 2 must answer, and 1 do"],
+    ["+l", 1, null],
+    ["+l", 0, "it is the last member"],
+    ["++-l", 0, "without it 2 of 2 must answer, and 1 do"],
     ["+++--", 4, null],
     ["+++--", 0, "without it 3 of 4 must answer, and 2 do"],
   ])("removing from %s number %i", (health, n, refusal) => {

@@ -28,6 +28,19 @@ test("known with its data lost: the error has the way to join again", () => {
   expect(step.kind === "give_up" && step.error.message).toContain("lattice admin raft remove-member server-3");
 });
 
+test("a handshake that fails ends the attempt with the reason", () => {
+  const step = decide({ kind: "untrusted", why: "self-signed certificate" });
+  expect(step).toMatchObject({ kind: "give_up", error: { message: "host-1:50051: self-signed certificate" } });
+});
+
+test.each(["unauthenticated", "forbidden"] as const)(
+  "refused with %s: the error names the token and its scope",
+  (code) => {
+    const step = decide({ kind: "refused", problem: problem(code, { detail: "No token." }) });
+    expect(step.kind === "give_up" && step.error.message).toMatch(/No token\..*--user server-3 --scope member/);
+  },
+);
+
 test.each([
   ["majority_at_risk", "later"],
   ["log_unavailable", "later"],

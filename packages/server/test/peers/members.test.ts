@@ -12,6 +12,7 @@ const etcd = (n: number, more: Partial<EtcdMember> = {}): EtcdMember => ({
   name: `lattice-${n}`,
   peerUrls: [`http://host-${n}:9000`],
   clientUrls: ["http://127.0.0.1:2379"],
+  learner: false,
   healthy: true,
   leader: false,
   version: null,

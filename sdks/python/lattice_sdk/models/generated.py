@@ -601,6 +601,8 @@ class EtcdMember(Record):
     database_bytes: float = 0.0
     raft_term: str = ""
     raft_index: str = ""
+    learner: bool = False
+    """Copies the log and has no vote yet; it becomes a full member by itself."""
 
 
 @dataclass(frozen=True, kw_only=True)

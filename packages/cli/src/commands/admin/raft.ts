@@ -88,6 +88,10 @@ function showMembers(print: Printer, members: readonly Member[]): void {
   print.table([...SERVER, ...(withCertificate ? CERTIFICATE : []), ...(withEtcd ? ETCD : [])], members);
 }
 
+/** A learner is caught up by its cluster and then counted. */
+const memberName = ({ name = "", learner }: NonNullable<Member["etcd"]>): string =>
+  name === "" ? "(not started)" : `${name}${learner === true ? " (catching up)" : ""}`;
+
 const megabytes = (bytes: number): string =>
   bytes < 1024 * 1024 ? `${Math.ceil(bytes / 1024)} kB` : `${(bytes / 1024 / 1024).toFixed(1)} MB`;
 
@@ -112,7 +116,7 @@ const CERTIFICATE: readonly Column<Member>[] = [
 ];
 
 const ETCD: readonly Column<Member>[] = [
-  { header: "ETCD", value: ({ etcd }) => (etcd === undefined ? ABSENT : etcd.name || "(not started)") },
+  { header: "ETCD", value: ({ etcd }) => (etcd === undefined ? ABSENT : memberName(etcd)) },
   { header: "ETCD ID", value: ({ etcd }) => etcd?.id ?? ABSENT },
   { header: "ETCD LEADER", value: ({ etcd }) => (etcd === undefined ? ABSENT : yesNo(etcd.leader)) },
   { header: "ETCD HEALTHY", value: ({ etcd }) => (etcd === undefined ? ABSENT : yesNo(etcd.healthy)) },

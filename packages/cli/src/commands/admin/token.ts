@@ -22,10 +22,10 @@ export function defineToken(command: Command): void {
   command
     .command("create")
     .description("Create a token signed with the shared secret")
-    .requiredOption("--user <name>", "user of the token; for an agent, the node name")
+    .requiredOption("--user <name>", "user of the token; for an agent, the node name; for a new server, its id")
     .option(
       "--scope <name>",
-      "admin, tenant:admin, operator, readonly, agent, agent:any (repeatable)",
+      "admin, tenant:admin, operator, readonly, agent, agent:any, member, member:any (repeatable)",
       (one: string, all: string[]) => [...all, one],
       [],
     )

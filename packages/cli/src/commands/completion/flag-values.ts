@@ -83,7 +83,7 @@ const ROWS: readonly Row[] = [
   {
     flags: ["--scope"],
     at: ["admin token"],
-    values: known("admin", "tenant:admin", "operator", "readonly", "agent", "agent:any"),
+    values: known("admin", "tenant:admin", "operator", "readonly", "agent", "agent:any", "member", "member:any"),
   },
   {
     flags: ["--scope"],

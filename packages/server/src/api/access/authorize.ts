@@ -3,7 +3,7 @@
 
 import type { TenantId, UserName } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
-import type { Principal } from "../../base/auth/principal.ts";
+import { ANY_SERVER_SCOPE, type Principal, SERVER_SCOPE } from "../../base/auth/principal.ts";
 import { type Reach, type Row, RULES, type Rule, type RuleName } from "./rules.ts";
 import { narrowing, permitted } from "./scopes.ts";
 
@@ -13,13 +13,28 @@ export interface Target {
   readonly user: UserName | null;
   /** Whether this is work of a sensitive vCluster. Default: false. */
   readonly sensitive?: boolean;
+  /** The server that the call is about. Default: none. */
+  readonly server?: string;
 }
 
 export const UNOWNED: Target = { tenant: null, user: null };
 
 /** Throws ProblemError `forbidden`. */
 export function authorize(principal: Principal, rpc: RuleName, target: Target): void {
-  if (!reaches(principal, rpc, target)) throw forbidden(principal, rpc, target);
+  if (!reaches(principal, rpc, target) && !isAboutItself(principal, rpc, target))
+    throw forbidden(principal, rpc, target);
+}
+
+/** Whether a server calls for itself what servers may. */
+function isAboutItself({ user, scopes }: Principal, rpc: RuleName, { server }: Target): boolean {
+  if (!acceptsServers(rpc) || server === undefined) return false;
+  return scopes.includes(ANY_SERVER_SCOPE) || (scopes.includes(SERVER_SCOPE) && user === server);
+}
+
+/** Whether a certificate of a server is accepted for this call. */
+export function acceptsServers(rpc: RuleName): boolean {
+  const rule: Rule = RULES[rpc];
+  return rule.servers === true;
 }
 
 /** Authorizes a list or a stream, whose records are then filtered by `reaches`. Throws ProblemError `forbidden`. */
@@ -82,6 +97,7 @@ function within(reach: Reach, { tenant, user }: Target, target: Target): boolean
 }
 
 function forbidden(principal: Principal, rpc: RuleName, target: Target = UNOWNED): ProblemError {
+  if (principal.scopes.includes(SERVER_SCOPE)) return notItself(principal, rpc, target);
   const scopes = narrowing(principal);
   const power =
     scopes.length > 0
@@ -91,6 +107,12 @@ function forbidden(principal: Principal, rpc: RuleName, target: Target = UNOWNED
   const hint = scopes.length > 0 ? null : hintAbout(principal, rpc, target);
   return new ProblemError("forbidden", hint === null ? { detail } : { detail, hint });
 }
+
+const notItself = ({ user }: Principal, rpc: RuleName, { server }: Target): ProblemError =>
+  new ProblemError("forbidden", {
+    detail: `The token or certificate of the server ${user} does not permit ${rpc}${server === undefined ? "" : ` for ${server}`}.`,
+    hint: "It lets a server of that id join the cluster, and nothing else.",
+  });
 
 /** Returns `null` when only a role is missing, which an administrator of the tenant can grant. */
 function hintAbout({ user, tenant }: Principal, rpc: RuleName, target: Target): string | null {

@@ -8,7 +8,7 @@ import { narrowing } from "./scopes.ts";
 
 const ROLE_OF: Readonly<Record<GrantRole, Role>> = { tenant_admin: "TenantAdmin", claiming_user: "ClaimingUser" };
 
-const RESTRICTED_SCOPE = /^(?:readonly$|job:|agent)/;
+const RESTRICTED_SCOPE = /^(?:readonly$|job:|agent|member)/;
 
 /** Throws ProblemError `unauthenticated` for the token of a job that has ended. */
 export function withGrants(principal: Principal, view: View): Principal {

@@ -34,6 +34,8 @@ export interface Rule {
   readonly reach: Row;
   /** The reach for sensitive work. Default: `reach`. */
   readonly sensitive?: Row;
+  /** A server may call it for itself, with its certificate or with a token that has the scope `member`. */
+  readonly servers?: true;
 }
 
 /** The proxy to services. It is not an RPC, but is authorized and counted like one. */
@@ -84,6 +86,8 @@ const changeNodes = rule("change", "nodes", "all", "tenant", "all", "none", "non
 const disableNodes = rule("change", "nodes", "all", "none", "all", "none", "none", "none");
 const bringImages = rule("change", "images", "all", "all", "all", "all", "none", "all");
 const administer = rule("change", "cluster", "all", "none", "none", "none", "none", "none");
+/** A new server adds itself. */
+const addMember = { ...administer, servers: true } as const;
 const changeTenant = rule("change", "tenants", "all", "tenant", "none", "none", "none", "none");
 const seeTenant = rule("read", "tenants", "all", "tenant", "all", "tenant", "all", "tenant");
 /** The usage of one user of a tenant. */
@@ -157,7 +161,7 @@ export const RULES = {
   "AdminService.GetTenantUsage": seeTenant,
   "AdminService.GetUserUsage": seeUsage,
   "AdminService.GetClusterStatus": seeCluster,
-  "AdminService.AddMember": administer,
+  "AdminService.AddMember": addMember,
   "AdminService.RemoveMember": administer,
   "AdminService.TransferLeader": administer,
   "AdminService.CreateBackup": administer,

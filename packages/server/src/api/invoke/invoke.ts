@@ -13,6 +13,7 @@ import { CallerGone } from "../../base/caller-gone.ts";
 import type { Config } from "../../base/config/index.ts";
 import type { From } from "../../base/observe/access-log.ts";
 import type { Logger, Metrics } from "../../base/observe/index.ts";
+import { acceptsServers } from "../access/authorize.ts";
 import { samePower, withGrants } from "../access/granted.ts";
 import { targetOf } from "../call/access-target.ts";
 import type { Call } from "../call/call.ts";
@@ -72,7 +73,7 @@ export async function invokeUnary(
   const log = startRequestLog(rpc, meta, targetOf(request));
   try {
     if (api.closing.aborted) throw stopping();
-    const found = api.authenticator.authenticate(meta.headers);
+    const found = api.authenticator.authenticate(meta.headers, acceptsServers(rpc));
     const known = found instanceof Promise ? await found : found;
     log.principal = known;
     api.gate.enter(withGrants(known, api.plane.view()), rpc);

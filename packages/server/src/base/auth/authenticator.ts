@@ -12,8 +12,11 @@ import { statedPrincipal } from "./stated.ts";
 import { createVerifier } from "./verify.ts";
 
 export interface Authenticator {
-  /** Synchronous when the token is cached. Throws or rejects with a ProblemError. */
-  authenticate(headers: Headers): Principal | Promise<Principal>;
+  /**
+   * Synchronous when the token is cached. Throws or rejects with a ProblemError. `servers`: certificates of servers are
+   * accepted as well, which act for themselves only. Default: false.
+   */
+  authenticate(headers: Headers, servers?: boolean): Principal | Promise<Principal>;
   /** Verifies the token again, for streams that stay open. */
   again(headers: Headers): Promise<Principal>;
 }
@@ -103,16 +106,16 @@ export function createAuthenticator(
   }
 
   /** Returns `null` without a certificate, or with a token, which has precedence. */
-  function byCertificate(headers: Headers): Principal | null {
+  function byCertificate(headers: Headers, servers = false): Principal | null {
     if (certificates === undefined || (headers("authorization") ?? "") !== "") return null;
     const shown = headers.certificate?.() ?? null;
     const { defaultTenant } = rules;
-    return shown === null ? null : certified(shown, certificates, { defaultTenant, now: now() });
+    return shown === null ? null : certified(shown, certificates, { defaultTenant, now: now(), servers });
   }
 
   return {
-    authenticate(headers) {
-      const program = byCertificate(headers);
+    authenticate(headers, servers) {
+      const program = byCertificate(headers, servers);
       if (program !== null) return program;
       const token = bearer(headers);
       const key = hashOf(token);

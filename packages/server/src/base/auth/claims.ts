@@ -2,7 +2,7 @@
 // role claims of other systems; a token with neither has the role User. Pure: the signature was checked before.
 
 import { parseTenantId, parseUserName } from "@lattice/core";
-import type { Principal, Role } from "./principal.ts";
+import { ANY_SERVER_SCOPE, type Principal, type Role, SERVER_SCOPE } from "./principal.ts";
 
 /** Returns whether a scope restricts a role; an unknown scope with this prefix permits nothing. */
 export const isNarrowing = (scope: string): boolean => scope.startsWith("allocations:");
@@ -28,6 +28,8 @@ const SCOPE_ROLES: readonly (readonly [scope: string, role: Role])[] = [
   ["sensitive:claim", "ClaimingUser"],
   ["readonly", "ReadOnly"],
 ];
+
+const ROLELESS: readonly string[] = ["agent", "agent:any", SERVER_SCOPE, ANY_SERVER_SCOPE];
 
 const CLAIM_ROLES: Readonly<Record<string, Role>> = {
   "pact-platform-admin": "SystemAdmin",
@@ -55,8 +57,8 @@ function rolesOf(claims: Claims, scopes: readonly string[]): readonly Role[] {
     const role = typeof claim === "string" && Object.hasOwn(CLAIM_ROLES, claim) ? CLAIM_ROLES[claim] : undefined;
     if (role !== undefined) return [role];
   }
-  // Agents have their own service; an agent token has no role in the API.
-  return scopes.some((scope) => scope === "agent" || scope === "agent:any") ? [] : ["User"];
+  // Agents have their own service; an agent token has no role in the API. A new server may only add itself.
+  return scopes.some((scope) => ROLELESS.includes(scope)) ? [] : ["User"];
 }
 
 /** OAuth has one string; some providers have a list under `scp`. */

@@ -8,6 +8,10 @@ export type Role = (typeof ROLES)[number];
 
 export const isRole = (text: string): text is Role => (ROLES as readonly string[]).includes(text);
 
+/** Permits a server to join the cluster under the id that is the user of the token; `any`: under every id. */
+export const SERVER_SCOPE = "member";
+export const ANY_SERVER_SCOPE = "member:any";
+
 export interface Principal {
   readonly user: UserName;
   /** `null` for a principal without a tenant. */

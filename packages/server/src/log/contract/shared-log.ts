@@ -8,6 +8,8 @@ export interface EtcdMember {
   readonly name: string;
   readonly peerUrls: readonly string[];
   readonly clientUrls: readonly string[];
+  /** Copies the log and has no vote: it was added and has not caught up. */
+  readonly learner: boolean;
   /** Whether it answers at its address. */
   readonly healthy: boolean;
   /** Leader of etcd, which is not the leader of Lattice. */

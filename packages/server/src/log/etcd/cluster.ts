@@ -98,7 +98,6 @@ export function createCluster(client: EtcdClient, tls: EtcdTls | null): EtcdClus
       if (known.some((member) => member.peerUrls.includes(peerUrl))) return known;
       const refusal = refuseAdd(known);
       if (refusal !== null) throw new EtcdError("refused", refusal);
-      // Not verified: until it starts, the new member may be missing for a majority.
       await whenSteady(async () => {
         named = (await client.memberAdd(peerUrl)).members;
       });
@@ -162,16 +161,23 @@ async function whenSteady(change: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** A new member raises the majority before it contributes to one. Returns `null` when it may be added. */
-export function refuseAdd(members: readonly Pick<EtcdMember, "healthy">[]): string | null {
-  const healthy = members.filter((member) => member.healthy).length;
-  const needed = majority(members.length + 1);
-  if (healthy >= needed || members.length <= 1) return null;
-  return `with one more member ${needed} of ${members.length + 1} must answer, and ${healthy} do; repair or remove a member first`;
+/** A new member raises the majority. Returns `null` when it may be added. */
+export function refuseAdd(all: readonly Ballot[]): string | null {
+  const learner = all.find((member) => member.learner);
+  // etcd allows one at a time.
+  if (learner !== undefined) {
+    const name = learner.name === "" ? (learner.peerUrls[0] ?? "") : learner.name;
+    return `the member at ${name} was added before and has not caught up; start it, or remove it`;
+  }
+  const healthy = all.filter((member) => member.healthy).length;
+  const needed = majority(all.length + 1);
+  if (healthy >= needed || all.length <= 1) return null;
+  return `with one more member ${needed} of ${all.length + 1} must answer, and ${healthy} do; repair or remove a member first`;
 }
 
-/** Returns why the member must not be removed; `null` when it may. */
-export function refuseRemove(members: readonly Pick<EtcdMember, "id" | "healthy">[], id: string): string | null {
+/** Returns why the member must not be removed; `null` when it may. A learner has no vote and may always leave. */
+export function refuseRemove(all: readonly Ballot[], id: string): string | null {
+  const members = all.filter((member) => !member.learner);
   const left = members.filter((member) => member.id !== id);
   if (left.length === 0) return "it is the last member";
   const answering = members.filter((member) => member.healthy).length;
@@ -184,6 +190,8 @@ export function refuseRemove(members: readonly Pick<EtcdMember, "id" | "healthy"
   return `without it ${needed} of ${left.length} must answer, and ${healthy} do; repair or replace a member first`;
 }
 
+type Ballot = Pick<EtcdMember, "id" | "name" | "peerUrls" | "healthy" | "learner">;
+
 const majority = (members: number): number => Math.floor(members / 2) + 1;
 
 const hex = (id: bigint): string => id.toString(16);
@@ -192,6 +200,7 @@ function describe(member: Member, status: StatusResponse | null, answers: boolea
   return {
     id: hex(member.id),
     name: member.name,
+    learner: member.isLearner,
     peerUrls: member.peerUrls,
     clientUrls: member.clientUrls,
     healthy: status === null ? answers : status.leader !== 0n,

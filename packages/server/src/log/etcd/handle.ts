@@ -28,6 +28,7 @@ import { createMaintenance, type Maintenance } from "./maintenance.ts";
 import { listMembers } from "./members.ts";
 import { asInfo, type LogMetadata } from "./metadata.ts";
 import type { EtcdLogOptions } from "./options.ts";
+import { keepPromoting } from "./promote.ts";
 import type { Registry } from "./registry.ts";
 import { createShared } from "./shared.ts";
 import { Snapshots } from "./snapshots.ts";
@@ -73,7 +74,7 @@ export class EtcdLog implements ReplicatedLog {
   #leadership: EtcdLeadership | null = null;
   #unwritable: string | null = null;
   #bytes = 0;
-  #maintaining: Promise<void> = Promise.resolve();
+  #maintaining: Promise<unknown> = Promise.resolve();
   #shutting: Promise<void> | null = null;
 
   private constructor(opened: OpenedLog, options: EtcdLogOptions) {
@@ -110,7 +111,9 @@ export class EtcdLog implements ReplicatedLog {
     const log = new EtcdLog(opened, options);
     // Not worth failing for: the next check corrects it.
     log.#bytes = (await log.#maintenance.run().catch(() => ({ bytes: 0 }))).bytes;
-    log.#maintaining = log.#maintain();
+    const { client, closing } = opened;
+    const promoting = options.ownMember === true ? keepPromoting(client, closing.signal) : null;
+    log.#maintaining = Promise.all([log.#maintain(), promoting]);
     return log;
   }
 

@@ -36,7 +36,7 @@ export function createShared({ client, keys, metadata, cluster, ownEndpoint, sec
     ownMember: async () => (ownEndpoint === null ? null : cluster.memberAt(ownEndpoint)),
     members: cluster.members,
     async add({ id, peer }) {
-      // Written first: with one more member that has not started there may be no majority to write it.
+      // Written first: a member of etcd that no server is known for would be listed by its address.
       const written = metadata.members().get(id) === peer;
       if (!written) await client.txn({ success: [put(keys.member(id), Buffer.from(peer))] }, TIMEOUT_MS);
       return cluster.add(`${securedPeers ? "https" : "http"}://${peer}`);

@@ -42,7 +42,10 @@ export interface EtcdClient {
   leaseKeepAlive(id: bigint, timeoutMs: number, slowMs?: number): Promise<number>;
   leaseRevoke(id: bigint): Promise<void>;
   memberList(): Promise<readonly Member[]>;
+  /** As a learner: it copies the log and has no vote, so that a member that never starts costs no majority. */
   memberAdd(peerUrl: string): Promise<{ readonly added: Member; readonly members: readonly Member[] }>;
+  /** Gives a learner a vote. Refused until it has caught up. */
+  memberPromote(id: bigint): Promise<void>;
   memberRemove(id: bigint): Promise<readonly Member[]>;
   /** Of the member used at the moment. */
   status(timeoutMs?: number): Promise<StatusResponse>;
@@ -104,9 +107,16 @@ export function createEtcdClient(options: ChannelOptions): EtcdClient {
     },
     memberList: async () => (await channel.unary(Cluster.method.memberList, {}, read)).members,
     async memberAdd(peerUrl) {
-      const { member, members } = await channel.unary(Cluster.method.memberAdd, { peerUrls: [peerUrl] }, admin);
+      const { member, members } = await channel.unary(
+        Cluster.method.memberAdd,
+        { peerUrls: [peerUrl], isLearner: true },
+        admin,
+      );
       if (member === undefined) throw new EtcdError("refused", "etcd added no member");
       return { added: member, members };
+    },
+    async memberPromote(id) {
+      await channel.unary(Cluster.method.memberPromote, { id }, admin);
     },
     memberRemove: async (id) => (await channel.unary(Cluster.method.memberRemove, { id }, admin)).members,
     status: (timeoutMs = READ_ATTEMPT_MS) => channel.unary(Maintenance.method.status, {}, { timeoutMs }),

@@ -9,6 +9,7 @@ import { createEtcdClient } from "../client/client.ts";
 import { announce } from "./announce.ts";
 import { findEtcd } from "./binary.ts";
 import { beginningFlags, clientUrl, type MemberPlace, type MemberTls, runningFlags } from "./command-line.ts";
+import { untilVoter } from "./learner.ts";
 import { lostError, markPresent, refuseLost } from "./lost-member.ts";
 import { ManagedError } from "./managed-error.ts";
 import { type OwnPair, ownPair } from "./own-pair.ts";
@@ -102,6 +103,7 @@ export async function startManagedMember(options: ManagedMemberOptions): Promise
   let current = running ?? (await launch(await firstFlags(options, dataDir, files.logFile)));
   if (!adopted) await settle(current, endpoint, clientTls?.texts ?? null, { dir, ...files });
   await markPresent(dir);
+  await untilVoter(endpoint, tls?.texts ?? null, onWarning);
 
   const stop = new AbortController();
   const supervising = supervise();
