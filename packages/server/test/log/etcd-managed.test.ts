@@ -4,6 +4,7 @@
 import { chmod, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createEtcdClient } from "../../src/log/etcd/client/client.ts";
 import { findEtcd } from "../../src/log/etcd/managed/binary.ts";
 import { peersKnownBy } from "../../src/log/etcd/probe.ts";
 import {
@@ -160,6 +161,29 @@ test("a second member joins a cluster, and joining again without its data is ref
   await expect(log.cluster.remove("abc")).rejects.toThrow("no member of etcd has the id abc");
   expect(await log.head()).toBe(0);
   await log.close();
+});
+
+test("a new member has no vote until a server of the cluster promotes it", async () => {
+  const one = await place("alone");
+  const two = await place("learner");
+  const first = await start(one, founding(one));
+  const client = createEtcdClient({ endpoints: [first.endpoint], tls: null });
+  let isReady = false;
+  const starting = start(two, { kind: "join", endpoints: [first.endpoint] }).then((member) => {
+    isReady = true;
+    return member;
+  });
+  const learners = async () => (await client.memberList()).filter(({ isLearner }) => isLearner).map(({ name }) => name);
+  await expect.poll(learners).toEqual(["learner"]);
+  // No server has opened the log, so nothing promotes it; the first member alone is the majority.
+  await client.txn({ success: [] }, 2_000);
+  expect(isReady).toBe(false);
+  const log = await openEtcdLog({ endpoints: [first.endpoint], prefix: "/lattice/l", name: "s1", ownMember: true });
+  const second = await starting;
+  expect(await learners()).toEqual([]);
+  await healthy([second.endpoint]);
+  await log.close();
+  client.close();
 });
 
 test("a removed member ends for good, and its data is not used again", async () => {
