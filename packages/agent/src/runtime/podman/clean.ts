@@ -12,7 +12,9 @@ export async function clean(
   { key, group }: Pick<PrologueTarget, "key" | "group">,
 ): Promise<void> {
   images.cache.release(key);
-  await removeContainer(store, nameOf(key))
-    .finally(() => removeSecrets(store, key))
-    .finally(() => forgetKills(store.folder, groupParent(group)));
+  try {
+    await removeContainer(store, nameOf(key));
+  } finally {
+    await removeSecrets(store, key).finally(() => forgetKills(store.folder, groupParent(group)));
+  }
 }
