@@ -2,7 +2,7 @@
 // agents can be stopped, killed and restarted on the same data. `close` ends every process that mentions the directory,
 // workloads included, and removes it.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { type CliResult, runCli } from "./cli.ts";
 import { eventually } from "./eventually.ts";
@@ -171,8 +171,10 @@ export class Cluster {
   }
 
   /** Submits and returns the id. Throws unless the submission succeeds. */
+  /** As the user of the command line, who then may do what only the owner of the work may. */
   async submit(body: Json, options: RequestOptions = {}): Promise<string> {
-    const answer = await this.api<{ readonly id: string }>("POST", "/allocations", { ...options, body });
+    const headers = { "x-lattice-user": userInfo().username, ...options.headers };
+    const answer = await this.api<{ readonly id: string }>("POST", "/allocations", { ...options, headers, body });
     if (answer.status !== 200 && answer.status !== 201) throw new Error(`submit: ${answer.status} ${answer.text}`);
     return answer.body.id;
   }

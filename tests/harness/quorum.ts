@@ -2,7 +2,7 @@
 // as in production. `close` ends every process that mentions the directory.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
+import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { type CliResult, runCli } from "./cli.ts";
 import { eventually } from "./eventually.ts";
@@ -181,7 +181,10 @@ export class Quorum {
   }
 
   async submit(n: number, body: Json): Promise<string> {
-    const answer = await this.api<{ readonly id: string }>(n, "POST", "/allocations", { body });
+    const answer = await this.api<{ readonly id: string }>(n, "POST", "/allocations", {
+      body,
+      headers: { "x-lattice-user": userInfo().username },
+    });
     if (answer.status !== 200) throw new Error(`submit: ${answer.status} ${answer.text}`);
     return answer.body.id;
   }

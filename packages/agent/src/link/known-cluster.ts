@@ -71,7 +71,7 @@ class StoredCluster implements KnownCluster {
     }
     if (logIndex > this.#stored.logIndex) {
       this.#stored = { ...this.#stored, logIndex };
-      this.#cancelStore ??= this.#after(STORE_INDEX_MS, () => this.#store());
+      if (this.#path !== null) this.#cancelStore ??= this.#after(STORE_INDEX_MS, () => this.#store());
     }
     return null;
   }

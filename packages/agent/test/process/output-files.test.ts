@@ -10,14 +10,14 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { found } from "../fake-server.ts";
 import { type Rig, rig } from "../rig.ts";
 import { DEFAULT_SOFTWARE } from "../software-options.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "lattice-output-"));
+// Not below /tmp, which attempts of mapped users do not share with the node.
+const folder = mkdtempSync("/var/tmp/lattice-output-");
 const inFolder = (name: string): string => join(folder, name);
 const read = (name: string): string => (existsSync(inFolder(name)) ? readFileSync(inFolder(name), "utf8") : "");
 afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 9 }));

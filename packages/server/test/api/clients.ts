@@ -118,6 +118,7 @@ export async function* streamGrpc(
   rpc: string,
   message: Message,
   signal?: AbortSignal,
+  headers: Readonly<Record<string, string>> = {},
 ): AsyncGenerator<Message> {
   const method = methodOf(rpc);
   const call = running.grpc.makeServerStreamRequest(
@@ -125,6 +126,7 @@ export async function* streamGrpc(
     (m: Message) => method.requestSerialize(m),
     (bytes) => method.responseDeserialize(bytes),
     message,
+    metadataOf(headers),
   );
   signal?.addEventListener("abort", () => call.cancel(), { once: true });
   yield* call as AsyncIterable<Message>;

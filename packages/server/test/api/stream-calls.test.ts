@@ -26,7 +26,7 @@ afterAll(() => running.close());
 async function first(rpc: string, request: Message): Promise<string> {
   const stop = new AbortController();
   try {
-    for await (const message of streamGrpc(running, rpc, request, stop.signal)) {
+    for await (const message of streamGrpc(running, rpc, request, stop.signal, ADA)) {
       stop.abort();
       return JSON.stringify(message, (_, value) => (typeof value === "bigint" ? String(value) : value));
     }

@@ -62,11 +62,12 @@ export function createAuthenticator(
   let verifying = 0;
   let keys = jobKeys();
 
-  /** Clears the cache when a key has expired, since cached tokens may depend on it. */
+  /** Cached tokens may depend on a key that has expired, and refused ones on a key that is new. */
   function forgetOldKeys(): void {
     const before = keys;
     keys = jobKeys();
     if (!before.every((key) => keys.includes(key))) cache.clear();
+    if (!keys.every((key) => before.includes(key))) refused.clear();
   }
 
   /** An unknown token may cost a question to the provider: the same one is not asked again, nor too many at once. */
