@@ -166,7 +166,9 @@ export class Quorum {
   }
 
   async api<T = Json>(n: number, method: string, path: string, options: RequestOptions = {}): Promise<Answer<T>> {
-    return await request<T>(this.url(n), method, `/api/v1${path}`, options);
+    // As the user of the command line, who owns what it submits.
+    const headers = { "x-lattice-user": userInfo().username, ...options.headers };
+    return await request<T>(this.url(n), method, `/api/v1${path}`, { ...options, headers });
   }
 
   /** Returns the leader, as reported by the servers. */
@@ -181,10 +183,7 @@ export class Quorum {
   }
 
   async submit(n: number, body: Json): Promise<string> {
-    const answer = await this.api<{ readonly id: string }>(n, "POST", "/allocations", {
-      body,
-      headers: { "x-lattice-user": userInfo().username },
-    });
+    const answer = await this.api<{ readonly id: string }>(n, "POST", "/allocations", { body });
     if (answer.status !== 200) throw new Error(`submit: ${answer.status} ${answer.text}`);
     return answer.body.id;
   }

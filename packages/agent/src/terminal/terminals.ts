@@ -81,8 +81,9 @@ async function openIn(host: TerminalHost, key: string, order: pb.OpenTerminal): 
   return openPty({
     command: [...prefix, ...entered.shell],
     environment,
-    // The directory itself, which is the user's already, and not its path: that may lead elsewhere by now.
-    cwd: `/proc/${first.pid}/cwd`,
+    // The directory itself, which is the user's already, and not its path: that may lead elsewhere by now. Inside other
+    // mounts the program enters it.
+    cwd: entered.cwd === "/" ? "/" : `/proc/${first.pid}/cwd`,
     umask: entered.umask,
     joinBy: first.joinBy,
     size: rows > 0 && cols > 0 ? { rows, cols } : DEFAULT_SIZE,
