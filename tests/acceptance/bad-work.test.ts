@@ -3,12 +3,12 @@
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { useCluster } from "../harness/use-cluster.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "lattice-bad-work-"));
+// A job has its own /tmp.
+const folder = mkdtempSync("/var/tmp/lattice-bad-work-");
 const registry = join(folder, "registry");
 const users = join(folder, "users");
 const CACHE_BYTES = 1_000_000;
@@ -116,9 +116,9 @@ test("a script that is not executable exits with 126 and a missing one with 127,
 });
 
 test.each([
-  ["that is not there", { workdir: "/no/such/place" }, "is not there, or not for known: /no/such/place"],
-  ["that the user may not enter", { workdir: "/root" }, "may not be entered by known: /root"],
-  ["in an image that is not there", { workdir: "/no/such/place", uenv: "half/1:v1" }, "is not there, or not for known"],
+  ["that is not there", { workdir: "/no/such/place" }, "does not exist: /no/such/place"],
+  ["that the user may not enter", { workdir: "/root" }, "is not accessible to the user: /root"],
+  ["in an image that is not there", { workdir: "/no/such/place", uenv: "half/1:v1" }, "does not exist"],
 ])("a working directory %s", async (_what, more, words) => {
   const id = await cluster.submit({ entrypoint: "echo never", ...more }, KNOWN);
   expect(await cluster.ends(id)).toMatchObject({ state: "failed", reason: "prologue_failed" });

@@ -122,7 +122,7 @@ test.each([
   const id = await cluster.submit({ entrypoint: "true", workdir: "/no/such/place", ...more });
   expect(await cluster.ends(id)).toMatchObject({ state: "failed", reason: "prologue_failed" });
   const { stdout } = await cluster.cli(["status", id]);
-  expect(stdout).toMatch(/prologue failed \(workdir\): the working directory is not there.*: \/no\/such\/place/);
+  expect(stdout).toMatch(/prologue failed \(workdir\): the working directory does not exist.*: \/no\/such\/place/);
   expect(stdout).toMatch(/Attempt: +2/);
 });
 

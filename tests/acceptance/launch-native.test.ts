@@ -2,6 +2,7 @@
 // status, for flags it supports, flags it hands over, and failures.
 import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../harness/eventually.ts";
@@ -103,7 +104,7 @@ describe("without Node on the PATH", () => {
     const write = (text: string) => writeFileSync(join(home, ".config", "lattice", "config.yaml"), text);
     const env = { ...bare(), HOME: home, LATTICE_API_URL: "", XDG_CONFIG_HOME: join(home, ".config") };
     const words = ["launch", `--alloc=${id}`, "-n", "1", "echo", "found"];
-    write(`# mine\napi_url: "${cluster.apiUrl}"\nuser: alice\n`);
+    write(`# mine\napi_url: "${cluster.apiUrl}"\nuser: ${userInfo().username}\n`);
     expect(await run(null, words, env)).toEqual({ code: 0, out: "found\n", err: "" });
     write(`api_url: "${cluster.apiUrl}"\ntypo: x\n`);
     const odd = await run(null, words, env);

@@ -91,7 +91,7 @@ describe("an agent with running work", () => {
     await sleep(1_000);
     expect(readFileSync(mark, "utf8").length).toBeGreaterThan(ticks);
     const { stdout } = await other.cli(["notices"]);
-    expect(stdout).toContain("foreign_cluster");
+    expect(stdout).toContain("foreign cluster:");
     expect((await other.api<{ nodes: unknown[] }>("GET", "/nodes")).body.nodes).toEqual([]);
     const page = await (await fetch(`${other.apiUrl}/metrics`)).text();
     expect(page).toMatch(/lattice_foreign_cluster_refused_total\{peer="agent"\} [1-9]/);

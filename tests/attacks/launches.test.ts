@@ -23,7 +23,7 @@ test("tasks do not begin in a folder that only root can reach", async () => {
   const closed = await launch(`--workdir=${bob.home}/p`, "cat", "s");
   expect(closed.stdout).not.toContain("secret");
   expect(closed.code).toBe(126);
-  expect(closed.stderr).toContain(`the working directory ${bob.home}/p is not there, or may not be entered`);
+  expect(closed.stderr).toContain(`the working directory ${bob.home}/p does not exist or is not accessible`);
 });
 
 test("a launch does not tell which files and folders exist where only root can look", async () => {

@@ -166,15 +166,15 @@ export class Cluster {
     });
   }
 
+  /** Calls as the user of the command line, who may do what only the owner of the submitted work may. */
   async api<T = Json>(method: string, path: string, options: RequestOptions = {}): Promise<Answer<T>> {
-    return await request<T>(this.apiUrl, method, `/api/v1${path}`, options);
+    const headers = { "x-lattice-user": userInfo().username, ...options.headers };
+    return await request<T>(this.apiUrl, method, `/api/v1${path}`, { ...options, headers });
   }
 
   /** Submits and returns the id. Throws unless the submission succeeds. */
-  /** As the user of the command line, who then may do what only the owner of the work may. */
   async submit(body: Json, options: RequestOptions = {}): Promise<string> {
-    const headers = { "x-lattice-user": userInfo().username, ...options.headers };
-    const answer = await this.api<{ readonly id: string }>("POST", "/allocations", { ...options, headers, body });
+    const answer = await this.api<{ readonly id: string }>("POST", "/allocations", { ...options, body });
     if (answer.status !== 200 && answer.status !== 201) throw new Error(`submit: ${answer.status} ${answer.text}`);
     return answer.body.id;
   }

@@ -131,8 +131,8 @@ static void enter_workdir(void)
     int entered = chdir(plan.workdir), why = errno;
     as_root();
     if (entered == 0) return;
-    if (why == EACCES) fail("the working directory may not be entered by the user: %s", plan.workdir);
-    if (why == ENOENT || why == ENOTDIR) fail("the working directory is not there: %s", plan.workdir);
+    if (why == EACCES) fail("the working directory is not accessible to the user: %s", plan.workdir);
+    if (why == ENOENT || why == ENOTDIR) fail("the working directory does not exist: %s", plan.workdir);
     fail("the working directory %s: %s", plan.workdir, strerror(why));
 }
 

@@ -21,8 +21,8 @@ export interface ShepherdSpec {
   readonly workdirId: string;
   /** In octal digits; "" for the shepherd's own. */
   readonly umask: string;
-  /** The attempt has its own file system, so its paths differ from the node's. */
-  readonly ownFiles: boolean;
+  /** The attempt runs in a container image, so its paths differ from the node's. */
+  readonly inImage: boolean;
   /** Variables of every rank; the shepherd adds the ones that differ. */
   readonly environment: Readonly<Record<string, string>>;
   readonly slurmEnv: boolean;

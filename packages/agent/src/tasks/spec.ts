@@ -5,7 +5,7 @@ import { pb } from "@lattice/wire";
 import { groupWords } from "../terminal/owner.ts";
 import type { PmixSpec, ShepherdSpec } from "./frames.ts";
 import { processMapping } from "./pmi/mapping.ts";
-import { hasOwnFiles, type TaskRoom } from "./room.ts";
+import type { TaskRoom } from "./room.ts";
 
 export interface NodeFabric {
   /** libfabric's name of the best network this node has. */
@@ -38,7 +38,7 @@ export function shepherdSpec(
     command: order.command,
     ...workdirOf(order, room),
     umask: room.umask,
-    ownFiles: hasOwnFiles(room),
+    inImage: Boolean(room.order.environment?.image),
     environment: sharedEnvironment(order, room, fabric, size),
     slurmEnv: room.order.slurmEnv,
     prefix: room.prefix,

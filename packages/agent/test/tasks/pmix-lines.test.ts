@@ -14,15 +14,15 @@ test.each([
   ["abort 5 -3 out of\tluck", { kind: "abort", rank: 5, code: -3, message: "out of luck" }],
   ["abort 5 99999999999 x", { kind: "abort", rank: 5, code: 1, message: "x" }],
   [
-    "publish 7 0 aa bb cc dd",
+    "publish 7 0 aa 6e.0.bb cc 6e.12.dd",
     {
       kind: "names",
       act: "publish",
       id: "7",
       waitSeconds: 0,
       entries: [
-        ["pmix:aa", "bb"],
-        ["pmix:cc", "dd"],
+        ["pmix:aa", "6e.0.bb"],
+        ["pmix:cc", "6e.12.dd"],
       ],
     },
   ],
@@ -46,6 +46,8 @@ test.each([
   "env 5\t=b",
   "env 9\tA=b",
   "publish 7 x aa",
+  "publish 7 0 aa bb",
+  "publish 7 0 aa 6e.0.zz",
   "lookup 7 0 GG",
   `env 4\tA=${"x".repeat(70_000)}`,
 ])("%j is refused", (line) => {

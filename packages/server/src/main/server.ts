@@ -51,7 +51,7 @@ async function start(options: ServerOptions, stack: CloseStack): Promise<Running
   const { leader, leads } = leading;
   const connection = startFollowing(storage, { config, logger, roster, leads }, stack);
   // A single server answers 503 until it leads; one of several may never lead.
-  if (!storage.isShared) await Promise.race([leader.led, replica.failed]);
+  if (!storage.isShared) await Promise.race([leader.led, replica.failed, storage.expelled.then(refuse)]);
   const status = statusOf(storage, version, () => apiUrl);
   const plane = createPlane(planeParts(options, { storage, nodes, leading, connection, roster, status }));
   mirrorNodeState(options, storage, nodes, leads);
@@ -67,6 +67,10 @@ async function start(options: ServerOptions, stack: CloseStack): Promise<Running
       await stack.close();
     },
   };
+}
+
+function refuse(reason: Error): never {
+  throw reason;
 }
 
 const statusOf = ({ replica, history, tls, log, self }: Storage, version: string, apiUrl: () => string) =>

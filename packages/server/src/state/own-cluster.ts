@@ -14,9 +14,15 @@ export class ClusterMismatchError extends Error {
   }
 }
 
+/** A restore replaces the identity that the log began with, and a replay of the log meets that one first. */
+type StoredIdentity = KnownIdentity & { readonly former: readonly string[] };
+
 interface OwnCluster {
   stored(): KnownIdentity | null;
-  /** Throws a ClusterMismatchError when the log is of another cluster; stores the identity otherwise. */
+  /**
+   * Throws a ClusterMismatchError when the log is of another cluster; stores the identity otherwise. An identity from
+   * before a restore of this log changes nothing.
+   */
   meet(identity: ClusterIdentity): void;
   /** Throws a ClusterMismatchError when this server belongs to a cluster: its log must not be empty. */
   refuseEmptyLog(): void;
@@ -30,6 +36,7 @@ export function openOwnCluster(dataDir: string): OwnCluster {
     stored: () => stored,
     meet(identity) {
       if (stored?.id === identity.id && stored.generation === identity.generation) return;
+      if (stored?.former.includes(identity.id)) return;
       const verdict = judgeIdentity(stored, identity).kind;
       if (verdict === "foreign")
         throw new ClusterMismatchError(
@@ -39,7 +46,7 @@ export function openOwnCluster(dataDir: string): OwnCluster {
         throw new ClusterMismatchError(
           `the log is older than the restore of a backup that this server took part in (generation ${identity.generation}, not ${stored?.generation}): join the restored cluster with an empty server.data_dir and --join`,
         );
-      stored = { id: identity.id, generation: identity.generation };
+      stored = { id: identity.id, generation: identity.generation, former: identity.former };
       writeFileSync(`${path}.tmp`, `${JSON.stringify(stored)}\n`, { mode: 0o600 });
       renameSync(`${path}.tmp`, path);
     },
@@ -52,7 +59,7 @@ export function openOwnCluster(dataDir: string): OwnCluster {
   };
 }
 
-function readStored(path: string): KnownIdentity | null {
+function readStored(path: string): StoredIdentity | null {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
@@ -60,8 +67,8 @@ function readStored(path: string): KnownIdentity | null {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
     throw error;
   }
-  const { id, generation } = JSON.parse(text) as Partial<KnownIdentity>;
-  if (typeof id !== "string" || !isClusterId(id) || typeof generation !== "number")
+  const { id, generation, former = [] } = JSON.parse(text) as Partial<StoredIdentity>;
+  if (typeof id !== "string" || !isClusterId(id) || typeof generation !== "number" || !Array.isArray(former))
     throw new ClusterMismatchError(`${path} is damaged: it must name the cluster of this server`);
-  return { id, generation };
+  return { id, generation, former };
 }

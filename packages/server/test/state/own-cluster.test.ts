@@ -14,14 +14,14 @@ afterEach(() => rmSync(dir, { recursive: true, force: true, maxRetries: 9 }));
 
 test("the first identity is stored and found again", () => {
   openOwnCluster(dir).meet({ id: A, generation: 1, former: [] });
-  expect(openOwnCluster(dir).stored()).toEqual({ id: A, generation: 1 });
+  expect(openOwnCluster(dir).stored()).toEqual({ id: A, generation: 1, former: [] });
 });
 
 test("a log of another cluster is refused and the stored identity stays", () => {
   openOwnCluster(dir).meet({ id: A, generation: 1, former: [] });
   const own = openOwnCluster(dir);
   expect(() => own.meet({ id: B, generation: 1, former: [] })).toThrow(ClusterMismatchError);
-  expect(openOwnCluster(dir).stored()).toEqual({ id: A, generation: 1 });
+  expect(openOwnCluster(dir).stored()).toEqual({ id: A, generation: 1, former: [] });
 });
 
 test("a log from before a restore is refused", () => {
@@ -32,7 +32,16 @@ test("a log from before a restore is refused", () => {
 test("a cluster that was restored into this server's empty one is accepted", () => {
   openOwnCluster(dir).meet({ id: A, generation: 1, former: [] });
   openOwnCluster(dir).meet({ id: B, generation: 5, former: [A] });
-  expect(openOwnCluster(dir).stored()).toEqual({ id: B, generation: 5 });
+  expect(openOwnCluster(dir).stored()).toEqual({ id: B, generation: 5, former: [A] });
+});
+
+test("a replay of the log after a restore meets the former identity and keeps the new one", () => {
+  openOwnCluster(dir).meet({ id: A, generation: 1, former: [] });
+  openOwnCluster(dir).meet({ id: B, generation: 5, former: [A] });
+  const own = openOwnCluster(dir);
+  own.meet({ id: A, generation: 1, former: [] });
+  own.meet({ id: B, generation: 5, former: [A] });
+  expect(own.stored()).toEqual({ id: B, generation: 5, former: [A] });
 });
 
 test("an empty log is led by a new server only", () => {

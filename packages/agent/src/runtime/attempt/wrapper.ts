@@ -48,7 +48,7 @@ if [ $? -ne 0 ] || [ $joined = no ]; then
   exit 1
 fi
 if ! cd "$2"; then
-  if [ -d "$2" ]; then set -- "may not be entered: $2"; else set -- "is not there: $2"; fi
+  if [ -d "$2" ]; then set -- "is not accessible: $2"; else set -- "does not exist: $2"; fi
   printf 'prologue workdir the working directory %s\\n' "$1" >"$dir/exit"
   exit 1
 fi

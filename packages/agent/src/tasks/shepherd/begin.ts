@@ -12,7 +12,7 @@ const PMI_FD = 3;
 const BEGIN = `workdir=$1 program=$2
 shift 2
 fail() { printf '%s\\n' "$2" >&${TOLD_FD}; exit "$1"; }
-[ -z "$workdir" ] || cd -- "$workdir" 2>/dev/null || fail 126 "the working directory $workdir is not there, or may not be entered"
+[ -z "$workdir" ] || cd -- "$workdir" 2>/dev/null || fail 126 "the working directory $workdir does not exist or is not accessible"
 case $program in
 */*)
   [ -e "$program" ] || fail 127 "command not found: $program"

@@ -12,7 +12,7 @@ const NOT_EXECUTABLE = 126;
 
 export function findObstacle(spec: ShepherdSpec): RankEnd | null {
   if (spec.prefix.length > 0) return null;
-  if (!existsSync(spec.workdir)) return because(NOT_EXECUTABLE, `the working directory ${spec.workdir} is not there`);
+  if (!existsSync(spec.workdir)) return because(NOT_EXECUTABLE, `the working directory ${spec.workdir} does not exist`);
   const program = spec.command[0] ?? "";
   const places = placesOf(program, spec);
   if (places.some(isExecutable)) return null;

@@ -30,6 +30,8 @@ const LINE_HEAD = 64;
 const MAX_LINE = MAX_NODE_FENCE_BYTES - 1024;
 /** The environment of one rank. */
 const MAX_ENVIRONMENT = 64 * 1024;
+/** A value behind its publisher: namespace, rank and value, all but the rank in hexadecimal. */
+const PUBLISHED = /^[0-9a-f]+\.\d{1,10}\.[0-9a-f]*$/;
 /** Names of PMIx are in hexadecimal, and their values are for PMIx alone. */
 export const PMIX_NAME = "pmix:";
 const FAILED = 1;
@@ -102,8 +104,9 @@ function abortOf(text: string, own: OwnRanks): PmixSaid | null {
 function namesOf(act: NameAct, text: string): PmixSaid | null {
   if (text.length > MAX_NAMES_BYTES) return null;
   const [id = "", seconds = "", ...words] = text.split(" ");
-  if (!/^\w{1,32}$/.test(id) || !/^-?\d{1,9}$/.test(seconds) || !words.every(isHex)) return null;
+  if (!/^\w{1,32}$/.test(id) || !/^-?\d{1,9}$/.test(seconds)) return null;
   const step = act === "publish" ? 2 : 1;
+  if (!words.every((word, at) => (at % step === 0 ? isHex(word) : PUBLISHED.test(word)))) return null;
   const keys = words.filter((_, at) => at % step === 0);
   const entries = keys.map((key, at) => [`${PMIX_NAME}${key}`, step === 1 ? "" : (words[2 * at + 1] ?? "")] as const);
   return { kind: "names", act, id, waitSeconds: Math.max(0, Number(seconds)), entries };

@@ -124,7 +124,7 @@ interface Flow {
   moved: boolean;
 }
 
-const begins = ({ ownFiles, prefix }: ShepherdSpec): boolean => prefix.length > 0 && !ownFiles;
+const begins = ({ inImage, prefix }: ShepherdSpec): boolean => prefix.length > 0 && !inImage;
 
 /** A rank with another user enters its folder itself. */
 const startsIn = ({ prefix, workdir }: ShepherdSpec): string => (prefix.length > 0 ? "/" : workdir);
@@ -149,7 +149,7 @@ function commandOf(spec: ShepherdSpec, { localRank, setpriv, inPlace }: CommandP
   const command = terminal ? inTerminal(spec.command, spec.pty) : spec.command;
   // Changing the user clears the death signal, so the guard comes last; a container may lack setpriv, so it also comes
   // first.
-  return spec.ownFiles
+  return spec.inImage
     ? [...guard, ...spec.prefix, ...inFolder(spec, setpriv !== "", command)]
     : [...spec.prefix, ...guard, ...(begins(spec) ? beginWords(spec, inPlace) : []), ...command];
 }
