@@ -161,7 +161,7 @@ describe("rooms", () => {
     expect(wrong, "move the shared part to a lower room").toEqual([]);
   });
 
-  test.each(NESTED_ROOMS)("the folders of %s do not import each other in a circle", (room) => {
+  test.each(NESTED_ROOMS)("the folders of %s do not import each other in a cycle", (room) => {
     const [name = "", ...path] = room.split("/");
     const prefix = `packages/${name}/src/${path.join("/")}/`;
     const next = new Map<string, string[]>();

@@ -201,13 +201,13 @@ describe("faults", () => {
     expect(findFaults(fs, four, nics, { units: 4, boards: 4, nics })).toEqual([]);
     expect(findFaults(fs, null, nics, NOTHING_EXPECTED)).toEqual([]);
     const three = inventory(four.units.slice(1));
-    expect(findFaults(fs, three, nics, { units: 4, boards: 0, nics })).toEqual(["3 of 4 GPUs are there"]);
-    expect(findFaults(fs, three, nics, { units: 0, boards: 4, nics })).toEqual(["3 of 4 GPUs are there"]);
+    expect(findFaults(fs, three, nics, { units: 4, boards: 0, nics })).toEqual(["3 of 4 GPUs are present"]);
+    expect(findFaults(fs, three, nics, { units: 0, boards: 4, nics })).toEqual(["3 of 4 GPUs are present"]);
     expect(findFaults(fs, four, nics.slice(1), { units: 0, boards: 4, nics })).toEqual([
       "network adapter mlx5_0 is missing",
     ]);
     one.file("sys/devices/system/edac/mc/mc0/ue_count", "2");
-    expect(findFaults(fs, four, nics, NOTHING_EXPECTED)).toEqual(["2 uncorrectable errors of main memory"]);
+    expect(findFaults(fs, four, nics, NOTHING_EXPECTED)).toEqual(["2 uncorrectable errors in main memory"]);
   });
 
   it("faults of AMD GPUs come from the kernel", () => {

@@ -105,7 +105,7 @@ test.each([
 test("a node that may not listen reports the reason", () => {
   expect(trustOf(null, true)).toMatchObject({ ok: false, error: expect.stringContaining("no certificate") });
   const clientOnly = trustOf(identityOf("n1", { usage: "clientAuth" }), true);
-  expect(clientOnly).toMatchObject({ ok: false, error: expect.stringContaining("not for serving") });
+  expect(clientOnly).toMatchObject({ ok: false, error: expect.stringContaining("does not allow serving") });
   expect(trustOf(identityOf("n1"), true).ok).toBe(true);
   expect(trustOf(null, false).ok).toBe(true);
 });

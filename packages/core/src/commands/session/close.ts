@@ -50,7 +50,7 @@ export function closeSession(step: Step, command: CloseSessionCommand): Outcome 
   const message = "its session was ended";
   const ended = { nodes, startedAt, endedAt: step.at, exitCode };
   if (exitCounts === true && (exitCode ?? 0) !== 0) {
-    const failureText = `what ran in it ended with exit code ${exitCode}`;
+    const failureText = `its program ended with exit code ${exitCode}`;
     moveAllocation(step, record, { kind: "failed", ...ended, reason: "exit_code", message: failureText });
   } else moveAllocation(step, record, { kind: "completed", ...ended, message });
   return accepted(sessionId(allocation, n));

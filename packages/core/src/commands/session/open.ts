@@ -26,7 +26,7 @@ export function openSession(step: Step, { allocation, origin }: OpenSessionComma
   const open = sessionsOf(record);
   if (open.length >= MAX_SESSIONS) {
     const figures = { current: open.length, limit: MAX_SESSIONS };
-    return refuse("quota_exceeded", `allocation ${id} has ${open.length} sessions, and takes no more`, figures);
+    return refuse("quota_exceeded", `allocation ${id} has ${open.length} sessions, the maximum`, figures);
   }
 
   const n = 1 + Math.max(0, ...open.map((session) => session.n));

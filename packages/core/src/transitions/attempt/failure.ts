@@ -77,7 +77,7 @@ function pauseOf(record: Allocation): Duration | null {
 const heldNote = (pause: Duration): NewNote => ({
   type: "decision",
   kind: "held",
-  text: `It is held back for ${pause / 1000} s before it restarts.`,
+  text: `It restarts after a backoff of ${pause / 1000} s.`,
 });
 
 const pastOf = (failure: Failure | undefined): PastFailure | undefined =>
