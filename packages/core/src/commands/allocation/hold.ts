@@ -55,7 +55,7 @@ function holdOfGroup(step: Step, command: HoldCommand): Outcome | null {
   if (group === undefined) return null;
   const ranges = element === null ? command.elements : [{ from: element.index, to: element.index }];
   if (ranges === undefined) return command.held ? holdGroup(step, group, command) : releaseGroup(step, group, command);
-  if (group.counterparts !== undefined) {
+  if (group.counterparts.length > 0) {
     const detail = `the elements of task group ${group.id} depend on elements of other groups: hold the whole group`;
     return refuse("illegal_transition", detail);
   }

@@ -86,7 +86,7 @@ function againstWinner(step: Step, { basis, victims }: PreemptCommand, winner: A
   if (phase.kind !== "pending") return say("stale_plan", `allocation ${id} is ${phase.kind}`);
   if (phase.backoffUntil !== undefined) return say("stale_plan", `allocation ${id} waits for its backoff`);
   if (winner.hold !== undefined) return say("stale_plan", `allocation ${id} is held by ${winner.hold.by}`);
-  if (winner.unmet !== undefined) return say("stale_plan", `allocation ${id} waits for its dependencies`);
+  if (winner.unmet.length > 0) return say("stale_plan", `allocation ${id} waits for its dependencies`);
   if (basis < pendingSinceIndex)
     return say("stale_plan", `allocation ${id} is pending since entry ${pendingSinceIndex}`);
   const vcluster = step.state.vcluster(spec.vcluster);

@@ -50,8 +50,7 @@ export function removeNode(
     progress: without(phase.progress),
     attempts: without(attempts),
   };
-  const counted: Allocation = { ...record, added: record.added ?? 0 };
-  recordResize(step, counted, left, { change: "remove", node, reason, detail }, record);
+  recordResize(step, record, left, { change: "remove", node, reason, detail }, record);
 }
 
 /** Charges the use so far; from here on the new set of nodes counts. */

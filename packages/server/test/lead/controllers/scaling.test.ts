@@ -57,6 +57,7 @@ function serviceOf({ nodes, record = {}, kind = "reactive", starting = false }: 
     user: "ada",
     attempt: nodes.length,
     requeues: 0,
+    excludedNodes: [],
     phase: { kind: "running", nodes, progress, attempts: nodes.map((_, i) => i + 1), startedAt: 0, placedAt: 0 },
     spec: {
       tenant: "physics",
