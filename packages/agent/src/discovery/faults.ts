@@ -1,9 +1,9 @@
 // Faults that keep work away until an operator has repaired the node: a missing GPU or one with lost data, memory with
 // uncorrectable errors, a missing fabric adapter. Jobs fail on such a node.
 
-import type { GpuInventory } from "./gpus/inventory.ts";
+import type { Sysfs } from "./base/sysfs.ts";
+import type { GpuInventory } from "./gpus/base/inventory.ts";
 import type { Nic } from "./nics.ts";
-import type { Sysfs } from "./sysfs.ts";
 
 export interface ExpectedHardware {
   /** Number of GPUs given by a flag; 0 without a flag. */

@@ -1,15 +1,21 @@
 // What is read of a machine, part by part: memory, adapters, drives, AMD's tool, the fingerprint, faults.
 
 import { afterEach, describe, expect, it } from "vitest";
+import { numbersOf, sysfs } from "../../src/discovery/base/sysfs.ts";
 import { readDisks } from "../../src/discovery/disks.ts";
 import { findFaults, NOTHING_EXPECTED } from "../../src/discovery/faults.ts";
 import { bootParameters, components, fingerprint } from "../../src/discovery/fingerprint.ts";
-import { type GpuInventory, type GpuUnit, modelName, NO_GPUS, pciAddress } from "../../src/discovery/gpus/inventory.ts";
+import {
+  type GpuInventory,
+  type GpuUnit,
+  modelName,
+  NO_GPUS,
+  pciAddress,
+} from "../../src/discovery/gpus/base/inventory.ts";
 import { parseRocm } from "../../src/discovery/gpus/rocm.ts";
 import { gpuTopology } from "../../src/discovery/gpus/topology.ts";
 import { readMemory } from "../../src/discovery/memory.ts";
 import { nicAffinity, readNics } from "../../src/discovery/nics.ts";
-import { numbersOf, sysfs } from "../../src/discovery/sysfs.ts";
 import { unit } from "./gpu-unit.ts";
 import { type Machine, machine, twoSockets } from "./machine.ts";
 

@@ -8,9 +8,9 @@ import { create } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
 import { afterAll, expect, test } from "vitest";
 import type { IdentitySource } from "../../src/identity/identity.ts";
+import type { PmiEntry } from "../../src/tasks/base/name-types.ts";
 import { type FencePeers, fencePeers } from "../../src/tasks/fence/peers.ts";
 import { byCertificates, trustOf } from "../../src/tasks/fence/trust.ts";
-import type { PmiEntry } from "../../src/tasks/name-types.ts";
 import { found } from "../fake-server.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "lattice-fence-trust-"));
