@@ -12,7 +12,6 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   wire: ["core"],
   sdk: ["wire", "core"],
   cli: ["sdk", "wire", "core"],
-  console: ["sdk", "wire", "core"],
   agent: ["wire", "core"],
   server: ["wire", "scheduler", "core"],
   replay: ["scheduler", "core"],
