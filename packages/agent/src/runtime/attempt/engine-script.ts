@@ -1,6 +1,7 @@
 // The script that starts a container engine and waits for it. It runs in the attempt's mount namespace, in which only
 // folders of the attempt itself are mounted. It contains literal words only, since a variable of its own could shadow
-// one of the engine's. An engine that fails before its container exists is reported in `unlaunched`.
+// one of the engine's. An engine that fails before its container exists is reported in `unlaunched`, and so is a
+// working directory that lattice-workdir could not enter inside.
 
 import { join } from "node:path";
 import { quoted, quotedAll } from "../../base/shell-text.ts";
@@ -20,9 +21,13 @@ export function engineScript({ dir, engine, failsWith }: EngineScript): string {
     "trap : TERM INT HUP USR1 USR2",
     `${quotedAll(engine)} "$@"`,
     `set -- $? "$(/usr/bin/tail -n 1 ${quoted(join(dir, "stderr"))})"`,
+    'case "$1 $2" in',
+    `  126" lattice: the working directory "*) printf 'prologue workdir %s\\n' "\${2#lattice: }" >${unlaunched} ;;`,
+    "esac",
     `if [ ! -s ${quoted(join(dir, "init.pid"))} ]; then`,
     '  case "$1 $2" in',
     // The engine reports these with the exit code of a command that cannot be executed.
+    `  126" lattice: "*) ;;`,
     `  126" "*"workdir "* | 12[67]" "*"chdir to "*) printf 'prologue workdir %s\\n' "$2" >${unlaunched} ;;`,
     ...(failsWith === "any" ? ['  0" "*) ;;'] : []),
     `  ${failsWith === "any" ? "*" : `${failsWith}" "* | 126" Error: OCI runtime error"*`}) printf 'prologue container %s\\n' "$2" >${unlaunched} ;;`,
