@@ -27,7 +27,7 @@ export const programs = [
   { name: "lattice-enter", entry: "packages/agent/native/enter/lattice-enter.c", native: true },
   { name: "lattice-files", entry: "packages/agent/native/files/lattice-files.c", native: true },
   { name: "lattice-mounts", entry: "packages/agent/native/mounts/lattice-mounts.c", native: true },
-  { name: "lattice-workdir", entry: "packages/agent/native/workdir/lattice-workdir.c", native: true, bare: true },
+  { name: "lattice-inside", entry: "packages/agent/native/inside/lattice-inside.c", native: true, bare: true },
   {
     name: "lattice-mpi-finalize",
     entry: "packages/agent/native/finalize/lattice-mpi-finalize.c",

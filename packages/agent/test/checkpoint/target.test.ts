@@ -27,6 +27,7 @@ import { storageProbe } from "../../src/checkpoint/storage-probe.ts";
 import { type CheckpointPlace, checkpointTarget } from "../../src/checkpoint/target.ts";
 import type { CheckpointProgressEvent, NodeCheckpointResult, ProgramCheckpoint } from "../../src/checkpoint/types.ts";
 import { directFiles } from "../../src/files/direct-files.ts";
+import { enter } from "../../src/terminal/enter.ts";
 
 const WANTED: ProgramCheckpoint = { number: 1, thenStop: false, timeoutMs: 10_000, maxDeferralMs: 5_000 };
 let dir = "";
@@ -53,7 +54,11 @@ const place = (mode: string, change: Partial<CheckpointPlace> = {}): CheckpointP
   path: process.env.PATH ?? "",
   files: directFiles,
   members: async () => children.flatMap(({ pid }) => pid ?? []),
-  first: async () => children[0]?.pid ?? null,
+  async inside() {
+    const pid = children[0]?.pid;
+    const entered = pid === undefined ? null : await enter({ pid, line: "", term: "", filters: "" });
+    return { groups: [], enter: entered?.prefix ?? [] };
+  },
   now: Date.now,
   ...change,
 });

@@ -1,7 +1,7 @@
 // The script that starts a container engine and waits for it. It runs in the attempt's mount namespace, in which only
 // folders of the attempt itself are mounted. It contains literal words only, since a variable of its own could shadow
 // one of the engine's. An engine that fails before its container exists is reported in `unlaunched`, and so is a
-// working directory that lattice-workdir could not enter inside.
+// working directory that lattice-inside could not enter inside.
 
 import { join } from "node:path";
 import { quoted, quotedAll } from "../../base/shell-text.ts";

@@ -4,8 +4,8 @@
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { builtBeside } from "../../base/built-beside.ts";
 import { HELPER_PATH } from "../../base/executable.ts";
+import { insideProgram } from "../../base/inside-program.ts";
 import { PrologueError } from "../../base/prologue-error.ts";
 import { asUser } from "../../host/user/user.ts";
 import type { ContainerImage } from "../../images/images.ts";
@@ -49,7 +49,7 @@ export async function start(
   image: ContainerImage,
 ): Promise<Prepared> {
   const { key, group, dir, order, runAs, policy } = attempt;
-  const { steps, binds } = containerMounts(attempt, [...(await parts.offered()), workdirBind()]);
+  const { steps, binds } = containerMounts(attempt, [...(await parts.offered()), insideBind()]);
   const devices = await passedDevices(parts.devices, parts.inside(), await readRoom(dir));
   const environment = containerEnvironment({
     environment: attempt.environment,
@@ -76,7 +76,7 @@ export async function start(
   });
   const script = join(dir, "enter");
   const place = order.workdir === "" ? ["--image", image.workdir || "/"] : [order.workdir];
-  const engine = [...policy, ...words, WORKDIR_PROGRAM, ...place];
+  const engine = [...policy, ...words, INSIDE, "workdir", ...place];
   await writeFile(script, engineScript({ dir, engine, failsWith: PODMAN_FAILED }), { mode: 0o600 });
   const entry = writeEntry(parts.entry, {
     ...{ dir, user: null, rights: runAs, confined: false, workdir: "/", enters: false },
@@ -95,12 +95,12 @@ export async function start(
 }
 
 /** Inside a container, where no mount of a user can be above it. */
-const WORKDIR_PROGRAM = "/.lattice-workdir";
+const INSIDE = "/.lattice-inside";
 
-function workdirBind(): ContainerBind {
-  const at = builtBeside("lattice-workdir");
-  if (at === null) throw new PrologueError("container", "lattice-workdir was not built on this node");
-  return { at, to: WORKDIR_PROGRAM, readOnly: true };
+function insideBind(): ContainerBind {
+  const at = insideProgram();
+  if (at === null) throw new PrologueError("container", "lattice-inside was not built on this node");
+  return { at, to: INSIDE, readOnly: true };
 }
 
 /** podman's own exit code for its failures. */
@@ -132,7 +132,7 @@ export function runWords(store: ContainerStore, plan: ContainerPlan): readonly s
     ...["--user", `${plan.uid}:${plan.gid}`, ...plan.groups.flatMap((group) => ["--group-add", String(group)])],
     ...["--cap-drop=all", "--security-opt=no-new-privileges", "--log-driver=none", "--umask", plan.umask],
     ...["--ulimit", `nofile=${files}:${files}`, "--ulimit", `nproc=${processes}:${processes}`],
-    // The runtime would enter and create it as root; lattice-workdir enters it as the user.
+    // The runtime would enter and create it as root; lattice-inside enters it as the user.
     "--workdir=/",
     // Features that an image could start outside of the container, by podman as root.
     ...["--no-healthcheck", "--image-volume=ignore", "--systemd=false"],
