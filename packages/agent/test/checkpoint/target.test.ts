@@ -265,6 +265,23 @@ describe("checkpoints by DMTCP", () => {
   });
 });
 
+it("the storage probe follows no link and leaves nothing behind", async () => {
+  const folder = join(dir, "store");
+  mkdirSync(folder);
+  symlinkSync(join(dir, "victim"), join(folder, ".lattice-probe-n1"));
+  let probes = 0;
+  const after = (_ms: number, callback: () => void) => {
+    probes += 1;
+    if (probes <= 3) queueMicrotask(callback);
+    return () => undefined;
+  };
+  const probe = storageProbe({ folder, nodeId: "n1", after, needed: () => true, everyMs: 10 });
+  await expect.poll(() => probes, { timeout: 20_000 }).toBeGreaterThan(3);
+  await expect.poll(() => readdirSync(folder), { timeout: 20_000 }).toEqual([".lattice-probe-n1"]);
+  expect(readdirSync(dir)).not.toContain("victim");
+  probe.close();
+});
+
 it("the storage probe detects failure and recovery", async () => {
   const folder = join(dir, "store");
   let needed = true;

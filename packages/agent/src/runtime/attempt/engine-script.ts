@@ -14,13 +14,16 @@ interface EngineScript {
   readonly failsWith: number | "any";
 }
 
+const LAST_BYTES = 4096;
+
 /** A started container may exit with the same code for other reasons, so `init.pid` decides: the engine writes it. */
 export function engineScript({ dir, engine, failsWith }: EngineScript): string {
   const unlaunched = quoted(join(dir, "unlaunched"));
   return [
     "trap : TERM INT HUP USR1 USR2",
     `${quotedAll(engine)} "$@"`,
-    `set -- $? "$(/usr/bin/tail -n 1 ${quoted(join(dir, "stderr"))})"`,
+    // The job can make the file larger than can be read.
+    `set -- $? "$(/usr/bin/tail -c ${LAST_BYTES} ${quoted(join(dir, "stderr"))} | /usr/bin/tr -d '\\000' | /usr/bin/tail -n 1)"`,
     'case "$1 $2" in',
     `  126" lattice: the working directory "*) printf 'prologue workdir %s\\n' "\${2#lattice: }" >${unlaunched} ;;`,
     "esac",
