@@ -11,7 +11,7 @@ const REQUEST_MEMORY_MS = 24 * 3600 * 1000;
 /** At most about 40 MB. */
 const MAX_REQUESTS = 100_000;
 /** Many more than a user repeats. */
-export const MAX_REQUESTS_PER_USER = 10_000;
+const MAX_REQUESTS_PER_USER = 10_000;
 export const MAX_REQUEST_ID_LENGTH = 256;
 
 export function answerOnce(step: Step, origin: Origin, command: string, act: () => Outcome): Outcome {

@@ -20,7 +20,7 @@ export async function runEpilogue(
 ): Promise<void> {
   await logFailure(log, key, engineOf(parts, dir).clean(parts, { key, group }));
   await logFailure(log, key, leaveGpus(parts, dir));
-  const whose = readAttempt(dir).order?.user ?? key;
+  const whose = (): string => readAttempt(dir).order?.user ?? key;
   await logFailure(log, key, parts.scratch.clear(key, whose));
   // Removed after mounting, unless the attempt ended in between.
   const secrets = join(dir, SECRETS);
@@ -31,14 +31,14 @@ export async function runEpilogue(
 }
 
 /** Its own /tmp, usually empty by then. */
-async function removePrivate({ files }: PrologueParts, dir: string, whose: string): Promise<void> {
+async function removePrivate({ files }: PrologueParts, dir: string, whose: () => string): Promise<void> {
   const folder = join(dir, PRIVATE);
   if (!existsSync(folder)) return;
   try {
     rmdirSync(join(folder, "tmp"));
     rmdirSync(folder);
   } catch {
-    await files.clear(dir, PRIVATE, whose);
+    await files.clear(dir, PRIVATE, whose());
   }
 }
 
