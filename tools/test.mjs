@@ -34,6 +34,7 @@ const PACKAGES = [
   { name: "crun", provides: "crun", reason: "an alternative container runtime" },
   { name: "docker-registry", provides: "docker-registry", reason: "a local registry to pull images from" },
   { name: "busybox-static", provides: "busybox", reason: "the content of the test image" },
+  { name: "nftables", provides: "nft", reason: "the overlay of network domains" },
   { name: "numactl", provides: "numactl", reason: "memory policies" },
   { name: "mpich", provides: "mpiexec.hydra", reason: "launches with a real MPI library" },
   { name: "libmpich-dev", provides: "mpicc.mpich", reason: "small MPI programs of the tests" },

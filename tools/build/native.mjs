@@ -6,6 +6,9 @@ import { basename, dirname, join } from "node:path";
 /** Programs that run as root, on input of users. */
 const HARDENED = ["-fPIE", "-pie", "-fstack-protector-strong", "-D_FORTIFY_SOURCE=2", "-Wl,-z,relro,-z,now"];
 
+/** Programs without a C library run in any container image. */
+const BARE = ["-static", "-nostdlib", "-ffreestanding", "-fno-stack-protector", "-fno-tree-loop-distribute-patterns"];
+
 export const hasCompiler = () => spawnSync("cc", ["--version"], { stdio: "ignore" }).status === 0;
 
 /** Compiles all C files of the entry's directory into `dist`. Returns the inputs and the output. */
@@ -17,9 +20,9 @@ export function compile(root, program, dist) {
   mkdirSync(dist, { recursive: true });
   const sources = inputs.filter((file) => file.endsWith(".c"));
   const warnings = program.pmix === true ? [] : ["-Wall", "-Wextra"];
-  const kind = program.shared === true ? ["-shared", "-fPIC"] : HARDENED;
+  const kind = program.shared === true ? ["-shared", "-fPIC"] : program.bare === true ? BARE : HARDENED;
   const flags = ["-O2", ...warnings, "-D_GNU_SOURCE", ...kind];
-  const libraries = program.pmix === true ? pmixFlags(findPmix()) : ["-ldl"];
+  const libraries = program.pmix === true ? pmixFlags(findPmix()) : program.bare === true ? [] : ["-ldl"];
   const done = spawnSync("cc", [...flags, "-o", partial, ...sources, ...libraries], { cwd: root, encoding: "utf8" });
   if (done.stderr !== "") console.error(done.stderr);
   if (done.status !== 0) throw Object.assign(new Error(`cc failed with status ${done.status}`), { errors: [] });

@@ -6,6 +6,7 @@
  * `script`: one CommonJS file, which Node loads faster than a module.
  * `native`: all C files of the entry's directory; skipped without a compiler, because a Node program replaces it.
  * `shared`: a library that is loaded into programs. `pmix`: needs libpmix with headers; skipped without them.
+ * `bare`: linked without any library, for container images.
  * `optional`: skipped when the entry does not exist.
  */
 export const programs = [
@@ -26,6 +27,7 @@ export const programs = [
   { name: "lattice-enter", entry: "packages/agent/native/enter/lattice-enter.c", native: true },
   { name: "lattice-files", entry: "packages/agent/native/files/lattice-files.c", native: true },
   { name: "lattice-mounts", entry: "packages/agent/native/mounts/lattice-mounts.c", native: true },
+  { name: "lattice-inside", entry: "packages/agent/native/inside/lattice-inside.c", native: true, bare: true },
   {
     name: "lattice-mpi-finalize",
     entry: "packages/agent/native/finalize/lattice-mpi-finalize.c",

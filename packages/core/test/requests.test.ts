@@ -64,6 +64,21 @@ describe("a request with an id", () => {
     expect(c.state.allocationCount).toBe(count);
   });
 
+  it("of one user never takes the answers of others away", () => {
+    const c = createCluster();
+    c.apply(asked("r1", "h", "bob"), asked("r1"), asked("r2"));
+    const refused = { ...submit({ tenant: "art" }), createTenant: false } as Command;
+    const flood = Array.from({ length: 10_000 - 1 }, (_, n) => ({ ...refused, origin: origin(`f${n}`) }) as Command);
+    c.apply(...flood);
+    expect(c.state.requestsOf("ada" as UserName).count).toBe(10_000);
+    expect(c.state.requestsOf("bob" as UserName)).toMatchObject({ count: 1, oldest: { requestId: "r1" } });
+    expect(c.one(asked("r1", "h", "bob"))).toMatchObject({ repeated: true });
+    expect(c.one(asked("r2"))).toMatchObject({ repeated: true });
+    // The oldest answer of the user who asked too often is gone.
+    expect(c.one(asked("r1"))).not.toMatchObject({ repeated: true });
+    expect(c.state.allocationCount).toBe(4);
+  });
+
   it("is forgotten in the order of arrival, and newer ones stay", () => {
     const c = createCluster();
     c.apply(asked("r1"));

@@ -9,6 +9,7 @@
 
      folder PATH                  the attempt's: a failure is written to `unlaunched` there, with its stage
      user UID GID GROUPS NAME     of the command; without it the command stays root's
+     rights UID GID GROUPS NAME   instead: the command stays root's, and mounts what this user may read and write
      allow PATH, home PATH        where users may mount: below the first, exactly at the second
      protect PATH                 folders of the agent: nothing is mounted on them, below them or above them
      workdir PATH                 entered as the user
@@ -23,7 +24,8 @@
      shared-memory                an empty /dev/shm
      keep PATH                    a folder of the agent's that another mount would hide
      image FILE TARGET            a squashfs image, read-only
-     bind ACCESS SOURCE TARGET    a folder that the user may read; ACCESS is ro or rw
+     bind ACCESS SOURCE TARGET    a folder that the user may read; ACCESS is ro or rw. At a @NAME a container engine may
+                                  create folders in it as root, so rw requires that the user may write to it
      own ACCESS SOURCE TARGET     a folder or file whose path only root can change
      run ACCESS TARGET COUNT WORDS..  a program that mounts on the folder that replaces {} in its words
      secret FILE                  removed after the programs before it
@@ -107,6 +109,8 @@ static struct tree prepare(char **fields)
         made.target = fields[2];
         made.tree = program_tree(fields[2], fields + 4, step_size(fields, MAX_FIELDS) - 4, access_of(fields[1]));
     }
+    if (*made.target == '@' && made.kind == USER_TARGET && access_of(fields[1]) == READ_WRITE)
+        require_writable(made.tree, strcmp(verb, "bind") == 0 ? fields[2] : NULL);
     return made;
 }
 
@@ -163,7 +167,7 @@ static void by_plan(const char *path, char **command)
     stage = "user";
     umask(mask);
     if (plan.enters) announce();
-    if (plan.has_user) become_user();
+    if (plan.has_user && !plan.stays_root) become_user();
     if (plan.is_confined && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("privileges: %s", strerror(errno));
     char **variables = calloc((size_t)plan.variable_count + 1, sizeof *variables);
     if (variables == NULL) fail("variables: %s", strerror(errno));

@@ -17,7 +17,7 @@ struct plan {
     uid_t uid;
     gid_t gid, groups[MAX_GROUPS];
     size_t group_count;
-    int has_user, is_confined, enters;
+    int has_user, stays_root, is_confined, enters;
 };
 
 extern struct plan plan;
@@ -48,6 +48,8 @@ int memory_tree(const char *options);
 int bind_tree(const char *source, const char *target, enum access access, int is_own, int *is_file);
 int private_tree(const char *name);
 int program_tree(const char *target, char **words, int count, enum access access);
+/* `source`: a path for the message, or NULL. */
+void require_writable(int tree, const char *source);
 void restrict_tree(int tree, enum access access, const char *target);
 
 /* USER: chosen by the user, within the rules of the plan. OWN: the agent's, below folders of root's.
@@ -62,6 +64,7 @@ int call_fsopen(const char *type);
 int call_fsconfig(int context, unsigned command, const char *key, const char *value);
 int call_fsmount(int context, unsigned attributes);
 int call_mount_setattr(int tree, unsigned attributes);
+int call_faccessat2(int folder, int mode);
 int call_openat2(int folder, const char *path, int flags, unsigned resolve);
 void new_namespace(void);
 

@@ -75,6 +75,7 @@ static int read_rule(char **fields, int left)
     if (strcmp(name, "home") == 0) return plan.home = fields[1], 2;
     if (strcmp(name, "workdir") == 0) return plan.workdir = fields[1], 2;
     if (strcmp(name, "user") == 0 && left >= 5) return read_user(fields + 1), 5;
+    if (strcmp(name, "rights") == 0 && left >= 5) return read_user(fields + 1), plan.stays_root = 1, 5;
     if (strcmp(name, "variables") != 0) return 0;
     plan.variable_count = whole(fields[1]);
     if (plan.variable_count > left - 2) damaged("variables");

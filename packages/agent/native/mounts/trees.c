@@ -46,6 +46,17 @@ void restrict_tree(int tree, enum access access, const char *target)
         fail("the mount at %s: %s", target, strerror(errno));
 }
 
+void require_writable(int tree, const char *source)
+{
+    as_user();
+    int allowed = call_faccessat2(tree, W_OK), why = errno;
+    as_root();
+    if (allowed == 0) return;
+    const char *what = source == NULL ? "a remote source" : source;
+    if (why != EACCES && why != EROFS) fail("%s: %s", what, strerror(why));
+    fail("%s may not write to %s: mount it read-only, or a folder below it", plan.user_name, what);
+}
+
 int bind_tree(const char *path, const char *target, enum access access, int is_own, int *is_file)
 {
     int source = open_source(path, target, is_own, is_file);

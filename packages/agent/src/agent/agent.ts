@@ -23,6 +23,7 @@ import { openLogStore } from "../logs/store/store.ts";
 import { metricsPage } from "../metrics/page.ts";
 import { serveMetrics } from "../metrics/serve.ts";
 import { createTally } from "../metrics/tally.ts";
+import { uplinkAddresses } from "../network/overlay-filter.ts";
 import { startNode } from "../node/node.ts";
 import type { AgentNode } from "../node/node-handle.ts";
 import type { NodeOptions } from "../node/node-options.ts";
@@ -68,7 +69,12 @@ async function startReal(options: AgentOptions, context: AgentContext, environme
   const metrics = options.metrics === null ? null : await serveMetrics(options.metrics, () => page(), log);
   const facts = { version, bootId, isolation: isolation.kind, hollow: false, runtimes };
   const identity = ({ hardware, conformance }: Survey): NodeIdentity =>
-    describeNode(options, hardware, { ...facts, conformance, peerAddress: security.peers?.address ?? "" });
+    describeNode(options, hardware, {
+      ...facts,
+      conformance,
+      peerAddress: security.peers?.address ?? "",
+      overlayAddresses: uplinkAddresses(options.software.networkUplink),
+    });
   const clearings = createClearings({
     dataDir,
     outputRoot: options.software.outputDir,
@@ -98,6 +104,12 @@ async function startReal(options: AgentOptions, context: AgentContext, environme
     ...(tally === null ? {} : { tally }),
     peers: security.peers,
     clear: clearings.add,
+    networkPeers: (peers) =>
+      void software.prologue.network
+        .peers(peers)
+        .catch((error: Error) =>
+          log.error({ vni: peers.vni, error: error.message }, "overlay of a network domain not updated"),
+        ),
     objection: (welcome) => {
       const why = unfitCluster(options.software, welcome);
       if (why !== null) fail(why);

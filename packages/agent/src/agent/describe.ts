@@ -13,6 +13,7 @@ interface IdentityFacts {
   readonly runtimes: readonly string[];
   readonly conformance: string;
   readonly peerAddress?: string;
+  readonly overlayAddresses?: string[];
 }
 
 export const describeNode = (options: AgentOptions, hardware: NodeHardware, facts: IdentityFacts): NodeIdentity =>

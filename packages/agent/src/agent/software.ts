@@ -60,7 +60,7 @@ async function networkOf(
   { nodeId, dataDir }: SoftwarePlace,
 ): Promise<NetworkDriver> {
   if (network === "none") return noDriver;
-  const why = await whyNoLinuxDriver();
+  const why = await whyNoLinuxDriver(uplink);
   // A job that requests a domain must not run outside of it.
   if (why !== null) throw new Error(`--network=linux is not possible: ${why}`);
   return linuxDriver({ nodeId, dataDir, uplink });

@@ -1,25 +1,21 @@
 // Requests a checkpoint from a program that listens, over gRPC or over HTTP. Both stream answers back: an estimate,
 // progress, a deferral, success or failure. A stream that ends without a final answer is a failure. An unreachable
-// program is tried again, since it may have just started. The connection is made with the rights and in the network of
-// the program's user, so that a program can direct its agent only where it could go itself.
+// program is tried again, since it may have just started. The connection is made from inside the attempt, as its user,
+// so that a program can direct its agent only where it could go itself.
 
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { create } from "@bufbuild/protobuf";
 import { Client, credentials } from "@grpc/grpc-js";
 import { pb, serviceDefinition } from "@lattice/wire";
-import type { FileUser } from "../files/user-files.ts";
 import { cutMessage } from "./message.ts";
 import { openRelay } from "./relay.ts";
-import type { Answer, ProgramCheckpoint } from "./types.ts";
+import type { Answer, ProgramCheckpoint, WayInside } from "./types.ts";
 
 interface Ask extends ProgramCheckpoint {
   readonly directory: string;
   /** "host:port", "unix:/path" or "http://host:port/path". */
   readonly endpoint: string;
-  /** The user of the program; `null` for the agent's own user. */
-  readonly owner: FileUser | null;
-  /** A process in the program's network; `null` when it is the node's. */
-  readonly pid: number | null;
+  readonly inside: WayInside;
   /** A folder that only the agent can write. */
   readonly dir: string;
 }
@@ -42,12 +38,10 @@ type Heard = (answer: Answer) => void;
 
 /** Resolves with the program's final answer; throws when the program cannot be reached. */
 export async function askByCall(ask: Ask, onAnswer: Heard, signal: AbortSignal): Promise<void> {
-  const { endpoint, owner, pid, dir } = ask;
+  const { endpoint, inside, dir } = ask;
   const at = endpoint.startsWith(UNIX) ? { path: endpoint.slice(UNIX.length) } : placeOf(endpoint);
   if (at === null) throw new Error(addressProblem(endpoint) ?? endpoint);
-  // Sockets in the file system are the same in every network.
-  const inside = "path" in at ? null : pid;
-  const relay = owner === null && inside === null ? null : await openRelay({ at, owner, pid: inside, dir });
+  const relay = inside.enter.length === 0 ? null : await openRelay({ at, inside, dir });
   try {
     await (endpoint.startsWith("http://") ? askByHttp : askByGrpc)(ask, relay?.path ?? null, onAnswer, signal);
   } finally {

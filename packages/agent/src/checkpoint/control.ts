@@ -38,7 +38,7 @@ export async function makeControl(
   content: Readonly<Record<string, Uint8Array>> = {},
 ): Promise<Record<string, string>> {
   const folder = controlFolder(attemptDir);
-  await files.clear(attemptDir, CONTROL_FOLDER);
+  await files.clear(attemptDir, CONTROL_FOLDER, `control ${owner?.uid ?? ""}`);
   makeFolderFor(folder, null, 0o700);
   for (const [name, bytes] of Object.entries(content)) makeFileFor(join(folder, name), bytes, owner, 0o600);
   if (owner !== null) handOver(folder, owner, 0o700, "folder");

@@ -1,14 +1,15 @@
 // Checkpoints of programs without checkpoint support, by DMTCP, where its programs are installed. The command runs
 // under `dmtcp_launch` with its own coordinator, whose port is left in a file. A checkpoint is one call of
-// `dmtcp_command` as the job's user; a resume is `dmtcp_restart` with the images of the checkpoint.
+// `dmtcp_command` inside the attempt, where its limits, its mounts and its network apply; a resume is `dmtcp_restart`
+// with the images of the checkpoint.
 
-import { join } from "node:path";
-import { spawn } from "../base/programs.ts";
+import { dirname, join } from "node:path";
+import { HELPER_ENVIRONMENT, spawn } from "../base/programs.ts";
 import { quoted } from "../base/shell-text.ts";
 import type { FileUser, UserFiles } from "../files/user-files.ts";
-import { asUser } from "../host/user/user.ts";
+import { MARKER } from "../host/isolation/process-group.ts";
 import type { Control } from "./control.ts";
-import type { Answer, PendingCheckpoint } from "./types.ts";
+import type { Answer, PendingCheckpoint, WayInside } from "./types.ts";
 
 const DMTCP_PROGRAMS = ["dmtcp_launch", "dmtcp_command", "dmtcp_restart"] as const;
 
@@ -49,23 +50,29 @@ interface DmtcpAsk extends Control {
   readonly directory: string;
   /** Search path of the job. */
   readonly path: string;
+  readonly inside: () => Promise<WayInside | null>;
   readonly growth: () => Promise<void>;
   readonly heard: (answer: Answer) => void;
 }
 
+export const NOT_RUNNING = "the allocation does not run on this node now";
+
 export async function checkpointByDmtcp(ask: DmtcpAsk): Promise<PendingCheckpoint> {
-  const { checkpoints, directory, owner, growth, heard } = ask;
+  const { checkpoints, directory, control, growth, heard } = ask;
   const script = 'dmtcp_command --coord-port "$1" --bcheckpoint && mkdir -p "$3" && mv "$2"/*.dmtcp "$3"/';
   const port = await portIn(ask);
   if (port === "") throw new Error("its DMTCP coordinator has not started");
+  const inside = await ask.inside();
+  if (inside === null) throw new Error(NOT_RUNNING);
   const [program = "", ...words] = [
-    ...(owner === null ? [] : asUser(owner, true)),
+    ...[...inside.groups, ...inside.enter],
+    // The user's own program, found like the job's; what enters the attempt has another search path.
+    ...["/usr/bin/env", `PATH=${ask.path}`],
     ...["/bin/sh", "-c", script, "sh", port, freshFolder(checkpoints), directory],
   ];
-  // The user's own program, found like the job's.
   const child = spawn(program, words, {
     cwd: "/",
-    env: { PATH: ask.path },
+    env: { ...HELPER_ENVIRONMENT, [MARKER]: dirname(control) },
     stdio: ["ignore", "ignore", "pipe"],
     timeout: ASK_SCRIPT_TIMEOUT_MS,
   });

@@ -1,24 +1,22 @@
-// Connects to a program of a job as the job's user: root never opens a socket that a user names. The agent listens on a
-// socket in its own folder and calls itself; each connection is passed by a process that has entered the program's network,
-// if it has its own, and changed to its user before it connects.
+// Connects to a program of a job from inside its attempt: root never opens a socket that a user names, and nothing with
+// the user's rights runs outside of the user's limits. The agent listens on a socket in its own folder and calls itself;
+// each connection is passed by a process in the control groups and namespaces of the attempt, as its user.
 
 import { randomBytes } from "node:crypto";
 import { closeSync, constants, openSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
+import { insideProgram } from "../base/inside-program.ts";
 import { HELPER_ENVIRONMENT, spawn } from "../base/programs.ts";
 import { removeOwnNow } from "../files/own-tree.ts";
-import type { FileUser } from "../files/user-files.ts";
-import { asUser } from "../host/user/user.ts";
+import { MARKER } from "../host/isolation/process-group.ts";
+import type { WayInside } from "./types.ts";
 
 interface RelayTarget {
   /** Where the program listens. */
   readonly at: { readonly path: string } | { readonly host: string; readonly port: number };
-  /** The user of the program; `null` for the agent's own user. */
-  readonly owner: FileUser | null;
-  /** A process in the program's network; `null` when it is the node's. */
-  readonly pid: number | null;
-  /** A folder that only the agent can write. */
+  readonly inside: WayInside;
+  /** The attempt's folder, which only the agent can write. */
   readonly dir: string;
 }
 
@@ -31,22 +29,22 @@ interface Relay {
 
 /** One call has one connection; gRPC may connect again. */
 const MAX_CONNECTIONS = 4;
+/** The program is started by its descriptor, because the files of the attempt may lack it. */
+const PROGRAM_FD = 3;
 
-const PASS = `
-const there = require("node:net").connect({ ...JSON.parse(process.argv[1]), allowHalfOpen: true });
-const end = () => process.exit(1);
-there.on("error", end); process.stdin.on("error", end); process.stdout.on("error", end);
-process.stdin.pipe(there); there.pipe(process.stdout);`;
-
-export function openRelay({ at, owner, pid, dir }: RelayTarget): Promise<Relay> {
-  const [program = "", ...words] = [
-    ...(pid === null ? [] : ["nsenter", `--target=${pid}`, "--net", "--"]),
-    ...(owner === null ? [] : asUser(owner, true)),
-    ...[process.execPath, "-e", PASS, JSON.stringify(at)],
+export function openRelay({ at, inside, dir }: RelayTarget): Promise<Relay> {
+  const file = insideProgram();
+  if (file === null) throw new Error("lattice-inside was not built on this node");
+  const [first = "", ...words] = [
+    ...inside.groups,
+    ...inside.enter,
+    ...[`/proc/self/fd/${PROGRAM_FD}`, "relay", ...addressWords(at)],
   ];
+  const env = { ...HELPER_ENVIRONMENT, [MARKER]: dir };
+  const program = openSync(file, constants.O_RDONLY);
   const open = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true }, (here) => {
-    const child = spawn(program, words, { cwd: "/", env: HELPER_ENVIRONMENT, stdio: ["pipe", "pipe", "ignore"] });
+    const child = spawn(first, words, { cwd: "/", env, stdio: ["pipe", "pipe", "ignore", program] });
     const end = (): void => {
       open.delete(here);
       here.destroy();
@@ -64,17 +62,24 @@ export function openRelay({ at, owner, pid, dir }: RelayTarget): Promise<Relay> 
   const folder = openSync(dir, constants.O_RDONLY | constants.O_DIRECTORY);
   const name = `relay-${randomBytes(6).toString("hex")}`;
   const path = join("/proc/self/fd", String(folder), name);
+  const closeFiles = (): void => [folder, program].forEach(closeSync);
   const close = (): void => {
     server.close();
     for (const socket of open) socket.destroy();
     removeOwnNow(join(dir, name));
-    closeSync(folder);
+    closeFiles();
   };
   return new Promise((resolve, reject) => {
     server.once("error", (error) => {
-      closeSync(folder);
+      closeFiles();
       reject(error);
     });
     server.listen(path, () => resolve({ path, close }));
   });
+}
+
+function addressWords(at: RelayTarget["at"]): readonly string[] {
+  if ("path" in at) return ["unix", at.path];
+  const port = String(at.port);
+  return /^\d/.test(at.host) ? ["inet", at.host, port] : ["loopback", port];
 }

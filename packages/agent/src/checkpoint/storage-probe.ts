@@ -1,6 +1,7 @@
 // Probes whether checkpoints can be written: while an attempt takes checkpoints, a small file is periodically written
 // to their folder and removed. Storage that hangs counts as unavailable.
 
+import { randomBytes } from "node:crypto";
 import { unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type After, within } from "../base/after.ts";
@@ -30,9 +31,10 @@ export function storageProbe({ folder, nodeId, after, needed, everyMs = EVERY_MS
   let cancel: () => void = () => undefined;
 
   async function probe(): Promise<void> {
-    const path = join(folder, `.lattice-probe-${nodeId}`);
+    // The folder may be one that others write to, as /tmp is: the name cannot be guessed, and no link is followed.
+    const path = join(folder, `.lattice-probe-${nodeId}-${randomBytes(8).toString("hex")}`);
     writing = true;
-    const written = writeFile(path, nodeId)
+    const written = writeFile(path, nodeId, { flag: "wx", mode: 0o600 })
       .then(() => unlink(path))
       .then(
         () => "",

@@ -3,7 +3,6 @@
 
 import { dirname, join } from "node:path";
 import type { OwnedFolder, UserFiles } from "../files/user-files.ts";
-import { hasOwnNetwork } from "../network/inside.ts";
 import { addressProblem, askByCall } from "./callback.ts";
 import {
   type Control,
@@ -14,11 +13,18 @@ import {
   requestedNumber,
   writeRequest,
 } from "./control.ts";
-import { checkpointByDmtcp } from "./dmtcp.ts";
+import { checkpointByDmtcp, NOT_RUNNING } from "./dmtcp.ts";
 import { removeOlder } from "./remove.ts";
 import { raiseFlag, readFlag } from "./shared-flag.ts";
 import { askBySignal, CATCHER_WAIT_MS, catchers } from "./signal.ts";
-import type { Answer, CheckpointTarget, NodeCheckpointResult, PendingCheckpoint, ProgramCheckpoint } from "./types.ts";
+import type {
+  Answer,
+  CheckpointTarget,
+  NodeCheckpointResult,
+  PendingCheckpoint,
+  ProgramCheckpoint,
+  WayInside,
+} from "./types.ts";
 
 export interface CheckpointPlace extends Control {
   readonly mode: string;
@@ -34,8 +40,8 @@ export interface CheckpointPlace extends Control {
   readonly files: Pick<UserFiles, "size" | "prune"> & Control["files"];
   /** Processes of the attempt, without the wrapper. */
   readonly members: () => Promise<readonly number[]>;
-  /** The program, whose network is called; `null` when it does not exist. */
-  readonly first: () => Promise<number | null>;
+  /** How a program acts for the agent inside the attempt; `null` when the attempt does not run. */
+  readonly inside: () => Promise<WayInside | null>;
   readonly now: () => number;
   /** Search path of the job, for programs that act for it. */
   readonly path: string;
@@ -152,7 +158,7 @@ function call(
   ask: ProgramCheckpoint & { readonly directory: string },
   heard: Heard,
 ): PendingCheckpoint {
-  const { control, owner, port, now } = place;
+  const { control, port, now } = place;
   const closed = new AbortController();
   let calling = false;
   let nextAt = 0;
@@ -166,9 +172,9 @@ function call(
       lastAnswer = answer;
       heard(answer);
     };
-    const first = await place.first();
-    const pid = first !== null && (await hasOwnNetwork(first)) ? first : null;
-    await askByCall({ ...ask, endpoint, owner, pid, dir: dirname(control) }, listen, closed.signal);
+    const inside = await place.inside();
+    if (inside === null) throw new Error(NOT_RUNNING);
+    await askByCall({ ...ask, endpoint, inside, dir: dirname(control) }, listen, closed.signal);
     const last = lastAnswer as Answer | null;
     if (last?.kind === "defer") nextAt = now() + last.ms;
     else if (last === null || last.kind === "progress") {

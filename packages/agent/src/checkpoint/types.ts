@@ -44,6 +44,14 @@ export interface CheckpointTarget {
   keep(result: NodeCheckpointResult): Promise<void>;
 }
 
+/** How a program of the agent gets into an attempt. */
+export interface WayInside {
+  /** Words that join its control groups; empty without any. */
+  readonly groups: readonly string[];
+  /** Words that enter its namespaces and become its user; empty when these are the agent's own. */
+  readonly enter: readonly string[];
+}
+
 export interface PendingCheckpoint {
   /** Polls for new answers. */
   look(): Promise<void>;

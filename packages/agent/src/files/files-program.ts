@@ -100,8 +100,8 @@ class FilesProgram implements UserFiles {
     await this.#ask({ key: `prune ${whose}`, verb: "prune", words, patienceMs: REMOVE_PATIENCE_MS });
   }
 
-  async clear(base: string, name: string): Promise<void> {
-    await this.#ask({ key: `clear ${name}`, verb: "clear", words: [base, name], patienceMs: REMOVE_PATIENCE_MS });
+  async clear(base: string, name: string, whose = name): Promise<void> {
+    await this.#ask({ key: `clear ${whose}`, verb: "clear", words: [base, name], patienceMs: REMOVE_PATIENCE_MS });
   }
 
   close(): void {

@@ -68,7 +68,7 @@ export interface UserFiles extends SmallFiles {
   /** Removes numbered entries of an owned folder with everything below them, with the rights of its owner. */
   prune(folder: OwnedFolder, outdated: Outdated): Promise<void>;
   /** Removes an entry of a folder that only the agent can write, with everything below it, by descriptor. */
-  clear(base: string, name: string): Promise<void>;
+  clear(base: string, name: string, whose?: string): Promise<void>;
   close(): void;
 }
 

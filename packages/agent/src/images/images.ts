@@ -26,6 +26,8 @@ export interface ContainerImage {
   readonly sizeBytes: number;
   /** Variables that the image sets. */
   readonly variables: Readonly<Record<string, string>>;
+  /** Working directory that the image sets; empty for none. */
+  readonly workdir: string;
 }
 
 /** The pulled image does not fit. */

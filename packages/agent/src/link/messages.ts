@@ -66,6 +66,8 @@ interface NodeFacts {
   readonly homeVcluster: string;
   /** Address for other agents. Default: none. */
   readonly peerAddress?: string;
+  /** Default: none. */
+  readonly overlayAddresses?: string[];
   readonly conformance: string;
   readonly hardware: NodeHardware;
   readonly version: string;
@@ -87,6 +89,7 @@ export function identityOf({ hardware, version, isolation, hollow, runtimes = []
   const { gpuTopology, memoryTopology } = insideToProto(hardware);
   return {
     peerAddress: "",
+    overlayAddresses: [],
     ...facts,
     protocolVersion: PROTOCOL.newest,
     agentVersion: version,

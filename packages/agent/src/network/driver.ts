@@ -16,6 +16,15 @@ interface EnteredNetwork {
   readonly variables: Readonly<Record<string, string>>;
 }
 
+/** The other nodes of a domain. */
+export interface OverlayPeers {
+  readonly vni: number;
+  /** IPv4 addresses of their uplinks. */
+  readonly addresses: readonly string[];
+  /** False when there may be others, which stay. */
+  readonly complete: boolean;
+}
+
 export interface NetworkDriver {
   readonly kind: "none" | "linux";
   /** Throws when the network cannot be created: the attempt must not run without it. */
@@ -24,6 +33,8 @@ export interface NetworkDriver {
    * Checks the processes that pass connections over the border and restarts missing ones. Returns what was missing.
    */
   keep(place: NetworkPlace): Promise<readonly string[]>;
+  /** Receives the overlay of a domain from these nodes only. Before the first call it is received from none. */
+  peers(peers: OverlayPeers): Promise<void>;
   /** Called once nothing of the attempt is left; repeatable. */
   leave(key: string): Promise<void>;
   /** Removes networks left by attempts of an earlier run. */
@@ -35,6 +46,7 @@ export const noDriver: NetworkDriver = {
   kind: "none",
   join: async ({ network }) => ({ before: [], variables: namesOf(network) }),
   keep: async () => [],
+  peers: async () => undefined,
   leave: async () => undefined,
   sweep: async () => undefined,
 };

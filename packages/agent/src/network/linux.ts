@@ -1,7 +1,8 @@
 // Network domains of plain Linux. Each is a network namespace on the node, so that two domains have no path to each
 // other, not even over the loopback. With an uplink, a VXLAN with the domain's number joins the namespaces of one
-// domain across nodes; without one a domain ends at the node. Agents of one machine share the namespaces: files under
-// /run, changed under a lock, count the users, and the last one removes the namespace. An agent's files carry its node
+// domain across nodes, received from the domain's nodes only; without one a domain ends at the node. Agents of one
+// machine share the namespaces: files under /run, changed under a lock, count the users, and the last one removes the
+// namespace. An agent's files carry its node
 // and its data folder, since agents of different clusters may have the same node name. A sensitive domain reaches one
 // further endpoint, the data gateway, through a process outside; exposed ports of a service are reached at the node
 // through a process inside.
@@ -14,9 +15,10 @@ import { parseGateway } from "@lattice/core";
 import { execFile, HELPER_ENVIRONMENT } from "../base/programs.ts";
 import { quoted } from "../base/shell-text.ts";
 import { makeOwnFolder } from "../files/own-tree.ts";
-import { type NetworkDriver, type NetworkPlace, namesOf } from "./driver.ts";
+import { type NetworkDriver, type NetworkPlace, namesOf, type OverlayPeers } from "./driver.ts";
 import { whyNotExposed } from "./gateway/ports.ts";
 import { describeWay, missingWays, openWay, type Way } from "./gateway/start.ts";
+import { filterScript, OVERLAY_PORT, peersProblem, peersScript, removeFilterScript } from "./overlay-filter.ts";
 
 /** A namespace is created in milliseconds; a longer wait means that it hangs. */
 const LIMIT_MS = 10_000;
@@ -41,6 +43,9 @@ export function linuxDriver({ nodeId, dataDir, uplink, usersDir = USERS_DIR }: L
     await makeOwnFolder(usersDir, 0o755);
     await run("flock", [join(usersDir, "lock"), "/bin/sh", "-ec", script]);
   };
+
+  /** As the leader named them last: they may arrive before the first order of a domain. */
+  const known = new Map<number, OverlayPeers>();
 
   async function leaveAll(of: (user: string) => boolean): Promise<void> {
     for (const vni of await readdir(usersDir).catch(() => [])) {
@@ -67,7 +72,11 @@ export function linuxDriver({ nodeId, dataDir, uplink, usersDir = USERS_DIR }: L
       if (refusal !== null) throw new Error(refusal);
       const address = addressOf(nodeId);
       const { vni, dataGateway: gateway } = network;
-      await locked(joinScript({ usersDir, uplink, address, vni, user: userOf(key), gateway: doorOf(gateway) }));
+      const peers = known.get(vni);
+      await locked(joinScript({ usersDir, uplink, address, vni, peers, user: userOf(key), gateway: doorOf(gateway) }));
+      // Named while the domain was being made.
+      const named = known.get(vni);
+      if (named !== undefined && named !== peers) await locked(peersScript(named));
       for (const way of waysOf(place)) await openWay(way);
       return {
         before: ["/usr/bin/nsenter", `--net=/run/netns/${nameOf(network.vni)}`, "--"],
@@ -78,6 +87,13 @@ export function linuxDriver({ nodeId, dataDir, uplink, usersDir = USERS_DIR }: L
       const missing = await missingWays(waysOf(place));
       for (const way of missing) await openWay(way);
       return missing.map(describeWay);
+    },
+    async peers(peers) {
+      const problem = peersProblem(peers);
+      if (problem !== null) throw new Error(problem);
+      if (uplink === "") return;
+      known.set(peers.vni, peers);
+      await locked(peersScript(peers));
     },
     leave: (key) => leaveAll((user) => user === userOf(key) || user === earlierUserOf(key)),
     async sweep(known) {
@@ -91,9 +107,9 @@ export function linuxDriver({ nodeId, dataDir, uplink, usersDir = USERS_DIR }: L
 }
 
 /** Returns why this machine cannot use the driver, or null. It needs root, the tools and namespaces. */
-export async function whyNoLinuxDriver(): Promise<string | null> {
+export async function whyNoLinuxDriver(uplink: string): Promise<string | null> {
   if (process.getuid?.() !== 0) return "the agent does not run as root";
-  for (const tool of ["ip", "nsenter", "flock"]) {
+  for (const tool of ["ip", "nsenter", "flock", ...(uplink === "" ? [] : ["nft"])]) {
     const found = await run("/bin/sh", ["-c", `command -v ${tool}`]).catch(() => null);
     if (found === null) return `there is no ${tool} on this machine`;
   }
@@ -119,14 +135,17 @@ interface Joining {
   readonly user: string;
   /** Address with prefix length that answers inside; `null` for none. */
   readonly gateway: string | null;
+  readonly peers: OverlayPeers | undefined;
 }
 
 /** Creates the namespace if needed; the user is recorded last, only in a complete namespace. */
-function joinScript({ usersDir, uplink, address, vni, user, gateway }: Joining): string {
+function joinScript({ usersDir, uplink, address, vni, user, gateway, peers }: Joining): string {
   const name = nameOf(vni);
   const device = `lvx${vni}`;
+  // First, so that the overlay never receives packets of strangers.
+  const filter = uplink === "" ? [] : [filterScript(vni), ...(peers === undefined ? [] : [peersScript(peers)])];
   const overlay = [
-    `ip link add ${device} type vxlan id ${vni} group ${groupOf(vni)} dev ${quoted(uplink)} dstport 4789`,
+    `ip link add ${device} type vxlan id ${vni} group ${groupOf(vni)} dev ${quoted(uplink)} dstport ${OVERLAY_PORT}`,
     `ip link set ${device} netns ${name}`,
     `ip -n ${name} addr add ${address}/10 dev ${device}`,
     `ip -n ${name} link set ${device} up`,
@@ -135,6 +154,7 @@ function joinScript({ usersDir, uplink, address, vni, user, gateway }: Joining):
   const alone = gateway?.includes(":") === true ? " nodad" : "";
   const door = gateway === null ? [] : [`ip -n ${name} addr add ${quoted(gateway)} dev lo${alone}`];
   return [
+    ...filter,
     `if ! [ -e /run/netns/${name} ]; then`,
     `  ip netns add ${name}`,
     `  if ! { ${["true", `ip -n ${name} link set lo up`, ...(uplink === "" ? [] : overlay), ...door].join(" && ")}; }; then`,
@@ -154,6 +174,7 @@ const emptyScript = (usersDir: string, vni: number): string =>
   [
     `if rmdir ${quoted(join(usersDir, String(vni)))} 2>/dev/null; then`,
     `  ip netns del ${nameOf(vni)} 2>/dev/null || true`,
+    `  ${removeFilterScript(vni)}`,
     "fi",
   ].join("\n");
 

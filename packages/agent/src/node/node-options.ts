@@ -48,6 +48,8 @@ export interface NodeOptions {
   readonly checkpointDir?: string;
   /** The checkpoints of an allocation that has ended are removed later. */
   readonly clear?: (allocationId: string, clear: pb.CheckpointsToClear) => Promise<boolean>;
+  /** The other nodes of a network domain. Default: the node has no overlay. */
+  readonly networkPeers?: (peers: pb.NetworkPeers) => void;
   /** Resolves to null when the service is healthy. Default: over the network. */
   readonly probe?: (probe: pb.LivenessProbe, key: string) => Promise<string | null>;
   /** Utilization of its GPUs. Default: the node has none. */

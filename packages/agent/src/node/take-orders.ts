@@ -31,6 +31,7 @@ interface OrderedNode {
   readonly tally: Tally | undefined;
   readonly images: ImageQuestionHost;
   readonly clear: NodeOptions["clear"];
+  readonly networkPeers: NodeOptions["networkPeers"];
   readonly on: (key: string, event: AttemptEvent) => void;
   readonly running: (key: string) => boolean;
   /** Returns an arrival time later than every earlier one. */
@@ -94,6 +95,8 @@ export function takeOrders(node: OrderedNode): TakeOrder {
         });
       case "clearCheckpoints":
         return void clearCheckpoints(message.value);
+      case "networkPeers":
+        return node.networkPeers?.(message.value);
       case "ack": {
         const key = reports.acknowledge(message.value.number);
         if (key !== null) on(key, { kind: "acknowledged" });

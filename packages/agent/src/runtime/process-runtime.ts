@@ -66,7 +66,7 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
     archive: (key) => archiveAttempt(context, key),
     async discard(key) {
       processes.delete(key);
-      await prologue.files.clear(context.attemptsDir, key);
+      await prologue.files.clear(context.attemptsDir, key, orderOf(context, key)?.user);
     },
     logFile: (key, stream) => logFile(context, key, stream),
     userOf: (key) => orderOf(context, key)?.user ?? "",
@@ -108,7 +108,7 @@ async function openContext(options: ProcessRuntimeOptions): Promise<RuntimeConte
     retention: retention({
       folder: endedDir,
       limits: options.retention ?? RETENTION,
-      remove: (key) => prologue.files.clear(endedDir, key),
+      remove: (key) => prologue.files.clear(endedDir, key, readAttempt(join(endedDir, key)).order?.user),
       dropped: (key) => listener.dropped(key),
     }),
     watch: watchAdopted((key, exit) => void reportExit(context, key, exit)),
@@ -139,7 +139,7 @@ async function archiveAttempt(context: RuntimeContext, key: string): Promise<voi
     renameSync(dir, join(context.endedDir, key));
   } catch {
     // Archived before: the archived folder has the logs, the newer one has none.
-    await context.prologue.files.clear(context.attemptsDir, key);
+    await context.prologue.files.clear(context.attemptsDir, key, orderOf(context, key)?.user);
   }
   context.retention.added(key);
 }

@@ -27,6 +27,7 @@ import { storageProbe } from "../../src/checkpoint/storage-probe.ts";
 import { type CheckpointPlace, checkpointTarget } from "../../src/checkpoint/target.ts";
 import type { CheckpointProgressEvent, NodeCheckpointResult, ProgramCheckpoint } from "../../src/checkpoint/types.ts";
 import { directFiles } from "../../src/files/direct-files.ts";
+import { enter } from "../../src/terminal/enter.ts";
 
 const WANTED: ProgramCheckpoint = { number: 1, thenStop: false, timeoutMs: 10_000, maxDeferralMs: 5_000 };
 let dir = "";
@@ -53,7 +54,11 @@ const place = (mode: string, change: Partial<CheckpointPlace> = {}): CheckpointP
   path: process.env.PATH ?? "",
   files: directFiles,
   members: async () => children.flatMap(({ pid }) => pid ?? []),
-  first: async () => children[0]?.pid ?? null,
+  async inside() {
+    const pid = children[0]?.pid;
+    const entered = pid === undefined ? null : await enter({ pid, line: "", term: "", filters: "" });
+    return { groups: [], enter: entered?.prefix ?? [] };
+  },
   now: Date.now,
   ...change,
 });
@@ -258,6 +263,23 @@ describe("checkpoints by DMTCP", () => {
     expect(result).toMatchObject({ ok: true, bytes: 6 });
     expect(readFileSync(join(dir, "checkpoints", "1", "a.dmtcp"), "utf8")).toBe("image\n");
   });
+});
+
+it("the storage probe follows no link and leaves nothing behind", async () => {
+  const folder = join(dir, "store");
+  mkdirSync(folder);
+  symlinkSync(join(dir, "victim"), join(folder, ".lattice-probe-n1"));
+  let probes = 0;
+  const after = (_ms: number, callback: () => void) => {
+    probes += 1;
+    if (probes <= 3) queueMicrotask(callback);
+    return () => undefined;
+  };
+  const probe = storageProbe({ folder, nodeId: "n1", after, needed: () => true, everyMs: 10 });
+  await expect.poll(() => probes, { timeout: 20_000 }).toBeGreaterThan(3);
+  await expect.poll(() => readdirSync(folder), { timeout: 20_000 }).toEqual([".lattice-probe-n1"]);
+  expect(readdirSync(dir)).not.toContain("victim");
+  probe.close();
 });
 
 it("the storage probe detects failure and recovery", async () => {

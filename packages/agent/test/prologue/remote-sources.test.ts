@@ -154,3 +154,16 @@ function runIn(mounts: readonly DataMount[], command: string): string {
     rmSync("/mnt/lattice-remote", { recursive: true, force: true, maxRetries: 9 });
   }
 }
+
+test.each([
+  ["s3://-oallow_root/x", "is not the name of a bucket"],
+  ["s3://-o/x", "is not the name of a bucket"],
+  ["s3:///x", "is not the name of a bucket"],
+  ["nfs://-overs=3/x", "is not the name of a server"],
+  ["nfs:///x", "is not the name of a server"],
+])("%s is refused: its name would be an option of a program of root's", async (source, problem) => {
+  const { host = "" } = /^\w+:\/\/(?<host>[^/]*)/.exec(source)?.groups ?? {};
+  await expect(planned([s3(source)], [source.slice(0, source.indexOf("/x"))])).rejects.toThrow(
+    `${JSON.stringify(host)} ${problem}`,
+  );
+});

@@ -34,6 +34,17 @@ test("a directory with content is removed", async () => {
   expect(readdirSync(folders.make("4.0", null))).toEqual([]);
 });
 
+test("removals of one user wait for each other, and not those of other users", async () => {
+  const asked: (string | undefined)[] = [];
+  const clear = async (_base: string, _name: string, whose?: string) => void asked.push(whose);
+  const folders = scratchFolders(freshRoot(), { clear });
+  for (const [key, whose] of [["1.1", "ada"], ["2.1", "ada"], ["3.1"]] as const) {
+    writeFileSync(join(folders.make(key, null), "left"), "behind");
+    await folders.clear(key, whose === undefined ? undefined : () => whose);
+  }
+  expect(asked).toEqual(["ada", "ada", "3.1"]);
+});
+
 test.runIf(process.getuid?.() === 0)("a directory is never reused for another user", async () => {
   const folders = scratchFolders(freshRoot(), directFiles);
   const mine = { name: "a", uid: 1234, gid: 1234, home: "/", groups: [1234], shell: "/bin/sh" };

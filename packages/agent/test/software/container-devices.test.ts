@@ -230,7 +230,7 @@ test("the driver's libraries are exactly the ones that the loader uses", async (
 
 test("podman gets exactly these devices, with the driver read-only", () => {
   const plan = {
-    ...{ name: "x", image: "i", uid: 1, gid: 1, groups: [], workdir: "", readOnly: false, environmentFile: "/e" },
+    ...{ name: "x", image: "i", uid: 1, gid: 1, groups: [], readOnly: false, environmentFile: "/e" },
     ...{ secrets: [], binds: [], pidFile: "/p", groupParent: "/g", umask: "0022" },
     devices: { named: ["nvidia.com/gpu=0"], files: ["/dev/cxi0"], driver: DRIVER },
   } satisfies ContainerPlan;

@@ -13,6 +13,8 @@ export interface ContainerRig {
   /** With tag. */
   readonly image: string;
   readonly digest: string;
+  /** Pushes the image with further lines of a Containerfile and options of its build; returns its name. */
+  variant(name: string, lines: readonly string[], options?: readonly string[]): string;
   close(): Promise<void>;
 }
 
@@ -52,6 +54,13 @@ export async function containerRig(): Promise<ContainerRig> {
     registry,
     image,
     digest,
+    variant(name, lines, options = []) {
+      const file = join(folder, `Containerfile.${name}`);
+      writeFileSync(file, ["FROM localhost/tiny:1", ...lines, ""].join("\n"));
+      podman("build", "-q", ...options, "-t", `localhost/${name}:1`, "-f", file, folder);
+      podman("push", "-q", "--tls-verify=false", `localhost/${name}:1`, `${registry}/hpc/${name}:1`);
+      return `${registry}/hpc/${name}:1`;
+    },
     async close() {
       await ended(process_);
       podman("rmi", "-af");

@@ -92,7 +92,7 @@ test("devices and driver files are present, a device also by its CDI name", asyn
       .find((device) => device.name === `lattice.test/${name}=0`);
     expect(described?.paths).toEqual(["/dev/full"]);
     const [program = "", ...words] = runWords(store, {
-      ...{ name, image: id, uid: 65534, gid: 65534, groups: [], workdir: "/", readOnly: true, umask: "0022" },
+      ...{ name, image: id, uid: 65534, gid: 65534, groups: [], readOnly: true, umask: "0022" },
       ...{ environmentFile: join(folder, "environment"), secrets: [], binds: [] },
       pidFile: join(folder, "pid"),
       groupParent: `/lattice/${name}`,

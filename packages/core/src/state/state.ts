@@ -221,6 +221,7 @@ type RecordWriters = Pick<
   | "putAudit"
   | "dropAudit"
   | "request"
+  | "requestsOf"
   | "putRequest"
   | "removeRequest"
 >;
@@ -228,6 +229,8 @@ type RecordWriters = Pick<
 /** Writers of the ledger, grants, the audit log and answered requests. */
 function createRecordWriters({ tables, indexes, grants }: Store): RecordWriters {
   const answered = new Map<string, AnsweredRequest>();
+  /** By user, the oldest first. */
+  const perUser = new Map<UserName, Set<AnsweredRequest>>();
   let lastAudit: AuditRecord | undefined;
   return {
     putBucket(record) {
@@ -257,13 +260,22 @@ function createRecordWriters({ tables, indexes, grants }: Store): RecordWriters 
       lastAudit = undefined;
     },
     request: (user, requestId) => answered.get(requestKey(user, requestId)),
+    requestsOf(user) {
+      const own = perUser.get(user);
+      return { count: own?.size ?? 0, oldest: own?.values().next().value };
+    },
     putRequest(record) {
       tables.requests.set(String(record.n), record);
       answered.set(requestKey(record.user, record.requestId), record);
+      const own = perUser.get(record.user) ?? new Set();
+      perUser.set(record.user, own.add(record));
     },
     removeRequest(record) {
       tables.requests.delete(String(record.n));
       answered.delete(requestKey(record.user, record.requestId));
+      const own = perUser.get(record.user);
+      own?.delete(record);
+      if (own?.size === 0) perUser.delete(record.user);
     },
   };
 }

@@ -154,6 +154,8 @@ export interface View {
   lastAudit(): AuditRecord | undefined;
   /** Returns the answer to a request of this id within the last day; `undefined` when there was none. */
   request(user: UserName, requestId: string): AnsweredRequest | undefined;
+  /** Returns how many answers to a user are remembered, and the oldest. */
+  requestsOf(user: UserName): { readonly count: number; readonly oldest: AnsweredRequest | undefined };
   /** For readers that keep data derived from nodes, allocations and tenants. */
   readonly changes: Changes;
 }

@@ -1,5 +1,6 @@
 // Idempotency: an answered request is remembered for a day of log time, including refusals, and a repetition gets the
-// same answer. The memory is bounded; beyond the bound the oldest answers are dropped early.
+// same answer. The memory is bounded, and each user's part of it: beyond a bound the oldest answers are dropped early, a
+// user's own ones first, so that no user takes the answers of others away.
 
 import type { Outcome } from "../base/outcome.ts";
 import { quote, refuse, refuseFields } from "../base/outcome.ts";
@@ -9,6 +10,8 @@ import type { Step } from "./step.ts";
 const REQUEST_MEMORY_MS = 24 * 3600 * 1000;
 /** At most about 40 MB. */
 const MAX_REQUESTS = 100_000;
+/** Many more than a user repeats. */
+const MAX_REQUESTS_PER_USER = 10_000;
 export const MAX_REQUEST_ID_LENGTH = 256;
 
 export function answerOnce(step: Step, origin: Origin, command: string, act: () => Outcome): Outcome {
@@ -28,17 +31,18 @@ export function answerOnce(step: Step, origin: Origin, command: string, act: () 
   const n = step.state.counters.nextRequest;
   step.state.counters.nextRequest += 1;
   step.state.putRequest({ n, user, requestId, command, bodyHash, outcome, at: step.at });
+  const { count, oldest } = step.state.requestsOf(user);
+  if (count > MAX_REQUESTS_PER_USER && oldest !== undefined) step.state.removeRequest(oldest);
   return outcome;
 }
 
 /** Called before the commands of an entry, so that the window is exact. */
 export function forgetOldRequests(step: Step): void {
-  const { counters, tables } = step.state;
-  for (;;) {
-    const oldest = tables.requests.get(String(counters.nextRequest - tables.requests.size));
-    if (oldest === undefined) return;
+  const { requests } = step.state.tables;
+  // In the order of their numbers, so the first is the oldest.
+  for (const oldest of requests.values()) {
     const old = oldest.at + REQUEST_MEMORY_MS <= step.at;
-    if (!old && tables.requests.size <= MAX_REQUESTS) return;
+    if (!old && requests.size <= MAX_REQUESTS) return;
     step.state.removeRequest(oldest);
   }
 }

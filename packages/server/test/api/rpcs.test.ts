@@ -105,6 +105,7 @@ caller's reach is reported as unknown.
 
 Every call that changes something has a \`request_id\`. For a day, the same id with the same request of the same caller gets the first
 answer and changes nothing; with another request it is \`request_conflict\`. This is part of the state, so it holds on every server.
+The last 10,000 requests of each caller are remembered.
 For actions outside the log (\`CreateBackup\`, \`RemoveMember\`, \`TransferLeader\`) the answer is stored after success; a failed action
 is tried again. These calls accept the id and do not compare it, because they can be repeated: \`AddMember\` (an existing server is not
 added again), \`RestoreBackup\` (continues where it stopped), \`SetSignals\` (replaces all signals), \`WarmCache\` and \`EvictImage\` (no

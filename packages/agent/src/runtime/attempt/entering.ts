@@ -4,10 +4,12 @@ import { join } from "node:path";
 import type { pb } from "@lattice/wire";
 import { HELPER_PATH } from "../../base/executable.ts";
 import { checkpointTarget } from "../../checkpoint/target.ts";
-import type { CheckpointTarget } from "../../checkpoint/types.ts";
+import type { CheckpointTarget, WayInside } from "../../checkpoint/types.ts";
 import type { FirstProcess } from "../../host/first-process.ts";
+import { joinWords } from "../../host/join-groups.ts";
 import type { NetworkPlace } from "../../network/driver.ts";
 import type { AttemptRoom } from "../../tasks/room.ts";
+import { enter } from "../../terminal/enter.ts";
 import { denyLate, hasBegun, isUsersOwn } from "../prologue/attempt-holdings.ts";
 import { checkpointPlace } from "../prologue/checkpoint-place.ts";
 import { runsAs } from "../prologue/prologue.ts";
@@ -69,8 +71,15 @@ export async function checkpointsOf(context: RuntimeContext, key: string): Promi
     const all = await context.isolation.members(placeOf(context, key));
     return all.filter((pid) => pid !== context.processes.get(key)?.leader);
   };
-  const first = async (): Promise<number | null> => (await firstProcess(context, key))?.pid ?? null;
-  return checkpointTarget({ ...place, members, first, now: Date.now });
+  const inside = async (): Promise<WayInside | null> => {
+    const first = await firstProcess(context, key);
+    const entered = first === null ? null : await enter({ ...first, line: "", term: "" });
+    if (first === null || entered === null) return null;
+    // Nothing to enter would mean the agent's own user.
+    if (owner !== null && entered.prefix.length === 0) return null;
+    return { groups: joinWords(first.joinBy), enter: entered.prefix };
+  };
+  return checkpointTarget({ ...place, members, inside, now: Date.now });
 }
 
 /** Returns the network domains of started attempts; before its start an attempt's prologue opens them. */

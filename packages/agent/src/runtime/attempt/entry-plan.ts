@@ -57,6 +57,8 @@ interface EntryPlan {
   readonly dir: string;
   /** `null` keeps the agent's user. */
   readonly user: RunAs | null;
+  /** The command keeps the agent's user; this user's rights decide what is mounted. Not together with `user`. */
+  readonly rights?: RunAs | null;
   readonly steps: readonly EntryStep[];
   /** Nothing that the command starts can gain privileges. */
   readonly confined: boolean;
@@ -71,11 +73,12 @@ interface EntryPlan {
 /** Writes the plan and returns the words before the command. */
 export function writeEntry({ program, protects }: AttemptEntry, plan: EntryPlan, name = "entry"): readonly string[] {
   if (program === null) throw new PrologueError("mounts", "lattice-mounts was not built on this node");
-  const { dir, user, steps, home } = plan;
+  const { dir, user, rights = null, steps, home } = plan;
   const variables = Object.entries(plan.variables).map(([key, value]) => `${key}=${value}`);
   const fields = [
     ...["folder", dir],
-    ...(user === null ? [] : ["user", String(user.uid), String(user.gid), user.groups.join(","), user.name]),
+    ...(user === null ? [] : ["user", ...idsOf(user)]),
+    ...(rights === null ? [] : ["rights", ...idsOf(rights)]),
     ...MOUNT_ROOTS.flatMap((root) => ["allow", root]),
     ...protects.flatMap((path) => ["protect", path]),
     ...(home === null ? [] : ["home", home]),
@@ -90,6 +93,10 @@ export function writeEntry({ program, protects }: AttemptEntry, plan: EntryPlan,
   writeFileSync(file, fields.map((field) => `${field}\0`).join(""), { mode: 0o600 });
   return [program, file];
 }
+
+const idsOf = ({ uid, gid, groups, name }: RunAs): readonly string[] => [
+  ...[String(uid), String(gid), groups.join(","), name],
+];
 
 function fieldsOf(step: EntryStep): readonly string[] {
   switch (step.kind) {

@@ -38,7 +38,12 @@ function runRoot(folder: string): string {
 
 /** Removes remains of a container after podman itself was killed. */
 export async function removeContainer(store: ContainerStore, name: string): Promise<void> {
-  await call(store, ["rm", "-f", "-t", "0", "--ignore", name], CALL_TIMEOUT_MS, AbortSignal.timeout(CALL_TIMEOUT_MS));
+  await call(
+    store,
+    ["rm", "-f", "-v", "-t", "0", "--ignore", name],
+    CALL_TIMEOUT_MS,
+    AbortSignal.timeout(CALL_TIMEOUT_MS),
+  );
 }
 
 export async function removeImage(store: ContainerStore, id: string): Promise<void> {

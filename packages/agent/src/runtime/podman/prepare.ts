@@ -5,6 +5,7 @@ import { digestOfName, repositoryOf, withoutTag } from "../../images/container-n
 import { type ContainerImage, NoPlaceError } from "../../images/images.ts";
 import type { EngineAttempt, PrologueParts } from "../engine.ts";
 import { nameOf, noteHeld } from "../prologue/attempt-holdings.ts";
+import { refuseFeatures } from "./features.ts";
 import { CALL_TIMEOUT_MS, type ContainerStore, call, removeImage } from "./podman.ts";
 
 const PULL_TIMEOUT_MS = 600_000;
@@ -47,8 +48,13 @@ export async function pullImage(store: ContainerStore, wanted: Wanted, signal: A
     throw new PrologueError("image", `cannot pull ${name}: ${lastLine(pulled.stderr)}`);
   }
   const id = lastLine(pulled.stdout);
-  const found = await inspect(store, id, signal);
-  if (found !== null) return found.image;
+  try {
+    const found = await inspect(store, { name, id }, signal);
+    if (found !== null) return found.image;
+  } catch (error) {
+    await removeImage(store, id);
+    throw error;
+  }
   // An image that is not used must not stay in the store, where the cache does not count it.
   await removeImage(store, id);
   throw new PrologueError("image", `${name} was pulled, but is not in podman's store`);
@@ -61,7 +67,7 @@ async function presentByDigest(
 ): Promise<ContainerImage | null> {
   const digest = digestOfName(name);
   const exact = `${repositoryOf(name)}@${digest}`;
-  const found = digest === null ? null : await inspect(store, exact, signal);
+  const found = digest === null ? null : await inspect(store, { name, id: exact }, signal);
   return found?.origins.includes(exact) === true ? found.image : null;
 }
 
@@ -71,7 +77,7 @@ async function fetchedBefore(
   signal: AbortSignal,
 ): Promise<ContainerImage | null> {
   if (known === null || digestOfName(name) !== null) return null;
-  const found = await inspect(store, known, signal);
+  const found = await inspect(store, { name, id: known }, signal);
   const isOfRepository = found?.origins.some((origin) => origin.startsWith(`${repositoryOf(name)}@`));
   return isOfRepository === true ? (found?.image ?? null) : null;
 }
@@ -82,20 +88,32 @@ interface Inspected {
   readonly origins: readonly string[];
 }
 
-async function inspect(store: ContainerStore, name: string, signal: AbortSignal): Promise<Inspected | null> {
-  const format = "{{.Id}} {{.Size}} {{json .RepoDigests}} {{json .Config.Env}}";
-  const words = ["image", "inspect", "--format", format, "--", name];
+const FORMAT = "{{.Id}} {{.Size}} [{{json .RepoDigests}},{{json .Config}},{{json .Labels}},{{json .Annotations}}]";
+
+type Texts = Readonly<Record<string, string>> | null;
+interface ImageConfig {
+  readonly Env?: readonly string[];
+  readonly WorkingDir?: string;
+}
+type Inspection = readonly [origins: readonly string[] | null, ImageConfig | null, labels: Texts, annotations: Texts];
+
+/** Returns null when the store has no such image. Throws for one that must not run; `name` is for the message. */
+async function inspect(
+  store: ContainerStore,
+  { name, id: wanted }: { readonly name: string; readonly id: string },
+  signal: AbortSignal,
+): Promise<Inspected | null> {
+  const words = ["image", "inspect", "--format", FORMAT, "--", wanted];
   const { code, stdout } = await call(store, words, CALL_TIMEOUT_MS, signal);
-  const [, id, size, origins = "null", variables = "null"] = /^(\S+) (\d+) (\S+) (.*)$/m.exec(stdout) ?? [];
+  const [, id, size, rest = ""] = /^(\S+) (\d+) (\[.*\])$/m.exec(stdout) ?? [];
   if (code !== 0 || id === undefined) return null;
-  return {
-    image: { id, sizeBytes: Number(size), variables: variablesOf(variables) },
-    origins: (JSON.parse(origins) as readonly string[] | null) ?? [],
-  };
+  const [origins, config, labels, annotations] = JSON.parse(rest) as Inspection;
+  refuseFeatures(name, [labels, annotations]);
+  const { Env: variables = [], WorkingDir: workdir = "" } = config ?? {};
+  return { image: { id, sizeBytes: Number(size), variables: variablesOf(variables), workdir }, origins: origins ?? [] };
 }
 
-function variablesOf(json: string): Record<string, string> {
-  const entries = (JSON.parse(json) as readonly string[] | null) ?? [];
+function variablesOf(entries: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     entries.map((entry) => [entry.split("=", 1)[0] ?? "", entry.slice(entry.indexOf("=") + 1)]),
   );

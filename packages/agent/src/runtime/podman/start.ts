@@ -5,6 +5,8 @@ import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { HELPER_PATH } from "../../base/executable.ts";
+import { insideProgram } from "../../base/inside-program.ts";
+import { PrologueError } from "../../base/prologue-error.ts";
 import { asUser } from "../../host/user/user.ts";
 import type { ContainerImage } from "../../images/images.ts";
 import { engineScript } from "../attempt/engine-script.ts";
@@ -24,8 +26,6 @@ export interface ContainerPlan {
   readonly uid: number;
   readonly gid: number;
   readonly groups: readonly number[];
-  /** Empty for the image's own. */
-  readonly workdir: string;
   readonly readOnly: boolean;
   readonly environmentFile: string;
   /** Variables that an env file cannot hold, by the name of their secret in the store. */
@@ -49,7 +49,7 @@ export async function start(
   image: ContainerImage,
 ): Promise<Prepared> {
   const { key, group, dir, order, runAs, policy } = attempt;
-  const { steps, binds } = containerMounts(attempt, await parts.offered());
+  const { steps, binds } = containerMounts(attempt, [...(await parts.offered()), insideBind()]);
   const devices = await passedDevices(parts.devices, parts.inside(), await readRoom(dir));
   const environment = containerEnvironment({
     environment: attempt.environment,
@@ -66,7 +66,6 @@ export async function start(
     name: nameOf(key),
     image: image.id,
     ...{ uid, gid, groups: groups.filter((each) => each !== gid), umask: parts.umask },
-    workdir: order.workdir,
     readOnly: order.environment?.readOnly === true,
     environmentFile,
     secrets: await makeSecrets(store, key, rest),
@@ -76,11 +75,11 @@ export async function start(
     groupParent: parts.groupParent(group),
   });
   const script = join(dir, "enter");
-  await writeFile(script, engineScript({ dir, engine: [...policy, ...words], failsWith: PODMAN_FAILED }), {
-    mode: 0o600,
-  });
+  const place = order.workdir === "" ? ["--image", image.workdir || "/"] : [order.workdir];
+  const engine = [...policy, ...words, INSIDE, "workdir", ...place];
+  await writeFile(script, engineScript({ dir, engine, failsWith: PODMAN_FAILED }), { mode: 0o600 });
   const entry = writeEntry(parts.entry, {
-    ...{ dir, user: null, confined: false, workdir: "/", enters: false },
+    ...{ dir, user: null, rights: runAs, confined: false, workdir: "/", enters: false },
     steps: [{ kind: "shared-memory" }, ...steps],
     home: null,
     variables: PODMAN_ENVIRONMENT,
@@ -93,6 +92,15 @@ export async function start(
     writer: runAs === null ? [] : asUser(runAs, true),
     variables: environment,
   };
+}
+
+/** Inside a container, where no mount of a user can be above it. */
+const INSIDE = "/.lattice-inside";
+
+function insideBind(): ContainerBind {
+  const at = insideProgram();
+  if (at === null) throw new PrologueError("container", "lattice-inside was not built on this node");
+  return { at, to: INSIDE, readOnly: true };
 }
 
 /** podman's own exit code for its failures. */
@@ -124,8 +132,11 @@ export function runWords(store: ContainerStore, plan: ContainerPlan): readonly s
     ...["--user", `${plan.uid}:${plan.gid}`, ...plan.groups.flatMap((group) => ["--group-add", String(group)])],
     ...["--cap-drop=all", "--security-opt=no-new-privileges", "--log-driver=none", "--umask", plan.umask],
     ...["--ulimit", `nofile=${files}:${files}`, "--ulimit", `nproc=${processes}:${processes}`],
+    // The runtime would enter and create it as root; lattice-inside enters it as the user.
+    "--workdir=/",
+    // Features that an image could start outside of the container, by podman as root.
+    ...["--no-healthcheck", "--image-volume=ignore", "--systemd=false"],
     ...(plan.readOnly ? ["--read-only"] : []),
-    ...(plan.workdir === "" ? [] : ["--workdir", plan.workdir]),
     ...plan.binds.flatMap(({ at, to = at, readOnly }) => [
       "--volume",
       `${at}:${to}:${readOnly ? "ro" : "rw"},nosuid,nodev`,

@@ -11,7 +11,7 @@ import type { PrologueParts } from "../engine.ts";
 export function checkpointPlace(
   { outputRoot, files }: Pick<PrologueParts, "outputRoot" | "files">,
   { dir, order, owner, path }: { dir: string; order: pb.RunOrder; owner: RunAs | null; path: string },
-): Omit<CheckpointPlace, "members" | "first" | "now"> | null {
+): Omit<CheckpointPlace, "members" | "inside" | "now"> | null {
   if (order.checkpoint === undefined || outputRoot === "") return null;
   const { mode, port } = order.checkpoint;
   const { checkpoints } = outputFolders(outputRoot, order);

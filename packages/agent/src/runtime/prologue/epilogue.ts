@@ -20,24 +20,25 @@ export async function runEpilogue(
 ): Promise<void> {
   await logFailure(log, key, engineOf(parts, dir).clean(parts, { key, group }));
   await logFailure(log, key, leaveGpus(parts, dir));
-  await logFailure(log, key, parts.scratch.clear(key));
+  const whose = (): string => readAttempt(dir).order?.user ?? key;
+  await logFailure(log, key, parts.scratch.clear(key, whose));
   // Removed after mounting, unless the attempt ended in between.
   const secrets = join(dir, SECRETS);
   if (existsSync(secrets)) await logFailure(log, key, removeOwn(secrets));
-  await logFailure(log, key, removePrivate(parts, dir));
+  await logFailure(log, key, removePrivate(parts, dir, whose));
   parts.shares.release(key);
   if (parts.network.kind !== "none") await logFailure(log, key, parts.network.leave(key));
 }
 
 /** Its own /tmp, usually empty by then. */
-async function removePrivate({ files }: PrologueParts, dir: string): Promise<void> {
+async function removePrivate({ files }: PrologueParts, dir: string, whose: () => string): Promise<void> {
   const folder = join(dir, PRIVATE);
   if (!existsSync(folder)) return;
   try {
     rmdirSync(join(folder, "tmp"));
     rmdirSync(folder);
   } catch {
-    await files.clear(dir, PRIVATE);
+    await files.clear(dir, PRIVATE, whose());
   }
 }
 

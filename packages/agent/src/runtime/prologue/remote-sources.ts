@@ -38,6 +38,7 @@ export function checkAllowed({ allowed }: RemoteSources, source: string, whose: 
 export function nfsMount({ nfsMounter }: RemoteSources, { source, target, access }: pb.Mount): DataMount {
   if (!isExecutable(nfsMounter)) throw new PrologueError("mounts", `${source} needs mount.nfs, which is not installed`);
   const [host = "", ...path] = source.slice("nfs://".length).split("/");
+  if (!HOST.test(host)) throw new PrologueError("mounts", `${JSON.stringify(host)} is not the name of a server`);
   const readOnly = access !== "read-write";
   const options = `${readOnly ? "ro" : "rw"},nosuid,nodev`;
   return { kind: "run", words: [nfsMounter, `${host}:/${path.join("/")}`, "{}", "-o", options], at: target, readOnly };
@@ -52,6 +53,10 @@ export interface MountOwner {
   readonly number: number;
 }
 
+/** Words of programs of root's: never options. */
+const HOST = /^[A-Za-z0-9[][\w.:[\]-]*$/;
+const BUCKET = /^[A-Za-z0-9][A-Za-z0-9._-]{1,254}$/;
+
 export async function s3Mount(
   { s3Mounter, s3Url }: RemoteSources,
   { source, target: at, access, credentials }: pb.Mount,
@@ -59,6 +64,7 @@ export async function s3Mount(
 ): Promise<DataMount> {
   if (!isExecutable(s3Mounter)) throw new PrologueError("mounts", `${source} needs s3fs, which is not installed`);
   const [bucket = "", ...path] = source.slice("s3://".length).replace(/\/+$/, "").split("/");
+  if (!BUCKET.test(bucket)) throw new PrologueError("mounts", `${JSON.stringify(bucket)} is not the name of a bucket`);
   const secret = await takeKeys(source, credentials, whom);
   const { user } = whom;
   const options = [

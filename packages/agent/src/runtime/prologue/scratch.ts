@@ -13,8 +13,8 @@ export interface ScratchFolders {
   pathOf(key: string): string;
   /** Returns an empty folder that belongs to the user; repeating the call is harmless. */
   make(key: string, runAs: RunAs | null): string;
-  /** Removes the folder with its content. */
-  clear(key: string): Promise<void>;
+  /** Removes the folder with its content. `whose`: its user, who has a few removals at a time. */
+  clear(key: string, whose?: () => string): Promise<void>;
   /** Whether a folder of this name is kept for later. */
   keeps(name: string): boolean;
 }
@@ -64,7 +64,7 @@ export function scratchFolders(root: string, files: Pick<UserFiles, "clear">): S
       makeFolderFor(path, runAs, MODE);
       return path;
     },
-    async clear(key) {
+    async clear(key, whose = () => key) {
       const path = pathOf(key);
       const uid = owners.get(key);
       owners.delete(key);
@@ -72,7 +72,7 @@ export function scratchFolders(root: string, files: Pick<UserFiles, "clear">): S
         if (uid !== undefined && keep(uid, path)) return;
         rmdirSync(path);
       } catch {
-        await files.clear(root, key);
+        await files.clear(root, key, whose());
       }
     },
     keeps: (name) => [...spares.values()].flat().includes(join(root, name)),

@@ -53,7 +53,7 @@ export async function start(sarus: Sarus, parts: PrologueParts, attempt: EngineA
   const asOwner = writeEntry(parts.entry, { ...common, user: runAs, steps: [], variables }, "entry-user");
   const engine = [...asOwner, ...policy, ...words];
   await writeFile(script, engineScript({ dir, engine, failsWith: "any" }), { mode: 0o600 });
-  const mounted = { ...common, user: null, steps: [{ kind: "shared-memory" } as const, ...steps] };
+  const mounted = { ...common, user: null, rights: runAs, steps: [{ kind: "shared-memory" } as const, ...steps] };
   const entry = writeEntry(parts.entry, { ...mounted, variables: { PATH: HELPER_PATH } });
   return {
     before: [...entry, "/bin/sh", script],

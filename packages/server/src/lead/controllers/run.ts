@@ -8,6 +8,7 @@ import { faultsController } from "./faults/act.ts";
 import { healthController } from "./health/act.ts";
 import { networksController } from "./networks/act.ts";
 import { ordersController } from "./orders/act.ts";
+import { overlayController } from "./overlay/act.ts";
 import { type Controller, runPeriodically } from "./periodic/periodic.ts";
 import { restartsController } from "./restarts/act.ts";
 import { scalingController } from "./scaling/act.ts";
@@ -22,6 +23,7 @@ const CONTROLLERS: readonly StartController[] = [
   telemetryController,
   faultsController,
   networksController,
+  overlayController,
   healthController,
   walltimeController,
   ordersController,

@@ -3,6 +3,7 @@
 // acknowledged once committed; until then they are retried, because the agent must not forget a report that the log
 // does not have.
 
+import { isIPv4 } from "node:net";
 import { create } from "@bufbuild/protobuf";
 import {
   agreeOnProtocol,
@@ -37,6 +38,8 @@ import { type FailureRules, reportCommand } from "./report-command.ts";
 
 /** Pause before a report is proposed again. */
 const REPORT_RETRY = duration(500);
+/** More than an uplink has. */
+const MAX_UPLINK_ADDRESSES = 8;
 
 type AgentCommand =
   | RaiseNoticeCommand
@@ -181,17 +184,18 @@ class AgentStream {
       return this.#refuse("log_unavailable", error instanceof Error ? error.message : String(error));
     }
     if (this.#gone.signal.aborted) return;
-    this.#welcome(command.node, protocol.version, hello.peerAddress);
+    this.#welcome(command.node, protocol.version, hello);
     const rebooted = before !== undefined && before.bootId !== command.bootId;
     this.#reconcile({ node: command.node, rebooted, running: hello.attempts });
   }
 
-  #welcome(node: NodeId, protocol: number, peer: string): void {
+  #welcome(node: NodeId, protocol: number, { peerAddress: peer, overlayAddresses }: pb.Hello): void {
     const { hub, serverVersion, heartbeatIntervalMs, apiUrl, callersAuthenticated = false } = this.#context;
     this.#session = {
       node,
       protocol,
       peer,
+      overlay: overlayAddresses.filter(isIPv4).slice(0, MAX_UPLINK_ADDRESSES),
       send: (message) => this.#send(message),
       end: (reason) => this.#refuse("closed", reason),
     };

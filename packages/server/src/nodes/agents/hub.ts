@@ -14,6 +14,8 @@ export interface AgentSession {
   readonly protocol: number;
   /** Address for other agents; empty without one. */
   readonly peer?: string;
+  /** Addresses of its uplink for network domains. Default: none. */
+  readonly overlay?: readonly string[];
   send(message: ServerMessageBody): void;
   /** Ends the stream with a reason the agent logs. */
   end(reason: string): void;
@@ -28,6 +30,8 @@ export interface AgentHub {
   connected(node: NodeId): boolean;
   /** Returns the address of the agent for other agents; empty without one. */
   peer(node: NodeId): string;
+  /** Returns the uplink addresses that the agent reported last; `null` when it has not connected since this server leads. */
+  overlay(node: NodeId): readonly string[] | null;
   /** Ends the node's stream: its agent reconnects, and attempts without a claim are stopped. */
   drop(node: NodeId, reason: string): void;
   /** Calls back after each new stream of a node. */
@@ -63,6 +67,7 @@ interface Presence {
   output?: OutputFigures;
   certificateEndsMs?: number;
   session: AgentSession | null;
+  overlay: readonly string[];
   sequence: number;
   heardAt: Instant;
   heardSteady: Instant;
@@ -82,6 +87,7 @@ export function createAgentHub(clock: Clock): AgentHub {
       const now = clock.now();
       nodes.set(session.node, {
         session,
+        overlay: session.overlay ?? [],
         sequence: -1,
         heardAt: now,
         heardSteady: monotonicNow(clock),
@@ -102,6 +108,7 @@ export function createAgentHub(clock: Clock): AgentHub {
       return true;
     },
     drop: (node, reason) => nodes.get(node)?.session?.end(reason),
+    overlay: (node) => nodes.get(node)?.overlay ?? null,
     peer: (node) => nodes.get(node)?.session?.peer ?? "",
     connected: (node) => Boolean(nodes.get(node)?.session),
     onConnect(listener) {

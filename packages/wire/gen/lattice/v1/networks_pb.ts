@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file lattice/v1/networks.proto.
  */
 export const file_lattice_v1_networks: GenFile = /*@__PURE__*/
-  fileDesc("ChlsYXR0aWNlL3YxL25ldHdvcmtzLnByb3RvEgpsYXR0aWNlLnYxIqUCCg1OZXR3b3JrRG9tYWluEg4KBnRlbmFudBgBIAEoCRIMCgRuYW1lGAIgASgJEgsKA3ZuaRgDIAEoDRINCgVzdGF0ZRgEIAEoCRIWCg5hbGxvY2F0aW9uX2lkcxgFIAMoCRIVCg1ncmFjZV9zZWNvbmRzGAYgASgNEi4KCmNyZWF0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3JlbGVhc2VkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdwcml2YXRlGAkgASgIEhEKCXNlbnNpdGl2ZRgKIAEoCBIOCgZmYWJyaWMYCyABKAkSFgoOZmFicmljX3Byb2JsZW0YDCABKAkiJAoSTGlzdERvbWFpbnNSZXF1ZXN0Eg4KBnRlbmFudBgBIAEoCSK1AQoTTGlzdERvbWFpbnNSZXNwb25zZRIqCgdkb21haW5zGAEgAygLMhkubGF0dGljZS52MS5OZXR3b3JrRG9tYWluEhYKDnZuaV9wb29sX3N0YXJ0GAIgASgNEhQKDHZuaV9wb29sX2VuZBgDIAEoDRIRCgl2bmlzX3VzZWQYBCABKA0SHgoWbWF4X2RvbWFpbnNfcGVyX3RlbmFudBgFIAEoDRIRCglsb2dfaW5kZXgYBiABKAkiMAoQR2V0RG9tYWluUmVxdWVzdBIMCgRuYW1lGAEgASgJEg4KBnRlbmFudBgCIAEoCSJgChVTZXREb21haW5HcmFjZVJlcXVlc3QSDAoEbmFtZRgBIAEoCRIOCgZ0ZW5hbnQYAiABKAkSFQoNZ3JhY2Vfc2Vjb25kcxgDIAEoDRISCgpyZXF1ZXN0X2lkGAQgASgJInYKClJ1bk5ldHdvcmsSDgoGZG9tYWluGAEgASgJEgsKA3ZuaRgCIAEoDRIRCglhZGRyZXNzZXMYAyADKAkSEQoJc2Vuc2l0aXZlGAQgASgIEhQKDGRhdGFfZ2F0ZXdheRgFIAEoCRIPCgdleHBvc2VkGAYgAygNMtsCCg5OZXR3b3JrU2VydmljZRJoCgtMaXN0RG9tYWlucxIeLmxhdHRpY2UudjEuTGlzdERvbWFpbnNSZXF1ZXN0Gh8ubGF0dGljZS52MS5MaXN0RG9tYWluc1Jlc3BvbnNlIhiC0+STAhISEC9hcGkvdjEvbmV0d29ya3MSZQoJR2V0RG9tYWluEhwubGF0dGljZS52MS5HZXREb21haW5SZXF1ZXN0GhkubGF0dGljZS52MS5OZXR3b3JrRG9tYWluIh+C0+STAhkSFy9hcGkvdjEvbmV0d29ya3Mve25hbWV9EngKDlNldERvbWFpbkdyYWNlEiEubGF0dGljZS52MS5TZXREb21haW5HcmFjZVJlcXVlc3QaGS5sYXR0aWNlLnYxLk5ldHdvcmtEb21haW4iKILT5JMCIjoBKiIdL2FwaS92MS9uZXR3b3Jrcy97bmFtZX0vZ3JhY2ViBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_timestamp]);
+  fileDesc("ChlsYXR0aWNlL3YxL25ldHdvcmtzLnByb3RvEgpsYXR0aWNlLnYxIqUCCg1OZXR3b3JrRG9tYWluEg4KBnRlbmFudBgBIAEoCRIMCgRuYW1lGAIgASgJEgsKA3ZuaRgDIAEoDRINCgVzdGF0ZRgEIAEoCRIWCg5hbGxvY2F0aW9uX2lkcxgFIAMoCRIVCg1ncmFjZV9zZWNvbmRzGAYgASgNEi4KCmNyZWF0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3JlbGVhc2VkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdwcml2YXRlGAkgASgIEhEKCXNlbnNpdGl2ZRgKIAEoCBIOCgZmYWJyaWMYCyABKAkSFgoOZmFicmljX3Byb2JsZW0YDCABKAkiJAoSTGlzdERvbWFpbnNSZXF1ZXN0Eg4KBnRlbmFudBgBIAEoCSK1AQoTTGlzdERvbWFpbnNSZXNwb25zZRIqCgdkb21haW5zGAEgAygLMhkubGF0dGljZS52MS5OZXR3b3JrRG9tYWluEhYKDnZuaV9wb29sX3N0YXJ0GAIgASgNEhQKDHZuaV9wb29sX2VuZBgDIAEoDRIRCgl2bmlzX3VzZWQYBCABKA0SHgoWbWF4X2RvbWFpbnNfcGVyX3RlbmFudBgFIAEoDRIRCglsb2dfaW5kZXgYBiABKAkiMAoQR2V0RG9tYWluUmVxdWVzdBIMCgRuYW1lGAEgASgJEg4KBnRlbmFudBgCIAEoCSJgChVTZXREb21haW5HcmFjZVJlcXVlc3QSDAoEbmFtZRgBIAEoCRIOCgZ0ZW5hbnQYAiABKAkSFQoNZ3JhY2Vfc2Vjb25kcxgDIAEoDRISCgpyZXF1ZXN0X2lkGAQgASgJIkAKDE5ldHdvcmtQZWVycxILCgN2bmkYASABKA0SEQoJYWRkcmVzc2VzGAIgAygJEhAKCGNvbXBsZXRlGAMgASgIInYKClJ1bk5ldHdvcmsSDgoGZG9tYWluGAEgASgJEgsKA3ZuaRgCIAEoDRIRCglhZGRyZXNzZXMYAyADKAkSEQoJc2Vuc2l0aXZlGAQgASgIEhQKDGRhdGFfZ2F0ZXdheRgFIAEoCRIPCgdleHBvc2VkGAYgAygNMtsCCg5OZXR3b3JrU2VydmljZRJoCgtMaXN0RG9tYWlucxIeLmxhdHRpY2UudjEuTGlzdERvbWFpbnNSZXF1ZXN0Gh8ubGF0dGljZS52MS5MaXN0RG9tYWluc1Jlc3BvbnNlIhiC0+STAhISEC9hcGkvdjEvbmV0d29ya3MSZQoJR2V0RG9tYWluEhwubGF0dGljZS52MS5HZXREb21haW5SZXF1ZXN0GhkubGF0dGljZS52MS5OZXR3b3JrRG9tYWluIh+C0+STAhkSFy9hcGkvdjEvbmV0d29ya3Mve25hbWV9EngKDlNldERvbWFpbkdyYWNlEiEubGF0dGljZS52MS5TZXREb21haW5HcmFjZVJlcXVlc3QaGS5sYXR0aWNlLnYxLk5ldHdvcmtEb21haW4iKILT5JMCIjoBKiIdL2FwaS92MS9uZXR3b3Jrcy97bmFtZX0vZ3JhY2ViBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_timestamp]);
 
 /**
  * @generated from message lattice.v1.NetworkDomain
@@ -218,7 +218,37 @@ export const SetDomainGraceRequestSchema: GenMessage<SetDomainGraceRequest> = /*
 
 /**
  * The network of an attempt's processes.
+ * The other nodes of a network domain: overlay packets of the domain are received from their addresses only.
  *
+ * @generated from message lattice.v1.NetworkPeers
+ */
+export type NetworkPeers = Message<"lattice.v1.NetworkPeers"> & {
+  /**
+   * @generated from field: uint32 vni = 1;
+   */
+  vni: number;
+
+  /**
+   * @generated from field: repeated string addresses = 2;
+   */
+  addresses: string[];
+
+  /**
+   * False while the leader does not know the addresses of all nodes: the others that the agent knows stay.
+   *
+   * @generated from field: bool complete = 3;
+   */
+  complete: boolean;
+};
+
+/**
+ * Describes the message lattice.v1.NetworkPeers.
+ * Use `create(NetworkPeersSchema)` to create a new message.
+ */
+export const NetworkPeersSchema: GenMessage<NetworkPeers> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_networks, 5);
+
+/**
  * @generated from message lattice.v1.RunNetwork
  */
 export type RunNetwork = Message<"lattice.v1.RunNetwork"> & {
@@ -264,7 +294,7 @@ export type RunNetwork = Message<"lattice.v1.RunNetwork"> & {
  * Use `create(RunNetworkSchema)` to create a new message.
  */
 export const RunNetworkSchema: GenMessage<RunNetwork> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_networks, 5);
+  messageDesc(file_lattice_v1_networks, 6);
 
 /**
  * @generated from service lattice.v1.NetworkService
