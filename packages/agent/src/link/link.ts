@@ -30,6 +30,8 @@ interface LinkOptions {
   readonly cluster?: KnownCluster;
   /** `client` is the channel to the server that welcomes. */
   welcomed(client: Client, welcome: pb.Welcome): void;
+  /** A connection was refused, by the server or by this agent. */
+  readonly refused?: (code: string) => void;
   /** A message other than the welcome; `client` is its channel. */
   order(message: pb.ServerMessage["message"], client: Client): void;
 }
@@ -115,9 +117,10 @@ class NodeLink implements Link {
     const hello = create(pb.HelloSchema, { ...this.#options.hello(), ...this.#cluster.facts() });
     this.#session = openSession({ client, after: this.#after }, hello, {
       judge: ({ message, logIndex }) => {
-        if (message.case === "welcome") return this.#cluster.welcome(message.value, logIndex);
-        return this.#cluster.heard(logIndex);
+        if (message.case === "welcome") return this.#cluster.judge(message.value, logIndex);
+        return this.#cluster.heard(logIndex, isActedOn(message.case));
       },
+      adopt: (welcome, logIndex) => this.#cluster.adopt(welcome, logIndex),
       objection: (welcome) => objectionOf(this.#options.objection?.(welcome) ?? null),
       welcomed: (welcome) => {
         leave();
@@ -153,14 +156,12 @@ class NodeLink implements Link {
 
   /** An operator must be able to find which order of which server ended an attempt. */
   #logEnd(order: pb.StopOrder | pb.ForgetOrder, server: string): void {
-    const facts = {
-      attempt: `${order.allocationId}.${order.attempt}`,
-      server,
-      log_index: this.#cluster.facts().knownLogIndex,
-    };
+    const { clusterId, knownLogIndex } = this.#cluster.facts();
+    const attempt = `${order.allocationId}.${order.attempt}`;
+    const facts = { attempt, server, cluster: clusterId, log_index: knownLogIndex };
     if (order.$typeName === "lattice.v1.StopOrder")
       this.#options.log.info({ ...facts, reason: order.reason }, "a server orders the end of an attempt");
-    else this.#options.log.debug(facts, "a server has recorded the end of an attempt");
+    else this.#options.log.info(facts, "a server has recorded the end of an attempt");
   }
 
   #sendHeartbeat(): void {
@@ -179,6 +180,7 @@ class NodeLink implements Link {
     const { random, dialer } = this.#options;
     // A random other server: the agents of a dead server must not all move to the next one.
     this.#turn += 1 + Math.floor(random() * (dialer.servers.length - 1));
+    if (end.kind === "refused") this.#options.refused?.(end.code);
     const refused = end.kind === "refused" && !isTransient(end.code);
     const waitMs = refused ? this.#afterRefusal.next() : (this.#firstWait() ?? this.#afterLoss.next());
     this.#explain(end, server, Math.round(waitMs));
@@ -212,6 +214,10 @@ class NodeLink implements Link {
     else log.error(facts, "the server refuses this agent");
   }
 }
+
+/** The node starts, ends or forgets work because of these messages. */
+const isActedOn = (message: pb.ServerMessage["message"]["case"]): boolean =>
+  message === "run" || message === "stop" || message === "forget" || message === "ack";
 
 const objectionOf = (detail: string | null): SessionEnd | null =>
   detail === null ? null : { kind: "refused", code: UNFIT_CLUSTER, detail };

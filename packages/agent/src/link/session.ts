@@ -18,11 +18,18 @@ export interface ServerSession {
   close(): void;
 }
 
+interface Refusal {
+  readonly code: string;
+  readonly detail: string;
+}
+
 interface SessionHandler {
   /** Returns why this agent must not serve the cluster, or null. Asked before `welcomed`. */
   objection(welcome: pb.Welcome): SessionEnd | null;
   /** Judges every message before it takes effect. */
-  judge(message: pb.ServerMessage): { readonly code: string; readonly detail: string } | null;
+  judge(message: pb.ServerMessage): Refusal | null;
+  /** Stores the cluster of a welcome to which there is no objection, before `welcomed`. */
+  adopt(welcome: pb.Welcome, logIndex: number): Refusal | null;
   welcomed(welcome: pb.Welcome): void;
   order(message: pb.ServerMessage["message"]): void;
   /** Called once, last. */
@@ -66,7 +73,7 @@ export function openSession({ client, after }: SessionWay, hello: pb.Hello, hand
   }
 
   call.on("data", (received: pb.ServerMessage) => {
-    const { message } = received;
+    const { message, logIndex } = received;
     if (over) return;
     if (message.case === "refused") return finish({ kind: "refused", ...message.value });
     const refusal = handler.judge(received);
@@ -74,6 +81,8 @@ export function openSession({ client, after }: SessionWay, hello: pb.Hello, hand
     if (message.case !== "welcome") return handler.order(message);
     const unfit = protocolMismatch(message.value.protocolVersion) ?? handler.objection(message.value);
     if (unfit !== null) return finish(unfit);
+    const unstored = handler.adopt(message.value, logIndex);
+    if (unstored !== null) return finish({ kind: "refused", ...unstored });
     cancelDeadline();
     welcomed = true;
     handler.welcomed(message.value);
