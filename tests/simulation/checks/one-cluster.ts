@@ -21,6 +21,7 @@ export interface OneClusterCheck extends Watcher {
   onStop(node: string, key: string, stop: Stop): void;
   onArchive(node: string, key: string): void;
   onRefused(): void;
+  /** Every second. */
   lookAt(servers: readonly SimulatedServer[]): void;
 }
 
@@ -89,7 +90,7 @@ export function oneClusterCheck(world: World, clusterId: string): OneClusterChec
       };
     },
     known(node, cluster) {
-      const { welcome, heard } = cluster;
+      const { adopt, heard } = cluster;
       let newest = 0;
       const accepted = (index: number): void => {
         if (index < newest)
@@ -97,16 +98,16 @@ export function oneClusterCheck(world: World, clusterId: string): OneClusterChec
         newest = Math.max(newest, index);
       };
       return Object.assign(cluster, {
-        welcome(message: pb.Welcome, index: number) {
-          const refusal = welcome.call(cluster, message, index);
+        adopt(welcome: pb.Welcome, index: number) {
+          const refusal = adopt.call(cluster, welcome, index);
           if (refusal !== null) return refusal;
-          if (message.clusterId !== clusterId)
-            world.violated("D10", `${node} accepts a server of cluster "${message.clusterId}"`);
+          if (welcome.clusterId !== clusterId)
+            world.violated("D10", `${node} accepts a server of cluster "${welcome.clusterId}"`);
           accepted(index);
           return null;
         },
-        heard(index: number) {
-          const refusal = heard.call(cluster, index);
+        heard(index: number, acts: boolean) {
+          const refusal = heard.call(cluster, index, acts);
           if (refusal === null) accepted(index);
           return refusal;
         },
@@ -122,7 +123,7 @@ export function oneClusterCheck(world: World, clusterId: string): OneClusterChec
     },
     lookAt(servers) {
       for (const server of servers)
-        if (server.lost() && server.leads()) world.violated("S10", `${server.name} leads on a log of its own`);
+        if (server.leadsAlone()) world.violated("S10", `${server.name} leads on a log of its own`);
     },
   };
 }

@@ -125,6 +125,8 @@ export interface SimulatedServer {
   replaceMember(): void;
   /** Its member has no part of the cluster's log. */
   lost(): boolean;
+  /** It leads in the empty log of its new member. */
+  leadsAlone(): boolean;
   /** Applied by this server if it leads, else forwarded to the server that it takes for the leader. */
   propose(command: Command): Promise<Outcome>;
   /** By this server, or not at all. */
@@ -178,7 +180,12 @@ export function createServer(parts: ServerParts): SimulatedServer {
     if (life !== null) return;
     lives += 1;
     const host = createHost(world, `${name}#${lives}`);
-    const wire = openServerLog({ ...parts, store: empty ?? parts.store, host, random });
+    const wire = openServerLog({
+      ...parts,
+      ...(empty === null ? null : { store: empty, onWon: () => undefined }),
+      host,
+      random,
+    });
     const mine: ServerProcess = {
       host,
       wire,
@@ -314,6 +321,7 @@ export function createServer(parts: ServerParts): SimulatedServer {
       start();
     },
     lost: () => empty !== null,
+    leadsAlone: () => server.leads() && empty?.election.leader()?.candidate === life?.host.name && empty !== null,
     async propose(command) {
       if (life === null || server.leads()) return server.commit(command);
       return parts.pass(life.host, life.wire.log.status().leader, command);

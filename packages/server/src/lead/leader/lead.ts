@@ -134,7 +134,9 @@ async function lead(
   const { log, replica, clock, logger, metrics, readers } = options;
   // Every controller waits on this signal and removes its listener; their number is not a leak.
   setMaxListeners(0, over);
-  await replica.waitFor(leadership.endsAt ?? (await log.head()), over);
+  const end = leadership.endsAt ?? (await log.head());
+  refuseOtherLog(end, replica.head().index);
+  await replica.waitFor(end, over);
   const onBatch = (commands: number, seconds: number) => metrics.logAppend(seconds, commands);
   const sequencer = startSequencer({ log, replica, leadership, clock, readers, onBatch });
   let leadingSince = monotonicNow(clock);
@@ -165,6 +167,14 @@ async function lead(
     forgetAgents(options);
     await resigned;
   }
+}
+
+/** Entries of a log do not vanish: a shorter log is another one, and to lead it would begin a second cluster. */
+function refuseOtherLog(end: number, applied: number): void {
+  if (end < applied)
+    throw new Error(
+      `the log ends at entry ${end}, before entry ${applied} of the state of this server: it is another log, or has lost entries`,
+    );
 }
 
 const observers = ({ metrics, insight }: LeadOptions): Observers => ({
