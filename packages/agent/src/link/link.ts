@@ -11,6 +11,7 @@ import { type Backoff, backoff, isOwn, isTransient, RECONNECT, REFUSED, spreadOf
 import type { Dialer } from "./dial.ts";
 import type { HeartbeatTimer } from "./heartbeat-timer.ts";
 import { type KnownCluster, knownCluster } from "./known-cluster.ts";
+import { type ServerChoice, serverChoice } from "./server-choice.ts";
 import { openSession, type ServerSession, type SessionEnd } from "./session.ts";
 
 interface LinkOptions {
@@ -62,8 +63,7 @@ class NodeLink implements Link {
   #session: ServerSession | null = null;
   #live = false;
   #closed = false;
-  /** Index of the server to try next. Agents know the servers in the same order, so each starts at a random one. */
-  #turn: number;
+  readonly #choice: ServerChoice;
   #spreadMs = 0;
   #cancelTry: () => void;
   #stopHeartbeats: () => void = NOTHING;
@@ -78,7 +78,7 @@ class NodeLink implements Link {
     this.#cluster = options.cluster ?? knownCluster(null, this.#after);
     this.#afterLoss = backoff(RECONNECT, options.random);
     this.#afterRefusal = backoff(REFUSED, options.random);
-    this.#turn = Math.floor(options.random() * options.dialer.servers.length);
+    this.#choice = serverChoice(options.dialer.servers, options.random);
     this.#cancelTry = this.#after(0, () => this.#connect());
   }
 
@@ -111,7 +111,7 @@ class NodeLink implements Link {
 
   #greet(leave: () => void): void {
     const { dialer, member } = this.#options;
-    const server = dialer.servers[this.#turn % dialer.servers.length] ?? "";
+    const server = this.#choice.current();
     const client = dialer.client(server, member);
     this.#hellos += 1;
     const hello = create(pb.HelloSchema, { ...this.#options.hello(), ...this.#cluster.facts() });
@@ -142,6 +142,7 @@ class NodeLink implements Link {
     log.info({ server, version: welcome.serverVersion, protocol: welcome.protocolVersion }, "connected to a server");
     this.#protocol = welcome.protocolVersion;
     this.#live = true;
+    this.#choice.welcomed();
     this.#sequence = 0;
     this.#failures = 0;
     this.#spreadMs = spreadOf(welcome.heartbeatIntervalMs);
@@ -177,9 +178,7 @@ class NodeLink implements Link {
     this.#live = false;
     this.#session = null;
     if (this.#closed) return;
-    const { random, dialer } = this.#options;
-    // A random other server: the agents of a dead server must not all move to the next one.
-    this.#turn += 1 + Math.floor(random() * (dialer.servers.length - 1));
+    this.#choice.ended(end.kind === "lost" && end.silent);
     if (end.kind === "refused") this.#options.refused?.(end.code);
     const refused = end.kind === "refused" && !isTransient(end.code);
     const waitMs = refused ? this.#afterRefusal.next() : (this.#firstWait() ?? this.#afterLoss.next());

@@ -11,7 +11,13 @@ import { connectCall } from "./service.ts";
 
 export type SessionEnd =
   | { readonly kind: "refused"; readonly code: string; readonly detail: string }
-  | { readonly kind: "lost"; readonly detail: string; readonly welcomed: boolean };
+  | {
+      readonly kind: "lost";
+      readonly detail: string;
+      readonly welcomed: boolean;
+      /** The server did not end the stream itself: it is dead, paused or not reachable. */
+      readonly silent: boolean;
+    };
 
 export interface ServerSession {
   send(message: pb.AgentMessage["message"]): void;
@@ -55,7 +61,7 @@ export function openSession({ client, after }: SessionWay, hello: pb.Hello, hand
   let over = false;
   let welcomed = false;
   const cancelDeadline = after(WELCOME_TIMEOUT_MS, () =>
-    finish({ kind: "lost", detail: "no welcome in time", welcomed }),
+    finish({ kind: "lost", detail: "no welcome in time", welcomed, silent: true }),
   );
 
   function finish(end: SessionEnd): void {
@@ -88,12 +94,12 @@ export function openSession({ client, after }: SessionWay, hello: pb.Hello, hand
     handler.welcomed(message.value);
   });
   call.on("error", (error: ServiceError) => {
-    finish({ kind: "lost", detail: `${status[error.code] ?? error.code}: ${error.details}`, welcomed });
+    finish({ kind: "lost", detail: `${status[error.code] ?? error.code}: ${error.details}`, welcomed, silent: true });
   });
-  call.on("end", () => finish({ kind: "lost", detail: "closed by the server", welcomed }));
+  call.on("end", () => finish({ kind: "lost", detail: "closed by the server", welcomed, silent: false }));
 
   send({ case: "hello", value: hello });
-  return { send, close: () => finish({ kind: "lost", detail: "closed by the agent", welcomed }) };
+  return { send, close: () => finish({ kind: "lost", detail: "closed by the agent", welcomed, silent: false }) };
 }
 
 /** The server's welcome has the newest common version. Returns null when this agent supports it. */
