@@ -7,7 +7,7 @@ import { setFlagsFromString } from "node:v8";
 import { Command, Option } from "commander";
 import { type Config, ConfigError, fetchVaultSecrets, LOG_LEVELS, loadConfig } from "./base/config/index.ts";
 import { createLogger } from "./base/observe/index.ts";
-import { ManagedError } from "./log/index.ts";
+import { LogError, ManagedError } from "./log/index.ts";
 import type { LogStart } from "./log/log-config.ts";
 import { startServer } from "./main/server.ts";
 import { verifyAnywhere } from "./state/backup/index.ts";
@@ -92,8 +92,7 @@ async function main(flags: Flags): Promise<void> {
   process.on("SIGINT", () => void stop("SIGINT", 0));
   process.on("SIGHUP", () => server.reload());
   void server.failed.then((error) => {
-    const isOwn = error instanceof ManagedError || error instanceof ClusterMismatchError;
-    const reason = isOwn ? error.message : "the log cannot be followed";
+    const reason = isExplained(error) ? error.message : "the log cannot be followed";
     logger.fatal({ err: error }, reason);
     void stop(reason, 1);
   });
@@ -101,6 +100,12 @@ async function main(flags: Flags): Promise<void> {
   process.stdout.write(`${JSON.stringify({ ready: true, rest: server.rest, grpc: server.grpc })}\n`);
   logger.info({ rest: server.rest, grpc: server.grpc, version: VERSION }, "serving");
 }
+
+/** Whether the message says what to do. */
+const isExplained = (error: unknown): error is Error =>
+  error instanceof ManagedError ||
+  error instanceof ClusterMismatchError ||
+  (error instanceof LogError && error.code === "log_lost");
 
 async function verify(source: string, config: Config): Promise<void> {
   const found = await verifyAnywhere(source, config.backup).catch((error: unknown) => {

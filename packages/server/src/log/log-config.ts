@@ -47,6 +47,7 @@ export function logConfigOf(
     announcement,
     leaseSeconds: etcd.leaseSeconds,
     onWarning,
+    onLost: onRemoved,
     peers: peers.map(({ id, address }) => ({ id: serverId(id), name: address })),
     managed: !etcd.managed
       ? null

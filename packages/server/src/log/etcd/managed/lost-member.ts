@@ -23,10 +23,17 @@ export async function holdsLog(dataDir: string): Promise<boolean> {
 /** Durable when it returns. */
 export async function markPresent(dir: string): Promise<void> {
   // An existing mark is kept: a full disk must not keep a member from starting.
-  const mark = await open(join(dir, MARK), "a", 0o600);
-  await mark.sync().finally(() => mark.close());
-  const folder = await open(dir, "r");
-  await folder.sync().finally(() => folder.close());
+  await syncAt(join(dir, MARK), "a");
+  await syncAt(dir, "r");
+}
+
+async function syncAt(path: string, flags: "a" | "r"): Promise<void> {
+  const file = await open(path, flags, 0o600);
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
 }
 
 export const wasPresent = (dir: string): Promise<boolean> =>
