@@ -31,6 +31,7 @@ interface Flags {
   readonly logLevel?: string;
   readonly bootstrap?: boolean;
   readonly join?: readonly string[];
+  readonly replace?: boolean;
   readonly joinToken?: string;
   readonly joinTokenFile?: string;
   readonly recoverFrom?: string;
@@ -49,6 +50,7 @@ const program = new Command("lattice-server")
     "--join <address...>",
     "join the cluster of the server at this address; only at the first start of a new server",
   )
+  .option("--replace", "with --join: replace the member of this server, whose data is lost")
   .addOption(new Option("--join-token <token>", "token for --join, with the scope member").env("LATTICE_JOIN_TOKEN"))
   .option("--join-token-file <file>", "file with the token for --join")
   .option(
@@ -116,9 +118,10 @@ async function verify(source: string, config: Config): Promise<void> {
 }
 
 /** Servers that know each other as peers bootstrap together; a restored backup starts with one server. */
-function logStartOf({ bootstrap, join, recoverFrom, ...flags }: Flags, { quorum }: Config): LogStart {
+function logStartOf({ bootstrap, join, replace = false, recoverFrom, ...flags }: Flags, { quorum }: Config): LogStart {
   if (bootstrap === true && join !== undefined) fail("--bootstrap and --join exclude each other: use one of them");
-  if (join !== undefined) return { join, ...joinToken(flags) };
+  if (replace && join === undefined) fail("--replace replaces a member of an existing cluster: use it with --join");
+  if (join !== undefined) return { join, replace, ...joinToken(flags) };
   if (bootstrap !== true) return "resume";
   return quorum.peers.length > 0 && recoverFrom === undefined ? "bootstrap_together" : "bootstrap";
 }

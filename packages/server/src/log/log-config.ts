@@ -15,8 +15,8 @@ export type LogStart =
   | "resume"
   | "bootstrap"
   | "bootstrap_together"
-  /** `token`: proves the right to join. */
-  | { readonly join: readonly string[]; readonly token?: string }
+  /** `token`: proves the right to join. `replace`: the member of this server has lost its data and is removed first. */
+  | { readonly join: readonly string[]; readonly token?: string; readonly replace?: boolean }
   | { readonly joined: readonly MemberPlace[] }
   /** Called when the member is known to have no data. */
   | { readonly ask: () => Promise<Begin> };

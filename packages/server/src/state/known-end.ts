@@ -16,7 +16,7 @@ const WRITE_INTERVAL = duration(2_000);
 /** Positions of another generation of the log mean nothing. */
 type End = KnownIdentity & { readonly index: number };
 
-export interface KnownEnd {
+interface KnownEnd {
   /** The stored one, or the last applied entry if that is later. */
   index(): number;
   /** Throws `log_lost` when the log ends before it. Waits until the identity of a shorter log is known. */
