@@ -211,9 +211,10 @@ export function createServer(parts: ServerParts): SimulatedServer {
     replica.failed.catch((error: unknown) => {
       if (host.alive()) parts.onFailed(server, error);
     });
-    const refuseEmptyLog = watchIdentity(parts.dataDir, replica, () => {
+    const expel = (): void => {
       if (host.alive()) parts.onExpelled(server);
-    });
+    };
+    const refuseEmptyLog = watchIdentity(parts.dataDir, replica, expel);
     const config = configWith(parts.external.receiver.hooks);
     const hub = createAgentHub(clock);
     const board = createCheckpointBoard();
@@ -256,6 +257,12 @@ export function createServer(parts: ServerParts): SimulatedServer {
       readers: () => [],
       newClusterId: () => parts.clusterId ?? SIMULATED_CLUSTER,
       refuseEmptyLog,
+      // What the server has applied; the stored position of real servers is tested there.
+      async refuseShorterLog(end) {
+        if (end >= replica.head().index) return;
+        expel();
+        throw new Error(`the log ends at entry ${end}, before entry ${replica.head().index}`);
+      },
     });
     mine.leader = leader;
     const mayTake = () => leader.sequencer() !== null;

@@ -1,31 +1,32 @@
-// Which server a node dials after another: never a silent one while others answer.
+// Which server a node dials after another: a silent one is passed over for a while.
 
 import { expect, test } from "vitest";
+import { mulberry32 } from "../../../../tests/harness/random.ts";
 import { serverChoice } from "../../src/link/server-choice.ts";
 
-const drawing =
-  (...draws: readonly number[]) =>
-  () =>
-    draws[n++ % draws.length] ?? 0;
-let n = 0;
-
 test("the first server and the next one are random", () => {
-  n = 0;
-  const choice = serverChoice(["a", "b", "c"], drawing(0.4, 0.9));
+  const draws = [0.4, 0.9];
+  const choice = serverChoice(["a", "b", "c"], () => draws.shift() ?? 0);
   expect(choice.current()).toBe("b");
   choice.ended(false);
   expect(choice.current()).toBe("c");
 });
 
-test("a silent server is not dialled again while others answer", () => {
-  for (const draw of [0, 0.3, 0.6, 0.99]) {
-    const choice = serverChoice(["a", "b", "c"], () => draw);
+test("a silent server is dialled again after three tries of each other", () => {
+  for (const seed of [1, 2, 3, 4]) {
+    const choice = serverChoice(["a", "b", "c"], mulberry32(seed));
     const paused = choice.current();
     choice.ended(true);
-    for (let tries = 0; tries < 10; tries += 1) {
+    for (let tries = 0; tries < 6; tries += 1) {
       expect(choice.current()).not.toBe(paused);
       choice.ended(false);
     }
+    const next = Array.from({ length: 40 }, () => {
+      const server = choice.current();
+      choice.ended(false);
+      return server;
+    });
+    expect(next).toContain(paused);
   }
 });
 

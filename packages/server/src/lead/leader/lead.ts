@@ -3,7 +3,7 @@
 // stop resigns, so that another server takes over at once.
 
 import { setMaxListeners } from "node:events";
-import { attemptOn, duration, type Effect } from "@lattice/core";
+import { attemptOn, duration, type Effect, type LogIndex } from "@lattice/core";
 import type { Logger } from "pino";
 import { type Clock, monotonicNow, sleep } from "../../base/clock.ts";
 import type { Config } from "../../base/config/index.ts";
@@ -50,6 +50,8 @@ export interface LeadOptions {
   readonly launches: { leave(): void };
   /** Throws when this server belongs to a cluster: an empty log would become another one. Default: any log is led. */
   readonly refuseEmptyLog?: () => void;
+  /** Throws when the log ends before an entry that this server has applied. Default: any log is led. */
+  readonly refuseShorterLog?: (end: LogIndex) => Promise<void>;
   /** Returns the identity of a new cluster. Default: random. */
   readonly newClusterId?: () => string;
   /** Returns the other servers with the newest entry version that each can apply. */
@@ -135,7 +137,7 @@ async function lead(
   // Every controller waits on this signal and removes its listener; their number is not a leak.
   setMaxListeners(0, over);
   const end = leadership.endsAt ?? (await log.head());
-  refuseOtherLog(end, replica.head().index);
+  await options.refuseShorterLog?.(end);
   await replica.waitFor(end, over);
   const onBatch = (commands: number, seconds: number) => metrics.logAppend(seconds, commands);
   const sequencer = startSequencer({ log, replica, leadership, clock, readers, onBatch });
@@ -167,14 +169,6 @@ async function lead(
     forgetAgents(options);
     await resigned;
   }
-}
-
-/** Entries of a log do not vanish: a shorter log is another one, and to lead it would begin a second cluster. */
-function refuseOtherLog(end: number, applied: number): void {
-  if (end < applied)
-    throw new Error(
-      `the log ends at entry ${end}, before entry ${applied} of the state of this server: it is another log, or has lost entries`,
-    );
 }
 
 const observers = ({ metrics, insight }: LeadOptions): Observers => ({
