@@ -132,7 +132,10 @@ test("a held allocation starts only after its release and shows the hold", async
   const running = await submit(["--", "sleep", "600"]);
   await cluster.reaches(running, ["running"]);
   const refused = await cluster.cli(["hold", running]);
-  expect([refused.code === 0, refused.stderr]).toEqual([false, expect.stringContaining("only what waits can be held")]);
+  expect([refused.code === 0, refused.stderr]).toEqual([
+    false,
+    expect.stringContaining("only pending allocations can be held"),
+  ]);
   expect((await cluster.cli(["cancel", running])).code).toBe(0);
   // A later submission has run meanwhile.
   const later = await submit(["--", "true"]);

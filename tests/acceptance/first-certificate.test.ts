@@ -97,7 +97,7 @@ test("an agent with a token for its node gets a certificate, renews it, and uses
   expect((await lattice("submit", "--wait", "-q", "--", "/bin/true")).code).toBe(0);
   const kept = join(dataDir("n1"), "identity.pem");
   const useless = await token("--user", "n1", "--scope", "nothing");
-  await eventually({ what: "the certificate is renewed" }, () => (existsSync(kept) ? true : null));
+  await eventually({ what: "certificate renewed" }, () => (existsSync(kept) ? true : null));
   await first.kill();
   // Only the certificate grants access now: this token has no valid user.
   agent("n1", useless);

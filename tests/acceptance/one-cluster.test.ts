@@ -25,8 +25,10 @@ describe("a member whose etcd data is removed while its server runs", () => {
     await quorum.reaches(leader, running, "running");
 
     const server = quorum.server(lost);
-    kill(quorum.etcdPid(lost), "SIGKILL");
+    // A member that starts again between the two would run on removed files.
+    kill(quorum.etcdPid(lost), "SIGSTOP");
     rmSync(join(quorum.dir, `server-${lost}`, "log", "etcd", "data"), { recursive: true, force: true, maxRetries: 9 });
+    kill(quorum.etcdPid(lost), "SIGKILL");
     expect(await server.ended).not.toBe(0);
     expect(readFileSync(server.logFile, "utf8")).toContain("Start this server once with --join ADDRESS --replace");
 

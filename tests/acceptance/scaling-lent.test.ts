@@ -70,9 +70,9 @@ test("a service scales onto a lent node by GPU load, returns it, and continues",
   const { events } = (await cluster.api<Answer>("GET", `/allocations/${id}/events?types=scaling,preemption`)).body;
   expect(events.map(({ kind }) => kind)).toEqual(["scaled_up", "scaled_down"]);
   expect(events[0]?.text).toMatch(/gpu_utilization 0\.9\d* is above 0\.5/);
-  expect(events[1]?.text).toContain("asked back by the vCluster that lent it");
+  expect(events[1]?.text).toContain("reclaimed by the vCluster that lent it");
   const asked = (await cluster.api<Answer>("GET", `/allocations/${owner}/events?types=preemption`)).body.events;
-  expect(asked.map(({ text }) => text)).toEqual([`Allocation ${id} makes room for it; 1 node is held for it.`]);
+  expect(asked.map(({ text }) => text)).toEqual([`Allocation ${id} makes room for it; 1 node is reserved for it.`]);
   await cluster.cli(["cancel", id]);
   await cluster.ends(id);
 });

@@ -50,7 +50,7 @@ test("a service scales by its own metric and is updated without a gap", async ()
   expect(await endpoints()).toBe(1);
   const verbose = (await cluster.cli(["status", id, "--verbose"])).stdout;
   expect(verbose).toMatch(/was added; now 2 nodes \(queue_depth 500 is above 100\)/);
-  expect(verbose).toMatch(/was given up; now 1 node \(queue_depth 1 is below 50\)/);
+  expect(verbose).toMatch(/was released; now 1 node \(queue_depth 1 is below 50\)/);
 
   // Between target and threshold: only the update changes it now.
   writeFileSync(depth, "queue_depth 70\n");

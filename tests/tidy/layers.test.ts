@@ -12,7 +12,6 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   wire: ["core"],
   sdk: ["wire", "core"],
   cli: ["sdk", "wire", "core"],
-  console: ["sdk", "wire", "core"],
   agent: ["wire", "core"],
   server: ["wire", "scheduler", "core"],
   replay: ["scheduler", "core"],
@@ -161,7 +160,7 @@ describe("rooms", () => {
     expect(wrong, "move the shared part to a lower room").toEqual([]);
   });
 
-  test.each(NESTED_ROOMS)("the folders of %s do not import each other in a circle", (room) => {
+  test.each(NESTED_ROOMS)("the folders of %s do not import each other in a cycle", (room) => {
     const [name = "", ...path] = room.split("/");
     const prefix = `packages/${name}/src/${path.join("/")}/`;
     const next = new Map<string, string[]>();

@@ -72,6 +72,7 @@ export type { Allocation, Scores } from "./model/allocation/allocation.ts";
 export { groupEnd } from "./model/allocation/group-record.ts";
 export { specToRun } from "./model/allocation/index-text.ts";
 export { isQueued } from "./model/allocation/is-queued.ts";
+export { newAllocation } from "./model/allocation/new-allocation.ts";
 export { attemptAt, attemptOn } from "./model/allocation/node-attempts.ts";
 export {
   MAX_PAST_ATTEMPTS,
@@ -216,7 +217,7 @@ export type { Delivery, Hook } from "./model/notice/hook.ts";
 export { MAX_NOTICES, type Notice, noticeKey } from "./model/notice/notice.ts";
 export type { Origin } from "./model/origin.ts";
 export type { Placement } from "./model/plan/placement.ts";
-export { OWN_SESSION, parseSessionId, type Session, sessionId, sessionsOf } from "./model/session/session.ts";
+export { OWN_SESSION, parseSessionId, type Session, sessionId } from "./model/session/session.ts";
 export { MAX_POOL_SIZE } from "./model/settings/limits.ts";
 export type { Setting } from "./model/settings/setting.ts";
 export { checkSpec } from "./model/spec/check.ts";

@@ -370,7 +370,7 @@ describe("DAGs", () => {
     [
       "with a circle of dependencies",
       { x: {}, a: { after: ["c"] }, b: { after: ["a"] }, c: { after: ["b", "x"] } },
-      'allocations: the dependencies go in a circle: "b" > "c" > "a" > "b"',
+      'allocations: the dependencies form a cycle: "b" > "c" > "a" > "b"',
     ],
     ["with a bad member", { a: {}, b: { nodes: 0 } }, "allocations[1].resources.nodes.min"],
     ["with a bad range", { a: { group: [3, 1] } }, "allocations[0].task_group.start"],

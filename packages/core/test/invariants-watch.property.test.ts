@@ -68,7 +68,7 @@ const SABOTAGES: Readonly<Record<string, Sabotage>> = {
       state.tables.nodes.set(node.id, { ...node, state: other.state, claims: other.claims });
   },
   "a dependency is forgotten"(state, roll) {
-    const record = someAllocation(state, roll, ({ unmet }) => unmet !== undefined);
+    const record = someAllocation(state, roll, ({ unmet }) => unmet.length > 0);
     if (record !== undefined) state.putAllocation({ ...record, unmet: [] });
   },
   "a mutex name has a second holder"(state, roll) {
@@ -78,8 +78,7 @@ const SABOTAGES: Readonly<Record<string, Sabotage>> = {
       ({ spec }) => spec.dependsOn?.some((e) => e.condition === "mutex") === true,
     );
     if (record === undefined) return;
-    const { unmet: _, ...free } = record;
-    state.putAllocation(free);
+    state.putAllocation({ ...record, unmet: [] });
   },
   "a group miscounts"(state, roll) {
     const group = pick(roll, [...state.groups()]);

@@ -68,7 +68,9 @@ describe("notes", () => {
       "state requeued: Queued again: its nodes have confirmed the cleanup.",
       "state resumed: It continues from checkpoint 2.",
     ]);
-    expect(notes(c, 2)).toEqual(["preemption others_stopped: Allocation 1 makes room for it; 1 node is held for it."]);
+    expect(notes(c, 2)).toEqual([
+      "preemption others_stopped: Allocation 1 makes room for it; 1 node is reserved for it.",
+    ]);
     const indexes = c.state.allocation(id(1))?.past?.notes?.map(({ index }) => index ?? 0) ?? [];
     expect(indexes).toEqual(indexes.toSorted((a, b) => a - b));
     expect(indexes.every((index) => index > 0)).toBe(true);
@@ -83,7 +85,7 @@ describe("notes", () => {
     c.advance(backoffBefore(1));
     c.apply({ kind: "allocation.end_backoff", allocation: id(1) });
     expect(notes(c)).toEqual([
-      "decision held: It is held back for 1 s before it restarts.",
+      "decision held: It restarts after a backoff of 1 s.",
       "decision released: Its backoff is over; it is queued again.",
     ]);
   });

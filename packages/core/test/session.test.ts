@@ -1,6 +1,6 @@
 // Sessions: the owner opens them on running allocations; an allocation made for a session ends with it.
 
-import { type Command, type Origin, parseSessionId, sessionsOf, type UserName } from "@lattice/core";
+import { type Command, type Origin, parseSessionId, type UserName } from "@lattice/core";
 import { describe, expect, it } from "vitest";
 import { createCluster, id, moves, orders, register, submit } from "./support/cluster.ts";
 
@@ -28,10 +28,8 @@ function running(session: boolean) {
   return { c, open, close };
 }
 
-const numbers = (c: ReturnType<typeof createCluster>): number[] => {
-  const record = c.state.allocation(id(1));
-  return record === undefined ? [] : sessionsOf(record).map(({ n }) => n);
-};
+const numbers = (c: ReturnType<typeof createCluster>): number[] =>
+  c.state.allocation(id(1))?.sessions.map(({ n }) => n) ?? [];
 
 describe("a session", () => {
   it("exists from the start in an allocation made for it, which completes when it closes", () => {
@@ -74,7 +72,7 @@ describe("a session", () => {
     c.apply(close(2));
     c.apply(close(3));
     expect(c.phase(1)).toBe("running");
-    expect(c.state.allocation(id(1))).not.toHaveProperty("sessions");
+    expect(c.state.allocation(id(1))).toMatchObject({ sessions: [] });
   });
 
   it("is opened by the owner only, and on running work only", () => {

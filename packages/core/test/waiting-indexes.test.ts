@@ -16,6 +16,7 @@ function textOf(range: ElementRange, waiting: readonly number[], next: number): 
   const group = {
     range,
     next,
+    counterparts: [],
     counts: { ...NO_COUNTS, made: sizeOf(range) - waiting.length },
   } as unknown as TaskGroup;
   const set = new Set(waiting);

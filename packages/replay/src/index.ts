@@ -1,9 +1,9 @@
 // The public surface of the replay.
 
+export type { Outcomes, ReplayPolicy as Policy } from "./policy/base/policy.ts";
 export { choosePolicy } from "./policy/choose.ts";
 export { easy, easySjbf, fcfs } from "./policy/classic/classic.ts";
 export { bestUnit, latticeSetup, type SetupOptions } from "./policy/lattice/setup.ts";
-export type { Outcomes, ReplayPolicy as Policy } from "./policy/policy.ts";
 export { runReplay } from "./program.ts";
 export { runRegression } from "./regression/run.ts";
 export { makeTrace, REGRESSION_NAMES } from "./regression/traces.ts";

@@ -21,7 +21,7 @@ export function nodeChecks(world: World, { prologueRetries, quarantineMaxPercent
     for (const effect of applied.effects) {
       if (effect.kind !== "run") continue;
       const record = view.allocation(effect.allocation);
-      if (record?.excludedNodes?.includes(effect.node))
+      if (record?.excludedNodes.includes(effect.node))
         world.violated("prologue", `${record.id} is ordered on ${effect.node}, which could not be made ready for it`);
       const isNew = isPlacedBy(applied, effect.allocation);
       const state = view.node(effect.node)?.state.kind ?? "unknown";
@@ -54,7 +54,7 @@ export function nodeChecks(world: World, { prologueRetries, quarantineMaxPercent
           if (reason === "prologue_failed") counts[to === "failed" ? "prologueFailures" : "prologueRetries"] += 1;
           const phase = view.allocation(allocation)?.phase;
           if (phase?.kind === "checkpointing" && phase.request.cause === "drained") counts.drainedAtOnce += 1;
-          const tried = view.allocation(allocation)?.excludedNodes?.length ?? 0;
+          const tried = view.allocation(allocation)?.excludedNodes.length ?? 0;
           if (tried > prologueRetries) world.violated("prologue", `${allocation} was tried on ${tried} further nodes`);
         }
         if (kind !== "node_changed" || node === undefined) continue;

@@ -1,9 +1,9 @@
 // An agent that simulates many nodes in one process, for load tests.
 
+import { sysfs } from "../discovery/base/sysfs.ts";
 import { components, fingerprint } from "../discovery/fingerprint.ts";
-import { NO_GPUS } from "../discovery/gpus/inventory.ts";
+import { NO_GPUS } from "../discovery/gpus/base/inventory.ts";
 import { discoverBootId, discoverHardware } from "../discovery/hardware.ts";
-import { sysfs } from "../discovery/sysfs.ts";
 import { keepCensus } from "../hollow/census.ts";
 import { NODES_PER_CHANNEL, startHollowNodes } from "../hollow/hollow.ts";
 import { credentialsOf } from "../identity/credentials.ts";

@@ -2,7 +2,7 @@
 
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
-import type { Sysfs } from "./sysfs.ts";
+import type { Sysfs } from "./base/sysfs.ts";
 
 export interface Disk {
   readonly name: string;

@@ -1,9 +1,9 @@
 // Faults that keep work away until an operator has repaired the node: a missing GPU or one with lost data, memory with
 // uncorrectable errors, a missing fabric adapter. Jobs fail on such a node.
 
-import type { GpuInventory } from "./gpus/inventory.ts";
+import type { Sysfs } from "./base/sysfs.ts";
+import type { GpuInventory } from "./gpus/base/inventory.ts";
 import type { Nic } from "./nics.ts";
-import type { Sysfs } from "./sysfs.ts";
 
 export interface ExpectedHardware {
   /** Number of GPUs given by a flag; 0 without a flag. */
@@ -37,9 +37,9 @@ function gpuFaults(fs: Sysfs, gpus: GpuInventory, expected: ExpectedHardware): s
   const boards = boardsOf(gpus);
   const missing =
     units.length < expected.units
-      ? [`${units.length} of ${expected.units} GPUs are there`]
+      ? [`${units.length} of ${expected.units} GPUs are present`]
       : boards < expected.boards
-        ? [`${boards} of ${expected.boards} GPUs are there`]
+        ? [`${boards} of ${expected.boards} GPUs are present`]
         : [];
   const amd = units.flatMap(({ index, vendor, pci }) => {
     if (vendor !== "amd" || pci === "") return [];
@@ -57,5 +57,5 @@ function memoryFaults(fs: Sysfs): string[] {
     (sum, name) => sum + (Number(fs.read(`sys/devices/system/edac/mc/${name}/ue_count`)) || 0),
     0,
   );
-  return errors > 0 ? [`${errors} uncorrectable errors of main memory`] : [];
+  return errors > 0 ? [`${errors} uncorrectable errors in main memory`] : [];
 }

@@ -4,9 +4,9 @@
 
 import { createHash } from "node:crypto";
 import { cpus, release, version } from "node:os";
-import type { GpuInventory } from "./gpus/inventory.ts";
+import type { Sysfs } from "./base/sysfs.ts";
+import type { GpuInventory } from "./gpus/base/inventory.ts";
 import type { Nic } from "./nics.ts";
-import type { Sysfs } from "./sysfs.ts";
 
 export type Components = Readonly<Record<string, string>>;
 

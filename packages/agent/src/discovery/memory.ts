@@ -3,8 +3,8 @@
 
 import type { MemoryDomain, MemoryInterconnect, MemoryTopology } from "@lattice/core";
 import { isSuperchip } from "@lattice/core";
-import type { GpuInventory } from "./gpus/inventory.ts";
-import { numbersOf, type Sysfs } from "./sysfs.ts";
+import { numbersOf, type Sysfs } from "./base/sysfs.ts";
+import type { GpuInventory } from "./gpus/base/inventory.ts";
 
 const NODES = "sys/devices/system/node";
 const BYTES_PER_KB = 1024;

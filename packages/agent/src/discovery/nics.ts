@@ -2,9 +2,9 @@
 // elsewhere every hardware adapter. The nearest adapter shares the longest path from the processor; equally near ones
 // are assigned in turn.
 
-import type { GpuInventory } from "./gpus/inventory.ts";
+import type { Sysfs } from "./base/sysfs.ts";
+import type { GpuInventory } from "./gpus/base/inventory.ts";
 import { numaOf } from "./memory.ts";
-import type { Sysfs } from "./sysfs.ts";
 
 export interface Nic {
   readonly name: string;

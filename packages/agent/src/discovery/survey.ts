@@ -3,17 +3,17 @@
 
 import { totalmem } from "node:os";
 import type { GpuTopology, MemoryTopology } from "@lattice/core";
+import type { Sysfs } from "./base/sysfs.ts";
 import { type Disk, isOnNvme, NVME_SCRATCH, readDisks } from "./disks.ts";
 import { type ExpectedHardware, findFaults } from "./faults.ts";
 import { type Components, components, fingerprint } from "./fingerprint.ts";
 import { askNvml } from "./gpus/ask-nvml.ts";
-import { type GpuInventory, NO_GPUS } from "./gpus/inventory.ts";
+import { type GpuInventory, NO_GPUS } from "./gpus/base/inventory.ts";
 import { askRocm } from "./gpus/rocm.ts";
 import { gpuTopology } from "./gpus/topology.ts";
 import { discoverHardware, type HardwareFlags, type NodeHardware } from "./hardware.ts";
 import { readMemory } from "./memory.ts";
 import { type Nic, nicAffinity, readNics } from "./nics.ts";
-import type { Sysfs } from "./sysfs.ts";
 
 export interface Sources {
   readonly fs: Sysfs;

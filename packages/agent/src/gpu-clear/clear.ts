@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import { driverEnvironment, execFile } from "../base/programs.ts";
-import type { GpuUnit } from "../discovery/gpus/inventory.ts";
+import type { GpuUnit } from "../discovery/gpus/base/inventory.ts";
 
 /** Rejects when data may be left in the memory. */
 export type Clear = (unit: GpuUnit, signal: AbortSignal) => Promise<void>;

@@ -4,7 +4,7 @@
 
 import type { Logger } from "pino";
 import type { After } from "../base/after.ts";
-import type { GpuUnit } from "../discovery/gpus/inventory.ts";
+import type { GpuUnit } from "../discovery/gpus/base/inventory.ts";
 import { type Clear, isClearable } from "./clear.ts";
 import { type GpuUser, mustClear } from "./decide.ts";
 import type { GpuLedger } from "./gpu-owners.ts";

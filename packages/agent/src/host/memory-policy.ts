@@ -4,7 +4,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { isExecutable } from "../base/executable.ts";
 import { PrologueError } from "../base/prologue-error.ts";
-import { numbersOf } from "../discovery/sysfs.ts";
+import { numbersOf } from "../discovery/base/sysfs.ts";
 
 const NUMACTL = "/usr/bin/numactl";
 

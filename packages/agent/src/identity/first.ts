@@ -73,7 +73,7 @@ async function askOnce({ nodeId, ask }: FirstOptions, files: IdentityFiles): Pro
   const answer = await ask({ nodeId, publicKey: spki, proof });
   if (answer.kind !== "issued") return answer;
   const why = whyNotTaken(answer.certificate, nodeId, spki, files.ca);
-  if (why !== null) return { kind: "later", problem: `what a server sent is of no use: ${why}` };
+  if (why !== null) return { kind: "later", problem: `the certificate from the server is not usable: ${why}` };
   // The key first: a certificate without its key would be an error.
   put(files.key, privateKey.export({ type: "pkcs8", format: "pem" }).toString());
   put(files.cert, answer.certificate);
@@ -91,7 +91,7 @@ function whyNotTaken(pem: string, nodeId: string, spki: Buffer, ca: string): str
   if (another !== null) return another;
   if (!createPublicKey(pem).export({ type: "spki", format: "der" }).equals(spki)) return "it is for another key";
   const authority = new X509Certificate(readFileSync(ca));
-  return fresh.checkIssued(authority) && fresh.verify(authority.publicKey) ? null : "it is of another authority";
+  return fresh.checkIssued(authority) && fresh.verify(authority.publicKey) ? null : "another authority issued it";
 }
 
 function put(path: string, text: string): void {

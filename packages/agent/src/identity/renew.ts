@@ -61,13 +61,13 @@ export function keepRenewed(options: RenewOptions): { close(): void } {
       (until) => {
         warned = false;
         part = EARLIEST + random() * (LATEST - EARLIEST);
-        log.info({ until: new Date(until) }, "the certificate is renewed");
+        log.info({ until: new Date(until) }, "certificate renewed");
         look();
       },
       (error: Error) => {
         const late = now() > begins + (ends - begins) * TWO_THIRDS;
-        if (late && !warned) log.warn({ problem: error.message, until: new Date(ends) }, "the certificate ends soon");
-        else log.debug({ problem: error.message }, "the certificate is not renewed yet");
+        if (late && !warned) log.warn({ problem: error.message, until: new Date(ends) }, "certificate expires soon");
+        else log.debug({ problem: error.message }, "certificate not renewed yet");
         warned ||= late;
         wait((ends - begins) * AGAIN_PART);
       },
@@ -83,10 +83,10 @@ export function keepRenewed(options: RenewOptions): { close(): void } {
     const pem = await options.ask(current, { nodeId: options.nodeId, publicKey: spki, proof });
     if (closed) throw new Error("the agent is stopping");
     const why = whyNotTaken(pem, current, spki);
-    if (why !== null) throw new Error(`what a server sent is of no use: ${why}`);
+    if (why !== null) throw new Error(`the certificate from the server is not usable: ${why}`);
     const cert = Buffer.from(pem);
     identity.take({ cert, key: Buffer.from(privateKey.export({ type: "pkcs8", format: "pem" }).toString()) });
-    if (!identity.current().cert.equals(cert)) throw new Error("the new certificate could not be kept");
+    if (!identity.current().cert.equals(cert)) throw new Error("the new certificate could not be stored");
     return lifeOf(identity.current()).ends;
   }
 
@@ -110,8 +110,8 @@ function whyNotTaken(pem: string, { cert, ca }: TlsIdentity, spki: Buffer): stri
   const authority = new X509Certificate(ca);
   if (fresh.subject !== old.subject) return `it is for ${fresh.subject.replaceAll("\n", ", ")}`;
   if (!createPublicKey(pem).export({ type: "spki", format: "der" }).equals(spki)) return "it is for another key";
-  if (!fresh.checkIssued(authority) || !fresh.verify(authority.publicKey)) return "it is of another authority";
-  return Date.parse(fresh.validTo) > Date.parse(old.validTo) ? null : "it ends no later than the one in force";
+  if (!fresh.checkIssued(authority) || !fresh.verify(authority.publicKey)) return "another authority issued it";
+  return Date.parse(fresh.validTo) > Date.parse(old.validTo) ? null : "it does not expire later than the current one";
 }
 
 function lifeOf({ cert }: TlsIdentity): { readonly begins: number; readonly ends: number } {

@@ -168,15 +168,15 @@ export const commandLine = (version: string, userMapping: string | undefined): C
 
 function basicCommandLine(version: string): Command {
   return new Command("lattice-agent")
-    .description("Runs allocations on this node, by order of the Lattice servers.")
+    .description("Runs allocations on this node, as the Lattice servers order.")
     .version(version)
     .option("--server <host:port>", "a server to connect to (repeatable; tried in turn)", servers, [])
     .option("--quorum-endpoint <host:port>", "the same as --server", servers, [])
-    .option("--bootstrap-cert <file>", "certificate of this node (PEM), until SPIRE has one")
+    .option("--bootstrap-cert <file>", "certificate of this node (PEM), used until SPIRE provides one")
     .option("--bootstrap-key <file>", "its key")
     .option(
       "--bootstrap-ca <file>",
-      "the authority that servers are checked by; with a token alone, the one that issues",
+      "CA that signed the servers' certificates (PEM); with a token alone, the CA that issues this node's certificate",
     )
     .option("--node-id <name>", "name of this node", named("node id", parseNodeId), hostname())
     .option("--group <name>", "topology group of this node", named("group", parseGroupId), "default")
@@ -186,8 +186,12 @@ function basicCommandLine(version: string): Command {
       named("vCluster", parseVClusterId),
       "",
     )
-    .option("--data-dir <path>", "where attempts and their logs are kept", "/var/lib/lattice/agent")
-    .option("--state-file <path>", "which attempts have processes here (default: in the data directory)", "")
+    .option("--data-dir <path>", "folder for attempts and their logs", "/var/lib/lattice/agent")
+    .option(
+      "--state-file <path>",
+      "file that lists the attempts with processes on this node (default: in the data directory)",
+      "",
+    )
     .option("--cpu-cores <n>", "overrides discovery", whole(1, 1_000_000))
     .option("--memory-gb <n>", "overrides discovery", positive)
     .option("--gpu-count <n>", "number of GPUs", whole(0, 1_000))
@@ -206,19 +210,19 @@ function basicCommandLine(version: string): Command {
     .option("--log-ring <mb>", "newest output of each log that stays on the node", whole(1, 1_000_000), 64)
     .option(
       "--log-buffer <mb>",
-      "output of each log that may wait for a store that is away; 16 times as much while it takes it",
+      "buffer for each log while the store is unreachable; 16 times as much while the store accepts data",
       whole(1, 1_000_000),
       256,
     )
-    .option("--log-flush <seconds>", "longest wait before output goes to the store", positive, 10)
+    .option("--log-flush <seconds>", "longest time before output is written to the store", positive, 10)
     .option("--max-pids <n>", "processes and threads of one allocation here (0: 4096 per core)", whole(0, 4_194_304), 0)
     .option("--peer-listen <host:port>", "where agents of one large launch reach each other", peerAddress, "")
     .option(
       "--metrics-listen <host:port>",
-      `where Prometheus finds /metrics; none: nowhere (default: ${DEFAULT_METRICS} where it is free)`,
+      `address of /metrics for Prometheus, or none (default: ${DEFAULT_METRICS} where it is free)`,
       listenAddress,
     )
-    .option("--kill-workloads-on-exit", "end all workloads when the agent is stopped", false)
+    .option("--kill-workloads-on-exit", "end all workloads when the agent stops", false)
     .option("--hollow <n>", "simulate n nodes that run nothing", whole(1, MAX_HOLLOW))
     .option("--hollow-prefix <text>", "simulated nodes are named by this and a number", "hollow-")
     .option("--hollow-runtime <ms>", "how long a simulated job runs", whole(0, 2 ** 30), 100)

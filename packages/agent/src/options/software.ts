@@ -98,48 +98,57 @@ export function withSoftware(command: Command, userMapping: string | undefined):
   const usual = userMapping === undefined ? defaultMapping() : mapping(userMapping);
   return withData(command)
     .option("--user-mapping <how>", "run as the submitting user: none, passwd or file:/PATH", mapping, usual)
-    .option("--min-uid <uid>", "with a mapping: accounts below it run no jobs", whole(1, MAX_MIN_UID), DEFAULT_MIN_UID)
+    .option(
+      "--min-uid <uid>",
+      "with a mapping: accounts with a lower uid run no jobs",
+      whole(1, MAX_MIN_UID),
+      DEFAULT_MIN_UID,
+    )
     .option("--allow-unauthenticated", "with a mapping: serve a cluster that does not authenticate its users", false)
-    .option("--umask <mode>", "of workloads", umask, "0022")
+    .option("--umask <mode>", "umask of workloads", umask, "0022")
     .addOption(
       new Option(
         "--private-tmp <how>",
         "own /tmp and /dev/shm for each allocation (default: yes, for jobs that run as their user)",
       ).choices(["yes", "no"]),
     )
-    .option("--registry <where>", "of uenv images: a folder, http(s)://... or oci://...", "")
+    .option("--registry <where>", "registry of uenv images: a folder, http(s)://... or oci://...", "")
     .option("--insecure-registry <host:port>", "a container registry without TLS (repeatable)", listed, [])
     .option(
       "--allow-registry <registry>",
-      "container images from here alone: registry.example.com, docker.io/library (repeatable; default: any)",
+      "allowed registries for container images: registry.example.com, docker.io/library (repeatable; default: any)",
       registryPlace,
       [],
     )
     .addOption(
-      new Option("--container-runtime <name>", "what runs containers: podman with crun or runc, or Sarus")
+      new Option("--container-runtime <name>", "container runtime: podman with crun or runc, or Sarus")
         .choices([...ENGINE_CHOICES])
         .default("auto"),
     )
     .option("--trusted-key <file>", "public key (PEM) that verifies image signatures (repeatable)", listed, [])
     .option("--require-signed", "run signed images only", false)
-    .option("--cache-dir <path>", "where images are kept (default: below the data directory)", "")
-    .option("--cache-size <size>", "most that images may take, such as 200GB", bytes)
-    .option("--cache-min-free <size>", "always left free on the cache's file system", bytes)
+    .option("--cache-dir <path>", "folder for images (default: below the data directory)", "")
+    .option("--cache-size <size>", "maximum size of the image cache, such as 200GB", bytes)
+    .option("--cache-min-free <size>", "free space to leave on the cache's file system", bytes)
     .option("--cache-full-wait <seconds>", "how long an attempt waits for room in a full cache", positive, 300)
     .option(
       "--scratch-dir <path>",
-      "where allocations have their scratch folders (default: below the data directory)",
+      "folder for scratch directories of allocations (default: below the data directory)",
       "",
     )
-    .option("--output-dir <path>", "where allocations get folders for output and checkpoints", "")
+    .option("--output-dir <path>", "folder for output and checkpoints of allocations", "")
     .option("--unified-memory", "CPUs and GPUs share their memory: memory policies have no effect", false)
-    .option("--cuda-library <path>", "clears the memory of GPUs on release, or none (default: wherever it is)", "")
+    .option(
+      "--cuda-library <path>",
+      "CUDA driver library that clears GPU memory on release, or none (default: found automatically)",
+      "",
+    )
     .addOption(
-      new Option("--network <driver>", "how network domains are kept apart: by the fabric, or by this machine")
+      new Option("--network <driver>", "how network domains are isolated: by the fabric, or by this machine")
         .choices(["none", "linux"])
         .default("none"),
     )
-    .option("--network-uplink <device>", "with --network=linux: over which domains reach other nodes", "");
+    .option("--network-uplink <device>", "with --network=linux: the device over which domains reach other nodes", "");
 }
 
 /** Linux gives ordinary accounts uids from here on. */

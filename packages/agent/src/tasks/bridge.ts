@@ -8,10 +8,10 @@ import type { Client, ClientDuplexStream } from "@grpc/grpc-js";
 import { status } from "@grpc/grpc-js";
 import { pb } from "@lattice/wire";
 import { runTasksCall } from "../link/service.ts";
-import { MAX_REPORT_BYTES } from "./exchange-limits.ts";
+import { MAX_REPORT_BYTES } from "./base/exchange-limits.ts";
+import type { PmiEntry } from "./base/name-types.ts";
 import type { FenceMember } from "./fence/peers.ts";
 import { decodeReport, encodeOrder, frameReader, type NumberedReport, type ShepherdOrder } from "./frames.ts";
-import type { PmiEntry } from "./name-types.ts";
 import { helloMessage, reportMessage, shepherdOrders } from "./reports.ts";
 
 interface BridgeOptions {

@@ -2,7 +2,7 @@
 // length, one byte of kind, and its body: JSON, or raw output and input. Reports are numbered; unconfirmed ones are
 // repeated to the next agent and to a new leader, together with what that leader must know.
 
-import type { NameReply, PmiEntry, PmiNameQuestion } from "./name-types.ts";
+import type { NameReply, PmiEntry, PmiNameQuestion } from "./base/name-types.ts";
 
 export interface ShepherdSpec {
   readonly launchId: string;

@@ -2,8 +2,8 @@
 
 import { create } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
+import type { NameAct } from "./base/name-types.ts";
 import type { NumberedReport, ShepherdOrder } from "./frames.ts";
-import type { NameAct } from "./name-types.ts";
 
 export function reportMessage({ number, report }: NumberedReport, node: string): pb.TasksReport {
   const message = (body: pb.TasksReport["report"]): pb.TasksReport =>

@@ -54,12 +54,12 @@ it("reports new faults on its own, and again to every server that welcomes it", 
   const reported = await found(() => r.server.conditions.find(({ faults }) => faults.length > 0));
   expect(reported.faults).toEqual(["GPU 0: 2 uncorrectable memory errors"]);
   process.env.NVML_FAKE = "gpus=3";
-  await found(() => r.server.conditions.find(({ faults }) => faults[0] === "3 of 4 GPUs are there"));
+  await found(() => r.server.conditions.find(({ faults }) => faults[0] === "3 of 4 GPUs are present"));
   r.server.conditions.length = 0;
   await r.restart();
   // The agent before knew of four.
   const after = await found(() => r.server.conditions.find(({ faults }) => faults.length > 0));
-  expect(after.faults).toEqual(["3 of 4 GPUs are there"]);
+  expect(after.faults).toEqual(["3 of 4 GPUs are present"]);
 });
 
 it("takes a new fingerprint on request and reports the differences", async () => {

@@ -1,6 +1,6 @@
 // One GPU as discovery finds it, with everything known of it; tests change what they are about.
 
-import type { GpuUnit } from "../../src/discovery/gpus/inventory.ts";
+import type { GpuUnit } from "../../src/discovery/gpus/base/inventory.ts";
 
 export const unit = (index: number, more: Partial<GpuUnit> = {}): GpuUnit => ({
   index,

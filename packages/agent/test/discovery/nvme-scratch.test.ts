@@ -4,9 +4,9 @@ import { statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { sysfs } from "../../src/discovery/base/sysfs.ts";
 import { isOnNvme } from "../../src/discovery/disks.ts";
 import { surveyNode } from "../../src/discovery/survey.ts";
-import { sysfs } from "../../src/discovery/sysfs.ts";
 import { type Machine, machine } from "./machine.ts";
 
 let made: Machine;

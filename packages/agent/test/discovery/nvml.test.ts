@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { askNvml, askNvmlLoad, parseInventory, parseLoad } from "../../src/discovery/gpus/ask-nvml.ts";
-import type { GpuInventory } from "../../src/discovery/gpus/inventory.ts";
+import type { GpuInventory } from "../../src/discovery/gpus/base/inventory.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "lattice-nvml-"));
 const library = join(folder, "libnvidia-ml.so.1");

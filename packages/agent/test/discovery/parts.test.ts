@@ -1,15 +1,21 @@
 // What is read of a machine, part by part: memory, adapters, drives, AMD's tool, the fingerprint, faults.
 
 import { afterEach, describe, expect, it } from "vitest";
+import { numbersOf, sysfs } from "../../src/discovery/base/sysfs.ts";
 import { readDisks } from "../../src/discovery/disks.ts";
 import { findFaults, NOTHING_EXPECTED } from "../../src/discovery/faults.ts";
 import { bootParameters, components, fingerprint } from "../../src/discovery/fingerprint.ts";
-import { type GpuInventory, type GpuUnit, modelName, NO_GPUS, pciAddress } from "../../src/discovery/gpus/inventory.ts";
+import {
+  type GpuInventory,
+  type GpuUnit,
+  modelName,
+  NO_GPUS,
+  pciAddress,
+} from "../../src/discovery/gpus/base/inventory.ts";
 import { parseRocm } from "../../src/discovery/gpus/rocm.ts";
 import { gpuTopology } from "../../src/discovery/gpus/topology.ts";
 import { readMemory } from "../../src/discovery/memory.ts";
 import { nicAffinity, readNics } from "../../src/discovery/nics.ts";
-import { numbersOf, sysfs } from "../../src/discovery/sysfs.ts";
 import { unit } from "./gpu-unit.ts";
 import { type Machine, machine, twoSockets } from "./machine.ts";
 
@@ -201,13 +207,13 @@ describe("faults", () => {
     expect(findFaults(fs, four, nics, { units: 4, boards: 4, nics })).toEqual([]);
     expect(findFaults(fs, null, nics, NOTHING_EXPECTED)).toEqual([]);
     const three = inventory(four.units.slice(1));
-    expect(findFaults(fs, three, nics, { units: 4, boards: 0, nics })).toEqual(["3 of 4 GPUs are there"]);
-    expect(findFaults(fs, three, nics, { units: 0, boards: 4, nics })).toEqual(["3 of 4 GPUs are there"]);
+    expect(findFaults(fs, three, nics, { units: 4, boards: 0, nics })).toEqual(["3 of 4 GPUs are present"]);
+    expect(findFaults(fs, three, nics, { units: 0, boards: 4, nics })).toEqual(["3 of 4 GPUs are present"]);
     expect(findFaults(fs, four, nics.slice(1), { units: 0, boards: 4, nics })).toEqual([
       "network adapter mlx5_0 is missing",
     ]);
     one.file("sys/devices/system/edac/mc/mc0/ue_count", "2");
-    expect(findFaults(fs, four, nics, NOTHING_EXPECTED)).toEqual(["2 uncorrectable errors of main memory"]);
+    expect(findFaults(fs, four, nics, NOTHING_EXPECTED)).toEqual(["2 uncorrectable errors in main memory"]);
   });
 
   it("faults of AMD GPUs come from the kernel", () => {

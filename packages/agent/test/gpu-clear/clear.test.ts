@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino from "pino";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import type { GpuUnit } from "../../src/discovery/gpus/inventory.ts";
+import type { GpuUnit } from "../../src/discovery/gpus/base/inventory.ts";
 import { gpuClearing, isClearable } from "../../src/gpu-clear/clear.ts";
 import { DEFAULT_DISCOVERY } from "../../src/options/discovery.ts";
 import { found } from "../fake-server.ts";

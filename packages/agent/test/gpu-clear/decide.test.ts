@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino from "pino";
 import { afterAll, expect, test } from "vitest";
-import type { GpuUnit } from "../../src/discovery/gpus/inventory.ts";
+import type { GpuUnit } from "../../src/discovery/gpus/base/inventory.ts";
 import { type GpuUser, type LastUser, mustClear } from "../../src/gpu-clear/decide.ts";
 import { gpusBetweenUsers } from "../../src/gpu-clear/gpu-handover.ts";
 import { openGpuOwners } from "../../src/gpu-clear/gpu-owners.ts";

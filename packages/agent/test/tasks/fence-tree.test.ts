@@ -5,10 +5,10 @@ import { Client, credentials, Metadata } from "@grpc/grpc-js";
 import { pb } from "@lattice/wire";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { PmiEntry } from "../../src/tasks/base/name-types.ts";
 import { type FencePeers, fencePeers } from "../../src/tasks/fence/peers.ts";
 import { type FenceEffect, fenceTree } from "../../src/tasks/fence/tree.ts";
 import { inTheClear } from "../../src/tasks/fence/trust.ts";
-import type { PmiEntry } from "../../src/tasks/name-types.ts";
 import { found } from "../fake-server.ts";
 
 const BELOW = 4;

@@ -8,9 +8,9 @@ import { create } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
 import { afterAll, expect, test } from "vitest";
 import type { IdentitySource } from "../../src/identity/identity.ts";
+import type { PmiEntry } from "../../src/tasks/base/name-types.ts";
 import { type FencePeers, fencePeers } from "../../src/tasks/fence/peers.ts";
 import { byCertificates, trustOf } from "../../src/tasks/fence/trust.ts";
-import type { PmiEntry } from "../../src/tasks/name-types.ts";
 import { found } from "../fake-server.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "lattice-fence-trust-"));
@@ -105,7 +105,7 @@ test.each([
 test("a node that may not listen reports the reason", () => {
   expect(trustOf(null, true)).toMatchObject({ ok: false, error: expect.stringContaining("no certificate") });
   const clientOnly = trustOf(identityOf("n1", { usage: "clientAuth" }), true);
-  expect(clientOnly).toMatchObject({ ok: false, error: expect.stringContaining("not for serving") });
+  expect(clientOnly).toMatchObject({ ok: false, error: expect.stringContaining("does not allow serving") });
   expect(trustOf(identityOf("n1"), true).ok).toBe(true);
   expect(trustOf(null, false).ok).toBe(true);
 });

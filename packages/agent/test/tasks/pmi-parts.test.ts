@@ -1,7 +1,7 @@
 // The pieces of PMI on their own: spelling, cutting, aborting, and what makes a rank unfinished.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { MAX_REPORT_BYTES } from "../../src/tasks/exchange-limits.ts";
+import { MAX_REPORT_BYTES } from "../../src/tasks/base/exchange-limits.ts";
 import { encodeReport } from "../../src/tasks/frames.ts";
 import { framing, MAX_MESSAGE_BYTES } from "../../src/tasks/pmi/framing.ts";
 import { processMapping } from "../../src/tasks/pmi/mapping.ts";

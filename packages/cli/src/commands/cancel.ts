@@ -5,8 +5,8 @@ import { ProblemError } from "@lattice/wire";
 import type { Command } from "commander";
 import { type Context, createContext } from "../context.ts";
 import { confirmOnTerminal } from "../output/confirm.ts";
+import { forEachId } from "../output/for-each-id.ts";
 import { ALLOCATION_STATES, parseStates } from "../parse/states.ts";
-import { forEachId } from "./for-each-id.ts";
 
 interface CancelFlags {
   readonly state?: readonly AllocationState[];

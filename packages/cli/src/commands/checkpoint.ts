@@ -4,8 +4,8 @@ import type { CheckpointStatus } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
 import type { Command } from "commander";
 import { type Context, createContext } from "../context.ts";
+import { forEachId } from "../output/for-each-id.ts";
 import { withSpinner } from "../output/progress.ts";
-import { forEachId } from "./for-each-id.ts";
 
 const POLL_MS = 200;
 

@@ -6,6 +6,7 @@ import type { Command } from "commander";
 import { type Context, createContext } from "../context.ts";
 import { confirmOnTerminal } from "../output/confirm.ts";
 import { emptyListText } from "../output/empty-list.ts";
+import { forEachId } from "../output/for-each-id.ts";
 import { withSpinner } from "../output/progress.ts";
 import { clean } from "../output/text.ts";
 import { parseCount } from "../parse/count.ts";
@@ -15,7 +16,6 @@ import { dagBody } from "./dag/body.ts";
 import { drawGraph } from "./dag/graph.ts";
 import { dagColumns, memberColumns } from "./dag/table.ts";
 import { membersToResume, progressText, waitForDag } from "./dag/wait.ts";
-import { forEachId } from "./for-each-id.ts";
 import { fromDocument } from "./submit/source.ts";
 
 const DEFAULT_LIMIT = 50;

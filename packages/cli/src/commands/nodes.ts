@@ -3,9 +3,9 @@
 import type { Node, NodeState } from "@lattice/sdk";
 import type { Command } from "commander";
 import { type Context, createContext } from "../context.ts";
+import { forEachId } from "../output/for-each-id.ts";
 import { expandHosts } from "../parse/hosts.ts";
 import { NODE_STATES, parseStates } from "../parse/states.ts";
-import { forEachId } from "./for-each-id.ts";
 import { showNode } from "./nodes/detail.ts";
 import { nodeColumns } from "./nodes/table.ts";
 

@@ -2,7 +2,7 @@
 
 import type { Command } from "commander";
 import { createContext } from "../context.ts";
-import { forEachId } from "./for-each-id.ts";
+import { forEachId } from "../output/for-each-id.ts";
 
 export function define(command: Command): void {
   command.argument("<id...>", "held allocations").action(async (ids: readonly string[]) => {

@@ -23,7 +23,7 @@ function describeUnmet(view: View, waiter: Allocation | TaskGroup): readonly str
     const seconds = Math.max(1, Math.ceil((waiter.phase.backoffUntil - view.at) / 1000));
     return [`has failed before: it restarts in ${seconds} s at the latest`];
   }
-  const edges = (waiter.unmet ?? []).flatMap((n) => waiter.spec.dependsOn?.[n] ?? []);
+  const edges = waiter.unmet.flatMap((n) => waiter.spec.dependsOn?.[n] ?? []);
   const failures = edges.filter(({ condition }) => condition === "failure");
   const others = edges.filter(({ condition }) => condition !== "failure");
   const texts = others.map((edge) => describe(view, waiter, edge));

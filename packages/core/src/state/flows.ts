@@ -112,7 +112,7 @@ export function createFlows(): Flows {
 type Waiter = Pick<Allocation, "id" | "spec" | "unmet">;
 
 const isBlocked = (record: Allocation | undefined): boolean =>
-  record?.unmet !== undefined && record.phase.kind === "pending";
+  record !== undefined && record.unmet.length > 0 && record.phase.kind === "pending";
 
 const openGroup = (group: TaskGroup | undefined): TaskGroup | undefined =>
   group === undefined || hasGroupEnded(group.phase) ? undefined : group;
@@ -120,7 +120,7 @@ const openGroup = (group: TaskGroup | undefined): TaskGroup | undefined =>
 /** Edges that wait for an end, as positions in the spec. */
 function openEdges(waiter: Waiter | undefined): readonly number[] {
   const edges = waiter?.spec.dependsOn ?? NO_EDGES;
-  const open = waiter?.unmet?.filter((n) => edges[n]?.condition !== "mutex") ?? NONE;
+  const open = waiter?.unmet.filter((n) => edges[n]?.condition !== "mutex") ?? NONE;
   return open.length === 0 ? NONE : open;
 }
 
@@ -132,7 +132,7 @@ const elementRefs = (refs: ReadonlySet<string>): number => {
 
 /** Each once. */
 export function counterpartRefs(group: TaskGroup | undefined): readonly string[] {
-  if (group?.counterparts === undefined) return [];
+  if (group === undefined || group.counterparts.length === 0) return [];
   return [...new Set(group.counterparts.map((n) => group.spec.dependsOn?.[n]?.ref ?? ""))];
 }
 

@@ -24,8 +24,6 @@ interface MutexIndex {
   allocationReplaced(before: Allocation | undefined, after: Allocation | undefined): void;
 }
 
-const NONE: readonly number[] = [];
-
 export function createMutexIndex(): MutexIndex {
   const locks = new Map<string, Lock>();
 
@@ -78,7 +76,7 @@ export function namesOf(record: Allocation | undefined): Names {
   const edges = record?.spec.dependsOn;
   if (record === undefined || edges === undefined || isFinal(record.phase)) return NO_NAMES;
   if (!edges.some((edge) => edge.condition === "mutex")) return NO_NAMES;
-  const unmet = record.unmet ?? NONE;
+  const { unmet } = record;
   const key = (n: number): string => lockKey(record.spec.tenant, edges[n]?.ref ?? "");
   const all = mutexEdges(
     edges,

@@ -66,7 +66,7 @@ function brokenPlacement(view: View, record: Allocation, phase: PlacedPhase): st
     if (answers.length !== nodes.length) broken.push(`allocation ${id} has answers of ${answers.length} nodes`);
     if (answers.every((bytes) => bytes !== null)) broken.push(`allocation ${id} is checkpointing but has all answers`);
   }
-  return [...broken, ...brokenAggregate(id, phase, record.added !== undefined)];
+  return [...broken, ...brokenAggregate(id, phase, record.added > 0)];
 }
 
 /** A service that runs may have lost nodes, or have one more while another is replaced. */
@@ -75,7 +75,7 @@ function sizesOf({ spec, added }: Allocation, { kind }: PlacedPhase): readonly [
   // Its bounds may be changed at any time; it comes back between them node by node.
   if (spec.lifecycle.scale !== undefined) return [1, MAX_NODES];
   if (!isService(spec.lifecycle) || kind === "staging") return [minNodes, maxNodes];
-  return [1, maxNodes + (added === undefined ? 0 : 1)];
+  return [1, maxNodes + (added === 0 ? 0 : 1)];
 }
 
 /** Any failed: failed; all completed: completed; all at least running: running. */

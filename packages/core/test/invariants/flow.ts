@@ -26,7 +26,7 @@ function brokenBlocked(view: View): string[] {
   const broken: string[] = [];
   const wanted: Allocation[] = [];
   for (const record of view.allocations()) {
-    if (record.unmet === undefined) continue;
+    if (record.unmet.length === 0) continue;
     broken.push(...brokenWait(view, record));
     if (record.phase.kind === "pending") wanted.push(record);
   }
@@ -35,7 +35,7 @@ function brokenBlocked(view: View): string[] {
   if (!same) broken.push("the blocked allocations differ from those with unmet dependencies");
   for (const { id } of view.vclusters()) {
     for (const record of view.pending(id)) {
-      if (record.unmet !== undefined) broken.push(`allocation ${record.id} is queued with unmet dependencies`);
+      if (record.unmet.length > 0) broken.push(`allocation ${record.id} is queued with unmet dependencies`);
     }
   }
   return broken;
@@ -45,14 +45,13 @@ function brokenBlocked(view: View): string[] {
 export function brokenWait(view: View, record: Allocation): string[] {
   const { id, unmet, phase } = record;
   const broken: string[] = [];
-  if (unmet?.length === 0) broken.push(`allocation ${id} waits for nothing`);
-  if (unmet === undefined || isFinal(phase)) return broken;
+  if (unmet.length === 0 || isFinal(phase)) return broken;
   if (phase.kind !== "pending") broken.push(`allocation ${id} is ${phase.kind} before its dependencies are met`);
   return [...broken, ...brokenEdges(view, record)];
 }
 
 /** Edges are judged at the end of what they name: none waits for what is over. */
-function brokenEdges(view: View, { id, spec, unmet = [] }: Allocation | TaskGroup): string[] {
+function brokenEdges(view: View, { id, spec, unmet }: Allocation | TaskGroup): string[] {
   return unmet.flatMap((n) => {
     const edge = spec.dependsOn?.[n];
     if (edge === undefined) return [`${id} waits for a dependency that it does not have`];
@@ -78,7 +77,7 @@ export function brokenNames(records: Iterable<Allocation>): string[] {
   const broken: string[] = [];
   for (const record of records) {
     if (record.spec.dependsOn === undefined || isFinal(record.phase)) continue;
-    const unmet = record.unmet ?? [];
+    const unmet = record.unmet;
     const names = record.spec.dependsOn.flatMap(({ ref, condition }, n) => (condition === "mutex" ? [{ ref, n }] : []));
     const left = names.filter(({ n }) => unmet.includes(n));
     for (const { ref, n } of names) {
@@ -131,7 +130,7 @@ export function brokenGroup(view: View, group: TaskGroup): string[] {
   if (over !== hasGroupEnded(group.phase))
     broken.push(`group ${id} is ${group.phase.kind} with ${seen.made} under way`);
   const room = pending - held < GROUP_WINDOW && counts.made < (concurrency ?? counts.made + 1);
-  const free = group.unmet === undefined && group.hold === undefined && group.counterparts === undefined;
+  const free = group.unmet.length === 0 && group.hold === undefined && group.counterparts.length === 0;
   const ready = open > 0 && free;
   if (room && ready) broken.push(`group ${id} has room and makes nothing`);
   return broken;

@@ -50,7 +50,7 @@ function listsOf(lists: Lists, record: Allocation): readonly Set<AllocationId>[]
   const { phase, unmet, spec } = record;
   if (isPlaced(phase)) return [lists.placed];
   if (phase.kind !== "pending") return NO_LISTS;
-  const waits = unmet !== undefined ? [lists.blocked] : isQueued(record) ? [queueOf(lists, spec.vcluster)] : [];
+  const waits = unmet.length > 0 ? [lists.blocked] : isQueued(record) ? [queueOf(lists, spec.vcluster)] : [];
   return phase.preemptedNodes === undefined ? waits : [...waits, lists.awaiting];
 }
 

@@ -140,7 +140,7 @@ const ofOne = <T>(record: T | undefined, look: (record: T) => readonly string[])
 
 function brokenRecord(view: View, record: Allocation): readonly string[] {
   const broken = brokenAllocation(view, record);
-  return record.unmet === undefined ? broken : [...broken, ...brokenWait(view, record)];
+  return record.unmet.length === 0 ? broken : [...broken, ...brokenWait(view, record)];
 }
 
 function touchAllocation(view: View, seen: Seen, touched: Touched, id: AllocationId): void {
@@ -255,7 +255,7 @@ function* withNames(view: View, { named }: Seen): Iterable<Allocation> {
 function brokenGroups(view: View, { groups, ended }: Touched): string[] {
   const broken: string[] = [];
   for (const group of view.groups()) {
-    if (groups.has(group.id) || (ended && group.unmet !== undefined)) broken.push(...brokenGroup(view, group));
+    if (groups.has(group.id) || (ended && group.unmet.length > 0)) broken.push(...brokenGroup(view, group));
   }
   return broken;
 }

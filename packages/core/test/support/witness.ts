@@ -158,7 +158,7 @@ export function createWitness(state: State, work: Work): Witness {
       const more = record.requeues - past.requeues;
       check(more === 0 || more === 1, `${record.id} was requeued ${more} times at once`);
       if (record.requeues > past.requeues) work.requeued += 1;
-      const stopped = (record.preemptions ?? 0) - (past.preemptions ?? 0);
+      const stopped = record.preemptions - past.preemptions;
       check(stopped === 0 || (stopped === 1 && more === 0), `${record.id} was stopped ${stopped} times at once`);
       checkProgress(record, past);
       check(record.submittedAt === past.submittedAt, `${record.id} was submitted again`);

@@ -1,11 +1,11 @@
 // The policies by name, ready to run on a trace.
 
 import type { Trace } from "../trace/trace.ts";
+import type { ReplayPolicy } from "./base/policy.ts";
 import { easy, easySjbf, fcfs } from "./classic/classic.ts";
 import { latticeOn } from "./lattice/lattice.ts";
 import { possibleOn } from "./lattice/possible.ts";
 import { gpusOf, latticeSetup, roundingOf, type SetupOptions, tracedInventory } from "./lattice/setup.ts";
-import type { ReplayPolicy } from "./policy.ts";
 
 export const POLICY_NAMES = ["lattice", "easy", "easy-sjbf", "fcfs"] as const;
 export type PolicyName = (typeof POLICY_NAMES)[number];

@@ -2,7 +2,7 @@
 // that a replay cannot measure (cycle latency, checkpoint success), a related figure of the scheduler takes its place;
 // benches and acceptance tests measure the original.
 
-import type { Outcomes } from "../policy/policy.ts";
+import type { Outcomes } from "../policy/base/policy.ts";
 import { percentile } from "../result/statistics.ts";
 import type { Summary } from "../result/summary.ts";
 import type { Trace } from "../trace/trace.ts";

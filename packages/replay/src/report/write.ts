@@ -3,7 +3,7 @@
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Outcomes } from "../policy/policy.ts";
+import type { Outcomes } from "../policy/base/policy.ts";
 import { allocationsCsv } from "../result/csv.ts";
 import { SUMMARY_FILE, summaryJson } from "../result/json.ts";
 import type { Summary } from "../result/summary.ts";

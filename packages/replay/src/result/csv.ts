@@ -1,6 +1,6 @@
 // The table of allocations, in seconds of the trace.
 
-import type { Outcomes } from "../policy/policy.ts";
+import type { Outcomes } from "../policy/base/policy.ts";
 import { idOf, type Trace, tenantOf, userOf } from "../trace/trace.ts";
 import { rounded } from "./json.ts";
 

@@ -1,6 +1,6 @@
 // Waits and work by user or by tenant.
 
-import type { Outcomes } from "../policy/policy.ts";
+import type { Outcomes } from "../policy/base/policy.ts";
 import type { Trace } from "../trace/trace.ts";
 import { boundedSlowdown } from "./slowdown.ts";
 

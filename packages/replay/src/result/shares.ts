@@ -3,7 +3,7 @@
 // tenant gets more than it requests or may have, and the rest is divided again. Over a whole replay all work gets done,
 // so only shares under contention distinguish policies.
 
-import type { Outcomes } from "../policy/policy.ts";
+import type { Outcomes } from "../policy/base/policy.ts";
 import type { Trace } from "../trace/trace.ts";
 import { jain } from "./statistics.ts";
 import type { ReplaySpan } from "./timeline.ts";

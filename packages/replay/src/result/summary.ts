@@ -1,7 +1,7 @@
 // The figures of a replay. Waits and slowdowns cover all jobs that ran. Utilisation is work done over the whole
 // machine, from the first submission to the last end.
 
-import type { Outcomes } from "../policy/policy.ts";
+import type { Outcomes } from "../policy/base/policy.ts";
 import { type Dropped, droppedCount, type Trace } from "../trace/trace.ts";
 import { byTenant, byUser, type Figures, figuresOf } from "./figures.ts";
 import { type Shares, sharesOf } from "./shares.ts";

@@ -1,7 +1,7 @@
 // Utilisation over time: the span in equal steps, with the busy part of the machine in each. A job adds its nodes to
 // the steps it covers, partly to its first and last, as differences that are summed up at the end.
 
-import type { Outcomes } from "../policy/policy.ts";
+import type { Outcomes } from "../policy/base/policy.ts";
 import type { Trace } from "../trace/trace.ts";
 
 export interface Timeline {

@@ -57,7 +57,7 @@ const DEFAULT_TEXT = {
 function exchangeReason(instead: readonly AllocationId[] | undefined): PendingReason | null {
   if (instead === undefined) return null;
   const who = instead.length === 1 ? "1 allocation" : `${instead.length} allocations`;
-  const text = `${who} behind it started in its place, worth more on these nodes; its own start is reserved and will be kept.`;
+  const text = `${who} behind it started first because they score higher on these nodes. Its reserved start time does not change.`;
   return { code: "exchanged", text };
 }
 

@@ -33,10 +33,10 @@ function fairShare({ id, nodesInUse, fairShareMilli, usedShareMilli }: TenantInp
   const target = fairShareMilli / 1000;
   const used = usedShareMilli === undefined ? nodesInUse / cluster : usedShareMilli / 1000;
   const uses = usedShareMilli === undefined ? "uses" : "had";
-  const of = usedShareMilli === undefined ? "of the cluster now" : "of what all have used lately";
+  const of = usedShareMilli === undefined ? "of the cluster now" : "of recent usage";
   const stands = `Tenant ${id} ${uses} ${percent(used)} ${of}, its fair share is ${percent(target)}`;
-  if (used >= target) return [`${stands}: it is above its share, so its work gets no lead from fair share.`];
-  return [`${stands}: it is below its share, which moves its work forward in the queue.`];
+  if (used >= target) return [`${stands}: it is above its share, so fair share adds nothing to the score of its work.`];
+  return [`${stands}: it is below its share, which raises the score of its work.`];
 }
 
 function burst(tenant: TenantInput, cluster: number, least: number): string[] {
@@ -45,7 +45,9 @@ function burst(tenant: TenantInput, cluster: number, least: number): string[] {
   if (burstAllowanceMilli === undefined || share <= 0) return [];
   if ((nodesInUse + least) / share <= burstAllowanceMilli / 1000) return [];
   const allowance = percent(burstAllowanceMilli / 1000);
-  return [`With this it would be beyond its burst allowance, ${allowance} of its share, and steps back behind others.`];
+  return [
+    `This allocation would exceed the burst allowance (${allowance} of the share), so the work of other tenants goes first.`,
+  ];
 }
 
 function budget({ budgetUsedMilli }: TenantInput): string[] {

@@ -22,8 +22,8 @@ export interface VictimInput {
   readonly nearCompletion?: Duration;
   /** It borrows nodes of the vCluster that plans. */
   readonly borrows: boolean;
-  /** How often it was preempted before. Default: never. */
-  readonly preempted?: number;
+  /** How often it was preempted before. */
+  readonly preempted: number;
   /** It takes a checkpoint before it is stopped. Default: no. */
   readonly checkpoints?: boolean;
 }

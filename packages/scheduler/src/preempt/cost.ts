@@ -18,7 +18,7 @@ const PER_CLASS = 4;
 const UNBOUNDED = 24 * 60;
 
 export function preemptionCost(victim: VictimInput, { now, signals }: Pick<CycleInput, "now" | "signals">): number {
-  const { startedAt, nodes, gpusPerNode, requeues, preempted = 0 } = victim;
+  const { startedAt, nodes, gpusPerNode, requeues, preempted } = victim;
   const minutes = startedAt === null ? 0 : Math.max(0, now - startedAt) / MINUTE;
   const checkpoint =
     signals?.checkpointMinutes?.get(victim.allocation) ??

@@ -36,7 +36,7 @@ const isWorthwhile = (victim: VictimInput, input: CycleInput): boolean => {
   const { allocation, preemptionClass, startedAt, walltime, checkpoints, nearCompletion = NEAR_COMPLETION } = victim;
   const { now, signals } = input;
   // An allocation with checkpoints loses no work, however often it is stopped.
-  const isTired = checkpoints !== true && (victim.preempted ?? 0) >= PREEMPTION_COUNT_LIMIT;
+  const isTired = checkpoints !== true && victim.preempted >= PREEMPTION_COUNT_LIMIT;
   if (isTired && !victim.borrows && input.isSensitive !== true) return false;
   const left = startedAt === null || walltime === null ? Number.POSITIVE_INFINITY : startedAt + walltime - now;
   if (left <= nearCompletion) return false;

@@ -2,7 +2,7 @@
 // the changes since the last one. A cycle per event then costs what the event changed, not the size of the cluster.
 // Another view, too many changes, or added and removed nodes lead to a build from scratch.
 
-import type { Changes, Instant, NodeId, VCluster, VClusterId, View } from "@lattice/core";
+import type { Changes, Instant, VCluster, VClusterId, View } from "@lattice/core";
 import type { CycleCache } from "../input/cycle-cache.ts";
 import type { CycleInput, ReleaseInput } from "../input/cycle-input.ts";
 import { createIncrementalNodes, type IncrementalNodes } from "./incremental-nodes.ts";
@@ -104,7 +104,7 @@ const tenantMoment = (
 
 function leavingReleases(nodes: IncrementalNodes, { view, now }: SnapshotRequest): ReleaseInput[] {
   const releases: ReleaseInput[] = [];
-  for (const id of nodes.leaving as ReadonlySet<NodeId>) {
+  for (const id of nodes.leaving) {
     const node = view.node(id);
     const release = node === undefined ? null : releasing(node, now);
     if (release !== null) releases.push(release);

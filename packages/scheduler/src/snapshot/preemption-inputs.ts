@@ -67,7 +67,7 @@ function victimInputs(view: View, vcluster: VCluster): readonly VictimInput[] {
       gpusPerNode: Math.max(1, gpusOf(view, phase.nodes[0])),
       nearCompletion: nearCompletionOf(view, spec.vcluster),
       borrows: isBorrower(view, record, vcluster.id),
-      ...(record.preemptions === undefined ? null : { preempted: record.preemptions }),
+      preempted: record.preemptions,
       ...(spec.checkpoint === undefined ? null : { checkpoints: true }),
     });
   }

@@ -50,7 +50,7 @@ describe("an exchange of starts", () => {
     if (record === null) throw new Error("the queue was ordered");
     const [cause] = explain(record, allocationId(2))?.causes ?? [];
     expect(cause?.code).toBe("exchanged");
-    expect(cause?.text).toMatch(/^1 allocation behind it started in its place/);
+    expect(cause?.text).toMatch(/^1 allocation behind it started first/);
     expect(explain(record, allocationId(3))?.startsNow).toBe(true);
   });
 

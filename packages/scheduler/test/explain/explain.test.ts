@@ -76,7 +76,7 @@ describe("an explanation", () => {
     expect(told?.causes[0]?.code).toBe("quota_nodes");
     expect(told?.tenant).toEqual([
       "Tenant physics uses 2 of the 2 nodes it may use.",
-      "Tenant physics uses 50 % of the cluster now, its fair share is 25 %: it is above its share, so its work gets no lead from fair share.",
+      "Tenant physics uses 50 % of the cluster now, its fair share is 25 %: it is above its share, so fair share adds nothing to the score of its work.",
       "90 % of its budget is used, which lowers its score.",
     ]);
   });
@@ -85,9 +85,7 @@ describe("an explanation", () => {
     const tenants = [tenant("physics", { fairShareMilli: 250, usedShareMilli: 100 })];
     const wants = job(1, { nodes: 9 });
     const told = explain(studyOf(input({ nodes: machine, pending: [wants], releases, tenants })), wants.id);
-    expect(told?.tenant[0]).toMatch(
-      /^Tenant physics had 10 % of what all have used lately, its fair share is 25 %: it is below/,
-    );
+    expect(told?.tenant[0]).toMatch(/^Tenant physics had 10 % of recent usage, its fair share is 25 %: it is below/);
   });
 
   test("names the vCluster of a foreign reservation", () => {

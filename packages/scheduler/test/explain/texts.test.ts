@@ -179,7 +179,7 @@ describe("the state of a tenant", () => {
     {
       name: "beyond its burst allowance",
       fields: { fairShareMilli: 500, burstAllowanceMilli: 999 },
-      expected: [/below its share/, /beyond its burst allowance, 99\.9 % of its share/],
+      expected: [/below its share/, /exceed the burst allowance \(99\.9 % of the share\)/],
     },
     {
       name: "with a budget hardly used",

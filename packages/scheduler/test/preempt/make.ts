@@ -28,7 +28,7 @@ export function running(id: number, nodes: readonly string[], fields: RunningFie
     requeues: fields.requeues ?? true,
     gpusPerNode: 1,
     borrows: fields.borrows ?? false,
-    ...(fields.preempted === undefined ? null : { preempted: fields.preempted }),
+    preempted: fields.preempted ?? 0,
   };
 }
 

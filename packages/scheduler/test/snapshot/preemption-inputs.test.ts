@@ -110,6 +110,7 @@ describe("running work", () => {
         gpusPerNode: 4,
         nearCompletion: 7_000,
         borrows: false,
+        preempted: 0,
       },
     ]);
   });

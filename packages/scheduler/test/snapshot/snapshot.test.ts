@@ -2,6 +2,7 @@
 
 import {
   type Allocation,
+  type AllocationSpec,
   attempt,
   type Claim,
   createState,
@@ -12,6 +13,7 @@ import {
   NO_CONSTRAINTS,
   type Node,
   type NodeState,
+  newAllocation,
   type Tenant,
   type TenantId,
   UNLIMITED,
@@ -80,35 +82,31 @@ function record(id: string, fields: { state?: NodeState; home?: string | null; c
 }
 
 function allocation(id: number, phase: Allocation["phase"], walltime: number | null = 10 * MINUTE): Allocation {
-  return {
-    id: allocationId(id),
-    user: "ada" as UserName,
-    spec: {
-      tenant: "physics" as TenantId,
-      project: "",
-      vcluster: batch.id,
-      name: "",
-      tags: {},
-      intent: "",
-      task: { kind: "entrypoint", line: "true" },
-      environment: { variables: {}, workdir: "" },
-      resources: { minNodes: 2, maxNodes: 3, tasksPerNode: 1, constraints: NO_CONSTRAINTS },
-      lifecycle: {
-        kind: walltime === null ? "unbounded" : "bounded",
-        walltime: walltime as Duration | null,
-        preemptionClass: 4,
-        requeuePolicy: "never",
-        maxRequeue: 3,
-      },
-      slurmEnv: false,
+  const spec: AllocationSpec = {
+    tenant: "physics" as TenantId,
+    project: "",
+    vcluster: batch.id,
+    name: "",
+    tags: {},
+    intent: "",
+    task: { kind: "entrypoint", line: "true" },
+    environment: { variables: {}, workdir: "" },
+    resources: { minNodes: 2, maxNodes: 3, tasksPerNode: 1, constraints: NO_CONSTRAINTS },
+    lifecycle: {
+      kind: walltime === null ? "unbounded" : "bounded",
+      walltime: walltime as Duration | null,
+      preemptionClass: 4,
+      requeuePolicy: "never",
+      maxRequeue: 3,
     },
-    submittedAt: instant(NOW - 1000),
+    slurmEnv: false,
+  };
+  const given = { id: allocationId(id), user: "ada" as UserName, spec, submittedAt: instant(NOW - 1000) };
+  return {
+    ...newAllocation(given, { at: given.submittedAt, index: logIndex(3) }),
     phase,
     attempt: attempt(2),
     requeues: 1,
-    pendingSinceIndex: logIndex(3),
-    scores: {},
-    backfilled: false,
   };
 }
 

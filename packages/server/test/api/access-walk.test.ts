@@ -51,7 +51,7 @@ const REFUSAL_MS = 60_000;
 async function world(): Promise<World> {
   const plane = memoryPlane();
   const gate = createGate({ limits: () => config.rateLimits, identified: false });
-  const door: ApiContext = {
+  const context: ApiContext = {
     plane,
     config,
     logger,
@@ -78,8 +78,8 @@ async function world(): Promise<World> {
       signal: gone.signal,
     };
     try {
-      if (rpc.unary) return `ok ${text(await invokeUnary(door, rpc.name, request, arrival))}`;
-      const stream = invokeStream(door, rpc.name, request, arrival);
+      if (rpc.unary) return `ok ${text(await invokeUnary(context, rpc.name, request, arrival))}`;
+      const stream = invokeStream(context, rpc.name, request, arrival);
       const timer = setTimeout(() => gone.abort(), patienceMs);
       const first = await stream.next();
       clearTimeout(timer);

@@ -36,7 +36,7 @@ async function servedRoutes(): Promise<[readonly string[], readonly string[]]> {
   const authenticator = createAuthenticator(config.api.auth);
   const logger = createLogger({ level: "silent" });
   const closing = new AbortController().signal;
-  const door = {
+  const context = {
     plane,
     config,
     logger,
@@ -47,9 +47,9 @@ async function servedRoutes(): Promise<[readonly string[], readonly string[]]> {
     closing,
     leader: () => null,
   };
-  const app = createApp(door);
+  const app = createApp(context);
   await app.ready();
-  const own = addPages({ route: () => undefined } as never, door).map(({ method, path }) => `${method} ${path}`);
+  const own = addPages({ route: () => undefined } as never, context).map(({ method, path }) => `${method} ${path}`);
   return [own, routesIn(app.printRoutes({ commonPrefix: false }))];
 }
 

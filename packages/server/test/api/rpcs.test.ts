@@ -132,7 +132,7 @@ ${SENSITIVE.map((rpc) => `| ${rpc} | ${reachesOf(rpc, true).join(" | ")} |`).joi
 const ruleOf = (rpc: RuleName): Rule => RULES[rpc];
 const SENSITIVE = (Object.keys(RULES) as RuleName[]).filter((rpc) => ruleOf(rpc).sensitive !== undefined);
 
-const DOORS = `${HERE}/access-doors.test.ts`;
+const INTERFACES = `${HERE}/access-interfaces.test.ts`;
 const OTHER_WAYS: readonly { way: string; path: string; rule: RuleName }[] = [
   { way: "terminal (WebSocket)", path: "GET /api/v1/allocations/{id}/attach", rule: "SessionService.Attach" },
   { way: "session (WebSocket)", path: "GET /api/v1/sessions/{id}/terminal", rule: "SessionService.Attach" },
@@ -142,7 +142,7 @@ const OTHER_WAYS: readonly { way: string; path: string; rule: RuleName }[] = [
 
 function wayRow({ way, path, rule }: (typeof OTHER_WAYS)[number]): string {
   const limit = describeLimit(rule, true, loadConfig(null).rateLimits);
-  return `| ${way} | \`${path}\` | ${reachesOf(rule).join(" | ")} | ${limit} | ${linkTo(DOORS)} |`;
+  return `| ${way} | \`${path}\` | ${reachesOf(rule).join(" | ")} | ${limit} | ${linkTo(INTERFACES)} |`;
 }
 
 function reachesOf(rpc: RuleName, sensitive = false): string[] {

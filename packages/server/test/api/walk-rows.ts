@@ -11,7 +11,7 @@ import { restOn } from "./clients.ts";
 import type { MemoryPlane } from "./memory-plane.ts";
 import { allowed, type Owner, RPCS, requestFor, target } from "./walk.ts";
 import type { Caller } from "./walk-callers.ts";
-import type { Doors, Seen } from "./walk-doors.ts";
+import type { Interfaces, Seen } from "./walk-interfaces.ts";
 
 /** One route or RPC, for any caller. */
 export interface Way {
@@ -70,7 +70,7 @@ export function wrongWith({ way, caller, owner, may }: Row, seen: Seen): string 
 
 /** The addresses of the server. */
 export interface Place {
-  readonly doors: Doors;
+  readonly interfaces: Interfaces;
   readonly plane: MemoryPlane;
   /** Whether the work is sensitive. */
   readonly sensitive: boolean;
@@ -90,7 +90,7 @@ export function restWays(place: Place, pages: readonly string[]): readonly Way[]
 const BASES = ["/api/v1", "/v1"] as const;
 const PROXY_METHODS = ["GET", "HEAD", "TRACE", "DELETE", "OPTIONS", "PATCH", "PUT", "POST", "QUERY"] as const;
 
-function contractWay({ doors, plane, sensitive }: Place, route: Route): Way {
+function contractWay({ interfaces, plane, sensitive }: Place, route: Route): Way {
   const rpc = RPCS.find(({ name }) => name === `${route.service}.${route.method}`);
   if (rpc === undefined) throw new Error(`${route.path} has no RPC`);
   // The same RPC with and without a named object.
@@ -107,7 +107,7 @@ function contractWay({ doors, plane, sensitive }: Place, route: Route): Way {
       oneWatched
         ? reaches(principal, rpc.name, target(owner, sensitive))
         : allowed(rpc.name, principal, owner, sensitive),
-    ask: (owner, token) => doors.rest(restOn(route, requestOf(owner)), token, !rpc.unary),
+    ask: (owner, token) => interfaces.rest(restOn(route, requestOf(owner)), token, !rpc.unary),
   };
 }
 
@@ -128,30 +128,30 @@ const proxyWay = (place: Place, method: string, base: string, rest: string): Way
     const path = `${base}/services/of-${owner}/proxy${rest}`;
     // The only method that needs a body.
     const body = method === "QUERY" ? { headers: { "content-type": "text/plain" }, body: "what" } : {};
-    return place.doors.rest({ method, path, ...body }, token);
+    return place.interfaces.rest({ method, path, ...body }, token);
   },
 });
 
-function pageWay({ doors }: Place, page: string): Way {
+function pageWay({ interfaces }: Place, page: string): Way {
   const [method = "", path = ""] = page.split(" ");
   return {
     name: page,
     rule: null,
     about: () => page,
     may: () => true,
-    ask: (_owner, token) => doors.rest({ method, path }, token),
+    ask: (_owner, token) => interfaces.rest({ method, path }, token),
   };
 }
 
 /** The WebSocket routes. */
 export function socketWays(place: Place): readonly Way[] {
-  const { doors, plane } = place;
+  const { interfaces, plane } = place;
   const way = (rule: RuleName, path: (owner: Owner) => string): Way => ({
     name: `WebSocket ${path("ada")}`,
     rule,
     about: path,
     may: reached(rule, place),
-    ask: (owner, token) => doors.upgrade(path(owner), token),
+    ask: (owner, token) => interfaces.upgrade(path(owner), token),
   });
   return BASES.flatMap((base) => [
     way("SessionService.Attach", (owner) => `${base}/allocations/${idOf(plane, owner)}/attach`),
@@ -162,7 +162,7 @@ export function socketWays(place: Place): readonly Way[] {
 
 /** Every RPC, including terminals. */
 export function grpcWays(place: Place): readonly Way[] {
-  const { doors, plane, sensitive } = place;
+  const { interfaces, plane, sensitive } = place;
   const attach: RpcName = "SessionService.Attach";
   return [
     ...RPCS.map(
@@ -171,7 +171,7 @@ export function grpcWays(place: Place): readonly Way[] {
         rule: rpc.name,
         about: (owner) => JSON.stringify(toJson(rpc.input, requestFor(rpc, owner, plane))),
         may: (principal, owner) => allowed(rpc.name, principal, owner, sensitive),
-        ask: (owner, token) => doors.grpc(rpc.name, requestFor(rpc, owner, plane), token),
+        ask: (owner, token) => interfaces.grpc(rpc.name, requestFor(rpc, owner, plane), token),
       }),
     ),
     {
@@ -181,7 +181,7 @@ export function grpcWays(place: Place): readonly Way[] {
       may: reached(attach, place),
       ask: (owner, token) => {
         const value = { id: idOf(plane, owner) };
-        return doors.grpc(attach, create(pb.AttachRequestSchema, { message: { case: "start", value } }), token);
+        return interfaces.grpc(attach, create(pb.AttachRequestSchema, { message: { case: "start", value } }), token);
       },
     },
   ];

@@ -10,7 +10,7 @@ import { createAuthenticator } from "../../src/base/auth/authenticator.ts";
 import { callHttp, type Running, startTestApi } from "./clients.ts";
 import { OWNERS, SECRET, tokenOf } from "./walk.ts";
 import { type Caller, callersOf } from "./walk-callers.ts";
-import { openDoors } from "./walk-doors.ts";
+import { openInterfaces } from "./walk-interfaces.ts";
 import type { Place } from "./walk-rows.ts";
 
 const UNLIMITED = {
@@ -44,15 +44,15 @@ export async function startWorld(atOnce: number, sensitive = false): Promise<Wor
   const api = { oidc_hmac_secret: "env://LATTICE_WIRE_SECRET", oidc_leeway_seconds: 0 };
   const running = await startTestApi({ api, rate_limits: UNLIMITED });
   await furnish(running, (service.address() as AddressInfo).port, sensitive);
-  const doors = openDoors(running, atOnce);
+  const interfaces = openInterfaces(running, atOnce);
   const callers = await callersOf(createAuthenticator(running.config.api.auth), "1");
   const close = async (): Promise<void> => {
-    doors.close();
+    interfaces.close();
     service.closeAllConnections();
     service.close();
     await running.close();
   };
-  return { running, plane: running.plane, doors, callers, sensitive, close };
+  return { running, plane: running.plane, interfaces, callers, sensitive, close };
 }
 
 async function furnish(running: Running, port: number, sensitive: boolean): Promise<void> {

@@ -65,9 +65,9 @@ export function allocationToProto(allocation: Allocation, extra: AllocationExtra
     backfilled: allocation.backfilled,
     scores: { ...allocation.scores },
     logIndex: extra.logIndex === undefined ? "" : `${extra.logIndex}`,
-    preemptions: allocation.preemptions ?? 0,
+    preemptions: allocation.preemptions,
     checkpoint: checkpointStatus(allocation),
-    suspensions: allocation.suspensions ?? 0,
+    suspensions: allocation.suspensions,
     group: group === undefined ? undefined : groupStatus(group, group.counts),
     dagId: allocation.dag ?? "",
     unmetDependencies: ended !== null ? [] : unmetOf(allocation),
@@ -75,7 +75,7 @@ export function allocationToProto(allocation: Allocation, extra: AllocationExtra
     scaling: scalingStatus(allocation) ?? undefined,
     network: allocation.network === undefined ? undefined : create(NetworkStatusSchema, allocation.network),
     topologyGroups: [...(extra.topologyGroups ?? [])],
-    nodesJoined: allocation.added ?? 0,
+    nodesJoined: allocation.added,
     hold: allocation.hold === undefined ? undefined : holdStatus(allocation.hold),
     startReserved: extra.estimate?.reserved ?? false,
   };
@@ -83,7 +83,7 @@ export function allocationToProto(allocation: Allocation, extra: AllocationExtra
 
 const instantOf = (ms: number | null | undefined) => (typeof ms === "number" ? timestampFromMs(ms) : undefined);
 
-const unmetOf = ({ spec, unmet = [] }: Allocation): proto.Dependency[] =>
+const unmetOf = ({ spec, unmet }: Allocation): proto.Dependency[] =>
   unmet.flatMap((n) => spec.dependsOn?.[n] ?? []).map(dependencyToProto);
 
 /** The reason of a failure, cancellation or requeue; empty otherwise. */

@@ -20,7 +20,7 @@ interface GroupExtra extends AllocationExtra, ElementsNow {
 }
 
 export function groupToProto(group: TaskGroup, extra: GroupExtra): proto.Allocation {
-  const { phase, spec, unmet = [] } = group;
+  const { phase, spec, unmet } = group;
   const end = hasGroupEnded(phase) ? groupEnd(group) : null;
   const message = create(AllocationSchema, {
     id: group.id,

@@ -56,6 +56,7 @@ test("an allocation shows its newest checkpoint, the one in progress, and the la
     scores: {},
     backfilled: false,
     pendingSinceIndex: 1,
+    unmet: [],
     checkpoints: {
       asked: 3,
       taken: 1,

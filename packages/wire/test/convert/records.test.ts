@@ -3,6 +3,7 @@
 import { create } from "@bufbuild/protobuf";
 import {
   type Allocation,
+  type AllocationId,
   type AllocationPhase,
   allocationMoves,
   attempt,
@@ -11,9 +12,11 @@ import {
   logIndex,
   type Node,
   type NodeState,
+  newAllocation,
   nodeMoves,
   type PhaseKind,
   UNLIMITED,
+  type UserName,
   WEIGHT_PROFILES,
 } from "@lattice/core";
 import { describe, expect, test } from "vitest";
@@ -47,19 +50,16 @@ import { fieldLines, refusal } from "../refusal.ts";
 
 const defaults = { tenant: "default", vcluster: "hpc-batch", defaultWalltimeMs: () => null };
 const spec = specFromProto(create(pb.AllocationSpecSchema, { entrypoint: "true" }), defaults);
-const allocation = (phase: AllocationPhase): Allocation =>
-  ({
-    id: "7",
-    user: "ada",
-    spec,
-    submittedAt: instant(1_000),
-    phase,
-    attempt: attempt(1),
-    requeues: 0,
-    pendingSinceIndex: logIndex(1),
-    scores: { total: 512 },
-    backfilled: true,
-  }) as unknown as Allocation;
+const allocation = (phase: AllocationPhase): Allocation => ({
+  ...newAllocation(
+    { id: "7" as AllocationId, user: "ada" as UserName, spec, submittedAt: instant(1_000) },
+    { at: instant(1_000), index: logIndex(1) },
+  ),
+  phase,
+  attempt: attempt(1),
+  scores: { total: 512 },
+  backfilled: true,
+});
 const phase = (value: object): AllocationPhase => value as unknown as AllocationPhase;
 const shown = (value: object, extra = {}) =>
   toJson(pb.AllocationSchema, allocationToProto(allocation(phase(value)), extra));

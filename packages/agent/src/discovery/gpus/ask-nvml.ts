@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { driverEnvironment, execFile } from "../../base/programs.ts";
-import { type GpuInventory, NO_GPUS } from "./inventory.ts";
+import { type GpuInventory, NO_GPUS } from "./base/inventory.ts";
 
 const NVML = "libnvidia-ml.so.1";
 /** A node with eight GPUs and no persistence daemon takes some seconds. */

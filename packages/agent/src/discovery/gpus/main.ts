@@ -6,7 +6,7 @@
 //
 // With `load` it reports only the utilization of each GPU.
 
-import { NO_GPUS } from "./inventory.ts";
+import { NO_GPUS } from "./base/inventory.ts";
 import { openNvml } from "./nvml/library.ts";
 import { readLoad } from "./nvml/load.ts";
 import { readNvml } from "./nvml/read.ts";

@@ -3,7 +3,7 @@
 
 import { isExecutable } from "../../base/executable.ts";
 import { driverEnvironment, execFile } from "../../base/programs.ts";
-import { type GpuInventory, type GpuTie, type GpuUnit, modelName, NO_GPUS, pciAddress } from "./inventory.ts";
+import { type GpuInventory, type GpuTie, type GpuUnit, modelName, NO_GPUS, pciAddress } from "./base/inventory.ts";
 
 const PLACES = ["/opt/rocm/bin/rocm-smi", "/usr/bin/rocm-smi"];
 const QUESTIONS = [

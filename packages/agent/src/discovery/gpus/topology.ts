@@ -2,8 +2,8 @@
 // slower bus slot, and half of it across sockets.
 
 import type { GpuTopology } from "@lattice/core";
-import type { Sysfs } from "../sysfs.ts";
-import type { GpuInventory, GpuTie } from "./inventory.ts";
+import type { Sysfs } from "../base/sysfs.ts";
+import type { GpuInventory, GpuTie } from "./base/inventory.ts";
 
 /** Returns undefined without GPUs. */
 export function gpuTopology(

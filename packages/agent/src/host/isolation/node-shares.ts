@@ -5,7 +5,7 @@
 import { chooseGpus, colocate, type GpuTopology, type MemoryTopology, type Spot } from "@lattice/core";
 import type { pb } from "@lattice/wire";
 import { PrologueError } from "../../base/prologue-error.ts";
-import type { GpuUnit } from "../../discovery/gpus/inventory.ts";
+import type { GpuUnit } from "../../discovery/gpus/base/inventory.ts";
 
 /** The resources to share. */
 export interface NodeInventory {

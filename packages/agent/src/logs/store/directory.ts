@@ -40,7 +40,7 @@ export function directoryStore(dir: string, { gid, mayBeOpen }: StoreAccess): Lo
     if (!isChecked && (mode & OF_OTHERS) !== 0)
       throw new Error(
         `the log store ${dir} is open to every user of this machine (mode ${mode.toString(8)}), and it holds the output ` +
-          `of all tenants; take the access of others away (mode 0750) and let servers read it as a group (--log-store-group), or accept it ` +
+          `of all tenants; remove access for others (mode 0750) and let servers read it through a group (--log-store-group), or accept it ` +
           "with --log-store-open",
       );
     isChecked = true;

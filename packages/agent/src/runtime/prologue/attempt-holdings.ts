@@ -6,7 +6,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { pb } from "@lattice/wire";
 import { PrologueError } from "../../base/prologue-error.ts";
-import type { GpuUnit } from "../../discovery/gpus/inventory.ts";
+import type { GpuUnit } from "../../discovery/gpus/base/inventory.ts";
 import { gpuUserOf } from "../../gpu-clear/decide.ts";
 import { gpuVariables, type NodePart, otherDevices } from "../../host/isolation/node-shares.ts";
 import type { PrologueParts, PrologueTarget } from "../engine.ts";

@@ -8,8 +8,8 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { ServerDuplexStream } from "@grpc/grpc-js";
 import { type ChannelCredentials, Client, type ClientDuplexStream, Metadata, Server, status } from "@grpc/grpc-js";
 import { pb } from "@lattice/wire";
-import { entriesBytes, MAX_FENCE_BYTES } from "../exchange-limits.ts";
-import type { PmiEntry } from "../name-types.ts";
+import { entriesBytes, MAX_FENCE_BYTES } from "../base/exchange-limits.ts";
+import type { PmiEntry } from "../base/name-types.ts";
 import { type FenceEffect, fenceTree } from "./tree.ts";
 import type { FenceTrust } from "./trust.ts";
 

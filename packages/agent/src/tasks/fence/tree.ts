@@ -2,7 +2,7 @@
 // and its own to the parent, and passes the result down. Pure. A lost message is repeated by the peer that reconnects,
 // and a duplicate changes nothing.
 
-import type { PmiEntry } from "../name-types.ts";
+import type { PmiEntry } from "../base/name-types.ts";
 
 interface FenceEntries {
   readonly number: number;

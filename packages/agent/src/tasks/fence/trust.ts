@@ -25,10 +25,11 @@ export interface FenceTrust {
  * TLS.
  */
 export function trustOf(source: IdentitySource | null, secure: boolean): Result<FenceTrust> {
-  if (source === null) return secure ? failed("this agent has no certificate to show to others") : ok(inTheClear);
+  if (source === null)
+    return secure ? failed("this agent has no certificate for connections to other agents") : ok(inTheClear);
   return servesToo(source.current())
     ? ok(byCertificates(source))
-    : failed("this agent's certificate is not for serving");
+    : failed("this agent's certificate does not allow serving");
 }
 
 export const inTheClear: FenceTrust = {

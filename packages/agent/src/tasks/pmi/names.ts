@@ -1,6 +1,6 @@
 // Requests about published names in PMI-1 and PMI-2, and their replies.
 
-import type { NameAct, NameEffect, NameReply } from "../name-types.ts";
+import type { NameAct, NameEffect, NameReply } from "../base/name-types.ts";
 
 const ACTS: Readonly<Record<string, NameAct>> = {
   publish_name: "publish",

@@ -8,8 +8,8 @@ import {
   MAX_LAUNCH_BYTES,
   MAX_NODE_FENCE_BYTES,
   MAX_VALUE_LENGTH,
-} from "../exchange-limits.ts";
-import type { NameEffect, NameReply, PmiEntry } from "../name-types.ts";
+} from "../base/exchange-limits.ts";
+import type { NameEffect, NameReply, PmiEntry } from "../base/name-types.ts";
 import { nameAnswer1, nameAnswer2, nameQuestion } from "./names.ts";
 import { formatLine, formatPairs, type PmiMessage } from "./words.ts";
 

@@ -1,8 +1,8 @@
 // The launch on this node as its shepherd runs it: starts the ranks, serves them PMI, passes on their output and
 // exits, and ends all of them when one fails. It talks to the current agent only through `say`.
 
+import type { NameEffect, PmiEntry } from "../base/name-types.ts";
 import type { PmixSpec, ShepherdOrder, ShepherdReport, ShepherdSpec } from "../frames.ts";
-import type { NameEffect, PmiEntry } from "../name-types.ts";
 import { framing } from "../pmi/framing.ts";
 import { type PmiEffect, type PmiServer, pmiServer } from "../pmi/server.ts";
 import { inputPlace } from "./input.ts";

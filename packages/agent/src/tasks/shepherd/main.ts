@@ -10,7 +10,7 @@ import { existsSync, openSync, writeFileSync } from "node:fs";
 import { createServer, Socket } from "node:net";
 import { join } from "node:path";
 import { makeOwnFolderNow, removeOwnNow } from "../../files/own-tree.ts";
-import { MAX_ORDER_BYTES } from "../exchange-limits.ts";
+import { MAX_ORDER_BYTES } from "../base/exchange-limits.ts";
 import { decodeOrder, encodeReport, frameReader, type ShepherdOrder, type ShepherdReport } from "../frames.ts";
 import { type RunningLaunch, startLaunch } from "./launch.ts";
 import { spool } from "./spool.ts";

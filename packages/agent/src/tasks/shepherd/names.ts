@@ -1,9 +1,9 @@
 // Requests about published names, from the ranks of this node to the leader: numbered, so that each reply finds its
 // request and a duplicate changes nothing. A new leader receives the open requests and the published names again.
 
-import { entriesBytes, MAX_NAMES_BYTES } from "../exchange-limits.ts";
+import { entriesBytes, MAX_NAMES_BYTES } from "../base/exchange-limits.ts";
+import type { NameAct, NameReply, PmiEntry, PmiNameQuestion } from "../base/name-types.ts";
 import type { ShepherdReport } from "../frames.ts";
-import type { NameAct, NameReply, PmiEntry, PmiNameQuestion } from "../name-types.ts";
 
 export interface NameDesk {
   ask(question: { act: NameAct; entries: readonly PmiEntry[]; waitSeconds: number }, answered: Answered): void;

@@ -1,8 +1,8 @@
 // The lines of the PMIx helper, parsed. The helper runs as the job's user, who can put any program in its place: every
 // line has a limit, and numbers and ranks are checked before anything acts on them. Pure.
 
-import { MAX_NAMES_BYTES, MAX_NODE_FENCE_BYTES } from "../exchange-limits.ts";
-import type { NameAct, PmiEntry } from "../name-types.ts";
+import { MAX_NAMES_BYTES, MAX_NODE_FENCE_BYTES } from "../base/exchange-limits.ts";
+import type { NameAct, PmiEntry } from "../base/name-types.ts";
 import { boundedLine } from "./bounded-line.ts";
 
 export type PmixSaid =

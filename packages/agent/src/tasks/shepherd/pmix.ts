@@ -5,8 +5,8 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, openSync } from "node:fs";
 import { spawn } from "../../base/programs.ts";
+import type { NameReply, PmiNameQuestion } from "../base/name-types.ts";
 import type { PmixSpec, ShepherdSpec } from "../frames.ts";
-import type { NameReply, PmiNameQuestion } from "../name-types.ts";
 import { lineCutter, PMIX_NAME, type PmixSaid, parsePmixLine } from "./pmix-lines.ts";
 
 interface PmixEvents {

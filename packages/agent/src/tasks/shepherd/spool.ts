@@ -2,7 +2,7 @@
 // stream loses output or an exit. The spool is bounded: when it is full, the shepherd stops reading from the ranks.
 // What a new leader must know is kept longer: exits, the current and the previous fence, and published names.
 
-import { entriesBytes } from "../exchange-limits.ts";
+import { entriesBytes } from "../base/exchange-limits.ts";
 import type { NumberedReport, ShepherdReport } from "../frames.ts";
 
 /** Limit of unconfirmed reports; beyond it ranks wait. */

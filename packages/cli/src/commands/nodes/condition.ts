@@ -2,11 +2,11 @@
 
 import type { GpuCondition, NodeCondition } from "@lattice/sdk";
 import type { Context } from "../../context.ts";
+import { forEachId } from "../../output/for-each-id.ts";
 import type { Printer } from "../../output/printer.ts";
 import type { Column } from "../../output/table.ts";
 import { ABSENT, clean, pad } from "../../output/text.ts";
 import { localTime } from "../../output/time.ts";
-import { forEachId } from "../for-each-id.ts";
 
 export async function showConditions(
   { client, print, settings }: Context,

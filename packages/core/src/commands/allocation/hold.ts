@@ -36,7 +36,10 @@ export function holdWork(step: Step, command: HoldCommand): Outcome {
   }
   if (record.phase.kind !== "pending") {
     if (!command.held) return unchanged(record.id);
-    return refuse("illegal_transition", `allocation ${record.id} is ${record.phase.kind}: only what waits can be held`);
+    return refuse(
+      "illegal_transition",
+      `allocation ${record.id} is ${record.phase.kind}: only pending allocations can be held`,
+    );
   }
   if (command.held) return holdRecord(step, record, command) ? accepted(record.id) : unchanged(record.id);
   if (record.hold === undefined) return unchanged(record.id);
@@ -52,8 +55,8 @@ function holdOfGroup(step: Step, command: HoldCommand): Outcome | null {
   if (group === undefined) return null;
   const ranges = element === null ? command.elements : [{ from: element.index, to: element.index }];
   if (ranges === undefined) return command.held ? holdGroup(step, group, command) : releaseGroup(step, group, command);
-  if (group.counterparts !== undefined) {
-    const detail = `the elements of task group ${group.id} wait for those of others: only the whole group can be held`;
+  if (group.counterparts.length > 0) {
+    const detail = `the elements of task group ${group.id} depend on elements of other groups: hold the whole group`;
     return refuse("illegal_transition", detail);
   }
   const spans: Span[] = [];
@@ -124,7 +127,7 @@ function holdElements(step: Step, group: TaskGroup, spans: readonly Span[], comm
     });
   }
   if (waiting > 0) return outcomeOf(command, count);
-  return refuse("illegal_transition", `of these elements of task group ${group.id} none waits`);
+  return refuse("illegal_transition", `none of these elements of task group ${group.id} is pending`);
 }
 
 /** `barred` counts the holds that the sender may not release. */

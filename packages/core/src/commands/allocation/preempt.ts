@@ -61,7 +61,7 @@ function noteOf(victims: readonly Victim[], { nodes }: PreemptCommand): NewNote 
   const named = victims.slice(0, NAMED_VICTIMS).map(({ record }) => record.id);
   const more = victims.length > named.length ? ` and ${victims.length - named.length} more` : "";
   const who = `${victims.length === 1 ? "Allocation" : "Allocations"} ${named.join(", ")}${more}`;
-  const held = nodes.length === 1 ? "1 node is held for it" : `${nodes.length} nodes are held for it`;
+  const held = nodes.length === 1 ? "1 node is reserved for it" : `${nodes.length} nodes are reserved for it`;
   const text = `${who} ${victims.length === 1 ? "makes" : "make"} room for it; ${held}.`;
   return { type: "preemption", kind: "others_stopped", text, nodes };
 }
@@ -81,11 +81,12 @@ function pendingOf({ id, phase }: Allocation): PendingPhase {
 
 function againstWinner(step: Step, { basis, victims }: PreemptCommand, winner: Allocation): Refusal | null {
   const { id, phase, pendingSinceIndex, spec } = winner;
-  if (basis >= step.index) return say("stale_plan", `it is based on entry ${basis}, which it cannot have seen`);
+  if (basis >= step.index)
+    return say("stale_plan", `it names log entry ${basis} as its basis, which does not exist yet`);
   if (phase.kind !== "pending") return say("stale_plan", `allocation ${id} is ${phase.kind}`);
-  if (phase.backoffUntil !== undefined) return say("stale_plan", `allocation ${id} is held back`);
+  if (phase.backoffUntil !== undefined) return say("stale_plan", `allocation ${id} waits for its backoff`);
   if (winner.hold !== undefined) return say("stale_plan", `allocation ${id} is held by ${winner.hold.by}`);
-  if (winner.unmet !== undefined) return say("stale_plan", `allocation ${id} waits for what it depends on`);
+  if (winner.unmet.length > 0) return say("stale_plan", `allocation ${id} waits for its dependencies`);
   if (basis < pendingSinceIndex)
     return say("stale_plan", `allocation ${id} is pending since entry ${pendingSinceIndex}`);
   const vcluster = step.state.vcluster(spec.vcluster);
@@ -93,7 +94,7 @@ function againstWinner(step: Step, { basis, victims }: PreemptCommand, winner: A
   if (policy?.preempts !== true) return say("illegal_transition", `vCluster "${spec.vcluster}" does not preempt`);
   const distinct = new Set(victims.map((victim) => victim.allocation)).size === victims.length;
   if (distinct && victims.length >= 1 && victims.length <= policy.maxVictims) return null;
-  return say("illegal_transition", `between 1 and ${policy.maxVictims} allocations are stopped for another`);
+  return say("illegal_transition", `a preemption must stop 1 to ${policy.maxVictims} allocations`);
 }
 
 function againstNodes(step: Step, { nodes }: PreemptCommand): Refusal | null {
@@ -112,7 +113,7 @@ function victimOf(
   if (record === undefined) return say("unknown_allocation", `there is no allocation ${quote(named.allocation)}`);
   const { id, phase, attempt, spec } = record;
   if (attempt !== named.attempt) return say("stale_plan", `allocation ${id} is at attempt ${attempt}`);
-  if (!isPlaced(phase)) return say("stale_plan", `allocation ${id} is ${phase.kind} and holds no nodes`);
+  if (!isPlaced(phase)) return say("stale_plan", `allocation ${id} is ${phase.kind} and has no nodes`);
   if (phase.kind === "checkpointing" && phase.request.next === "suspend") {
     return say("stale_plan", `allocation ${id} is being checkpointed for its nodes`);
   }
@@ -124,7 +125,7 @@ function victimOf(
     return say("illegal_transition", `allocation ${id} is not stopped for ${winner.id}: ${classes}`);
   }
   if (!phase.nodes.some((node) => nodes.includes(node))) {
-    return say("stale_plan", `allocation ${id} holds none of the nodes that are needed`);
+    return say("stale_plan", `allocation ${id} has none of the needed nodes`);
   }
   return { record, phase, reason: reasonFor(step.state, winner, record), force: named.force === true };
 }
@@ -137,7 +138,7 @@ function handBack(step: Step, { record, phase, reason }: Victim, { nodes }: Pree
   if (reason !== "reclaim" || lifecycle.kind !== "reactive" || left < resources.minNodes) return false;
   let now = record;
   for (const node of asked) {
-    const lost = { node, reason: "reclaim", detail: "asked back by the vCluster that lent it", isLost: false } as const;
+    const lost = { node, reason: "reclaim", detail: "reclaimed by the vCluster that lent it", isLost: false } as const;
     if (!isPlaced(now.phase) || !loseNode(step, now, now.phase, lost)) return now !== record;
     now = present(step.state.allocation(record.id), `allocation ${record.id} is gone`);
   }

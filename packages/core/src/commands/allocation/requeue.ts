@@ -26,7 +26,7 @@ export function requeueAllocation(step: Step, command: RequeueCommand): Outcome 
   if (requeues !== command.expectedRequeues) {
     return refuse("stale_report", `allocation ${id} was requeued ${requeues} times, not ${command.expectedRequeues}`);
   }
-  if (!isPlaced(phase)) return refuse("illegal_transition", `allocation ${id} is ${phase.kind} and holds no nodes`);
+  if (!isPlaced(phase)) return refuse("illegal_transition", `allocation ${id} is ${phase.kind} and has no nodes`);
 
   const { requeuePolicy, maxRequeue } = record.spec.lifecycle;
   const reason = command.cause === "launch_failed" ? "launch_failed" : "node_failure";

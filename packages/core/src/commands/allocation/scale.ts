@@ -87,7 +87,7 @@ function grow(step: Step, record: Allocation, phase: RunningPhase, command: Scal
     progress: [...phase.progress, ORDERED],
     attempts,
   };
-  const counted: Allocation = { ...record, attempt, added: (record.added ?? 0) + 1 };
+  const counted: Allocation = { ...record, attempt, added: record.added + 1 };
   recordResize(step, counted, grown, { ...command, node: node.id }, record);
   return accepted(record.id);
 }

@@ -8,6 +8,7 @@ import { present } from "../../base/invariant.ts";
 import type { FieldProblem, Outcome } from "../../base/outcome.ts";
 import { accepted, quote, refuse, refuseFields, rejected, unchanged } from "../../base/outcome.ts";
 import type { Allocation } from "../../model/allocation/allocation.ts";
+import { newAllocation } from "../../model/allocation/new-allocation.ts";
 import { attemptAt } from "../../model/allocation/node-attempts.ts";
 import { isFinal, isPlaced } from "../../model/allocation/phase.ts";
 import { withNote } from "../../model/allocation/record-past.ts";
@@ -19,7 +20,6 @@ import { checkName, checkPreemptionClass, checkSpec, checkTags, checkWalltime } 
 import type { Environment, LivenessProbe, ScalePolicy, Task, TelemetryMode } from "../../model/spec/spec.ts";
 import { type AllocationSpec, isService, TELEMETRY_MODES, type Telemetry } from "../../model/spec/spec.ts";
 import { classRefusal, vclusterRefusal } from "../../queries/admission.ts";
-import { newRecord } from "../../transitions/allocation/new-record.ts";
 import { hasEnded } from "../../transitions/claims/release-nodes.ts";
 import { activeElements } from "../../transitions/group/active-elements.ts";
 import { renewalBegins } from "../../transitions/scaling/renewal.ts";
@@ -203,7 +203,7 @@ function updateGroup(step: Step, group: TaskGroup, command: UpdateAllocationComm
   if (hasGroupEnded(phase)) return refuse("illegal_transition", `task group ${id} is already ${phase.kind}`);
   const { change } = command;
   const elements = activeElements(step.state, group);
-  for (const record of [newRecord(step, { id, user, spec, submittedAt }), ...elements]) {
+  for (const record of [newAllocation({ id, user, spec, submittedAt }, step), ...elements]) {
     const bar = whyNotUpdated(step, record, change);
     if (bar !== null) return bar;
   }

@@ -23,7 +23,7 @@ export function expireAttempt(step: Step, command: ExpireCommand): Outcome {
     return refuse("stale_report", `allocation ${id} is at attempt ${attempt}, not ${command.attempt}`);
   }
   if (isFinal(phase)) return unchanged(id);
-  if (!isPlaced(phase)) return refuse("illegal_transition", `allocation ${id} is ${phase.kind} and holds no nodes`);
+  if (!isPlaced(phase)) return refuse("illegal_transition", `allocation ${id} is ${phase.kind} and has no nodes`);
   const { walltime } = record.spec.lifecycle;
   if (walltime === null) return refuse("illegal_transition", `allocation ${id} has no walltime`);
   const since = phase.kind === "staging" ? phase.placedAt : phase.startedAt;

@@ -32,7 +32,7 @@ interface Retries {
 export function retryElsewhere(step: Step, record: Allocation, phase: PlacedPhase, report: Unbegun): void {
   const { node, message, prologueRetries = MAX_PROLOGUE_RETRIES } = report;
   const reason = report.reason === "launch_failed" ? "launch_failed" : "prologue_failed";
-  const before = record.excludedNodes ?? [];
+  const before = record.excludedNodes;
   const excludedNodes = before.includes(node) ? before : [...before, node];
   const most = isSensitive(step.state, record.spec.vcluster) ? 0 : prologueRetries;
   const over = whyOver(step, { ...record, excludedNodes }, phase, { tried: before.length, most });
@@ -71,7 +71,7 @@ function whyOver(step: Step, record: Allocation, phase: PlacedPhase, { tried, mo
   const started = phase.progress.some(({ state }) => state === "running" || state === "completed");
   if (started && requeuePolicy === "never") return "it had started on other nodes";
   const { minNodes, constraints } = record.spec.resources;
-  if (constraints.requiredNodes.some((id) => record.excludedNodes?.includes(id))) return "the node is required";
+  if (constraints.requiredNodes.some((id) => record.excludedNodes.includes(id))) return "the node is required";
   const wanted = placementConstraints(record);
   let left = 0;
   for (const other of step.state.nodes()) {

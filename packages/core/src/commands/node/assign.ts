@@ -26,7 +26,7 @@ export function assignNode(step: Step, { node: id, vcluster }: AssignNodeCommand
   if (node.homeAssigned === true && node.homeVCluster === vcluster) return unchanged(id);
   const foreign = vcluster === null ? undefined : node.claims.find((claim) => claim.vcluster !== vcluster);
   if (foreign !== undefined) {
-    const work = `allocation ${foreign.allocation} of vCluster "${foreign.vcluster}" is there`;
+    const work = `allocation ${foreign.allocation} of vCluster "${foreign.vcluster}" runs on it`;
     return refuse("illegal_transition", `node "${id}" cannot be given to "${vcluster}" while ${work}`);
   }
 

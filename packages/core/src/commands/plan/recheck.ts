@@ -101,7 +101,7 @@ function staleness(step: Step, plan: PlacementPlan, placement: Placement, record
   const { id, phase, attempt, pendingSinceIndex } = record;
   if (plan.basis >= step.index) return `the plan is based on entry ${plan.basis}, which it cannot have seen`;
   if (phase.kind !== "pending") return `allocation ${id} is ${phase.kind}`;
-  if (record.unmet !== undefined) return `allocation ${id} waits for what it depends on`;
+  if (record.unmet.length > 0) return `allocation ${id} waits for its dependencies`;
   if (record.hold !== undefined) return `allocation ${id} is held by ${record.hold.by}`;
   if (phase.backoffUntil !== undefined) return `allocation ${id} has a backoff before its next start`;
   if (record.spec.vcluster !== plan.vcluster) return `allocation ${id} belongs to vCluster "${record.spec.vcluster}"`;

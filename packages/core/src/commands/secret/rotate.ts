@@ -29,12 +29,12 @@ export function rotateSecret(step: Step, { name, value, keep }: RotateSecretComm
   if (known === undefined) return refuse("illegal_transition", "this cluster has no generated key for job tokens");
   const good = (known.earlier ?? []).filter(({ until }) => until > step.at);
   if (known.value === value || good.some((one) => one.value === value))
-    return refuseFields([{ field: "value", detail: "is one that was used before" }]);
+    return refuseFields([{ field: "value", detail: "was used before: choose a new key" }]);
   // A value that is revoked at once takes all earlier ones with it: they are no more trustworthy.
   const earlier = keep === 0 ? [] : [{ value: known.value, until: instant(step.at + keep) }, ...good];
   if (earlier.length > MAX_EARLIER_SECRETS) {
     const figures = { current: good.length, requested: 1, limit: MAX_EARLIER_SECRETS };
-    return refuse("quota_exceeded", `${MAX_EARLIER_SECRETS} earlier keys still count`, figures);
+    return refuse("quota_exceeded", `${MAX_EARLIER_SECRETS} earlier keys are still valid`, figures);
   }
 
   secrets.set(name, { name, value, ...(earlier.length === 0 ? {} : { earlier }) });

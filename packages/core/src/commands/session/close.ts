@@ -6,7 +6,7 @@ import type { Outcome } from "../../base/outcome.ts";
 import { accepted, quote, refuse, unchanged } from "../../base/outcome.ts";
 import { isFinal, isPlaced } from "../../model/allocation/phase.ts";
 import type { Origin } from "../../model/origin.ts";
-import { OWN_SESSION, sessionId, sessionsOf } from "../../model/session/session.ts";
+import { OWN_SESSION, sessionId } from "../../model/session/session.ts";
 import { allocationChanged, moveAllocation } from "../../transitions/allocation/move.ts";
 import { cancelAllocation } from "../../transitions/attempt/cancel.ts";
 import { releaseNodes } from "../../transitions/claims/release-nodes.ts";
@@ -31,10 +31,9 @@ export function closeSession(step: Step, command: CloseSessionCommand): Outcome 
   const { phase } = record;
   if (isFinal(phase)) return unchanged(sessionId(allocation, n));
   if (record.spec.session !== true || n !== OWN_SESSION) {
-    const rest = sessionsOf(record).filter((session) => session.n !== n);
-    if (rest.length === sessionsOf(record).length) return unchanged(sessionId(allocation, n));
-    const { sessions: _, ...without } = record;
-    const closed = rest.length === 0 ? without : { ...record, sessions: rest };
+    const sessions = record.sessions.filter((session) => session.n !== n);
+    if (sessions.length === record.sessions.length) return unchanged(sessionId(allocation, n));
+    const closed = { ...record, sessions };
     step.state.putAllocation(closed);
     step.events.push({ ...allocationChanged(closed, phase.kind), reason: "session_closed" });
     return accepted(sessionId(allocation, n));
@@ -50,7 +49,7 @@ export function closeSession(step: Step, command: CloseSessionCommand): Outcome 
   const message = "its session was ended";
   const ended = { nodes, startedAt, endedAt: step.at, exitCode };
   if (exitCounts === true && (exitCode ?? 0) !== 0) {
-    const failureText = `what ran in it ended with exit code ${exitCode}`;
+    const failureText = `its program ended with exit code ${exitCode}`;
     moveAllocation(step, record, { kind: "failed", ...ended, reason: "exit_code", message: failureText });
   } else moveAllocation(step, record, { kind: "completed", ...ended, message });
   return accepted(sessionId(allocation, n));

@@ -6,7 +6,7 @@ import type { Outcome } from "../../base/outcome.ts";
 import { accepted, quote, refuse } from "../../base/outcome.ts";
 import { isActive } from "../../model/allocation/phase.ts";
 import type { Origin } from "../../model/origin.ts";
-import { MAX_SESSIONS, sessionId, sessionsOf } from "../../model/session/session.ts";
+import { MAX_SESSIONS, sessionId } from "../../model/session/session.ts";
 import { allocationChanged } from "../../transitions/allocation/move.ts";
 import type { Step } from "../../transitions/step.ts";
 
@@ -23,10 +23,10 @@ export function openSession(step: Step, { allocation, origin }: OpenSessionComma
   const { id, phase, user } = record;
   if (user !== origin.user) return refuse("not_owner", `allocation ${id} belongs to ${user}`);
   if (!isActive(phase)) return refuse("illegal_transition", `allocation ${id} is ${phase.kind}, not running`);
-  const open = sessionsOf(record);
+  const open = record.sessions;
   if (open.length >= MAX_SESSIONS) {
     const figures = { current: open.length, limit: MAX_SESSIONS };
-    return refuse("quota_exceeded", `allocation ${id} has ${open.length} sessions, and takes no more`, figures);
+    return refuse("quota_exceeded", `allocation ${id} has ${open.length} sessions, the maximum`, figures);
   }
 
   const n = 1 + Math.max(0, ...open.map((session) => session.n));

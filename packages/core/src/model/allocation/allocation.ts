@@ -39,12 +39,12 @@ export interface Allocation {
   /** Number of the newest attempt; 0 before the first placement. */
   readonly attempt: Attempt;
   readonly requeues: number;
-  /** Of a service: the requeues before its last long healthy run, which no longer count. Default: 0. */
-  readonly requeuesForgotten?: number;
-  /** Preemptions, which its requeues do not count. Default: 0. */
-  readonly preemptions?: number;
-  /** Suspensions with a complete checkpoint for other causes. Default: 0. */
-  readonly suspensions?: number;
+  /** Of a service: the requeues before its last long healthy run, which no longer count. */
+  readonly requeuesForgotten: number;
+  /** Preemptions, which its requeues do not count. */
+  readonly preemptions: number;
+  /** Suspensions with a complete checkpoint for other causes. */
+  readonly suspensions: number;
   /** Missing until a checkpoint is requested. */
   readonly checkpoints?: Checkpoints;
   /** Index of the entry that last made it pending: a plan based on less is stale (E8, O7). */
@@ -54,10 +54,10 @@ export interface Allocation {
   readonly backfilled: boolean;
   /** Its share of the node in the newest placement. Default: whole nodes. */
   readonly share?: Share;
-  /** Nodes added while it ran; each is its own attempt. Default: 0. */
-  readonly added?: number;
-  /** Restarts of the whole service for an update. Default: 0. */
-  readonly updates?: number;
+  /** Nodes added while it ran; each is its own attempt. */
+  readonly added: number;
+  /** Restarts of the whole service for an update. */
+  readonly updates: number;
   /** The newest change of its size. Default: none. */
   readonly scaling?: Scaling;
   /** Set while nodes are being replaced after an update. */
@@ -68,12 +68,12 @@ export interface Allocation {
   readonly past?: Past;
   /** The log entries of its current or last attempt. Missing before the first placement. */
   readonly entries?: Entries;
-  /** Open terminals. Default: none. */
-  readonly sessions?: readonly Session[];
-  /** Nodes where it failed to start; excluded from placement. Default: none. */
-  readonly excludedNodes?: readonly NodeId[];
-  /** Unmet dependencies, by position in the spec; absent when none. It is queued when all are met. */
-  readonly unmet?: readonly number[];
+  /** Open terminals. */
+  readonly sessions: readonly Session[];
+  /** Nodes where it failed to start; excluded from placement. */
+  readonly excludedNodes: readonly NodeId[];
+  /** Unmet dependencies, by position in the spec. It is queued when all are met. */
+  readonly unmet: readonly number[];
   /** Present while it is pending and on hold. */
   readonly hold?: Hold;
   /** The end of its last hold. Default: the time of submission. */

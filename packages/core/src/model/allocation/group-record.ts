@@ -1,27 +1,19 @@
 // Represents an ended task group as one allocation record, for the history.
 
-import { logIndex, NO_ATTEMPT } from "../../base/ids.ts";
+import { logIndex } from "../../base/ids.ts";
 import { invariant } from "../../base/invariant.ts";
 import { hasGroupEnded, type TaskGroup } from "../group/group.ts";
 import { sizeOf } from "../group/range.ts";
 import type { Allocation } from "./allocation.ts";
+import { newAllocation } from "./new-allocation.ts";
 import type { FinalPhase } from "./phase.ts";
 
 export function foldGroup(group: TaskGroup): Allocation {
-  const { id, user, spec, submittedAt, range, concurrency, counts, dag } = group;
+  const { range, concurrency, counts } = group;
   return {
-    id,
-    user,
-    spec,
-    submittedAt,
+    ...newAllocation(group, { at: group.submittedAt, index: logIndex(0) }),
     phase: groupEnd(group),
-    attempt: NO_ATTEMPT,
-    requeues: 0,
-    pendingSinceIndex: logIndex(0),
-    scores: {},
-    backfilled: false,
     group: { range, concurrency, counts },
-    ...(dag === undefined ? {} : { dag }),
   };
 }
 

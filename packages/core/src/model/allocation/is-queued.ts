@@ -3,4 +3,4 @@
 import type { Allocation } from "./allocation.ts";
 
 export const isQueued = ({ phase, unmet, hold }: Allocation): boolean =>
-  phase.kind === "pending" && unmet === undefined && hold === undefined && phase.backoffUntil === undefined;
+  phase.kind === "pending" && unmet.length === 0 && hold === undefined && phase.backoffUntil === undefined;

@@ -59,7 +59,7 @@ export interface PastFailure {
 export interface PastNote {
   readonly at: Instant;
   /** The log index of the entry. */
-  readonly index?: LogIndex;
+  readonly index: LogIndex;
   readonly type: NoteType;
   /** For programs: "scaled_up", "updated", "node_lost". */
   readonly kind: string;
@@ -75,7 +75,7 @@ export type NoteType = "state" | "decision" | "failure" | "scaling" | "preemptio
 interface PastRefusal {
   readonly at: Instant;
   /** The log index of the entry. */
-  readonly index?: LogIndex;
+  readonly index: LogIndex;
   /** The basis of the plan. */
   readonly basis: LogIndex;
   /** The code of the refusal. */

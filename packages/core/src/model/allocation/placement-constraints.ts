@@ -6,7 +6,7 @@ import type { Allocation } from "./allocation.ts";
 
 export function placementConstraints(record: Allocation): Constraints {
   const { constraints } = record.spec.resources;
-  if (record.excludedNodes === undefined || record.excludedNodes.length === 0) return constraints;
+  if (record.excludedNodes.length === 0) return constraints;
   const known = answers.get(record);
   if (known !== undefined) return known;
   const excludedNodes = [...new Set([...constraints.excludedNodes, ...record.excludedNodes])];

@@ -28,7 +28,7 @@ export function checkDag(members: readonly DagMember[], maxMembers: number): Che
   if (order.kind === "ordered") return { kind: "good", order: order.positions };
   const names = order.positions.map((n) => members[n]?.name ?? "");
   const shown = [...names, names[0] ?? ""].map(quote).join(" > ");
-  return { kind: "bad", problems: [{ field: "allocations", detail: `the dependencies go in a circle: ${shown}` }] };
+  return { kind: "bad", problems: [{ field: "allocations", detail: `the dependencies form a cycle: ${shown}` }] };
 }
 
 /** Edges that wait for an end. */

@@ -20,7 +20,7 @@ export function checkShape({ range, concurrency }: GroupShape): readonly FieldPr
   }
   if (problems.list.length === 0) {
     const size = sizeOf(range);
-    problems.unless(size <= GROUP_LIMIT, `${field}.end`, `makes ${size} elements, of which at most ${GROUP_LIMIT} go`);
+    problems.unless(size <= GROUP_LIMIT, `${field}.end`, `makes ${size} elements; the limit is ${GROUP_LIMIT}`);
   }
   const good = concurrency === null || isCount(concurrency, 1, GROUP_LIMIT);
   problems.unless(good, `${field}.concurrency`, `must be a whole number from 1 to ${GROUP_LIMIT}`);
@@ -29,7 +29,7 @@ export function checkShape({ range, concurrency }: GroupShape): readonly FieldPr
 
 /** Returns `null` when the runs are in order, disjoint, and counted right. */
 function listProblem(range: ElementRange, runs: readonly ListedRun[]): string | null {
-  if (runs.length > MAX_RUNS) return `has ${runs.length} ranges, of which at most ${MAX_RUNS} go`;
+  if (runs.length > MAX_RUNS) return `has ${runs.length} ranges; the limit is ${MAX_RUNS}`;
   const good = ({ start, end, step }: ListedRun): boolean =>
     isCount(start, 0, MAX_ELEMENT_INDEX) &&
     isCount(end, start, MAX_ELEMENT_INDEX) &&

@@ -21,7 +21,7 @@ export function waitingIndexes(states: ElementStates, group: TaskGroup): string 
   if (waiting === 0) return "";
   const { range } = group;
   const size = sizeOf(range);
-  const first = group.counterparts === undefined ? group.next : 0;
+  const first = group.counterparts.length === 0 ? group.next : 0;
   if (size - first === waiting) return textOf(range, first, size - 1).join(",");
   const end = Math.min(size, first + MAX_LOOKED_AT);
   const pieces: string[] = [];

@@ -47,10 +47,10 @@ export interface TaskGroup extends GroupShape {
   readonly counts: GroupCounts;
   /** No position below this one waits; meaningless with counterparts. */
   readonly next: number;
-  /** Unmet dependencies of the whole group; absent when none. */
-  readonly unmet?: readonly number[];
-  /** Dependencies that are met element by element; absent when none. */
-  readonly counterparts?: readonly number[];
+  /** Unmet dependencies of the whole group. */
+  readonly unmet: readonly number[];
+  /** Dependencies that are met element by element. */
+  readonly counterparts: readonly number[];
   /** Present while the group is on hold as a whole. */
   readonly hold?: Hold;
   /** The end of its last hold. Default: the time of submission. */

@@ -30,7 +30,7 @@ export function parseIndexes(text: string): ParsedIndexes {
   const apart = overlaps(sorted) ? spelledOut(sorted) : sorted;
   if (apart === null) return bad(`names indexes twice; of more than ${MAX_SPELLED}, write each once`);
   const joined = join(apart);
-  return joined.length > MAX_RUNS ? bad(`has ${joined.length} ranges, of which at most ${MAX_RUNS} go`) : ok(joined);
+  return joined.length > MAX_RUNS ? bad(`has ${joined.length} ranges; the limit is ${MAX_RUNS}`) : ok(joined);
 }
 
 const bad = (detail: string): ParsedIndexes => ({ kind: "bad", detail });

@@ -26,6 +26,3 @@ export function parseSessionId(text: string): { readonly allocation: AllocationI
     ? { allocation, n: Number(text.slice(at + 1)) }
     : null;
 }
-
-export const sessionsOf = (record: { readonly sessions?: readonly Session[] }): readonly Session[] =>
-  record.sessions ?? [];

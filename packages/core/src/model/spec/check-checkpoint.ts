@@ -9,10 +9,10 @@ export function checkCheckpoint(problems: Problems, spec: CheckpointSpec | undef
   if (spec === undefined) return;
   const { mode, port, timeout, maxDeferral } = spec;
   const field = "allocation.checkpoint";
-  problems.unless(!service, field, "goes with bounded work only: the nodes of a service come and go");
+  problems.unless(!service, field, "is for batch work only: a service does not keep its nodes");
   problems.unless(CHECKPOINT_MODES.includes(mode), `${field}.mode`, `must be one of ${CHECKPOINT_MODES.join(", ")}`);
   const listens = port === 0 || (mode === "grpc" && isCount(port, 1, MAX_PORT));
-  problems.unless(listens, `${field}.port`, `must be a whole number from 1 to ${MAX_PORT}, and goes with mode grpc`);
+  problems.unless(listens, `${field}.port`, `must be a whole number from 1 to ${MAX_PORT}, and requires mode grpc`);
   const span = (name: string, value: number, least: number): void =>
     problems.unless(isCount(value, least, MAX_CHECKPOINT_SPAN), `${field}.${name}`, "must be at most a day");
   span("timeout_seconds", timeout, 1);

@@ -27,7 +27,8 @@ export function whyNotWithin(tenant: Tenant, change: TenantChange, domainsOfAll:
   const { quota, maxPreemptionClass } = ceilingOf(tenant);
   for (const key of Object.keys(change.quota ?? {}) as (keyof Quota)[]) {
     const name = FIELDS[key].field;
-    if (!LOWERED.has(key)) return { code: "forbidden", detail: `${name} is not for the tenant to set`, hint: ASK };
+    if (!LOWERED.has(key))
+      return { code: "forbidden", detail: `${name} can be set only by administrators of the cluster`, hint: ASK };
     const most = quota[key] ?? (key === "maxNetworkDomains" ? domainsOfAll : null);
     const asked = change.quota?.[key] ?? null;
     if (most !== null && asked !== null && asked > most) return beyond(tenant, name, most, asked);
@@ -37,11 +38,11 @@ export function whyNotWithin(tenant: Tenant, change: TenantChange, domainsOfAll:
 }
 
 const ASK =
-  "Ask an administrator of the cluster: a tenant's own lower its limits, and raise them again to what was set.";
+  "Ask an administrator of the cluster. Tenant administrators may lower limits, and raise them again up to the value that the cluster's administrators set.";
 
 const beyond = ({ id }: Tenant, name: string, limit: number, requested: number): Refusal => ({
   code: "forbidden",
-  detail: `${name} of tenant "${id}" may be at most ${limit}, as the cluster's administrators have set it, requested ${requested}`,
+  detail: `${name} of tenant "${id}" may be at most ${limit}, the limit set by the cluster's administrators; requested ${requested}`,
   hint: ASK,
   figures: { limit, requested },
 });

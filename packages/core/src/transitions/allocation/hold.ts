@@ -52,5 +52,5 @@ export function releaseRecord(step: Step, record: Allocation, { origin }: Pick<H
   step.state.putAllocation(released);
   step.events.push({ ...allocationChanged(released, "pending"), reason: "released", message: text });
   if (released.element !== undefined) step.touchedGroups.add(released.element.group);
-  if (released.unmet !== undefined) requestMutexes(step, released.id);
+  if (released.unmet.length > 0) requestMutexes(step, released.id);
 }

@@ -35,7 +35,7 @@ function giveName(step: Step, key: string | null): void {
 }
 
 function take(step: Step, record: Allocation): void {
-  const unmet = record.unmet ?? [];
+  const unmet = record.unmet;
   const [name] = mutexEdges(record.spec.dependsOn ?? [], unmet);
   setUnmetDependencies(
     step,

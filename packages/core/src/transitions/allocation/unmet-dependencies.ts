@@ -10,9 +10,8 @@ export function setUnmetDependencies(step: Step, record: Allocation, left: reado
     step.state.putAllocation({ ...record, unmet: left });
     return;
   }
-  const { unmet: _met, ...rest } = record;
-  const phase = rest.phase.kind === "pending" ? { ...rest.phase, since: step.at } : rest.phase;
-  const released: Allocation = { ...rest, phase, pendingSinceIndex: step.index };
+  const phase = record.phase.kind === "pending" ? { ...record.phase, since: step.at } : record.phase;
+  const released: Allocation = { ...record, unmet: left, phase, pendingSinceIndex: step.index };
   step.state.putAllocation(released);
   step.events.push({ ...allocationChanged(released, phase.kind), reason: "released" });
 }

@@ -15,7 +15,7 @@ export const LONG_RUN: Duration = duration(10 * MAX_MS);
 
 /** Resets the counted requeues at the end of an attempt where a service ran well for long. */
 export function forgetRequeuesAfterLongRun(step: Step, record: Allocation): Allocation {
-  const { phase, spec, requeues, requeuesForgotten = 0 } = record;
+  const { phase, spec, requeues, requeuesForgotten } = record;
   if (!isService(spec.lifecycle) || requeues === requeuesForgotten) return record;
   if (!("startedAt" in phase) || phase.startedAt === null || step.at - phase.startedAt < LONG_RUN) return record;
   return { ...record, requeuesForgotten: requeues };
@@ -24,7 +24,7 @@ export function forgetRequeuesAfterLongRun(step: Step, record: Allocation): Allo
 /** Returns the requeues that count. */
 export const countedRequeues = ({
   requeues,
-  requeuesForgotten = 0,
+  requeuesForgotten,
 }: Pick<Allocation, "requeues" | "requeuesForgotten">): number => requeues - requeuesForgotten;
 
 /** Returns the delay before the n-th restart, from 1. */

@@ -60,9 +60,9 @@ export function requeue(step: Step, record: Allocation, phase: PlacedPhase, how:
   } as const;
   // A preemption or an update is no fault of the work.
   const counted = preempted
-    ? { preemptions: (record.preemptions ?? 0) + 1 }
+    ? { preemptions: record.preemptions + 1 }
     : cause === "updated"
-      ? { updates: (record.updates ?? 0) + 1 }
+      ? { updates: record.updates + 1 }
       : { requeues: record.requeues + 1 };
   const noted = pause === null ? record : withNote(record, heldNote(pause), step);
   moveAllocation(step, noted, pending, { ...counted, pendingSinceIndex: step.index }, pastOf(failure));
@@ -77,7 +77,7 @@ function pauseOf(record: Allocation): Duration | null {
 const heldNote = (pause: Duration): NewNote => ({
   type: "decision",
   kind: "held",
-  text: `It is held back for ${pause / 1000} s before it restarts.`,
+  text: `It restarts after a backoff of ${pause / 1000} s.`,
 });
 
 const pastOf = (failure: Failure | undefined): PastFailure | undefined =>

@@ -79,9 +79,7 @@ function suspend(step: Step, record: Allocation, phase: CheckpointingPhase, chec
   releaseNodes(step, record, phase, { lostNode: null, reason: cause, grace: GRACE_AFTER });
   // A preemption is no fault of the work; suspensions for other causes are counted separately.
   const counted =
-    cause === "preempted"
-      ? { preemptions: (record.preemptions ?? 0) + 1 }
-      : { suspensions: (record.suspensions ?? 0) + 1 };
+    cause === "preempted" ? { preemptions: record.preemptions + 1 } : { suspensions: record.suspensions + 1 };
   moveAllocation(step, record, { kind: "suspended", since: step.at, cause, message }, { ...counted, checkpoints });
   returnToQueue(step, record.id);
 }

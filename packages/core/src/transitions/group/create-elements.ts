@@ -5,6 +5,7 @@
 import type { AllocationId } from "../../base/ids.ts";
 import { elementId } from "../../base/ids.ts";
 import type { Allocation } from "../../model/allocation/allocation.ts";
+import { newAllocation } from "../../model/allocation/new-allocation.ts";
 import {
   GROUP_WINDOW,
   type GroupCounts,
@@ -18,7 +19,6 @@ import { indexAt, sizeOf } from "../../model/group/range.ts";
 import type { State } from "../../state/state.ts";
 import { allocationChanged } from "../allocation/move.ts";
 import { requestMutexes } from "../allocation/mutex.ts";
-import { newRecord } from "../allocation/new-record.ts";
 import type { Step } from "../step.ts";
 import { groupChanged } from "./event.ts";
 import { setMark } from "./set-mark.ts";
@@ -27,7 +27,7 @@ import { setMark } from "./set-mark.ts";
 export function advanceGroup(step: Step, id: AllocationId): void {
   const known = step.state.group(id);
   if (known === undefined || hasGroupEnded(known.phase)) return;
-  const group = known.unmet === undefined && known.hold === undefined ? fill(step, known) : known;
+  const group = known.unmet.length === 0 && known.hold === undefined ? fill(step, known) : known;
   const { made, completed, failed } = group.counts;
   if (made === 0 && waitingCount(group) === 0) {
     end(step, group);
@@ -45,7 +45,7 @@ function fill(step: Step, group: TaskGroup): TaskGroup {
     const position = nextPosition(step.state, group, next);
     if (position === null) {
       // Held elements are skipped until they are released.
-      if (group.counterparts === undefined) next = sizeOf(group.range);
+      if (group.counterparts.length === 0) next = sizeOf(group.range);
       break;
     }
     makeElement(step, group, position);
@@ -60,7 +60,7 @@ function fill(step: Step, group: TaskGroup): TaskGroup {
 
 /** Returns the lowest position that waits only for room. */
 function nextPosition(state: State, group: TaskGroup, from: number): number | null {
-  if (group.counterparts !== undefined) {
+  if (group.counterparts.length > 0) {
     const [first] = state.indexes.flows.ready(group.id);
     return first ?? null;
   }
@@ -76,10 +76,9 @@ function makeElement(step: Step, group: TaskGroup, position: number): void {
   const index = indexAt(group.range, position);
   const names = (spec.dependsOn ?? []).flatMap(({ condition }, n) => (condition === "mutex" ? [n] : []));
   const record: Allocation = {
-    ...newRecord(step, { id: elementId(group.id, index), user, spec, submittedAt }),
+    ...newAllocation({ id: elementId(group.id, index), user, spec, submittedAt, ...(dag && { dag }) }, step),
     element: { group: group.id, index },
-    ...(names.length === 0 ? {} : { unmet: names }),
-    ...(dag === undefined ? {} : { dag }),
+    unmet: names,
     ...(eligibleAt === undefined ? {} : { eligibleAt }),
   };
   setMark(step.state, group, position, MADE);

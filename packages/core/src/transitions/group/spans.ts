@@ -26,6 +26,6 @@ export function noSuchElements(group: TaskGroup, { from, to }: IndexRange): Outc
   return rejected({
     code: "unknown_allocation",
     detail: `there is no ${what}: the group has ${indexes}`,
-    hint: `Name indexes of the group, such as ${group.id}_${first}; \`lattice status ${group.id}\` shows how they stand.`,
+    hint: `Name indexes of the group, such as ${group.id}_${first}; \`lattice status ${group.id}\` shows their states.`,
   });
 }

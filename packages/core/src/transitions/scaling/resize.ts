@@ -50,8 +50,7 @@ export function removeNode(
     progress: without(phase.progress),
     attempts: without(attempts),
   };
-  const counted: Allocation = { ...record, added: record.added ?? 0 };
-  recordResize(step, counted, left, { change: "remove", node, reason, detail }, record);
+  recordResize(step, record, left, { change: "remove", node, reason, detail }, record);
 }
 
 /** Charges the use so far; from here on the new set of nodes counts. */
@@ -69,7 +68,7 @@ export function recordResize(
   const turns = last === undefined || last.direction === direction ? 0 : last.turns + 1;
   const kind = change === "add" ? "scaled_up" : "scaled_down";
   const size = phase.nodes.length === 1 ? "1 node" : `${phase.nodes.length} nodes`;
-  const text = `${change === "add" ? `Node ${node} was added` : `Node ${node} was given up`}; now ${size} (${detail}).`;
+  const text = `${change === "add" ? `Node ${node} was added` : `Node ${node} was released`}; now ${size} (${detail}).`;
   const type = reason === "node_failure" ? "failure" : reason === "reclaim" ? "preemption" : "scaling";
   const moved: Allocation = {
     ...record,
@@ -83,7 +82,7 @@ export function recordResize(
 }
 
 function tellOscillation(step: Step, { id, spec, user }: Allocation, turns: number): void {
-  const advice = "its target or its cooldown does not suit it";
+  const advice = "adjust its target or its cooldown";
   raiseNotice(step, {
     key: noticeKey("scaling_oscillates", id),
     kind: "scaling_oscillates",

@@ -81,21 +81,20 @@ function judge(step: Step, id: AllocationId, ref: string, end: EndKind): void {
   const group = step.state.group(id);
   if (group !== undefined) judgeGroup(step, group, ref, end);
   const record = step.state.allocation(id);
-  if (record?.unmet === undefined || isFinal(record.phase)) return;
+  if (record === undefined || record.unmet.length === 0 || isFinal(record.phase)) return;
   const left = judgeEnd(record.spec.dependsOn ?? [], record.unmet, ref, end);
   if (left === "dead") cancelAllocation(step, record, because(record.user, ref, end));
   else if (left !== record.unmet) setUnmetDependencies(step, record, left);
 }
 
 function judgeGroup(step: Step, group: TaskGroup, ref: string, end: EndKind): void {
-  if (group.unmet === undefined || hasGroupEnded(group.phase)) return;
+  if (group.unmet.length === 0 || hasGroupEnded(group.phase)) return;
   const left = judgeEnd(group.spec.dependsOn ?? [], group.unmet, ref, end);
   if (left === "dead") {
     cancelGroup(step, group, because(group.user, ref, end));
     return;
   }
-  const { unmet: _before, ...open } = group;
-  step.state.putGroup(left.length === 0 ? open : { ...open, unmet: left });
+  step.state.putGroup({ ...group, unmet: left });
   if (left.length === 0) step.touchedGroups.add(group.id);
 }
 

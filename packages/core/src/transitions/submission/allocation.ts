@@ -5,12 +5,12 @@ import type { AllocationId, TenantId } from "../../base/ids.ts";
 import { allocationIdOf } from "../../base/ids.ts";
 import type { Outcome } from "../../base/outcome.ts";
 import type { Allocation } from "../../model/allocation/allocation.ts";
+import { newAllocation } from "../../model/allocation/new-allocation.ts";
 import type { Origin } from "../../model/origin.ts";
 import { OWN_SESSION } from "../../model/session/session.ts";
 import type { AllocationSpec } from "../../model/spec/spec.ts";
 import { automaticTenant, judgeSubmission } from "../../queries/admission.ts";
 import { allocationChanged } from "../allocation/move.ts";
-import { newRecord } from "../allocation/new-record.ts";
 import { judgeDependencies } from "../settle/dependents.ts";
 import type { Step } from "../step.ts";
 
@@ -35,16 +35,13 @@ export function nextId(step: Step): AllocationId {
 /** Queues it, or lets it wait for what it depends on. */
 export function addAllocation(step: Step, made: Pick<Allocation, "id" | "user" | "spec" | "dag" | "hold">): Allocation {
   const edges = made.spec.dependsOn ?? [];
-  const fresh = newRecord(step, { ...made, submittedAt: step.at });
-  const plain = made.hold === undefined ? fresh : { ...fresh, hold: made.hold };
-  const isPlain = edges.length === 0 && made.spec.session !== true;
-  const record: Allocation = isPlain
-    ? plain
-    : {
-        ...plain,
-        ...(edges.length === 0 ? {} : { unmet: edges.map((_, n) => n) }),
-        ...(made.spec.session === true ? { sessions: [{ n: OWN_SESSION, user: made.user, openedAt: step.at }] } : null),
-      };
+  const { spec, user, hold } = made;
+  const record: Allocation = {
+    ...newAllocation({ ...made, submittedAt: step.at }, step),
+    ...(hold && { hold }),
+    unmet: edges.map((_, n) => n),
+    sessions: spec.session === true ? [{ n: OWN_SESSION, user, openedAt: step.at }] : [],
+  };
   step.state.putAllocation(record);
   step.events.push(allocationChanged(record, ""));
   if (edges.length > 0) judgeDependencies(step, record);

@@ -25,8 +25,8 @@ export function addGroup(step: Step, made: Made, { range, concurrency }: GroupSh
     phase: { kind: "pending" },
     counts: NO_COUNTS,
     next: 0,
-    ...(whole.length === 0 ? {} : { unmet: whole }),
-    ...(counterparts.length === 0 ? {} : { counterparts }),
+    unmet: whole,
+    counterparts,
   };
   step.state.putGroup(group);
   step.events.push(groupChanged(group, ""));

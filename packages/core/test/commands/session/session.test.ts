@@ -132,7 +132,7 @@ describe("the allocation of a session", () => {
 
   it("stays an ordinary allocation without a session", () => {
     const c = createCluster(submit());
-    expect(c.state.allocation(id(1))).not.toHaveProperty("sessions");
+    expect(c.state.allocation(id(1))).toMatchObject({ sessions: [] });
     expectRepeated(c, close(1));
     expect(c.phase(1)).toBe("pending");
   });

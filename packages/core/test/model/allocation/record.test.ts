@@ -32,7 +32,10 @@ import { id, nodeId, spec } from "../../support/cluster.ts";
 
 const KINDS = Object.keys(allocationMoves) as readonly PhaseKind[];
 const record = (change: Partial<Allocation> = {}): Allocation =>
-  ({ id: id(7), attempt: attempt(2), spec: spec(), phase: { kind: "pending" }, ...change }) as unknown as Allocation;
+  ({
+    ...{ id: id(7), attempt: attempt(2), spec: spec(), phase: { kind: "pending" }, unmet: [], excludedNodes: [] },
+    ...change,
+  }) as unknown as Allocation;
 const phase = (kind: PhaseKind, more: object = {}): AllocationPhase =>
   ({ kind, ...more }) as unknown as AllocationPhase;
 

@@ -40,7 +40,7 @@ describe("a DAG", () => {
     [["a: m:mutex z:any"], ['allocations[0].depends_on[1].ref: "a" depends on "z", which is not in the DAG']],
     [
       ["a: c:any", "b: a:success", "c: b:failure", "d"],
-      ['allocations: the dependencies go in a circle: "b" > "c" > "a" > "b"'],
+      ['allocations: the dependencies form a cycle: "b" > "c" > "a" > "b"'],
     ],
   ])("of %j is refused: %j", (members, expected) => {
     expect(problems(...members)).toEqual(expected);

@@ -77,7 +77,13 @@ describe("the positions of held elements", () => {
 });
 
 const group = (change: Partial<TaskGroup>): TaskGroup =>
-  ({ range: { start: 0, end: 9, step: 1 }, counts: NO_COUNTS, next: 0, ...change }) as unknown as TaskGroup;
+  ({
+    range: { start: 0, end: 9, step: 1 },
+    counts: NO_COUNTS,
+    next: 0,
+    counterparts: [],
+    ...change,
+  }) as unknown as TaskGroup;
 
 /** A group of 10 elements with these marks. */
 const marked = (marks: string, change: Partial<TaskGroup> = {}) => {

@@ -115,7 +115,7 @@ describe("written indexes", () => {
   it("may have a thousand ranges and not one more", () => {
     const list = (count: number): string => Array.from({ length: count }, (_, n) => 2 * n).join(",");
     expect(parseIndexes(list(1000)).kind).toBe("runs");
-    expect(parseIndexes(list(1001))).toEqual({ kind: "bad", detail: "has 1001 ranges, of which at most 1000 go" });
+    expect(parseIndexes(list(1001))).toEqual({ kind: "bad", detail: "has 1001 ranges; the limit is 1000" });
   });
 
   it("of any items are each index once, in order", () => {

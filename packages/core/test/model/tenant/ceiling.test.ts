@@ -46,14 +46,14 @@ describe("a tenant's own administrators", () => {
   ])("may not change %j: %s is beyond the ceiling", (change, field, limit, requested) => {
     expect(whyNotWithin(tenant(), change, DOMAINS_OF_ALL)).toEqual({
       code: "forbidden",
-      detail: `${field} of tenant "physics" may be at most ${limit}, as the cluster's administrators have set it, requested ${requested}`,
+      detail: `${field} of tenant "physics" may be at most ${limit}, the limit set by the cluster's administrators; requested ${requested}`,
       hint: expect.stringContaining("Ask an administrator of the cluster") as unknown,
       figures: { limit, requested },
     });
   });
 
   it.each(["fairShareMilli", "burstAllowanceMilli"] as const)("may not set %s, not even lower", (key) => {
-    expect(barred({ quota: { [key]: 0 } })).toContain("is not for the tenant to set");
+    expect(barred({ quota: { [key]: 0 } })).toContain("can be set only by administrators of the cluster");
   });
 
   it("are judged by the ceiling, not by the limit that they have lowered", () => {

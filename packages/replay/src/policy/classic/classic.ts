@@ -5,7 +5,7 @@
 // queue order, so the head is the lowest row that has not started.
 
 import type { Trace } from "../../trace/trace.ts";
-import type { OnProgress, Outcomes, ReplayPolicy } from "../policy.ts";
+import type { OnProgress, Outcomes, ReplayPolicy } from "../base/policy.ts";
 import { backfillAll, backfillNew } from "./backfill.ts";
 import { nextEnd, takeEnd } from "./ends.ts";
 import { type Backfill, type ClassicMachine, createMachine, NO_HEAD, start } from "./machine.ts";

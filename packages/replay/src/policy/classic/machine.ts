@@ -1,7 +1,7 @@
 // A machine of equal nodes under a classic policy: free nodes, running and waiting jobs, and the position in the trace.
 
 import type { Trace } from "../../trace/trace.ts";
-import { createOutcomes, type OnProgress } from "../policy.ts";
+import { createOutcomes, type OnProgress } from "../base/policy.ts";
 import { addEnd, createEnds } from "./ends.ts";
 import { addRelease, createReleases, type Shadow } from "./releases.ts";
 import { createWaiting } from "./waiting.ts";

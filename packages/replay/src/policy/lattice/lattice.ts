@@ -25,7 +25,7 @@ import {
   type Victim,
 } from "@lattice/scheduler";
 import type { Trace } from "../../trace/trace.ts";
-import { createOutcomes, type OnProgress, type Outcomes, type ReplayPolicy } from "../policy.ts";
+import { createOutcomes, type OnProgress, type Outcomes, type ReplayPolicy } from "../base/policy.ts";
 import { addReports, atInstant, commit, createCluster } from "./cluster.ts";
 import { submitCommand, tenantsOf } from "./commands.ts";
 import { createEventTimes } from "./event-times.ts";

@@ -165,7 +165,7 @@ function recordsFor(view: View, query: Query): Iterable<Allocation>[] {
 /** Filters to records that are neither queued nor blocked; no record is in both lists. */
 function* outside(records: Iterable<Allocation>, onHold = false): Generator<Allocation> {
   for (const record of records) {
-    if (record.unmet === undefined && (onHold || record.hold === undefined)) yield record;
+    if (record.unmet.length === 0 && (onHold || record.hold === undefined)) yield record;
   }
 }
 

@@ -11,7 +11,6 @@ import {
   parseSessionId,
   type Session,
   sessionId,
-  sessionsOf,
   type View,
 } from "@lattice/core";
 import { allocationStateToProto, fieldError, ProblemError, pb, timestampFromMs } from "@lattice/wire";
@@ -142,7 +141,7 @@ interface Found {
 async function findSession(call: Call, id: string): Promise<Found> {
   const parsed = parseSessionId(id);
   const record = parsed === null ? null : await find(call, parsed.allocation).catch(() => null);
-  const session = record === null ? undefined : sessionsOf(record).find(({ n }) => n === parsed?.n);
+  const session = record === null ? undefined : record.sessions.find(({ n }) => n === parsed?.n);
   if (record !== null && session !== undefined) return { record, session };
   throw new ProblemError("unknown_session", { detail: `There is no session ${JSON.stringify(id.slice(0, 80))}.` });
 }
@@ -153,7 +152,7 @@ function openSessions(view: View): (Found & { readonly id: string })[] {
   const collect = (records: Iterable<Allocation>) => {
     for (const record of records)
       if (!isFinal(record.phase))
-        for (const session of sessionsOf(record)) found.push({ id: sessionId(record.id, session.n), record, session });
+        for (const session of record.sessions) found.push({ id: sessionId(record.id, session.n), record, session });
   };
   collect(view.placed());
   for (const { id } of view.vclusters()) collect(view.pending(id));

@@ -5,7 +5,6 @@ import {
   type Allocation,
   type AllocationId,
   type AllocationPhase,
-  attempt,
   elementOf,
   type Hold,
   hasGroupEnded,
@@ -13,6 +12,7 @@ import {
   type IndexRange,
   isFinal,
   logIndex,
+  newAllocation,
   parseAllocationId,
   type TaskGroup,
   UNKNOWN_USER,
@@ -108,19 +108,10 @@ function uncreatedElement(view: View, id: AllocationId): Allocation | null {
   const state = view.element(group, element.index);
   if (state !== "waiting" && state !== "cancelled") return null;
   return {
-    id,
-    user: group.user,
-    spec: group.spec,
-    submittedAt: group.submittedAt,
+    ...newAllocation({ ...group, id }, { at: group.submittedAt, index: logIndex(0) }),
     phase: state === "waiting" ? pendingPhase(group) : cancelledPhase(view, group),
-    attempt: attempt(0),
-    requeues: 0,
-    pendingSinceIndex: logIndex(0),
-    scores: {},
-    backfilled: false,
     element,
     ...(state === "waiting" ? holdOf(view, group, element.index) : {}),
-    ...(group.dag === undefined ? {} : { dag: group.dag }),
   };
 }
 

@@ -4,10 +4,10 @@ import {
   type Allocation,
   type AllocationSpec,
   allocationIdOf,
-  attempt,
   type Instant,
   judgeSubmission,
   logIndex,
+  newAllocation,
   type Tenant,
   type UserName,
   type View,
@@ -53,18 +53,8 @@ export function planSubmission(state: InsightState, { spec, user }: Question<"pl
 }
 
 /** Returns the record of the allocation as if it had just been submitted. */
-const plannedRecord = (spec: AllocationSpec, user: UserName, now: Instant): Allocation => ({
-  id: PLANNED,
-  user,
-  spec,
-  submittedAt: now,
-  phase: { kind: "pending", since: now, cause: "submitted" },
-  attempt: attempt(0),
-  requeues: 0,
-  pendingSinceIndex: logIndex(0),
-  scores: {},
-  backfilled: false,
-});
+const plannedRecord = (spec: AllocationSpec, user: UserName, now: Instant): Allocation =>
+  newAllocation({ id: PLANNED, user, spec, submittedAt: now }, { at: now, index: logIndex(0) });
 
 /** Returns the view with one more pending allocation; the state stays unchanged. */
 function viewWith(view: View, record: Allocation, tenant: Tenant): View {

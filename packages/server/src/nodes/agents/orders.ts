@@ -120,7 +120,7 @@ const BYTES_PER_GB = 1024 ** 3;
 const limitsOf = ({ cpuCores, memoryBytes, gpuCount }: Share): pb.RunLimits =>
   create(pb.RunLimitsSchema, { cpuCores, memoryGb: memoryBytes / BYTES_PER_GB, gpuCount });
 
-/** Empty when nothing is requested, so that an agent of the previous version sees no new fields. */
+/** Empty when nothing is requested. */
 function softwareFields({ environment, mounts = [], data }: AllocationSpec): {
   environment?: pb.RunEnvironment;
   mounts?: pb.Mount[];

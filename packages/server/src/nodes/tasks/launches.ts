@@ -120,7 +120,7 @@ export class Launches {
     }
     const plan = planLaunch(view(), allocation, request);
     if (this.#active.size >= MAX_LAUNCHES)
-      throw new ProblemError("rate_limited", { detail: `${this.#active.size} launches are under way.` });
+      throw new ProblemError("rate_limited", { detail: `${this.#active.size} launches are already running.` });
     const call = caller === null ? null : this.#calls.next(caller);
     const started = await this.#start(plan, allocation, { resumable: request.resumable, call }, listener.signal);
     if (caller !== null) this.#calls.lead(caller, started.launch.ended);
@@ -130,7 +130,7 @@ export class Launches {
   input(request: pb.SendTaskInputRequest): void {
     if (!this.#find(request.allocationId, request.launchId).input(request))
       throw new ProblemError("rate_limited", {
-        detail: "The node of the first task is away, and too much input waits for it.",
+        detail: "The node of the first task is not connected, and its input buffer is full.",
       });
   }
 

@@ -29,7 +29,7 @@ export interface AllocationEvent {
   readonly exitCode?: number;
 }
 
-/** A moment without an index comes from an earlier version and precedes all others. */
+/** The submission has no index: it precedes all others. */
 type Moment = Omit<AllocationEvent, "cursor" | "nodes"> &
   Partial<Pick<AllocationEvent, "nodes">> & { readonly index?: number };
 
@@ -49,7 +49,7 @@ export function eventsOf(record: Allocation): readonly AllocationEvent[] {
     ...(past?.attempts ?? []).flatMap((attempt) => attemptMoments(attempt, past?.notes ?? [])),
     ...(past?.refusals ?? []).map(({ at, index, code, detail }) => ({
       at,
-      ...indexed(index),
+      index,
       type: "decision" as const,
       kind: "placement_refused",
       text: `A placement was refused (${code}): ${detail}.`,

@@ -57,6 +57,7 @@ function serviceOf({ nodes, record = {}, kind = "reactive", starting = false }: 
     user: "ada",
     attempt: nodes.length,
     requeues: 0,
+    excludedNodes: [],
     phase: { kind: "running", nodes, progress, attempts: nodes.map((_, i) => i + 1), startedAt: 0, placedAt: 0 },
     spec: {
       tenant: "physics",
@@ -259,10 +260,10 @@ describe("other rules", () => {
     const text = (scene: Scene) =>
       looks(scene, [null])[0]?.map((intent) => (intent.kind === "notice.raise" ? intent.notice.text : intent.kind));
     expect(text({ ...halted, record: { renewal, spec } })).toEqual([
-      "service 7 runs on 2 of at least 3 nodes, and its update is halted: a node more would run what has failed",
+      "service 7 runs on 2 of at least 3 nodes, and its update is halted: another node would run the failed version",
     ]);
     expect(text({ nodes: ["n1", "n2"], free: ["n3"], maxNodes: 2, kind: "unbounded", record: { spec } })).toEqual([
-      'service 7 runs on 2 of at least 3 nodes, and the quota of tenant "physics" has no room for a node more',
+      'service 7 runs on 2 of at least 3 nodes, and the quota of tenant "physics" has no room for another node',
     ]);
   });
 

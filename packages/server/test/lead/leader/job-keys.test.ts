@@ -178,7 +178,7 @@ describe("a restored cluster", async () => {
     const now = server(target.state);
     expect(await now.knows(first, second)).toEqual(["unauthenticated", "unauthenticated"]);
     const strange = now.mint();
-    const door = {
+    const context = {
       async propose(command: Command) {
         const { outcomes, index } = target.apply(command);
         const [outcome] = outcomes;
@@ -187,7 +187,7 @@ describe("a restored cluster", async () => {
       },
     };
     const refused = ({ refusal }: { readonly refusal: { readonly detail: string } }) => new Error(refusal.detail);
-    await backups.restore(backup.source, door, { origin: ADA, signal: never, refused });
+    await backups.restore(backup.source, context, { origin: ADA, signal: never, refused });
     expect(target.state.allocation("1" as AllocationId)?.user).toBe("ada");
     expect(await now.knows(first, second, now.mint(), strange)).toEqual(["ada", "ada", "ada", "unauthenticated"]);
   });

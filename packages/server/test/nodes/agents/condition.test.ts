@@ -76,8 +76,8 @@ test("a changed fingerprint registers the node again; the same one only updates 
 
 test("a hardware fault takes the node down", async () => {
   const { condition } = await agentOf({ kind: "ready", since });
-  expect(await condition({ conformance: "aa", faults: ["GPU 0: lost", "2 of 4 GPUs are there"] })).toEqual([
-    { kind: "node.health", node: "n1", verdict: "hardware", reason: "GPU 0: lost; 2 of 4 GPUs are there" },
+  expect(await condition({ conformance: "aa", faults: ["GPU 0: lost", "2 of 4 GPUs are present"] })).toEqual([
+    { kind: "node.health", node: "n1", verdict: "hardware", reason: "GPU 0: lost; 2 of 4 GPUs are present" },
   ]);
 });
 

@@ -89,10 +89,10 @@ describe("with an identity provider", () => {
     expect(await outcome(provider.auth, make(NEXT), [NEXT, KEY])).toEqual(ADA);
     expect(await outcome(provider.auth, old, [NEXT])).toBe("unauthenticated");
     let keys: readonly string[] = [KEY];
-    const door = createAuthenticator(provider.auth, { jobKeys: () => keys });
+    const context = createAuthenticator(provider.auth, { jobKeys: () => keys });
     const ask = async (token: string): Promise<unknown> =>
       Promise.resolve()
-        .then(() => door.authenticate((name) => (name === "authorization" ? `Bearer ${token}` : undefined)))
+        .then(() => context.authenticate((name) => (name === "authorization" ? `Bearer ${token}` : undefined)))
         .catch((error: unknown) => problemOf(error).code);
     expect(await ask(old)).toEqual(ADA);
     keys = [NEXT, KEY];

@@ -7,6 +7,7 @@ import {
   instant,
   logIndex,
   minimalSpec,
+  newAllocation,
   type TenantId,
   type UserName,
   type VClusterId,
@@ -29,24 +30,20 @@ export function finished(id: string | number, about: About = {}): HistoryRecord 
 
 function allocation(id: AllocationId, about: About): Allocation {
   const ended = { nodes: [], startedAt: instant(2000), endedAt: instant(3000), exitCode: 0, message: "" };
+  const spec = minimalSpec({
+    tenant: (about.tenant ?? "physics") as TenantId,
+    vcluster: (about.vcluster ?? "hpc-batch") as VClusterId,
+    name: about.name ?? `job, "quoted" ✓ ${id}`,
+    tags: { note: "line\nbreak" },
+    task: { kind: "entrypoint", line: "echo hello" },
+    lifecycle: { maxRequeue: 3 },
+  });
+  const given = { id, user: (about.user ?? "ann") as UserName, spec, submittedAt: instant(1000) };
   return {
-    id,
-    user: (about.user ?? "ann") as UserName,
-    spec: minimalSpec({
-      tenant: (about.tenant ?? "physics") as TenantId,
-      vcluster: (about.vcluster ?? "hpc-batch") as VClusterId,
-      name: about.name ?? `job, "quoted" ✓ ${id}`,
-      tags: { note: "line\nbreak" },
-      task: { kind: "entrypoint", line: "echo hello" },
-      lifecycle: { maxRequeue: 3 },
-    }),
-    submittedAt: instant(1000),
+    ...newAllocation(given, { at: instant(1000), index: logIndex(3) }),
     phase: phase(about.state ?? "completed", ended),
     attempt: attempt(1),
-    requeues: 0,
-    pendingSinceIndex: logIndex(3),
     scores: { priority: 500 },
-    backfilled: false,
   };
 }
 

@@ -1,7 +1,7 @@
 // How the NVIDIA GPUs of a node are linked: NVLink between two GPUs, NVLink to a switch that joins all, or the bus.
 // Speeds come from the driver; a link without a reported speed has that of its generation.
 
-import type { GpuTie, GpuUnit } from "../inventory.ts";
+import type { GpuTie, GpuUnit } from "../base/inventory.ts";
 import { type Nvml, OK } from "./library.ts";
 import { pciOf } from "./pci.ts";
 

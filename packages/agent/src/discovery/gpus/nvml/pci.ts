@@ -1,6 +1,6 @@
 // The bus address of a GPU, or of the other end of one of its links.
 
-import { pciAddress } from "../inventory.ts";
+import { pciAddress } from "../base/inventory.ts";
 import { cText, type Nvml, OK } from "./library.ts";
 
 const INFO_BYTES = 68;

@@ -1,7 +1,7 @@
 // Reads everything that a node reports about its GPUs from NVML. An unsupported query leaves its field empty; only a
 // library that does not start and a GPU that does not answer at all are faults.
 
-import { type GpuInventory, type GpuUnit, modelName, NO_GPUS } from "../inventory.ts";
+import { type GpuInventory, type GpuUnit, modelName, NO_GPUS } from "../base/inventory.ts";
 import { LOST, type Nvml, OK } from "./library.ts";
 import { coherentSpeed, type SeenLinks, tiesOf } from "./links.ts";
 import { pciOf } from "./pci.ts";

@@ -23,7 +23,7 @@ const LICENSE = Buffer.from("Apache-2.0\0");
 /** Throws when the kernel refuses. */
 export function bindDeviceProgram(koffi: Koffi, program: Buffer, group: string): void {
   const number = CALLS[arch()];
-  if (number === undefined || endianness() !== "LE") throw new Error(`not known how to ask the kernel on ${arch()}`);
+  if (number === undefined || endianness() !== "LE") throw new Error(`device control is not supported on ${arch()}`);
   const syscall = koffi.load("libc.so.6").func(SYSCALL);
   const call = (command: number, attributes: Buffer, what: string): number => {
     const result = Number(syscall(number, command, attributes, attributes.length, 0, 0, 0));
@@ -37,7 +37,7 @@ export function bindDeviceProgram(koffi: Koffi, program: Buffer, group: string):
   asked.writeBigUInt64LE(BigInt(koffi.address(program)), 8);
   asked.writeBigUInt64LE(BigInt(koffi.address(LICENSE)), 16);
   asked.writeUInt32LE(CGROUP_DEVICE, 68);
-  const loaded = call(LOAD_PROGRAM, asked, "the kernel takes no program for devices");
+  const loaded = call(LOAD_PROGRAM, asked, "the kernel refused the device program");
   const folder = openSync(group, "r");
   try {
     const bound = Buffer.alloc(ATTRIBUTE_BYTES);
@@ -45,7 +45,7 @@ export function bindDeviceProgram(koffi: Koffi, program: Buffer, group: string):
     bound.writeUInt32LE(loaded, 4);
     bound.writeUInt32LE(CGROUP_DEVICE, 8);
     bound.writeUInt32LE(ALLOW_MULTI, 12);
-    call(ATTACH, bound, `the program for devices cannot be bound to ${group}`);
+    call(ATTACH, bound, `the device program cannot be attached to ${group}`);
   } finally {
     closeSync(folder);
     closeSync(loaded);

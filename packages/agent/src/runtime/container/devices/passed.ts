@@ -2,7 +2,7 @@
 // them, else as device files with the driver's libraries; and the fabric devices for parallel programs. Pure: the node
 // is an argument.
 
-import type { GpuUnit } from "../../../discovery/gpus/inventory.ts";
+import type { GpuUnit } from "../../../discovery/gpus/base/inventory.ts";
 import type { NodeInventory, NodePart } from "../../../host/isolation/node-shares.ts";
 import type { CdiDevice } from "./cdi.ts";
 import type { DriverFile } from "./driver.ts";

@@ -62,7 +62,7 @@ function find({ plane }: ApiContext, principal: Principal, name: string, narrowe
   }
   if (tenants.length > 1) {
     throw new ProblemError("conflict", {
-      detail: `${tenants.length} tenants have a service of this name: ${tenants.join(", ")}.`,
+      detail: `${tenants.length} tenants have a service with this name: ${tenants.join(", ")}.`,
       hint: `Name one with the header ${TENANT_HEADER}.`,
     });
   }

@@ -108,9 +108,9 @@ function refill(record: Allocation, phase: RunningPhase, inputs: ScalingInputs):
 
 /** Returns `null` when the service may get one more node. */
 function growthObstacle(record: Allocation, phase: RunningPhase, inputs: ScalingInputs): string | null {
-  if (isHalted(record, phase)) return "its update is halted: a node more would run what has failed";
+  if (isHalted(record, phase)) return "its update is halted: another node would run the failed version";
   if (hasRoom(record, inputs)) return null;
-  return `the quota of tenant "${record.spec.tenant}" has no room for a node more`;
+  return `the quota of tenant "${record.spec.tenant}" has no room for another node`;
 }
 
 /** The maximum was lowered after the service grew: it shrinks whatever its metric is. */

@@ -39,7 +39,7 @@ export function renew(
   const old = outdatedNodes(record, phase);
   if (renewal === undefined || old === 0) return null;
   if (isHalted(record, phase) || !isHealthy(record, phase, renewal.through, inputs)) return [];
-  const detail = `${old} of ${phase.nodes.length} nodes run what was there before an update`;
+  const detail = `${old} of ${phase.nodes.length} nodes run the version from before the update`;
   const shrink = (): ScaleCommand[] => {
     const node = nodeToRemove(inputs.view, record, phase, renewal.through);
     return node === null ? [] : [scaleOf(record, phase, { change: "remove", node, reason: "renewal", detail })];

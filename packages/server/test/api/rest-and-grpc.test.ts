@@ -6,13 +6,13 @@ import { pb } from "@lattice/wire";
 import { describe, expect, test } from "vitest";
 import { SERVICES } from "../../src/api/call/rpc.ts";
 import { callGrpc, callHttp, callRest } from "./clients.ts";
-import { OPERATE_RPCS, PLAIN_SERVICES, useBothDoors, WORK_SERVICES } from "./doors.ts";
 import { provesCalls } from "./proven-calls.ts";
+import { OPERATE_RPCS, PLAIN_SERVICES, useTwoApis, WORK_SERVICES } from "./two-apis.ts";
 
 provesCalls(import.meta.url);
 
-const doors = useBothDoors(PLAIN_SERVICES, (rpc) => !OPERATE_RPCS.has(rpc));
-const { both, good } = doors;
+const apis = useTwoApis(PLAIN_SERVICES, (rpc) => !OPERATE_RPCS.has(rpc));
+const { both, good } = apis;
 
 type SpecInit = Extract<MessageInitShape<typeof pb.AllocationSpecSchema>, { $typeName?: never }>;
 
@@ -58,7 +58,7 @@ describe("allocations", () => {
 
   test("list filters and pages, newest first", async () => {
     for (const name of ["a", "b", "a", "c", "a"]) await good("AllocationService.Submit", submission({ name }));
-    for (const { plane } of [doors.left, doors.right]) {
+    for (const { plane } of [apis.left, apis.right]) {
       plane.start("2", ["n1"]);
       plane.start("3", ["n2"]);
       plane.finish("3", 0);
@@ -160,7 +160,7 @@ describe("nodes", () => {
     });
     const assign = (vcluster: string) =>
       both("NodeService.AssignNode", create(pb.AssignNodeRequestSchema, { ...id, vcluster }));
-    const home = [...doors.left.plane.view().vclusters()][0]?.id ?? "";
+    const home = [...apis.left.plane.view().vclusters()][0]?.id ?? "";
     expect(await assign(home)).toMatchObject({ json: { node: { home_vcluster: home } } });
     expect(await assign("nowhere")).toMatchObject({ problem: { code: "unknown_vcluster" } });
     expect(await assign("")).toMatchObject({ json: { node: { home_vcluster: "" } } });
@@ -259,7 +259,7 @@ describe("administration", () => {
 
   test("usage", async () => {
     await good("AllocationService.Submit", submission());
-    for (const { plane } of [doors.left, doors.right]) {
+    for (const { plane } of [apis.left, apis.right]) {
       plane.start("1", ["n1"]);
       plane.apply();
       plane.finish("1", 0);
@@ -280,7 +280,7 @@ describe("administration", () => {
   test("cluster status", async () => {
     const status = await good("AdminService.GetClusterStatus", create(pb.GetClusterStatusRequestSchema));
     expect(status).toMatchObject({ engine: "memory", is_leader: true, writable: true, members: [{ id: "server-1" }] });
-    expect(status.state_hash).toBe(doors.left.plane.hash());
+    expect(status.state_hash).toBe(apis.left.plane.hash());
   });
 
   test("metrics of a server, by component and over time", async () => {
@@ -341,27 +341,27 @@ describe("services", () => {
 
 describe("freshness", () => {
   test("answers have the log index; a request may name a minimum", async () => {
-    const { headers } = await callHttp(doors.left, { path: "/api/v1/nodes" });
+    const { headers } = await callHttp(apis.left, { path: "/api/v1/nodes" });
     const index = Number(headers["x-lattice-log-index"]);
-    expect(index).toBe(doors.left.plane.view().index);
-    const waiting = callRest(doors.left, { path: `/api/v1/nodes?min_index=${index + 1}&consistent=true` });
-    const waitingByHeader = callRest(doors.left, {
+    expect(index).toBe(apis.left.plane.view().index);
+    const waiting = callRest(apis.left, { path: `/api/v1/nodes?min_index=${index + 1}&consistent=true` });
+    const waitingByHeader = callRest(apis.left, {
       path: "/api/v1/nodes",
       headers: { "x-lattice-min-index": `${index + 1}` },
     });
-    const waitingGrpc = callGrpc(doors.left, "NodeService.ListNodes", create(pb.ListNodesRequestSchema), {
+    const waitingGrpc = callGrpc(apis.left, "NodeService.ListNodes", create(pb.ListNodesRequestSchema), {
       "x-lattice-min-index": `${index + 1}`,
     });
     await new Promise((resolve) => setTimeout(resolve, 20));
-    doors.left.plane.addNode("n9");
+    apis.left.plane.addNode("n9");
     for (const answer of await Promise.all([waiting, waitingByHeader, waitingGrpc]))
       expect(answer).toMatchObject({ json: { total: 4, log_index: String(index + 1) } });
-    expect(await callRest(doors.left, { path: "/api/v1/nodes?min_index=soon" })).toMatchObject({
+    expect(await callRest(apis.left, { path: "/api/v1/nodes?min_index=soon" })).toMatchObject({
       problem: { code: "invalid_argument", fields: [{ field: "min_index" }] },
     });
   });
 });
 
-test("every service is covered here or in both-doors-work.test.ts", () => {
+test("every service is covered here or in rest-and-grpc-work.test.ts", () => {
   expect(SERVICES.map(({ name }) => name).sort()).toEqual([...PLAIN_SERVICES, ...WORK_SERVICES].sort());
 });

@@ -4,13 +4,13 @@ import { create } from "@bufbuild/protobuf";
 import { brokenExport, type Json, pb } from "@lattice/wire";
 import { describe, expect, test } from "vitest";
 import { callGrpc, callRest, restOf } from "./clients.ts";
-import { USER, useBothDoors, WORK_SERVICES } from "./doors.ts";
 import { provesCalls } from "./proven-calls.ts";
+import { USER, useTwoApis, WORK_SERVICES } from "./two-apis.ts";
 
 provesCalls(import.meta.url);
 
-const doors = useBothDoors(WORK_SERVICES);
-const { both, good } = doors;
+const apis = useTwoApis(WORK_SERVICES);
+const { both, good } = apis;
 
 describe("images", () => {
   test("the registry is listed, and caches are filled, shown and emptied", async () => {
@@ -250,17 +250,17 @@ describe("access", () => {
     const rpc = "AccessService.RotateJobKey";
     const keep = (keepSeconds: number) => create(pb.RotateJobKeyRequestSchema, { keepSeconds });
     expect(await both(rpc, create(pb.RotateJobKeyRequestSchema))).toMatchObject({ problem: { code: "conflict" } });
-    for (const { plane } of [doors.left, doors.right])
+    for (const { plane } of [apis.left, apis.right])
       plane.apply({ kind: "secret.keep", name: "jobs", value: "k".repeat(43) });
     expect(await both(rpc, keep(31 * 86_400))).toMatchObject({
       problem: { code: "invalid_argument", fields: [{ field: "keep_seconds" }] },
     });
     // Each plane creates its own random key, so their states differ from here on.
     const one = { json: { previous_keys: [{ valid_until: expect.any(String) }] } };
-    expect(await callGrpc(doors.right, rpc, create(pb.RotateJobKeyRequestSchema), USER)).toMatchObject(one);
-    expect(await callGrpc(doors.right, rpc, keep(0), USER)).toMatchObject({ json: { previous_keys: [] } });
+    expect(await callGrpc(apis.right, rpc, create(pb.RotateJobKeyRequestSchema), USER)).toMatchObject(one);
+    expect(await callGrpc(apis.right, rpc, keep(0), USER)).toMatchObject({ json: { previous_keys: [] } });
     const byRest = restOf(rpc, keep(60));
-    expect(await callRest(doors.left, { ...byRest, headers: { ...byRest.headers, ...USER } })).toMatchObject(one);
+    expect(await callRest(apis.left, { ...byRest, headers: { ...byRest.headers, ...USER } })).toMatchObject(one);
   });
 
   test("unknown users, tenants and roles are refused", async () => {

@@ -15,7 +15,7 @@ export interface Seen {
   readonly text: string;
 }
 
-export interface Doors {
+export interface Interfaces {
   /** `streams`: only the start of the answer is read. */
   rest(request: RestRequest, token: string | null, streams?: boolean): Promise<Seen>;
   upgrade(path: string, token: string | null): Promise<Seen>;
@@ -35,7 +35,7 @@ function answered(httpStatus: number, text: string): Seen {
   return { code, refused: httpStatus === 401 || httpStatus === 403, text };
 }
 
-export function openDoors(running: Running, atOnce: number): Doors {
+export function openInterfaces(running: Running, atOnce: number): Interfaces {
   const agent = new Agent({ keepAlive: true, maxSockets: atOnce });
   const refusals: readonly number[] = [status.UNAUTHENTICATED, status.PERMISSION_DENIED];
   const notServed = (error: ServiceError): Seen => {

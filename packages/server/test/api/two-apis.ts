@@ -8,7 +8,7 @@ import { type Answer, callGrpc, callRest, type Running, restOf, startTestApi } f
 
 export const USER = { "x-lattice-user": "ada" };
 
-export interface Doors {
+export interface TwoApis {
   readonly left: Running;
   readonly right: Running;
   both(rpc: string, message: Message): Promise<Answer>;
@@ -17,7 +17,7 @@ export interface Doors {
 }
 
 /** Services whose every unary RPC the file must call; checked at its end. */
-export function useBothDoors(services: readonly string[], only: (rpc: string) => boolean = () => true): Doors {
+export function useTwoApis(services: readonly string[], only: (rpc: string) => boolean = () => true): TwoApis {
   let left: Running;
   let right: Running;
   const covered = new Set<string>();
@@ -67,7 +67,7 @@ export function useBothDoors(services: readonly string[], only: (rpc: string) =>
   };
 }
 
-/** The RPCs that both-doors-operate.test.ts covers. */
+/** The RPCs that rest-and-grpc-operate.test.ts covers. */
 export const OPERATE_RPCS: ReadonlySet<string> = new Set([
   "AllocationService.QueryMetrics",
   "AllocationService.GetDiagnostics",
@@ -80,7 +80,7 @@ export const OPERATE_RPCS: ReadonlySet<string> = new Set([
   "AdminService.GetConfig",
   "AdminService.SetConfig",
 ]);
-/** Covered by both-doors.test.ts; both-doors-work.test.ts covers every other service. */
+/** Covered by rest-and-grpc.test.ts; rest-and-grpc-work.test.ts covers every other service. */
 export const PLAIN_SERVICES: readonly string[] = ["AllocationService", "NodeService", "AdminService"];
 export const WORK_SERVICES: readonly string[] = [
   "DagService",

@@ -2,7 +2,7 @@
 // reported at the end, and the exit status is that of the first one.
 
 import { type Problem, ProblemError } from "@lattice/wire";
-import { reportError, wantsJson } from "../output/report-error.ts";
+import { reportError, wantsJson } from "./report-error.ts";
 
 /** Shown per group of equal errors: more would scroll the successes away. */
 const MAX_SHOWN = 10;

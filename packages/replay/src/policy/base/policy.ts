@@ -1,7 +1,7 @@
 // The interface of a policy: a trace in, one outcome per job out, in queue order. Virtual time only; equal traces give
 // equal outcomes.
 
-import type { Trace } from "../trace/trace.ts";
+import type { Trace } from "../../trace/trace.ts";
 
 export interface Outcomes {
   /** Of the attempt that completed. */

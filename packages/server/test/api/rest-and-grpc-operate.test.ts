@@ -5,13 +5,13 @@ import { pb } from "@lattice/wire";
 import { describe, expect, test } from "vitest";
 import { SETTINGS } from "../../src/base/config/table/index.ts";
 import { callHttp, streamGrpc } from "./clients.ts";
-import { OPERATE_RPCS, PLAIN_SERVICES, USER, useBothDoors } from "./doors.ts";
 import { provesCalls } from "./proven-calls.ts";
+import { OPERATE_RPCS, PLAIN_SERVICES, USER, useTwoApis } from "./two-apis.ts";
 
 provesCalls(import.meta.url);
 
-const doors = useBothDoors(PLAIN_SERVICES, (rpc) => OPERATE_RPCS.has(rpc));
-const { both, good } = doors;
+const apis = useTwoApis(PLAIN_SERVICES, (rpc) => OPERATE_RPCS.has(rpc));
+const { both, good } = apis;
 
 type SpecInit = Extract<MessageInitShape<typeof pb.AllocationSpecSchema>, { $typeName?: never }>;
 const submit = (fields: SpecInit = {}) =>
@@ -25,8 +25,8 @@ const list = async (fields: MessageInitShape<typeof pb.ListAllocationsRequestSch
   const answer = await good("AllocationService.List", create(pb.ListAllocationsRequestSchema, fields));
   return (answer.allocations as { id: string }[]).map(({ id }) => id);
 };
-const onBoth = (act: (side: typeof doors.left) => void) => {
-  for (const side of [doors.left, doors.right]) act(side);
+const onBoth = (act: (side: typeof apis.left) => void) => {
+  for (const side of [apis.left, apis.right]) act(side);
 };
 const makeVCluster = (id: string, scheduler: pb.SchedulerType, tenant = "") =>
   good("AdminService.CreateVCluster", create(pb.CreateVClusterRequestSchema, { id, scheduler, tenant }));
@@ -118,9 +118,9 @@ describe("what is measured", () => {
     // Running work is followed; pending work ends the stream.
     const stream = create(pb.StreamMetricsRequestSchema, { id: "2" });
     const events = [];
-    for await (const event of streamGrpc(doors.right, "AllocationService.StreamMetrics", stream)) events.push(event);
+    for await (const event of streamGrpc(apis.right, "AllocationService.StreamMetrics", stream)) events.push(event);
     expect(events).toMatchObject([{ allocationId: "2", unavailableReason: expect.stringMatching(/./) }]);
-    const overRest = await callHttp(doors.left, { path: "/api/v1/allocations/2/metrics/stream", headers: USER });
+    const overRest = await callHttp(apis.left, { path: "/api/v1/allocations/2/metrics/stream", headers: USER });
     expect(overRest.text).toContain("unavailable_reason");
   });
 
@@ -145,7 +145,7 @@ describe("what is measured", () => {
     ]);
     expect(await ask("network")).not.toMatchObject({ json: { storage: expect.anything() } });
     expect(await ask("weather")).toMatchObject({ problem: { code: "invalid_argument" } });
-    const path = await callHttp(doors.left, {
+    const path = await callHttp(apis.left, {
       method: "GET",
       path: "/v1/allocations/1/diagnostics/storage",
       headers: USER,
@@ -241,9 +241,9 @@ describe("operating", () => {
       ["scheduling.max_dag_sizes", "3"],
       ["__proto__.x", "3"],
     ] as const) {
-      const before = doors.left.plane.hash();
+      const before = apis.left.plane.hash();
       expect(await set(key, value)).toMatchObject({ problem: { code: "invalid_argument" } });
-      expect(doors.left.plane.hash()).toBe(before);
+      expect(apis.left.plane.hash()).toBe(before);
     }
     const all = await good("AdminService.GetConfig", create(pb.GetConfigRequestSchema));
     expect(all.settings).toMatchObject([...SETTINGS.keys()].map((key) => ({ key })));
