@@ -10,6 +10,7 @@ import type { Bench } from "./figure.ts";
 import { heartbeats } from "./heartbeats.ts";
 import { herd } from "./herd.ts";
 import { historyMemory } from "./history-memory.ts";
+import { leaderPause } from "./leader-pause.ts";
 import { list100k } from "./list-100k.ts";
 import { logFollowers } from "./log-followers.ts";
 import { logOutput } from "./log-output.ts";
@@ -65,6 +66,7 @@ const benches: Readonly<Record<string, BenchEntry>> = {
   "log-followers": { summary: "server CPU for a hundred followers of one log", run: logFollowers },
   "quorum-3": { summary: "commits and failover with three servers", run: quorum3 },
   "quorum-5": { summary: "commits and failover with five servers", run: quorum5 },
+  "leader-pause": { summary: "time without writes and starts while the leader is paused", run: leaderPause },
   "restart-scale": { summary: "restart of a server with 10,000 nodes and 100,000 allocations", run: restartScale },
   "failover-scale": { summary: "failover with 10,000 nodes and 100,000 allocations", run: failoverScale },
   herd: { summary: "reconnection of 10,000 nodes after a failover", run: herd },

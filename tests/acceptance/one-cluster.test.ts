@@ -18,7 +18,7 @@ describe("a member whose etcd data is removed while its server runs", () => {
   });
   afterAll(() => quorum?.close());
 
-  test("does not start another cluster, and joins again by the runbook", async () => {
+  test("does not start another cluster, and is replaced by the command that it names", async () => {
     const leader = await quorum.leader();
     const lost = (leader % 3) + 1;
     const running = await quorum.submit(leader, { entrypoint: "sleep 600", nodes: 1 });
@@ -30,7 +30,7 @@ describe("a member whose etcd data is removed while its server runs", () => {
     rmSync(join(quorum.dir, `server-${lost}`, "log", "etcd", "data"), { recursive: true, force: true, maxRetries: 9 });
     kill(quorum.etcdPid(lost), "SIGKILL");
     expect(await server.ended).not.toBe(0);
-    expect(readFileSync(server.logFile, "utf8")).toContain("lattice admin raft remove-member");
+    expect(readFileSync(server.logFile, "utf8")).toContain("Start this server once with --join ADDRESS --replace");
 
     // As a service manager would, also with --bootstrap.
     for (const how of [[], ["--bootstrap"]]) {
@@ -39,10 +39,12 @@ describe("a member whose etcd data is removed while its server runs", () => {
     }
     expect(await quorum.state(leader, running)).toBe("running");
 
-    const removed = await quorum.cli(leader, "admin", "raft", "remove-member", `server-${lost}`, "--yes");
-    expect(removed.code, removed.stderr).toBe(0);
-    await quorum.startServer(lost, ["--join", quorum.grpc(leader)]);
+    await expect(quorum.startServer(lost, ["--join", quorum.grpc(leader)])).rejects.toThrow();
+    expect(readFileSync(server.logFile, "utf8")).toContain("join again with --replace");
+    await quorum.startServer(lost, ["--join", quorum.grpc(leader), "--replace"]);
     expect(await quorum.state(lost, running)).toBe("running");
+    const { stdout } = await quorum.cli(leader, "admin", "raft", "status", "-o", "json");
+    expect((JSON.parse(stdout) as { members: unknown[] }).members).toHaveLength(3);
   });
 });
 

@@ -49,9 +49,13 @@ export interface ChaosServer {
   readonly pid: number;
   /** Of its etcd member; 0 when there is none. */
   memberPid(): number;
+  /** The folder of that member's data. */
+  readonly memberData: string;
   start(how?: readonly string[]): void;
   stop(): Promise<number>;
   kill(): Promise<void>;
+  /** The exit code of the run that was started last. */
+  end(): Promise<number>;
   isRunning(): boolean;
 }
 
@@ -136,6 +140,7 @@ function serverOn({ n, dir, machine, disk, clock, programs, certificates }: Serv
   const config = join(dir, `server-${n}.yaml`);
   const logFile = join(dir, "logs", `server-${n}.log`);
   const dataDir = join(disk.path, "data");
+  const memberData = join(dataDir, "log", "etcd", "data");
   let program: Program | null = null;
   writeFileSync(config, configOf(n, machine.address, dataDir, certificates));
   return {
@@ -148,7 +153,8 @@ function serverOn({ n, dir, machine, disk, clock, programs, certificates }: Serv
     get pid() {
       return program?.pid ?? 0;
     },
-    memberPid: () => memberIn(join(dataDir, "log", "etcd", "data")),
+    memberPid: () => memberIn(memberData),
+    memberData,
     start(how = []) {
       const args = ["--config", config, ...how];
       const { environment: env } = clock;
@@ -156,6 +162,7 @@ function serverOn({ n, dir, machine, disk, clock, programs, certificates }: Serv
     },
     stop: async () => (await program?.stop()) ?? 0,
     kill: async () => await program?.kill(),
+    end: async () => (await program?.ended) ?? 0,
     isRunning: () => program?.isRunning() ?? false,
   };
 }

@@ -13,6 +13,7 @@ const { values } = parseArgs({
     dir: { type: "string" },
     seed: { type: "string", default: "1" },
     minutes: { type: "string", default: "0" },
+    rounds: { type: "string", default: "1" },
     faults: { type: "string", default: "" },
   },
 });
@@ -27,6 +28,7 @@ const report = await runChaos({
   dir,
   seed: Number(values.seed),
   minutes: Number(values.minutes),
+  rounds: Number(values.rounds),
   faults: names.length === 0 ? FAULTS : faultsNamed(names),
   onLine: (line) => console.log(`${new Date().toISOString().slice(11, 19)} ${line}`),
 });

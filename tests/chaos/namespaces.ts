@@ -14,6 +14,8 @@ export interface NamespaceRunOptions {
   readonly faults: readonly string[];
   /** 0: each fault once. */
   readonly minutes: number;
+  /** At least so many times each. */
+  readonly rounds: number;
   /** Keeps the folder with logs and ledger after a good run, too. */
   readonly keep: boolean;
   readonly output: "inherit" | "ignore";
@@ -41,6 +43,7 @@ export async function runInNamespaces(options: NamespaceRunOptions): Promise<Nam
   sweep();
   const dir = mkdtempSync(join(tmpdir(), `${FOLDER}${process.pid}-`));
   const flags = ["--dir", dir, "--seed", String(options.seed), "--minutes", String(options.minutes)];
+  flags.push("--rounds", String(options.rounds));
   const program = [
     process.execPath,
     "--import",

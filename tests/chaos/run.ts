@@ -23,6 +23,8 @@ export interface ChaosOptions {
   readonly faults: readonly Fault[];
   /** Repeats the faults in new orders for this long; 0: each once. */
   readonly minutes: number;
+  /** At least so many times each. */
+  readonly rounds: number;
   readonly onLine: (line: string) => void;
 }
 
@@ -73,13 +75,16 @@ export async function runChaos(options: ChaosOptions): Promise<Report> {
   }
 }
 
-async function strike(context: FaultContext, { faults, minutes, seed, onLine }: ChaosOptions): Promise<FaultRecord[]> {
+async function strike(
+  context: FaultContext,
+  { faults, minutes, rounds, seed, onLine }: ChaosOptions,
+): Promise<FaultRecord[]> {
   const until = Date.now() + minutes * 60_000;
   const records: FaultRecord[] = [];
   const order = randomFor(seed, "order");
-  for (let round = 0; round === 0 || Date.now() < until; round += 1) {
+  for (let round = 0; round < rounds || Date.now() < until; round += 1) {
     for (const fault of order.shuffled(faults)) {
-      if (round > 0 && Date.now() >= until) return records;
+      if (round >= rounds && Date.now() >= until) return records;
       const record = await strikeOnce(context, fault, onLine);
       records.push(record);
       await sleep(BETWEEN_MS);

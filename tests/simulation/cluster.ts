@@ -1,11 +1,15 @@
 // The whole simulated cluster: servers on one log, nodes with their machines, the network between
 // them, users, and the checks that watch all of it.
 
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createMemoryStore, type MemoryStore } from "@lattice/server";
 import { type BackfillCheck, backfillCheck } from "./checks/backfill.ts";
 import { createLedger, type Ledger } from "./checks/ledger.ts";
 import { networkChecks } from "./checks/networks.ts";
 import { nodeChecks } from "./checks/nodes.ts";
+import { type Origin, oneClusterCheck } from "./checks/one-cluster.ts";
 import { ownerChecks } from "./checks/owners.ts";
 import { placementChecks } from "./checks/placements.ts";
 import { type ProcessChecks, processChecks } from "./checks/processes.ts";
@@ -19,8 +23,9 @@ import { createNetwork, type Network } from "./network/network.ts";
 import { createRequestWire, type RequestWire } from "./network/requests.ts";
 import { createMachine } from "./nodes/machine.ts";
 import { createNode, NODE_CORES, type SimulatedNode } from "./nodes/node.ts";
+import { createImpostors, FOREIGN_SERVER, type Impostors, OLDER_SERVER } from "./servers/impostors.ts";
 import type { LogFaults } from "./servers/log.ts";
-import { createServer, SETTINGS, type SimulatedServer } from "./servers/server.ts";
+import { createServer, SETTINGS, SIMULATED_CLUSTER, type SimulatedServer } from "./servers/server.ts";
 import { createClient } from "./users/client.ts";
 import { LENDER } from "./users/requests.ts";
 import { createUsers, type Users } from "./users/users.ts";
@@ -41,6 +46,9 @@ export interface Cluster {
   readonly backfill: BackfillCheck;
   readonly faults: ReadonlyMap<string, number>;
   readonly messageFaults: MessageFaults;
+  readonly impostors: Impostors;
+  /** The server that answers at addresses of the cluster now, or `null`. */
+  impostor: string | null;
   elections(): number;
   leader(): SimulatedServer | null;
   /** Ends every process, whose waits would otherwise keep the whole world in memory. */
@@ -71,6 +79,8 @@ export function createCluster(world: World, size: ClusterSize): Cluster {
   const logFaultRates: LogFaults = { lossBefore: 0, lossAfter: 0, slowMs: 0, stale: false };
   const external = createExternalSystems(world);
   const owners = ownerChecks(world, { ...SETTINGS.limits, cores: NODE_CORES });
+  const oneCluster = oneClusterCheck(world, SIMULATED_CLUSTER);
+  const dataDir = mkdtempSync(join(tmpdir(), "lattice-simulation-"));
   const watchers: readonly Watcher[] = [
     placementChecks(world),
     serviceChecks(world, external.metrics),
@@ -78,6 +88,7 @@ export function createCluster(world: World, size: ClusterSize): Cluster {
     nodeChecks(world, SETTINGS.faults),
     owners,
     networkChecks({ world, fabric: external.fabric, machines: () => nodes.map(({ machine }) => machine) }),
+    oneCluster,
   ];
   const ledger = createLedger(world, SETTINGS, (replica, applied) => {
     for (const watcher of watchers) watcher.applied(replica, applied);
@@ -97,9 +108,20 @@ export function createCluster(world: World, size: ClusterSize): Cluster {
       name,
       epochMs: EPOCH_MS,
       external,
-      onReplica(_, life, replica) {
+      dataDir: dataDirOf(dataDir, name),
+      onReplica(server, life, replica) {
+        if (server.lost())
+          replica.onApplied(() => world.violated("S10", `${server.name} has an entry in a log of its own`));
+        if (server.lost()) return;
         ledger.restored(life.host.name, replica);
         replica.onApplied((applied) => ledger.applied(life.host.name, replica, applied));
+      },
+      onExpelled(server) {
+        // Its supervisor starts it again, in vain until an operator acts.
+        oneCluster.onRefused();
+        world.note(`${server.name} is expelled`);
+        server.crash();
+        world.after(RESTART_MS, server.start);
       },
       onFailed(server, error) {
         // A process that cannot continue exits and is started again; only falling behind the log is a valid reason.
@@ -138,7 +160,7 @@ export function createCluster(world: World, size: ClusterSize): Cluster {
     });
     const group = `g${Math.floor(n / size.nodesPerGroup)}`;
     const home = n % size.nodesPerGroup === size.nodesPerGroup - 1 ? LENDER : "";
-    return createNode({ world, network, machine, group, home, servers: names });
+    return createNode({ world, network, machine, group, home, servers: names, oneCluster, originOf });
   });
   const wire: RequestWire = createRequestWire(world, messageFaults, servers);
   const client = createClient(world, servers, wire);
@@ -150,6 +172,7 @@ export function createCluster(world: World, size: ClusterSize): Cluster {
     truth.look(nodes);
     const view = leader()?.life()?.replica?.view;
     if (view !== undefined) for (const watcher of watchers) watcher.look?.(view);
+    oneCluster.lookAt(servers);
     settled.look(cluster);
   }
 
@@ -170,14 +193,28 @@ export function createCluster(world: World, size: ClusterSize): Cluster {
     backfill,
     faults,
     messageFaults,
+    impostors: createImpostors({ world, network, epochMs: EPOCH_MS }),
+    impostor: null,
     elections: () => elections,
     leader,
     close() {
       for (const server of servers) server.crash();
       for (const node of nodes) node.crash();
       world.close();
+      rmSync(dataDir, { recursive: true });
     },
   };
   look();
   return cluster;
 }
+
+function dataDirOf(dataDir: string, server: string): string {
+  const dir = join(dataDir, server);
+  mkdirSync(dir);
+  return dir;
+}
+
+const originOf = (server: string): Origin => {
+  if (server === FOREIGN_SERVER) return "foreign";
+  return server === OLDER_SERVER ? "older" : "own";
+};

@@ -9,7 +9,7 @@ export type { RecoveredFacts } from "./lifecycle/recover.ts";
 export type { Dialer } from "./link/dial.ts";
 export { gate } from "./link/gate.ts";
 export type { HeartbeatTimer } from "./link/heartbeat-timer.ts";
-export { knownCluster } from "./link/known-cluster.ts";
+export { type KnownCluster, knownCluster } from "./link/known-cluster.ts";
 export { identityOf, type NodeIdentity } from "./link/messages.ts";
 export { startNode } from "./node/node.ts";
 export type { AgentNode } from "./node/node-handle.ts";

@@ -30,6 +30,10 @@ export interface FakeServer {
     keepText: boolean;
     protocol: number;
     authenticated: boolean;
+    /** The identity that it names; empty for a server without one. */
+    cluster: string;
+    /** The last applied index that it names in every message. */
+    logIndex: number;
   };
   connected(): number;
   send(message: pb.ServerMessage["message"], nodeId?: string): void;
@@ -54,11 +58,14 @@ export async function fakeServer(port = 0): Promise<FakeServer> {
     conditions: [],
     answers: [],
     logs: new Map(),
-    settings: { acknowledge: true, refuse: null, heartbeatMs: 200, keepText: true, protocol: 1, authenticated: true },
+    settings: {
+      ...{ acknowledge: true, refuse: null, heartbeatMs: 200, keepText: true, protocol: 1, authenticated: true },
+      ...{ cluster: "", logIndex: 0 },
+    },
     connected: () => streams.size,
     send(message, nodeId) {
       const to = nodeId === undefined ? [...streams.values()] : [streams.get(nodeId)];
-      for (const stream of to) stream?.write(create(pb.ServerMessageSchema, { message }));
+      for (const stream of to) stream?.write(messageOf(message));
     },
     run: (order) => fake.send({ case: "run", value: create(pb.RunOrderSchema, { attempt: 1, ...order }) }),
     stop: (order) => fake.send({ case: "stop", value: create(pb.StopOrderSchema, { attempt: 1, ...order }) }),
@@ -78,6 +85,9 @@ export async function fakeServer(port = 0): Promise<FakeServer> {
     close: async () => server.forceShutdown(),
   };
 
+  const messageOf = (message: pb.ServerMessage["message"]) =>
+    create(pb.ServerMessageSchema, { message, logIndex: fake.settings.logIndex });
+
   function connect(stream: Stream): void {
     let nodeId = "";
     const gone = (): void => {
@@ -94,14 +104,15 @@ export async function fakeServer(port = 0): Promise<FakeServer> {
         nodeId = message.value.nodeId;
         if (fake.settings.refuse !== null) {
           const value = create(pb.RefusedSchema, { code: fake.settings.refuse, detail: "not today" });
-          stream.write(create(pb.ServerMessageSchema, { message: { case: "refused", value } }));
+          stream.write(messageOf({ case: "refused", value }));
           return;
         }
         streams.set(nodeId, stream);
         const { protocol: protocolVersion, heartbeatMs: heartbeatIntervalMs, authenticated } = fake.settings;
         const facts = { protocolVersion, heartbeatIntervalMs, callersAuthenticated: authenticated };
-        const value = create(pb.WelcomeSchema, facts);
-        stream.write(create(pb.ServerMessageSchema, { message: { case: "welcome", value } }));
+        const identity = { clusterId: fake.settings.cluster, clusterGeneration: 1 };
+        const value = create(pb.WelcomeSchema, { ...facts, ...identity });
+        stream.write(messageOf({ case: "welcome", value }));
       } else if (message.case === "heartbeat") {
         fake.heartbeats.push(message.value);
       } else if (message.case === "condition") {
@@ -112,7 +123,7 @@ export async function fakeServer(port = 0): Promise<FakeServer> {
         fake.reports.push(message.value);
         if (!fake.settings.acknowledge) return;
         const value = create(pb.ReportAckSchema, { number: message.value.number });
-        stream.write(create(pb.ServerMessageSchema, { message: { case: "ack", value } }));
+        stream.write(messageOf({ case: "ack", value }));
       }
     });
   }

@@ -69,6 +69,8 @@ export interface AddMemberRequest {
   readonly peer_address?: string | undefined;
   /** Not compared: adding an existing server changes nothing. */
   readonly request_id?: string | undefined;
+  /** Removes the member of this server first, if it has one that does not answer: its data is lost. */
+  readonly replace?: boolean | undefined;
 }
 
 export interface Allocation {

@@ -102,11 +102,23 @@ export function createCaller(settings: CallerSettings): Caller {
   };
 
   const attempt = async <T>(call: Call, options: CallOptions, run: () => Promise<T>): Promise<T> => {
+    const answers = new Map<string, Error>();
+    const noted = async (): Promise<T> => {
+      const server = baseUrl();
+      try {
+        return await run();
+      } catch (error) {
+        if (error instanceof RetryableAnswer) answers.set(server, error.answer);
+        else answers.delete(server);
+        throw error;
+      }
+    };
     try {
       const repeatable = call.repeatable ?? call.method === "GET";
-      return await withRetries(run, { policy: settings.retry, repeatable, signal: options.signal });
+      return await withRetries(noted, { policy: settings.retry, repeatable, signal: options.signal });
     } catch (error) {
-      throw error instanceof TransportError ? errorFromTransport(error, baseUrls.join(", ")) : error;
+      if (!(error instanceof TransportError)) throw error;
+      throw mostTelling(error, answers) ?? errorFromTransport(error, baseUrls.join(", "));
     }
   };
 
@@ -159,6 +171,10 @@ export function createCaller(settings: CallerSettings): Caller {
       }),
   };
 }
+
+/** The refusal of a server says more than the failure to reach another one. `answers`: the last one of each server. */
+const mostTelling = (last: TransportError, answers: ReadonlyMap<string, Error>): Error | null =>
+  last.kind === "unreachable" ? ([...answers.values()].at(-1) ?? null) : null;
 
 type Sending = CallOptions & { readonly idleTimeoutMs: number };
 

@@ -121,6 +121,47 @@ describe("retries", () => {
     expect(server.seen).toHaveLength(3);
   });
 
+  describe("with several servers", () => {
+    const noQuorum = json(503, { code: "log_unavailable", detail: "etcd has no leader", status: 503, retryable: true });
+    /** Nothing listens there. */
+    const DEAD = "http://127.0.0.1:9";
+    const some = (urls: readonly string[]) => client({ url: urls.join(","), retry: { ...quick, retries: 3 } });
+
+    test("the refusal of one is reported, not that another cannot be reached", async () => {
+      server.answer(noQuorum);
+      for (const urls of [
+        [server.url, DEAD],
+        [DEAD, server.url],
+      ]) {
+        const failure = some(urls).get("1");
+        await expect(failure).rejects.toMatchObject({ httpStatus: 503, problem: { code: "log_unavailable" } });
+      }
+    });
+
+    test("the refusal of a server that has died since is not reported", async () => {
+      server.answer((request, response) => {
+        response.on("finish", () => void server.close());
+        noQuorum(request, response);
+      });
+      await expect(some([server.url]).get("1")).rejects.toMatchObject({ problem: { code: "connection_failed" } });
+    });
+
+    test("without any answer every address is named", async () => {
+      const failure = some([DEAD, "http://127.0.0.1:10"]).get("1");
+      await expect(failure).rejects.toMatchObject({
+        problem: { code: "connection_failed", detail: expect.stringContaining(`${DEAD}, http://127.0.0.1:10`) },
+      });
+    });
+
+    test("a connection that broke is reported after a refusal, too: the change may have happened", async () => {
+      server.answer(noQuorum, cut);
+      const failure = some([server.url]).submit({ command: ["true"] });
+      await expect(failure).rejects.toMatchObject({
+        problem: { code: "connection_failed", detail: expect.stringContaining("broke") },
+      });
+    });
+  });
+
   test("a change with a request id is repeated with the same id", async () => {
     server.answer(cut, json(200, { id: "1" }));
     await client().submit({ command: ["true"] }, { requestId: "once" });

@@ -23,5 +23,6 @@ export { refuseAgent } from "./peers/agent-service.ts";
 export { archiveTo } from "./state/history/archive.ts";
 export type { History, HistoryRecord } from "./state/history/index.ts";
 export { decodeLine, encodeRecord, recordOf } from "./state/history/line.ts";
+export { ClusterMismatchError, openOwnCluster } from "./state/own-cluster.ts";
 export { openReplica, type Replica } from "./state/replica/replica.ts";
 export { startSnapshotter } from "./state/replica/snapshotter.ts";

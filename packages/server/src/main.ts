@@ -7,7 +7,7 @@ import { setFlagsFromString } from "node:v8";
 import { Command, Option } from "commander";
 import { type Config, ConfigError, fetchVaultSecrets, LOG_LEVELS, loadConfig } from "./base/config/index.ts";
 import { createLogger } from "./base/observe/index.ts";
-import { ManagedError } from "./log/index.ts";
+import { LogError, ManagedError } from "./log/index.ts";
 import type { LogStart } from "./log/log-config.ts";
 import { startServer } from "./main/server.ts";
 import { verifyAnywhere } from "./state/backup/index.ts";
@@ -31,6 +31,7 @@ interface Flags {
   readonly logLevel?: string;
   readonly bootstrap?: boolean;
   readonly join?: readonly string[];
+  readonly replace?: boolean;
   readonly joinToken?: string;
   readonly joinTokenFile?: string;
   readonly recoverFrom?: string;
@@ -49,6 +50,7 @@ const program = new Command("lattice-server")
     "--join <address...>",
     "join the cluster of the server at this address; only at the first start of a new server",
   )
+  .option("--replace", "with --join: replace the member of this server, whose data is lost")
   .addOption(new Option("--join-token <token>", "token for --join, with the scope member").env("LATTICE_JOIN_TOKEN"))
   .option("--join-token-file <file>", "file with the token for --join")
   .option(
@@ -92,8 +94,7 @@ async function main(flags: Flags): Promise<void> {
   process.on("SIGINT", () => void stop("SIGINT", 0));
   process.on("SIGHUP", () => server.reload());
   void server.failed.then((error) => {
-    const isOwn = error instanceof ManagedError || error instanceof ClusterMismatchError;
-    const reason = isOwn ? error.message : "the log cannot be followed";
+    const reason = isExplained(error) ? error.message : "the log cannot be followed";
     logger.fatal({ err: error }, reason);
     void stop(reason, 1);
   });
@@ -101,6 +102,12 @@ async function main(flags: Flags): Promise<void> {
   process.stdout.write(`${JSON.stringify({ ready: true, rest: server.rest, grpc: server.grpc })}\n`);
   logger.info({ rest: server.rest, grpc: server.grpc, version: VERSION }, "serving");
 }
+
+/** Whether the message says what to do. */
+const isExplained = (error: unknown): error is Error =>
+  error instanceof ManagedError ||
+  error instanceof ClusterMismatchError ||
+  (error instanceof LogError && error.code === "log_lost");
 
 async function verify(source: string, config: Config): Promise<void> {
   const found = await verifyAnywhere(source, config.backup).catch((error: unknown) => {
@@ -111,9 +118,10 @@ async function verify(source: string, config: Config): Promise<void> {
 }
 
 /** Servers that know each other as peers bootstrap together; a restored backup starts with one server. */
-function logStartOf({ bootstrap, join, recoverFrom, ...flags }: Flags, { quorum }: Config): LogStart {
+function logStartOf({ bootstrap, join, replace = false, recoverFrom, ...flags }: Flags, { quorum }: Config): LogStart {
   if (bootstrap === true && join !== undefined) fail("--bootstrap and --join exclude each other: use one of them");
-  if (join !== undefined) return { join, ...joinToken(flags) };
+  if (replace && join === undefined) fail("--replace replaces a member of an existing cluster: use it with --join");
+  if (join !== undefined) return { join, replace, ...joinToken(flags) };
   if (bootstrap !== true) return "resume";
   return quorum.peers.length > 0 && recoverFrom === undefined ? "bootstrap_together" : "bootstrap";
 }

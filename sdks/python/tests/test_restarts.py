@@ -289,6 +289,20 @@ def test_retry_after_is_honoured() -> None:
     assert answers == []
 
 
+@pytest.mark.parametrize("url", ["http://one:1,http://two:1", "http://two:1,http://one:1"])
+def test_the_refusal_of_one_server_is_reported_not_that_another_is_away(url: str) -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        if request.url.host == "two":
+            raise httpx.ConnectError("Connection refused")
+        return httpx.Response(503, json={"code": "log_unavailable", "retryable": True, "detail": "no leader"})
+
+    retry = RetryPolicy(retries=3, first_delay=0.001, longest_delay=0.002)
+    with SyncLatticeClient(url, retry=retry, transport=httpx.MockTransport(answer)) as client:
+        with pytest.raises(LatticeUnavailableError) as caught:
+            client.health()
+    assert caught.value.code == "log_unavailable"
+
+
 def test_pauses_grow_with_jitter_up_to_a_limit_and_heed_the_server() -> None:
     policy = RetryPolicy(retries=3, first_delay=1.0, longest_delay=4.0, deadline=20.0)
     for tries, whole in enumerate([1.0, 2.0, 4.0, 4.0]):

@@ -11,6 +11,8 @@ export interface KeyValue {
 
 export interface MemberStatus {
   readonly isLeader: boolean;
+  /** Id of the etcd cluster. */
+  readonly cluster: number;
   readonly revision: number;
   readonly bytes: number;
 }
@@ -38,11 +40,12 @@ export async function memberStatus(machine: Machine): Promise<MemberStatus> {
   const [first] = JSON.parse(text) as { Status: RawStatus }[];
   if (first === undefined) throw new Error(`no status of the member of ${machine.name}`);
   const { header, leader, dbSize } = first.Status;
-  return { isLeader: header.member_id === leader, revision: header.revision, bytes: dbSize };
+  const { cluster_id: cluster } = header;
+  return { isLeader: header.member_id === leader, cluster, revision: header.revision, bytes: dbSize };
 }
 
 interface RawStatus {
-  readonly header: { readonly member_id: number; readonly revision: number };
+  readonly header: { readonly cluster_id: number; readonly member_id: number; readonly revision: number };
   readonly leader: number;
   readonly dbSize: number;
 }

@@ -5,7 +5,7 @@ import { FAULTS, faultsNamed } from "./faults.ts";
 const PROMISED = [
   ...["kill-leader", "kill-member", "kill-all", "pause-leader", "partition-1-2", "partition-node", "slow-disk"],
   ...["full-disk", "clock-jump-servers", "clock-jump-agents", "corrupt-newest-snapshot", "defrag-and-compaction"],
-  ...["agent-crash", "three-agents-at-once", "old-attempt"],
+  ...["agent-crash", "three-agents-at-once", "old-attempt", "remove-member-data"],
 ];
 
 test("every documented fault exists once, with its expectation", () => {

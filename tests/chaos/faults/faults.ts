@@ -3,6 +3,7 @@ import { agentFaults } from "./agents.ts";
 import { clockFaults } from "./clocks.ts";
 import { diskFaults } from "./disks.ts";
 import type { Fault } from "./fault.ts";
+import { removeMemberData } from "./lost-data.ts";
 import { memberFaults } from "./members.ts";
 import { networkFaults } from "./network.ts";
 import { serverFaults } from "./servers.ts";
@@ -11,6 +12,7 @@ import { storm } from "./storm.ts";
 export const FAULTS: readonly Fault[] = [
   ...serverFaults,
   ...memberFaults,
+  removeMemberData,
   ...networkFaults,
   ...agentFaults,
   ...diskFaults,

@@ -7,6 +7,7 @@ import { externalFaults } from "./external.ts";
 import { logFaults } from "./log.ts";
 import { MESSAGE_FAULT_KINDS } from "./message-faults.ts";
 import { nodeFaults } from "./nodes.ts";
+import { oneClusterFaults } from "./one-cluster.ts";
 import { serverFaults } from "./servers.ts";
 
 export interface Fault {
@@ -19,7 +20,13 @@ export interface Fault {
   strike(cluster: Cluster, random: Random): boolean;
 }
 
-export const FAULTS: readonly Fault[] = [...serverFaults, ...logFaults, ...nodeFaults, ...externalFaults];
+export const FAULTS: readonly Fault[] = [
+  ...serverFaults,
+  ...logFaults,
+  ...nodeFaults,
+  ...externalFaults,
+  ...oneClusterFaults,
+];
 export const FAULT_KINDS: readonly string[] = [...FAULTS.map(({ kind }) => kind), ...MESSAGE_FAULT_KINDS];
 
 export interface FaultInjector {

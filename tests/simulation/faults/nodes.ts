@@ -49,8 +49,7 @@ export const nodeFaults: readonly Fault[] = [
     everyMs: 5 * MINUTE,
     strike(cluster, random) {
       const node = random.pick(cluster.nodes);
-      node.powerOff();
-      node.machine.wipe();
+      node.reimage();
       cluster.world.after(random.pick([5_000, 60_000, 150_000]), node.start);
       return true;
     },

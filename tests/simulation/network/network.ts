@@ -17,6 +17,10 @@ export interface Network {
   dial(node: string, host: Host, server: string): StreamEnd;
   /** Cuts the connection; the returned function restores it. Cuts add up. */
   cut(node: string, server: string): () => void;
+  /** Another server answers that node at the address of a server. The returned function ends it. */
+  divert(node: string, server: string, to: string): () => void;
+  /** Who answers that node at the address of a server. */
+  answersFor(node: string, server: string): string;
   /** A process has died. `farewell`: its kernel still closes its connections. */
   gone(side: "client" | "server", name: string, farewell: boolean): void;
   /** Breaks one stream of that node, if it has one. */
@@ -37,11 +41,14 @@ export function createNetwork(world: World, messageFaults: MessageFaults): Netwo
   const random = world.random("network");
   const servers = new Map<string, Listening>();
   const cuts = new Map<string, number>();
+  const diverted = new Map<string, string>();
   const connections = new Set<Connection>();
   /** The stream of each node that a server accepted last. */
   const newest = new Map<string, Connection>();
   const wire = (node: string, server: string): string => `${node}>${server}`;
   const blocked = (node: string, server: string): boolean => (cuts.get(wire(node, server)) ?? 0) > 0;
+
+  const answersFor = (node: string, server: string): string => diverted.get(wire(node, server)) ?? server;
 
   function between(node: string, server: string): Connection[] {
     return [...connections].filter((one) => one.node === node && one.to === server);
@@ -91,7 +98,7 @@ export function createNetwork(world: World, messageFaults: MessageFaults): Netwo
         random,
         messageFaults,
         node,
-        to: server,
+        to: answersFor(node, server),
         clientHost: host,
         blocked: () => blocked(node, server),
         superseded: () => newest.get(node) !== connection,
@@ -116,6 +123,11 @@ export function createNetwork(world: World, messageFaults: MessageFaults): Netwo
         if (!blocked(node, server)) for (const connection of between(node, server)) connection.flush();
       };
     },
+    divert(node, server, to) {
+      diverted.set(wire(node, server), to);
+      return () => diverted.delete(wire(node, server));
+    },
+    answersFor,
     gone(side, name, farewell) {
       for (const connection of [...connections]) {
         if ((side === "client" ? connection.node : connection.to) !== name) continue;

@@ -8,11 +8,14 @@ import {
   gate,
   type HeartbeatTimer,
   identityOf,
+  type KnownCluster,
   knownCluster,
   type NodeIdentity,
   startNode,
 } from "@lattice/agent";
 import { pb } from "@lattice/wire";
+import type { OneClusterCheck, Origin } from "../checks/one-cluster.ts";
+import type { StreamEnd } from "../network/connection.ts";
 import type { Network } from "../network/network.ts";
 import { createHost, type Host } from "../world/host.ts";
 import { quietLogger } from "../world/logger.ts";
@@ -28,6 +31,8 @@ export interface SimulatedNode {
   drift(conformance: string): void;
   /** `null` while no agent lives. */
   agent(): Host | null;
+  /** The newest entry that it has heard of; 0 while it belongs to no cluster. */
+  knownIndex(): number;
   /** Start of the current agent. */
   upSinceMs(): number;
   start(): void;
@@ -35,6 +40,8 @@ export interface SimulatedNode {
   crash(): void;
   /** Kills everything on the machine. */
   powerOff(): void;
+  /** Powers it off and erases its disk. */
+  reimage(): void;
 }
 
 /** The hardware of every node. */
@@ -48,17 +55,25 @@ export interface NodeParts {
   /** Empty: serves all vClusters. */
   readonly home: string;
   readonly servers: readonly string[];
+  readonly oneCluster: OneClusterCheck;
+  /** Who a server with that name is. */
+  readonly originOf: (server: string) => Origin;
 }
 
-export function createNode({ world, network, machine, group, home, servers }: NodeParts): SimulatedNode {
+export function createNode(parts: NodeParts): SimulatedNode {
+  const { world, network, machine, group, home, servers, oneCluster } = parts;
   const { name } = machine;
   const random = world.random(`agent ${name}`);
   // The disk of the machine keeps it.
-  const cluster = knownCluster(null);
+  let cluster = noCluster();
   let host: Host | null = null;
   let agent: AgentNode | null = null;
   let lives = 0;
   let upSinceMs = 0;
+
+  function noCluster(): KnownCluster {
+    return oneCluster.known(name, knownCluster(null));
+  }
 
   function start(): void {
     if (host !== null) return;
@@ -76,7 +91,7 @@ export function createNode({ world, network, machine, group, home, servers }: No
       after: mine.after,
       log: quietLogger(world, mine.name),
       vitals: () => ({ load1: 0, memoryAvailableGb: 0 }),
-      runtime: async (listener) => machineRuntime(machine, mine, random, listener),
+      runtime: async (listener) => machineRuntime({ machine, host: mine, random, listener, oneCluster }),
       cluster,
       renewed: () => ({ conformance: machine.conformance }),
       probe: async (_, key) => {
@@ -96,9 +111,19 @@ export function createNode({ world, network, machine, group, home, servers }: No
       greeting: gate(),
       // The one method of a channel that a node uses for its stream.
       client: (server) =>
-        ({ makeBidiStreamRequest: () => network.dial(name, mine, server) }) as unknown as ReturnType<Dialer["client"]>,
+        ({ makeBidiStreamRequest: () => dial(mine, server) }) as unknown as ReturnType<Dialer["client"]>,
       close: () => undefined,
     };
+  }
+
+  function dial(mine: Host, server: string): StreamEnd {
+    const origin = parts.originOf(network.answersFor(name, server));
+    return oneCluster.tap(name, network.dial(name, mine, server), origin);
+  }
+
+  function powerOff(): void {
+    end(false);
+    machine.reboot();
   }
 
   function end(farewell: boolean): void {
@@ -113,6 +138,7 @@ export function createNode({ world, network, machine, group, home, servers }: No
     name,
     machine,
     agent: () => host,
+    knownIndex: () => cluster.facts().knownLogIndex,
     upSinceMs: () => upSinceMs,
     drift(conformance) {
       machine.conformance = conformance;
@@ -120,9 +146,11 @@ export function createNode({ world, network, machine, group, home, servers }: No
     },
     start,
     crash: () => end(true),
-    powerOff() {
-      end(false);
-      machine.reboot();
+    powerOff,
+    reimage() {
+      powerOff();
+      machine.wipe();
+      cluster = noCluster();
     },
   };
 }

@@ -11,6 +11,7 @@ import type {
   RuntimeListener,
   StartResult,
 } from "@lattice/agent";
+import type { OneClusterCheck } from "../checks/one-cluster.ts";
 import type { Host } from "../world/host.ts";
 import type { Random } from "../world/random.ts";
 import { type Folder, type Machine, NOT_CLAIMED, type WrapperEnd } from "./machine.ts";
@@ -22,7 +23,15 @@ const SIGKILL = 9;
 /** Number of archived attempts that are kept. */
 const MAX_ENDED = 2_000;
 
-export function machineRuntime(machine: Machine, host: Host, random: Random, listener: RuntimeListener): Runtime {
+interface RuntimeParts {
+  readonly machine: Machine;
+  readonly host: Host;
+  readonly random: Random;
+  readonly listener: RuntimeListener;
+  readonly oneCluster: Pick<OneClusterCheck, "onStart" | "onStop" | "onArchive">;
+}
+
+export function machineRuntime({ machine, host, random, listener, oneCluster }: RuntimeParts): Runtime {
   /** A disk takes time, and refuses writes when it is full. */
   const disk = async (): Promise<void> => {
     await host.wait(random.between(0, 4));
@@ -97,6 +106,7 @@ export function machineRuntime(machine: Machine, host: Host, random: Random, lis
     },
     async start(key, received): Promise<StartResult> {
       const { order } = received;
+      oneCluster.onStart(machine.name, key);
       if (machine.ended.has(key))
         return { kind: "not_launched", message: "this attempt has ended on this node before" };
       if (random.chance(programOf(order.entrypoint).unready ?? 0)) {
@@ -133,6 +143,7 @@ export function machineRuntime(machine: Machine, host: Host, random: Random, lis
       put(key, received);
     },
     async rememberStop(key, stop) {
+      oneCluster.onStop(machine.name, key, stop);
       await write();
       folderOf(key).stop = stop;
     },
@@ -141,6 +152,7 @@ export function machineRuntime(machine: Machine, host: Host, random: Random, lis
       folderOf(key).end = end;
     },
     async archive(key) {
+      oneCluster.onArchive(machine.name, key);
       await disk();
       machine.attempts.delete(key);
       machine.ended.add(key);

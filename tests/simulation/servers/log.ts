@@ -2,7 +2,7 @@
 // is paused or cut off, appends that fail before or after they are durable, duplicates and late appends, torn
 // snapshots, and a leader that learns late that it has lost.
 
-import type { LogIndex, Term } from "@lattice/core";
+import { type LogIndex, logIndex, type Term } from "@lattice/core";
 import type { MemoryStore, StoredEntry } from "@lattice/server";
 import { type Leadership, LogError, openMemoryLog, type ReplicatedLog } from "@lattice/server";
 import type { MessageFaults } from "../faults/message-faults.ts";
@@ -31,6 +31,8 @@ export interface ServerLog {
   readonly log: ReplicatedLog;
   /** Cuts this server off from the log; the returned function heals it. */
   cut(): () => void;
+  /** The log answers from another store, as a member does that has lost its data. */
+  moveTo(store: MemoryStore): void;
   /** The process has died: its lease expires, then another may lead. */
   abandon(): void;
   /** The server was paused just now. */
@@ -57,8 +59,10 @@ const LATE_MS: readonly [number, number] = [300, 9_000];
 const STALE_MS: readonly [number, number] = [10, 2_500];
 
 export function openServerLog(parts: ServerLogParts): ServerLog {
-  const { world, host, random, store, logFaultRates, messageFaults, onWon } = parts;
-  const inner = openMemoryLog({ store, name: host.name, nowMs: world.now, faults: { afterAppend: fenced } });
+  const { world, host, random, logFaultRates, messageFaults, onWon } = parts;
+  let store = parts.store;
+  let moved = new AbortController();
+  let inner = openInner();
   const innerOf = new WeakMap<Leadership, Leadership>();
   let cuts = 0;
   let healed: (() => void)[] = [];
@@ -90,22 +94,29 @@ export function openServerLog(parts: ServerLogParts): ServerLog {
     return done.value;
   }
 
+  function openInner(): ReplicatedLog {
+    const afterAppend = (entries: readonly StoredEntry[]): void => fenced(at, entries);
+    const at = store;
+    return openMemoryLog({ store, name: host.name, nowMs: world.now, faults: { afterAppend } });
+  }
+
   /** An append of a former leader must be refused, even if its index is the next. */
-  function fenced(entries: readonly StoredEntry[]): void {
-    const leader = store.election.leader();
+  function fenced(at: MemoryStore, entries: readonly StoredEntry[]): void {
+    const leader = at.election.leader();
     for (const { index, term } of entries)
-      if (leader?.candidate !== host.name || term !== store.term)
+      if (leader?.candidate !== host.name || term !== at.term)
         world.violated("fencing", `entry ${index} of term ${term} by ${host.name} was taken, who leads no more`);
   }
 
   /** The round trip of an append: it arrives whatever became of its author. */
   async function append(leadership: Leadership, entries: readonly StoredEntry[]): Promise<void> {
+    const target = inner;
     await worldWait(world, random.between(1, 4) + logFaultRates.slowMs);
     if (random.chance(logFaultRates.lossBefore)) {
       messageFaults.met("append_refused");
       throw unavailable();
     }
-    const write = (): Promise<void> => inner.append(innerOf.get(leadership) ?? leadership, entries);
+    const write = (): Promise<void> => target.append(innerOf.get(leadership) ?? leadership, entries);
     const later = ([least, most]: readonly [number, number]): void =>
       void world.after(random.between(least, most), () => {
         write().then(
@@ -150,7 +161,7 @@ export function openServerLog(parts: ServerLogParts): ServerLog {
   function wrap(won: Leadership): Leadership {
     const lost = new AbortController();
     held = won;
-    onWon(won.term);
+    if (store === parts.store) onWon(won.term);
     won.lost.addEventListener("abort", () => {
       if (held === won) held = null;
       // Learned from a watch, later than others.
@@ -181,6 +192,14 @@ export function openServerLog(parts: ServerLogParts): ServerLog {
         for (const wake of waiting) host.deliver(wake);
       };
     },
+    moveTo(next) {
+      const [before, left] = [inner, moved];
+      store = next;
+      moved = new AbortController();
+      inner = openInner();
+      left.abort();
+      void before.close();
+    },
     abandon: () => world.after(LEASE_MS, () => void inner.close()),
     paused: expire,
     away,
@@ -196,10 +215,14 @@ export function openServerLog(parts: ServerLogParts): ServerLog {
       },
       append: (leadership, entries) => call(() => append(leadership, entries)),
       async *read(from, signal) {
-        for await (const batch of inner.read(from, AbortSignal.any([signal, host.dead]))) {
-          await host.wait(random.between(0, 4));
-          await untilHealed();
-          yield batch;
+        let next = from;
+        while (!signal.aborted && !host.dead.aborted) {
+          for await (const batch of inner.read(next, AbortSignal.any([signal, host.dead, moved.signal]))) {
+            await host.wait(random.between(0, 4));
+            await untilHealed();
+            yield batch;
+            next = logIndex(next + batch.length);
+          }
         }
       },
       head: () => call(() => inner.head()),

@@ -6,11 +6,13 @@ import { type AllocationId, type Command, duration, instant, type Outcome } from
 import {
   archiveTo,
   type Clock,
+  ClusterMismatchError,
   type Config,
   type ConnectCall,
   createAgentHub,
   createBroker,
   createCheckpointBoard,
+  createMemoryStore,
   failureRules,
   handleConnect,
   isReserved,
@@ -18,6 +20,7 @@ import {
   type LeadOptions,
   loadConfig,
   type MemoryStore,
+  openOwnCluster,
   openReplica,
   type Replica,
   refuseAgent,
@@ -28,6 +31,7 @@ import { ProblemError } from "@lattice/wire";
 import type { BackfillCheck } from "../checks/backfill.ts";
 import type { ExternalSystems } from "../external/external-systems.ts";
 import type { MessageFaults } from "../faults/message-faults.ts";
+import type { StreamEnd } from "../network/connection.ts";
 import type { Network } from "../network/network.ts";
 import { createHost, type Host } from "../world/host.ts";
 import { quietLogger } from "../world/logger.ts";
@@ -115,6 +119,14 @@ export interface SimulatedServer {
   start(): void;
   crash(): void;
   jump(byMs: number): void;
+  /** Its member of the log lost its data. Running: its next connection is to the empty one; else the server is dead. */
+  loseMember(running: boolean): void;
+  /** An operator joins a new member to the cluster and starts the server again. */
+  replaceMember(): void;
+  /** Its member has no part of the cluster's log. */
+  lost(): boolean;
+  /** It leads in the empty log of its new member. */
+  leadsAlone(): boolean;
   /** Applied by this server if it leads, else forwarded to the server that it takes for the leader. */
   propose(command: Command): Promise<Outcome>;
   /** By this server, or not at all. */
@@ -129,7 +141,15 @@ export interface ServerParts {
   readonly epochMs: number;
   readonly name: string;
   readonly external: ExternalSystems;
+  /** Default: the cluster under test. */
+  readonly clusterId?: string | undefined;
+  /** The folder with its identity; `null`: it stores none. */
+  readonly dataDir: string | null;
+  /** The server's end of a new stream as the server sees it. Default: unchanged. */
+  readonly accepted?: (stream: StreamEnd) => StreamEnd;
   readonly onReplica: (server: SimulatedServer, life: ServerProcess, replica: Replica) => void;
+  /** It belongs to another cluster than its log; it exits. */
+  readonly onExpelled: (server: SimulatedServer) => void;
   readonly onFailed: (server: SimulatedServer, error: unknown) => void;
   readonly messageFaults: MessageFaults;
   readonly onCycle: BackfillCheck["cycle"];
@@ -146,6 +166,8 @@ export function createServer(parts: ServerParts): SimulatedServer {
   let skewMs = random.between(-1_000, 1_000);
   let lives = 0;
   let life: ServerProcess | null = null;
+  /** An empty store where the member had a part of the cluster's. */
+  let empty: MemoryStore | null = null;
 
   const clockOf = (host: Host): Clock => ({
     now: () => instant(Math.floor(parts.epochMs + world.now() + skewMs)),
@@ -158,7 +180,12 @@ export function createServer(parts: ServerParts): SimulatedServer {
     if (life !== null) return;
     lives += 1;
     const host = createHost(world, `${name}#${lives}`);
-    const wire = openServerLog({ ...parts, host, random });
+    const wire = openServerLog({
+      ...parts,
+      ...(empty === null ? null : { store: empty, onWon: () => undefined }),
+      host,
+      random,
+    });
     const mine: ServerProcess = {
       host,
       wire,
@@ -184,6 +211,10 @@ export function createServer(parts: ServerParts): SimulatedServer {
     replica.failed.catch((error: unknown) => {
       if (host.alive()) parts.onFailed(server, error);
     });
+    const expel = (): void => {
+      if (host.alive()) parts.onExpelled(server);
+    };
+    const refuseEmptyLog = watchIdentity(parts.dataDir, replica, expel);
     const config = configWith(parts.external.receiver.hooks);
     const hub = createAgentHub(clock);
     const board = createCheckpointBoard();
@@ -224,7 +255,14 @@ export function createServer(parts: ServerParts): SimulatedServer {
         readings: parts.external.metrics.readings(host),
       },
       readers: () => [],
-      newClusterId: () => SIMULATED_CLUSTER,
+      newClusterId: () => parts.clusterId ?? SIMULATED_CLUSTER,
+      refuseEmptyLog,
+      // What the server has applied; the stored position of real servers is tested there.
+      async refuseShorterLog(end) {
+        if (end >= replica.head().index) return;
+        expel();
+        throw new Error(`the log ends at entry ${end}, before entry ${replica.head().index}`);
+      },
     });
     mine.leader = leader;
     const mayTake = () => leader.sequencer() !== null;
@@ -234,7 +272,7 @@ export function createServer(parts: ServerParts): SimulatedServer {
       view: () => replica.view,
       appliedIndex: () => replica.head().index,
       waitFor: replica.waitFor,
-      propose: (command: Command) => proposeTo(leader, command),
+      propose: (command: Command) => proposeOwn(leader, command),
       hub,
       clock,
       logger,
@@ -248,9 +286,16 @@ export function createServer(parts: ServerParts): SimulatedServer {
       host,
       accept: (stream) => {
         if (leader.sequencer() === null) refuseAgent(stream);
-        else handleConnect(context, stream as unknown as ConnectCall);
+        else handleConnect(context, (parts.accepted?.(stream) ?? stream) as unknown as ConnectCall);
       },
     });
+  }
+
+  async function proposeOwn(leader: Leader, command: Command) {
+    const isEmpty = empty !== null;
+    const committed = await proposeTo(leader, command);
+    if (isEmpty) world.violated("S10", `${name} has acknowledged a write to a log of its own`);
+    return committed;
   }
 
   const server: SimulatedServer = {
@@ -272,6 +317,18 @@ export function createServer(parts: ServerParts): SimulatedServer {
     jump(byMs) {
       skewMs += byMs;
     },
+    loseMember(running) {
+      empty = createMemoryStore();
+      if (running) life?.wire.moveTo(empty);
+      else server.crash();
+    },
+    replaceMember() {
+      server.crash();
+      empty = null;
+      start();
+    },
+    lost: () => empty !== null,
+    leadsAlone: () => server.leads() && empty?.election.leader()?.candidate === life?.host.name && empty !== null,
     async propose(command) {
       if (life === null || server.leads()) return server.commit(command);
       return parts.pass(life.host, life.wire.log.status().leader, command);
@@ -279,10 +336,31 @@ export function createServer(parts: ServerParts): SimulatedServer {
     async commit(command) {
       const leader = life?.leader ?? null;
       if (leader === null) throw notLeader();
-      return (await proposeTo(leader, command)).outcome;
+      return (await proposeOwn(leader, command)).outcome;
     },
   };
   return server;
+}
+
+/** Compares the identity in the log with the stored one, as a server does; returns the refusal of an empty log. */
+function watchIdentity(dataDir: string | null, replica: Replica, expel: () => void): () => void {
+  if (dataDir === null) return () => undefined;
+  const own = openOwnCluster(dataDir);
+  const orExpel = (check: () => void): void => {
+    try {
+      check();
+    } catch (error) {
+      if (error instanceof ClusterMismatchError) expel();
+      throw error;
+    }
+  };
+  const meet = (): void => {
+    const { identity } = replica.view;
+    if (identity !== null) orExpel(() => own.meet(identity));
+  };
+  meet();
+  replica.onApplied(meet);
+  return () => orExpel(own.refuseEmptyLog);
 }
 
 /** The identity of the cluster under test. */

@@ -2,28 +2,33 @@
 // folder: after a restart, too, the node obeys only servers of its own cluster whose log is not behind. Work on the node
 // is never ended or adopted on the word of another server.
 
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { isClusterId, judgeIdentity, type KnownIdentity } from "@lattice/core";
 import type { pb } from "@lattice/wire";
 import { type After, systemAfter } from "../base/after.ts";
 
 const FILE = "cluster.json";
-/** A higher index is stored at the latest after this time; an older one only makes the node less strict. */
+/** An index on which the node does not act is stored at the latest after this time. */
 const STORE_INDEX_MS = 1_000;
 
 interface ClusterRefusal {
-  readonly code: "server_foreign_cluster" | "server_behind";
+  readonly code: "server_foreign_cluster" | "server_behind" | "server_cluster_not_stored";
   readonly detail: string;
 }
 
 export interface KnownCluster {
   /** For Hello. */
   facts(): Pick<pb.Hello, "clusterId" | "clusterGeneration" | "knownLogIndex">;
-  /** Judges the server by its welcome and the index of that message. The first cluster is stored. */
-  welcome(welcome: pb.Welcome, logIndex: number): ClusterRefusal | null;
-  /** Judges a later message of the same server. */
-  heard(logIndex: number): ClusterRefusal | null;
+  /** Judges the server by its welcome and the index of that message. Changes nothing. */
+  judge(welcome: pb.Welcome, logIndex: number): ClusterRefusal | null;
+  /** Adopts the cluster of an accepted welcome. Durable when it returns; refused when the first cluster cannot be stored. */
+  adopt(welcome: pb.Welcome, logIndex: number): ClusterRefusal | null;
+  /**
+   * Judges a later message of the same server. `acts`: the node acts on the message, so that a higher index is stored
+   * first. Else an agent that is killed and started again would obey a server that does not know of this message.
+   */
+  heard(logIndex: number, acts: boolean): ClusterRefusal | null;
   close(): void;
 }
 
@@ -52,27 +57,35 @@ class StoredCluster implements KnownCluster {
     return { clusterId: id, clusterGeneration: generation, knownLogIndex: logIndex };
   }
 
-  welcome({ clusterId: id, clusterGeneration: generation, formerClusterIds: former }: pb.Welcome, logIndex: number) {
-    // A server without an identity has not led yet; it sends no orders before it has one.
-    if (!isClusterId(id)) return null;
-    const verdict = judgeIdentity(this.#stored, { id, generation, former }).kind;
-    if (verdict !== "same") return foreign(this.#stored?.id ?? "", id, verdict);
-    if (this.#stored?.id === id && this.#stored.generation === generation) return this.heard(logIndex);
-    this.#stored = { id, generation, logIndex };
-    this.#store();
-    return null;
+  judge({ clusterId: id, clusterGeneration: generation, formerClusterIds: former }: pb.Welcome, logIndex: number) {
+    const stored = this.#stored;
+    // A server of a version without identities; a node that has a cluster does not obey it.
+    if (!isClusterId(id)) return stored === null ? null : unnamed(stored.id);
+    const verdict = judgeIdentity(stored, { id, generation, former }).kind;
+    if (verdict !== "same") return foreign(stored?.id ?? "", id, verdict);
+    return this.#isOwn(id, generation) ? this.#behind(logIndex) : null;
   }
 
-  heard(logIndex: number): ClusterRefusal | null {
+  adopt({ clusterId: id, clusterGeneration: generation }: pb.Welcome, logIndex: number): ClusterRefusal | null {
+    if (!isClusterId(id)) return null;
+    if (this.#isOwn(id, generation)) return this.heard(logIndex, false);
+    const before = this.#stored;
+    this.#stored = { id, generation, logIndex };
+    const error = this.#store({ durably: true });
+    if (error === null || before !== null) return null;
+    this.#stored = null;
+    return { code: "server_cluster_not_stored", detail: `the cluster of this node cannot be stored: ${error.message}` };
+  }
+
+  heard(logIndex: number, acts: boolean): ClusterRefusal | null {
     if (this.#stored === null) return null;
-    if (logIndex < this.#stored.logIndex) {
-      const detail = `the server has applied its log up to entry ${logIndex}, and this node knows entry ${this.#stored.logIndex}`;
-      return { code: "server_behind", detail };
-    }
+    const refusal = this.#behind(logIndex);
+    if (refusal !== null) return refusal;
     if (logIndex > this.#stored.logIndex) {
       this.#stored = { ...this.#stored, logIndex };
       if (this.#path !== null) this.#cancelStore ??= this.#after(STORE_INDEX_MS, () => this.#store());
     }
+    if (acts && this.#cancelStore !== null) this.#store();
     return null;
   }
 
@@ -80,19 +93,56 @@ class StoredCluster implements KnownCluster {
     if (this.#cancelStore !== null) this.#store();
   }
 
-  /** A full disk must not end the node: the file then has an older index. */
-  #store(): void {
+  #isOwn(id: string, generation: number): boolean {
+    return this.#stored?.id === id && this.#stored.generation === generation;
+  }
+
+  #behind(logIndex: number): ClusterRefusal | null {
+    const known = this.#stored?.logIndex ?? 0;
+    if (logIndex >= known) return null;
+    const detail = `the server has applied its log up to entry ${logIndex}, and this node knows entry ${known}`;
+    return { code: "server_behind", detail };
+  }
+
+  /**
+   * Returns why the file could not be written; it is written with the next change. A full disk must not end the node. An
+   * index needs no sync: no work survives a crash of the machine.
+   */
+  #store({ durably = false } = {}): Error | null {
     this.#cancelStore?.();
     this.#cancelStore = null;
-    if (this.#path === null) return;
+    if (this.#path === null) return null;
     try {
-      writeFileSync(`${this.#path}.tmp`, `${JSON.stringify(this.#stored)}\n`, { mode: 0o600 });
-      renameSync(`${this.#path}.tmp`, this.#path);
-    } catch {
-      // Stored with the next change.
+      replaceFile(this.#path, `${JSON.stringify(this.#stored)}\n`, durably);
+      return null;
+    } catch (error) {
+      return error as Error;
     }
   }
 }
+
+function replaceFile(path: string, text: string, durably: boolean): void {
+  const file = openSync(`${path}.tmp`, "w", 0o600);
+  try {
+    writeSync(file, text);
+    if (durably) fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(`${path}.tmp`, path);
+  if (!durably) return;
+  const folder = openSync(dirname(path), "r");
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+const unnamed = (own: string): ClusterRefusal => ({
+  code: "server_foreign_cluster",
+  detail: `the server names no cluster, and this node belongs to cluster ${own}: upgrade the server`,
+});
 
 const foreign = (own: string, other: string, verdict: "foreign" | "outdated"): ClusterRefusal => ({
   code: "server_foreign_cluster",

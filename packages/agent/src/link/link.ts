@@ -11,6 +11,7 @@ import { type Backoff, backoff, isOwn, isTransient, RECONNECT, REFUSED, spreadOf
 import type { Dialer } from "./dial.ts";
 import type { HeartbeatTimer } from "./heartbeat-timer.ts";
 import { type KnownCluster, knownCluster } from "./known-cluster.ts";
+import { type ServerChoice, serverChoice } from "./server-choice.ts";
 import { openSession, type ServerSession, type SessionEnd } from "./session.ts";
 
 interface LinkOptions {
@@ -30,6 +31,8 @@ interface LinkOptions {
   readonly cluster?: KnownCluster;
   /** `client` is the channel to the server that welcomes. */
   welcomed(client: Client, welcome: pb.Welcome): void;
+  /** A connection was refused, by the server or by this agent. */
+  readonly refused?: (code: string) => void;
   /** A message other than the welcome; `client` is its channel. */
   order(message: pb.ServerMessage["message"], client: Client): void;
 }
@@ -60,8 +63,7 @@ class NodeLink implements Link {
   #session: ServerSession | null = null;
   #live = false;
   #closed = false;
-  /** Index of the server to try next. Agents know the servers in the same order, so each starts at a random one. */
-  #turn: number;
+  readonly #choice: ServerChoice;
   #spreadMs = 0;
   #cancelTry: () => void;
   #stopHeartbeats: () => void = NOTHING;
@@ -76,7 +78,7 @@ class NodeLink implements Link {
     this.#cluster = options.cluster ?? knownCluster(null, this.#after);
     this.#afterLoss = backoff(RECONNECT, options.random);
     this.#afterRefusal = backoff(REFUSED, options.random);
-    this.#turn = Math.floor(options.random() * options.dialer.servers.length);
+    this.#choice = serverChoice(options.dialer.servers, options.random);
     this.#cancelTry = this.#after(0, () => this.#connect());
   }
 
@@ -109,15 +111,16 @@ class NodeLink implements Link {
 
   #greet(leave: () => void): void {
     const { dialer, member } = this.#options;
-    const server = dialer.servers[this.#turn % dialer.servers.length] ?? "";
+    const server = this.#choice.current();
     const client = dialer.client(server, member);
     this.#hellos += 1;
     const hello = create(pb.HelloSchema, { ...this.#options.hello(), ...this.#cluster.facts() });
     this.#session = openSession({ client, after: this.#after }, hello, {
       judge: ({ message, logIndex }) => {
-        if (message.case === "welcome") return this.#cluster.welcome(message.value, logIndex);
-        return this.#cluster.heard(logIndex);
+        if (message.case === "welcome") return this.#cluster.judge(message.value, logIndex);
+        return this.#cluster.heard(logIndex, isActedOn(message.case));
       },
+      adopt: (welcome, logIndex) => this.#cluster.adopt(welcome, logIndex),
       objection: (welcome) => objectionOf(this.#options.objection?.(welcome) ?? null),
       welcomed: (welcome) => {
         leave();
@@ -139,6 +142,7 @@ class NodeLink implements Link {
     log.info({ server, version: welcome.serverVersion, protocol: welcome.protocolVersion }, "connected to a server");
     this.#protocol = welcome.protocolVersion;
     this.#live = true;
+    this.#choice.welcomed();
     this.#sequence = 0;
     this.#failures = 0;
     this.#spreadMs = spreadOf(welcome.heartbeatIntervalMs);
@@ -153,14 +157,12 @@ class NodeLink implements Link {
 
   /** An operator must be able to find which order of which server ended an attempt. */
   #logEnd(order: pb.StopOrder | pb.ForgetOrder, server: string): void {
-    const facts = {
-      attempt: `${order.allocationId}.${order.attempt}`,
-      server,
-      log_index: this.#cluster.facts().knownLogIndex,
-    };
+    const { clusterId, knownLogIndex } = this.#cluster.facts();
+    const attempt = `${order.allocationId}.${order.attempt}`;
+    const facts = { attempt, server, cluster: clusterId, log_index: knownLogIndex };
     if (order.$typeName === "lattice.v1.StopOrder")
       this.#options.log.info({ ...facts, reason: order.reason }, "a server orders the end of an attempt");
-    else this.#options.log.debug(facts, "a server has recorded the end of an attempt");
+    else this.#options.log.info(facts, "a server has recorded the end of an attempt");
   }
 
   #sendHeartbeat(): void {
@@ -176,9 +178,8 @@ class NodeLink implements Link {
     this.#live = false;
     this.#session = null;
     if (this.#closed) return;
-    const { random, dialer } = this.#options;
-    // A random other server: the agents of a dead server must not all move to the next one.
-    this.#turn += 1 + Math.floor(random() * (dialer.servers.length - 1));
+    this.#choice.ended(end.kind === "lost" && end.silent);
+    if (end.kind === "refused") this.#options.refused?.(end.code);
     const refused = end.kind === "refused" && !isTransient(end.code);
     const waitMs = refused ? this.#afterRefusal.next() : (this.#firstWait() ?? this.#afterLoss.next());
     this.#explain(end, server, Math.round(waitMs));
@@ -212,6 +213,10 @@ class NodeLink implements Link {
     else log.error(facts, "the server refuses this agent");
   }
 }
+
+/** The node starts, ends or forgets work because of these messages. */
+const isActedOn = (message: pb.ServerMessage["message"]["case"]): boolean =>
+  message === "run" || message === "stop" || message === "forget" || message === "ack";
 
 const objectionOf = (detail: string | null): SessionEnd | null =>
   detail === null ? null : { kind: "refused", code: UNFIT_CLUSTER, detail };

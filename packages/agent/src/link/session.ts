@@ -11,18 +11,31 @@ import { connectCall } from "./service.ts";
 
 export type SessionEnd =
   | { readonly kind: "refused"; readonly code: string; readonly detail: string }
-  | { readonly kind: "lost"; readonly detail: string; readonly welcomed: boolean };
+  | {
+      readonly kind: "lost";
+      readonly detail: string;
+      readonly welcomed: boolean;
+      /** The server did not end the stream itself: it is dead, paused or not reachable. */
+      readonly silent: boolean;
+    };
 
 export interface ServerSession {
   send(message: pb.AgentMessage["message"]): void;
   close(): void;
 }
 
+interface Refusal {
+  readonly code: string;
+  readonly detail: string;
+}
+
 interface SessionHandler {
   /** Returns why this agent must not serve the cluster, or null. Asked before `welcomed`. */
   objection(welcome: pb.Welcome): SessionEnd | null;
   /** Judges every message before it takes effect. */
-  judge(message: pb.ServerMessage): { readonly code: string; readonly detail: string } | null;
+  judge(message: pb.ServerMessage): Refusal | null;
+  /** Stores the cluster of a welcome to which there is no objection, before `welcomed`. */
+  adopt(welcome: pb.Welcome, logIndex: number): Refusal | null;
   welcomed(welcome: pb.Welcome): void;
   order(message: pb.ServerMessage["message"]): void;
   /** Called once, last. */
@@ -48,7 +61,7 @@ export function openSession({ client, after }: SessionWay, hello: pb.Hello, hand
   let over = false;
   let welcomed = false;
   const cancelDeadline = after(WELCOME_TIMEOUT_MS, () =>
-    finish({ kind: "lost", detail: "no welcome in time", welcomed }),
+    finish({ kind: "lost", detail: "no welcome in time", welcomed, silent: true }),
   );
 
   function finish(end: SessionEnd): void {
@@ -66,7 +79,7 @@ export function openSession({ client, after }: SessionWay, hello: pb.Hello, hand
   }
 
   call.on("data", (received: pb.ServerMessage) => {
-    const { message } = received;
+    const { message, logIndex } = received;
     if (over) return;
     if (message.case === "refused") return finish({ kind: "refused", ...message.value });
     const refusal = handler.judge(received);
@@ -74,17 +87,19 @@ export function openSession({ client, after }: SessionWay, hello: pb.Hello, hand
     if (message.case !== "welcome") return handler.order(message);
     const unfit = protocolMismatch(message.value.protocolVersion) ?? handler.objection(message.value);
     if (unfit !== null) return finish(unfit);
+    const unstored = handler.adopt(message.value, logIndex);
+    if (unstored !== null) return finish({ kind: "refused", ...unstored });
     cancelDeadline();
     welcomed = true;
     handler.welcomed(message.value);
   });
   call.on("error", (error: ServiceError) => {
-    finish({ kind: "lost", detail: `${status[error.code] ?? error.code}: ${error.details}`, welcomed });
+    finish({ kind: "lost", detail: `${status[error.code] ?? error.code}: ${error.details}`, welcomed, silent: true });
   });
-  call.on("end", () => finish({ kind: "lost", detail: "closed by the server", welcomed }));
+  call.on("end", () => finish({ kind: "lost", detail: "closed by the server", welcomed, silent: false }));
 
   send({ case: "hello", value: hello });
-  return { send, close: () => finish({ kind: "lost", detail: "closed by the agent", welcomed }) };
+  return { send, close: () => finish({ kind: "lost", detail: "closed by the agent", welcomed, silent: false }) };
 }
 
 /** The server's welcome has the newest common version. Returns null when this agent supports it. */

@@ -27,7 +27,7 @@ const BYTES_PER_GB = 1024 ** 3;
 
 export function metricsPage(source: PageSource): string {
   const { tally, nodeId } = source;
-  const { heartbeat, startup, lastBeatMs, ended } = tally.read();
+  const { heartbeat, startup, lastBeatMs, ended, refused } = tally.read();
   const ends = source.certificateEndsMs();
   return exposition(
     [
@@ -41,6 +41,12 @@ export function metricsPage(source: PageSource): string {
       one("lattice_agent_last_heartbeat_timestamp", "When the last heartbeat was sent.", seconds(lastBeatMs)),
       one("lattice_agent_connected", "1 while a server has welcomed this node.", Number(source.connected())),
       count("lattice_agent_connections_total", "Streams opened to a server.", source.hellos()),
+      family(
+        "lattice_agent_connections_refused_total",
+        "counter",
+        "Connections refused by a server or by this agent, by reason.",
+        by("reason", refused),
+      ),
       family(
         "lattice_agent_attempts_ended_total",
         "counter",

@@ -12,6 +12,8 @@ export interface Tally {
   /** A process started this long after its order arrived. */
   started(ms: number): void;
   ended(end: End): void;
+  /** A connection was refused, by the server or by this agent. */
+  refused(code: string): void;
   read(): TallyCounts;
 }
 
@@ -22,6 +24,8 @@ interface TallyCounts {
   readonly lastBeatMs: number | null;
   /** By result: "completed", or the reason why it failed. */
   readonly ended: ReadonlyMap<string, number>;
+  /** Refused connections, by reason. */
+  readonly refused: ReadonlyMap<string, number>;
 }
 
 /** The first heartbeat of a stream and every sixth after it: once a minute as a rule, which ten thousand nodes can afford. */
@@ -31,11 +35,23 @@ const HEARTBEAT_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0
 /** From a plain process, which takes milliseconds, to an image pulled from far away. */
 const STARTUP_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 
+/** Codes of refusals with their own label; servers may send any code. */
+const REFUSALS: ReadonlySet<string> = new Set([
+  "foreign_cluster",
+  "server_foreign_cluster",
+  "server_behind",
+  "server_cluster_not_stored",
+  "not_leader",
+  "log_unavailable",
+  "unauthenticated",
+]);
+
 /** `clock` is monotonic, in milliseconds. */
 export function createTally(clock: () => number): Tally {
   const heartbeat = histogram(HEARTBEAT_SECONDS);
   const startup = histogram(STARTUP_SECONDS);
   const ended = new Map<string, number>();
+  const refused = new Map<string, number>();
   let asked: { readonly sequence: number; readonly at: number } | null = null;
   let lastBeatMs: number | null = null;
   return {
@@ -52,10 +68,12 @@ export function createTally(clock: () => number): Tally {
       asked = null;
     },
     started: (ms) => startup.observe(Math.max(0, ms) / 1000),
-    ended(end) {
-      const result = end.kind === "completed" ? "completed" : end.reason;
-      ended.set(result, (ended.get(result) ?? 0) + 1);
-    },
-    read: () => ({ heartbeat, startup, lastBeatMs, ended }),
+    ended: (end) => count(ended, end.kind === "completed" ? "completed" : end.reason),
+    refused: (code) => count(refused, REFUSALS.has(code) ? code : "other"),
+    read: () => ({ heartbeat, startup, lastBeatMs, ended, refused }),
   };
+}
+
+function count(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
 }

@@ -104,6 +104,7 @@ class RunningNode implements AgentNode {
           this.#link?.send({ case: "report", value: reportMessage(pending) });
         parts.tasks?.connected(client);
       },
+      refused: (code) => tally?.refused(code),
       order: this.#orderHandler(parts),
     });
   }

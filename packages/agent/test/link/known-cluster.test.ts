@@ -1,11 +1,11 @@
 // The cluster of a node: which servers it obeys, before and after a restart.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { knownCluster } from "../../src/link/known-cluster.ts";
+import { type KnownCluster, knownCluster } from "../../src/link/known-cluster.ts";
 
 const [A, B] = ["a".repeat(32), "b".repeat(32)];
 let dir = "";
@@ -17,41 +17,74 @@ afterEach(() => rmSync(dir, { recursive: true, force: true, maxRetries: 9 }));
 const welcome = (clusterId: string, clusterGeneration = 1, formerClusterIds: string[] = []): pb.Welcome =>
   create(pb.WelcomeSchema, { clusterId, clusterGeneration, formerClusterIds });
 
+/** Judges and adopts, as a session does for a server to which nothing else objects. */
+const meet = (node: KnownCluster, from: pb.Welcome, logIndex: number) =>
+  node.judge(from, logIndex) ?? node.adopt(from, logIndex);
+
 test("the first cluster is stored at once", () => {
-  expect(knownCluster(dir).welcome(welcome(A), 5)).toBeNull();
+  expect(meet(knownCluster(dir), welcome(A), 5)).toBeNull();
   expect(knownCluster(dir).facts()).toEqual({ clusterId: A, clusterGeneration: 1, knownLogIndex: 5 });
+});
+
+test("a judgement stores nothing", () => {
+  expect(knownCluster(dir).judge(welcome(A), 5)).toBeNull();
+  expect(knownCluster(dir).facts().clusterId).toBe("");
+});
+
+test("a first cluster that cannot be stored is refused", () => {
+  mkdirSync(join(dir, "cluster.json.tmp"));
+  const node = knownCluster(dir);
+  expect(meet(node, welcome(A), 5)).toMatchObject({ code: "server_cluster_not_stored" });
+  expect(node.facts().clusterId).toBe("");
 });
 
 test("a server of another cluster is refused, also after a restart", () => {
   const node = knownCluster(dir);
-  node.welcome(welcome(A), 5);
-  expect(node.welcome(welcome(B), 900)).toMatchObject({ code: "server_foreign_cluster" });
-  expect(knownCluster(dir).welcome(welcome(B), 900)).toMatchObject({ code: "server_foreign_cluster" });
+  meet(node, welcome(A), 5);
+  expect(meet(node, welcome(B), 900)).toMatchObject({ code: "server_foreign_cluster" });
+  expect(meet(knownCluster(dir), welcome(B), 900)).toMatchObject({ code: "server_foreign_cluster" });
   expect(knownCluster(dir).facts().clusterId).toBe(A);
+});
+
+test("a server that names no cluster is accepted by a node without one, and refused by any other", () => {
+  const node = knownCluster(dir);
+  expect(meet(node, welcome(""), 5)).toBeNull();
+  meet(node, welcome(A), 5);
+  expect(meet(node, welcome(""), 900)).toMatchObject({ code: "server_foreign_cluster" });
 });
 
 test("a server whose log is behind is refused, in its welcome and later", () => {
   const node = knownCluster(dir);
-  node.welcome(welcome(A), 5);
-  expect(node.heard(9)).toBeNull();
-  expect(node.heard(8)).toMatchObject({ code: "server_behind" });
+  meet(node, welcome(A), 5);
+  expect(node.heard(9, false)).toBeNull();
+  expect(node.heard(8, true)).toMatchObject({ code: "server_behind" });
   node.close();
-  expect(knownCluster(dir).welcome(welcome(A), 8)).toMatchObject({ code: "server_behind" });
-  expect(knownCluster(dir).welcome(welcome(A), 9)).toBeNull();
+  expect(meet(knownCluster(dir), welcome(A), 8)).toMatchObject({ code: "server_behind" });
+  expect(meet(knownCluster(dir), welcome(A), 9)).toBeNull();
+});
+
+test.each([
+  { acts: true, known: 9 },
+  { acts: false, known: 5 },
+])("a node that is killed after a message knows entry $known (acts on it: $acts)", ({ acts, known }) => {
+  const node = knownCluster(dir, () => () => undefined);
+  meet(node, welcome(A), 5);
+  node.heard(9, acts);
+  expect(knownCluster(dir).facts().knownLogIndex).toBe(known);
 });
 
 test("after a restore the log begins again, and the earlier generation is refused", () => {
   const node = knownCluster(dir);
-  node.welcome(welcome(A, 1), 500);
-  expect(node.welcome(welcome(A, 1_800_000_000), 3)).toBeNull();
+  meet(node, welcome(A, 1), 500);
+  expect(meet(node, welcome(A, 1_800_000_000), 3)).toBeNull();
   expect(node.facts()).toMatchObject({ clusterGeneration: 1_800_000_000, knownLogIndex: 3 });
-  expect(node.welcome(welcome(A, 1), 600)).toMatchObject({ code: "server_foreign_cluster" });
+  expect(meet(node, welcome(A, 1), 600)).toMatchObject({ code: "server_foreign_cluster" });
 });
 
 test("a cluster that was restored into the node's empty one is accepted", () => {
   const node = knownCluster(dir);
-  node.welcome(welcome(A), 5);
-  expect(node.welcome(welcome(B, 9, [A]), 2)).toBeNull();
+  meet(node, welcome(A), 5);
+  expect(meet(node, welcome(B, 9, [A]), 2)).toBeNull();
   expect(node.facts().clusterId).toBe(B);
 });
 

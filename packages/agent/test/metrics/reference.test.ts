@@ -15,6 +15,7 @@ function pageOf(): string {
   tally.beat(1, 1);
   tally.echoed(1);
   tally.started(5);
+  tally.refused("server_behind");
   tally.ended({ kind: "completed", exitCode: 0, message: "", atMs: 1 });
   const attempts = { waiting: 0, starting: 0, running: 1, stopping: 0, clearing: 0, ended: 0, archived: 0 };
   return metricsPage({

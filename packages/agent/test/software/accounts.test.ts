@@ -1,6 +1,6 @@
 // Which accounts may run jobs, and which clusters an agent with accounts may serve.
 
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino from "pino";
@@ -84,9 +84,9 @@ test("a cluster without authentication is unfit for an agent with a mapping, unl
   expect(unfitCluster({ ...how, userMapping: { kind: "none" } }, { callersAuthenticated: false })).toBeNull();
 });
 
-test("an agent with a mapping takes no order of a cluster without authentication", async () => {
+test("an agent with a mapping takes no order of a cluster without authentication, and does not join it", async () => {
   const server = await fakeServer();
-  server.settings.authenticated = false;
+  Object.assign(server.settings, { authenticated: false, cluster: "a".repeat(32) });
   const dataDir = mkdtempSync(join(tmpdir(), "lattice-agent-test-"));
   const software = { ...DEFAULT_SOFTWARE, userMapping: { kind: "passwd" } as const };
   const agent = await startAgent(agentOptions(server.address, dataDir, { software }), {
@@ -98,6 +98,7 @@ test("an agent with a mapping takes no order of a cluster without authentication
   server.run({ allocationId: "1", user: "daemon", entrypoint: "true" });
   await agent.close();
   expect(server.reports).toEqual([]);
+  expect(readdirSync(dataDir)).not.toContain("cluster.json");
   await server.close();
   rmSync(dataDir, { recursive: true, maxRetries: 20 });
 });

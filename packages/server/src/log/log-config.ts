@@ -15,8 +15,8 @@ export type LogStart =
   | "resume"
   | "bootstrap"
   | "bootstrap_together"
-  /** `token`: proves the right to join. */
-  | { readonly join: readonly string[]; readonly token?: string }
+  /** `token`: proves the right to join. `replace`: the member of this server has lost its data and is removed first. */
+  | { readonly join: readonly string[]; readonly token?: string; readonly replace?: boolean }
   | { readonly joined: readonly MemberPlace[] }
   /** Called when the member is known to have no data. */
   | { readonly ask: () => Promise<Begin> };
@@ -47,6 +47,7 @@ export function logConfigOf(
     announcement,
     leaseSeconds: etcd.leaseSeconds,
     onWarning,
+    onLost: onRemoved,
     peers: peers.map(({ id, address }) => ({ id: serverId(id), name: address })),
     managed: !etcd.managed
       ? null

@@ -58,6 +58,7 @@ export function startLead(storage: Storage, nodes: Nodes, parts: LeadingParts, s
       launches: nodes.launches,
       readers: roster.readers,
       refuseEmptyLog: storage.refuseEmptyLog,
+      refuseShorterLog: storage.refuseShorterLog,
     }),
   );
   const leads = () => leader.sequencer() !== null;

@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { ChannelCredentials } from "@grpc/grpc-js";
-import { type ClusterIdentity, ENTRY_VERSION } from "@lattice/core";
+import { type ClusterIdentity, ENTRY_VERSION, type LogIndex } from "@lattice/core";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { createLiveConfig, formatListen, type LiveConfig } from "../base/config/index.ts";
 import { createMetrics, type Metrics } from "../base/observe/index.ts";
@@ -21,6 +21,7 @@ import { openAudit } from "../state/audit/open.ts";
 import { recoverFrom } from "../state/backup/index.ts";
 import { archiveTo } from "../state/history/archive.ts";
 import { type History, openHistory } from "../state/history/index.ts";
+import { openKnownEnd } from "../state/known-end.ts";
 import { ClusterMismatchError, openOwnCluster } from "../state/own-cluster.ts";
 import { followSettings } from "../state/replica/follow-settings.ts";
 import { openReplica, type Replica } from "../state/replica/replica.ts";
@@ -42,6 +43,8 @@ export interface Storage {
   readonly live: LiveConfig;
   /** Throws, and ends the server, when the log is empty although this server belongs to a cluster. */
   readonly refuseEmptyLog: () => void;
+  /** Throws, and ends the server, when the log ends before an entry that this server has applied. */
+  readonly refuseShorterLog: (end: LogIndex) => Promise<void>;
   /** Resolves when this server cannot be part of the cluster any more: removed, data lost, or another cluster. */
   readonly expelled: Promise<Error>;
 }
@@ -78,6 +81,8 @@ export async function openStorage(options: ServerOptions, stack: CloseStack): Pr
       audit.archive.take(applied);
     }),
   );
+  const knownEnd = stack.push(openKnownEnd({ dataDir: config.server.dataDir, replica, clock }));
+  await knownEnd.refuseShorter(log.status().lastIndex);
   history.begin(replica.head().index);
   const stateMs = Math.round(performance.now() - openedAt);
   logger.info({ index: replica.head().index, stateMs }, "replica restored");
@@ -97,6 +102,11 @@ export async function openStorage(options: ServerOptions, stack: CloseStack): Pr
     live,
     expelled,
     refuseEmptyLog: watchIdentity(options, replica, expel),
+    refuseShorterLog: (end) =>
+      knownEnd.refuseShorter(end).catch((error: Error) => {
+        expel(error);
+        throw error;
+      }),
   };
 }
 

@@ -2,7 +2,7 @@
 // The answer shows which of them it is. The new server authenticates with its token or its certificate.
 
 import { create } from "@bufbuild/protobuf";
-import { type ChannelCredentials, Client, Metadata, type ServiceError, status } from "@grpc/grpc-js";
+import { type ChannelCredentials, Client, connectivityState, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import {
   fromJson,
   GRPC_DETAILS_TRAILER,
@@ -19,12 +19,16 @@ import type { MemberPlace } from "../log/index.ts";
 import { postJson } from "./post-json.ts";
 
 /** The cluster waits some seconds before it adds another member. */
-const REQUEST_TIMEOUT_MS = 20_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+/** Without a connection by then, the address is silent. */
+const CONNECT_TIMEOUT_MS = 4_000;
 
 interface JoinRequest {
   readonly id: string;
   /** The peer address of its etcd member. */
   readonly peerAddress: string;
+  /** Whether its member has lost its data and is replaced. */
+  readonly replace: boolean;
 }
 
 /** How the new server calls, and how it proves who it is. */
@@ -49,7 +53,8 @@ export const askToJoin = (address: string, joining: JoinRequest, identity: JoinI
     ? askOverRest(address.replace(/\/+$/, ""), joining, identity)
     : askOverGrpc(address, joining, identity);
 
-const requestOf = ({ id, peerAddress }: JoinRequest) => create(pb.AddMemberRequestSchema, { id, peerAddress });
+const requestOf = ({ id, peerAddress, replace }: JoinRequest) =>
+  create(pb.AddMemberRequestSchema, { id, peerAddress, replace });
 
 const authorization = (token: string | null): Readonly<Record<string, string>> =>
   token === null ? {} : { authorization: `Bearer ${token}` };
@@ -61,6 +66,7 @@ async function askOverRest(url: string, joining: JoinRequest, { tls, token }: Jo
       body: JSON.stringify(toJson(pb.AddMemberRequestSchema, requestOf(joining))),
       tls,
       timeoutMs: REQUEST_TIMEOUT_MS,
+      connectTimeoutMs: CONNECT_TIMEOUT_MS,
     });
     const { body } = answer;
     if (answer.status === 200) return membersOf(fromJson(pb.MembershipResponseSchema, body) as pb.MembershipResponse);
@@ -81,16 +87,23 @@ function askOverGrpc(address: string, joining: JoinRequest, identity: JoinIdenti
   const options = { deadline: Date.now() + REQUEST_TIMEOUT_MS };
   return new Promise<JoinAnswer>((resolve) => {
     const { path, requestSerialize, responseDeserialize } = method;
-    channel.makeUnaryRequest(
+    const call = channel.makeUnaryRequest(
       path,
       requestSerialize,
       responseDeserialize,
       requestOf(joining),
       metadata,
       options,
-      (error: ServiceError | null, answer) =>
-        resolve(error === null ? membersOf(answer as pb.MembershipResponse) : whyNot(error)),
+      (error: ServiceError | null, answer) => {
+        clearTimeout(connecting);
+        resolve(error === null ? membersOf(answer as pb.MembershipResponse) : whyNot(error));
+      },
     );
+    const connecting = setTimeout(() => {
+      if (channel.getChannel().getConnectivityState(false) === connectivityState.READY) return;
+      resolve({ kind: "silent", why: `no connection within ${CONNECT_TIMEOUT_MS / 1_000} s` });
+      call.cancel();
+    }, CONNECT_TIMEOUT_MS);
   }).finally(() => channel.close());
 }
 

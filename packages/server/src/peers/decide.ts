@@ -13,7 +13,7 @@ export function refuseNewcomer(members: readonly pb.Member[], { id, peer }: Know
   if (same?.etcd !== undefined && same.etcd.peerAddress !== peer) {
     return new ProblemError("conflict", {
       detail: `${id} is already a member, at ${same.etcd.peerAddress}.`,
-      hint: `Remove it first (lattice admin raft remove-member ${id}), or choose another id.`,
+      hint: `If its data is lost, join with --replace. Otherwise remove it first (lattice admin raft remove-member ${id}), or choose another id.`,
     });
   }
   const there = members.find(({ etcd }) => etcd?.peerAddress === peer);
@@ -25,6 +25,25 @@ export function refuseNewcomer(members: readonly pb.Member[], { id, peer }: Know
   }
   return null;
 }
+
+/** A member that may still run is not replaced: it and its successor would speak for the same server. */
+export function refuseReplacement({ id, healthy, etcd }: pb.Member): ProblemError | null {
+  if (!healthy && etcd?.healthy !== true) return null;
+  return new ProblemError("conflict", {
+    detail: `${id} is not lost: ${healthy ? "it" : "its etcd member"} answers.`,
+    hint: `Stop it first, or remove it (lattice admin raft remove-member ${id}); --replace is for a member without its data.`,
+  });
+}
+
+/**
+ * Finds the member of a server that has been started, as it must be removed before the server can be added again. A
+ * member at its address that belongs to no known server is its own.
+ */
+export const startedMember = (members: readonly pb.Member[], { id, peer }: KnownServer): pb.Member | null =>
+  members.find(({ id: server, etcd }) => {
+    if (etcd === undefined || etcd.name === "") return false;
+    return server === id || (server === etcd.name && etcd.peerAddress === peer);
+  }) ?? null;
 
 /** Finds a member by the server's id, else by the name or id of its etcd member. */
 export const findMember = (members: readonly pb.Member[], id: string): pb.Member | null =>
@@ -61,6 +80,8 @@ const applied = ({ appliedIndex }: pb.Member): number => Number(appliedIndex ?? 
 export function asProblem(cause: unknown, what: string): ProblemError {
   if (cause instanceof ProblemError) return cause;
   const { kind, message } = cause as Error & { readonly kind?: string };
+  if (kind === "busy")
+    return new ProblemError("majority_at_risk", { detail: `${what}: ${message}`, retryAfterSeconds: 1, cause });
   if (kind === "refused") return new ProblemError("majority_at_risk", { detail: `${what}: ${message}`, cause });
   if (kind === "not_found") return new ProblemError("unknown_member", { detail: `${what}: ${message}`, cause });
   return new ProblemError("log_unavailable", { detail: `${what}: ${message}`, cause });

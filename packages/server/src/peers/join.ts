@@ -11,7 +11,14 @@ import { etcdTlsOf, memberName } from "../log/log-config.ts";
 import { askToJoin, type JoinAnswer, type JoinIdentity } from "./ask-to-join.ts";
 import { speaksTls } from "./post-json.ts";
 
-const JOIN_TIMEOUT_MS = 60_000;
+interface JoinLimits {
+  /** Servers that do not answer, or have no majority, are not worth more. */
+  readonly withinMs: number;
+  /** While the cluster adds another member. */
+  readonly busyMs: number;
+}
+
+const LIMITS: JoinLimits = { withinMs: 10_000, busyMs: 60_000 };
 const PAUSE_MS = 500;
 const PROBE_MS = 1_000;
 const REPORT_EVERY_MS = 5_000;
@@ -23,24 +30,29 @@ interface JoinParts {
 }
 
 /** Leaves other ways to start unchanged. */
-export function joinByAsking(begin: LogStart, { config, identity, logger }: JoinParts): LogStart {
+export function joinByAsking(begin: LogStart, { config, identity, logger }: JoinParts, limits = LIMITS): LogStart {
   if (typeof begin !== "object" || !("join" in begin)) return begin;
   const { etcd, nodeId } = config.quorum;
   const joiner: Joiner = {
     id: config.server.id,
+    replace: begin.replace === true,
     own: { name: memberName(nodeId), peer: etcd.peerAddress },
     logger,
   };
   const shown: JoinIdentity = { ...identity, token: begin.token ?? null };
   const ask = async (address: string): Promise<JoinAnswer> => {
-    const answer = await askToJoin(address, { id: joiner.id, peerAddress: joiner.own.peer }, shown);
+    const answer = await askToJoin(
+      address,
+      { id: joiner.id, peerAddress: joiner.own.peer, replace: joiner.replace },
+      shown,
+    );
     if (answer.kind === "untrusted" && shown.tls === null) return needsTls;
     if (answer.kind !== "silent") return answer;
     // An etcd with TLS does not answer a plain request.
     if (await answersClients(address, etcdTlsOf(config), PROBE_MS)) return { kind: "not_a_server" };
     return shown.tls === null && (await speaksTls(address.replace(/^https?:\/\//, ""), PROBE_MS)) ? needsTls : answer;
   };
-  return { ask: () => untilAdded(begin.join, ask, joiner) };
+  return { ask: () => untilAdded(begin.join, ask, { ...joiner, limits }) };
 }
 
 const needsTls: JoinAnswer = {
@@ -50,6 +62,7 @@ const needsTls: JoinAnswer = {
 
 interface Joiner {
   readonly id: string;
+  readonly replace: boolean;
   readonly own: MemberPlace;
   readonly logger: Pick<Logger, "info">;
 }
@@ -57,7 +70,7 @@ interface Joiner {
 async function untilAdded(
   addresses: readonly string[],
   ask: (address: string) => Promise<JoinAnswer>,
-  joiner: Joiner,
+  { limits, ...joiner }: Joiner & { readonly limits: JoinLimits },
 ): Promise<Begin> {
   const { logger } = joiner;
   const startedAt = performance.now();
@@ -65,6 +78,7 @@ async function untilAdded(
   logger.info({ addresses }, "joining the cluster");
   for (;;) {
     const reasons: string[] = [];
+    let isBusy = false;
     for (const address of addresses) {
       const next = decideJoin(await ask(address), { address, ...joiner });
       if (next.kind === "begin") {
@@ -73,9 +87,10 @@ async function untilAdded(
       }
       if (next.kind === "give_up") throw next.error;
       reasons.push(`${address}: ${next.why}`);
+      isBusy ||= next.isBusy;
     }
     const now = performance.now();
-    if (now + PAUSE_MS > startedAt + JOIN_TIMEOUT_MS)
+    if (now + PAUSE_MS > startedAt + (isBusy ? limits.busyMs : limits.withinMs))
       throw new ManagedError("not_taken_in", `no member added this server; ${reasons.join("; ")}`);
     if (now >= reportAt) {
       logger.info({ reasons }, "not added yet; retrying");
@@ -87,7 +102,8 @@ async function untilAdded(
 
 type JoinStep =
   | { readonly kind: "begin"; readonly begin: Begin }
-  | { readonly kind: "later"; readonly why: string }
+  /** `isBusy`: the cluster adds another member. */
+  | { readonly kind: "later"; readonly why: string; readonly isBusy: boolean }
   | { readonly kind: "give_up"; readonly error: ManagedError };
 
 interface Asked extends Pick<Joiner, "id" | "own"> {
@@ -102,9 +118,10 @@ export function decideJoin(answer: JoinAnswer, { address, id, own }: Asked): Joi
       return { kind: "begin", begin: { kind: "joined", members: namedPlaces(own, answer.members) } };
     }
     case "refused": {
-      const { code, detail, hint, retryable } = answer.problem;
+      const { code, detail, hint, retryable, retryAfterSeconds } = answer.problem;
       // A member that was just added does not answer yet.
-      if (retryable || code === "majority_at_risk") return { kind: "later", why: detail };
+      const isBusy = code === "majority_at_risk" && retryAfterSeconds !== undefined;
+      if (retryable || code === "majority_at_risk") return { kind: "later", why: detail, isBusy };
       const isUnknown = code === "unauthenticated" || code === "forbidden";
       return giveUp(`${address}: ${detail} ${isUnknown ? credentialsHint(id) : hint}`);
     }
@@ -113,7 +130,7 @@ export function decideJoin(answer: JoinAnswer, { address, id, own }: Asked): Joi
     case "not_a_server":
       return { kind: "begin", begin: { kind: "join", endpoints: [address] } };
     case "silent":
-      return { kind: "later", why: answer.why };
+      return { kind: "later", why: answer.why, isBusy: false };
   }
 }
 
@@ -127,5 +144,5 @@ const dataGone = ({ name, peer }: MemberPlace, id: string): ManagedError =>
   new ManagedError(
     "already_member",
     `the cluster knows ${name} at ${peer}, but there is no data of it here; ` +
-      `run \`lattice admin raft remove-member ${id}\` and join again`,
+      `to replace it, join again with --replace, or after \`lattice admin raft remove-member ${id}\``,
   );

@@ -10,7 +10,15 @@ import type { Leader } from "../lead/leader/lead.ts";
 import { createSerialQueue } from "../log/contract/serial-queue.ts";
 import type { EtcdMember, KnownServer, ReplicatedLog, SharedLog } from "../log/index.ts";
 import { parsePeer } from "./address.ts";
-import { asProblem, chooseSuccessor, findMember, refuseNewcomer, refuseTransfer } from "./decide.ts";
+import {
+  asProblem,
+  chooseSuccessor,
+  findMember,
+  refuseNewcomer,
+  refuseReplacement,
+  refuseTransfer,
+  startedMember,
+} from "./decide.ts";
 import { type MemberStatusSources, ownMemberStatus } from "./member-status.ts";
 import { listMembers } from "./members.ts";
 import type { Roster } from "./roster.ts";
@@ -46,8 +54,9 @@ export function createMembership(parts: MembershipParts): Membership {
   };
 }
 
-async function add(parts: MembershipParts, server: KnownServer): Promise<readonly pb.Member[]> {
+async function add(parts: MembershipParts, server: Parameters<Membership["add"]>[0]): Promise<readonly pb.Member[]> {
   const shared = managed(parts);
+  if (server.replaces !== null) await removeLost(parts, server, server.replaces);
   const [answers, etcd] = await query(parts, CHANGE_TIMEOUT_MS);
   const refusal = refuseNewcomer(merge(parts, answers, etcd), server);
   if (refusal !== null) throw refusal;
@@ -60,20 +69,27 @@ async function add(parts: MembershipParts, server: KnownServer): Promise<readonl
   return merge(parts, answers, after);
 }
 
+/** Changes nothing when the server has no member, as when the request is repeated. */
+async function removeLost(parts: MembershipParts, server: KnownServer, write: () => Promise<unknown>): Promise<void> {
+  const found = startedMember(await list(parts, CHANGE_TIMEOUT_MS), server);
+  if (found === null) return;
+  const refusal = refuseReplacement(found);
+  if (refusal !== null) throw refusal;
+  const target = await removable(parts, found);
+  await write();
+  await discard(parts, found, target);
+}
+
 async function remove(
   parts: MembershipParts,
   id: string,
   write: () => Promise<unknown>,
 ): Promise<readonly pb.Member[]> {
-  const shared = managed(parts);
+  managed(parts);
   const members = await list(parts, CHANGE_TIMEOUT_MS);
   const found = findMember(members, id);
   if (found === null) throw new ProblemError("unknown_member", { detail: `There is no member ${id}.` });
-  const target = (await shared.members(CHANGE_TIMEOUT_MS)).find((member) => member.id === found.etcd?.id);
-  if (target !== undefined) {
-    const refusal = await shared.refuseRemove(target);
-    if (refusal !== null) throw atRisk(`${found.id} cannot be removed: ${refusal}`);
-  }
+  const target = await removable(parts, found);
   // A leader that does not answer cannot step down; its lease ends within seconds.
   if (found.leader && found.healthy) {
     const successor = chooseSuccessor(members, found.id);
@@ -82,13 +98,28 @@ async function remove(
   }
   // Before the removal: this server may be the removed one, and cannot write afterwards.
   await write();
-  const removing = target === undefined ? shared.forget(found.id) : shared.remove(target);
+  await discard(parts, found, target);
+  return (await list(parts, STATUS_TIMEOUT_MS)).filter((member) => member.id !== found.id);
+}
+
+/** Returns its etcd member, or `null` when it has none. Throws when the cluster could lose its majority. */
+async function removable(parts: MembershipParts, found: pb.Member): Promise<EtcdMember | null> {
+  const shared = managed(parts);
+  const target = (await shared.members(CHANGE_TIMEOUT_MS)).find((member) => member.id === found.etcd?.id);
+  if (target === undefined) return null;
+  const refusal = await shared.refuseRemove(target);
+  if (refusal !== null) throw atRisk(`${found.id} cannot be removed: ${refusal}`);
+  return target;
+}
+
+async function discard(parts: MembershipParts, found: pb.Member, target: EtcdMember | null): Promise<void> {
+  const shared = managed(parts);
+  const removing = target === null ? shared.forget(found.id) : shared.remove(target);
   await removing.catch((cause: unknown) => {
     throw asProblem(cause, `${found.id} cannot be removed`);
   });
   parts.metrics.membershipChange("removed");
   parts.logger.info({ member: found.id, etcd: found.etcd?.id ?? null }, "member removed");
-  return (await list(parts, STATUS_TIMEOUT_MS)).filter((member) => member.id !== found.id);
 }
 
 async function transfer(parts: MembershipParts, to: string | null): Promise<LeaderTerm> {

@@ -14,6 +14,8 @@ interface PostOptions {
   readonly body: string;
   readonly tls: Pick<TlsMaterial, "ca" | "cert" | "key"> | null;
   readonly timeoutMs: number;
+  /** Fails when there is no connection by then. */
+  readonly connectTimeoutMs: number;
 }
 
 interface JsonAnswer {
@@ -22,7 +24,10 @@ interface JsonAnswer {
   readonly body: unknown;
 }
 
-export function postJson(url: string, { headers, body, tls, timeoutMs }: PostOptions): Promise<JsonAnswer> {
+export function postJson(
+  url: string,
+  { headers, body, tls, timeoutMs, connectTimeoutMs }: PostOptions,
+): Promise<JsonAnswer> {
   return new Promise((resolve, reject) => {
     const secured = url.startsWith("https://");
     const identity = tls === null ? {} : { cert: tls.cert, key: tls.key, ca: tls.ca ?? tls.cert };
@@ -41,6 +46,13 @@ export function postJson(url: string, { headers, body, tls, timeoutMs }: PostOpt
       answer.once("error", reject);
       answer.once("end", () => resolve({ status: answer.statusCode ?? 0, body: parsed(text) }));
     });
+    const connecting = setTimeout(
+      () => call.destroy(new Error(`no connection within ${connectTimeoutMs / 1_000} s`)),
+      connectTimeoutMs,
+    );
+    const connected = () => clearTimeout(connecting);
+    call.once("socket", (socket) => socket.once(secured ? "secureConnect" : "connect", connected));
+    call.once("close", connected);
     call.once("error", reject);
     call.end(body);
   });

@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { refuseAdd, refuseRemove } from "../../src/log/etcd/cluster.ts";
 import { keysUnder } from "../../src/log/etcd/keys.ts";
 import { decideMaintenance } from "../../src/log/etcd/maintenance.ts";
-import { beginningFlags, runningFlags } from "../../src/log/etcd/managed/command-line.ts";
+import { joiningFlags, runningFlags } from "../../src/log/etcd/managed/command-line.ts";
 import type { SnapshotDescriptor } from "../../src/log/etcd/metadata.ts";
 import { decodeRecord, frameOf, inlineRecord, lastIndexOf, partsRecord } from "../../src/log/etcd/record.ts";
 import { choose } from "../../src/log/etcd/snapshots.ts";
@@ -160,7 +160,7 @@ test("the command line of a member", () => {
   expect(own).toContain("--listen-client-urls https://127.0.0.1:2379");
   expect(secured).toContain("--peer-client-cert-auth");
   expect(secured).toContain("https://127.0.0.1:2379");
-  expect(beginningFlags([at, { name: "lattice-2", peer: "b:9000" }], "existing", tls)).toEqual([
+  expect(joiningFlags([at, { name: "lattice-2", peer: "b:9000" }], tls)).toEqual([
     "--initial-cluster",
     "lattice-1=https://lattice-01:9000,lattice-2=https://b:9000",
     "--initial-cluster-state",

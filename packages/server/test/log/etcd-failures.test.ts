@@ -7,6 +7,7 @@ import { put } from "../../src/log/etcd/append.ts";
 import { createEtcdClient, type EtcdClient } from "../../src/log/etcd/client/client.ts";
 import { keysUnder } from "../../src/log/etcd/keys.ts";
 import { LogMetadata } from "../../src/log/etcd/metadata.ts";
+import { createStoreGuard } from "../../src/log/etcd/store-guard.ts";
 import { startTail } from "../../src/log/etcd/tail.ts";
 import { type Leadership, LogError, openEtcdLog, type ReplicatedLog } from "../../src/log/index.ts";
 import { startCutProxy } from "./cut-proxy.ts";
@@ -153,7 +154,8 @@ test("a watch that starts before a compaction reads everything again", async () 
     },
   };
   const stop = new AbortController();
-  const tail = await startTail({ client: late, keys, metadata, signal: stop.signal, onState: () => undefined });
+  const guard = createStoreGuard(() => undefined);
+  const tail = await startTail({ client: late, keys, metadata, guard, signal: stop.signal, onState: () => undefined });
   await expect.poll(() => reads).toBe(2);
   await client.txn({ success: [put(keys.head, Buffer.from("7"))] }, 5_000);
   await expect.poll(() => metadata.lastIndex()).toBe(7);

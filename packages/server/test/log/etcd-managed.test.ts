@@ -240,6 +240,29 @@ test("with TLS, a client without a certificate is refused", async () => {
   await log.close();
 });
 
+test("a new member whose client port only its server reaches waits for its vote", async () => {
+  const one = await place("voter");
+  const two = await place("waiting");
+  const first = await start(one, founding(one));
+  const client = createEtcdClient({ endpoints: [first.endpoint], tls: null });
+  await client.memberAdd(`http://${two.peer}`);
+  const begin: Begin = { kind: "joined", members: [one, two] };
+  let isReady = false;
+  const starting = startManagedMember({ ...optionsOf(two, begin), protectClients: true }).then((member) => {
+    started.add(member);
+    isReady = true;
+    return member;
+  });
+  const named = async () => (await client.memberList()).map(({ name }) => name).sort();
+  await expect.poll(named).toEqual(["voter", "waiting"]);
+  const learner = (await client.memberList()).find(({ isLearner }) => isLearner);
+  expect(learner?.name).toBe("waiting");
+  expect(isReady).toBe(false);
+  await expect.poll(() => client.memberPromote(learner?.id ?? 0n).then(() => "voter", String)).toBe("voter");
+  await starting;
+  client.close();
+});
+
 test("a member without configured TLS is reached by its own server only", async () => {
   const at = await place("protected");
   const options = { endpoints: [], prefix: "/lattice/p", name: "s1", leaseSeconds: 30 };

@@ -4,7 +4,15 @@ import { create } from "@bufbuild/protobuf";
 import { ProblemError, pb } from "@lattice/wire";
 import { describe, expect, test } from "vitest";
 import { EtcdError } from "../../src/log/etcd/client/etcd-error.ts";
-import { asProblem, chooseSuccessor, findMember, refuseNewcomer, refuseTransfer } from "../../src/peers/decide.ts";
+import {
+  asProblem,
+  chooseSuccessor,
+  findMember,
+  refuseNewcomer,
+  refuseReplacement,
+  refuseTransfer,
+  startedMember,
+} from "../../src/peers/decide.ts";
 
 const member = (n: number, more: Partial<pb.Member> = {}): pb.Member => {
   const etcd = { id: `a${n}`, name: `lattice-${n}`, peerAddress: `host-${n}:9000` };
@@ -41,6 +49,27 @@ test("a member is found by its server's id, and by its name in etcd", () => {
   expect(findMember([create(pb.MemberSchema, { id: "x" })], "")).toBeNull();
 });
 
+describe("a replacement", () => {
+  const etcd = (healthy: boolean, name = "lattice-3") => ({ ...member(3).etcd, name, healthy }) as pb.EtcdMember;
+  test("is refused while the server or its etcd member answers", () => {
+    const answering = refuseReplacement(member(3, { etcd: etcd(false) }));
+    expect(codeOf(answering)).toBe("conflict");
+    expect(answering?.problem.detail).toBe("server-3 is not lost: it answers.");
+    const half = refuseReplacement(member(3, { healthy: false, etcd: etcd(true) }));
+    expect(half?.problem.detail).toBe("server-3 is not lost: its etcd member answers.");
+    expect(refuseReplacement(member(3, { healthy: false, etcd: etcd(false) }))).toBeNull();
+  });
+  test("concerns a member that was started, under the id of the server or at its address", () => {
+    const own = { id: "server-3", peer: "host-3:9000" };
+    expect(startedMember(three, own)?.id).toBe("server-3");
+    expect(startedMember(three, { ...own, peer: "host-9:9000" })?.id).toBe("server-3");
+    expect(startedMember(three, { ...own, id: "server-9" })).toBeNull();
+    expect(startedMember([member(3, { etcd: etcd(false, "") })], own)).toBeNull();
+    // The cluster has forgotten whose member it is.
+    expect(startedMember([member(1), member(3, { id: "lattice-3" })], own)?.id).toBe("lattice-3");
+  });
+});
+
 describe("a successor", () => {
   test.each([
     ["unknown_member", "server-9", three],
@@ -60,6 +89,8 @@ describe("a successor", () => {
 test("errors of the engine become problems with a code", () => {
   const said = (cause: unknown): string => asProblem(cause, "it failed").problem.code;
   expect(said(new EtcdError("refused", "no"))).toBe("majority_at_risk");
+  const busy = asProblem(new EtcdError("busy", "no"), "it failed").problem;
+  expect(busy).toMatchObject({ code: "majority_at_risk", retryAfterSeconds: 1 });
   expect(said(new EtcdError("not_found", "no"))).toBe("unknown_member");
   expect(said(new EtcdError("unavailable", "no"))).toBe("log_unavailable");
   expect(said(new ProblemError("conflict"))).toBe("conflict");

@@ -33,6 +33,13 @@ test("a handshake that fails ends the attempt with the reason", () => {
   expect(step).toMatchObject({ kind: "give_up", error: { message: "host-1:50051: self-signed certificate" } });
 });
 
+test("refused while the cluster adds another member: it waits longer", () => {
+  const busy = problem("majority_at_risk", { detail: "host-2 was added before", retryAfterSeconds: 1 });
+  expect(decide({ kind: "refused", problem: busy })).toMatchObject({ kind: "later", isBusy: true });
+  const lost = problem("majority_at_risk", { detail: "3 of 4 must answer" });
+  expect(decide({ kind: "refused", problem: lost })).toMatchObject({ kind: "later", isBusy: false });
+});
+
 test.each(["unauthenticated", "forbidden"] as const)(
   "refused with %s: the error names the token and its scope",
   (code) => {
@@ -56,5 +63,5 @@ test("another program is taken for an etcd endpoint; without an answer it retrie
     kind: "begin",
     begin: { kind: "join", endpoints: ["host-1:50051"] },
   });
-  expect(decide({ kind: "silent", why: "refused" })).toEqual({ kind: "later", why: "refused" });
+  expect(decide({ kind: "silent", why: "refused" })).toEqual({ kind: "later", why: "refused", isBusy: false });
 });

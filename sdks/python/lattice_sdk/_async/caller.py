@@ -17,6 +17,7 @@ import httpx
 
 from ..call import Call
 from ..errors import (
+    LatticeConnectionError,
     LatticeError,
     LatticeInvalidError,
     LatticeNotAvailableError,
@@ -116,18 +117,20 @@ class Caller:
     async def _tried(self, call: Call[Any], once: Callable[[], Awaitable[T]]) -> T:
         began = time.monotonic()
         tries = 0
+        answers: dict[str, LatticeError] = {}
         while True:
             server = self._server()
             try:
                 return await once()
             except LatticeError as error:
+                answers[server] = error
                 self._pass_on(server, error)
                 elapsed = time.monotonic() - began
                 pause = pause_before_retry(
                     self.retry, error, tries=tries, elapsed=elapsed, repeatable=call.repeatable
                 )
                 if pause is None:
-                    raise
+                    raise _most_telling(error, answers) from error.__cause__
             tries += 1
             await asyncio.sleep(pause)
 
@@ -215,6 +218,14 @@ class Caller:
     def _too_late(self) -> LatticeTimeoutError:
         detail = f"no answer from {self.url} within the time allowed"
         return LatticeTimeoutError(detail, code="deadline_exceeded", retryable=True)
+
+
+def _most_telling(last: LatticeError, answers: Mapping[str, LatticeError]) -> LatticeError:
+    """The refusal of a server says more than the failure to reach another one. ``answers``: the last of each server."""
+    if not isinstance(last, LatticeConnectionError) or last.sent:
+        return last
+    told = [error for error in answers.values() if not isinstance(error, LatticeConnectionError)]
+    return told[-1] if told else last
 
 
 def _json(body: str, response: httpx.Response) -> Any:

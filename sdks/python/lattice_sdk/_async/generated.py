@@ -396,13 +396,20 @@ class GeneratedCalls:
         """Returns the leader, the progress and the size of the log."""
         return await self._caller.send(read(at("raft", "status"), kind=ClusterStatus))
 
-    async def add_member(self, id: str, peer_address: str, *, request_id: str | None = None) -> list[Member]:
+    async def add_member(
+        self,
+        id: str,
+        peer_address: str,
+        *,
+        replace: bool | None = None,
+        request_id: str | None = None,
+    ) -> list[Member]:
         """Announces a server that will be started with --join. Idempotent."""
         return await self._caller.send(
             change(
                 "POST",
                 at("raft", "members"),
-                {"id": id, "peer_address": peer_address},
+                {"id": id, "peer_address": peer_address, "replace": replace},
                 parse=items("members", Member),
                 request_id=request_id,
             )

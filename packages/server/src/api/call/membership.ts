@@ -3,11 +3,16 @@
 import type { pb } from "@lattice/wire";
 import type { KnownServer } from "../../log/contract/shared-log.ts";
 
+interface Newcomer extends KnownServer {
+  /** Replaces the member of this server that lost its data; awaited before that is removed. `null`: nothing is removed. */
+  readonly replaces: (() => Promise<unknown>) | null;
+}
+
 export interface Membership {
   /** Every server and every member of etcd; answers within two seconds. */
   list(): Promise<readonly pb.Member[]>;
   /** May be repeated. */
-  add(server: KnownServer): Promise<readonly pb.Member[]>;
+  add(server: Newcomer): Promise<readonly pb.Member[]>;
   /** By the server's id, or the name or id of its etcd member. `write` is awaited after all checks have passed. */
   remove(id: string, write: () => Promise<unknown>): Promise<readonly pb.Member[]>;
   /** `null` for the most advanced other server. Returns the new leader, which may be another server than requested. */

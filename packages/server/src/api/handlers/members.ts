@@ -16,13 +16,14 @@ const SERVER_ID = /^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/i;
 const MAX_MEMBER_NAME = 300;
 
 export async function addMember(call: Call, request: pb.AddMemberRequest): Promise<pb.MembershipResponse> {
-  const { id, peerAddress } = request;
+  const { id, peerAddress, replace } = request;
   authorize(call.principal, "AdminService.AddMember", { ...UNOWNED, server: id });
   if (!SERVER_ID.test(id)) throw invalid("id", "must be letters, digits, dots and dashes, at most 63");
   const peer = parseListen(peerAddress);
   if (peer === null || peer.port === 0)
     throw invalid("peer_address", "is not an address", "Write host:port, for example lattice-04:9000.");
-  const members = await call.plane.membership.add({ id, peer: peerAddress });
+  const record = () => recordAudit(call, "member.remove", { scope: "cluster", detail: `${id}, to be replaced` });
+  const members = await call.plane.membership.add({ id, peer: peerAddress, replaces: replace ? record : null });
   // The member is added even when no leader takes the record now, so the answer does not wait for it. If the record is
   // never written, the access log still has the request.
   recordAudit(call, "member.add", { scope: "cluster", detail: `${id} at ${peerAddress}` }).catch(() => null);

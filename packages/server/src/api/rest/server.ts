@@ -17,6 +17,7 @@ import {
   MAX_HEADER_BYTES,
   MAX_PARAM_LENGTH,
 } from "../limits/limits.ts";
+import { drainable } from "./drain.ts";
 import { addNotFound } from "./not-found.ts";
 import { addOriginCheck } from "./origin.ts";
 import { addPages } from "./pages.ts";
@@ -40,6 +41,7 @@ export async function startRest(api: ApiContext, address: ListenAddress, tls: Tl
   app.server.headersTimeout = api.config.api.headersTimeout;
   app.server.maxConnections = MAX_CONNECTIONS;
   const terminals = serveTerminals(app.server, api);
+  const drain = drainable(app.server);
   const bound = app.server.address();
   return {
     port: typeof bound === "object" && bound !== null ? bound.port : address.port,
@@ -48,6 +50,7 @@ export async function startRest(api: ApiContext, address: ListenAddress, tls: Tl
       const timer = setTimeout(() => app.server.closeAllConnections(), deadlineMs);
       terminals.close();
       try {
+        await drain();
         await app.close();
       } finally {
         clearTimeout(timer);

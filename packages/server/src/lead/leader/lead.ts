@@ -3,7 +3,7 @@
 // stop resigns, so that another server takes over at once.
 
 import { setMaxListeners } from "node:events";
-import { attemptOn, duration, type Effect } from "@lattice/core";
+import { attemptOn, duration, type Effect, type LogIndex } from "@lattice/core";
 import type { Logger } from "pino";
 import { type Clock, monotonicNow, sleep } from "../../base/clock.ts";
 import type { Config } from "../../base/config/index.ts";
@@ -50,6 +50,8 @@ export interface LeadOptions {
   readonly launches: { leave(): void };
   /** Throws when this server belongs to a cluster: an empty log would become another one. Default: any log is led. */
   readonly refuseEmptyLog?: () => void;
+  /** Throws when the log ends before an entry that this server has applied. Default: any log is led. */
+  readonly refuseShorterLog?: (end: LogIndex) => Promise<void>;
   /** Returns the identity of a new cluster. Default: random. */
   readonly newClusterId?: () => string;
   /** Returns the other servers with the newest entry version that each can apply. */
@@ -134,7 +136,9 @@ async function lead(
   const { log, replica, clock, logger, metrics, readers } = options;
   // Every controller waits on this signal and removes its listener; their number is not a leak.
   setMaxListeners(0, over);
-  await replica.waitFor(leadership.endsAt ?? (await log.head()), over);
+  const end = leadership.endsAt ?? (await log.head());
+  await options.refuseShorterLog?.(end);
+  await replica.waitFor(end, over);
   const onBatch = (commands: number, seconds: number) => metrics.logAppend(seconds, commands);
   const sequencer = startSequencer({ log, replica, leadership, clock, readers, onBatch });
   let leadingSince = monotonicNow(clock);

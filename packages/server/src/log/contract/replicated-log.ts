@@ -34,6 +34,7 @@ type LogErrorCode =
   | "unavailable" // no quorum, or the disk refuses; nothing was written, trying again may work
   | "storage_full" // as unavailable, because there is no space
   | "too_large" // over maxEntryBytes; nothing was written
+  | "log_lost" // the store does not hold the log that was followed; this handle is of no use any more
   | "truncated" // reading from before the first index kept
   | "corrupt" // a checksum does not match in the middle of the log
   | "closed";
@@ -87,7 +88,7 @@ export interface ReplicatedLog {
   /** Largest accepted entry; the sequencer splits larger batches. */
   readonly maxEntryBytes: number;
 
-  /** Resolves when this process leads; rejects only when aborted or closed. */
+  /** Resolves when this process leads; rejects only when aborted, closed or lost. */
   campaign(candidate: string, signal: AbortSignal): Promise<Leadership>;
 
   /**

@@ -13,8 +13,9 @@ import type { EtcdClient } from "./client/client.ts";
 import { EtcdError } from "./client/etcd-error.ts";
 import type { Keys } from "./keys.ts";
 import { type KeptLease, keepLease } from "./lease.ts";
-import { type LogMetadata, leaderValue } from "./metadata.ts";
+import { headOf, type LogMetadata, leaderValue } from "./metadata.ts";
 import { revokeDeadLeaders, type UntilGone } from "./revoke-dead-leader.ts";
+import type { StoreGuard } from "./store-guard.ts";
 
 const CLAIM_TIMEOUT_MS = 2_000;
 const POLL_INTERVAL_MS = 1_000;
@@ -24,6 +25,7 @@ interface CampaignOptions {
   readonly client: EtcdClient;
   readonly keys: Keys;
   readonly metadata: LogMetadata;
+  readonly guard: StoreGuard;
   readonly candidate: string;
   /** Name of the handle that campaigns. */
   readonly server: string;
@@ -58,7 +60,7 @@ export async function campaign(options: CampaignOptions): Promise<ElectionResult
         if (won !== null) return won;
         const seen = await readElection(options);
         const ours = wonBefore(seen.leader, held.lease);
-        if (ours !== null) return accept(options, ours, seen.answer);
+        if (ours !== null) return accept(options, ours, seen);
         if (seen.leader === undefined && mayClaim(seen, options.server)) {
           const late = await claim(options, held.lease, vacancyOf(seen));
           if (late !== null) return late;
@@ -83,12 +85,15 @@ interface Seen {
   readonly term: KeyValue | undefined;
   readonly favoured: KeyValue | undefined;
   readonly answer: TxnResponse;
+  /** The end of the log as it was known before. */
+  readonly known: number;
 }
 
-async function readElection({ client, keys }: CampaignOptions): Promise<Seen> {
+async function readElection({ client, keys, metadata: local }: CampaignOptions): Promise<Seen> {
+  const known = local.lastIndex();
   const metadata = [get(keys.leader), get(keys.term), get(keys.head), get(keys.favoured)];
   const answer = await client.txn({ success: metadata }, CLAIM_TIMEOUT_MS);
-  return { leader: valueAt(answer, 0), term: valueAt(answer, 1), favoured: valueAt(answer, 3), answer };
+  return { leader: valueAt(answer, 0), term: valueAt(answer, 1), favoured: valueAt(answer, 3), answer, known };
 }
 
 const mayClaim = ({ favoured }: Seen, server: string): boolean =>
@@ -122,7 +127,8 @@ function wonBefore(leader: KeyValue | undefined, lease: KeptLease | null): Claim
 type Claimed = Omit<ElectionResult, "lastIndex">;
 
 async function claim(options: CampaignOptions, lease: KeptLease, seen: Vacancy): Promise<ElectionResult | null> {
-  const { client, keys, candidate, server } = options;
+  const { client, keys, candidate, server, metadata } = options;
+  const known = metadata.lastIndex();
   const term = (seen.term === null ? 0 : Number(seen.term.toString("utf8"))) + 1;
   const answer = await client.txn(
     {
@@ -142,16 +148,20 @@ async function claim(options: CampaignOptions, lease: KeptLease, seen: Vacancy):
     CLAIM_TIMEOUT_MS,
   );
   if (!answer.succeeded || !lease.holds()) return null;
-  return accept(options, { term, createRevision: answer.header?.revision ?? 0n, lease }, answer);
+  return accept(options, { term, createRevision: answer.header?.revision ?? 0n, lease }, { answer, known });
 }
 
-/** The metadata must show the leader and the end of the log before the claim is announced. */
+/**
+ * The metadata must show the leader and the end of the log before the claim is announced. Throws when the log is shorter
+ * than it was.
+ */
 function accept(
-  { metadata, keys, candidate, server }: CampaignOptions,
+  { metadata, guard, keys, candidate, server }: CampaignOptions,
   won: Claimed,
-  answer: TxnResponse,
+  { answer, known }: Pick<Seen, "answer" | "known">,
 ): ElectionResult {
   const head = valueAt(answer, 2);
+  guard.endsAt(headOf(head), known);
   if (head !== undefined) metadata.put(head);
   metadata.put(
     create(KeyValueSchema, {

@@ -97,7 +97,8 @@ export function createCluster(client: EtcdClient, tls: EtcdTls | null): EtcdClus
       const known = await members(PATIENT_TIMEOUT_MS);
       if (known.some((member) => member.peerUrls.includes(peerUrl))) return known;
       const refusal = refuseAdd(known);
-      if (refusal !== null) throw new EtcdError("refused", refusal);
+      const isBusy = known.some((member) => member.learner);
+      if (refusal !== null) throw new EtcdError(isBusy ? "busy" : "refused", refusal);
       await whenSteady(async () => {
         named = (await client.memberAdd(peerUrl)).members;
       });

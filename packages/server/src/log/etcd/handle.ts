@@ -26,12 +26,13 @@ import type { Keys } from "./keys.ts";
 import { type EtcdLeadership, takeLeadership } from "./leadership.ts";
 import { createMaintenance, type Maintenance } from "./maintenance.ts";
 import { listMembers } from "./members.ts";
-import { asInfo, type LogMetadata } from "./metadata.ts";
+import { asInfo, headOf, type LogMetadata } from "./metadata.ts";
 import type { EtcdLogOptions } from "./options.ts";
 import { keepPromoting } from "./promote.ts";
 import type { Registry } from "./registry.ts";
 import { createShared } from "./shared.ts";
 import { Snapshots } from "./snapshots.ts";
+import type { StoreGuard } from "./store-guard.ts";
 import { truncateInEtcd } from "./truncate.ts";
 
 const MAX_ENTRY_BYTES = 4 * 1024 * 1024;
@@ -52,6 +53,7 @@ interface OpenedLog {
   readonly client: EtcdClient;
   readonly keys: Keys;
   readonly metadata: LogMetadata;
+  readonly guard: StoreGuard;
   readonly registry: Registry;
   readonly closing: AbortController;
   readonly tailEnded: Promise<void>;
@@ -120,10 +122,11 @@ export class EtcdLog implements ReplicatedLog {
   async campaign(candidate: string, signal: AbortSignal): Promise<Leadership> {
     this.#refuseClosed();
     signal.throwIfAborted();
-    const { client, keys, metadata, closing } = this.#opened;
+    const { client, keys, metadata, guard, closing } = this.#opened;
     const { name: server, leaseSeconds = LEASE_SECONDS, untilGone = null } = this.#options;
     const stop = AbortSignal.any([signal, closing.signal]);
-    const campaigning = campaign({ client, keys, metadata, candidate, server, leaseSeconds, untilGone, signal: stop });
+    const place = { client, keys, metadata, guard };
+    const campaigning = campaign({ ...place, candidate, server, leaseSeconds, untilGone, signal: stop });
     this.#campaigns.add(campaigning);
     const won = await campaigning.finally(() => this.#campaigns.delete(campaigning));
     const taken = takeLeadership(won, metadata);
@@ -144,7 +147,10 @@ export class EtcdLog implements ReplicatedLog {
     return follow(
       {
         changes: metadata.changes,
-        closed: () => this.#isClosed,
+        closed: () => {
+          this.#refuseClosed();
+          return false;
+        },
         firstIndex: () => metadata.firstIndex(),
         lastIndex: () => metadata.lastIndex(),
         fetch: (index) => this.#fetch(index, signal),
@@ -156,9 +162,11 @@ export class EtcdLog implements ReplicatedLog {
 
   async head(): Promise<LogIndex> {
     this.#refuseClosed();
-    const { client, keys, metadata, closing } = this.#opened;
+    const { client, keys, metadata, guard, closing } = this.#opened;
     try {
+      const known = metadata.lastIndex();
       const kv = (await client.range({ key: keys.head }, closing.signal)).kvs[0];
+      guard.endsAt(headOf(kv), known);
       if (kv !== undefined) metadata.put(kv);
       return logIndex(metadata.lastIndex());
     } catch (cause) {
@@ -196,7 +204,7 @@ export class EtcdLog implements ReplicatedLog {
   }
 
   status(): LogStatus {
-    const { metadata, connection } = this.#opened;
+    const { metadata, guard, connection } = this.#opened;
     const newest = metadata.snapshots()[0];
     return {
       engine: "etcd",
@@ -206,7 +214,7 @@ export class EtcdLog implements ReplicatedLog {
       snapshot: newest === undefined ? null : asInfo(newest),
       bytes: this.#bytes,
       leader: metadata.leader()?.candidate ?? null,
-      unwritable: this.#isClosed ? "the log is closed" : (this.#unwritable ?? connection()),
+      unwritable: this.#isClosed ? "the log is closed" : (guard.lost()?.message ?? this.#unwritable ?? connection()),
     };
   }
 
@@ -228,8 +236,11 @@ export class EtcdLog implements ReplicatedLog {
     return this.#opened.closing.signal.aborted;
   }
 
+  /** Also when etcd holds another log. */
   #refuseClosed(): void {
     if (this.#isClosed) throw closedError();
+    const lost = this.#opened.guard.lost();
+    if (lost !== null) throw lost;
   }
 
   async #currentRevision(): Promise<bigint> {
@@ -238,7 +249,9 @@ export class EtcdLog implements ReplicatedLog {
   }
 
   async #write(leadership: Leadership, entries: readonly StoredEntry[]): Promise<void> {
-    const { client, keys, metadata } = this.#opened;
+    const { client, keys, metadata, guard } = this.#opened;
+    const lost = guard.lost();
+    if (lost !== null) throw lost;
     const current = this.#leadership;
     const leads = current !== null && current.leadership === leadership && current.holds();
     const { maxEntryBytes } = this;
@@ -255,11 +268,12 @@ export class EtcdLog implements ReplicatedLog {
         throw asLogError(cause, `appending entry ${entries[0]?.index}`);
       },
     );
-    this.#settle(result, current, entries);
+    this.#settle(result, current, entries, lastIndex);
   }
 
-  #settle(result: AppendResult, current: EtcdLeadership, entries: readonly StoredEntry[]): void {
-    const { metadata } = this.#opened;
+  /** `after`: the end of the log that the append was to continue. */
+  #settle(result: AppendResult, current: EtcdLeadership, entries: readonly StoredEntry[], after: number): void {
+    const { metadata, guard } = this.#opened;
     switch (result.kind) {
       case "durable":
         this.#unwritable = null;
@@ -269,6 +283,7 @@ export class EtcdLog implements ReplicatedLog {
         void current.end();
         throw new LogError("lost_leadership", `the leadership of term ${current.leadership.term} is over`);
       case "wrong_index":
+        guard.endsAt(result.lastIndex, after);
         metadata.endsAt(result.lastIndex);
         throw new LogError("wrong_index", `entry ${entries[0]?.index} where ${result.lastIndex + 1} is next`);
       case "unavailable":

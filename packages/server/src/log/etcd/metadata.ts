@@ -213,6 +213,10 @@ function parseLeader(text: string, kv: KeyValue): LeaderRecord {
   return { candidate, server, term: inTerm, createRevision: kv.createRevision, lease: kv.lease };
 }
 
+/** Returns the end of the log from its key; 0 without one. */
+export const headOf = (kv: Pick<KeyValue, "value"> | undefined): number =>
+  kv === undefined ? 0 : Number(Buffer.from(kv.value).toString("utf8"));
+
 export const asInfo = ({ index, term: inTerm, bytes, takenAtMs }: SnapshotDescriptor): SnapshotInfo => ({
   index: logIndex(index),
   term: term(inTerm),

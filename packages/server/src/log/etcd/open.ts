@@ -9,15 +9,21 @@ import { keysUnder } from "./keys.ts";
 import { LogMetadata } from "./metadata.ts";
 import type { EtcdLogOptions } from "./options.ts";
 import { type Registry, startRegistry } from "./registry.ts";
+import { createStoreGuard } from "./store-guard.ts";
 import { startTail } from "./tail.ts";
 
 const OPEN_TIMEOUT_MS = 30_000;
 const RETRY_MS = 200;
 
 export async function openEtcdLog(options: EtcdLogOptions): Promise<EtcdLog> {
-  const client = createEtcdClient({ endpoints: options.endpoints, tls: options.tls ?? null });
   const keys = keysUnder(options.prefix);
   const metadata = new LogMetadata(keys, options.onWarning ?? (() => undefined));
+  const guard = createStoreGuard((error) => {
+    options.onLost?.(error);
+    metadata.changes.notify();
+  });
+  const { endpoints, tls = null } = options;
+  const client = createEtcdClient({ endpoints, tls, onAnswer: guard.answered });
   const closing = new AbortController();
   let problem: string | null = null;
   const onState = (state: string | null): void => {
@@ -29,15 +35,24 @@ export async function openEtcdLog(options: EtcdLogOptions): Promise<EtcdLog> {
     try {
       const { name, announcement = "", peer = null } = options;
       registry = await startRegistry(client, keys, { name, announcement, peer });
-      const tail = await startTail({ client, keys, metadata, signal: closing.signal, onState });
-      const opened = { client, keys, metadata, registry, closing, tailEnded: tail.ended, connection: () => problem };
+      const tail = await startTail({ client, keys, metadata, guard, signal: closing.signal, onState });
+      const opened = {
+        client,
+        keys,
+        metadata,
+        guard,
+        registry,
+        closing,
+        tailEnded: tail.ended,
+        connection: () => problem,
+      };
       return await EtcdLog.serve(opened, options);
     } catch (cause) {
       await registry?.close();
       if (performance.now() + RETRY_MS >= until) {
         closing.abort();
         client.close();
-        throw asLogError(cause, `opening the log in etcd (${options.endpoints.join(", ")})`);
+        throw asLogError(cause, `opening the log in etcd (${endpoints.join(", ")})`);
       }
       await sleep(RETRY_MS);
     }

@@ -31,4 +31,6 @@ export interface EtcdLogOptions {
   readonly securedPeers?: boolean;
   readonly nowMs?: () => number;
   readonly onWarning?: (text: string) => void;
+  /** etcd does not hold the log any more that this handle has followed. Every further call fails with this. */
+  readonly onLost?: (error: Error) => void;
 }

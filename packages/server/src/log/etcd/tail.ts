@@ -6,7 +6,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Event_EventType, type WatchResponse } from "../../../gen/etcdserverpb/rpc_pb.ts";
 import type { EtcdClient } from "./client/client.ts";
 import type { Keys } from "./keys.ts";
-import type { LogMetadata } from "./metadata.ts";
+import { headOf, type LogMetadata } from "./metadata.ts";
+import type { StoreGuard } from "./store-guard.ts";
 
 /** Interval of progress requests on a silent watch, and the time after which it is given up. */
 const ASK_MS = 1_000;
@@ -17,6 +18,7 @@ interface TailOptions {
   readonly client: EtcdClient;
   readonly keys: Keys;
   readonly metadata: LogMetadata;
+  readonly guard: StoreGuard;
   readonly signal: AbortSignal;
   /** `null` while connected; otherwise the reason. */
   onState(problem: string | null): void;
@@ -46,15 +48,17 @@ async function follow(options: TailOptions, from: bigint): Promise<void> {
   }
 }
 
-async function readFacts({ client, keys, metadata, signal }: TailOptions): Promise<bigint> {
+async function readFacts({ client, keys, metadata, guard, signal }: TailOptions): Promise<bigint> {
+  const known = metadata.lastIndex();
   const { kvs, header } = await client.range({ ...keys.meta }, signal);
   const revision = header?.revision ?? 0n;
+  guard.endsAt(headOf(kvs.find(({ key }) => keys.head.equals(key))), known);
   metadata.replace(kvs, revision);
   return revision;
 }
 
 /** Ends normally when the revision is compacted, with an error when the member stops answering. */
-function watch({ client, keys, metadata, signal }: TailOptions, startRevision: bigint): Promise<void> {
+function watch({ client, keys, metadata, guard, signal }: TailOptions, startRevision: bigint): Promise<void> {
   const { stream, endpoint, blame } = client.watch();
   return new Promise((resolve, reject) => {
     let heardAt = performance.now();
@@ -87,6 +91,11 @@ function watch({ client, keys, metadata, signal }: TailOptions, startRevision: b
       if (answer.canceled) {
         const compacted = answer.compactRevision > 0n;
         return end(compacted ? null : new Error(`etcd at ${endpoint}: watch cancelled: ${answer.cancelReason}`));
+      }
+      try {
+        if (answer.header !== undefined) guard.answered(answer.header.clusterId);
+      } catch (cause) {
+        return end(cause as Error);
       }
       take(metadata, answer);
     });

@@ -60,7 +60,7 @@ const etcd = {
   // etcd grants no shorter lease; a longer one makes every failover an outage.
   lease_seconds: setting(
     count(2, 60),
-    4,
+    3,
     "Seconds until a vanished leader is replaced, 2 to 60. With 2, a leader that is short of CPU time may lose leadership.",
   ),
   client_listen: setting(

@@ -34,6 +34,8 @@ export interface ChannelOptions {
   /** "host:port", "http://host:port" or "https://host:port". */
   readonly endpoints: readonly string[];
   readonly tls: EtcdTls | null;
+  /** Called for every answer with the id of etcd's cluster; when it throws, the call fails with that. */
+  readonly onAnswer?: (clusterId: bigint) => void;
 }
 
 interface CallOptions {
@@ -63,7 +65,7 @@ interface Channel {
   close(): void;
 }
 
-export function openChannel({ endpoints, tls }: ChannelOptions): Channel {
+export function openChannel({ endpoints, tls, onAnswer = () => undefined }: ChannelOptions): Channel {
   if (endpoints.length === 0) throw new EtcdError("refused", "no etcd endpoint is configured");
   const members = endpoints.map((endpoint) => ({ endpoint, client: connect(endpoint, tls) }));
   let current = 0;
@@ -97,7 +99,7 @@ export function openChannel({ endpoints, tls }: ChannelOptions): Channel {
         { deadline: Date.now() + Math.max(1, timeoutMs) },
         (cause: ServiceError | null, answer?: MessageShape<O>) => {
           signal?.removeEventListener("abort", cancel);
-          if (answer !== undefined && cause === null) return resolve(answer);
+          if (answer !== undefined && cause === null) return resolve(accept(answer, onAnswer));
           const error =
             cause === null ? new EtcdError("unavailable", "an empty answer") : etcdError(cause, used.endpoint);
           if (error.kind === "unavailable") blame(used);
@@ -152,6 +154,13 @@ function connect(endpoint: string, tls: EtcdTls | null): Client {
     ...(tls?.serverName === undefined || !secure ? {} : { "grpc.ssl_target_name_override": tls.serverName }),
     ...RECONNECT_MS,
   });
+}
+
+/** Every answer of etcd names its cluster. */
+async function accept<T>(answer: T, onAnswer: (clusterId: bigint) => void): Promise<T> {
+  const { header } = answer as { readonly header?: { readonly clusterId: bigint } };
+  if (header !== undefined) onAnswer(header.clusterId);
+  return answer;
 }
 
 const secured = (tls: EtcdTls | null) =>

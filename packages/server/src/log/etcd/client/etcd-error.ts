@@ -9,6 +9,7 @@ type EtcdErrorKind =
   | "too_large" // the request, or the answer, is over a limit
   | "compacted" // the requested revision is gone
   | "not_found" // for example a lease that has ended
+  | "busy" // another member is being added; trying again works once it has caught up
   | "refused"; // etcd rejected the request
 
 export class EtcdError extends Error {

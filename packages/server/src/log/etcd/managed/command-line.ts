@@ -2,6 +2,7 @@
 // describe how it runs: a member whose running flags differ from the configuration is restarted, whatever its initial
 // flags were.
 
+import { createHash, randomBytes } from "node:crypto";
 import { isIP } from "node:net";
 
 /** Entries that etcd keeps in memory before its own snapshot. Its default of 100,000 costs too much memory. */
@@ -56,16 +57,34 @@ export function runningFlags(line: CommandLine): readonly string[] {
   ];
 }
 
-export const beginningFlags = (
-  members: readonly MemberPlace[],
-  state: "new" | "existing",
-  tls: MemberTls | null,
-): readonly string[] => [
+/** At every start but a bootstrap. Without its log, etcd then ends instead of creating a cluster of its own. */
+export const EXISTING = ["--initial-cluster-state", "existing"] as const;
+
+export const joiningFlags = (members: readonly MemberPlace[], tls: MemberTls | null): readonly string[] => [
+  ...initialCluster(members, tls),
+  ...EXISTING,
+];
+
+export const bootstrapFlags = (members: readonly MemberPlace[], tls: MemberTls | null): readonly string[] => [
+  ...initialCluster(members, tls),
+  ...["--initial-cluster-state", "new", "--initial-cluster-token", clusterToken(members)],
+];
+
+const initialCluster = (members: readonly MemberPlace[], tls: MemberTls | null): readonly string[] => [
   "--initial-cluster",
   members.map(({ name, peer }) => `${name}=${peerUrl(peer, tls)}`).join(","),
-  "--initial-cluster-state",
-  state,
 ];
+
+/**
+ * etcd derives its ids from the token and the peer addresses. A random token keeps members of an earlier cluster at the
+ * same addresses apart from the new one. Members that bootstrap together must agree on it, so theirs follows from the
+ * list.
+ */
+function clusterToken(members: readonly MemberPlace[]): string {
+  if (members.length === 1) return `lattice-${randomBytes(16).toString("hex")}`;
+  const places = members.map(({ name, peer }) => `${name}=${peer}`).sort();
+  return `lattice-${createHash("sha256").update(places.join()).digest("hex").slice(0, 32)}`;
+}
 
 export const peerUrl = (address: string, tls: MemberTls | null): string => `${scheme(tls)}://${address}`;
 export const clientUrl = (address: string, tls: MemberTls | null): string => `${scheme(tls)}://${address}`;

@@ -1,16 +1,24 @@
 // A managed etcd member: adopted when it runs, started when it does not, and restarted when it ends. It outlives this
 // process, so that a restarted or upgraded server finds it. It is stopped only on request.
 
-import { mkdir, stat } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EtcdTls } from "../client/channel.ts";
 import { createEtcdClient } from "../client/client.ts";
 import { announce } from "./announce.ts";
 import { findEtcd } from "./binary.ts";
-import { beginningFlags, clientUrl, type MemberPlace, type MemberTls, runningFlags } from "./command-line.ts";
+import {
+  bootstrapFlags,
+  clientUrl,
+  EXISTING,
+  joiningFlags,
+  type MemberPlace,
+  type MemberTls,
+  runningFlags,
+} from "./command-line.ts";
 import { untilVoter } from "./learner.ts";
-import { lostError, markPresent, refuseLost } from "./lost-member.ts";
+import { holdsLog, lostError, markPresent, setIncompleteAside, wasPresent } from "./lost-member.ts";
 import { ManagedError } from "./managed-error.ts";
 import { type OwnPair, ownPair } from "./own-pair.ts";
 import { findRunning, isAlive, type KnownProcess, startDetached, stopProcess } from "./process.ts";
@@ -84,6 +92,12 @@ export async function startManagedMember(options: ManagedMemberOptions): Promise
   let flags = flagsWith(clientTls?.files ?? null);
   const launch = (more: readonly string[]): Promise<KnownProcess> =>
     startDetached({ binary, args: [...flags, ...more], ...files });
+  // Checked before every launch: the data may be removed at any time.
+  const resume = async (): Promise<KnownProcess> => {
+    if (!(await holdsLog(dataDir))) throw await absentError(dir, dataDir, files.logFile);
+    await markPresent(dir).catch(() => undefined);
+    return launch(EXISTING);
+  };
 
   let running = await findRunning(files.pidFile, dataDir);
   if (running !== null && own !== null && runsWith(flagsWith(null))) {
@@ -99,11 +113,13 @@ export async function startManagedMember(options: ManagedMemberOptions): Promise
   }
   const endpoint = clientUrl(options.clientListen, clientTls?.files ?? null);
   const adopted = running !== null;
-  if (!adopted) await refuseRemoved(dir, await holdsData(dataDir));
-  let current = running ?? (await launch(await firstFlags(options, dataDir, files.logFile)));
+  const holds = await holdsLog(dataDir);
+  if (!adopted) await refuseRemoved(dir, holds);
+  const start = () => (holds ? resume() : begin(options, dataDir, files.logFile).then(launch));
+  let current: KnownProcess = running ?? (await start());
   if (!adopted) await settle(current, endpoint, clientTls?.texts ?? null, { dir, ...files });
-  await markPresent(dir);
-  await untilVoter(endpoint, tls?.texts ?? null, onWarning);
+  if (await holdsLog(dataDir)) await markPresent(dir);
+  await untilVoter(endpoint, clientTls?.texts ?? null, onWarning);
 
   const stop = new AbortController();
   const supervising = supervise();
@@ -118,9 +134,8 @@ export async function startManagedMember(options: ManagedMemberOptions): Promise
         options.onRemoved?.(await markRemoved(dir, files.logFile));
         return;
       }
-      // On an empty folder etcd would start a cluster of its own.
-      if (!(await holdsData(dataDir))) {
-        options.onLost?.(lostError(dataDir));
+      if (!(await holdsLog(dataDir).catch(() => true))) {
+        options.onLost?.(await absentError(dir, dataDir, files.logFile));
         return;
       }
       onWarning(`etcd (pid ${current.pid}) ended; restarting it in ${backoffMs} ms`);
@@ -128,10 +143,15 @@ export async function startManagedMember(options: ManagedMemberOptions): Promise
       if (stop.signal.aborted) return;
       backoffMs = performance.now() - startedAt > STEADY_MS ? BACKOFF_MS.min : Math.min(backoffMs * 2, BACKOFF_MS.max);
       startedAt = performance.now();
-      current = await launch([]).catch((cause: Error) => {
-        onWarning(`etcd not started: ${cause.message}`);
-        return current;
-      });
+      try {
+        current = await resume();
+      } catch (cause) {
+        if (cause instanceof ManagedError) {
+          options.onLost?.(cause);
+          return;
+        }
+        onWarning(`etcd not started: ${(cause as Error).message}`);
+      }
     }
   }
   const release = async (): Promise<void> => {
@@ -153,23 +173,18 @@ export async function startManagedMember(options: ManagedMemberOptions): Promise
   };
 }
 
-/** A member with data ignores the initial flags. */
-async function firstFlags(options: ManagedMemberOptions, dataDir: string, logFile: string): Promise<readonly string[]> {
-  if (await holdsData(dataDir)) return [];
-  if (options.replacesLost !== true && startsAlone(options.begin)) await refuseLost(options.dir, dataDir);
+/** Returns the flags of the first start of a member. */
+async function begin(options: ManagedMemberOptions, dataDir: string, logFile: string): Promise<readonly string[]> {
+  const { dir } = options;
+  if (options.replacesLost !== true && startsAlone(options.begin) && (await wasPresent(dir))) throw lostError(dataDir);
   const flags = await flagsFor(options, options.begin, dataDir);
+  await setIncompleteAside(dir, dataDir);
   await rotateOutput(logFile);
   return flags;
 }
 
 /** A member that joins is announced to the cluster, which knows whether it was a member before. */
 const startsAlone = ({ kind }: Begin): boolean => kind === "resume" || kind === "bootstrap";
-
-const holdsData = (dataDir: string): Promise<boolean> =>
-  stat(join(dataDir, "member")).then(
-    () => true,
-    () => false,
-  );
 
 async function flagsFor(options: ManagedMemberOptions, begin: Begin, dataDir: string): Promise<readonly string[]> {
   const tls = options.tls?.files ?? null;
@@ -180,11 +195,11 @@ async function flagsFor(options: ManagedMemberOptions, begin: Begin, dataDir: st
         `${dataDir} holds no etcd member; start once with --bootstrap for a new cluster, or with --join for an existing one`,
       );
     case "bootstrap":
-      return beginningFlags(begin.members, "new", tls);
+      return bootstrapFlags(begin.members, tls);
     case "joined":
-      return beginningFlags(begin.members, "existing", tls);
+      return joiningFlags(begin.members, tls);
     case "join":
-      return beginningFlags(await announce(options, begin.endpoints), "existing", tls);
+      return joiningFlags(await announce(options, begin.endpoints), tls);
     case "ask":
       return flagsFor(options, await begin.ask(), dataDir);
   }
@@ -203,7 +218,7 @@ async function settle(
     while (performance.now() < until) {
       if (!(await isAlive(started))) {
         if (await wasRemoved(logFile)) throw await markRemoved(dir, logFile);
-        throw new ManagedError("did_not_start", `etcd ended at once; its last output:\n${await lastOutput(logFile)}`);
+        throw await endedError(logFile);
       }
       if (
         await client.status(WATCH_MS).then(
@@ -218,3 +233,10 @@ async function settle(
     client.close();
   }
 }
+
+const endedError = async (logFile: string): Promise<ManagedError> =>
+  new ManagedError("did_not_start", `etcd ended at once; its last output:\n${await lastOutput(logFile)}`);
+
+/** A member that ended without its log: the log was removed, or was never created. */
+const absentError = async (dir: string, dataDir: string, logFile: string): Promise<ManagedError> =>
+  (await wasPresent(dir)) ? lostError(dataDir) : endedError(logFile);
