@@ -17,6 +17,9 @@ const PLACE = {
   env: { HOME: dir, LATTICE_SPIRE_SOCKET: join(dir, "no.sock"), LATTICE_AGENT_USER_MAPPING: "none" },
 };
 
+/** What the programs wrote to standard error. */
+const logs: { text: string }[] = [];
+
 afterAll(async () => {
   await endProcessesIn(dir);
   rmSync(dir, { recursive: true, force: true, maxRetries: 9 });
@@ -34,19 +37,20 @@ const steps = [...page.matchAll(/^```sh run( background)?\n([\s\S]*?)^```$/gm)].
   text,
 }));
 
-function start(text: string): () => Promise<void> {
+function start(text: string): () => Promise<unknown> {
   const child = startShell(`exec env ${text.trim()}`, PLACE);
   let output = "";
-  let errors = "";
+  const log = { text: "" };
+  logs.push(log);
   child.stdout.on("data", (chunk: Buffer) => {
     output += chunk.toString();
   });
   child.stderr.on("data", (chunk: Buffer) => {
-    errors = (errors + chunk.toString()).slice(-4_000);
+    log.text += chunk.toString();
   });
   return () =>
     eventually({ what: `ready: ${text}` }, () => {
-      if (child.exitCode !== null) throw new Error(`${text} ended with ${child.exitCode}\n${errors}`);
+      if (child.exitCode !== null) throw new Error(`${text} ended with ${child.exitCode}\n${log.text.slice(-4_000)}`);
       // Later steps show whether an agent is.
       return /^\{.*"ready":true/m.test(output) || text.includes("lattice-agent") ? true : null;
     });
@@ -55,7 +59,7 @@ function start(text: string): () => Promise<void> {
 test("secured-site.md does what it says", async () => {
   mkdirSync(join(dir, "etc"));
   expect(steps.filter(({ background }) => background)).toHaveLength(4);
-  let starting: (() => Promise<void>)[] = [];
+  let starting: (() => Promise<unknown>)[] = [];
   for (const { background, text } of steps) {
     if (background) {
       starting.push(start(text));
@@ -65,4 +69,17 @@ test("secured-site.md does what it says", async () => {
     starting = [];
     await runBlock(text, PLACE);
   }
+  // Standard error has one JSON object per line, each key once.
+  const lines = logs.flatMap(({ text }) => text.split("\n").slice(0, -1));
+  expect(lines.length).toBeGreaterThan(20);
+  expect(lines.filter((line) => !isLogLine(line))).toEqual([]);
 });
+
+function isLogLine(line: string): boolean {
+  try {
+    // A key that is there twice is read once.
+    return JSON.stringify(JSON.parse(line)) === line;
+  } catch {
+    return false;
+  }
+}

@@ -3,6 +3,7 @@
 import { hostname } from "node:os";
 import { parseGroupId, parseNodeId, parseVClusterId } from "@lattice/core";
 import { Command, InvalidArgumentError } from "commander";
+import { reportUsage } from "../base/stderr.ts";
 import type { HardwareFlags } from "../discovery/hardware.ts";
 import type { IdentityOptions } from "../identity/find.ts";
 import { parseServer } from "../link/dial.ts";
@@ -170,6 +171,7 @@ function basicCommandLine(version: string): Command {
   return new Command("lattice-agent")
     .description("Runs allocations on this node, as the Lattice servers order.")
     .version(version)
+    .configureOutput({ outputError: (text) => reportUsage(text) })
     .option("--server <host:port>", "a server to connect to (repeatable; tried in turn)", servers, [])
     .option("--quorum-endpoint <host:port>", "the same as --server", servers, [])
     .option("--bootstrap-cert <file>", "certificate of this node (PEM), used until SPIRE provides one")
