@@ -3,7 +3,7 @@
 
 import { randomBytes } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
-import { type Enrolment, MAX_ENROLMENT_NETWORKS, seconds } from "@lattice/core";
+import { after, type Enrolment, MAX_ENROLMENT_NETWORKS, seconds } from "@lattice/core";
 import { enrolmentToken, ProblemError, pb, timestampFromMs } from "@lattice/wire";
 import { parseNetwork } from "../../base/auth/networks.ts";
 import { invalid } from "../../base/problems.ts";
@@ -43,9 +43,10 @@ export async function createEnrolment(
       hint: "Create another enrolment, and remove that one.",
     });
   const now = call.plane.now();
-  const stored = call.plane.view().enrolment(id);
+  const { lifetime, ...kept } = terms;
+  const asked = { ...kept, until: after(now, lifetime), by: origin.user, at: now, nodes: [] };
   return create(pb.CreateEnrolmentResponseSchema, {
-    ...(stored === undefined ? {} : { enrolment: shown(stored, now) }),
+    enrolment: shown(call.plane.view().enrolment(id) ?? asked, now),
     token: enrolmentToken({ id, secret }),
     logIndex: String(made.index),
   });
