@@ -43,6 +43,10 @@ async function good(...words: string[]): Promise<string> {
   return stdout;
 }
 
+async function enrolment(...flags: string[]): Promise<string> {
+  return (await good("admin", "enrolment", "create", ...flags)).trim();
+}
+
 const dataDir = (name: string) => join(dir, `agent-${name}`);
 const logOf = (name: string) => join(dir, `agent-${name}.log`);
 
@@ -130,4 +134,22 @@ test("a shared token yields one certificate per node, but not for a connected no
   expect(existsSync(join(dataDir("thief"), "agent.crt"))).toBe(false);
   await thief.kill();
   await isReady("n4");
+});
+
+test("an enrolment is for its number of new nodes from its networks", async () => {
+  const shared = await enrolment("--nodes", "1", "--valid", "1h", "--network", "127.0.0.0/8");
+  agent("n5", shared);
+  await isReady("n5");
+  const elsewhere = await enrolment("--nodes", "9", "--network", "10.0.0.0/8");
+  const cases = [
+    ["n6", shared, /is used up: its limit of nodes is 1/],
+    ["n7", elsewhere, /is for nodes in 10\.0\.0\.0\/8, and this one connects from 127\.0\.0\.1/],
+  ] as const;
+  for (const [name, shown, words] of cases) {
+    expect(await agent(name, shown).ended, name).toBe(1);
+    expect(tailOf(logOf(name), 20)).toMatch(words);
+    expect(existsSync(join(dataDir(name), "agent.crt"))).toBe(false);
+  }
+  expect(await good("admin", "enrolment", "list")).toMatch(/used up +1\/1 .*127\.0\.0\.0\/8/);
+  expect(await good("nodes", "-q")).not.toMatch(/n6|n7/);
 });

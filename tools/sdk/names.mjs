@@ -215,6 +215,9 @@ export const CALLS = {
   },
   "AccessService.ListGrants": { ts: "grants.list", py: "list_grants", pyArgs: ["tenant?", "user?"] },
   "AccessService.RotateJobKey": { ts: "jobKey.rotate", py: "rotate_job_key" },
+  "AccessService.CreateEnrolment": { ts: "enrolments.create", py: "create_enrolment", args: ["max_nodes"], once: true },
+  "AccessService.ListEnrolments": { ts: "enrolments.list", py: "list_enrolments", result: "enrolments" },
+  "AccessService.RemoveEnrolment": { ts: "enrolments.remove", py: "remove_enrolment", result: null },
   "AccessService.QueryAudit": { ts: "audit.query", py: "query_audit" },
   "AccessService.VerifyAudit": { ts: "audit.verify", py: "verify_audit" },
 };

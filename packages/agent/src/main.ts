@@ -4,6 +4,7 @@
 import { startAgent } from "./agent/agent.ts";
 import { watchInternalErrors } from "./base/internal-errors.ts";
 import { createLogger } from "./base/logger.ts";
+import { logStderr } from "./base/stderr.ts";
 import { version } from "./base/version.ts";
 import { parseOptions } from "./options/options.ts";
 
@@ -11,6 +12,7 @@ import { parseOptions } from "./options/options.ts";
 const FLUSH_MS = 50;
 const options = parseOptions(process.argv.slice(2), process.env, version);
 const log = createLogger({ level: options.logLevel, node: options.nodeId });
+logStderr(process, log);
 const internalErrors = watchInternalErrors(process, log, (code) => process.exit(code));
 
 try {

@@ -180,4 +180,10 @@ describe("the command line", () => {
     expect(flags.length).toBeGreaterThan(40);
     expect(flags.filter((flag) => flag !== "--version" && !page.includes(`\`${flag}`))).toEqual([]);
   });
+  test("--help shows each default once and in words", () => {
+    const help = commandLine("v", "none").helpInformation().replaceAll(/\s+/g, " ");
+    expect(help).toContain("none, passwd or file:/PATH (default: none)");
+    expect(help).toContain("--health-interval <seconds> interval of the check for faults (default: 60)");
+    expect(help).not.toMatch(/default: (""|\[\]|false|\{|")|\(default:[^)]*\) \(default/);
+  });
 });

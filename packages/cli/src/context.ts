@@ -11,21 +11,34 @@ import { readCaCertificate } from "./settings/ca-certificate.ts";
 import { readConfigFile } from "./settings/config-file.ts";
 import { type CliSettings, resolveSettings } from "./settings/settings.ts";
 
-export interface Context {
+export interface LocalContext {
   readonly settings: CliSettings;
-  readonly client: LatticeClient;
   readonly print: Printer;
 }
 
-export async function createContext(command: Command): Promise<Context> {
+export interface Context extends LocalContext {
+  readonly client: LatticeClient;
+}
+
+/** For commands that contact no server: it needs neither an authority nor a login. */
+export async function createLocalContext(command: Command): Promise<LocalContext> {
+  const settings = await statedSettings(command);
+  return { settings, print: createPrinter(settings) };
+}
+
+async function statedSettings(command: Command): Promise<CliSettings> {
   const flags = globalFlags(command);
-  const stated = resolveSettings({
+  return resolveSettings({
     flags,
     env: process.env,
     file: await readConfigFile(flags.config, process.env),
     username: currentUser(),
     isTerminal: process.stdout.isTTY === true,
   });
+}
+
+export async function createContext(command: Command): Promise<Context> {
+  const stated = await statedSettings(command);
   const { settings, token } = await resolveIdentity(stated, process.env);
   const client = createClient({
     url: settings.url,

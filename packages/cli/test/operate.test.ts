@@ -59,6 +59,27 @@ describe("requests", () => {
     expect(rig.out).toContain('{"number":"1"}\n');
   });
 
+  test("the token of an enrolment is alone on standard output, and --nodes must be a number", async () => {
+    const enrolment = {
+      enrolment_id: "0123456789ab",
+      max_nodes: 200,
+      valid_until: "2026-03-01T00:00:00Z",
+      state: "open",
+    };
+    rig.answers[`POST ${V}/admin/enrolments`] = [200, { enrolment, token: "lte_0123456789ab_secret" }];
+    const create = ["admin", "enrolment", "create", "--valid", "7d", "--network", "10.1.0.0/16"];
+    expect(await rig.run(...create, "--nodes", "200"), rig.err).toBe(0);
+    expect(rig.out).toBe("lte_0123456789ab_secret\n");
+    expect(rig.err).toMatch(/enrolment 0123456789ab for 200 nodes until .*; its token is not shown again/);
+    rig.answers[`GET ${V}/admin/enrolments`] = [200, { enrolments: [{ ...enrolment, nodes: ["n1"] }] }];
+    expect(await rig.run("admin", "enrolment", "list"), rig.err).toBe(0);
+    expect(rig.out).toMatch(/0123456789ab +open +1\/200 .* all/);
+    for (const wrong of ["0", "many", "-1", "1.5"]) {
+      expect(await rig.run(...create, `--nodes=${wrong}`)).toBe(2);
+      expect(rig.err).toContain("--nodes must be a number of nodes, at least 1");
+    }
+  });
+
   test("--count prints a number or JSON", async () => {
     rig.answers[`GET ${V}/allocations`] = [200, { total: 7 }];
     await rig.run("status", "--all", "--count");

@@ -6,11 +6,12 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readRevocations, serialDigits } from "@lattice/wire";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, afterEach, expect, test, vi } from "vitest";
 import { useScripted } from "./scripted.ts";
 
 const rig = useScripted();
 const root = mkdtempSync(join(tmpdir(), "lattice-pki-"));
+afterEach(() => vi.unstubAllEnvs());
 afterAll(() => rmSync(root, { recursive: true, force: true, maxRetries: 9 }));
 
 const dir = join(root, "pki");
@@ -32,6 +33,21 @@ test("issue and renew respect the lifetime", async () => {
   expect(await pki("renew", "n1", "--days", "2"), rig.err).toBe(0);
   expect(serial("n1")).not.toBe(before);
   expect(certificate("n1").subject).toContain("CN=n1.alps.lattice.internal");
+});
+
+test("an authority is created while LATTICE_CA names its certificate", async () => {
+  const made = join(root, "new");
+  vi.stubEnv("LATTICE_CA", join(made, "ca.crt"));
+  expect(await rig.run("admin", "pki", "init", "--dir", made), rig.err).toBe(0);
+  vi.stubEnv("LATTICE_CA", join(root, "absent.crt"));
+  expect(await rig.run("admin", "pki", "issue", "n1", "--kind", "agent", "--dir", made), rig.err).toBe(0);
+  expect(
+    await rig.run("admin", "token", "create", "--user", "n1", "--secret-file", join(made, "ca.key")),
+    rig.err,
+  ).toBe(0);
+  // A command that contacts a server needs it.
+  expect(await rig.run("nodes")).not.toBe(0);
+  expect(rig.err).toContain("absent.crt cannot be read");
 });
 
 test("revoke lists all certificates of a name and keeps earlier entries", async () => {

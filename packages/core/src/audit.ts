@@ -49,6 +49,11 @@ const AUDITED_COMMANDS: { readonly [K in CommandKind]?: Describe<K> } = {
     scope: "access",
     detail: `the key of ${name}; the one before counts for ${keep / 1_000} s`,
   }),
+  "enrolment.create": ({ id, limit, lifetime, networks }) => ({
+    scope: "access",
+    detail: `${id} for ${limit} nodes from ${networks.join(", ") || "all networks"}, valid for ${lifetime / 1_000} s`,
+  }),
+  "enrolment.remove": ({ id }) => ({ scope: "access", detail: id }),
   "tenant.create": ({ tenant }) => ({ scope: "tenants", tenant, detail: "made" }),
   "tenant.update": ({ tenant, change }) => ({ scope: "tenants", tenant, detail: Object.keys(change).join(", ") }),
   "tenant.delete": ({ tenant }) => ({ scope: "tenants", tenant, detail: "removed" }),

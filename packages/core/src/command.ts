@@ -27,6 +27,9 @@ import type { RestoreTextCommand } from "./commands/cluster/restore-text.ts";
 import type { SetConfigCommand } from "./commands/config/set.ts";
 import type { CancelDagCommand } from "./commands/dag/cancel.ts";
 import type { SubmitDagCommand } from "./commands/dag/submit.ts";
+import type { CreateEnrolmentCommand } from "./commands/enrolment/create.ts";
+import type { RemoveEnrolmentCommand } from "./commands/enrolment/remove.ts";
+import type { UseEnrolmentCommand } from "./commands/enrolment/use.ts";
 import type { AddGrantCommand } from "./commands/grant/add.ts";
 import type { RemoveGrantCommand } from "./commands/grant/remove.ts";
 import type { SubmitGroupCommand } from "./commands/group/submit.ts";
@@ -68,6 +71,8 @@ type CheckpointCommand =
   | ResumeCommand
   | CheckpointClearedCommand;
 
+type EnrolmentCommand = CreateEnrolmentCommand | RemoveEnrolmentCommand | UseEnrolmentCommand;
+
 export type Command =
   | SubmitCommand
   | CancelCommand
@@ -98,6 +103,7 @@ export type Command =
   | SetConfigCommand
   | AddGrantCommand
   | RemoveGrantCommand
+  | EnrolmentCommand
   | KeepSecretCommand
   | RotateSecretCommand
   | RecordAuditCommand

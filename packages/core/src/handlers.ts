@@ -28,6 +28,9 @@ import { stageRestoreText } from "./commands/cluster/restore-text.ts";
 import { setConfig } from "./commands/config/set.ts";
 import { cancelDag } from "./commands/dag/cancel.ts";
 import { submitDag } from "./commands/dag/submit.ts";
+import { createEnrolment } from "./commands/enrolment/create.ts";
+import { removeEnrolment } from "./commands/enrolment/remove.ts";
+import { useEnrolment } from "./commands/enrolment/use.ts";
 import { addGrant } from "./commands/grant/add.ts";
 import { removeGrant } from "./commands/grant/remove.ts";
 import { submitGroup } from "./commands/group/submit.ts";
@@ -99,6 +102,9 @@ const HANDLERS: { readonly [K in CommandKind]: Handler<K> } = {
   "config.set": setConfig,
   "grant.add": addGrant,
   "grant.remove": removeGrant,
+  "enrolment.create": createEnrolment,
+  "enrolment.remove": removeEnrolment,
+  "enrolment.use": useEnrolment,
   "secret.keep": keepSecret,
   "secret.rotate": rotateSecret,
   "audit.record": (_step, command) => recordAction(command),

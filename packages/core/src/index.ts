@@ -56,6 +56,7 @@ export type { ReportCommand } from "./commands/attempt/report.ts";
 export type { CheckpointClearedCommand } from "./commands/checkpoint/cleared.ts";
 export type { ExpireCheckpointCommand } from "./commands/checkpoint/expire.ts";
 export { prepareRestoredState, RESTORED_ID_GAP } from "./commands/cluster/restore-commit.ts";
+export type { UseEnrolmentCommand } from "./commands/enrolment/use.ts";
 export { sameNodes } from "./commands/network/fabric.ts";
 export type { NodeHealthCommand } from "./commands/node/health.ts";
 export type { ProbeNodeCommand } from "./commands/node/probe.ts";
@@ -66,6 +67,7 @@ export type { RaiseNoticeCommand } from "./commands/notice/raise.ts";
 export type { UpdateTenantCommand } from "./commands/tenant/update.ts";
 export type { UpdateVClusterCommand } from "./commands/vcluster/update.ts";
 export { isCommandKind } from "./handlers.ts";
+export { type Enrolment, MAX_ENROLMENT_NETWORKS } from "./model/access/enrolment.ts";
 export { GRANT_ROLES, type Grant, type GrantRole, grantKey, isGrantRole } from "./model/access/grant.ts";
 export { MAX_EARLIER_SECRETS } from "./model/access/secret.ts";
 export type { Allocation, Scores } from "./model/allocation/allocation.ts";
@@ -276,6 +278,7 @@ export {
   type Weights,
 } from "./model/vcluster/vcluster.ts";
 export { judgeSubmission } from "./queries/admission.ts";
+export { useRefusal } from "./queries/enrolment.ts";
 export { borrowRefusal, lendableNodes } from "./queries/lending.ts";
 export { nodesStillInDomains } from "./queries/lingering-domains.ts";
 export { freeVni, mayUseFabric } from "./queries/network-domain.ts";

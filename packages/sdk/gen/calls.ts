@@ -21,6 +21,8 @@ import type {
   CompareRequest,
   Comparison,
   ConfigResponse,
+  CreateEnrolmentRequest,
+  CreateEnrolmentResponse,
   CreateSessionResponse,
   CreateTenantRequest,
   CreateVClusterRequest,
@@ -32,6 +34,7 @@ import type {
   Diagnostics,
   DisableNodeRequest,
   DrainNodeRequest,
+  EnrolmentResponse,
   EvictImageRequest,
   Explanation,
   GetAccountingRequest,
@@ -53,6 +56,7 @@ import type {
   ListDagsResponse,
   ListDomainsRequest,
   ListDomainsResponse,
+  ListEnrolmentsResponse,
   ListEventsRequest,
   ListEventsResponse,
   ListGrantsRequest,
@@ -151,6 +155,27 @@ export function jobKeyCalls(caller: Caller): JobKeyCalls {
   const calls: JobKeyCalls = {
     rotate: (options = {}) =>
       send(caller, { method: "POST", path: "/api/v1/admin/job-key/rotate", body: true, requestId: true }, { ...fieldsOf(options) }, options),
+  };
+  return calls;
+}
+
+export interface EnrolmentCalls {
+  /** Creates a token with which new nodes obtain their first certificates. Shown once. */
+  create(maxNodes: number, options?: CallOptions & Omit<CreateEnrolmentRequest, "max_nodes" | "request_id">): Promise<CreateEnrolmentResponse>;
+  /** Lists the enrolments and the nodes that used them. */
+  list(options?: CallOptions): Promise<ListEnrolmentsResponse>;
+  /** Revokes the token of an enrolment. Issued certificates stay valid. */
+  remove(enrolmentId: string, options?: ChangeOptions): Promise<EnrolmentResponse>;
+}
+
+export function enrolmentCalls(caller: Caller): EnrolmentCalls {
+  const calls: EnrolmentCalls = {
+    create: (maxNodes, options = {}) =>
+      send(caller, { method: "POST", path: "/api/v1/admin/enrolments", body: true, requestId: false }, { max_nodes: maxNodes, ...fieldsOf(options) }, options),
+    list: (options = {}) =>
+      send(caller, { method: "GET", path: "/api/v1/admin/enrolments", body: false, requestId: false }, {  }, options),
+    remove: (enrolmentId, options = {}) =>
+      send(caller, { method: "DELETE", path: "/api/v1/admin/enrolments/{enrolment_id}", body: false, requestId: true }, { enrolment_id: enrolmentId }, options),
   };
   return calls;
 }
@@ -645,6 +670,7 @@ export function eventCalls(caller: Caller): EventCalls {
 export interface GeneratedClient extends RootCalls {
   readonly grants: GrantCalls;
   readonly jobKey: JobKeyCalls;
+  readonly enrolments: EnrolmentCalls;
   readonly audit: AuditCalls;
   readonly tenants: TenantCalls;
   readonly vclusters: VClusterCalls;
@@ -668,6 +694,7 @@ export const generatedClient = (caller: Caller): GeneratedClient => ({
   ...rootCalls(caller),
   grants: grantCalls(caller),
   jobKey: jobKeyCalls(caller),
+  enrolments: enrolmentCalls(caller),
   audit: auditCalls(caller),
   tenants: tenantCalls(caller),
   vclusters: vclusterCalls(caller),

@@ -499,6 +499,25 @@ export interface CreateBackupRequest {
   readonly request_id?: string | undefined;
 }
 
+export interface CreateEnrolmentRequest {
+  /** 1 to 10,000. */
+  readonly max_nodes?: number | undefined;
+  /** Default: one day. Maximum: 90 days. */
+  readonly valid_seconds?: number | undefined;
+  /** Text form of valid_seconds, for example "4h". */
+  readonly valid?: string | undefined;
+  /** At most 16 networks in CIDR notation, or single addresses. Empty: all. */
+  readonly networks?: readonly string[] | undefined;
+  readonly request_id?: string | undefined;
+}
+
+export interface CreateEnrolmentResponse {
+  readonly enrolment?: Enrolment;
+  /** The token for agents (LATTICE_AGENT_TOKEN). The cluster stores its hash only. */
+  readonly token: string;
+  readonly log_index: string;
+}
+
 export interface CreateSessionRequest {
   /** A running allocation to open the session on. Excludes allocation. */
   readonly allocation_id?: string | undefined;
@@ -691,6 +710,27 @@ export interface DrainNodeRequest {
   readonly request_id?: string | undefined;
   /** Checkpoints and requeues running work where possible; other work runs to its end. */
   readonly urgent?: boolean | undefined;
+}
+
+export interface Enrolment {
+  readonly enrolment_id: string;
+  /** Number of nodes that may use the token. */
+  readonly max_nodes: number;
+  /** Nodes that used it, in order. */
+  readonly nodes: readonly string[];
+  /** Networks from which nodes may use it, such as 10.1.0.0/16. Empty: all. */
+  readonly networks: readonly string[];
+  readonly valid_until?: string;
+  readonly created_by: string;
+  readonly created_at?: string;
+  /** open, used_up or expired. */
+  readonly state: string;
+}
+
+export interface EnrolmentResponse {
+  /** The enrolment before its removal. */
+  readonly enrolment: Enrolment;
+  readonly log_index: string;
 }
 
 export interface Environment {
@@ -1162,6 +1202,14 @@ export interface ListDomainsResponse {
   readonly vni_pool_end: number;
   readonly vnis_used: number;
   readonly max_domains_per_tenant: number;
+  readonly log_index: string;
+}
+
+export interface ListEnrolmentsRequest {
+}
+
+export interface ListEnrolmentsResponse {
+  readonly enrolments: readonly Enrolment[];
   readonly log_index: string;
 }
 
@@ -1776,6 +1824,11 @@ export interface Quota {
   readonly burst_allowance?: number;
   /** Maximum number of named network domains at a time. Unset: the configured default for all tenants. */
   readonly max_network_domains?: number;
+}
+
+export interface RemoveEnrolmentRequest {
+  readonly enrolment_id?: string | undefined;
+  readonly request_id?: string | undefined;
 }
 
 export interface RemoveGrantRequest {

@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { Command, Option } from "commander";
 import { type Config, ConfigError, fetchVaultSecrets, LOG_LEVELS, loadConfig } from "./base/config/index.ts";
-import { createLogger } from "./base/observe/index.ts";
+import { createLogger, logStderr, reportFatal } from "./base/observe/index.ts";
 import { LogError, ManagedError } from "./log/index.ts";
 import type { LogStart } from "./log/log-config.ts";
 import { startServer } from "./main/server.ts";
@@ -59,7 +59,8 @@ const program = new Command("lattice-server")
   )
   .option("--verify-backup <backup>", "check whether this backup can be restored, and exit")
   .addOption(new Option("--log-level <level>", "minimum level of log lines").choices(LOG_LEVELS))
-  .showHelpAfterError();
+  .configureOutput({ outputError: (text) => reportFatal("lattice-server", text.trim()) })
+  .showHelpAfterError(process.stderr.isTTY === true);
 
 // By default the heap may double before a full collection. The live state is small and thousands of finished records pass
 // through it, so a third suffices and halves the memory.
@@ -71,6 +72,7 @@ async function main(flags: Flags): Promise<void> {
   await fetchSecrets(flags.config);
   const config = readConfig(flags);
   const logger = createLogger({ level: config.log.level, server: config.server.id });
+  logStderr(process, logger, (code) => process.exit(code));
   if (flags.verifyBackup !== undefined) return verify(flags.verifyBackup, config);
   if (flags.recoverFrom !== undefined && flags.bootstrap !== true)
     fail("--recover-from creates a new cluster: use it with --bootstrap");
@@ -155,6 +157,6 @@ function readConfig(flags: Flags) {
 }
 
 function fail(message: string): never {
-  process.stderr.write(`lattice-server: ${message}\n`);
+  reportFatal("lattice-server", message);
   process.exit(1);
 }

@@ -77,6 +77,7 @@ export {
   nodeMetadataKey,
 } from "./stored-logs/layout.ts";
 export { skippedLine } from "./stored-logs/skipped.ts";
+export { type EnrolmentToken, enrolmentToken, parseEnrolmentToken } from "./text/enrolment-token.ts";
 export { METRICS } from "./text/metric-names.ts";
 export { nearest } from "./text/nearest.ts";
 export { fillOutputPath, isPerNode } from "./text/output-path.ts";

@@ -96,6 +96,15 @@ def test_rotating_the_job_key_needs_authentication(client: SyncLatticeClient) ->
         client.rotate_job_key(keep_seconds=10**9)
 
 
+def test_an_enrolment_is_created_listed_and_removed(client: SyncLatticeClient) -> None:
+    created = client.create_enrolment(3, networks=["10.1.0.0/16"])
+    assert created.token.startswith("lte_")
+    (listed,) = client.list_enrolments()
+    assert (listed.max_nodes, listed.networks, listed.state) == (3, ["10.1.0.0/16"], "open")
+    client.remove_enrolment(listed.enrolment_id)
+    assert client.list_enrolments() == []
+
+
 def test_unknown_ids_raise_not_found(client: SyncLatticeClient) -> None:
     for ask in (client.resume, client.checkpoint_status, client.node_condition):
         with pytest.raises(LatticeNotFoundError):

@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 import { create } from "@bufbuild/protobuf";
 import { Client, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
-import { pb } from "@lattice/wire";
+import { parseEnrolmentToken, pb } from "@lattice/wire";
 import { issueCertificateCall } from "../link/service.ts";
 import type { CertificateRequest } from "./renew.ts";
 
@@ -39,7 +39,10 @@ export async function askForFirst(question: FirstQuestion, asked: CertificateReq
       problems.push(problem);
     }
   }
-  return { kind: unable === question.servers.length ? "unavailable" : "later", problem: problems.join("; ") };
+  const problem = problems.join("; ");
+  if (unable < question.servers.length) return { kind: "later", problem };
+  // Unlike other tokens, one of an enrolment is good for nothing but a certificate.
+  return { kind: parseEnrolmentToken(question.token) === null ? "unavailable" : "refused", problem };
 }
 
 function askOne(server: string, { token, authority }: FirstQuestion, asked: CertificateRequest): Promise<string> {

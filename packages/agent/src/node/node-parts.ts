@@ -64,7 +64,7 @@ export function openNodeParts(runtime: Runtime, options: NodeOptions, hooks: Nod
     after,
     ask: probe ?? (async (each, key) => askProbe(each, (await runtime.firstProcess(key))?.pid ?? null)),
     failed: (key, message) => {
-      log.error({ attempt: key, message }, "stopping an attempt whose liveness probe failed");
+      log.error({ attempt: key, reason: message }, "stopping an attempt whose liveness probe failed");
       openTerminals.notice(key, `The allocation is being stopped: ${message}.`);
       hooks.on(key, { kind: "unhealthy", message });
     },

@@ -342,7 +342,7 @@ class RunningNode implements AgentNode {
       tally?.started(result.atMs - arrivedAtMs);
       return this.#on(key, { kind: "started", atMs: result.atMs });
     }
-    log.warn({ attempt: key, message: result.message }, "attempt not launched");
+    log.warn({ attempt: key, reason: result.message }, "attempt not launched");
     this.#on(key, { kind: "exited", exit: result, atMs: now() });
   }
 

@@ -119,7 +119,7 @@ export function takeOrders(node: OrderedNode): TakeOrder {
       case "startTasks":
         return withKey(message.value, (key) => void tasks?.start(key, message.value, client));
       default:
-        log.warn({ message: message.case ?? "none" }, "message ignored: unknown to this agent");
+        log.warn({ case: message.case ?? "none" }, "message ignored: unknown to this agent");
     }
   };
 }

@@ -3,12 +3,14 @@
 import { hostname } from "node:os";
 import { parseGroupId, parseNodeId, parseVClusterId } from "@lattice/core";
 import { Command, InvalidArgumentError } from "commander";
+import { reportUsage } from "../base/stderr.ts";
 import type { HardwareFlags } from "../discovery/hardware.ts";
 import type { IdentityOptions } from "../identity/find.ts";
 import { parseServer } from "../link/dial.ts";
 import { SHIP_LIMITS, type ShipLimits } from "../logs/ship/plan.ts";
 import { DEFAULT_METRICS, type MetricsListen } from "../metrics/serve.ts";
 import { type DiscoveryFlags, type DiscoveryOptions, discoveryOptions, withDiscovery } from "./discovery.ts";
+import { optionHelp } from "./help.ts";
 import { type IdentityFlags, identityOf } from "./identity.ts";
 import { type SoftwareFlags, type SoftwareOptions, softwareOptions, withSoftware } from "./software.ts";
 import { listenAddress, named, peerAddress, positive, whole } from "./values.ts";
@@ -170,6 +172,8 @@ function basicCommandLine(version: string): Command {
   return new Command("lattice-agent")
     .description("Runs allocations on this node, as the Lattice servers order.")
     .version(version)
+    .configureHelp({ optionDescription: optionHelp })
+    .configureOutput({ outputError: (text) => reportUsage(text) })
     .option("--server <host:port>", "a server to connect to (repeatable; tried in turn)", servers, [])
     .option("--quorum-endpoint <host:port>", "the same as --server", servers, [])
     .option("--bootstrap-cert <file>", "certificate of this node (PEM), used until SPIRE provides one")

@@ -97,7 +97,11 @@ export const softwareOptions = (flags: SoftwareFlags): SoftwareOptions => ({
 export function withSoftware(command: Command, userMapping: string | undefined): Command {
   const usual = userMapping === undefined ? defaultMapping() : mapping(userMapping);
   return withData(command)
-    .option("--user-mapping <how>", "run as the submitting user: none, passwd or file:/PATH", mapping, usual)
+    .addOption(
+      new Option("--user-mapping <how>", "run as the submitting user: none, passwd or file:/PATH")
+        .argParser(mapping)
+        .default(usual, usual.kind === "file" ? `file:${usual.path}` : usual.kind),
+    )
     .option(
       "--min-uid <uid>",
       "with a mapping: accounts with a lower uid run no jobs",

@@ -3,6 +3,7 @@
 import type { Command } from "commander";
 import { defineBackup } from "./admin/backup.ts";
 import { defineConfig } from "./admin/config.ts";
+import { defineEnrolment } from "./admin/enrolment.ts";
 import { defineGrant } from "./admin/grant.ts";
 import { defineJobKey } from "./admin/job-key.ts";
 import { defineMetrics } from "./admin/metrics.ts";
@@ -29,6 +30,7 @@ export function define(command: Command): void {
   defineBackup(command.command("backup").description("Write, list and verify backups of the whole cluster"));
   defineToken(command.command("token").description("Tokens signed with the shared secret"));
   definePki(command.command("pki").description("A certificate authority, for clusters that have none"));
+  defineEnrolment(command.command("enrolment").description("Tokens for the first certificates of new nodes"));
   defineGrant(command.command("grant").description("Roles of users in tenants"));
   defineJobKey(command.command("job-key").description("The key that signs job tokens"));
   defineSignals(

@@ -18,6 +18,7 @@ export type RefusalCode =
   | "unknown_dag"
   | "unknown_domain"
   | "unknown_grant"
+  | "unknown_enrolment"
   | "already_exists"
   | "illegal_transition"
   | "not_owner"

@@ -50,6 +50,7 @@ const TABLES: Readonly<Record<keyof Tables, boolean>> = {
   deliveries: WHEN_USED,
   clearings: WHEN_USED,
   grants: WHEN_USED,
+  enrolments: WHEN_USED,
   secrets: WHEN_USED,
   audit: WHEN_USED,
 };

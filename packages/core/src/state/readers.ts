@@ -58,6 +58,8 @@ type Readers = Pick<
   | "clearings"
   | "grants"
   | "grantsOf"
+  | "enrolments"
+  | "enrolment"
   | "secret"
   | "earlierSecrets"
   | "audit"
@@ -124,6 +126,8 @@ export function createReaders(store: Store): Readers {
     clearings: () => tables.clearings.values(),
     grants: () => tables.grants.values(),
     grantsOf: grants.of,
+    enrolments: () => tables.enrolments.values(),
+    enrolment: (id) => tables.enrolments.get(id),
     secret: (name) => tables.secrets.get(name)?.value ?? null,
     earlierSecrets: (name) => tables.secrets.get(name)?.earlier ?? [],
     audit: () => tables.audit.values(),

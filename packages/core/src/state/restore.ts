@@ -4,6 +4,7 @@
 
 import { compareAllocationIds } from "../base/id-order.ts";
 import { type AllocationId, instant, logIndex } from "../base/ids.ts";
+import type { Enrolment } from "../model/access/enrolment.ts";
 import type { Grant } from "../model/access/grant.ts";
 import type { Secret } from "../model/access/secret.ts";
 import type { Allocation } from "../model/allocation/allocation.ts";
@@ -180,6 +181,7 @@ const LOADERS: Readonly<Record<string, (state: State, record: unknown) => void>>
   clearings: (state, record) =>
     state.tables.clearings.set((record as CheckpointRemoval).allocation, record as CheckpointRemoval),
   grants: (state, record) => state.putGrant(record as Grant),
+  enrolments: (state, record) => state.tables.enrolments.set((record as Enrolment).id, record as Enrolment),
   secrets: (state, record) => state.tables.secrets.set((record as Secret).name, record as Secret),
   audit: (state, record) => state.putAudit(record as AuditRecord),
 };

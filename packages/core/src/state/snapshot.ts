@@ -37,6 +37,7 @@ export const TABLE_NAMES = [
   "deliveries",
   "clearings",
   "grants",
+  "enrolments",
   "secrets",
   "audit",
 ] as const;

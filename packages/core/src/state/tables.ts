@@ -2,6 +2,7 @@
 
 import type { AllocationId, DagId, Instant, NodeId, TenantId, UserName, VClusterId } from "../base/ids.ts";
 import type { Outcome } from "../base/outcome.ts";
+import type { Enrolment } from "../model/access/enrolment.ts";
 import type { Grant, GrantKey } from "../model/access/grant.ts";
 import type { Secret, SecretName } from "../model/access/secret.ts";
 import type { Allocation } from "../model/allocation/allocation.ts";
@@ -80,6 +81,8 @@ export interface Tables {
   /** In order of time. */
   readonly clearings: Table<AllocationId, CheckpointRemoval>;
   readonly grants: Table<GrantKey, Grant>;
+  /** By id. */
+  readonly enrolments: Table<string, Enrolment>;
   readonly secrets: Table<SecretName, Secret>;
   /** By decimal `n`, without gaps: added at the end, removed at the front. */
   readonly audit: Table<string, AuditRecord>;
@@ -107,6 +110,7 @@ export const createTables = (changes: ChangeLog): Tables => ({
   deliveries: createTable("delivery"),
   clearings: createTable("clearing"),
   grants: createTable("grant"),
+  enrolments: createTable("enrolment"),
   secrets: createTable("secret"),
   audit: createTable("audit"),
 });

@@ -11,6 +11,7 @@ import type {
   UserName,
   VClusterId,
 } from "../base/ids.ts";
+import type { Enrolment } from "../model/access/enrolment.ts";
 import type { Grant } from "../model/access/grant.ts";
 import type { EarlierSecret, SecretName } from "../model/access/secret.ts";
 import type { Allocation } from "../model/allocation/allocation.ts";
@@ -145,6 +146,8 @@ export interface View {
   /** Roles of users in tenants, besides those in tokens. */
   grants(): Iterable<Grant>;
   grantsOf(user: UserName): readonly Grant[];
+  enrolments(): Iterable<Enrolment>;
+  enrolment(id: string): Enrolment | undefined;
   /** Returns a secret of the cluster, for its servers only; `null` before it is made. */
   secret(name: SecretName): string | null;
   /** The values it replaced, newest first; some may have expired. */

@@ -186,6 +186,8 @@ function viewOf({ nodes = [], pending = [], placed = [], tenants = [] }: Tables)
     ofUserCount: () => 0,
     grants: () => [],
     grantsOf: () => [],
+    enrolments: () => [],
+    enrolment: () => undefined,
     secret: () => null,
     earlierSecrets: () => [],
     audit: () => [],

@@ -49,6 +49,7 @@ export function createAuthentication({ tls, config, peerToken, metrics, plane, .
     config,
     agentUris: config.api.spiffeAgents,
     ...(tls === null ? {} : { revocations: tls }),
+    enrolments: { view: () => plane.view(), now: () => options.clock.now() },
     refused(line) {
       metrics.agentRefused();
       logAccess(line);
@@ -73,6 +74,7 @@ export function createAuthentication({ tls, config, peerToken, metrics, plane, .
       connected: (node) => plane.liveness(node).connected,
       audit: (user, action) =>
         plane.propose({ kind: "audit.record", origin: { user, requestId: null, bodyHash: "" }, action }),
+      enrol: (use) => plane.propose({ kind: "enrolment.use", ...use }),
       counted: metrics.certificateRenewed,
     }),
   };

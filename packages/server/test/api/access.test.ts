@@ -89,6 +89,9 @@ const CLUSTER = [
   "NodeService.AssignNode",
   "AdminService.GetConfig",
   "AdminService.SetConfig",
+  "AccessService.CreateEnrolment",
+  "AccessService.ListEnrolments",
+  "AccessService.RemoveEnrolment",
 ];
 const READS_TENANT = [
   "AdminService.GetTenant",

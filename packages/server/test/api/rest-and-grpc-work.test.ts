@@ -263,6 +263,49 @@ describe("access", () => {
     expect(await callRest(apis.left, { ...byRest, headers: { ...byRest.headers, ...USER } })).toMatchObject(one);
   });
 
+  test("enrolments are created, listed and removed, and bad ones are refused", async () => {
+    const make = (fields: object) =>
+      create(pb.CreateEnrolmentRequestSchema, { maxNodes: 3, networks: ["10.1.0.0/16"], ...fields });
+    const rpc = "AccessService.CreateEnrolment";
+    const bad = [
+      [await both(rpc, make({ maxNodes: 0 })), "max_nodes"],
+      [await both(rpc, make({ validSeconds: 0 })), "valid_seconds"],
+      [await both(rpc, make({ networks: ["rack-1"] })), "networks[0]"],
+      [await both(rpc, make({ networks: Array.from({ length: 17 }, () => "10.0.0.1") })), "networks"],
+    ] as const;
+    for (const [problem, field] of bad)
+      expect(problem).toMatchObject({ problem: { code: "invalid_argument", fields: [{ field }] } });
+    const gone = create(pb.RemoveEnrolmentRequestSchema, { enrolmentId: "0123456789ab" });
+    expect(await both("AccessService.RemoveEnrolment", gone)).toMatchObject({ problem: { code: "unknown_enrolment" } });
+    const none = await good("AccessService.ListEnrolments", create(pb.ListEnrolmentsRequestSchema));
+    expect(none.enrolments ?? []).toEqual([]);
+    // Each plane makes its own random token, so their answers differ.
+    const ask = async <K extends Parameters<typeof callGrpc>[1]>(name: K, message: Parameters<typeof callGrpc>[2]) => {
+      const answer = await callGrpc(doors.right, name, message, USER);
+      return (answer as { json: Record<string, unknown> }).json;
+    };
+    const made = await ask(rpc, make({ requestId: "r1" }));
+    expect(made.token).toMatch(/^lte_[0-9a-f]{12}_[\w-]{43}$/);
+    const again = await callGrpc(doors.right, rpc, make({ requestId: "r1" }), USER);
+    expect(again).toMatchObject({ problem: { code: "request_conflict" } });
+    const { enrolment_id: enrolmentId } = made.enrolment as { enrolment_id: string };
+    const one = {
+      enrolment_id: enrolmentId,
+      max_nodes: 3,
+      networks: ["10.1.0.0/16"],
+      created_by: "ada",
+      state: "open",
+    };
+    const listed = await ask("AccessService.ListEnrolments", create(pb.ListEnrolmentsRequestSchema));
+    expect(listed.enrolments).toMatchObject([one]);
+    expect(JSON.stringify(listed)).not.toContain(String(made.token).slice(-43));
+    const removed = create(pb.RemoveEnrolmentRequestSchema, { enrolmentId });
+    expect(await ask("AccessService.RemoveEnrolment", removed)).toMatchObject({ enrolment: one });
+    const audit = create(pb.QueryAuditRequestSchema, { scope: "access", newestFirst: true, pageSize: 2 });
+    const { records } = await ask("AccessService.QueryAudit", audit);
+    expect(records).toMatchObject([{ event_type: "enrolment.remove" }, { event_type: "enrolment.create" }]);
+  });
+
   test("unknown users, tenants and roles are refused", async () => {
     const add = (fields: object) => both("AccessService.AddGrant", create(pb.AddGrantRequestSchema, fields));
     const grant = { tenant: "default", user: "bob", role: "claiming_user" };

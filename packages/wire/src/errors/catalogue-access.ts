@@ -4,6 +4,13 @@ import { EXIT, entry, GRPC } from "./catalogue-entry.ts";
 
 export const ACCESS_ERRORS = /* @__PURE__ */ Object.freeze({
   unknown_grant: entry(404, GRPC.notFound, EXIT.unknown, "No such grant", "List them with `lattice admin grant list`."),
+  unknown_enrolment: entry(
+    404,
+    GRPC.notFound,
+    EXIT.unknown,
+    "No such enrolment",
+    "List them with `lattice admin enrolment list`.",
+  ),
   too_many_streams: entry(
     429,
     GRPC.resourceExhausted,

@@ -20,9 +20,11 @@ from ..models.generated import (
     CheckpointStatus,
     ClusterStatus,
     Comparison,
+    CreateEnrolmentResponse,
     Dag,
     DagGraph,
     Diagnostics,
+    Enrolment,
     Explanation,
     Grant,
     Image,
@@ -115,6 +117,33 @@ class GeneratedCalls:
                 request_id=request_id,
             )
         )
+
+    async def create_enrolment(
+        self,
+        max_nodes: int,
+        *,
+        valid_seconds: int | None = None,
+        valid: str | None = None,
+        networks: str | Sequence[str] | None = None,
+    ) -> CreateEnrolmentResponse:
+        """Creates a token with which new nodes obtain their first certificates. Shown once."""
+        return await self._caller.send(
+            change(
+                "POST",
+                at("admin", "enrolments"),
+                {"max_nodes": max_nodes, "valid_seconds": valid_seconds, "valid": valid, "networks": networks},
+                kind=CreateEnrolmentResponse,
+                request_id=False,
+            )
+        )
+
+    async def list_enrolments(self) -> list[Enrolment]:
+        """Lists the enrolments and the nodes that used them."""
+        return await self._caller.send(read(at("admin", "enrolments"), parse=items("enrolments", Enrolment)))
+
+    async def remove_enrolment(self, enrolment_id: str, *, request_id: str | None = None) -> None:
+        """Revokes the token of an enrolment. Issued certificates stay valid."""
+        await self._caller.send(change("DELETE", at("admin", "enrolments", enrolment_id), {}, request_id=request_id))
 
     async def query_audit(
         self,

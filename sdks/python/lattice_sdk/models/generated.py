@@ -37,6 +37,7 @@ __all__ = [
     "CompletedCheckpoint",
     "ConfigResponse",
     "ConstraintFailure",
+    "CreateEnrolmentResponse",
     "CreatedSession",
     "Dag",
     "DagGraph",
@@ -49,6 +50,8 @@ __all__ = [
     "Dependency",
     "Diagnostics",
     "DiskCondition",
+    "Enrolment",
+    "EnrolmentResponse",
     "EtcdMember",
     "Explanation",
     "FailedCheckpoint",
@@ -69,6 +72,7 @@ __all__ = [
     "ListBackupsResponse",
     "ListDagsResponse",
     "ListDomainsResponse",
+    "ListEnrolmentsResponse",
     "ListEventsResponse",
     "ListGrantsResponse",
     "ListImagesResponse",
@@ -186,6 +190,43 @@ class PreviousJobKey(Record):
 class RotateJobKeyResponse(Record):
     previous_keys: list[PreviousJobKey] = field(default_factory=list)
     """Previous keys that are still valid, newest first."""
+    log_index: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Enrolment(Record):
+    enrolment_id: str = ""
+    max_nodes: int = 0
+    """Number of nodes that may use the token."""
+    nodes: list[str] = field(default_factory=list)
+    """Nodes that used it, in order."""
+    networks: list[str] = field(default_factory=list)
+    """Networks from which nodes may use it, such as 10.1.0.0/16. Empty: all."""
+    valid_until: datetime | None = None
+    created_by: str = ""
+    created_at: datetime | None = None
+    state: State = State("")
+    """open, used_up or expired."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreateEnrolmentResponse(Record):
+    enrolment: Enrolment | None = None
+    token: str = ""
+    """The token for agents (LATTICE_AGENT_TOKEN). The cluster stores its hash only."""
+    log_index: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListEnrolmentsResponse(Record):
+    enrolments: list[Enrolment] = field(default_factory=list)
+    log_index: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EnrolmentResponse(Record):
+    enrolment: Enrolment | None = None
+    """The enrolment before its removal."""
     log_index: str = ""
 
 

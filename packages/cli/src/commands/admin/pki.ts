@@ -3,7 +3,7 @@
 
 import { issue, makeAuthority, type Revocation, readRevocations, serialDigits, writeRevocations } from "@lattice/wire";
 import type { Command } from "commander";
-import { type Context, createContext } from "../../context.ts";
+import { createLocalContext, type LocalContext } from "../../context.ts";
 import { confirmOnTerminal } from "../../output/confirm.ts";
 import type { Printer } from "../../output/printer.ts";
 import type { Column } from "../../output/table.ts";
@@ -59,7 +59,7 @@ export function definePki(command: Command): void {
     .option("--site <name>", "site name, part of every certificate", "local")
     .option("--days <count>", "validity in days", days, AUTHORITY_DAYS);
   init.action(async (flags: PkiFlags) => {
-    const { print } = await createContext(init);
+    const { print } = await createLocalContext(init);
     if (!SITE.test(flags.site))
       throw invalidArgument(`"${flags.site}" is not a valid site name`, "Use lower-case letters, digits and dashes.");
     if (hasKey(flags.dir, AUTHORITY))
@@ -76,7 +76,7 @@ export function definePki(command: Command): void {
   give.option("--days <count>", "validity in days", days, BEARER_DAYS);
   give.option("--lifetime <span>", "validity as a duration, such as 12h", parseDuration);
   give.action(async (name: string, flags: PkiFlags) => {
-    const { print } = await createContext(give);
+    const { print } = await createLocalContext(give);
     if (!isKind(flags.kind)) throw invalidArgument(`--kind "${flags.kind}" is unknown`, "Use server, agent or client.");
     const hosts = flags.host ?? [];
     if (flags.kind === "server" && hosts.length === 0)
@@ -100,7 +100,7 @@ export function definePki(command: Command): void {
   renew.option("--days <count>", "validity in days", days, BEARER_DAYS);
   renew.option("--lifetime <span>", "validity as a duration, such as 12h", parseDuration);
   renew.action(async (names: readonly string[], flags: PkiFlags) => {
-    const context = await createContext(renew);
+    const context = await createLocalContext(renew);
     const bearers = listCertificates(flags.dir).filter(({ name }) => name !== AUTHORITY);
     const due = flags.due === true ? bearers.filter((one) => isDueForRenewal(one, Date.now())) : [];
     const wanted = [...names.map((name) => readCertificate(flags.dir, checkName(name))), ...due];
@@ -120,7 +120,7 @@ export function definePki(command: Command): void {
   revoke.argument("[names...]", "certificate names; includes renewals issued by servers");
   revoke.option("--serial <digits>", "a serial number (repeatable)", collect).option("--yes", "do not ask");
   revoke.action(async (names: readonly string[], flags: PkiFlags) => {
-    const { print } = await createContext(revoke);
+    const { print } = await createLocalContext(revoke);
     const serials = [
       ...names.flatMap((name) => serialsOf(flags.dir, checkName(name), Date.now())),
       ...(flags.serial ?? []).map(checkSerial),
@@ -135,7 +135,7 @@ export function definePki(command: Command): void {
 
   const list = inFolder(command.command("list").description("List issued certificates"));
   list.action(async (flags: PkiFlags) => {
-    const context = await createContext(list);
+    const context = await createLocalContext(list);
     loadPem(flags.dir, AUTHORITY);
     await show(context, listCertificates(flags.dir));
   });
@@ -180,7 +180,7 @@ async function printIssued(print: Printer, issued: IssuedCertificate, dir: strin
   );
 }
 
-async function show({ print, settings }: Context, rows: readonly IssuedCertificate[]): Promise<void> {
+async function show({ print, settings }: LocalContext, rows: readonly IssuedCertificate[]): Promise<void> {
   if (print.structured) return print.document({ certificates: rows });
   if (settings.quiet) return print.lines(rows.map(({ name }) => name));
   print.table(columns, rows);

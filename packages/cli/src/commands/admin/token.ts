@@ -5,7 +5,7 @@ import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { ProblemError } from "@lattice/wire";
 import type { Command } from "commander";
-import { createContext } from "../../context.ts";
+import { createLocalContext } from "../../context.ts";
 
 interface TokenFlags {
   readonly user: string;
@@ -33,7 +33,7 @@ export function defineToken(command: Command): void {
     .option("--hours <n>", "validity in hours", "24")
     .option("--secret-file <path>", `file with the secret (default: the variable ${SECRET_VARIABLE})`)
     .action(async (flags: TokenFlags, self: Command) => {
-      const { settings, print } = await createContext(self);
+      const { settings, print } = await createLocalContext(self);
       const hours = Number(flags.hours);
       if (!(hours > 0 && hours <= MAX_HOURS)) throw invalid("--hours", `must be above 0 and at most ${MAX_HOURS}`);
       const now = Math.floor(Date.now() / 1_000);

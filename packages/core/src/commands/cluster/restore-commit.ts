@@ -32,11 +32,17 @@ export const RESTORED_ID_GAP = 1_000_000;
 export function prepareRestoredState(state: State, at: Instant): void {
   discardStaging(state);
   skipLostIds(state);
+  dropEnrolments(state);
   setIdentity(state, restoredIdentity(state.identity, null, at));
 }
 
 function setIdentity(state: State, identity: ClusterIdentity | null): void {
   if (identity !== null) state.tables.identity.set(IDENTITY_KEY, identity);
+}
+
+/** The backup does not know the nodes that used them afterwards, nor that one was removed. */
+function dropEnrolments({ tables }: State): void {
+  for (const id of [...tables.enrolments.keys()]) tables.enrolments.delete(id);
 }
 
 function skipLostIds(state: State): void {
@@ -101,6 +107,7 @@ function replace(state: State, fresh: State, { index, at }: Pick<Step, "index" |
   }
   Object.assign(counters, fresh.counters);
   skipLostIds(state);
+  dropEnrolments(state);
   setIdentity(state, identity);
   state.version = Math.max(state.version, fresh.version);
 }

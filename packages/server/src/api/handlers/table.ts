@@ -10,6 +10,7 @@ import * as checkpoints from "./checkpoints.ts";
 import * as config from "./config.ts";
 import * as dags from "./dags.ts";
 import { getDiagnostics } from "./diagnostics.ts";
+import * as enrolments from "./enrolments.ts";
 import * as events from "./events.ts";
 import { explain } from "./explain.ts";
 import * as grants from "./grants.ts";
@@ -129,6 +130,9 @@ export const handlers: HandlerTable = {
   "AccessService.RemoveGrant": anywhere(grants.removeGrant),
   "AccessService.ListGrants": anywhere(grants.listGrants),
   "AccessService.RotateJobKey": anywhere(jobKey.rotateJobKey),
+  "AccessService.CreateEnrolment": anywhere(enrolments.createEnrolment),
+  "AccessService.ListEnrolments": anywhere(enrolments.listEnrolments),
+  "AccessService.RemoveEnrolment": anywhere(enrolments.removeEnrolment),
   "AccessService.QueryAudit": anywhere(audit.queryAudit),
   "AccessService.VerifyAudit": anywhere(audit.verifyAudit),
 };

@@ -182,8 +182,12 @@ export function createMetrics(): Metrics {
   };
 }
 
+/** Gauges of the library with the suffix of counters; each is the sum of a gauge by type that stays. */
+const MISNAMED = ["nodejs_active_handles_total", "nodejs_active_requests_total", "nodejs_active_resources_total"];
+
 function defineMetrics(registry: Registry) {
   collectDefaultMetrics({ register: registry });
+  for (const name of MISNAMED) registry.removeSingleMetric(name);
   const define = definers(registry);
   return {
     ...defineApiMetrics(define),
@@ -249,7 +253,7 @@ const defineStateMetrics = ({ counter, gauge }: Definers) => ({
   waitingElements: gauge("lattice_task_group_elements_waiting", "Elements of task groups not yet in the queue.", []),
   dags: gauge("lattice_dags", "DAGs in the live state.", ["state"]),
   nodes: gauge("lattice_nodes", "Registered nodes.", ["state"]),
-  vniPool: gauge("lattice_network_vni_pool_total", "VNIs in the pool.", []),
+  vniPool: gauge("lattice_network_vni_pool_size", "VNIs in the pool.", []),
   vniAvailable: gauge("lattice_network_vni_pool_available", "VNIs not assigned to a network domain.", []),
   vniUsed: gauge("lattice_network_vni_pool_used", "VNIs assigned to network domains.", []),
   deliveries: gauge("lattice_webhook_deliveries_waiting", "Webhook deliveries that are pending.", []),

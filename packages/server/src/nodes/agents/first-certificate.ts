@@ -1,12 +1,12 @@
 // Issues the first certificate of a node to an agent with a token. The token must be valid for the node, and no agent of
-// that name may be connected, so that a token for many nodes cannot take over a live node. The audit record is written
-// before the certificate is issued. The key in `api.tls_ca_key` signs; a server without it refuses, and the agent tries
+// that name may be connected, so that a token for many nodes cannot take over a live node. The use of an enrolment is
+// counted, and the audit record written, before the certificate is issued. The key in `api.tls_ca_key` signs; a server without it refuses, and the agent tries
 // another server.
 
 import { X509Certificate } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import type { sendUnaryData } from "@grpc/grpc-js";
-import { type AuditAction, type NodeId, parseNodeId, type UserName } from "@lattice/core";
+import { type AuditAction, type NodeId, parseNodeId, type UseEnrolmentCommand, type UserName } from "@lattice/core";
 import { certifyAgent, ProblemError, pb, problemFromRefusal, problemOf } from "@lattice/wire";
 import type { Clock } from "../../base/clock.ts";
 import { statusOf } from "../../base/grpc/status.ts";
@@ -21,10 +21,12 @@ export type FirstCertificate = (call: FirstCall, reply: sendUnaryData<pb.IssueCe
 
 export interface FirstOptions {
   readonly tls: TlsSource | null;
-  readonly guard: Pick<AgentGuard, "refusal" | "tokenOf">;
+  readonly guard: Pick<AgentGuard, "refusal" | "tokenOf" | "enrolmentOf">;
   /** Returns whether an agent of this node is connected. */
   readonly connected: (node: NodeId) => boolean;
   readonly audit: (user: UserName, details: AuditAction) => Promise<Committed>;
+  /** Counts the node and writes the audit record, or rejects the use. */
+  readonly enrol: (use: Omit<UseEnrolmentCommand, "kind">) => Promise<Committed>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly counted: (result: "first" | "refused") => void;
@@ -48,7 +50,8 @@ export function createFirstCertificate(options: FirstOptions): FirstCertificate 
     const node = parseNodeId(nodeId);
     if (node === null) throw new ProblemError("invalid_argument", { detail: "node_id is not a valid node name." });
     const user = guard.tokenOf(call);
-    if (user === null)
+    const enrolment = guard.enrolmentOf(call);
+    if (user === null && enrolment === null)
       throw new ProblemError("forbidden", {
         detail: "An agent with a certificate renews it; the first certificate needs a token.",
       });
@@ -62,9 +65,13 @@ export function createFirstCertificate(options: FirstOptions): FirstCertificate 
     const certificate = await certifyAgent(signer, { name: node, lifetimeMs: tls.config.agentLifetime }, publicKey);
     const { serialNumber: serial, validTo: until } = new X509Certificate(certificate);
     const detail = `first certificate, serial ${serial.toLowerCase()}, valid until ${until}`;
-    const { outcome } = await options.audit(user, { action: "certificate.issue", scope: "access", node, detail });
+    const { outcome } =
+      user !== null
+        ? await options.audit(user, { action: "certificate.issue", scope: "access", node, detail })
+        : await options.enrol({ id: enrolment?.id ?? "", node, detail: `${detail}, to ${enrolment?.address}` });
     if (outcome.kind === "rejected") throw ProblemError.of(problemFromRefusal(outcome.refusal));
-    logger.info({ node, user, serial, until }, "first agent certificate issued");
+    const by = user ?? `enrolment-${enrolment?.id}`;
+    logger.info({ node, user: by, serial, until }, "first agent certificate issued");
     return create(pb.IssueCertificateResponseSchema, { certificate });
   }
 

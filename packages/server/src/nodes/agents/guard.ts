@@ -1,10 +1,11 @@
 // Authenticates agents. An agent has a certificate of the cluster's authority in the name of its node, or a token with
 // the scope `agent` and the node as its user, so that no node can act for another. The scope `agent:any` is for a token
-// shared by many nodes. A certificate has precedence over a token. A revoked certificate is refused and its streams are
+// shared by many nodes. An enrolment token obtains a first certificate and permits nothing else. A certificate has
+// precedence over a token. A revoked certificate is refused and its streams are
 // ended; so are the streams of a token that has expired or was revoked.
 
 import type { Metadata, ServiceError } from "@grpc/grpc-js";
-import type { UserName } from "@lattice/core";
+import { parseNodeId, type UserName } from "@lattice/core";
 import { type Bearer, bearerOf, nodeMismatch, ProblemError, problemOf, type ShownCertificate } from "@lattice/wire";
 import type { Authenticator } from "../../base/auth/authenticator.ts";
 import { PEER_TOKEN_HEADER, VOUCHED_HEADER } from "../../base/auth/peer-headers.ts";
@@ -15,9 +16,13 @@ import { statusOf } from "../../base/grpc/status.ts";
 import type { AccessLine } from "../../base/observe/access-log.ts";
 import { type CertifiedCall, certificateOf } from "../../base/tls/shown.ts";
 import type { TlsSource } from "../../base/tls/source.ts";
+import { connectionAddress } from "./agent-address.ts";
+import { type Enrolled, type EnrolmentOptions, enrolled, enrolmentTokenOf } from "./enrolled.ts";
 
 const AGENT_SCOPE = "agent";
 const ANY_NODE_SCOPE = "agent:any";
+/** The only call that an enrolment token permits. */
+const ENROLLING_CALL = "issueCertificate";
 
 interface AgentCall extends CertifiedCall {
   readonly metadata: Metadata;
@@ -30,7 +35,8 @@ type Method = (call: AgentCall, reply?: (error: Partial<ServiceError>) => void) 
 
 type Identity =
   | { readonly kind: "certificate"; readonly bearer: Bearer }
-  | { readonly kind: "token"; readonly principal: Principal };
+  | { readonly kind: "token"; readonly principal: Principal }
+  | { readonly kind: "enrolment"; readonly enrolled: Enrolled };
 
 export interface AgentGuard {
   guarded(service: GrpcService): GrpcService;
@@ -38,6 +44,8 @@ export interface AgentGuard {
   refusal(call: object, node: string): string | null;
   /** Returns the user of the token; null for a certificate or no identity. */
   tokenOf(call: object): UserName | null;
+  /** Returns the enrolment whose token the call presents; null for other identities. */
+  enrolmentOf(call: object): Enrolled | null;
 }
 
 /** The current certificate with its revocation list. */
@@ -56,6 +64,8 @@ export interface GuardOptions {
   readonly config?: Parameters<typeof watchToken>[0]["config"];
   /** Form of the SPIFFE names of agents. Default: the usual one. */
   readonly agentUris?: string;
+  /** Default: enrolment tokens are refused. */
+  readonly enrolments?: EnrolmentOptions;
   /** Called for every refused agent. */
   readonly refused?: (line: AccessLine) => void;
 }
@@ -90,7 +100,7 @@ export function createAgentGuard(options: GuardOptions): AgentGuard {
         else call.emit("error", Object.assign(new Error(status.details), status));
       };
       // The stream is not read before it has a listener, so no message is lost meanwhile.
-      admit(call, options, (name) => names.set(call, name)).then((shown) => {
+      admit({ call, rpc: name }, options, (shown) => names.set(call, shown)).then((shown) => {
         bearers.set(call, shown);
         if (reply === undefined && shown.kind === "certificate") watchRevocation(call, refuse);
         if (reply === undefined && shown.kind === "token") watchExpiry(call, shown.principal, refuse);
@@ -139,17 +149,32 @@ export function createAgentGuard(options: GuardOptions): AgentGuard {
       const shown = bearers.get(call);
       return shown?.kind === "token" ? shown.principal.user : null;
     },
+    enrolmentOf(call) {
+      const shown = bearers.get(call);
+      return shown?.kind === "enrolment" ? shown.enrolled : null;
+    },
   };
 }
 
 /** For a cluster without tokens and certificates. */
-const OPEN: AgentGuard = { guarded: (service) => service, refusal: () => null, tokenOf: () => null };
+const OPEN: AgentGuard = {
+  guarded: (service) => service,
+  refusal: () => null,
+  tokenOf: () => null,
+  enrolmentOf: () => null,
+};
 
 function nodeRefusal(shown: Identity | undefined, node: string): string | null {
   if (shown === undefined) return "the stream has no identity";
   if (shown.kind === "certificate") return nodeMismatch(shown.bearer, node);
+  if (shown.kind === "enrolment") return enrolmentRefusal(shown.enrolled, node);
   const { user, scopes } = shown.principal;
   return scopes.includes(ANY_NODE_SCOPE) || user === node ? null : `the token is for ${user}, the hello for ${node}`;
+}
+
+function enrolmentRefusal({ refusal }: Enrolled, name: string): string | null {
+  const node = parseNodeId(name);
+  return node === null ? "it is not the name of a node" : refusal(node);
 }
 
 function presentedBy(call: AgentCall, agents: string | undefined): Bearer | null {
@@ -182,7 +207,11 @@ const headersOf =
 const isAgent = ({ scopes }: Principal): boolean => scopes.includes(AGENT_SCOPE) || scopes.includes(ANY_NODE_SCOPE);
 
 /** `known` receives the name before authorization, for the access log. */
-async function admit(call: AgentCall, options: GuardOptions, known: (name: string) => void): Promise<Identity> {
+async function admit(
+  { call, rpc }: { readonly call: AgentCall; readonly rpc: string },
+  options: GuardOptions,
+  known: (name: string) => void,
+): Promise<Identity> {
   const { authenticator, certificates, peerToken, revocations, agentUris } = options;
   if (certificates && isRevoked(call, revocations)) throw revokedProblem();
   const bearer = certificates
@@ -193,6 +222,16 @@ async function admit(call: AgentCall, options: GuardOptions, known: (name: strin
     if (bearer.kind === "agent") return { kind: "certificate", bearer };
     const detail = `The certificate of ${bearer.names.join(", ")} is that of ${bearer.kind === "" ? "no kind of bearer" : `a ${bearer.kind}`}, not of an agent.`;
     throw new ProblemError("forbidden", { detail });
+  }
+  const token = enrolmentTokenOf(headersOf(call));
+  if (token !== null && options.enrolments !== undefined) {
+    known(`enrolment-${token.id}`);
+    if (rpc === ENROLLING_CALL)
+      return { kind: "enrolment", enrolled: enrolled(options.enrolments, token, connectionAddress(call)) };
+    throw new ProblemError("forbidden", {
+      detail: "An enrolment token only obtains a first certificate.",
+      hint: "Start the agent with --bootstrap-ca, and a server with api.tls_ca_key.",
+    });
   }
   if (authenticator === null)
     throw new ProblemError("unauthenticated", { detail: "An agent needs a certificate of this cluster's authority." });

@@ -29,15 +29,21 @@ interface Asked {
 
 function authorityFor(change: Partial<FirstOptions> = {}) {
   const written: (AuditAction & { readonly user: string })[] = [];
+  const used: Parameters<FirstOptions["enrol"]>[0][] = [];
   const clock = createTestClock(Date.now());
   const counted = vi.fn();
   const first = createFirstCertificate({
     tls: server.tls,
     guard: {
       tokenOf: () => "n1" as UserName,
+      enrolmentOf: () => null,
       refusal: (_call, node) => (node === "n1" ? null : `the token is for n1, the hello for ${node}`),
     },
     connected: () => false,
+    enrol: async (use) => {
+      used.push(use);
+      return { outcome: { kind: "accepted", id: null } as never, index: logIndex(1) };
+    },
     audit: async (user, details) => {
       written.push({ user, ...details });
       return { outcome: { kind: "accepted", id: null } as never, index: logIndex(1) };
@@ -57,7 +63,7 @@ function authorityFor(change: Partial<FirstOptions> = {}) {
       );
     });
   };
-  return { ask, written, clock, counted };
+  return { ask, written, used, clock, counted };
 }
 
 test("the node of a token gets a certificate for its name and key, with an audit record", async () => {
@@ -78,7 +84,7 @@ test("other callers are refused without an audit record", async () => {
   const cases: readonly (readonly [Partial<FirstOptions>, Asked, RegExp])[] = [
     [{}, { node: "n2" }, /token is for n1/],
     [{}, { node: "../n1" }, /not a valid node name/],
-    [{ guard: { tokenOf: () => null, refusal: () => null } }, {}, /renews it/],
+    [{ guard: { tokenOf: () => null, enrolmentOf: () => null, refusal: () => null } }, {}, /renews it/],
     [{ connected: () => true }, {}, /connected already/],
     [{ tls: null }, {}, /does not issue/],
     [{}, { proofBy: keysOf().privateKey }, /not signed with the new key/],
@@ -90,6 +96,21 @@ test("other callers are refused without an audit record", async () => {
     expect(written).toEqual([]);
     expect(counted).toHaveBeenCalledExactlyOnceWith("refused");
   }
+});
+
+test("a node with an enrolment token is counted before it gets a certificate, and refused when the log refuses", async () => {
+  const enrolmentOf = () => ({ id: "0123456789ab", address: "10.1.2.3", refusal: () => null });
+  const guard = { tokenOf: () => null, enrolmentOf, refusal: () => null };
+  const { ask, written, used } = authorityFor({ guard });
+  const given = new X509Certificate(await ask());
+  const detail = expect.stringMatching(`${given.serialNumber.toLowerCase()}.*to 10.1.2.3$`);
+  expect([used, written]).toEqual([[{ id: "0123456789ab", node: "n1", detail }], []]);
+  const refusal = { code: "forbidden", detail: "the enrolment 0123456789ab has expired" } as const;
+  const late = authorityFor({
+    guard,
+    enrol: async () => ({ outcome: { kind: "rejected", refusal }, index: logIndex(1) }),
+  });
+  expect(await late.ask()).toBe("refused: the enrolment 0123456789ab has expired");
 });
 
 test("without an audit record no certificate is issued", async () => {

@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file lattice/v1/access.proto.
  */
 export const file_lattice_v1_access: GenFile = /*@__PURE__*/
-  fileDesc("ChdsYXR0aWNlL3YxL2FjY2Vzcy5wcm90bxIKbGF0dGljZS52MSJ3CgVHcmFudBIOCgZ0ZW5hbnQYASABKAkSDAoEdXNlchgCIAEoCRIMCgRyb2xlGAMgASgJEhIKCmdyYW50ZWRfYnkYBCABKAkSLgoKZ3JhbnRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiUQoPQWRkR3JhbnRSZXF1ZXN0Eg4KBnRlbmFudBgBIAEoCRIMCgR1c2VyGAIgASgJEgwKBHJvbGUYAyABKAkSEgoKcmVxdWVzdF9pZBgEIAEoCSJUChJSZW1vdmVHcmFudFJlcXVlc3QSDgoGdGVuYW50GAEgASgJEgwKBHVzZXIYAiABKAkSDAoEcm9sZRgDIAEoCRISCgpyZXF1ZXN0X2lkGAQgASgJIkQKDUdyYW50UmVzcG9uc2USIAoFZ3JhbnQYASABKAsyES5sYXR0aWNlLnYxLkdyYW50EhEKCWxvZ19pbmRleBgCIAEoCSJYChFMaXN0R3JhbnRzUmVxdWVzdBIOCgZ0ZW5hbnQYASABKAkSDAoEdXNlchgCIAEoCRIRCglwYWdlX3NpemUYAyABKA0SEgoKcGFnZV90b2tlbhgEIAEoCSJjChJMaXN0R3JhbnRzUmVzcG9uc2USIQoGZ3JhbnRzGAEgAygLMhEubGF0dGljZS52MS5HcmFudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEQoJbG9nX2luZGV4GAMgASgJIlUKE1JvdGF0ZUpvYktleVJlcXVlc3QSGQoMa2VlcF9zZWNvbmRzGAEgASgNSACIAQESEgoKcmVxdWVzdF9pZBgCIAEoCUIPCg1fa2VlcF9zZWNvbmRzIlwKFFJvdGF0ZUpvYktleVJlc3BvbnNlEjEKDXByZXZpb3VzX2tleXMYASADKAsyGi5sYXR0aWNlLnYxLlByZXZpb3VzSm9iS2V5EhEKCWxvZ19pbmRleBgCIAEoCSJBCg5QcmV2aW91c0pvYktleRIvCgt2YWxpZF91bnRpbBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAimQIKC0F1ZGl0UmVjb3JkEg4KBm51bWJlchgBIAEoCRIRCglsb2dfaW5kZXgYAiABKAkSJgoCYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBHVzZXIYBCABKAkSEgoKZXZlbnRfdHlwZRgFIAEoCRINCgVzY29wZRgGIAEoCRIOCgZkZXRhaWwYByABKAkSDgoGdGVuYW50GAggASgJEhUKDWFsbG9jYXRpb25faWQYCSABKAkSDAoEbm9kZRgKIAEoCRIRCglkYXRhX3BhdGgYCyABKAkSFQoNcHJldmlvdXNfaGFzaBgMIAEoCRIMCgRoYXNoGA0gASgJEhEKCXNpZ25hdHVyZRgOIAEoCSLuAgoRUXVlcnlBdWRpdFJlcXVlc3QSDAoEdXNlchgBIAEoCRISCgphbGxvY2F0aW9uGAIgASgJEgwKBG5vZGUYAyABKAkSDgoGdGVuYW50GAQgASgJEhEKCWRhdGFfcGF0aBgFIAEoCRISCgpldmVudF90eXBlGAYgASgJEg0KBXNjb3BlGAcgASgJEikKBXNpbmNlGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMbmV3ZXN0X2ZpcnN0GAogASgIEhEKCXBhZ2Vfc2l6ZRgLIAEoDRISCgpwYWdlX3Rva2VuGAwgASgJEigKBGZyb20YDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKAnRvGA4gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ+ChJRdWVyeUF1ZGl0UmVzcG9uc2USKAoHcmVjb3JkcxgBIAMoCzIXLmxhdHRpY2UudjEuQXVkaXRSZWNvcmQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnB1YmxpY19rZXkYAyABKAkSEQoJbG9nX2luZGV4GAQgASgJIhQKElZlcmlmeUF1ZGl0UmVxdWVzdCJnChNWZXJpZnlBdWRpdFJlc3BvbnNlEgoKAm9rGAEgASgIEg8KB3Byb2JsZW0YAiABKAkSDgoGbnVtYmVyGAMgASgJEg8KB3JlY29yZHMYBCABKA0SEgoKcHVibGljX2tleRgFIAEoCTKwBQoNQWNjZXNzU2VydmljZRJdCghBZGRHcmFudBIbLmxhdHRpY2UudjEuQWRkR3JhbnRSZXF1ZXN0GhkubGF0dGljZS52MS5HcmFudFJlc3BvbnNlIhmC0+STAhM6ASoiDi9hcGkvdjEvZ3JhbnRzEncKC1JlbW92ZUdyYW50Eh4ubGF0dGljZS52MS5SZW1vdmVHcmFudFJlcXVlc3QaGS5sYXR0aWNlLnYxLkdyYW50UmVzcG9uc2UiLYLT5JMCJyolL2FwaS92MS9ncmFudHMve3RlbmFudH0ve3JvbGV9L3t1c2VyfRJjCgpMaXN0R3JhbnRzEh0ubGF0dGljZS52MS5MaXN0R3JhbnRzUmVxdWVzdBoeLmxhdHRpY2UudjEuTGlzdEdyYW50c1Jlc3BvbnNlIhaC0+STAhASDi9hcGkvdjEvZ3JhbnRzEnoKDFJvdGF0ZUpvYktleRIfLmxhdHRpY2UudjEuUm90YXRlSm9iS2V5UmVxdWVzdBogLmxhdHRpY2UudjEuUm90YXRlSm9iS2V5UmVzcG9uc2UiJ4LT5JMCIToBKiIcL2FwaS92MS9hZG1pbi9qb2Ita2V5L3JvdGF0ZRJ4CgpRdWVyeUF1ZGl0Eh0ubGF0dGljZS52MS5RdWVyeUF1ZGl0UmVxdWVzdBoeLmxhdHRpY2UudjEuUXVlcnlBdWRpdFJlc3BvbnNlIiuC0+STAiVaFBISL2FwaS92MS9hdWRpdC9sb2dzEg0vYXBpL3YxL2F1ZGl0EmwKC1ZlcmlmeUF1ZGl0Eh4ubGF0dGljZS52MS5WZXJpZnlBdWRpdFJlcXVlc3QaHy5sYXR0aWNlLnYxLlZlcmlmeUF1ZGl0UmVzcG9uc2UiHILT5JMCFhIUL2FwaS92MS9hdWRpdC92ZXJpZnliBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_timestamp]);
+  fileDesc("ChdsYXR0aWNlL3YxL2FjY2Vzcy5wcm90bxIKbGF0dGljZS52MSJ3CgVHcmFudBIOCgZ0ZW5hbnQYASABKAkSDAoEdXNlchgCIAEoCRIMCgRyb2xlGAMgASgJEhIKCmdyYW50ZWRfYnkYBCABKAkSLgoKZ3JhbnRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiUQoPQWRkR3JhbnRSZXF1ZXN0Eg4KBnRlbmFudBgBIAEoCRIMCgR1c2VyGAIgASgJEgwKBHJvbGUYAyABKAkSEgoKcmVxdWVzdF9pZBgEIAEoCSJUChJSZW1vdmVHcmFudFJlcXVlc3QSDgoGdGVuYW50GAEgASgJEgwKBHVzZXIYAiABKAkSDAoEcm9sZRgDIAEoCRISCgpyZXF1ZXN0X2lkGAQgASgJIkQKDUdyYW50UmVzcG9uc2USIAoFZ3JhbnQYASABKAsyES5sYXR0aWNlLnYxLkdyYW50EhEKCWxvZ19pbmRleBgCIAEoCSJYChFMaXN0R3JhbnRzUmVxdWVzdBIOCgZ0ZW5hbnQYASABKAkSDAoEdXNlchgCIAEoCRIRCglwYWdlX3NpemUYAyABKA0SEgoKcGFnZV90b2tlbhgEIAEoCSJjChJMaXN0R3JhbnRzUmVzcG9uc2USIQoGZ3JhbnRzGAEgAygLMhEubGF0dGljZS52MS5HcmFudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEQoJbG9nX2luZGV4GAMgASgJIlUKE1JvdGF0ZUpvYktleVJlcXVlc3QSGQoMa2VlcF9zZWNvbmRzGAEgASgNSACIAQESEgoKcmVxdWVzdF9pZBgCIAEoCUIPCg1fa2VlcF9zZWNvbmRzIlwKFFJvdGF0ZUpvYktleVJlc3BvbnNlEjEKDXByZXZpb3VzX2tleXMYASADKAsyGi5sYXR0aWNlLnYxLlByZXZpb3VzSm9iS2V5EhEKCWxvZ19pbmRleBgCIAEoCSJBCg5QcmV2aW91c0pvYktleRIvCgt2YWxpZF91bnRpbBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAi2QEKCUVucm9sbWVudBIUCgxlbnJvbG1lbnRfaWQYASABKAkSEQoJbWF4X25vZGVzGAIgASgNEg0KBW5vZGVzGAMgAygJEhAKCG5ldHdvcmtzGAQgAygJEi8KC3ZhbGlkX3VudGlsGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgpjcmVhdGVkX2J5GAYgASgJEi4KCmNyZWF0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBXN0YXRlGAggASgJIn8KFkNyZWF0ZUVucm9sbWVudFJlcXVlc3QSEQoJbWF4X25vZGVzGAEgASgNEhoKDXZhbGlkX3NlY29uZHMYAiABKA1IAIgBARIQCghuZXR3b3JrcxgDIAMoCRISCgpyZXF1ZXN0X2lkGAQgASgJQhAKDl92YWxpZF9zZWNvbmRzImUKF0NyZWF0ZUVucm9sbWVudFJlc3BvbnNlEigKCWVucm9sbWVudBgBIAEoCzIVLmxhdHRpY2UudjEuRW5yb2xtZW50Eg0KBXRva2VuGAIgASgJEhEKCWxvZ19pbmRleBgDIAEoCSIXChVMaXN0RW5yb2xtZW50c1JlcXVlc3QiVgoWTGlzdEVucm9sbWVudHNSZXNwb25zZRIpCgplbnJvbG1lbnRzGAEgAygLMhUubGF0dGljZS52MS5FbnJvbG1lbnQSEQoJbG9nX2luZGV4GAIgASgJIkIKFlJlbW92ZUVucm9sbWVudFJlcXVlc3QSFAoMZW5yb2xtZW50X2lkGAEgASgJEhIKCnJlcXVlc3RfaWQYAiABKAkiUAoRRW5yb2xtZW50UmVzcG9uc2USKAoJZW5yb2xtZW50GAEgASgLMhUubGF0dGljZS52MS5FbnJvbG1lbnQSEQoJbG9nX2luZGV4GAIgASgJIpkCCgtBdWRpdFJlY29yZBIOCgZudW1iZXIYASABKAkSEQoJbG9nX2luZGV4GAIgASgJEiYKAmF0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIMCgR1c2VyGAQgASgJEhIKCmV2ZW50X3R5cGUYBSABKAkSDQoFc2NvcGUYBiABKAkSDgoGZGV0YWlsGAcgASgJEg4KBnRlbmFudBgIIAEoCRIVCg1hbGxvY2F0aW9uX2lkGAkgASgJEgwKBG5vZGUYCiABKAkSEQoJZGF0YV9wYXRoGAsgASgJEhUKDXByZXZpb3VzX2hhc2gYDCABKAkSDAoEaGFzaBgNIAEoCRIRCglzaWduYXR1cmUYDiABKAki7gIKEVF1ZXJ5QXVkaXRSZXF1ZXN0EgwKBHVzZXIYASABKAkSEgoKYWxsb2NhdGlvbhgCIAEoCRIMCgRub2RlGAMgASgJEg4KBnRlbmFudBgEIAEoCRIRCglkYXRhX3BhdGgYBSABKAkSEgoKZXZlbnRfdHlwZRgGIAEoCRINCgVzY29wZRgHIAEoCRIpCgVzaW5jZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDG5ld2VzdF9maXJzdBgKIAEoCBIRCglwYWdlX3NpemUYCyABKA0SEgoKcGFnZV90b2tlbhgMIAEoCRIoCgRmcm9tGA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgJ0bxgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAifgoSUXVlcnlBdWRpdFJlc3BvbnNlEigKB3JlY29yZHMYASADKAsyFy5sYXR0aWNlLnYxLkF1ZGl0UmVjb3JkEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgpwdWJsaWNfa2V5GAMgASgJEhEKCWxvZ19pbmRleBgEIAEoCSIUChJWZXJpZnlBdWRpdFJlcXVlc3QiZwoTVmVyaWZ5QXVkaXRSZXNwb25zZRIKCgJvaxgBIAEoCBIPCgdwcm9ibGVtGAIgASgJEg4KBm51bWJlchgDIAEoCRIPCgdyZWNvcmRzGAQgASgNEhIKCnB1YmxpY19rZXkYBSABKAkytAgKDUFjY2Vzc1NlcnZpY2USXQoIQWRkR3JhbnQSGy5sYXR0aWNlLnYxLkFkZEdyYW50UmVxdWVzdBoZLmxhdHRpY2UudjEuR3JhbnRSZXNwb25zZSIZgtPkkwITOgEqIg4vYXBpL3YxL2dyYW50cxJ3CgtSZW1vdmVHcmFudBIeLmxhdHRpY2UudjEuUmVtb3ZlR3JhbnRSZXF1ZXN0GhkubGF0dGljZS52MS5HcmFudFJlc3BvbnNlIi2C0+STAicqJS9hcGkvdjEvZ3JhbnRzL3t0ZW5hbnR9L3tyb2xlfS97dXNlcn0SYwoKTGlzdEdyYW50cxIdLmxhdHRpY2UudjEuTGlzdEdyYW50c1JlcXVlc3QaHi5sYXR0aWNlLnYxLkxpc3RHcmFudHNSZXNwb25zZSIWgtPkkwIQEg4vYXBpL3YxL2dyYW50cxJ6CgxSb3RhdGVKb2JLZXkSHy5sYXR0aWNlLnYxLlJvdGF0ZUpvYktleVJlcXVlc3QaIC5sYXR0aWNlLnYxLlJvdGF0ZUpvYktleVJlc3BvbnNlIieC0+STAiE6ASoiHC9hcGkvdjEvYWRtaW4vam9iLWtleS9yb3RhdGUSfwoPQ3JlYXRlRW5yb2xtZW50EiIubGF0dGljZS52MS5DcmVhdGVFbnJvbG1lbnRSZXF1ZXN0GiMubGF0dGljZS52MS5DcmVhdGVFbnJvbG1lbnRSZXNwb25zZSIjgtPkkwIdOgEqIhgvYXBpL3YxL2FkbWluL2Vucm9sbWVudHMSeQoOTGlzdEVucm9sbWVudHMSIS5sYXR0aWNlLnYxLkxpc3RFbnJvbG1lbnRzUmVxdWVzdBoiLmxhdHRpY2UudjEuTGlzdEVucm9sbWVudHNSZXNwb25zZSIggtPkkwIaEhgvYXBpL3YxL2FkbWluL2Vucm9sbWVudHMShQEKD1JlbW92ZUVucm9sbWVudBIiLmxhdHRpY2UudjEuUmVtb3ZlRW5yb2xtZW50UmVxdWVzdBodLmxhdHRpY2UudjEuRW5yb2xtZW50UmVzcG9uc2UiL4LT5JMCKSonL2FwaS92MS9hZG1pbi9lbnJvbG1lbnRzL3tlbnJvbG1lbnRfaWR9EngKClF1ZXJ5QXVkaXQSHS5sYXR0aWNlLnYxLlF1ZXJ5QXVkaXRSZXF1ZXN0Gh4ubGF0dGljZS52MS5RdWVyeUF1ZGl0UmVzcG9uc2UiK4LT5JMCJVoUEhIvYXBpL3YxL2F1ZGl0L2xvZ3MSDS9hcGkvdjEvYXVkaXQSbAoLVmVyaWZ5QXVkaXQSHi5sYXR0aWNlLnYxLlZlcmlmeUF1ZGl0UmVxdWVzdBofLmxhdHRpY2UudjEuVmVyaWZ5QXVkaXRSZXNwb25zZSIcgtPkkwIWEhQvYXBpL3YxL2F1ZGl0L3ZlcmlmeWIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_timestamp]);
 
 /**
  * @generated from message lattice.v1.Grant
@@ -272,6 +272,214 @@ export const PreviousJobKeySchema: GenMessage<PreviousJobKey> = /*@__PURE__*/
   messageDesc(file_lattice_v1_access, 8);
 
 /**
+ * @generated from message lattice.v1.Enrolment
+ */
+export type Enrolment = Message<"lattice.v1.Enrolment"> & {
+  /**
+   * @generated from field: string enrolment_id = 1;
+   */
+  enrolmentId: string;
+
+  /**
+   * Number of nodes that may use the token.
+   *
+   * @generated from field: uint32 max_nodes = 2;
+   */
+  maxNodes: number;
+
+  /**
+   * Nodes that used it, in order.
+   *
+   * @generated from field: repeated string nodes = 3;
+   */
+  nodes: string[];
+
+  /**
+   * Networks from which nodes may use it, such as 10.1.0.0/16. Empty: all.
+   *
+   * @generated from field: repeated string networks = 4;
+   */
+  networks: string[];
+
+  /**
+   * @generated from field: google.protobuf.Timestamp valid_until = 5;
+   */
+  validUntil?: Timestamp | undefined;
+
+  /**
+   * @generated from field: string created_by = 6;
+   */
+  createdBy: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp created_at = 7;
+   */
+  createdAt?: Timestamp | undefined;
+
+  /**
+   * open, used_up or expired.
+   *
+   * @generated from field: string state = 8;
+   */
+  state: string;
+};
+
+/**
+ * Describes the message lattice.v1.Enrolment.
+ * Use `create(EnrolmentSchema)` to create a new message.
+ */
+export const EnrolmentSchema: GenMessage<Enrolment> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_access, 9);
+
+/**
+ * @generated from message lattice.v1.CreateEnrolmentRequest
+ */
+export type CreateEnrolmentRequest = Message<"lattice.v1.CreateEnrolmentRequest"> & {
+  /**
+   * 1 to 10,000.
+   *
+   * @generated from field: uint32 max_nodes = 1;
+   */
+  maxNodes: number;
+
+  /**
+   * Default: one day. Maximum: 90 days.
+   *
+   * @generated from field: optional uint32 valid_seconds = 2;
+   */
+  validSeconds?: number | undefined;
+
+  /**
+   * At most 16 networks in CIDR notation, or single addresses. Empty: all.
+   *
+   * @generated from field: repeated string networks = 3;
+   */
+  networks: string[];
+
+  /**
+   * @generated from field: string request_id = 4;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message lattice.v1.CreateEnrolmentRequest.
+ * Use `create(CreateEnrolmentRequestSchema)` to create a new message.
+ */
+export const CreateEnrolmentRequestSchema: GenMessage<CreateEnrolmentRequest> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_access, 10);
+
+/**
+ * @generated from message lattice.v1.CreateEnrolmentResponse
+ */
+export type CreateEnrolmentResponse = Message<"lattice.v1.CreateEnrolmentResponse"> & {
+  /**
+   * @generated from field: lattice.v1.Enrolment enrolment = 1;
+   */
+  enrolment?: Enrolment | undefined;
+
+  /**
+   * The token for agents (LATTICE_AGENT_TOKEN). The cluster stores its hash only.
+   *
+   * @generated from field: string token = 2;
+   */
+  token: string;
+
+  /**
+   * @generated from field: string log_index = 3;
+   */
+  logIndex: string;
+};
+
+/**
+ * Describes the message lattice.v1.CreateEnrolmentResponse.
+ * Use `create(CreateEnrolmentResponseSchema)` to create a new message.
+ */
+export const CreateEnrolmentResponseSchema: GenMessage<CreateEnrolmentResponse> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_access, 11);
+
+/**
+ * @generated from message lattice.v1.ListEnrolmentsRequest
+ */
+export type ListEnrolmentsRequest = Message<"lattice.v1.ListEnrolmentsRequest"> & {
+};
+
+/**
+ * Describes the message lattice.v1.ListEnrolmentsRequest.
+ * Use `create(ListEnrolmentsRequestSchema)` to create a new message.
+ */
+export const ListEnrolmentsRequestSchema: GenMessage<ListEnrolmentsRequest> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_access, 12);
+
+/**
+ * @generated from message lattice.v1.ListEnrolmentsResponse
+ */
+export type ListEnrolmentsResponse = Message<"lattice.v1.ListEnrolmentsResponse"> & {
+  /**
+   * @generated from field: repeated lattice.v1.Enrolment enrolments = 1;
+   */
+  enrolments: Enrolment[];
+
+  /**
+   * @generated from field: string log_index = 2;
+   */
+  logIndex: string;
+};
+
+/**
+ * Describes the message lattice.v1.ListEnrolmentsResponse.
+ * Use `create(ListEnrolmentsResponseSchema)` to create a new message.
+ */
+export const ListEnrolmentsResponseSchema: GenMessage<ListEnrolmentsResponse> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_access, 13);
+
+/**
+ * @generated from message lattice.v1.RemoveEnrolmentRequest
+ */
+export type RemoveEnrolmentRequest = Message<"lattice.v1.RemoveEnrolmentRequest"> & {
+  /**
+   * @generated from field: string enrolment_id = 1;
+   */
+  enrolmentId: string;
+
+  /**
+   * @generated from field: string request_id = 2;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message lattice.v1.RemoveEnrolmentRequest.
+ * Use `create(RemoveEnrolmentRequestSchema)` to create a new message.
+ */
+export const RemoveEnrolmentRequestSchema: GenMessage<RemoveEnrolmentRequest> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_access, 14);
+
+/**
+ * @generated from message lattice.v1.EnrolmentResponse
+ */
+export type EnrolmentResponse = Message<"lattice.v1.EnrolmentResponse"> & {
+  /**
+   * The enrolment before its removal.
+   *
+   * @generated from field: lattice.v1.Enrolment enrolment = 1;
+   */
+  enrolment?: Enrolment | undefined;
+
+  /**
+   * @generated from field: string log_index = 2;
+   */
+  logIndex: string;
+};
+
+/**
+ * Describes the message lattice.v1.EnrolmentResponse.
+ * Use `create(EnrolmentResponseSchema)` to create a new message.
+ */
+export const EnrolmentResponseSchema: GenMessage<EnrolmentResponse> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_access, 15);
+
+/**
  * @generated from message lattice.v1.AuditRecord
  */
 export type AuditRecord = Message<"lattice.v1.AuditRecord"> & {
@@ -363,7 +571,7 @@ export type AuditRecord = Message<"lattice.v1.AuditRecord"> & {
  * Use `create(AuditRecordSchema)` to create a new message.
  */
 export const AuditRecordSchema: GenMessage<AuditRecord> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_access, 9);
+  messageDesc(file_lattice_v1_access, 16);
 
 /**
  * @generated from message lattice.v1.QueryAuditRequest
@@ -449,7 +657,7 @@ export type QueryAuditRequest = Message<"lattice.v1.QueryAuditRequest"> & {
  * Use `create(QueryAuditRequestSchema)` to create a new message.
  */
 export const QueryAuditRequestSchema: GenMessage<QueryAuditRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_access, 10);
+  messageDesc(file_lattice_v1_access, 17);
 
 /**
  * @generated from message lattice.v1.QueryAuditResponse
@@ -483,7 +691,7 @@ export type QueryAuditResponse = Message<"lattice.v1.QueryAuditResponse"> & {
  * Use `create(QueryAuditResponseSchema)` to create a new message.
  */
 export const QueryAuditResponseSchema: GenMessage<QueryAuditResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_access, 11);
+  messageDesc(file_lattice_v1_access, 18);
 
 /**
  * @generated from message lattice.v1.VerifyAuditRequest
@@ -496,7 +704,7 @@ export type VerifyAuditRequest = Message<"lattice.v1.VerifyAuditRequest"> & {
  * Use `create(VerifyAuditRequestSchema)` to create a new message.
  */
 export const VerifyAuditRequestSchema: GenMessage<VerifyAuditRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_access, 12);
+  messageDesc(file_lattice_v1_access, 19);
 
 /**
  * @generated from message lattice.v1.VerifyAuditResponse
@@ -537,7 +745,7 @@ export type VerifyAuditResponse = Message<"lattice.v1.VerifyAuditResponse"> & {
  * Use `create(VerifyAuditResponseSchema)` to create a new message.
  */
 export const VerifyAuditResponseSchema: GenMessage<VerifyAuditResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_access, 13);
+  messageDesc(file_lattice_v1_access, 20);
 
 /**
  * @generated from service lattice.v1.AccessService
@@ -582,6 +790,36 @@ export const AccessService: GenService<{
     methodKind: "unary";
     input: typeof RotateJobKeyRequestSchema;
     output: typeof RotateJobKeyResponseSchema;
+  },
+  /**
+   * Creates a token with which new nodes obtain their first certificates. Shown once.
+   *
+   * @generated from rpc lattice.v1.AccessService.CreateEnrolment
+   */
+  createEnrolment: {
+    methodKind: "unary";
+    input: typeof CreateEnrolmentRequestSchema;
+    output: typeof CreateEnrolmentResponseSchema;
+  },
+  /**
+   * Lists the enrolments and the nodes that used them.
+   *
+   * @generated from rpc lattice.v1.AccessService.ListEnrolments
+   */
+  listEnrolments: {
+    methodKind: "unary";
+    input: typeof ListEnrolmentsRequestSchema;
+    output: typeof ListEnrolmentsResponseSchema;
+  },
+  /**
+   * Revokes the token of an enrolment. Issued certificates stay valid.
+   *
+   * @generated from rpc lattice.v1.AccessService.RemoveEnrolment
+   */
+  removeEnrolment: {
+    methodKind: "unary";
+    input: typeof RemoveEnrolmentRequestSchema;
+    output: typeof EnrolmentResponseSchema;
   },
   /**
    * Searches the audit log. It is append-only, and each record contains the hash of the previous one.
