@@ -38,12 +38,15 @@ static void put(int file, const void *bytes, size_t size)
     if (write(file, bytes, size) != (ssize_t)size) fail("its seccomp filters cannot be kept");
 }
 
-int save_filters(int target, const char *path)
+int save_filters(int target, const uid_t *owner, const char *path)
 {
     static struct sock_filter code[MAX_INSTRUCTIONS];
+    int process = open_process(target);
     int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (file < 0) fail(path);
     long signal = stop(target);
+    /* The process is stopped: it stays what it is. */
+    status_of(process, owner);
     for (long number = 0; number < MAX_FILTERS; number++) {
         long length = ptrace(PTRACE_SECCOMP_GET_FILTER, target, number, NULL);
         if (length < 0 && errno == ENOENT) break;

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-enum { MAX_REQUEST = 256 * 1024, MAX_FIELDS = 4096, MAX_REPLY = 64 * 1024 };
+enum { MAX_REQUEST = 256 * 1024, MAX_FIELDS = 4096, MAX_REPLY = 2 * 1024 * 1024 };
 
 /* The fields of one request; each ends with a zero byte inside `bytes`. */
 struct request {
@@ -74,6 +74,11 @@ int verb_head(char **words, int count, struct reply *reply);
 int verb_put(char **words, int count, struct reply *reply);
 int verb_drop(char **words, int count, struct reply *reply);
 int verb_poke(char **words, int count, struct reply *reply);
+
+int verb_search(char **words, int count, struct reply *reply);
+
+/* What a process can delay, with root's rights: its memory and its working directory. */
+int verb_process(char **words, int count, struct reply *reply);
 
 /* Verbs that make and remove folders with root's rights at first. */
 int verb_folder(char **words, int count, struct reply *reply);

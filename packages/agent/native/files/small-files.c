@@ -50,6 +50,31 @@ int verb_head(char **words, int count, struct reply *reply)
     return read_most(words, 1, reply);
 }
 
+enum { BLOCK_BYTES = 256 * 1024, MAX_FOUND = 4096 };
+
+/* The end of a block stays in front of the next one, so that a text between two blocks is found with what follows it. */
+int verb_search(char **words, int count, struct reply *reply)
+{
+    static char block[MAX_FOUND + BLOCK_BYTES];
+    size_t size = strlen(words[1]), most = strtoul(words[2], NULL, 10), within = strtoul(words[3], NULL, 10), length = 0;
+    (void)count;
+    if (size == 0 || size > most || most > MAX_FOUND) return reply_error(reply, EINVAL, "request");
+    int file = open_regular(words[0], O_RDONLY);
+    if (file < 0) return reply_error(reply, errno, words[0]);
+    for (size_t done = 0;;) {
+        ssize_t got = done >= within ? 0 : read(file, block + length, BLOCK_BYTES);
+        if (got < 0) return reply_error(reply, errno, words[0]);
+        length += (size_t)got, done += (size_t)got;
+        char *found = memmem(block, length, words[1], size);
+        size_t rest = found == NULL ? 0 : length - (size_t)(found - block);
+        if (rest >= most || (found != NULL && got == 0)) return reply_ok(reply, found, rest < most ? rest : most);
+        if (got == 0) return reply_ok(reply, "", 0);
+        if (length <= most) continue;
+        memmove(block, block + length - most, most);
+        length = most;
+    }
+}
+
 /* The name appears with the whole text. */
 int verb_put(char **words, int count, struct reply *reply)
 {

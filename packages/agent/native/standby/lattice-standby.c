@@ -5,8 +5,10 @@
 
    Standard input is read byte by byte, because the lines that follow belong to the wrapper. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -46,10 +48,23 @@ static int run(const char *wrapper, const char *name, const char *file)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/* A service manager protects the agent from the OOM killer; its jobs must not inherit that. Set by root, the user cannot
+   lower it again. */
+static void drop_oom_protection(void)
+{
+    char text[16] = "";
+    int file = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
+    if (file < 0) return;
+    if (read(file, text, sizeof text - 1) > 0 && atoi(text) < 0 && pwrite(file, "0", 1, 0) != 1)
+        dprintf(2, "lattice-standby: oom_score_adj: %s\n", strerror(errno));
+    close(file);
+}
+
 int main(int count, char **words)
 {
     static char line[LINE_MAX_BYTES + 1];
     if (count != 2) return 2;
+    drop_oom_protection();
     while (next_line(line) >= 0) {
         if (strncmp(line, "+ ", 2) != 0) continue;
         char *name = line + 2;

@@ -11,6 +11,8 @@ import {
   open,
   opendir,
   readdir,
+  readFile,
+  readlink,
   rename,
   rm,
   rmdir,
@@ -20,7 +22,7 @@ import {
 } from "node:fs/promises";
 import { endianness } from "node:os";
 import { delimiter, join } from "node:path";
-import { FileError, type OwnedFolder, type TreeSize, type UserFiles } from "./user-files.ts";
+import { FileError, type OwnedFolder, SEARCH, type TreeSize, type UserFiles } from "./user-files.ts";
 
 export const directFiles: UserFiles = {
   makeOwned: ({ base, parts, mode }: OwnedFolder) =>
@@ -38,6 +40,18 @@ export const directFiles: UserFiles = {
       return bytes;
     }),
   size: (path, _user, maxEntries) => asFileError(() => treeSize(path, maxEntries)),
+  search: (path, text) =>
+    asFileError(async () => {
+      const bytes = await head(path, SEARCH.within);
+      const at = bytes.indexOf(text, 0, "latin1");
+      return at < 0 ? null : bytes.subarray(at, at + SEARCH.bytes);
+    }),
+  process: (pid, what) =>
+    asFileError(async () => {
+      if (what === "environ") return readFile(`/proc/${pid}/environ`);
+      const { dev, ino } = await stat(`/proc/${pid}/cwd`, { bigint: true });
+      return Buffer.from(`${dev}:${ino}\0${await readlink(`/proc/${pid}/cwd`)}`);
+    }),
   head: (path, _user, maxBytes) => asFileError(() => head(path, maxBytes)),
   put: (folder, name, text) =>
     asFileError(async () => {

@@ -7,7 +7,7 @@ import type { Socket } from "node:net";
 import { spawn } from "../base/programs.ts";
 import { encodeRequest, fieldsOf, readReplies } from "./messages.ts";
 import { createTurns } from "./turns.ts";
-import { FileError, type FileUser, type OwnedFolder, type UserFiles } from "./user-files.ts";
+import { FileError, type FileUser, type OwnedFolder, SEARCH, type UserFiles } from "./user-files.ts";
 
 /** Healthy storage takes milliseconds; removing a large tree takes minutes. */
 const PATIENCE_MS = 60_000;
@@ -93,6 +93,17 @@ class FilesProgram implements UserFiles {
     const answer = await this.#askAs(user, "size", [path, String(maxEntries)]);
     const [bytes = "", whole = ""] = answer.toString("latin1").split(" ");
     return { bytes: Number(bytes), isWhole: whole === "all" };
+  }
+
+  async search(path: string, text: string, user: FileUser | null): Promise<Buffer | null> {
+    const words = [path, text, String(SEARCH.bytes), String(SEARCH.within)];
+    const found = await this.#askAs(user, "search", words, SMALL_FILE_PATIENCE_MS);
+    return found.length === 0 ? null : found;
+  }
+
+  process(pid: number, what: "environ" | "cwd", whose: string): Promise<Buffer> {
+    const words = [String(pid), what];
+    return this.#ask({ key: `process ${whose}`, verb: "process", words, patienceMs: SMALL_FILE_PATIENCE_MS });
   }
 
   async prune(folder: OwnedFolder, { below, kept, whose }: Parameters<UserFiles["prune"]>[1]): Promise<void> {

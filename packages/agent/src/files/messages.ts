@@ -6,7 +6,7 @@ import type { Readable } from "node:stream";
 const MAX_REQUEST_BYTES = 256 * 1024;
 const MAX_FIELDS = 4_096;
 /** Longer replies mean that this is not our program. */
-const MAX_REPLY_BYTES = 256 * 1024;
+const MAX_REPLY_BYTES = 4 * 1024 * 1024;
 
 /** Returns the problem of a request that the program would refuse. */
 export function encodeRequest(fields: readonly string[]): Buffer | string {

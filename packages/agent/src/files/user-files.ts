@@ -65,12 +65,22 @@ export interface UserFiles extends SmallFiles {
   /** Reads a small regular file; a larger one is an error. */
   read(path: string, user: FileUser | null, maxBytes: number): Promise<Buffer>;
   size(path: string, user: FileUser | null, maxEntries: number): Promise<TreeSize>;
+  /** Returns the bytes of a regular file from the first occurrence of a text, or null when it does not occur. */
+  search(path: string, text: string, user: FileUser | null): Promise<Buffer | null>;
+  /**
+   * Reads what a process can delay: its memory and its working directory. `cwd`: device and inode as `DEVICE:INODE`, a
+   * zero byte and the path. `whose`: on whose behalf; each has a limited number of requests under way.
+   */
+  process(pid: number, what: "environ" | "cwd", whose: string): Promise<Buffer>;
   /** Removes numbered entries of an owned folder with everything below them, with the rights of its owner. */
   prune(folder: OwnedFolder, outdated: Outdated): Promise<void>;
   /** Removes an entry of a folder that only the agent can write, with everything below it, by descriptor. */
   clear(base: string, name: string, whose?: string): Promise<void>;
   close(): void;
 }
+
+/** What a search returns at most, and how much of a file it reads. */
+export const SEARCH = { bytes: 256, within: 32 * 1024 * 1024 } as const;
 
 export class FileError extends Error {
   readonly code: string;

@@ -1,5 +1,15 @@
-// Where terminals and tasks enter a running attempt: the process to enter by, the control groups to join, and the
-// job's environment.
+// Where terminals and tasks enter a running attempt: the process to enter by, the user that the attempt was started as, the
+// control groups to join, and the job's environment.
+
+import type { FileUser } from "../files/user-files.ts";
+
+/** A directory of a process. */
+export interface ProcessFolder {
+  /** Path on the node; it may lead elsewhere by now. */
+  readonly path: string;
+  /** Identifies the directory, whatever the path leads to. */
+  readonly id: string;
+}
 
 export interface FirstProcess {
   readonly pid: number;
@@ -7,6 +17,10 @@ export interface FirstProcess {
   readonly joinBy: string;
   /** Folder with the seccomp filters of its processes. */
   readonly filters: string;
-  /** The job's environment; `null` to read it from the process. */
-  readonly variables: Readonly<Record<string, string>> | null;
+  /** The job's environment. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** The user of the attempt, as recorded at its start; `null` for the agent's own. */
+  readonly owner: FileUser | null;
+  /** Resolves to its working directory, or to null when the process is gone. */
+  workdir(): Promise<ProcessFolder | null>;
 }

@@ -91,5 +91,6 @@ function openTasks(
     ...{ nodeId: identity.nodeId, log, facilities, peers, running },
     room: (key) => roomOf(runtime, key),
     members: async (key) => (await runtime.members?.(key)) ?? [],
+    environ: async (key, pid) => (await runtime.environ?.(key, pid)) ?? Buffer.alloc(0),
   });
 }

@@ -4,7 +4,7 @@
 
 import type { pb } from "@lattice/wire";
 import type { Logger } from "pino";
-import type { UserFiles } from "../files/user-files.ts";
+import type { FileUser, UserFiles } from "../files/user-files.ts";
 import type { GpusBetweenUsers } from "../gpu-clear/gpu-handover.ts";
 import type { AttemptPlace, Isolation } from "../host/isolation/isolation.ts";
 import type { LimitGroups } from "../host/isolation/limit-groups.ts";
@@ -128,8 +128,8 @@ export interface Prepared {
   readonly environment: Readonly<Record<string, string>>;
   /** Working directory of the wrapper before the command. */
   readonly workdir: string;
-  /** The uid of the command; `null` for the agent's own user. */
-  readonly uid: number | null;
+  /** The user of the command; `null` for the agent's own. */
+  readonly owner: FileUser | null;
   /** The words that change from the agent's user to the job's; empty when they are the same. */
   readonly writer: readonly string[];
   /** The complete environment of the job. */

@@ -44,6 +44,8 @@ export interface Runtime {
   userOf?(key: string): string;
   /** Where terminals enter a running attempt; resolves to null when it cannot be entered. */
   firstProcess(key: string): Promise<FirstProcess | null>;
+  /** Reads the environment of a process of an attempt. Default: the runtime has no processes. */
+  environ?(key: string, pid: number): Promise<Buffer>;
   /** Process ids of the attempt. */
   members?(key: string): Promise<readonly number[]>;
   /** Where tasks of a running attempt can start; resolves to null without such an attempt. */

@@ -27,6 +27,8 @@ export interface ShepherdSpec {
   readonly environment: Readonly<Record<string, string>>;
   readonly slurmEnv: boolean;
   readonly prefix: readonly string[];
+  /** Words that become the job's user, for what the shepherd does with a terminal of theirs. */
+  readonly resizeBy: readonly string[];
   readonly pty: { readonly rows: number; readonly columns: number } | null;
   readonly input: boolean;
   readonly fenceTimeoutMs: number;

@@ -34,6 +34,8 @@ interface LaunchesOptions {
   readonly running: (key: string) => boolean;
   /** Process ids of the attempt. */
   readonly members: (key: string) => Promise<readonly number[]>;
+  /** The environment of a process of the attempt. */
+  readonly environ: (key: string, pid: number) => Promise<Buffer>;
 }
 
 export interface NodeLaunchTable {
@@ -154,9 +156,9 @@ class NodeLaunches implements NodeLaunchTable {
     return ok(undefined);
   }
 
-  async #fabricFor({ order, root }: TaskRoom): Promise<NodeFabric> {
+  async #fabricFor(room: TaskRoom): Promise<NodeFabric> {
     const fabric = this.#options.facilities.fabric();
-    return order.environment?.image ? { ...fabric, preload: await fittingPreload(fabric.preload, root) } : fabric;
+    return room.order.environment?.image ? { ...fabric, preload: await fittingPreload(fabric.preload, room) } : fabric;
   }
 
   /** Waits for the attempt's room: an attempt counts as running a moment before its container can be entered. */
@@ -192,8 +194,9 @@ class NodeLaunches implements NodeLaunchTable {
 
   /** The kernel kills most ranks with their shepherd; ranks that changed their user may outlive it. */
   async #endRest(key: string, launchId: string): Promise<void> {
-    const { members, log } = this.#options;
-    const ended = await endLeftBehind(() => members(key), launchId);
+    const { members, environ, log } = this.#options;
+    const processes = { members: () => members(key), environ: (pid: number) => environ(key, pid) };
+    const ended = await endLeftBehind(processes, launchId);
     if (ended > 0) log.warn({ attempt: key, launch: launchId, ended }, "killed tasks that outlived their shepherd");
   }
 

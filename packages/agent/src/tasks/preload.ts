@@ -1,8 +1,9 @@
 // Decides whether the preload library fits the container of the ranks: it was built for this node's C library, and a
-// program with an older or different one would not start with it. Such ranks run without it.
+// program with an older or different one would not start with it. Such ranks run without it. The container's files are the
+// user's: they are read with the user's rights, in another process.
 
-import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import type { FileUser, UserFiles } from "../files/user-files.ts";
 
 /** Where the C library is, by its usual names. */
 const PLACES = [
@@ -12,22 +13,27 @@ const PLACES = [
   "usr/lib64/libc.so.6",
   "usr/lib/libc.so.6",
 ];
-const MAX_LIBRARY_BYTES = 32 * 1024 * 1024;
+const NAME = "GNU C Library";
 
-/** `preload` or "". `root`: the container's files, as the agent sees them. */
-export async function fittingPreload(preload: string, root: string): Promise<string> {
-  if (preload === "" || (await stat(join(root, preload)).catch(() => null)) === null) return "";
-  const [own, inside] = await Promise.all([libraryVersion("/"), libraryVersion(root)]);
+interface RankFiles {
+  readonly files: Pick<UserFiles, "head" | "search">;
+  readonly owner: FileUser | null;
+  /** The container's root directory, as the agent sees it. */
+  readonly root: string;
+}
+
+/** `preload` or "". */
+export async function fittingPreload(preload: string, { files, owner, root }: RankFiles): Promise<string> {
+  if (preload === "" || (await files.head(join(root, preload), owner, 1).catch(() => null)) === null) return "";
+  const versionIn = (folder: string) => libraryVersion(files, folder, owner);
+  const [own, inside] = await Promise.all([versionIn("/"), versionIn(root)]);
   return own !== null && inside !== null && isAtLeast(inside, own) ? preload : "";
 }
 
-async function libraryVersion(root: string): Promise<string | null> {
+async function libraryVersion(files: RankFiles["files"], root: string, user: FileUser | null): Promise<string | null> {
   for (const place of PLACES) {
-    const path = join(root, place);
-    const found = await stat(path).catch(() => null);
-    if (found === null || !found.isFile() || found.size > MAX_LIBRARY_BYTES) continue;
-    const text = await readFile(path, "latin1").catch(() => "");
-    const version = /GNU C Library[^\0]{0,100}? version (\d+\.\d+)/.exec(text)?.[1];
+    const text = await files.search(join(root, place), NAME, user).catch(() => null);
+    const version = /^GNU C Library[^\0]{0,100}? version (\d+\.\d+)/.exec(text?.toString("latin1") ?? "")?.[1];
     if (version !== undefined) return version;
   }
   return null;

@@ -3,9 +3,9 @@
 // alike.
 
 import type { pb } from "@lattice/wire";
+import type { FileUser, UserFiles } from "../files/user-files.ts";
 import type { FirstProcess } from "../host/first-process.ts";
 import { enter } from "../terminal/enter.ts";
-import type { ProcessOwner } from "../terminal/owner.ts";
 
 export interface AttemptRoom {
   /** The attempt's own folder. */
@@ -13,6 +13,7 @@ export interface AttemptRoom {
   readonly order: pb.RunOrder;
   /** Files by which a process joins the attempt's control groups, one on each line. */
   readonly joinBy: string;
+  readonly files: UserFiles;
 }
 
 export interface TaskRoom extends AttemptRoom {
@@ -21,7 +22,7 @@ export interface TaskRoom extends AttemptRoom {
   /** Command that enters the attempt's namespaces and becomes its user; empty when there is nothing to enter. */
   readonly prefix: readonly string[];
   /** The user it changes to; `null` when it keeps the agent's. */
-  readonly owner: ProcessOwner | null;
+  readonly owner: FileUser | null;
   /** Its root directory, as the agent sees it. */
   readonly root: string;
   /** Working directory of the job; "." for the one after entering. */

@@ -2,7 +2,7 @@
 // the ranks of this node. Pure.
 
 import { pb } from "@lattice/wire";
-import { groupWords } from "../terminal/owner.ts";
+import { asUser } from "../host/user/user.ts";
 import type { PmixSpec, ShepherdSpec } from "./frames.ts";
 import { processMapping } from "./pmi/mapping.ts";
 import type { TaskRoom } from "./room.ts";
@@ -42,6 +42,7 @@ export function shepherdSpec(
     environment: sharedEnvironment(order, room, fabric, size),
     slurmEnv: room.order.slurmEnv,
     prefix: room.prefix,
+    resizeBy: room.owner === null ? [] : asUser(room.owner, true),
     pty: order.pty ? { rows: order.rows, columns: order.columns } : null,
     input: order.input,
     fenceTimeoutMs: seconds * 1000,
@@ -60,8 +61,7 @@ const pmixOf = (order: pb.StartTasks, room: TaskRoom, helper: string): PmixSpec 
 function pmixPlace({ order, prefix, owner, environment }: TaskRoom): Pick<PmixSpec, "prefix" | "folder"> {
   const { LATTICE_SCRATCH: scratch } = environment;
   if (!order.environment?.image || scratch === undefined) return { prefix, folder: "/tmp/lattice-pmix-" };
-  const asOwner = owner === null ? [] : ["setpriv", `--reuid=${owner.uid}`, ...groupWords(owner), "--"];
-  return { prefix: asOwner, folder: `${scratch}/.lattice-pmix-` };
+  return { prefix: owner === null ? [] : asUser(owner, true), folder: `${scratch}/.lattice-pmix-` };
 }
 
 function workdirOf(order: pb.StartTasks, room: TaskRoom): Pick<ShepherdSpec, "workdir" | "workdirId"> {

@@ -1,11 +1,12 @@
 // A pseudo-terminal with a program on it, created by `script` of util-linux, which every Debian and Red Hat system
-// has: no native module, and the holder of the terminal is a separate process. The program reports its process id over
-// a fourth descriptor before it becomes the command, so that its size can be changed and its foreground group be
-// signalled.
+// has: no native module, and the holder of the terminal is a separate process. The program reports its process id and
+// its terminal over a fourth descriptor before it becomes the command, so that its size can be changed and its
+// foreground group be signalled.
 
 import type { ChildProcess } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import type { Readable, Writable } from "node:stream";
+import { DROP_OOM_PROTECTION } from "../base/oom-protection.ts";
 import { HELPER_ENVIRONMENT, spawn } from "../base/programs.ts";
 import { quotedAll } from "../base/shell-text.ts";
 
@@ -18,6 +19,8 @@ interface PtyOptions {
   /** Command words, executed directly. */
   readonly command: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
+  /** What the command reads from VARIABLES_FD; `null` for nothing. */
+  readonly variables?: Buffer | null;
   /** Files by which the program joins its control groups; one per line, or "". */
   readonly joinBy: string;
   readonly cwd: string;
@@ -41,19 +44,22 @@ export interface Pty {
 }
 
 /** Rejects without `script` on this machine, or when the attempt cannot be entered. */
-export async function openPty(options: PtyOptions): Promise<Pty> {
+export async function openPty({ variables = null, ...options }: PtyOptions): Promise<Pty> {
   const child = spawn("script", ["-q", "-e", "-c", commandLine(options), "/dev/null"], {
     cwd: options.cwd,
     // `script` runs its command with this shell; the command gets its own SHELL back.
     env: { ...options.environment, SHELL: "/bin/sh" },
-    stdio: ["pipe", "pipe", "ignore", "pipe"],
+    stdio: ["pipe", "pipe", "ignore", "pipe", variables === null ? "ignore" : "pipe"],
     detached: true,
   });
   const exited = endOf(child);
+  const given = child.stdio[VARIABLES_FD] as Writable | null;
+  // The command may end before it has read all.
+  given?.on("error", () => undefined).end(variables);
   const [stdin, output] = [child.stdin as Writable, child.stdout as Readable];
   // Written after its end: the exit code is reported anyway.
   stdin.on("error", () => undefined);
-  const pid = await greeting(child, child.stdio[3] as Readable);
+  const { pid, tty } = await greeting(child, child.stdio[GREETING_FD] as Readable);
   let isClosed = false;
   void exited.then(() => {
     isClosed = true;
@@ -68,8 +74,8 @@ export async function openPty(options: PtyOptions): Promise<Pty> {
         void exited.then(() => resolve());
       }),
     async resize({ rows, cols }) {
-      const tty = isClosed ? null : await terminalOf(pid);
-      if (tty !== null) await finished(spawn("stty", ["-F", tty, "rows", String(rows), "cols", String(cols)], QUIET));
+      if (isClosed) return;
+      await finished(spawn("stty", ["-F", tty, "rows", String(rows), "cols", String(cols)], QUIET));
     },
     async signal(name) {
       if (isClosed) return;
@@ -91,9 +97,13 @@ export async function openPty(options: PtyOptions): Promise<Pty> {
 
 const QUIET = { stdio: "ignore", env: HELPER_ENVIRONMENT } as const;
 
-/** First its process id, then size, group and the command, without further processes. */
-const PREPARE = `echo $$ >&3
-exec 3>&-
+const GREETING_FD = 3;
+export const VARIABLES_FD = 4;
+
+/** First its process id and its terminal, while only root has it; then size, group and the command. */
+const PREPARE = `echo "$$ $(tty)" >&${GREETING_FD}
+exec ${GREETING_FD}>&-
+${DROP_OOM_PROTECTION}
 stty sane rows "$1" cols "$2"
 if ! (set -f; IFS='
 '; for group in $3; do echo $$ >"$group" || exit 1; done); then
@@ -110,7 +120,13 @@ function commandLine({ command, joinBy, size, environment, umask }: PtyOptions):
   return `set -- ${quotedAll(words)}\n${PREPARE}`;
 }
 
-function greeting(child: ChildProcess, from: Readable): Promise<number> {
+interface Greeting {
+  readonly pid: number;
+  /** The device of the terminal, which keeps its name as long as `script` holds it. */
+  readonly tty: string;
+}
+
+function greeting(child: ChildProcess, from: Readable): Promise<Greeting> {
   return new Promise((resolve, reject) => {
     let text = "";
     child.once("error", (error: NodeJS.ErrnoException) =>
@@ -121,7 +137,9 @@ function greeting(child: ChildProcess, from: Readable): Promise<number> {
       text += data.toString();
       if (!text.includes("\n")) return;
       from.destroy();
-      resolve(Number(text.trim()));
+      const [pid, tty = ""] = text.trim().split(" ");
+      if (/^\/dev\/pts\/\d+$/.test(tty)) resolve({ pid: Number(pid), tty });
+      else reject(new Error("this node has no /dev/pts to make terminals with"));
     });
     from.on("error", reject);
     child.once("close", () => reject(new Error("the terminal could not be opened")));
@@ -147,15 +165,6 @@ async function foregroundOf(pid: number): Promise<number | null> {
   const group = Number((await statOf(pid))[5]);
   return group > 0 ? group : null;
 }
-
-/** The device of a session: /dev/pts and its number, whose high bits are in the major number. */
-async function terminalOf(pid: number): Promise<string | null> {
-  const device = Number((await statOf(pid))[4]);
-  const index = (((device >> 8) & 0xfff) - FIRST_PTS_MAJOR) * 256 + ((device & 0xff) | ((device >> 12) & 0xfff00));
-  return device > 0 && index >= 0 ? `/dev/pts/${index}` : null;
-}
-
-const FIRST_PTS_MAJOR = 136;
 
 /** Of /proc/PID/stat, what follows the name in brackets: state ppid pgrp session tty_nr tpgid. */
 async function statOf(pid: number): Promise<readonly string[]> {

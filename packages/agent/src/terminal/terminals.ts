@@ -3,11 +3,12 @@
 
 import type { Client } from "@grpc/grpc-js";
 import type { pb } from "@lattice/wire";
+import { isEnterProgram } from "../base/enter-program.ts";
 import type { FirstProcess } from "../host/first-process.ts";
 import { wayIn } from "../host/user/way-in.ts";
 import { attemptKey } from "../lifecycle/attempt.ts";
 import { enter } from "./enter.ts";
-import { openPty, type Pty } from "./pty.ts";
+import { openPty, type Pty, VARIABLES_FD } from "./pty.ts";
 import { type ServedTerminal, serveTerminal } from "./serve.ts";
 
 /** Each is three processes or more. */
@@ -77,13 +78,18 @@ async function openIn(host: TerminalHost, key: string, order: pb.OpenTerminal): 
   const entered = first === null ? null : await enter({ ...first, line: order.command, term: order.term });
   if (first === null || entered === null) throw new Error("the allocation does not run on this node now");
   const { rows, cols } = order.size ?? DEFAULT_SIZE;
-  const { environment, prefix } = wayIn(entered.environment, entered.prefix);
+  const isOther = isEnterProgram(entered.prefix);
+  const [program = "", ...words] = entered.prefix;
+  const { environment, prefix, variables } = wayIn(
+    entered.environment,
+    isOther ? [program, "--workdir", ...words] : entered.prefix,
+    VARIABLES_FD,
+  );
   return openPty({
     command: [...prefix, ...entered.shell],
-    environment,
-    // The directory itself, which is the user's already, and not its path: that may lead elsewhere by now. Inside other
-    // mounts the program enters it.
-    cwd: entered.cwd === "/" ? "/" : `/proc/${first.pid}/cwd`,
+    ...{ environment, variables },
+    // The directory itself and not its path, which may lead elsewhere by now. Another user's is entered as that user.
+    cwd: isOther || entered.cwd === "/" ? "/" : `/proc/${first.pid}/cwd`,
     umask: entered.umask,
     joinBy: first.joinBy,
     size: rows > 0 && cols > 0 ? { rows, cols } : DEFAULT_SIZE,

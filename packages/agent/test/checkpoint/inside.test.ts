@@ -73,7 +73,7 @@ test("dmtcp_command runs in the groups and the mounts of the attempt, as its use
     limits: { cpuCores: 1, memoryGb: 1 },
     entrypoint: `${FACTS}; echo up; while :; do sleep 0.1; done`,
   });
-  await found(() => r.file(allocationId, "stdout").includes("up"), 20_000);
+  await found(() => r.file(allocationId, "stdout").includes("up"));
   ask(allocationId);
   expect(await result(allocationId)).toMatchObject({ ok: true, bytes: 6 });
   const facts = readFileSync(join(folder, "facts"), "utf8");
@@ -96,7 +96,7 @@ test("a program in a container is called from inside, with its limits and its fi
     entrypoint: `printf http://127.0.0.1:${port}/save >$LATTICE_CHECKPOINT_ENDPOINT
 (${answer}) | busybox nc -l -p ${port}; sleep 60`,
   });
-  await found(() => r.file(allocationId, "stderr").includes("up"), 20_000);
+  await found(() => r.file(allocationId, "stderr").includes("up"));
   const first = r.file(allocationId, "init.pid").trim();
   ask(allocationId);
   const relay = await found(() => processWith(`relay\0inet\x00127.0.0.1\0${port}\0`));

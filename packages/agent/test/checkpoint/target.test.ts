@@ -56,11 +56,16 @@ const place = (mode: string, change: Partial<CheckpointPlace> = {}): CheckpointP
   members: async () => children.flatMap(({ pid }) => pid ?? []),
   async inside() {
     const pid = children[0]?.pid;
-    const entered = pid === undefined ? null : await enter({ pid, line: "", term: "", filters: "" });
+    const entered = pid === undefined ? null : await enter(firstProcess(pid));
     return { groups: [], enter: entered?.prefix ?? [] };
   },
   now: Date.now,
   ...change,
+});
+
+const firstProcess = (pid: number) => ({
+  ...{ pid, variables: {}, owner: null, filters: "", line: "", term: "" },
+  workdir: async () => ({ path: dir, id: "" }),
 });
 
 function shell(script: string): void {

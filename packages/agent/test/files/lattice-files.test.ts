@@ -332,3 +332,46 @@ while True:
     expect(texts.map(String)).toEqual(names.map((name) => `text of ${name}`));
   });
 });
+
+describe.runIf(isRoot)("what a process or a container's file can delay", () => {
+  test("a text is found with what follows it, also between two blocks, and only in regular files of the user's", async () => {
+    const folder = userFolder("own");
+    const file = join(folder, "library");
+    for (const before of [0, 262_140, 262_144, 600_000]) {
+      writeFileSync(file, `${"x".repeat(before)}needle 1.2${"y".repeat(400)}`);
+      expect((await files.search(file, "needle", MALLORY))?.toString(), String(before)).toBe(
+        `needle 1.2${"y".repeat(246)}`,
+      );
+    }
+    writeFileSync(file, "needle");
+    expect(String(await files.search(file, "needle", MALLORY))).toBe("needle");
+    expect(await files.search(file, "hay", MALLORY)).toBeNull();
+    chmodSync(file, 0o600);
+    await expect(files.search(file, "needle", MALLORY)).rejects.toMatchObject({ code: "EACCES" });
+    execFileSync("mkfifo", ["-m", "666", join(folder, "pipe")]);
+    await expect(files.search(join(folder, "pipe"), "needle", MALLORY)).rejects.toMatchObject({ code: /EINVAL|ENXIO/ });
+    await expect(files.search("/dev/zero", "needle", MALLORY)).rejects.toMatchObject({ code: "EINVAL" });
+  });
+
+  test("the environment and the folder of a process come from another process", async () => {
+    const folder = userFolder("own");
+    const long = "x".repeat(500_000);
+    const shell = ["--reuid=54321", "--regid=54321", "--clear-groups", "/bin/sh", "-c", "echo up; exec sleep 60"];
+    const child = spawn("/usr/bin/setpriv", shell, {
+      ...{ cwd: folder, stdio: ["ignore", "pipe", "ignore"] },
+      env: { PATH: "/usr/bin:/bin", A: long.slice(0, 100_000), B: long.slice(0, 100_000), C: "a\nb" },
+    });
+    try {
+      await new Promise((resolve) => child.stdout?.once("data", resolve));
+      const environ = String(await files.process(child.pid ?? 0, "environ", "7.1"));
+      expect(environ.split("\0")).toEqual(expect.arrayContaining([`A=${long.slice(0, 100_000)}`, "C=a\nb"]));
+      const { dev, ino } = statSync(folder, { bigint: true });
+      expect(String(await files.process(child.pid ?? 0, "cwd", "7.1"))).toBe(`${dev}:${ino}\0${folder}`);
+    } finally {
+      child.kill("SIGKILL");
+    }
+    await expect(files.process(4_194_303, "cwd", "7.1")).rejects.toMatchObject({ code: "ENOENT" });
+    for (const pid of [-1, 1.5, Number.NaN])
+      await expect(files.process(pid, "environ", "7.1")).rejects.toMatchObject({ code: "EINVAL" });
+  });
+});

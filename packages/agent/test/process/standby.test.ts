@@ -1,6 +1,7 @@
 // What stands ready for attempts, as a script and as a compiled program: the same words in, the same words out.
 
 import { execFile, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,9 +30,16 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, maxRetries: 9 }));
 
-function output(program: string, words: readonly string[], lines: readonly string[]): Promise<string> {
+/** `before`: words that start the program. */
+function output(
+  program: string,
+  words: readonly string[],
+  lines: readonly string[],
+  before: readonly string[] = [],
+): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, words, {
+    const [first = "", ...rest] = [...before, program, ...words];
+    const child = spawn(first, rest, {
       stdio: ["pipe", "pipe", "inherit"],
       detached: true,
       env: { PATH: "/bin:/usr/bin" },
@@ -59,6 +67,24 @@ test("both implementations give each attempt its own session and report its exit
   ]);
   expect(await output(compiled, [wrapper], lines)).toBe(script);
 });
+
+/** Only root with this capability (CAP_SYS_RESOURCE) can give protection, which containers often lack. */
+const CAN_PROTECT =
+  ((Number.parseInt(/^CapEff:\t\w*?(\w{8})$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "0", 16) >>> 24) &
+    1) ===
+  1;
+
+test.each([["300", "300"], ...(CAN_PROTECT ? [["-900", "0"]] : [])])(
+  "attempts of an agent with an OOM score of %s have %s",
+  async (score, kept) => {
+    const shows = join(folder, "shows.sh");
+    await writeFile(shows, "read -r kind word; cat /proc/self/oom_score_adj\n");
+    const before = ["/usr/bin/choom", "-n", score, "--"];
+    const expected = `${kept}\nended 0\n`;
+    expect(await output("/bin/sh", ["-c", warmScript, shows], ["+ one", "= 0"], before)).toBe(expected);
+    expect(await output(compiled, [shows], ["+ one", "= 0"], before)).toBe(expected);
+  },
+);
 
 test("both implementations end with their agent, before and between attempts", async () => {
   for (const lines of [[], ["+ one", "= 3"]]) {

@@ -9,6 +9,8 @@ import { create } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { mountsProgram } from "../../src/base/mounts-program.ts";
+import { openUserFiles } from "../../src/files/open-user-files.ts";
+import type { UserFiles } from "../../src/files/user-files.ts";
 import type { RunAs } from "../../src/host/user/user.ts";
 import { parseOptions } from "../../src/options/options.ts";
 import { type DataMount, writeEntry } from "../../src/runtime/attempt/entry-plan.ts";
@@ -19,8 +21,10 @@ const UID = 54341;
 let dir: string;
 let ada: RunAs;
 let mounter: string;
+let files: UserFiles;
 
-beforeEach(() => {
+beforeEach(async () => {
+  files = await openUserFiles({ isRoot: process.getuid?.() === 0, jobsAreRoot: false });
   dir = mkdtempSync(join(tmpdir(), "lattice-remote-"));
   chmodSync(dir, 0o755);
   const home = join(dir, "home");
@@ -41,7 +45,10 @@ mount -t tmpfs stand-in "$2" && echo from-bucket >"$2/object"
   );
   chmodSync(mounter, 0o755);
 });
-afterEach(() => rmSync(dir, { recursive: true, force: true, maxRetries: 9 }));
+afterEach(() => {
+  files.close();
+  rmSync(dir, { recursive: true, force: true, maxRetries: 9 });
+});
 
 function keysOf(path: string, text: string, uid: number): string {
   writeFileSync(path, text, { mode: 0o600 });
@@ -53,7 +60,7 @@ function planned(mounts: readonly pb.Mount[], allowed: readonly string[], user: 
   const owner = { allocationId: "7", user: "ada", tenant: "t", project: "p" };
   const order = { ...create(pb.RunOrderSchema, owner), mounts: [...mounts] };
   const sources = { allowed, s3Url: "http://store:9000", s3Mounter: mounter, nfsMounter: "/bin/true" };
-  return dataMounts({ homeSource: "", sources }, { order, dir: join(dir, "attempt") }, user);
+  return dataMounts({ homeSource: "", sources, files }, { order, dir: join(dir, "attempt") }, user);
 }
 
 const s3 = (source: string, more: Partial<pb.Mount> = {}): pb.Mount => ({
@@ -119,6 +126,9 @@ test("a bucket without keys is mounted anonymously; unreadable or malformed keys
   await expect(planned([s3("s3://sets", { credentials: roots })], ["s3://sets"])).rejects.toThrow(
     "ada may not read the keys",
   );
+  const pipe = join(ada.home, "pipe");
+  execFileSync("mkfifo", [pipe]);
+  await expect(planned([s3("s3://sets", { credentials: pipe })], ["s3://sets"])).rejects.toThrow("may not read");
   const none = keysOf(join(dir, "none"), "no keys at all\n", UID);
   await expect(planned([s3("s3://sets", { credentials: none })], ["s3://sets"])).rejects.toThrow(
     "are not lines of KEY:SECRET",

@@ -44,9 +44,11 @@ afterAll(async () => {
   rmSync(data, { recursive: true, force: true, maxRetries: 9 });
 });
 
-async function run(order: Parameters<Rig["server"]["run"]>[0]) {
+type Order = Extract<Parameters<Rig["server"]["run"]>[0], { readonly $typeName?: never }>;
+
+async function run(order: Order, image = containers.image) {
   const id = String(next++);
-  r.server.run({ allocationId: id, environment: { image: containers.image }, ...order });
+  r.server.run({ ...order, allocationId: id, environment: { image } });
   const report = await r.server.end(id);
   return { report, out: r.file(id, "stdout"), errors: r.file(id, "stderr") };
 }
@@ -54,11 +56,11 @@ async function run(order: Parameters<Rig["server"]["run"]>[0]) {
 const writable = (name: string) => ({ mounts: [{ source: join(data, name), target: "/data", access: "read-write" }] });
 
 test("a container starts in the image's directory, and volumes and health checks of the image are ignored", async () => {
-  const { report, out, errors } = await run({ command: ["pwd"], environment: { image: inside }, ...writable("own") });
+  const { report, out, errors } = await run({ command: ["pwd"], ...writable("own") }, inside);
   expect(report, errors).toMatchObject({ exitCode: 0 });
   expect(out).toBe("/wd/x\n");
   const missing = containers.variant("missing", ["WORKDIR /no/such"]);
-  expect((await run({ command: ["pwd"], environment: { image: missing } })).out).toBe("/\n");
+  expect((await run({ command: ["pwd"] }, missing)).out).toBe("/\n");
   expect(readdirSync(join(data, "own"))).toEqual([]);
 });
 
@@ -95,7 +97,7 @@ test("a folder that the user cannot write to is mounted read-only alone", async 
 test("an image with an instruction to the runtime is refused and does not stay on the node", async () => {
   const owned = join(data, "owned");
   const image = containers.variant("evil", ["LABEL a=b"], ["--annotation", `run.oci.hooks.stdout=${owned}`]);
-  const { report } = await run({ command: ["true"], environment: { image } });
+  const { report } = await run({ command: ["true"] }, image);
   expect(report).toMatchObject(FAILED);
   expect(report.message).toContain('has the annotation or label "run.oci.hooks.stdout", an instruction to the');
   expect(existsSync(owned)).toBe(false);

@@ -1,33 +1,32 @@
-// What root's programs see on the way into an attempt, and what the command has at its end.
+// What the programs see on the way into an attempt, and what the command has at its end.
 
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { HELPER_PATH } from "../../src/base/executable.ts";
 import { wayIn } from "../../src/host/user/way-in.ts";
 
-const CHOSEN = {
-  PATH: "/mine",
-  LD_PRELOAD: "",
-  NODE_OPTIONS: "--x",
-  IFS: ":",
-  n: "7",
-  HOME: "/home/ada",
-  "BASH_FUNC_f%%": "()",
-};
+const CHOSEN = { PATH: "/mine", LD_PRELOAD: "", NODE_OPTIONS: "--x", IFS: ":", n: "7", "odd.name": "a\nb" };
 
-test("root's programs get a safe environment; the command gets the whole one", () => {
-  const { environment, prefix } = wayIn(CHOSEN, ["/usr/bin/env"]);
-  expect(environment).toEqual({ PATH: HELPER_PATH, n: "7", HOME: "/home/ada" });
+test("root's program has no variable of the job, and gets all of them by its descriptor", () => {
+  const { environment, prefix, variables } = wayIn(CHOSEN, ["/opt/lattice-enter", "--target=9", "--"], 5);
+  expect(environment).toEqual({ PATH: HELPER_PATH });
+  expect(prefix).toEqual(["/opt/lattice-enter", "--variables=5", "--target=9", "--"]);
+  expect(variables?.toString().split("\0").slice(0, -1)).toEqual(
+    Object.entries(CHOSEN).map(([name, value]) => `${name}=${value}`),
+  );
+});
+
+test("tools that run as the job's user have neither its PATH nor its libraries; the command has both", () => {
+  const { environment, prefix, variables } = wayIn(CHOSEN, ["/usr/bin/env"], 5);
+  expect(variables).toBeNull();
+  expect(environment).toEqual({ PATH: HELPER_PATH, NODE_OPTIONS: "--x", n: "7", "odd.name": "a\nb" });
   const [program = "", ...words] = [...prefix, "/usr/bin/env", "-0"];
   const seen = execFileSync(program, words, { env: environment, encoding: "utf8" }).split("\0");
-  expect(seen).toEqual(
-    expect.arrayContaining(["PATH=/mine", "LD_PRELOAD=", "NODE_OPTIONS=--x", "IFS=:", "n=7", "HOME=/home/ada"]),
-  );
-  expect(seen.join()).not.toContain("BASH_FUNC");
+  expect(seen).toEqual(expect.arrayContaining(["PATH=/mine", "LD_PRELOAD=", "NODE_OPTIONS=--x", "IFS=:", "n=7"]));
 });
 
 test("command words are passed unchanged", () => {
-  const { environment, prefix } = wayIn(CHOSEN, ["/usr/bin/env"]);
+  const { environment, prefix } = wayIn(CHOSEN, ["/usr/bin/env"], 5);
   const words = ["--", "", "A=B", "$HOME", "a 'b' \"c\"\n*"];
   const [program = "", ...args] = [...prefix, "/usr/bin/printf", "<%s>", ...words];
   expect(execFileSync(program, args, { env: environment, encoding: "utf8" })).toBe(
@@ -36,5 +35,5 @@ test("command words are passed unchanged", () => {
 });
 
 test("without namespaces to enter nothing changes", () => {
-  expect(wayIn(CHOSEN, [])).toEqual({ environment: CHOSEN, prefix: [] });
+  expect(wayIn(CHOSEN, [], 5)).toEqual({ environment: CHOSEN, prefix: [], variables: null });
 });

@@ -2,6 +2,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { expect, test } from "vitest";
+import { directFiles } from "../../src/files/direct-files.ts";
 import { endLeftBehind } from "../../src/tasks/left-behind.ts";
 import { found } from "../fake-server.ts";
 import { alive } from "../rig.ts";
@@ -18,10 +19,12 @@ test("only the processes of that launch are ended, among those of the attempt", 
   const pidOf = ({ pid }: ChildProcess): number => pid ?? 0;
   try {
     const members = [own, longer, other].map(pidOf);
-    expect(await endLeftBehind(() => Promise.resolve(members), "7-1")).toBe(1);
+    const environ = (pid: number) => directFiles.process(pid, "environ", "");
+    const processes = { members: () => Promise.resolve(members), environ };
+    expect(await endLeftBehind(processes, "7-1")).toBe(1);
     await found(() => !alive(pidOf(own)));
     expect([longer, other, outside].map((child) => alive(pidOf(child)))).toEqual([true, true, true]);
-    expect(await endLeftBehind(() => Promise.resolve(members), "9-1")).toBe(0);
+    expect(await endLeftBehind(processes, "9-1")).toBe(0);
   } finally {
     for (const child of [own, longer, other, outside]) child.kill("SIGKILL");
   }

@@ -3,6 +3,7 @@
 import { create } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
 import { describe, expect, test } from "vitest";
+import { directFiles } from "../../src/files/direct-files.ts";
 import { fabricProvider } from "../../src/tasks/facilities.ts";
 import type { TaskRoom } from "../../src/tasks/room.ts";
 import { rankEnvironment } from "../../src/tasks/shepherd/rank-environment.ts";
@@ -34,6 +35,7 @@ function roomOf({ image = "", slurmEnv = false, prefix = [], owner = null, envir
   return {
     dir: "/a/7.1",
     joinBy: "",
+    files: directFiles,
     order,
     prefix,
     owner,
@@ -108,7 +110,7 @@ describe("the PMIx server", () => {
   });
 
   test("the PMIx server stays outside a container, as the job's user, in the scratch directory", () => {
-    const asUser = ["setpriv", "--reuid=1000", "--regid=100", "--groups=100,27", "--"];
+    const asUser = ["/usr/bin/setpriv", "--reuid=1000", "--regid=100", "--groups=100,27", "--no-new-privs", "--"];
     const owner = { uid: 1000, gid: 100, groups: [100, 27] };
     const folder = "/s/7.1/.lattice-pmix-";
     expect(placed(roomOf({ image: "i", prefix: entered, owner }))).toMatchObject({ prefix: asUser, folder });

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { quoted } from "../../src/base/shell-text.ts";
+import { directFiles } from "../../src/files/direct-files.ts";
 import { enter } from "../../src/terminal/enter.ts";
 import { spanText } from "../../src/terminal/idle.ts";
 import { openPty, type Pty } from "../../src/terminal/pty.ts";
@@ -111,16 +112,25 @@ describe("a pseudo-terminal", () => {
   });
 });
 
+const processOf = (pid: number) => ({
+  ...{ pid, variables: { ONLY: "this" }, filters: "", owner: null },
+  workdir: async () => {
+    const answer = await directFiles.process(pid, "cwd", "").catch(() => null);
+    const [id = "", path = ""] = answer?.toString().split("\0") ?? [];
+    return path === "" ? null : { path, id };
+  },
+});
+
 describe("entering an attempt", () => {
-  test("shared namespaces are not entered; environment and directory are the process's", async () => {
-    const child = spawn("sleep", ["60"], { cwd: "/var", env: { ONLY: "this", PATH: "/bin:/usr/bin" } });
+  test("shared namespaces are not entered; the directory is the process's", async () => {
+    const child = spawn("sleep", ["60"], { cwd: "/var" });
     try {
-      const entered = await enter({ pid: child.pid ?? 0, line: "echo $ONLY", term: "", filters: "" });
+      const entered = await enter({ ...processOf(child.pid ?? 0), line: "echo $ONLY", term: "" });
       expect(entered).toEqual({
         prefix: [],
         shell: ["/bin/sh", "-c", "echo $ONLY"],
         owner: null,
-        environment: { ONLY: "this", PATH: "/bin:/usr/bin", TERM: "xterm-256color" },
+        environment: { ONLY: "this", TERM: "xterm-256color" },
         cwd: "/var",
         cwdId: `${statSync("/var").dev}:${statSync("/var").ino}`,
         umask: process.umask().toString(8).padStart(4, "0"),
@@ -137,7 +147,7 @@ describe("entering an attempt", () => {
     });
     try {
       await new Promise((resolve) => child.stdout?.once("data", resolve));
-      const entered = await enter({ pid: child.pid ?? 0, line: "hostname", term: "vt100", filters: "" });
+      const entered = await enter({ ...processOf(child.pid ?? 0), line: "hostname", term: "vt100" });
       expect(entered?.prefix.slice(1, 5)).toEqual([`--target=${child.pid}`, "--mount", "--uts", "--ipc"]);
       const command = [...(entered?.prefix ?? []), ...(entered?.shell ?? [])];
       const pty = await openPty({ ...BASE, environment, command, cwd: "/" });
@@ -149,7 +159,7 @@ describe("entering an attempt", () => {
 
   test("an ended process cannot be entered", async () => {
     expect(existsSync("/proc/4194303")).toBe(false);
-    expect(await enter({ pid: 4_194_303, line: "", term: "", filters: "" })).toBeNull();
+    expect(await enter({ ...processOf(4_194_303), line: "", term: "" })).toBeNull();
   });
 });
 

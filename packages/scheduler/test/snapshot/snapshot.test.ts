@@ -193,6 +193,7 @@ function viewOf({ nodes = [], pending = [], placed = [], tenants = [] }: Tables)
     audit: () => [],
     lastAudit: () => undefined,
     request: () => undefined,
+    requestsOf: () => ({ count: 0, oldest: undefined }),
   };
 }
 

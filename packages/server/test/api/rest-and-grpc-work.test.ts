@@ -281,12 +281,12 @@ describe("access", () => {
     expect(none.enrolments ?? []).toEqual([]);
     // Each plane makes its own random token, so their answers differ.
     const ask = async <K extends Parameters<typeof callGrpc>[1]>(name: K, message: Parameters<typeof callGrpc>[2]) => {
-      const answer = await callGrpc(doors.right, name, message, USER);
+      const answer = await callGrpc(apis.right, name, message, USER);
       return (answer as { json: Record<string, unknown> }).json;
     };
     const made = await ask(rpc, make({ requestId: "r1" }));
     expect(made.token).toMatch(/^lte_[0-9a-f]{12}_[\w-]{43}$/);
-    const again = await callGrpc(doors.right, rpc, make({ requestId: "r1" }), USER);
+    const again = await callGrpc(apis.right, rpc, make({ requestId: "r1" }), USER);
     expect(again).toMatchObject({ problem: { code: "request_conflict" } });
     const { enrolment_id: enrolmentId } = made.enrolment as { enrolment_id: string };
     const one = {

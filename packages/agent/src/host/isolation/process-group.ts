@@ -3,8 +3,9 @@
 // environment escapes; only control groups hold it.
 
 import { readdir, readFile } from "node:fs/promises";
+import { ownCommandLine } from "../own-process.ts";
 import { type AttemptPlace, type Isolation, signalEach } from "./isolation.ts";
-import { commandLineOf, hasName } from "./wrapper-process.ts";
+import { hasName } from "./wrapper-process.ts";
 
 /** Every process of an attempt inherits this variable, so the agent finds a process that left its session. */
 export const MARKER = "LATTICE_ATTEMPT_DIR";
@@ -44,8 +45,8 @@ async function membersOf(place: AttemptPlace): Promise<number[]> {
  */
 async function ownSession({ key, leader }: AttemptPlace): Promise<number | null> {
   if (leader === null) return null;
-  const commandLine = await commandLineOf(leader);
-  return commandLine.length === 0 || hasName(key, commandLine) ? leader : null;
+  const commandLine = await ownCommandLine(leader);
+  return commandLine?.length === 0 || hasName(key, commandLine) ? leader : null;
 }
 
 async function statusOf(pid: number): Promise<{ session: number; zombie: boolean } | null> {

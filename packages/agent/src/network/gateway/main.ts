@@ -12,6 +12,7 @@ import { statSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { HELPER_ENVIRONMENT, spawn } from "../../base/programs.ts";
+import { UNPRIVILEGED } from "./unprivileged.ts";
 
 /** Connections over one border. */
 const MAX_CONNECTIONS = 1_024;
@@ -20,7 +21,6 @@ const LOOK_MS = 500;
 /** Waits for the port of an attempt that has just ended. */
 const FREE_AFTER_MS = 3_000;
 const TRY_AGAIN_MS = 100;
-const UNPRIVILEGED = 65_534;
 /** Both address families, where the node has IPv6. */
 const EVERYWHERE = "[::]";
 

@@ -7,6 +7,8 @@ import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { HELPER_ENVIRONMENT, spawn } from "../../base/programs.ts";
+import { ownCommandLine } from "../../host/own-process.ts";
+import { UNPRIVILEGED } from "./unprivileged.ts";
 
 /** Starting takes a process and a helper; a longer wait means that it hangs. */
 const LIMIT_MS = 10_000;
@@ -90,10 +92,20 @@ function programFile(): string {
 /** The arguments of each process. */
 async function runningGateways(program: string): Promise<readonly (readonly string[])[]> {
   const names = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
-  const lines = await Promise.all(names.map((name) => readFile(`/proc/${name}/cmdline`, "utf8").catch(() => "")));
+  const own = await groupOf("self");
+  const lines = await Promise.all(names.map((name) => commandLineOf(name, own)));
   return lines.flatMap((line) => {
-    const words = line.split("\0").slice(0, -1);
+    const words = line.slice(0, -1);
     const at = words.findIndex((word) => word.endsWith(`/${program}`));
     return at < 0 ? [] : [words.slice(at + 1)];
   });
 }
+
+/** Gateways give up the agent's user for one that jobs in containers may have as well, but are in no attempt's group. */
+async function commandLineOf(pid: string, own: string): Promise<readonly string[]> {
+  const group = await groupOf(pid);
+  if (group !== own && group.includes("/lattice/")) return [];
+  return (await ownCommandLine(Number(pid), UNPRIVILEGED)) ?? [];
+}
+
+const groupOf = (pid: string): Promise<string> => readFile(`/proc/${pid}/cgroup`, "utf8").catch(() => "");

@@ -5,17 +5,19 @@ import type { pb } from "@lattice/wire";
 import { HELPER_PATH } from "../../base/executable.ts";
 import { checkpointTarget } from "../../checkpoint/target.ts";
 import type { CheckpointTarget, WayInside } from "../../checkpoint/types.ts";
-import type { FirstProcess } from "../../host/first-process.ts";
+import type { FileUser } from "../../files/user-files.ts";
+import type { FirstProcess, ProcessFolder } from "../../host/first-process.ts";
 import { joinWords } from "../../host/join-groups.ts";
 import type { NetworkPlace } from "../../network/driver.ts";
 import type { AttemptRoom } from "../../tasks/room.ts";
 import { enter } from "../../terminal/enter.ts";
-import { denyLate, hasBegun, isUsersOwn } from "../prologue/attempt-holdings.ts";
+import type { PrologueParts } from "../engine.ts";
+import { denyLate, isUsersOwn } from "../prologue/attempt-holdings.ts";
 import { checkpointPlace } from "../prologue/checkpoint-place.ts";
 import { runsAs } from "../prologue/prologue.ts";
 import { dirOf, groupOf, placeOf, type RuntimeContext } from "./context.ts";
 import { readAttempt, readCopiers, readInitPid } from "./files.ts";
-import { readLaunch } from "./launch-file.ts";
+import { type KeptLaunch, readLaunch } from "./launch-file.ts";
 import { childOf } from "./reattach.ts";
 import { limitFiles } from "./starting.ts";
 
@@ -31,17 +33,46 @@ export async function firstProcess(context: RuntimeContext, key: string): Promis
   if (init === null && inContainer) return null;
   // A user must not enter a process that is still root's: the wrapper, and its child for a moment. The wrapper is not
   // in the network domain of the job either.
-  const plain = launched.uid === null && order?.network === undefined;
+  const plain = launched.owner === null && order?.network === undefined;
   const pid = init ?? (plain ? leader : childOf(leader, readCopiers(dir)));
-  if (pid === null || !(await isUsersOwn(launched.uid, pid))) return null;
-  if (inContainer && !(await hasBegun(pid))) return null;
+  if (pid === null || !(await isUsersOwn(launched.owner?.uid ?? null, pid))) return null;
+  const whose = String(launched.owner?.uid ?? "");
+  const variables = inContainer ? await variablesInside(context.prologue, whose, pid) : launched.variables;
+  if (variables === null) return null;
   return {
-    pid,
-    variables: inContainer ? null : launched.variables,
+    ...{ pid, variables },
+    owner: ownerOf(launched),
+    workdir: () => folderOf(context.prologue, whose, pid),
     filters: join(dir, "filters"),
     joinBy:
       order === null ? await context.isolation.prepare(placeOf(context, key)) : await joinFiles(context, key, order),
   };
+}
+
+const ownerOf = ({ owner }: KeptLaunch): FileUser | null => (owner?.uid === process.getuid?.() ? null : owner);
+
+/**
+ * The variables of an image are known only inside. A container's first process is the engine's own for a moment, with the
+ * engine's environment and without its filters; then this is null.
+ */
+async function variablesInside(
+  { files }: PrologueParts,
+  whose: string,
+  pid: number,
+): Promise<Readonly<Record<string, string>> | null> {
+  const environ = await files.process(pid, "environ", whose).catch(() => Buffer.alloc(0));
+  const variables: Record<string, string> = {};
+  for (const entry of environ.toString().split("\0")) {
+    const at = entry.indexOf("=");
+    if (at > 0) variables[entry.slice(0, at)] = entry.slice(at + 1);
+  }
+  return variables.LATTICE_ALLOC_ID === undefined ? null : variables;
+}
+
+async function folderOf({ files }: PrologueParts, whose: string, pid: number): Promise<ProcessFolder | null> {
+  const answer = await files.process(pid, "cwd", whose).catch(() => null);
+  const [id = "", path = ""] = answer?.toString().split("\0") ?? [];
+  return path === "" ? null : { path, id };
 }
 
 async function joinFiles(context: RuntimeContext, key: string, order: pb.RunOrder): Promise<string> {
@@ -55,7 +86,8 @@ async function joinFiles(context: RuntimeContext, key: string, order: pb.RunOrde
 export async function taskRoom(context: RuntimeContext, key: string): Promise<AttemptRoom | null> {
   const dir = dirOf(context, key);
   const { order } = readAttempt(dir);
-  return order === null ? null : { dir, order, joinBy: await joinFiles(context, key, order) };
+  const { files } = context.prologue;
+  return order === null ? null : { dir, order, files, joinBy: await joinFiles(context, key, order) };
 }
 
 export async function checkpointsOf(context: RuntimeContext, key: string): Promise<CheckpointTarget | null> {

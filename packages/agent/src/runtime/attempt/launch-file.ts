@@ -5,6 +5,7 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { quoted, quotedAll } from "../../base/shell-text.ts";
+import type { FileUser } from "../../files/user-files.ts";
 
 interface LaunchWords {
   /** Files by which the wrapper joins further control groups, one per line. */
@@ -19,11 +20,11 @@ interface LaunchWords {
   readonly kept: KeptLaunch;
 }
 
-interface KeptLaunch {
+export interface KeptLaunch {
   /** The instructed wrapper; another may have claimed the attempt first. */
   readonly wrapper: string;
-  /** The uid it changes to; `null` when it keeps the agent's. */
-  readonly uid: number | null;
+  /** The user it changes to; `null` when it keeps the agent's. */
+  readonly owner: FileUser | null;
   /** The job's whole environment, for terminals and tasks. */
   readonly variables: Readonly<Record<string, string>>;
 }

@@ -26,7 +26,7 @@ export function prepareLaunch({
   environment,
   before,
   wrapper,
-  uid,
+  owner,
   writer,
   variables,
   ...how
@@ -35,7 +35,7 @@ export function prepareLaunch({
   const problem = tooLong([...command, ...Object.entries(variables).map(([name, value]) => `${name}=${value}`)]);
   if (problem !== null) return problem;
   const copy = writeCopy({ dir, order, workdir: how.workdir, writer }) ? join(dir, COPY_FILE) : "";
-  writeLaunch(dir, { ...how, copy, environment, command, kept: { wrapper, uid, variables } });
+  writeLaunch(dir, { ...how, copy, environment, command, kept: { wrapper, owner, variables } });
   return problem;
 }
 

@@ -8,9 +8,11 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { DROP_OOM_PROTECTION } from "../../base/oom-protection.ts";
 
 /** Its only argument: the wrapper. */
 export const warmScript = `# Waits for attempts of Lattice allocations; started by lattice-agent.
+${DROP_OOM_PROTECTION}
 while read -r kind name group; do
   [ "$kind" = + ] || continue
   (exec /usr/bin/setsid /bin/sh "$0" "$name" "$group")

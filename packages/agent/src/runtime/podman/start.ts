@@ -88,7 +88,7 @@ export async function start(
     before: [...entry, "/bin/sh", script],
     environment: {},
     workdir: "/",
-    uid: runAs?.uid ?? null,
+    owner: runAs,
     writer: runAs === null ? [] : asUser(runAs, true),
     variables: environment,
   };

@@ -33,10 +33,9 @@ export async function start(parts: PrologueParts, attempt: EngineAttempt, uenvs:
       );
     await noteHeld(parts, attempt, null);
   }
-  const uid = runAs?.uid ?? null;
   const writer = runAs === null ? [] : asUser(runAs, true);
   if (runAs === null && !isMounted && Object.keys(variables).every(isExportable))
-    return { before: command, environment: variables, workdir, uid, writer, variables };
+    return { before: command, environment: variables, workdir, owner: runAs, writer, variables };
   const steps = stepsOf(parts, attempt, [...mounts, ...data]);
   const entry = writeEntry(parts.entry, {
     ...{ dir, user: runAs, steps, confined: runAs !== null && isMounted, workdir },
@@ -44,7 +43,7 @@ export async function start(parts: PrologueParts, attempt: EngineAttempt, uenvs:
     variables: { ...variables, PWD: workdir },
     enters: steps.length > 0,
   });
-  return { before: [...entry, ...command], environment: {}, workdir: "/", uid, writer, variables };
+  return { before: [...entry, ...command], environment: {}, workdir: "/", owner: runAs, writer, variables };
 }
 
 function stepsOf(

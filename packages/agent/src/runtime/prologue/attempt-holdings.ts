@@ -44,12 +44,6 @@ export async function isUsersOwn(uid: number | null, pid: number): Promise<boole
   return new RegExp(`^Uid:\\s+${uid}\\s+${uid}\\s+${uid}\\s`, "m").test(status);
 }
 
-/** A container's first process is the engine's own for a moment, with the engine's environment and without its filters. */
-export async function hasBegun(pid: number): Promise<boolean> {
-  const environ = await readFile(`/proc/${pid}/environ`, "utf8").catch(() => "");
-  return environ.includes("LATTICE_ALLOC_ID=");
-}
-
 /** The name of an attempt's container. */
 export const nameOf = (key: string): string => `${CONTAINER_PREFIX}${key}`;
 export const keyOf = (name: string): string => name.slice(CONTAINER_PREFIX.length);

@@ -13,7 +13,7 @@ import { homeMount } from "./requested-folders.ts";
 
 /** `user`: the user it runs as, or null for the agent's. */
 export async function dataMounts(
-  { homeSource, sources }: Pick<PrologueParts, "homeSource" | "sources">,
+  { homeSource, sources, files }: Pick<PrologueParts, "homeSource" | "sources" | "files">,
   { order, dir }: Pick<PrologueTarget, "order" | "dir">,
   user: RunAs | null,
 ): Promise<readonly DataMount[]> {
@@ -22,7 +22,7 @@ export async function dataMounts(
   for (const { source } of asked) if (isRemote(source)) checkAllowed(sources, source, order);
   const planned: DataMount[] = [];
   for (const mount of [...homeMount(homeSource, order, user).map((home) => filledIn(home, order)), ...asked])
-    planned.push(await plan(sources, mount, { dir, user, number: planned.length }));
+    planned.push(await plan(sources, mount, { dir, user, files, number: planned.length }));
   return planned;
 }
 

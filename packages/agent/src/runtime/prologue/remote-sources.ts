@@ -6,10 +6,10 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { pb } from "@lattice/wire";
 import { isExecutable } from "../../base/executable.ts";
-import { execFile } from "../../base/programs.ts";
 import { PrologueError } from "../../base/prologue-error.ts";
 import { makeOwnFolder } from "../../files/own-tree.ts";
-import { asUser, type RunAs } from "../../host/user/user.ts";
+import type { UserFiles } from "../../files/user-files.ts";
+import type { RunAs } from "../../host/user/user.ts";
 import type { DataMount } from "../attempt/entry-plan.ts";
 import { fillIn, type PathOwner } from "./fill-in.ts";
 
@@ -51,6 +51,7 @@ export interface MountOwner {
   readonly user: RunAs | null;
   /** Position of the mount in the order. */
   readonly number: number;
+  readonly files: Pick<UserFiles, "read">;
 }
 
 /** Words of programs of root's: never options. */
@@ -83,11 +84,15 @@ export async function s3Mount(
 /** The user's credentials file, at the default path of s3fs. */
 const USUAL = ".passwd-s3fs";
 
+const MAX_KEYS_BYTES = 16 * 1024;
+
 /** Returns null when there are no keys. */
-async function takeKeys(source: string, named: string, { dir, user, number }: MountOwner): Promise<string | null> {
+async function takeKeys(source: string, named: string, whom: MountOwner): Promise<string | null> {
+  const { dir, user, number, files } = whom;
   if (named === "" && user === null) return null;
   const path = named === "" ? join(user?.home ?? "", USUAL) : named;
-  const keys = await readAs(user, path);
+  // With the user's rights: the path is the user's choice.
+  const keys = await files.read(path, user, MAX_KEYS_BYTES).then(String, () => null);
   if (keys === null && named === "") return null;
   if (keys === null)
     throw new PrologueError("mounts", `${user?.name ?? "the agent"} may not read the keys ${path} for ${source}`);
@@ -98,16 +103,4 @@ async function takeKeys(source: string, named: string, { dir, user, number }: Mo
   const place = join(dir, SECRETS, String(number));
   await writeFile(place, `${lines.join("\n")}\n`, { mode: 0o600 });
   return place;
-}
-
-const READ_TIMEOUT_MS = 10_000;
-const MAX_KEYS_BYTES = 16 * 1024;
-
-/** Reads a file as that user, so that every file system rule applies. Resolves to null when it cannot be read. */
-function readAs(user: RunAs | null, path: string): Promise<string | null> {
-  const [program = "", ...words] = [...(user === null ? [] : asUser(user, true)), "/bin/cat", "--", path];
-  const how = { timeout: READ_TIMEOUT_MS, env: {}, maxBuffer: MAX_KEYS_BYTES };
-  return new Promise((resolve) =>
-    execFile(program, words, how, (error, text) => resolve(error === null ? text : null)),
-  );
 }

@@ -59,7 +59,7 @@ export async function start(sarus: Sarus, parts: PrologueParts, attempt: EngineA
     before: [...entry, "/bin/sh", script],
     environment: {},
     workdir: "/",
-    uid: runAs?.uid ?? null,
+    owner: runAs,
     writer: runAs === null ? [] : asUser(runAs, true),
     variables: environment,
   };

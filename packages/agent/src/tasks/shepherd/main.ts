@@ -9,6 +9,7 @@
 import { existsSync, openSync, writeFileSync } from "node:fs";
 import { createServer, Socket } from "node:net";
 import { join } from "node:path";
+import { dropOomProtection } from "../../base/oom-protection.ts";
 import { makeOwnFolderNow, removeOwnNow } from "../../files/own-tree.ts";
 import { MAX_ORDER_BYTES } from "../base/exchange-limits.ts";
 import { decodeOrder, encodeReport, frameReader, type ShepherdOrder, type ShepherdReport } from "../frames.ts";
@@ -21,6 +22,7 @@ const FIRST_AGENT_FD = 3;
 const LAST_WORDS_MS = 60_000;
 const SETPRIV = ["/usr/bin/setpriv", "/bin/setpriv"];
 
+dropOomProtection();
 const [, , folder = ".", joinBy = ""] = process.argv;
 // The group was removed with the attempt: joining fails, and nothing is started.
 for (const file of joinBy.split("\n")) if (file !== "") writeFileSync(file, String(process.pid));

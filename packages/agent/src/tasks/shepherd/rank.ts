@@ -38,6 +38,8 @@ export interface Rank {
 }
 
 const NOT_EXECUTABLE = 126;
+const STANDARD_FDS = 3;
+const noAct = (): void => undefined;
 /** A child of a rank may keep its output open: silence for this long counts as the end. */
 const OUTPUT_LINGER_MS = 500;
 
@@ -64,22 +66,35 @@ function queue(): (act: () => Promise<void> | undefined | void) => void {
 
 export function startRank(spec: ShepherdSpec, start: RankStart, events: RankEvents): Rank {
   const { localRank, setpriv, variables } = start;
-  const { environment, prefix } = wayIn(rankEnvironment(spec, localRank, variables), spec.prefix);
+  const pipes = furtherPipes(spec);
+  const variablesFd = STANDARD_FDS + pipes.length;
+  const given = wayIn(rankEnvironment(spec, localRank, variables), spec.prefix, variablesFd);
   const directory = begins(spec) ? openOwnDirectory(spec) : null;
-  const [program = "", ...args] = commandOf({ ...spec, prefix }, { localRank, setpriv, inPlace: directory !== null });
+  const [program = "", ...args] = commandOf(
+    { ...spec, prefix: given.prefix },
+    { localRank, setpriv, inPlace: directory !== null },
+  );
   const child = spawn(program, args, {
     cwd: directory === null ? startsIn(spec) : `/proc/self/fd/${directory}`,
-    env: environment,
+    env: given.environment,
     detached: true,
     // Node's pipes are socket pairs, as PMI needs.
-    stdio: [reads(spec, localRank) ? "pipe" : "ignore", "pipe", "pipe", ...furtherPipes(spec)],
+    stdio: [
+      reads(spec, localRank) ? "pipe" : "ignore",
+      "pipe",
+      "pipe",
+      ...pipes,
+      ...(given.variables === null ? [] : (["pipe"] as const)),
+    ],
   });
   if (directory !== null) closeSync(directory);
   const { stdout, stderr } = child;
   const pmi = spec.pmi ? (child.stdio[PMI_FD] as Duplex | undefined) : undefined;
   const flow: Flow = { paused: false, moved: false };
   watchEnd(child, spec, events, flow);
-  for (const stream of [child.stdin, stdout, stderr, pmi]) stream?.on("error", () => undefined);
+  // The command may end before it has read all.
+  if (given.variables !== null) (child.stdio[variablesFd] as Writable).on("error", noAct).end(given.variables);
+  for (const stream of [child.stdin, stdout, stderr, pmi]) stream?.on("error", noAct);
   const pass = (stream: "stdout" | "stderr") => (data: Buffer) => {
     flow.moved = true;
     events.output(stream, data);
@@ -98,7 +113,10 @@ export function startRank(spec: ShepherdSpec, start: RankStart, events: RankEven
   return {
     answer: (text) => pmi?.write(text, "latin1"),
     write: (data, end) => inOrder(() => typed(data, end)),
-    resize: (size) => inOrder(() => (child.pid === undefined ? undefined : setSize(child.pid, size, hasEnded))),
+    resize: (size) =>
+      inOrder(() =>
+        child.pid === undefined ? undefined : setSize({ pid: child.pid, as: spec.resizeBy }, size, hasEnded),
+      ),
     signal(name) {
       if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
       try {

@@ -1,5 +1,5 @@
 // Changes the size of a rank's terminal from outside. `script` created the terminal; it is found by the open files of
-// the rank's descendants.
+// the rank's descendants. They can be replaced at any moment, so the terminal is opened with the rights of their user.
 
 import { readFileSync, readlinkSync } from "node:fs";
 import { HELPER_ENVIRONMENT, spawn } from "../../base/programs.ts";
@@ -14,19 +14,28 @@ const LOOK_EVERY_MS = 50;
 const LOOK_TIMES = 100;
 const MAX_PROCESSES = 1_000;
 
+interface SizedRank {
+  readonly pid: number;
+  /** Words that become its user; empty for the shepherd's own. */
+  readonly as: readonly string[];
+}
+
 /** Resolves when the size is set, or there is no terminal. `over`: the rank has ended. */
-export async function setSize(pid: number, { rows, columns }: Size, over: () => boolean): Promise<void> {
+export async function setSize({ pid, as }: SizedRank, { rows, columns }: Size, over: () => boolean): Promise<void> {
   for (let left = LOOK_TIMES; left > 0 && !over(); left -= 1) {
     const terminal = terminalBelow(pid);
-    if (terminal !== null) return stty(terminal, rows, columns);
+    if (terminal !== null) return stty([...as, "stty", "-F", terminal, "rows", String(rows), "cols", String(columns)]);
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   }
 }
 
-function stty(terminal: string, rows: number, columns: number): Promise<void> {
+/** The user can stop the process, and later input waits for it. */
+const SET_WITHIN_MS = 2_000;
+
+function stty([program = "", ...words]: readonly string[]): Promise<void> {
   return new Promise((resolve) => {
-    const words = ["-F", terminal, "rows", String(rows), "cols", String(columns)];
-    const child = spawn("stty", words, { stdio: "ignore", env: HELPER_ENVIRONMENT });
+    const how = { timeout: SET_WITHIN_MS, killSignal: "SIGKILL" } as const;
+    const child = spawn(program, words, { stdio: "ignore", env: HELPER_ENVIRONMENT, ...how });
     child.once("error", () => resolve());
     child.once("close", () => resolve());
   });
