@@ -52,7 +52,7 @@ export function serviceChecks(world: World, metrics: MetricStore): Watcher {
     if (byMetric !== null) counts[up ? "scaledUp" : "scaledDown"] += 1;
     else if (up && / of at least /.test(message)) counts.refilled += 1;
     else if (!up && / of at most /.test(message)) counts.lowered += 1;
-    else if (!up && !/before an update$/.test(message)) counts.shed += 1;
+    else if (!up && !/before the update$/.test(message)) counts.shed += 1;
     if (!up) return;
     // An entry contains many commands; the check sees the state after the last one.
     const later = events.slice(events.indexOf(event) + 1);
@@ -62,7 +62,7 @@ export function serviceChecks(world: World, metrics: MetricStore): Watcher {
       )
     )
       return;
-    const most = mostNodes(record) + (renewal !== undefined && /before an update$/.test(message) ? 1 : 0);
+    const most = mostNodes(record) + (renewal !== undefined && /before the update$/.test(message) ? 1 : 0);
     if (size > most) world.violated("scaling", `service ${id} has grown to ${size} nodes of ${most}`);
     const { maxNodes } = view.tenant(spec.tenant)?.quota ?? { maxNodes: null };
     const { nodes } = view.usage(spec.tenant);

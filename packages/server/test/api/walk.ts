@@ -84,6 +84,7 @@ export function requestFor({ name, input }: Rpc, owner: Owner, plane: MemoryPlan
     section: "storage",
     alerts_only: true,
     launch_id: "1",
+    enrolment_id: "0123456789ab",
     key: "scheduling.max_dag_size",
     ids: [own, ofDag],
     allocation: { tenant: TENANT[owner], entrypoint: "true" },

@@ -1,5 +1,5 @@
 // Decides whether a service gains or loses one node. In this order: wait for nodes that are starting; refill to the
-// minimum; replace nodes that run the version before an update; shrink to the maximum; then compare the metric with the
+// minimum; replace nodes that run the version from before the update; shrink to the maximum; then compare the metric with the
 // target over its windows. Without a metric the size stays. Pure.
 
 import {
