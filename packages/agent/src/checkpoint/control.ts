@@ -86,11 +86,28 @@ export async function readDone(
   return { ok: true, message: "" };
 }
 
+const DELIVERED_FILE = "checkpoint-delivered";
+
+/** Notes that the program has been told of this checkpoint. An agent that dies before repeats the request. */
+export const keepDelivered = (folder: string, number: number): void =>
+  replaceFile(join(dirname(folder), DELIVERED_FILE), String(number));
+
+/** Returns 0 when the program was told of none. */
+export function deliveredNumber(folder: string): number {
+  try {
+    return Number(readFileSync(join(dirname(folder), DELIVERED_FILE), "utf8"));
+  } catch {
+    return 0;
+  }
+}
+
 const RESULT_FILE = "checkpoint-result.json";
 
-export function keepResult(folder: string, result: NodeCheckpointResult): void {
-  const path = join(dirname(folder), RESULT_FILE);
-  writeFileSync(`${path}.tmp`, JSON.stringify(result), { mode: 0o600 });
+export const keepResult = (folder: string, result: NodeCheckpointResult): void =>
+  replaceFile(join(dirname(folder), RESULT_FILE), JSON.stringify(result));
+
+function replaceFile(path: string, text: string): void {
+  writeFileSync(`${path}.tmp`, text, { mode: 0o600 });
   renameSync(`${path}.tmp`, path);
 }
 

@@ -1,11 +1,14 @@
 // Requests checkpoints from the program of one attempt on a real node, by the method it was submitted with, and
-// detects completion. A pending request is not repeated: the agent may have restarted while the program writes.
+// detects completion. A request that the program has received is not repeated: the agent may have restarted while the
+// program writes.
 
 import { dirname, join } from "node:path";
 import type { OwnedFolder, UserFiles } from "../files/user-files.ts";
 import { addressProblem, askByCall } from "./callback.ts";
 import {
   type Control,
+  deliveredNumber,
+  keepDelivered,
   keepResult,
   keptResult,
   readDone,
@@ -73,7 +76,7 @@ export function checkpointTarget(place: CheckpointPlace): CheckpointTarget {
   }
 
   async function ask(wanted: ProgramCheckpoint, heard: Heard): Promise<PendingCheckpoint> {
-    const known = place.mode !== "grpc" && (await requestedNumber(place)) === wanted.number;
+    const known = deliveredNumber(place.control) === wanted.number;
     if (!known) await writeRequest(place, wanted, folderOf(wanted.number));
     if (!known && place.isFirst && wanted.kept !== undefined) {
       // Not awaited: leftovers are removed with the next checkpoint.
@@ -84,6 +87,7 @@ export function checkpointTarget(place: CheckpointPlace): CheckpointTarget {
     switch (mode) {
       case "shmem":
         if (!known) await raiseFlag(place, wanted);
+        keepDelivered(place.control, wanted.number);
         return { look: () => lookAtFlag(place, wanted, heard), close: () => undefined };
       case "grpc":
         return call(place, { ...wanted, directory: folderOf(wanted.number) }, heard);
@@ -130,6 +134,7 @@ function signalled(
       if (able.length > 0) {
         requested = true;
         askBySignal(able);
+        keepDelivered(place.control, number);
       } else if (now() - askedAt >= CATCHER_WAIT_MS) {
         heard({ kind: "failed", message: "no process of it catches SIGUSR1" });
       }

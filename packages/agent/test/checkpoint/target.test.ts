@@ -112,6 +112,12 @@ describe("checkpoints by signal", () => {
     expect((await take(place("signal"), { ...WANTED, number: 2 })).result).toMatchObject({ number: 2, ok: true });
   });
 
+  it("a request of an agent that died before it signalled the program is delivered", async () => {
+    await writeRequest(place("signal"), WANTED, join(dir, "checkpoints", "1"));
+    shell(SAVES);
+    expect((await take(place("signal"))).result).toMatchObject({ number: 1, ok: true });
+  });
+
   it("success without written files is a failure", async () => {
     shell(SAVES.replace("echo 12345", "echo 12345 >/dev/full; :"));
     const { result } = await take(place("signal"));
