@@ -42,7 +42,7 @@ test("a user reads no record of the agent in the folder of another's attempt", a
     found(attempt, "-name", "order.json").length > 0 ? true : null,
   );
   expect(found(attempt, "-maxdepth", "1", "-name", "*.json", "-perm", "/go=rwx")).toEqual([]);
-  for (const name of ["order.json", "held.json", "shipped.json", "times", "stdout"])
+  for (const name of ["order.json", "holdings.json", "shipped.json", "times", "stdout"])
     expect(() => mallory.run(`cat ${join(attempt, name)}`)).toThrow();
   await secured.as(bob, ["cancel", id]);
   await secured.ends(id);

@@ -14,4 +14,4 @@ export { identityOf, type NodeIdentity } from "./link/messages.ts";
 export { startNode } from "./node/node.ts";
 export type { AgentNode } from "./node/node-handle.ts";
 export type { AgentOptions } from "./options/options.ts";
-export type { Runtime, RuntimeListener, StartResult } from "./runtime/runtime.ts";
+export type { Runtime, RuntimeListener, StartResult } from "./runtime/base/runtime.ts";

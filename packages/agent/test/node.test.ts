@@ -14,7 +14,7 @@ import { identityOf } from "../src/link/messages.ts";
 import { startNode } from "../src/node/node.ts";
 import type { AgentNode } from "../src/node/node-handle.ts";
 import { RETRY_AFTER_MS } from "../src/node/pending-writes.ts";
-import type { Runtime } from "../src/runtime/runtime.ts";
+import type { Runtime } from "../src/runtime/base/runtime.ts";
 import { type FakeServer, fakeServer, found } from "./fake-server.ts";
 
 const hardware = { cpuCores: 1, memoryGb: 23.549, gpuType: "", gpuCount: 0, features: [], hostname: "h", kernel: "k" };

@@ -5,7 +5,7 @@ import { dirname } from "node:path";
 import type { Logger } from "pino";
 import { mountsProgram, whyNoMounts } from "../base/mounts-program.ts";
 import type { SoftwareOptions } from "../options/software.ts";
-import type { AttemptEntry } from "../runtime/attempt/entry-plan.ts";
+import type { AttemptEntry } from "../runtime/base/entry-plan.ts";
 import { programFolder } from "../tasks/facilities.ts";
 
 interface EntryPlace extends Pick<SoftwareOptions, "privateTmp" | "userMapping"> {

@@ -9,13 +9,13 @@ import { Client, credentials } from "@grpc/grpc-js";
 import { pb, serviceDefinition } from "@lattice/wire";
 import { cutMessage } from "./message.ts";
 import { openRelay } from "./relay.ts";
-import type { Answer, ProgramCheckpoint, WayInside } from "./types.ts";
+import type { Answer, AttemptAccess, ProgramCheckpoint } from "./types.ts";
 
 interface Ask extends ProgramCheckpoint {
   readonly directory: string;
   /** "host:port", "unix:/path" or "http://host:port/path". */
   readonly endpoint: string;
-  readonly inside: WayInside;
+  readonly inside: AttemptAccess;
   /** A folder that only the agent can write. */
   readonly dir: string;
 }

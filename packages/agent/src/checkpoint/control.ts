@@ -88,11 +88,11 @@ export async function readDone(
 
 const DELIVERED_FILE = "checkpoint-delivered";
 
-/** Notes that the program has been told of this checkpoint. An agent that dies before repeats the request. */
+/** Notes that the program has received the request for this checkpoint. An agent that starts without this note repeats the request. */
 export const keepDelivered = (folder: string, number: number): void =>
   replaceFile(join(dirname(folder), DELIVERED_FILE), String(number));
 
-/** Returns 0 when the program was told of none. */
+/** Returns 0 when the program has received none. */
 export function deliveredNumber(folder: string): number {
   try {
     return Number(readFileSync(join(dirname(folder), DELIVERED_FILE), "utf8"));

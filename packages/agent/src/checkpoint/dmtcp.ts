@@ -9,7 +9,7 @@ import { quoted } from "../base/shell-text.ts";
 import type { FileUser, UserFiles } from "../files/user-files.ts";
 import { MARKER } from "../host/isolation/process-group.ts";
 import type { Control } from "./control.ts";
-import type { Answer, PendingCheckpoint, WayInside } from "./types.ts";
+import type { Answer, AttemptAccess, PendingCheckpoint } from "./types.ts";
 
 const DMTCP_PROGRAMS = ["dmtcp_launch", "dmtcp_command", "dmtcp_restart"] as const;
 
@@ -50,7 +50,7 @@ interface DmtcpAsk extends Control {
   readonly directory: string;
   /** Search path of the job. */
   readonly path: string;
-  readonly inside: () => Promise<WayInside | null>;
+  readonly inside: () => Promise<AttemptAccess | null>;
   readonly growth: () => Promise<void>;
   readonly heard: (answer: Answer) => void;
 }

@@ -10,12 +10,12 @@ import { insideProgram } from "../base/inside-program.ts";
 import { HELPER_ENVIRONMENT, spawn } from "../base/programs.ts";
 import { removeOwnNow } from "../files/own-tree.ts";
 import { MARKER } from "../host/isolation/process-group.ts";
-import type { WayInside } from "./types.ts";
+import type { AttemptAccess } from "./types.ts";
 
 interface RelayTarget {
   /** Where the program listens. */
   readonly at: { readonly path: string } | { readonly host: string; readonly port: number };
-  readonly inside: WayInside;
+  readonly inside: AttemptAccess;
   /** The attempt's folder, which only the agent can write. */
   readonly dir: string;
 }

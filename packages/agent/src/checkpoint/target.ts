@@ -22,11 +22,11 @@ import { raiseFlag, readFlag } from "./shared-flag.ts";
 import { askBySignal, CATCHER_WAIT_MS, catchers } from "./signal.ts";
 import type {
   Answer,
+  AttemptAccess,
   CheckpointTarget,
   NodeCheckpointResult,
   PendingCheckpoint,
   ProgramCheckpoint,
-  WayInside,
 } from "./types.ts";
 
 export interface CheckpointPlace extends Control {
@@ -44,7 +44,7 @@ export interface CheckpointPlace extends Control {
   /** Processes of the attempt, without the wrapper. */
   readonly members: () => Promise<readonly number[]>;
   /** How a program acts for the agent inside the attempt; `null` when the attempt does not run. */
-  readonly inside: () => Promise<WayInside | null>;
+  readonly inside: () => Promise<AttemptAccess | null>;
   readonly now: () => number;
   /** Search path of the job, for programs that act for it. */
   readonly path: string;

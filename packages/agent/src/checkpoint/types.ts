@@ -45,7 +45,7 @@ export interface CheckpointTarget {
 }
 
 /** How a program of the agent gets into an attempt. */
-export interface WayInside {
+export interface AttemptAccess {
   /** Words that join its control groups; empty without any. */
   readonly groups: readonly string[];
   /** Words that enter its namespaces and become its user; empty when these are the agent's own. */

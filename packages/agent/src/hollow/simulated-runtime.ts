@@ -3,7 +3,7 @@
 
 import type { pb } from "@lattice/wire";
 import type { CheckpointTarget, NodeCheckpointResult } from "../checkpoint/types.ts";
-import type { Runtime, RuntimeListener } from "../runtime/runtime.ts";
+import type { Runtime, RuntimeListener } from "../runtime/base/runtime.ts";
 
 /** A job can set its simulated run time. */
 const RUNTIME_VARIABLE = "LATTICE_HOLLOW_RUNTIME_MS";

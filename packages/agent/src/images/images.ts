@@ -31,7 +31,7 @@ export interface ContainerImage {
 }
 
 /** The pulled image does not fit. */
-export class NoPlaceError extends Error {}
+export class ImageStoreFullError extends Error {}
 
 export interface Images {
   readonly cache: ImageCache;
@@ -44,7 +44,7 @@ export interface Images {
   ): Promise<MountableImage>;
   /** Throws unless the name is a container image of a registry that the site allows. */
   checkContainer(name: string): void;
-  /** Pins a container image for the holder. Throws NoPlaceError without room for it, and leaves nothing behind. */
+  /** Pins a container image for the holder. Throws ImageStoreFullError without room for it, and leaves nothing behind. */
   container(name: string, holder: string, signal: AbortSignal): Promise<ContainerImage>;
   list(signal: AbortSignal): Promise<readonly ImageInfo[]>;
   find(name: string, signal: AbortSignal): Promise<ImageInfo | null>;
@@ -106,7 +106,7 @@ export function createImages(options: ImagesOptions): Images {
       await whenThereIsRoom(name, note, signal).catch(async (error: Error) => {
         await cache.dropContainer(digest);
         signal.throwIfAborted();
-        throw new NoPlaceError(error.message);
+        throw new ImageStoreFullError(error.message);
       });
       return image;
     },

@@ -34,7 +34,7 @@ export function measuresMessage(key: string, values: Readonly<Record<string, num
 }
 
 /** Every attempt that is not archived. */
-export function heldIn(attempts: ReadonlyMap<string, AttemptState>): pb.AttemptStatus[] {
+export function attemptStatuses(attempts: ReadonlyMap<string, AttemptState>): pb.AttemptStatus[] {
   const all: pb.AttemptStatus[] = [];
   for (const [key, attempt] of attempts) if (attempt.kind !== "archived") all.push(attemptStatus(key, attempt));
   return all;

@@ -17,7 +17,7 @@ import { quoted } from "../base/shell-text.ts";
 import { makeOwnFolder } from "../files/own-tree.ts";
 import { type NetworkDriver, type NetworkPlace, namesOf, type OverlayPeers } from "./driver.ts";
 import { whyNotExposed } from "./gateway/ports.ts";
-import { describeWay, missingWays, openWay, type Way } from "./gateway/start.ts";
+import { describeGateway, type Gateway, missingGateways, openGateway } from "./gateway/start.ts";
 import { filterScript, OVERLAY_PORT, peersProblem, peersScript, removeFilterScript } from "./overlay-filter.ts";
 
 /** A namespace is created in milliseconds; a longer wait means that it hangs. */
@@ -55,13 +55,13 @@ export function linuxDriver({ nodeId, dataDir, uplink, usersDir = USERS_DIR }: L
     }
   }
 
-  function waysOf({ key, network }: NetworkPlace): readonly Way[] {
+  function gatewaysOf({ key, network }: NetworkPlace): readonly Gateway[] {
     const { vni, dataGateway: gateway, exposed } = network;
     const namespace = `/run/netns/${nameOf(vni)}`;
     const earlier = join(usersDir, String(vni), earlierUserOf(key));
     const mark = existsSync(earlier) ? earlier : join(usersDir, String(vni), userOf(key));
-    const out: readonly Way[] = gateway === "" ? [] : [{ kind: "out", namespace, gateway }];
-    return [...out, ...exposed.map((port): Way => ({ kind: "in", namespace, port, mark }))];
+    const out: readonly Gateway[] = gateway === "" ? [] : [{ kind: "out", namespace, gateway }];
+    return [...out, ...exposed.map((port): Gateway => ({ kind: "in", namespace, port, mark }))];
   }
 
   return {
@@ -73,20 +73,22 @@ export function linuxDriver({ nodeId, dataDir, uplink, usersDir = USERS_DIR }: L
       const address = addressOf(nodeId);
       const { vni, dataGateway: gateway } = network;
       const peers = known.get(vni);
-      await locked(joinScript({ usersDir, uplink, address, vni, peers, user: userOf(key), gateway: doorOf(gateway) }));
+      await locked(
+        joinScript({ usersDir, uplink, address, vni, peers, user: userOf(key), gateway: gatewayAddress(gateway) }),
+      );
       // Named while the domain was being made.
       const named = known.get(vni);
       if (named !== undefined && named !== peers) await locked(peersScript(named));
-      for (const way of waysOf(place)) await openWay(way);
+      for (const route of gatewaysOf(place)) await openGateway(route);
       return {
         before: ["/usr/bin/nsenter", `--net=/run/netns/${nameOf(network.vni)}`, "--"],
         variables: { ...namesOf(network), ...(uplink === "" ? {} : addressNames(address, nodes)) },
       };
     },
     async keep(place) {
-      const missing = await missingWays(waysOf(place));
-      for (const way of missing) await openWay(way);
-      return missing.map(describeWay);
+      const missing = await missingGateways(gatewaysOf(place));
+      for (const route of missing) await openGateway(route);
+      return missing.map(describeGateway);
     },
     async peers(peers) {
       const problem = peersProblem(peers);
@@ -118,7 +120,7 @@ export async function whyNoLinuxDriver(uplink: string): Promise<string | null> {
 }
 
 /** Throws on a malformed address: an agent must not let a server put words into its scripts. */
-function doorOf(gateway: string): string | null {
+function gatewayAddress(gateway: string): string | null {
   if (gateway === "") return null;
   const place = parseGateway(gateway);
   if (place === null) throw new Error(`${JSON.stringify(gateway)} is no address of a data gateway`);

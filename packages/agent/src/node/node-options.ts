@@ -10,7 +10,7 @@ import type { KnownCluster } from "../link/known-cluster.ts";
 import type { NodeIdentity } from "../link/messages.ts";
 import type { Shipper } from "../logs/ship/shipper.ts";
 import type { Tally } from "../metrics/tally.ts";
-import type { Runtime, RuntimeListener } from "../runtime/runtime.ts";
+import type { Runtime, RuntimeListener } from "../runtime/base/runtime.ts";
 import type { Facilities } from "../tasks/facilities.ts";
 import type { FencePeers } from "../tasks/fence/peers.ts";
 import type { GpuLoad } from "../telemetry/gpu-load.ts";

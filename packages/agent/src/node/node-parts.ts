@@ -9,9 +9,9 @@ import type { ReportBody } from "../link/reports.ts";
 import { type OutputTimes, recordOutputTimes } from "../logs/output-times.ts";
 import { askProbe } from "../probes/probe.ts";
 import { type Probes, probes } from "../probes/probes.ts";
-import type { Runtime } from "../runtime/runtime.ts";
+import type { Runtime } from "../runtime/base/runtime.ts";
 import { launches, type NodeLaunchTable } from "../tasks/launches.ts";
-import { roomOf } from "../tasks/room.ts";
+import { taskContext } from "../tasks/task-context.ts";
 import { type AttemptUsage, measureAttempts } from "../telemetry/measure-attempts.ts";
 import { type Terminals, terminals } from "../terminal/terminals.ts";
 import type { NodeOptions } from "./node-options.ts";
@@ -89,7 +89,7 @@ function openTasks(
   if (facilities === undefined) return null;
   return launches({
     ...{ nodeId: identity.nodeId, log, facilities, peers, running },
-    room: (key) => roomOf(runtime, key),
+    context: (key) => taskContext(runtime, key),
     members: async (key) => (await runtime.members?.(key)) ?? [],
     environ: async (key, pid) => (await runtime.environ?.(key, pid)) ?? Buffer.alloc(0),
   });

@@ -11,12 +11,12 @@ import { byArrival, recover } from "../lifecycle/recover.ts";
 import { type AttemptStep, step } from "../lifecycle/step.ts";
 import { mustWait, nextTurns } from "../lifecycle/turns.ts";
 import { type Link, openLink } from "../link/link.ts";
-import { heldIn, reportMessage } from "../link/messages.ts";
+import { attemptStatuses, reportMessage } from "../link/messages.ts";
 import { type ReportBody, reportBuffer } from "../link/reports.ts";
 import { logStreams } from "../logs/log-streams.ts";
 import { logCounts } from "../logs/ship/shipper.ts";
 import type { NodeCounts } from "../metrics/node-counts.ts";
-import type { Runtime } from "../runtime/runtime.ts";
+import type { Runtime } from "../runtime/base/runtime.ts";
 import type { AgentNode } from "./node-handle.ts";
 import type { NodeOptions } from "./node-options.ts";
 import { type NodeParts, openNodeParts } from "./node-parts.ts";
@@ -87,7 +87,11 @@ class RunningNode implements AgentNode {
     this.#link = openLink({
       ...options,
       hello: () =>
-        create(pb.HelloSchema, { ...options.identity, ...options.renewed?.(), attempts: heldIn(this.#attempts) }),
+        create(pb.HelloSchema, {
+          ...options.identity,
+          ...options.renewed?.(),
+          attempts: attemptStatuses(this.#attempts),
+        }),
       heartbeat: (sequence) => ({
         echo: tally?.beat(sequence, now()) ?? false,
         running: this.#live.size,

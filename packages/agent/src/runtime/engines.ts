@@ -2,8 +2,8 @@
 // when the named engine is missing, the node does not fall back to another one.
 
 import type { Result } from "@lattice/core";
+import type { ContainerEngine, EnginePlace } from "./base/engine.ts";
 import { unavailableEngine } from "./container/defaults.ts";
-import type { ContainerEngine, EnginePlace } from "./engine.ts";
 import { openPodman } from "./podman/engine.ts";
 import { openSarus } from "./sarus/engine.ts";
 

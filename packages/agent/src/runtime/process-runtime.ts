@@ -11,20 +11,20 @@ import { cpuMsOf } from "../host/cpu-time.ts";
 import { usageOf } from "../host/usage.ts";
 import { keepNetworks } from "../network/keep.ts";
 import { dirOf, groupOf, placeOf, type RuntimeContext } from "./attempt/context.ts";
-import { checkpointsOf, firstProcess, networksOf, taskRoom } from "./attempt/entering.ts";
+import { attemptContext, checkpointsOf, firstProcess, networksOf } from "./attempt/entering.ts";
 import { reportExit } from "./attempt/exits.ts";
-import { readAttempt, rewriteOrder, writeEnd, writeStop } from "./attempt/files.ts";
 import { watchAdopted } from "./attempt/reattach.ts";
 import { recoverAttempts, sweepAttempts } from "./attempt/recovering.ts";
 import { RETENTION, type RetentionLimits, retention } from "./attempt/retention.ts";
 import { startAttempt } from "./attempt/starting.ts";
 import { warmPool } from "./attempt/warm.ts";
 import { writeWrapper } from "./attempt/wrapper.ts";
+import { readAttempt, rewriteOrder, writeEnd, writeStop } from "./base/attempt-files.ts";
+import type { Runtime, StateEntry } from "./base/runtime.ts";
 import { terminate } from "./process/stop.ts";
-import { readHeld } from "./prologue/attempt-holdings.ts";
+import { readHoldings } from "./prologue/attempt-holdings.ts";
 import { engineOf, runEpilogue } from "./prologue/epilogue.ts";
 import { metricsFile } from "./prologue/folders.ts";
-import type { Runtime, StateEntry } from "./runtime.ts";
 
 type Given = "nodeId" | "bootId" | "isolation" | "limits" | "prologue" | "log" | "listener" | "offered";
 
@@ -72,7 +72,7 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
     userOf: (key) => orderOf(context, key)?.user ?? "",
     firstProcess: (key) => firstProcess(context, key),
     environ: (key, pid) => prologue.files.process(pid, "environ", key),
-    room: (key) => taskRoom(context, key),
+    attemptContext: (key) => attemptContext(context, key),
     members: async (key) => (processes.has(key) ? members(key) : []),
     cpuMs: async (key) => (processes.has(key) ? cpuMsOf(await members(key)) : null),
     usage: async (key) => (processes.has(key) ? usageOf(await members(key)) : null),
@@ -163,7 +163,7 @@ function describeAttempt(context: RuntimeContext, key: string): StateEntry | nul
   const dir = dirOf(context, key);
   const known = context.processes.get(key);
   if (known === undefined || !existsSync(dir)) return null;
-  const { images, container } = readHeld(dir);
+  const { images, container } = readHoldings(dir);
   const runtime = container !== null ? "container" : images.length > 0 ? "uenv" : "process";
   const cgroup = context.isolation.folderOf(known.group);
   return { attempt: key, pid: known.leader, wrapper: known.group, cgroup, dir, runtime, mounts: images, container };

@@ -5,7 +5,7 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import type { Logger } from "pino";
 import { type After, systemAfter } from "../base/after.ts";
-import type { StateEntry } from "../runtime/runtime.ts";
+import type { StateEntry } from "../runtime/base/runtime.ts";
 
 export interface AgentState {
   readonly version: 1;

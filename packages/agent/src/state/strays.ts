@@ -9,8 +9,8 @@ import { membersBelow, removeBelow } from "../host/isolation/group-folder.ts";
 import { signalEach } from "../host/isolation/isolation.ts";
 import { processGroup } from "../host/isolation/process-group.ts";
 import { isWrapper } from "../host/isolation/wrapper-process.ts";
+import type { StateEntry } from "../runtime/base/runtime.ts";
 import { stop } from "../runtime/process/stop.ts";
-import type { StateEntry } from "../runtime/runtime.ts";
 import type { AgentState } from "./state-file.ts";
 
 interface Here {

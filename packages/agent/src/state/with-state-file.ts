@@ -2,7 +2,7 @@
 // nothing of them is left on the node.
 
 import type { Logger } from "pino";
-import type { Runtime, StateEntry } from "../runtime/runtime.ts";
+import type { Runtime, StateEntry } from "../runtime/base/runtime.ts";
 import type { StateFile } from "./state-file.ts";
 import { endStray } from "./strays.ts";
 

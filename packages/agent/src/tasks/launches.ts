@@ -17,11 +17,11 @@ import { keepPlace, keepTicket, readPlace, readTicket } from "./fence/place-file
 import { endLeftBehind } from "./left-behind.ts";
 import { fittingPreload } from "./preload.ts";
 import { helloMessage } from "./reports.ts";
-import type { TaskRoom } from "./room.ts";
 import { spaces } from "./spaces.ts";
 import { type Spares, spares } from "./spares.ts";
 import { type NodeFabric, shepherdSpec } from "./spec.ts";
 import { LAUNCHES_FOLDER } from "./start-shepherd.ts";
+import type { TaskContext } from "./task-context.ts";
 
 interface LaunchesOptions {
   readonly nodeId: string;
@@ -30,7 +30,7 @@ interface LaunchesOptions {
   /** `null` when this node exchanges only through servers. */
   readonly peers: FencePeers | null;
   /** Resolves to null when the attempt is not running here. */
-  readonly room: (key: string) => Promise<TaskRoom | null>;
+  readonly context: (key: string) => Promise<TaskContext | null>;
   readonly running: (key: string) => boolean;
   /** Process ids of the attempt. */
   readonly members: (key: string) => Promise<readonly number[]>;
@@ -73,8 +73,8 @@ class NodeLaunches implements NodeLaunchTable {
 
   constructor(options: LaunchesOptions) {
     this.#options = options;
-    const { facilities, room, running } = options;
-    this.#spares = spares({ facilities, room, running, spaces: this.#spaces });
+    const { facilities, context, running } = options;
+    this.#spares = spares({ facilities, context, running, spaces: this.#spaces });
   }
 
   get size(): number {
@@ -94,9 +94,9 @@ class NodeLaunches implements NodeLaunchTable {
   }
 
   async recover(key: string): Promise<void> {
-    const room = await this.#options.room(key);
-    if (room === null) return;
-    const folder = join(room.dir, LAUNCHES_FOLDER);
+    const context = await this.#options.context(key);
+    if (context === null) return;
+    const folder = join(context.dir, LAUNCHES_FOLDER);
     for (const name of await readdir(folder).catch(() => [])) {
       const dir = join(folder, name);
       const socket = await reach(dir);
@@ -132,15 +132,15 @@ class NodeLaunches implements NodeLaunchTable {
     // The id becomes a directory name.
     if (!/^[\w.-]{1,100}$/.test(order.launchId)) return failed("the launch has no proper name");
     if (this.#live.size >= MAX_LAUNCHES) return failed(`there are ${MAX_LAUNCHES} launches on this node already`);
-    const room = await this.#settledRoom(key);
-    if (room === null) return failed("the allocation is not running on this node");
+    const context = await this.#settledContext(key);
+    if (context === null) return failed("the allocation is not running on this node");
     const wantsPmix = order.pmi === pb.PmiMode.PMIX;
     if (wantsPmix && facilities.pmix.missing !== null)
       return failed(`PMIx is not available on this node: ${facilities.pmix.missing}`);
     const helper = wantsPmix ? await facilities.pmix.build() : null;
-    const spec = shepherdSpec(order, room, await this.#fabricFor(room), helper);
+    const spec = shepherdSpec(order, context, await this.#fabricFor(context), helper);
     if (spec === null) return failed("the order names no tasks for this node");
-    const shepherd = await this.#spares.take(key, room);
+    const shepherd = await this.#spares.take(key, context);
     // The attempt may have ended meanwhile; a shepherd ends with its socket.
     if (!running(key)) {
       shepherd.socket.destroy();
@@ -148,7 +148,7 @@ class NodeLaunches implements NodeLaunchTable {
     }
     const known = { place: order.fence ?? null, ticket: order.ticket ?? null };
     const link = this.#join({ key, launchId: order.launchId, found: false, ...known }, shepherd.socket);
-    const dir = join(room.dir, LAUNCHES_FOLDER, order.launchId);
+    const dir = join(context.dir, LAUNCHES_FOLDER, order.launchId);
     if (order.fence !== undefined) await keepPlace(dir, order.fence);
     link.say({ kind: "spec", spec });
     link.open(client);
@@ -156,16 +156,18 @@ class NodeLaunches implements NodeLaunchTable {
     return ok(undefined);
   }
 
-  async #fabricFor(room: TaskRoom): Promise<NodeFabric> {
+  async #fabricFor(context: TaskContext): Promise<NodeFabric> {
     const fabric = this.#options.facilities.fabric();
-    return room.order.environment?.image ? { ...fabric, preload: await fittingPreload(fabric.preload, room) } : fabric;
+    return context.order.environment?.image
+      ? { ...fabric, preload: await fittingPreload(fabric.preload, context) }
+      : fabric;
   }
 
-  /** Waits for the attempt's room: an attempt counts as running a moment before its container can be entered. */
-  async #settledRoom(key: string): Promise<TaskRoom | null> {
-    const { running, room } = this.#options;
+  /** Waits for the attempt's context: an attempt counts as running a moment before its container can be entered. */
+  async #settledContext(key: string): Promise<TaskContext | null> {
+    const { running, context } = this.#options;
     for (let left = ROOM_WITHIN_MS; running(key); left -= LOOK_EVERY_MS) {
-      const found = await room(key);
+      const found = await context(key);
       if (found !== null || left <= 0) return found;
       await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
     }

@@ -3,31 +3,31 @@
 // with it, and with the agent.
 
 import type { Facilities } from "./facilities.ts";
-import { hasOwnFiles, type TaskRoom } from "./room.ts";
 import type { Spaces } from "./spaces.ts";
 import { type StartedShepherd, startShepherd } from "./start-shepherd.ts";
+import { hasOwnFiles, type TaskContext } from "./task-context.ts";
 
 interface SparesOptions {
   readonly facilities: Facilities;
-  readonly room: (key: string) => Promise<TaskRoom | null>;
+  readonly context: (key: string) => Promise<TaskContext | null>;
   readonly running: (key: string) => boolean;
   readonly spaces: Spaces;
 }
 
 export interface Spares {
   /** The spare of this attempt when there is one, else a new one. */
-  take(key: string, room: TaskRoom): Promise<StartedShepherd>;
+  take(key: string, context: TaskContext): Promise<StartedShepherd>;
   /** Never rejects: without a spare the next launch is only slower. */
   prepare(key: string): Promise<void>;
   close(): void;
 }
 
-export function spares({ facilities, room, running, spaces }: SparesOptions): Spares {
+export function spares({ facilities, context, running, spaces }: SparesOptions): Spares {
   const ready = new Map<string, StartedShepherd>();
   const preparing = new Set<string>();
 
-  async function start(key: string, place: TaskRoom): Promise<StartedShepherd> {
-    const plain = { room: place, program: facilities.shepherdProgram };
+  async function start(key: string, place: TaskContext): Promise<StartedShepherd> {
+    const plain = { context: place, program: facilities.shepherdProgram };
     if (!facilities.ownSharedMemory || hasOwnFiles(place)) return startShepherd({ ...plain, space: "none" });
     const known = await spaces.find(key);
     if (known !== null) return startShepherd({ ...plain, space: { enter: known } });
@@ -42,7 +42,7 @@ export function spares({ facilities, room, running, spaces }: SparesOptions): Sp
   }
 
   async function makeReady(key: string): Promise<void> {
-    const place = await room(key);
+    const place = await context(key);
     if (place === null || !running(key)) return;
     const spare = await start(key, place);
     ready.set(key, spare);

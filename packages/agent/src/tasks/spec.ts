@@ -1,11 +1,11 @@
-// Builds the shepherd's specification from a server's order and the attempt's room: the environment of all ranks, and
+// Builds the shepherd's specification from a server's order and the attempt's context: the environment of all ranks, and
 // the ranks of this node. Pure.
 
 import { pb } from "@lattice/wire";
 import { asUser } from "../host/user/user.ts";
 import type { PmixSpec, ShepherdSpec } from "./frames.ts";
 import { processMapping } from "./pmi/mapping.ts";
-import type { TaskRoom } from "./room.ts";
+import type { TaskContext } from "./task-context.ts";
 
 export interface NodeFabric {
   /** libfabric's name of the best network this node has. */
@@ -18,7 +18,7 @@ const DEFAULT_FENCE_TIMEOUT_SECONDS = 60;
 
 export function shepherdSpec(
   order: pb.StartTasks,
-  room: TaskRoom,
+  context: TaskContext,
   fabric: NodeFabric,
   pmixHelper: string | null,
 ): ShepherdSpec | null {
@@ -34,15 +34,15 @@ export function shepherdSpec(
     mapping: processMapping(order.layout.map(({ tasks }) => tasks)),
     spread: order.layout.length > 1,
     pmi: order.pmi !== pb.PmiMode.NONE && pmixHelper === null,
-    pmix: pmixHelper === null ? null : pmixOf(order, room, pmixHelper),
+    pmix: pmixHelper === null ? null : pmixOf(order, context, pmixHelper),
     command: order.command,
-    ...workdirOf(order, room),
-    umask: room.umask,
-    inImage: Boolean(room.order.environment?.image),
-    environment: sharedEnvironment(order, room, fabric, size),
-    slurmEnv: room.order.slurmEnv,
-    prefix: room.prefix,
-    resizeBy: room.owner === null ? [] : asUser(room.owner, true),
+    ...workdirOf(order, context),
+    umask: context.umask,
+    inImage: Boolean(context.order.environment?.image),
+    environment: sharedEnvironment(order, context, fabric, size),
+    slurmEnv: context.order.slurmEnv,
+    prefix: context.prefix,
+    resizeBy: context.owner === null ? [] : asUser(context.owner, true),
     pty: order.pty ? { rows: order.rows, columns: order.columns } : null,
     input: order.input,
     fenceTimeoutMs: seconds * 1000,
@@ -50,28 +50,28 @@ export function shepherdSpec(
   };
 }
 
-const pmixOf = (order: pb.StartTasks, room: TaskRoom, helper: string): PmixSpec => ({
+const pmixOf = (order: pb.StartTasks, context: TaskContext, helper: string): PmixSpec => ({
   helper,
-  ...pmixPlace(room),
+  ...pmixPlace(context),
   nodes: order.layout.map(({ node, firstRank, tasks }) => ({ node, firstRank, tasks })),
   place: order.nodeIndex,
 });
 
 /** An image may lack what the helper needs, so it runs outside and meets its ranks in a shared directory. */
-function pmixPlace({ order, prefix, owner, environment }: TaskRoom): Pick<PmixSpec, "prefix" | "folder"> {
+function pmixPlace({ order, prefix, owner, environment }: TaskContext): Pick<PmixSpec, "prefix" | "folder"> {
   const { LATTICE_SCRATCH: scratch } = environment;
   if (!order.environment?.image || scratch === undefined) return { prefix, folder: "/tmp/lattice-pmix-" };
   return { prefix: owner === null ? [] : asUser(owner, true), folder: `${scratch}/.lattice-pmix-` };
 }
 
-function workdirOf(order: pb.StartTasks, room: TaskRoom): Pick<ShepherdSpec, "workdir" | "workdirId"> {
-  const requested = order.workdir === "" ? room.order.workdir : order.workdir;
-  return requested === "" ? { workdir: room.cwd, workdirId: room.cwdId } : { workdir: requested, workdirId: "" };
+function workdirOf(order: pb.StartTasks, context: TaskContext): Pick<ShepherdSpec, "workdir" | "workdirId"> {
+  const requested = order.workdir === "" ? context.order.workdir : order.workdir;
+  return requested === "" ? { workdir: context.cwd, workdirId: context.cwdId } : { workdir: requested, workdirId: "" };
 }
 
 function sharedEnvironment(
   order: pb.StartTasks,
-  room: TaskRoom,
+  context: TaskContext,
   fabric: NodeFabric,
   size: number,
 ): Record<string, string> {
@@ -79,9 +79,9 @@ function sharedEnvironment(
   const count = String(order.layout.length);
   return {
     FI_PROVIDER: fabric.provider,
-    ...room.environment,
+    ...context.environment,
     ...order.variables,
-    ...marked(room),
+    ...marked(context),
     ...cxiNames(order.cxi),
     LATTICE_LAUNCH_ID: order.launchId,
     LATTICE_ALLOC_ID: order.allocationId,
@@ -89,13 +89,13 @@ function sharedEnvironment(
     LATTICE_NNODES: count,
     LATTICE_NPROCS: String(size),
     LATTICE_NODEID: String(order.nodeIndex),
-    ...(room.order.slurmEnv ? slurmNames(order, nodes, count) : {}),
+    ...(context.order.slurmEnv ? slurmNames(order, nodes, count) : {}),
     ...(order.pmi === pb.PmiMode.PMIX ? launcherNames(order, nodes) : {}),
   };
 }
 
 /** The job's marker, by which its tasks are found; a launch cannot remove it. */
-export function marked({ environment }: Pick<TaskRoom, "environment">): Record<string, string> {
+export function marked({ environment }: Pick<TaskContext, "environment">): Record<string, string> {
   const kept: Record<string, string> = {};
   for (const name of KEPT) {
     const value = environment[name];

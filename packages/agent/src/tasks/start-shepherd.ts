@@ -9,11 +9,11 @@ import { HELPER_PATH } from "../base/executable.ts";
 import { mountsProgram } from "../base/mounts-program.ts";
 import { spawn } from "../base/programs.ts";
 import { makeOwnFolder } from "../files/own-tree.ts";
-import type { TaskRoom } from "./room.ts";
 import { marked } from "./spec.ts";
+import type { TaskContext } from "./task-context.ts";
 
 interface ShepherdStart {
-  readonly room: TaskRoom;
+  readonly context: TaskContext;
   /** The bundled program. */
   readonly program: string;
   /** The mount namespace: the node's, a new one, or the one of this file. */
@@ -29,17 +29,17 @@ export const LAUNCHES_FOLDER = "launches";
 const SOCKET_FD = 3;
 
 export async function startShepherd(start: ShepherdStart): Promise<StartedShepherd> {
-  const { room } = start;
-  const folder = join(room.dir, LAUNCHES_FOLDER);
+  const { context } = start;
+  const folder = join(context.dir, LAUNCHES_FOLDER);
   await makeOwnFolder(folder, 0o700);
   const errors = openSync(join(folder, "shepherd.log"), "a", 0o600);
   try {
-    const [program = "", ...args] = [...entering(start), process.execPath, start.program, folder, room.joinBy];
+    const [program = "", ...args] = [...entering(start), process.execPath, start.program, folder, context.joinBy];
     const child = spawn(program, args, {
       cwd: "/",
       detached: true,
       // It runs as root, so it gets only the markers of the job's environment.
-      env: { PATH: HELPER_PATH, ...marked(room) },
+      env: { PATH: HELPER_PATH, ...marked(context) },
       stdio: ["ignore", errors, errors, "pipe"],
     });
     const failed = new Promise<never>((_, reject) => child.once("error", reject));

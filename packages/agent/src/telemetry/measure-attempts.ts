@@ -9,7 +9,7 @@ import type { After } from "../base/after.ts";
 import { isExclusive } from "../lifecycle/attempt.ts";
 import type { Link } from "../link/link.ts";
 import { measuresMessage } from "../link/messages.ts";
-import type { Runtime } from "../runtime/runtime.ts";
+import type { Runtime } from "../runtime/base/runtime.ts";
 import type { GpuLoad } from "./gpu-load.ts";
 import { meter } from "./meter.ts";
 import { EVERY_MS, type SampleMode, sampler } from "./sampler.ts";

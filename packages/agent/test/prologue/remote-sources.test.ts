@@ -13,9 +13,9 @@ import { openUserFiles } from "../../src/files/open-user-files.ts";
 import type { UserFiles } from "../../src/files/user-files.ts";
 import type { RunAs } from "../../src/host/user/user.ts";
 import { parseOptions } from "../../src/options/options.ts";
-import { type DataMount, writeEntry } from "../../src/runtime/attempt/entry-plan.ts";
+import { type DataMount, writeEntry } from "../../src/runtime/base/entry-plan.ts";
+import { SECRETS } from "../../src/runtime/base/remote-sources.ts";
 import { dataMounts } from "../../src/runtime/prologue/mounts.ts";
-import { SECRETS } from "../../src/runtime/prologue/remote-sources.ts";
 
 const UID = 54341;
 let dir: string;

@@ -9,9 +9,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { directFiles } from "../../src/files/direct-files.ts";
 import { openUserFiles } from "../../src/files/open-user-files.ts";
 import type { RunAs } from "../../src/host/user/user.ts";
-import type { PrologueTarget } from "../../src/runtime/engine.ts";
+import type { PrologueTarget } from "../../src/runtime/base/engine.ts";
+import { scratchFolders } from "../../src/runtime/base/scratch.ts";
 import { checkDefaults, checkScratch, homeMount, ownOutput } from "../../src/runtime/prologue/requested-folders.ts";
-import { scratchFolders } from "../../src/runtime/prologue/scratch.ts";
 
 let dir: string;
 beforeAll(() => {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { directFiles } from "../../src/files/direct-files.ts";
-import { scratchFolders } from "../../src/runtime/prologue/scratch.ts";
+import { scratchFolders } from "../../src/runtime/base/scratch.ts";
 
 const base = mkdtempSync(join(tmpdir(), "lattice-scratch-"));
 afterAll(() => rmSync(base, { recursive: true, force: true, maxRetries: 9 }));

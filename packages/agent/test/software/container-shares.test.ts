@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { searchPath } from "../../src/base/executable.ts";
 import { hierarchies } from "../../src/host/isolation/detect.ts";
 import { removeBelow } from "../../src/host/isolation/group-folder.ts";
-import { deviceHost } from "../../src/runtime/container/devices/host.ts";
+import { deviceHost } from "../../src/runtime/devices/host.ts";
 import { detectPodman } from "../../src/runtime/podman/detect.ts";
 import { pullImage } from "../../src/runtime/podman/prepare.ts";
 import { runWords } from "../../src/runtime/podman/start.ts";

@@ -8,7 +8,7 @@ import { create } from "@bufbuild/protobuf";
 import { failed } from "@lattice/core";
 import { pb } from "@lattice/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { EngineAttempt, PrologueParts } from "../../src/runtime/engine.ts";
+import type { EngineAttempt, PrologueParts } from "../../src/runtime/base/engine.ts";
 import { openContainerEngine } from "../../src/runtime/engines.ts";
 import { detectPodman } from "../../src/runtime/podman/detect.ts";
 import { checkSignature } from "../../src/runtime/prologue/prologue.ts";

@@ -8,9 +8,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { quoted } from "../../src/base/shell-text.ts";
 import { askNvml } from "../../src/discovery/gpus/ask-nvml.ts";
-import { deviceHost } from "../../src/runtime/container/devices/host.ts";
-import { type Passed, passedDevices } from "../../src/runtime/container/devices/passed.ts";
 import { containerEnvironment } from "../../src/runtime/container/environment.ts";
+import { deviceHost } from "../../src/runtime/devices/host.ts";
+import { type Passed, passedDevices } from "../../src/runtime/devices/passed.ts";
 
 export interface Trial {
   readonly given: Passed;

@@ -1,13 +1,13 @@
-// What the ranks of a node are given, from a server's order and the room of its attempt: the variables that programs rely
+// What the ranks of a node are given, from a server's order and the context of its attempt: the variables that programs rely
 // on, the network's, a launcher's where a library looks for one, and where the server of PMIx stands.
 import { create } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
 import { describe, expect, test } from "vitest";
 import { directFiles } from "../../src/files/direct-files.ts";
 import { fabricProvider } from "../../src/tasks/facilities.ts";
-import type { TaskRoom } from "../../src/tasks/room.ts";
 import { rankEnvironment } from "../../src/tasks/shepherd/rank-environment.ts";
 import { shepherdSpec } from "../../src/tasks/spec.ts";
+import type { TaskContext } from "../../src/tasks/task-context.ts";
 
 const layout = [
   { node: "n1", firstRank: 0, tasks: 3 },
@@ -24,14 +24,20 @@ interface Given {
   readonly image?: string;
   readonly slurmEnv?: boolean;
   readonly prefix?: readonly string[];
-  readonly owner?: TaskRoom["owner"];
+  readonly owner?: TaskContext["owner"];
   readonly environment?: Record<string, string>;
 }
 
-function roomOf({ image = "", slurmEnv = false, prefix = [], owner = null, environment = {} }: Given = {}): TaskRoom {
+function taskContext({
+  image = "",
+  slurmEnv = false,
+  prefix = [],
+  owner = null,
+  environment = {},
+}: Given = {}): TaskContext {
   const software = image === "" ? undefined : { image };
   const job = { LATTICE_NODE: "n2", LATTICE_ATTEMPT_DIR: "/a/7.1", LATTICE_USER: "alice", LATTICE_SCRATCH: "/s/7.1" };
-  const order = { slurmEnv, workdir: "/work", environment: software } as unknown as TaskRoom["order"];
+  const order = { slurmEnv, workdir: "/work", environment: software } as unknown as TaskContext["order"];
   return {
     dir: "/a/7.1",
     joinBy: "",
@@ -49,14 +55,14 @@ function roomOf({ image = "", slurmEnv = false, prefix = [], owner = null, envir
 
 const fabric = { provider: "verbs", preload: "/lib/shim.so" } as const;
 
-function environmentOf(order: pb.StartTasks, room: TaskRoom, localRank = 1): Record<string, string> {
-  const spec = shepherdSpec(order, room, fabric, null);
+function environmentOf(order: pb.StartTasks, context: TaskContext, localRank = 1): Record<string, string> {
+  const spec = shepherdSpec(order, context, fabric, null);
   if (spec === null) throw new Error("a specification was expected");
   return rankEnvironment(spec, localRank);
 }
 
 test("the second rank of the second node has every documented variable", () => {
-  expect(environmentOf(orderOf({ variables: { OMP_NUM_THREADS: "8" } }), roomOf())).toEqual({
+  expect(environmentOf(orderOf({ variables: { OMP_NUM_THREADS: "8" } }), taskContext())).toEqual({
     ...{ LATTICE_ALLOC_ID: "7", LATTICE_LAUNCH_ID: "7.1.abc.4", LATTICE_NODELIST: "n1,n2", LATTICE_NNODES: "2" },
     ...{
       LATTICE_NODEID: "1",
@@ -74,9 +80,9 @@ test("the second rank of the second node has every documented variable", () => {
 
 describe("variables of a job or a launch", () => {
   test("user variables override those of the network, but not the job's markers", () => {
-    const room = roomOf({ environment: { FI_PROVIDER: "shm", LD_PRELOAD: "/lib/mine.so" } });
+    const context = taskContext({ environment: { FI_PROVIDER: "shm", LD_PRELOAD: "/lib/mine.so" } });
     const order = orderOf({ variables: { LATTICE_ATTEMPT_DIR: "/elsewhere", LATTICE_RANK: "99" } });
-    expect(environmentOf(order, room)).toMatchObject({
+    expect(environmentOf(order, context)).toMatchObject({
       ...{ FI_PROVIDER: "shm", LD_PRELOAD: "/lib/mine.so:/lib/shim.so" },
       ...{ LATTICE_ATTEMPT_DIR: "/a/7.1", LATTICE_RANK: "4" },
     });
@@ -85,13 +91,13 @@ describe("variables of a job or a launch", () => {
   test("Slingshot credentials have libfabric's format", () => {
     const cxi = create(pb.CxiCredentialsSchema, { vni: 1001, authKey: Buffer.from([1, 255]), svcId: 9 });
     const named = { FI_PROVIDER: "cxi", FI_CXI_DEFAULT_VNI: "1001", FI_CXI_AUTH_KEY: "01ff", FI_CXI_SVC_ID: "9" };
-    expect(environmentOf(orderOf({ cxi }), roomOf())).toMatchObject(named);
+    expect(environmentOf(orderOf({ cxi }), taskContext())).toMatchObject(named);
   });
 
   test("plain tasks have no PMI variables, and Slurm names only when the job has them", () => {
-    const plain = environmentOf(orderOf({ pmi: pb.PmiMode.NONE }), roomOf());
+    const plain = environmentOf(orderOf({ pmi: pb.PmiMode.NONE }), taskContext());
     expect(Object.keys(plain).filter((name) => /^(PMI|SLURM|LD_PRELOAD)/.test(name))).toEqual([]);
-    expect(environmentOf(orderOf(), roomOf({ slurmEnv: true }))).toMatchObject({
+    expect(environmentOf(orderOf(), taskContext({ slurmEnv: true }))).toMatchObject({
       ...{ SLURM_PROCID: "4", SLURM_LOCALID: "1", SLURM_NPROCS: "5", SLURM_NODELIST: "n1,n2", SLURM_STEP_ID: "4" },
       ...{ SLURM_NODEID: "1", SLURM_NNODES: "2", SLURM_STEP_TASKS_PER_NODE: "3,2", SLURM_GTIDS: "3,4" },
     });
@@ -100,10 +106,11 @@ describe("variables of a job or a launch", () => {
 
 describe("the PMIx server", () => {
   const entered = ["nsenter", "--target=9", "--mount", "--setuid=1000", "--"];
-  const placed = (room: TaskRoom) => shepherdSpec(orderOf({ pmi: pb.PmiMode.PMIX }), room, fabric, "/helper")?.pmix;
+  const placed = (context: TaskContext) =>
+    shepherdSpec(orderOf({ pmi: pb.PmiMode.PMIX }), context, fabric, "/helper")?.pmix;
 
   test("the PMIx server runs in the job with its own directory", () => {
-    expect(placed(roomOf({ prefix: entered }))).toMatchObject({
+    expect(placed(taskContext({ prefix: entered }))).toMatchObject({
       ...{ helper: "/helper", place: 1, prefix: entered, folder: "/tmp/lattice-pmix-" },
       nodes: layout.map(({ node, firstRank, tasks }) => ({ node, firstRank, tasks })),
     });
@@ -113,8 +120,11 @@ describe("the PMIx server", () => {
     const asUser = ["/usr/bin/setpriv", "--reuid=1000", "--regid=100", "--groups=100,27", "--no-new-privs", "--"];
     const owner = { uid: 1000, gid: 100, groups: [100, 27] };
     const folder = "/s/7.1/.lattice-pmix-";
-    expect(placed(roomOf({ image: "i", prefix: entered, owner }))).toMatchObject({ prefix: asUser, folder });
-    expect(placed(roomOf({ image: "i", prefix: ["nsenter", "--mount", "--"] }))).toMatchObject({ prefix: [], folder });
+    expect(placed(taskContext({ image: "i", prefix: entered, owner }))).toMatchObject({ prefix: asUser, folder });
+    expect(placed(taskContext({ image: "i", prefix: ["nsenter", "--mount", "--"] }))).toMatchObject({
+      prefix: [],
+      folder,
+    });
   });
 });
 
@@ -127,5 +137,5 @@ test.each([
 });
 
 test("an order without tasks for this node starts nothing", () => {
-  expect(shepherdSpec(orderOf({ nodeIndex: 2 }), roomOf(), fabric, null)).toBeNull();
+  expect(shepherdSpec(orderOf({ nodeIndex: 2 }), taskContext(), fabric, null)).toBeNull();
 });

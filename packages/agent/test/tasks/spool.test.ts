@@ -1,7 +1,7 @@
 // What a shepherd keeps of what it has said: everything until it is confirmed, and what the next leader has to know beyond that.
 import { expect, test } from "vitest";
 import type { ShepherdReport } from "../../src/tasks/frames.ts";
-import { nameDesk } from "../../src/tasks/shepherd/names.ts";
+import { nameRequests } from "../../src/tasks/shepherd/names.ts";
 import { spool } from "../../src/tasks/shepherd/spool.ts";
 
 const output = (text: string): ShepherdReport => ({
@@ -37,7 +37,7 @@ test("the entries of fences count as unconfirmed data", () => {
 
 test("published names and open requests are repeated to a new leader", () => {
   const kept = spool();
-  const desk = nameDesk((report) => void kept.add(report), kept.answered);
+  const desk = nameRequests((report) => void kept.add(report), kept.answered);
   const heard: string[] = [];
   const ask = (act: "publish" | "lookup" | "unpublish") =>
     desk.ask({ act, entries: [["ocean", "port"]], waitSeconds: 0 }, ({ problem }) => heard.push(`${act}:${problem}`));

@@ -80,9 +80,9 @@ const headersOf = (token: string | null): Record<string, string> =>
   token === null ? {} : { authorization: `Bearer ${token}` };
 
 /** "ok", or the code of the problem. */
-type Way = (token: string | null, owner: Owner) => Promise<string>;
+type Endpoint = (token: string | null, owner: Owner) => Promise<string>;
 
-const byGrpc: Way = (token, owner) =>
+const byGrpc: Endpoint = (token, owner) =>
   new Promise((resolve) => {
     const method = methodOf("SessionService.Attach");
     const call = running.grpc.makeBidiStreamRequest<Message, Message>(
@@ -99,13 +99,13 @@ const byGrpc: Way = (token, owner) =>
   });
 
 const upgrading =
-  (path: (owner: Owner) => string): Way =>
+  (path: (owner: Owner) => string): Endpoint =>
   async (token, owner) => {
     const { status, text } = await upgradeHttp(running, path(owner), headersOf(token));
     return status === 101 ? "ok" : (JSON.parse(text) as { code: string }).code;
   };
 
-const passing: Way = async (token, owner) => {
+const passing: Endpoint = async (token, owner) => {
   const path = `/api/v1/services/of-${owner}/proxy/`;
   const { status, text } = await callHttp(running, { path, headers: headersOf(token) });
   return status === 200 ? "ok" : (JSON.parse(text) as { code: string }).code;
@@ -115,7 +115,7 @@ const attaches = (who: Principal, owner: Owner): boolean => reaches(who, "Sessio
 const proxies = (who: Principal, owner: Owner): boolean =>
   reaches(who, PROXY_NAME, { tenant: TENANT[owner] as TenantId, user: null });
 
-const WAYS: readonly [string, Way, typeof attaches, readonly string[]][] = [
+const ENDPOINTS: readonly [string, Endpoint, typeof attaches, readonly string[]][] = [
   ["a terminal by gRPC", byGrpc, attaches, ["forbidden", "not_owner"]],
   ["its WebSocket", upgrading((o) => `/api/v1/allocations/${idOf(o)}/attach`), attaches, ["forbidden", "not_owner"]],
   ["a session's", upgrading((o) => `/v1/sessions/${idOf(o)}.1/terminal`), attaches, ["forbidden", "not_owner"]],
@@ -123,14 +123,14 @@ const WAYS: readonly [string, Way, typeof attaches, readonly string[]][] = [
   ["a service's WebSocket", upgrading((o) => `/api/v1/services/of-${o}/proxy/ws`), proxies, ["unknown_service"]],
 ];
 
-describe.each(WAYS)("%s", (_, way, may, refusals) => {
+describe.each(ENDPOINTS)("%s", (_, endpoint, may, refusals) => {
   test.each(ROLES)("%s reaches what the table says", async (role) => {
     for (const caller of ["ada", "eve"] as const) {
       const token = await tokenOf(caller, role);
       const who = await createAuthenticator(running.config.api.auth).authenticate((name) => headersOf(token)[name]);
       for (const owner of OWNERS) {
         const before = opened + served;
-        const answer = await way(token, owner);
+        const answer = await endpoint(token, owner);
         expect([caller, owner, answer === "ok"]).toEqual([caller, owner, may(who, owner)]);
         if (answer === "ok") continue;
         expect(refusals).toContain(answer);
@@ -141,11 +141,11 @@ describe.each(WAYS)("%s", (_, way, may, refusals) => {
 
   test("no token, an expired one, another key and a narrow scope are refused", async () => {
     const before = opened + served;
-    for (const token of await strangers()) expect(await way(token, "ada")).toBe("unauthenticated");
+    for (const token of await strangers()) expect(await endpoint(token, "ada")).toBe("unauthenticated");
     const reader = await sign({ sub: "ada", tenant: "physics", scope: "allocations:read" });
-    expect(refusals).toContain(await way(reader, "ada"));
+    expect(refusals).toContain(await endpoint(reader, "ada"));
     const agent = await sign({ sub: "ada", tenant: "physics", scope: "agent" });
-    expect(refusals).toContain(await way(agent, "ada"));
+    expect(refusals).toContain(await endpoint(agent, "ada"));
     expect(opened + served).toBe(before);
   });
 });

@@ -10,7 +10,16 @@ import { createApp } from "../../src/api/rest/server.ts";
 import { createAuthenticator } from "../../src/base/auth/authenticator.ts";
 import { createLogger } from "../../src/base/observe/index.ts";
 import type { MemoryPlane } from "./memory-plane.ts";
-import { changes, grpcWays, type Row, restWays, rowsOf, socketWays, type Way, wrongWith } from "./walk-rows.ts";
+import {
+  changes,
+  type Endpoint,
+  grpcEndpoints,
+  type Row,
+  restEndpoints,
+  rowsOf,
+  socketEndpoints,
+  wrongWith,
+} from "./walk-rows.ts";
 import { startWorld, type World } from "./walk-world.ts";
 
 const AT_ONCE = 24;
@@ -72,7 +81,7 @@ const plain = (route: string): string =>
     .replace(/\/proxy(?:\/\S*|\*)$/, "/proxy/*");
 
 test("the rows cover every served route", () => {
-  const walked = new Set(restWays(world, pages).map(({ name }) => plain(name)));
+  const walked = new Set(restEndpoints(world, pages).map(({ name }) => plain(name)));
   expect([...walked].sort()).toEqual([...new Set(served)].sort());
   expect(served.length).toBeGreaterThan(230);
 });
@@ -86,14 +95,14 @@ const quietly = async (rows: readonly Row[], ask: (row: Row) => Promise<void>): 
 };
 
 /** Read-only rows run in parallel; every other row starts from the same state. */
-async function walk(ways: readonly Way[]): Promise<number> {
+async function walk(endpoints: readonly Endpoint[]): Promise<number> {
   const { plane, callers } = world;
   const before = plane.hash();
-  const rows = rowsOf(ways, callers);
+  const rows = rowsOf(endpoints, callers);
   const wrong: string[] = [];
   let answered = 0;
   const ask = async (row: Row): Promise<void> => {
-    const said = wrongWith(row, await row.way.ask(row.owner, row.caller.token));
+    const said = wrongWith(row, await row.endpoint.ask(row.owner, row.caller.token));
     answered += 1;
     if (said !== null) wrong.push(said);
   };
@@ -116,15 +125,15 @@ async function walk(ways: readonly Way[]): Promise<number> {
 }
 
 test("REST", { timeout: WITHIN_MS }, async () => {
-  expect(await walk(restWays(world, pages))).toBeGreaterThanOrEqual(7_000);
+  expect(await walk(restEndpoints(world, pages))).toBeGreaterThanOrEqual(7_000);
 });
 
 test("WebSockets", { timeout: WITHIN_MS }, async () => {
-  expect(await walk(socketWays(world))).toBeGreaterThanOrEqual(240);
+  expect(await walk(socketEndpoints(world))).toBeGreaterThanOrEqual(240);
 });
 
 test("gRPC", { timeout: WITHIN_MS }, async () => {
-  expect(await walk(grpcWays(world))).toBeGreaterThanOrEqual(2_400);
+  expect(await walk(grpcEndpoints(world))).toBeGreaterThanOrEqual(2_400);
 });
 
 describe("sensitive work", () => {
@@ -136,16 +145,18 @@ describe("sensitive work", () => {
 
   /** Ignores the audit log, which records accesses and refusals; it is the last table. */
   const unaudited = (plane: MemoryPlane): string => plane.content().replace(/\w{64} (?=\d+ \{)/, "");
-  const isApart = ({ rule }: Way): boolean => rule !== null && (RULES[rule] as Rule).sensitive !== undefined;
+  const isApart = ({ rule }: Endpoint): boolean => rule !== null && (RULES[rule] as Rule).sensitive !== undefined;
 
   test("follows its own row over every interface", { timeout: WITHIN_MS }, async () => {
-    const ways = [...restWays(clinic, []), ...socketWays(clinic), ...grpcWays(clinic)].filter(isApart);
-    const rows = rowsOf(ways, clinic.callers);
+    const endpoints = [...restEndpoints(clinic, []), ...socketEndpoints(clinic), ...grpcEndpoints(clinic)].filter(
+      isApart,
+    );
+    const rows = rowsOf(endpoints, clinic.callers);
     const before = unaudited(clinic.plane);
     const wrong: string[] = [];
     let answered = 0;
     await quietly(rows, async (row) => {
-      const said = wrongWith(row, await row.way.ask(row.owner, row.caller.token));
+      const said = wrongWith(row, await row.endpoint.ask(row.owner, row.caller.token));
       answered += 1;
       if (said !== null) wrong.push(said);
     });

@@ -75,7 +75,7 @@ interface Open {
   readonly ended: Promise<string>;
   close(): void;
 }
-type Way = (token: string) => Promise<Open>;
+type Endpoint = (token: string) => Promise<Open>;
 
 const readUntilEnd = (source: NodeJS.ReadableStream): Promise<string> =>
   new Promise((resolve) => {
@@ -86,7 +86,7 @@ const readUntilEnd = (source: NodeJS.ReadableStream): Promise<string> =>
     for (const event of ["end", "close", "error"]) source.on(event, () => resolve(text));
   });
 
-const bySse: Way = (token) =>
+const bySse: Endpoint = (token) =>
   new Promise((resolve, reject) => {
     const headers = { ...bearer(token), accept: "text/event-stream" };
     const asked = request(`${running.rest}/api/v1/events`, { headers, agent: false });
@@ -99,7 +99,7 @@ const bySse: Way = (token) =>
     asked.end();
   });
 
-const byGrpc: Way = async (token) => {
+const byGrpc: Endpoint = async (token) => {
   const method = methodOf("AllocationService.Watch");
   const call = running.grpc.makeServerStreamRequest<Message, Message>(
     method.path,
@@ -127,7 +127,7 @@ const upgradeWith = (token: string) => ({
   "sec-websocket-key": Buffer.alloc(16).toString("base64"),
 });
 
-const byWebSocket: Way = (token) =>
+const byWebSocket: Endpoint = (token) =>
   new Promise((resolve, reject) => {
     const asked = request(`${running.rest}/api/v1/allocations/1/attach`, {
       headers: upgradeWith(token),

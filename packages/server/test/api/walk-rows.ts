@@ -14,7 +14,7 @@ import type { Caller } from "./walk-callers.ts";
 import type { Interfaces, Seen } from "./walk-interfaces.ts";
 
 /** One route or RPC, for any caller. */
-export interface Way {
+export interface Endpoint {
   readonly name: string;
   /** `null` for a public one. */
   readonly rule: RuleName | null;
@@ -26,42 +26,47 @@ export interface Way {
 }
 
 export interface Row {
-  readonly way: Way;
+  readonly endpoint: Endpoint;
   readonly caller: Caller;
   readonly owner: Owner;
   readonly may: boolean;
 }
 
-export const rowsOf = (ways: readonly Way[], callers: readonly Caller[]): readonly Row[] =>
-  ways.flatMap((way) =>
+export const rowsOf = (endpoints: readonly Endpoint[], callers: readonly Caller[]): readonly Row[] =>
+  endpoints.flatMap((endpoint) =>
     callers.flatMap((caller) =>
-      distinct(way, caller.asks).map((owner) => {
+      distinct(endpoint, caller.asks).map((owner) => {
         const { principal } = caller;
-        return { way, caller, owner, may: principal === null ? way.rule === null : way.may(principal, owner) };
+        return {
+          endpoint,
+          caller,
+          owner,
+          may: principal === null ? endpoint.rule === null : endpoint.may(principal, owner),
+        };
       }),
     ),
   );
 
-const distinct = (way: Way, owners: readonly Owner[]): readonly Owner[] => [
-  ...new Map(owners.map((owner) => [way.about(owner), owner])).values(),
+const distinct = (endpoint: Endpoint, owners: readonly Owner[]): readonly Owner[] => [
+  ...new Map(owners.map((owner) => [endpoint.about(owner), owner])).values(),
 ];
 
 /** Services out of reach are not found rather than forbidden. */
 const HIDDEN: readonly (RuleName | null)[] = [PROXY_NAME, "AdminService.LookupService"];
-const isHidden = ({ rule }: Way, { code }: Seen): boolean =>
+const isHidden = ({ rule }: Endpoint, { code }: Seen): boolean =>
   HIDDEN.includes(rule) && (code === "unknown_service" || code === "404");
 
 /** Returns `null` when the result is as expected. Internal errors and rate limits are failures. */
-export function wrongWith({ way, caller, owner, may }: Row, seen: Seen): string | null {
+export function wrongWith({ endpoint, caller, owner, may }: Row, seen: Seen): string | null {
   const told = (what: string): string =>
-    `${caller.name}, ${way.name}, ${owner}'s: ${what} (${seen.code} ${seen.text.slice(0, 120)})`;
-  if (may && (seen.refused || isHidden(way, seen))) return told("is refused");
-  if (!may && !seen.refused && !isHidden(way, seen)) return told("is let in");
+    `${caller.name}, ${endpoint.name}, ${owner}'s: ${what} (${seen.code} ${seen.text.slice(0, 120)})`;
+  if (may && (seen.refused || isHidden(endpoint, seen))) return told("is refused");
+  if (!may && !seen.refused && !isHidden(endpoint, seen)) return told("is let in");
   if (caller.principal === null && !may && !/^(?:unauthenticated|401)$/.test(seen.code))
     return told("is taken for another");
   if (/^(internal|rate_limited|too_many_streams|5\d\d)$/.test(seen.code)) return told("is not answered");
-  if (way.rule === null || caller.principal === null) return null;
-  const reach = reachOf(caller.principal, way.rule);
+  if (endpoint.rule === null || caller.principal === null) return null;
+  const reach = reachOf(caller.principal, endpoint.rule);
   if (reach === "all") return null;
   if (reach === "own" && caller.user === "ada" && may && /"bob"/.test(seen.text)) return told("sees a colleague's");
   const others = caller.user === "eve" ? /"(?:ada|bob)"|"physics"/ : owner === "eve" ? null : /\beve\b|biology/;
@@ -77,20 +82,20 @@ export interface Place {
 }
 
 /** Every route of the contract and of the server. */
-export function restWays(place: Place, pages: readonly string[]): readonly Way[] {
+export function restEndpoints(place: Place, pages: readonly string[]): readonly Endpoint[] {
   return [
-    ...routes().map((route) => contractWay(place, route)),
+    ...routes().map((route) => contractEndpoint(place, route)),
     ...BASES.flatMap((base) =>
-      ["", "/deep/er?x=1"].flatMap((rest) => PROXY_METHODS.map((method) => proxyWay(place, method, base, rest))),
+      ["", "/deep/er?x=1"].flatMap((rest) => PROXY_METHODS.map((method) => proxyEndpoint(place, method, base, rest))),
     ),
-    ...pages.map((page) => pageWay(place, page)),
+    ...pages.map((page) => pageEndpoint(place, page)),
   ];
 }
 
 const BASES = ["/api/v1", "/v1"] as const;
 const PROXY_METHODS = ["GET", "HEAD", "TRACE", "DELETE", "OPTIONS", "PATCH", "PUT", "POST", "QUERY"] as const;
 
-function contractWay({ interfaces, plane, sensitive }: Place, route: Route): Way {
+function contractEndpoint({ interfaces, plane, sensitive }: Place, route: Route): Endpoint {
   const rpc = RPCS.find(({ name }) => name === `${route.service}.${route.method}`);
   if (rpc === undefined) throw new Error(`${route.path} has no RPC`);
   // The same RPC with and without a named object.
@@ -115,11 +120,11 @@ const idOf = (plane: MemoryPlane, owner: Owner): string =>
   [...plane.view().allocations()].find(({ user, dag }) => user === owner && dag === undefined)?.id ?? "";
 
 const reached =
-  (rule: RuleName, { sensitive }: Place): Way["may"] =>
+  (rule: RuleName, { sensitive }: Place): Endpoint["may"] =>
   (principal, owner) =>
     reaches(principal, rule, target(owner, sensitive));
 
-const proxyWay = (place: Place, method: string, base: string, rest: string): Way => ({
+const proxyEndpoint = (place: Place, method: string, base: string, rest: string): Endpoint => ({
   name: `${method} ${base}/services/:name/proxy${rest}`,
   rule: PROXY_NAME,
   about: String,
@@ -132,7 +137,7 @@ const proxyWay = (place: Place, method: string, base: string, rest: string): Way
   },
 });
 
-function pageWay({ interfaces }: Place, page: string): Way {
+function pageEndpoint({ interfaces }: Place, page: string): Endpoint {
   const [method = "", path = ""] = page.split(" ");
   return {
     name: page,
@@ -144,9 +149,9 @@ function pageWay({ interfaces }: Place, page: string): Way {
 }
 
 /** The WebSocket routes. */
-export function socketWays(place: Place): readonly Way[] {
+export function socketEndpoints(place: Place): readonly Endpoint[] {
   const { interfaces, plane } = place;
-  const way = (rule: RuleName, path: (owner: Owner) => string): Way => ({
+  const endpoint = (rule: RuleName, path: (owner: Owner) => string): Endpoint => ({
     name: `WebSocket ${path("ada")}`,
     rule,
     about: path,
@@ -154,19 +159,19 @@ export function socketWays(place: Place): readonly Way[] {
     ask: (owner, token) => interfaces.upgrade(path(owner), token),
   });
   return BASES.flatMap((base) => [
-    way("SessionService.Attach", (owner) => `${base}/allocations/${idOf(plane, owner)}/attach`),
-    way("SessionService.Attach", (owner) => `${base}/sessions/${idOf(plane, owner)}.1/terminal`),
-    way(PROXY_NAME, (owner) => `${base}/services/of-${owner}/proxy/ws`),
+    endpoint("SessionService.Attach", (owner) => `${base}/allocations/${idOf(plane, owner)}/attach`),
+    endpoint("SessionService.Attach", (owner) => `${base}/sessions/${idOf(plane, owner)}.1/terminal`),
+    endpoint(PROXY_NAME, (owner) => `${base}/services/of-${owner}/proxy/ws`),
   ]);
 }
 
 /** Every RPC, including terminals. */
-export function grpcWays(place: Place): readonly Way[] {
+export function grpcEndpoints(place: Place): readonly Endpoint[] {
   const { interfaces, plane, sensitive } = place;
   const attach: RpcName = "SessionService.Attach";
   return [
     ...RPCS.map(
-      (rpc): Way => ({
+      (rpc): Endpoint => ({
         name: rpc.name,
         rule: rpc.name,
         about: (owner) => JSON.stringify(toJson(rpc.input, requestFor(rpc, owner, plane))),
@@ -188,7 +193,7 @@ export function grpcWays(place: Place): readonly Way[] {
 }
 
 /** Whether a successful call may change the state. */
-export function changes({ way: { rule }, may }: Row): boolean {
+export function changes({ endpoint: { rule }, may }: Row): boolean {
   const verb = rule === null ? "read" : RULES[rule].verb;
   // Opening a terminal has an audit record.
   return may && (verb === "change" || verb === "attach");

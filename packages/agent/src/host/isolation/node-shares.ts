@@ -28,25 +28,25 @@ export interface NodeShares {
   /** Throws when too little is left: the server's view was wrong. */
   take(key: string, share: pb.RunLimits): NodePart;
   /** Marks the share of an attempt from an earlier run of the agent. */
-  keep(key: string, room: NodePart): void;
+  keep(key: string, part: NodePart): void;
   release(key: string): void;
 }
 
 /** `inside` is called each time: GPUs can be partitioned while the agent runs. */
 export function nodeShares(inside: () => NodeInventory): NodeShares {
   const held = new Map<string, NodePart>();
-  const others = (key: string): NodePart[] => [...held].flatMap(([other, room]) => (other === key ? [] : [room]));
+  const others = (key: string): NodePart[] => [...held].flatMap(([other, part]) => (other === key ? [] : [part]));
   return {
     take(key, share) {
       const taken = others(key);
-      const room = roomFor(inside(), share, {
-        gpus: new Set(taken.flatMap((room) => room.gpus)),
-        cpus: new Set(taken.flatMap((room) => room.cpus ?? [])),
+      const part = freePart(inside(), share, {
+        gpus: new Set(taken.flatMap((part) => part.gpus)),
+        cpus: new Set(taken.flatMap((part) => part.cpus ?? [])),
       });
-      held.set(key, room);
-      return room;
+      held.set(key, part);
+      return part;
     },
-    keep: (key, room) => void held.set(key, room),
+    keep: (key, part) => void held.set(key, part),
     release: (key) => void held.delete(key),
   };
 }
@@ -56,7 +56,7 @@ interface Taken {
   readonly cpus: ReadonlySet<number>;
 }
 
-function roomFor(inside: NodeInventory, share: pb.RunLimits, taken: Taken): NodePart {
+function freePart(inside: NodeInventory, share: pb.RunLimits, taken: Taken): NodePart {
   const { gpuCount: wanted, cpuCores } = share;
   const all = Array.from({ length: inside.gpuCount }, (_, gpu) => gpu);
   const free = new Set(all.filter((gpu) => !taken.gpus.has(gpu)));

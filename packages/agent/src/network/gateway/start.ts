@@ -15,7 +15,7 @@ const LIMIT_MS = 10_000;
 const PROGRAM = "lattice-gateway.js";
 
 /** One direction over a border. */
-export type Way =
+export type Gateway =
   /** From inside a namespace, at the gateway's own address, for as long as the namespace is there. */
   | { readonly kind: "out"; readonly namespace: string; readonly gateway: string }
   /** From the node to a port inside. `mark`: a file that goes with the attempt. */
@@ -25,32 +25,32 @@ export type Way =
  * Rejects when connections would not be passed on, for example when another process has the port. A second outgoing
  * gateway finds the place taken and exits.
  */
-export function openWay(way: Way): Promise<void> {
-  if (way.kind === "out") return begin([], wordsOf(way), `the way to the data gateway ${way.gateway}`);
-  return begin(["nsenter", `--net=${way.namespace}`, "--"], wordsOf(way), `port ${way.port} of this node`);
+export function openGateway(route: Gateway): Promise<void> {
+  if (route.kind === "out") return begin([], wordsOf(route), `the way to the data gateway ${route.gateway}`);
+  return begin(["nsenter", `--net=${route.namespace}`, "--"], wordsOf(route), `port ${route.port} of this node`);
 }
 
 /** Returns the gateways without a process. */
-export async function missingWays(ways: readonly Way[]): Promise<readonly Way[]> {
-  if (ways.length === 0) return [];
+export async function missingGateways(gateways: readonly Gateway[]): Promise<readonly Gateway[]> {
+  if (gateways.length === 0) return [];
   const running = await runningGateways(PROGRAM);
-  return ways.filter((way) => {
-    const [kind, place, file, target] = wordsOf(way);
+  return gateways.filter((route) => {
+    const [kind, place, file, target] = wordsOf(route);
     // The process id in its words names the agent's network namespace; that agent may be gone.
     return !running.some((words) => {
-      const samePlace = way.kind === "in" || words[1] === place;
+      const samePlace = route.kind === "in" || words[1] === place;
       return words[0] === kind && samePlace && words[2] === file && words[3] === target;
     });
   });
 }
 
-export const describeWay = (way: Way): string =>
-  way.kind === "out" ? `to the data gateway ${way.gateway}` : `to port ${way.port}`;
+export const describeGateway = (route: Gateway): string =>
+  route.kind === "out" ? `to the data gateway ${route.gateway}` : `to port ${route.port}`;
 
-const wordsOf = (way: Way): readonly string[] =>
-  way.kind === "out"
-    ? ["out", way.namespace, way.namespace, way.gateway]
-    : ["in", `/proc/${process.pid}/ns/net`, way.mark, String(way.port)];
+const wordsOf = (route: Gateway): readonly string[] =>
+  route.kind === "out"
+    ? ["out", route.namespace, route.namespace, route.gateway]
+    : ["in", `/proc/${process.pid}/ns/net`, route.mark, String(route.port)];
 
 function begin(before: readonly string[], words: readonly string[], what: string): Promise<void> {
   return new Promise((resolve, reject) => {

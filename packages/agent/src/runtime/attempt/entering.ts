@@ -4,20 +4,20 @@ import { join } from "node:path";
 import type { pb } from "@lattice/wire";
 import { HELPER_PATH } from "../../base/executable.ts";
 import { checkpointTarget } from "../../checkpoint/target.ts";
-import type { CheckpointTarget, WayInside } from "../../checkpoint/types.ts";
+import type { AttemptAccess, CheckpointTarget } from "../../checkpoint/types.ts";
 import type { FileUser } from "../../files/user-files.ts";
 import type { FirstProcess, ProcessFolder } from "../../host/first-process.ts";
 import { joinWords } from "../../host/join-groups.ts";
 import type { NetworkPlace } from "../../network/driver.ts";
-import type { AttemptRoom } from "../../tasks/room.ts";
+import type { AttemptContext } from "../../tasks/task-context.ts";
 import { enter } from "../../terminal/enter.ts";
-import type { PrologueParts } from "../engine.ts";
+import { readAttempt, readCopiers, readInitPid } from "../base/attempt-files.ts";
+import type { PrologueParts } from "../base/engine.ts";
+import { type KeptLaunch, readLaunch } from "../base/launch-file.ts";
 import { denyLate, isUsersOwn } from "../prologue/attempt-holdings.ts";
 import { checkpointPlace } from "../prologue/checkpoint-place.ts";
 import { runsAs } from "../prologue/prologue.ts";
 import { dirOf, groupOf, placeOf, type RuntimeContext } from "./context.ts";
-import { readAttempt, readCopiers, readInitPid } from "./files.ts";
-import { type KeptLaunch, readLaunch } from "./launch-file.ts";
 import { childOf } from "./reattach.ts";
 import { limitFiles } from "./starting.ts";
 
@@ -83,7 +83,7 @@ async function joinFiles(context: RuntimeContext, key: string, order: pb.RunOrde
   return files.filter((file) => file !== "").join("\n");
 }
 
-export async function taskRoom(context: RuntimeContext, key: string): Promise<AttemptRoom | null> {
+export async function attemptContext(context: RuntimeContext, key: string): Promise<AttemptContext | null> {
   const dir = dirOf(context, key);
   const { order } = readAttempt(dir);
   const { files } = context.prologue;
@@ -103,7 +103,7 @@ export async function checkpointsOf(context: RuntimeContext, key: string): Promi
     const all = await context.isolation.members(placeOf(context, key));
     return all.filter((pid) => pid !== context.processes.get(key)?.leader);
   };
-  const inside = async (): Promise<WayInside | null> => {
+  const inside = async (): Promise<AttemptAccess | null> => {
     const first = await firstProcess(context, key);
     const entered = first === null ? null : await enter({ ...first, line: "", term: "" });
     if (first === null || entered === null) return null;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { pb } from "@lattice/wire";
 import { MARKER } from "../../host/isolation/process-group.ts";
 import type { ReceivedOrder } from "../../lifecycle/attempt.ts";
-import { type SlurmAround, slurmNames } from "./slurm-names.ts";
+import { type SlurmFacts, slurmNames } from "./slurm-names.ts";
 
 /** File with the nodes of the job, in Hydra's format. */
 export const HOST_FILE = "hosts";
@@ -26,7 +26,7 @@ export function environment(received: ReceivedOrder, around: JobContext): Record
     ...(order.apiToken === "" ? {} : { LATTICE_TOKEN: order.apiToken }),
     ...submitted(order.variables),
     ...latticeNames(order, around),
-    ...(order.slurmEnv ? slurmNames(received, slurmAround(order, around.nodeId)) : {}),
+    ...(order.slurmEnv ? slurmNames(received, slurmFacts(order, around.nodeId)) : {}),
     [MARKER]: around.attemptDir,
   };
 }
@@ -82,7 +82,7 @@ function latticeNames(order: pb.RunOrder, around: JobContext): Record<string, st
   };
 }
 
-const slurmAround = (order: pb.RunOrder, nodeId: string): SlurmAround => ({
+const slurmFacts = (order: pb.RunOrder, nodeId: string): SlurmFacts => ({
   nodeId,
   nodeCount: nodeCount(order),
   processCount: processCount(order),

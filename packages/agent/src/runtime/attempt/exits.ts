@@ -1,8 +1,8 @@
 // Reports the exit of an attempt's first process, and whether the kernel killed it for lack of memory.
 
 import type { Exit } from "../../lifecycle/attempt.ts";
+import { readGroup } from "../base/attempt-files.ts";
 import { dirOf, groupOf, placeOf, type RuntimeContext } from "./context.ts";
-import { readGroup } from "./files.ts";
 import { childEnd } from "./launch.ts";
 
 export async function reportExit(context: RuntimeContext, key: string, exit: Exit): Promise<void> {

@@ -5,10 +5,10 @@
 import { join } from "node:path";
 import type { pb } from "@lattice/wire";
 import type { Exit } from "../../lifecycle/attempt.ts";
-import type { Prepared } from "../engine.ts";
-import { COPY_FILE, writeCopy } from "./copy-file.ts";
-import { readExit, readPid } from "./files.ts";
-import { writeLaunch } from "./launch-file.ts";
+import { readExit, readPid } from "../base/attempt-files.ts";
+import { COPY_FILE, writeCopy } from "../base/copy-file.ts";
+import type { Prepared } from "../base/engine.ts";
+import { writeLaunch } from "../base/launch-file.ts";
 import { NOT_CLAIMED } from "./wrapper.ts";
 
 interface LaunchPlan extends Prepared {

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import type { AttemptPlace } from "../../host/isolation/isolation.ts";
 import { isWrapper } from "../../host/isolation/wrapper-process.ts";
 import type { Exit } from "../../lifecycle/attempt.ts";
-import { readExit } from "./files.ts";
+import { readExit } from "../base/attempt-files.ts";
 
 /** Returns the wrapper's child that became the command, skipping the processes that copy its output. */
 export function childOf(pid: number, but: ReadonlySet<number>): number | null {

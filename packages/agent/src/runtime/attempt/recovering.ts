@@ -3,13 +3,13 @@
 import { readdir } from "node:fs/promises";
 import { findWrapper, isWrapper } from "../../host/isolation/wrapper-process.ts";
 import type { RecoveredFacts } from "../../lifecycle/recover.ts";
+import { readAttempt, readGroup, readPid } from "../base/attempt-files.ts";
+import { readLaunch } from "../base/launch-file.ts";
 import { stop } from "../process/stop.ts";
-import { readHeld, readRoom } from "../prologue/attempt-holdings.ts";
+import { readHoldings, readShare } from "../prologue/attempt-holdings.ts";
 import { sweepLeftovers } from "../prologue/epilogue.ts";
 import { dirOf, groupOf, type RuntimeContext } from "./context.ts";
 import { withMemory } from "./exits.ts";
-import { readAttempt, readGroup, readPid } from "./files.ts";
-import { readLaunch } from "./launch-file.ts";
 
 export async function recoverAttempts(context: RuntimeContext): Promise<ReadonlyMap<string, RecoveredFacts>> {
   await context.retention.load();
@@ -31,9 +31,9 @@ async function factsOf(context: RuntimeContext, key: string): Promise<RecoveredF
   const own = alive && !rebooted ? leader : null;
   processes.set(key, { leader: own, group, signalled: new Set() });
   const exit = files.exit === null ? null : await withMemory(context, key, files.exit);
-  prologue.images.cache.pin(key, readHeld(dir).images);
-  const room = await readRoom(dir);
-  if (room !== null) prologue.shares.keep(key, room);
+  prologue.images.cache.pin(key, readHoldings(dir).images);
+  const share = await readShare(dir);
+  if (share !== null) prologue.shares.keep(key, share);
   return { ...files, exit, claimed: claimed !== null, alive, rebooted };
 }
 

@@ -5,14 +5,14 @@ import { availableParallelism } from "node:os";
 import type { pb } from "@lattice/wire";
 import type { ReceivedOrder } from "../../lifecycle/attempt.ts";
 
-export interface SlurmAround {
+export interface SlurmFacts {
   readonly nodeId: string;
   readonly nodeCount: number;
   readonly processCount: number;
   readonly submitDir: string;
 }
 
-export function slurmNames({ order, arrivedAtMs }: ReceivedOrder, around: SlurmAround): Record<string, string> {
+export function slurmNames({ order, arrivedAtMs }: ReceivedOrder, around: SlurmFacts): Record<string, string> {
   const [parent, index] = order.allocationId.split("_");
   const nodes = order.nodes.join(",");
   const tasks = String(around.processCount);
@@ -44,7 +44,7 @@ export function slurmNames({ order, arrivedAtMs }: ReceivedOrder, around: SlurmA
 /** The first task is the script itself; launched tasks get their own numbers. */
 function nodeNames(
   { nodeIndex, tasksPerNode, limits }: pb.RunOrder,
-  { nodeId, nodeCount }: SlurmAround,
+  { nodeId, nodeCount }: SlurmFacts,
 ): Record<string, string> {
   const cores = limits?.cpuCores || availableParallelism();
   const first = String(nodeIndex * Math.max(1, tasksPerNode));

@@ -6,13 +6,13 @@ import type { pb } from "@lattice/wire";
 import { PrologueError } from "../../base/prologue-error.ts";
 import type { ReceivedOrder } from "../../lifecycle/attempt.ts";
 import { hostFile } from "../../tasks/offered.ts";
-import type { Prepared } from "../engine.ts";
+import { writeOrder } from "../base/attempt-files.ts";
+import type { Prepared } from "../base/engine.ts";
+import type { StartResult } from "../base/runtime.ts";
 import { runPrologue } from "../prologue/prologue.ts";
-import type { StartResult } from "../runtime.ts";
 import { dirOf, groupOf, type RuntimeContext } from "./context.ts";
 import { environment, HOST_FILE } from "./environment.ts";
 import { onChildEnd } from "./exits.ts";
-import { writeOrder } from "./files.ts";
 import { prepareLaunch } from "./launch.ts";
 import type { Warm } from "./warm.ts";
 

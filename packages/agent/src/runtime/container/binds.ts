@@ -4,8 +4,8 @@
 
 import { join } from "node:path";
 import { PrologueError } from "../../base/prologue-error.ts";
-import type { BindMount, DataMount, EntryStep } from "../attempt/entry-plan.ts";
-import type { ContainerBind, EngineAttempt } from "../engine.ts";
+import type { ContainerBind, EngineAttempt } from "../base/engine.ts";
+import type { BindMount, DataMount, EntryStep } from "../base/entry-plan.ts";
 
 interface ContainerMounts {
   /** Before the engine starts. */

@@ -1,7 +1,7 @@
 // Defaults of a container engine, and the engine of a node that has none.
 
 import { PrologueError } from "../../base/prologue-error.ts";
-import type { ContainerEngine, Engine } from "../engine.ts";
+import type { ContainerEngine, Engine } from "../base/engine.ts";
 import { clean } from "../process/clean.ts";
 import { stop } from "../process/stop.ts";
 

@@ -1,7 +1,7 @@
 // The environment inside a container: the job's, with search paths that are valid there. The image's PATH replaces the
 // node's unless the job sets one; folders of the agent are appended. Pure.
 
-import { DRIVER_LIBRARIES, DRIVER_PROGRAMS } from "./devices/driver.ts";
+import { DRIVER_LIBRARIES, DRIVER_PROGRAMS } from "../devices/driver.ts";
 import { PROGRAMS_PATH } from "./programs.ts";
 
 interface ContainerEnvironment {

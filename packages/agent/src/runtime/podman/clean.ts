@@ -1,6 +1,6 @@
 // Removes the container that podman leaves behind when it is killed itself, its secrets, its count of kills, and the image's pin.
 
-import type { PrologueParts, PrologueTarget } from "../engine.ts";
+import type { PrologueParts, PrologueTarget } from "../base/engine.ts";
 import { nameOf } from "../prologue/attempt-holdings.ts";
 import { type ContainerStore, removeContainer } from "./podman.ts";
 import { forgetKills } from "./runtime-script.ts";

@@ -6,7 +6,7 @@ import { failed, ok, type Result } from "@lattice/core";
 import { mountsProgram } from "../../base/mounts-program.ts";
 import { controlGroupMounts, hierarchies } from "../../host/isolation/detect.ts";
 import type { ContainerImage } from "../../images/images.ts";
-import type { ContainerEngine, EnginePlace } from "../engine.ts";
+import type { ContainerEngine, EnginePlace } from "../base/engine.ts";
 import { keyOf } from "../prologue/attempt-holdings.ts";
 import { clean } from "./clean.ts";
 import { detectPodman } from "./detect.ts";

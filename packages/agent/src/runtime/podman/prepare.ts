@@ -2,9 +2,9 @@
 
 import { PrologueError } from "../../base/prologue-error.ts";
 import { digestOfName, repositoryOf, withoutTag } from "../../images/container-name.ts";
-import { type ContainerImage, NoPlaceError } from "../../images/images.ts";
-import type { EngineAttempt, PrologueParts } from "../engine.ts";
-import { nameOf, noteHeld } from "../prologue/attempt-holdings.ts";
+import { type ContainerImage, ImageStoreFullError } from "../../images/images.ts";
+import type { EngineAttempt, PrologueParts } from "../base/engine.ts";
+import { nameOf, noteHoldings } from "../prologue/attempt-holdings.ts";
 import { refuseFeatures } from "./features.ts";
 import { CALL_TIMEOUT_MS, type ContainerStore, call, removeImage } from "./podman.ts";
 
@@ -17,9 +17,9 @@ export async function prepare(
 ): Promise<ContainerImage> {
   const name = attempt.order.environment?.image ?? "";
   const image = await parts.images.container(name, attempt.key, signal).catch((error: Error) => {
-    throw error instanceof NoPlaceError ? new PrologueError("cache", `${name}: ${error.message}`) : error;
+    throw error instanceof ImageStoreFullError ? new PrologueError("cache", `${name}: ${error.message}`) : error;
   });
-  await noteHeld(parts, attempt, nameOf(attempt.key));
+  await noteHoldings(parts, attempt, nameOf(attempt.key));
   return image;
 }
 

@@ -9,14 +9,14 @@ import { insideProgram } from "../../base/inside-program.ts";
 import { PrologueError } from "../../base/prologue-error.ts";
 import { asUser } from "../../host/user/user.ts";
 import type { ContainerImage } from "../../images/images.ts";
-import { engineScript } from "../attempt/engine-script.ts";
-import { writeEntry } from "../attempt/entry-plan.ts";
+import type { ContainerBind, EngineAttempt, Prepared, PrologueParts } from "../base/engine.ts";
+import { writeEntry } from "../base/entry-plan.ts";
 import { containerMounts } from "../container/binds.ts";
-import { type Passed, passedDevices } from "../container/devices/passed.ts";
+import { engineScript } from "../container/engine-script.ts";
 import { containerEnvironment } from "../container/environment.ts";
 import { PROGRAMS } from "../container/programs.ts";
-import type { ContainerBind, EngineAttempt, Prepared, PrologueParts } from "../engine.ts";
-import { nameOf, readRoom } from "../prologue/attempt-holdings.ts";
+import { type Passed, passedDevices } from "../devices/passed.ts";
+import { nameOf, readShare } from "../prologue/attempt-holdings.ts";
 import { baseWords, type ContainerStore } from "./podman.ts";
 import { makeSecrets, type SecretVariable } from "./secrets.ts";
 
@@ -50,7 +50,7 @@ export async function start(
 ): Promise<Prepared> {
   const { key, group, dir, order, runAs, policy } = attempt;
   const { steps, binds } = containerMounts(attempt, [...(await parts.offered()), insideBind()]);
-  const devices = await passedDevices(parts.devices, parts.inside(), await readRoom(dir));
+  const devices = await passedDevices(parts.devices, parts.inside(), await readShare(dir));
   const environment = containerEnvironment({
     environment: attempt.environment,
     chosen: order.variables,

@@ -1,6 +1,6 @@
 // The engine for commands that run on the node itself, with or without uenv images mounted.
 
-import type { Engine } from "../engine.ts";
+import type { Engine } from "../base/engine.ts";
 import { clean } from "./clean.ts";
 import { type MountedUenvs, prepare } from "./prepare.ts";
 import { start } from "./start.ts";

@@ -5,8 +5,8 @@ import { firstOverlap, parseUenvs, targetProblem, type WantedUenv } from "@latti
 import { PrologueError } from "../../base/prologue-error.ts";
 import { CacheFullError, type MountableImage } from "../../images/cache.ts";
 import { DEFAULT_MOUNT, type Patch, TOOLS_MOUNT } from "../../images/views.ts";
-import type { ImageMount } from "../attempt/entry-plan.ts";
-import type { EngineAttempt, PrologueParts } from "../engine.ts";
+import type { EngineAttempt, PrologueParts } from "../base/engine.ts";
+import type { ImageMount } from "../base/entry-plan.ts";
 
 export interface MountedUenvs {
   /** False when the order requests no software. */

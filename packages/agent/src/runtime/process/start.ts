@@ -6,11 +6,11 @@ import { PrologueError } from "../../base/prologue-error.ts";
 import { outputFolders } from "../../checkpoint/output-folders.ts";
 import { asUser } from "../../host/user/user.ts";
 import { applyPatches } from "../../images/views.ts";
-import { type EntryStep, privateSteps, writeEntry } from "../attempt/entry-plan.ts";
-import { isExportable } from "../attempt/launch-file.ts";
-import type { EngineAttempt, Prepared, PrologueParts } from "../engine.ts";
+import type { EngineAttempt, Prepared, PrologueParts } from "../base/engine.ts";
+import { type EntryStep, privateSteps, writeEntry } from "../base/entry-plan.ts";
+import { isExportable } from "../base/launch-file.ts";
 import { namesOutputFolder } from "../prologue/attempt-binds.ts";
-import { noteHeld } from "../prologue/attempt-holdings.ts";
+import { noteHoldings } from "../prologue/attempt-holdings.ts";
 import { defaultWorkdir } from "../prologue/folders.ts";
 import { refuseOverlap } from "../prologue/mounts.ts";
 import type { MountedUenvs } from "./prepare.ts";
@@ -31,7 +31,7 @@ export async function start(parts: PrologueParts, attempt: EngineAttempt, uenvs:
         mounts.length > 0 ? "uenv" : "mounts",
         "the agent does not run as root and cannot mount anything",
       );
-    await noteHeld(parts, attempt, null);
+    await noteHoldings(parts, attempt, null);
   }
   const writer = runAs === null ? [] : asUser(runAs, true);
   if (runAs === null && !isMounted && Object.keys(variables).every(isExportable))

@@ -2,7 +2,7 @@
 // however long that takes: a node that still holds a process of a past attempt must not count as free.
 
 import { type AttemptPlace, type Isolation, signalEach } from "../../host/isolation/isolation.ts";
-import type { StopContext } from "../engine.ts";
+import type { StopContext } from "../base/engine.ts";
 
 /** Sends SIGTERM to every process but the wrapper that has not received it; returns the signalled processes. */
 export async function terminate(

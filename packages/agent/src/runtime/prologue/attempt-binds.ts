@@ -2,8 +2,8 @@
 // what the agent made, never by a variable, which the submission could have set itself.
 
 import { controlFolder } from "../../checkpoint/control.ts";
-import type { BindMount } from "../attempt/entry-plan.ts";
-import type { PrologueTarget } from "../engine.ts";
+import type { PrologueTarget } from "../base/engine.ts";
+import type { BindMount } from "../base/entry-plan.ts";
 
 /** `folders`: as the stage that made them named them. */
 export function attemptBinds(

@@ -9,24 +9,24 @@ import { PrologueError } from "../../base/prologue-error.ts";
 import type { GpuUnit } from "../../discovery/gpus/base/inventory.ts";
 import { gpuUserOf } from "../../gpu-clear/decide.ts";
 import { gpuVariables, type NodePart, otherDevices } from "../../host/isolation/node-shares.ts";
-import type { PrologueParts, PrologueTarget } from "../engine.ts";
+import type { PrologueParts, PrologueTarget } from "../base/engine.ts";
 
 interface Holdings {
   readonly images: readonly string[];
   readonly container: string | null;
 }
 
-export async function noteHeld(
+export async function noteHoldings(
   { images }: PrologueParts,
   { key, dir }: PrologueTarget,
   container: string | null,
 ): Promise<void> {
   const held: Holdings = { images: images.cache.held(key), container };
-  await writeFile(join(dir, "held.json"), JSON.stringify(held), { mode: 0o600 });
+  await writeFile(join(dir, "holdings.json"), JSON.stringify(held), { mode: 0o600 });
 }
 
-export function readHeld(dir: string): Holdings {
-  const path = join(dir, "held.json");
+export function readHoldings(dir: string): Holdings {
+  const path = join(dir, "holdings.json");
   const nothing: Holdings = { images: [], container: null };
   // Usually missing, which a synchronous call finds fastest.
   if (!existsSync(path)) return nothing;
@@ -65,13 +65,13 @@ export async function takeShare(
     await claim(inside.units);
     return {};
   }
-  const room = parts.shares.take(key, order.limits);
-  await writeFile(join(dir, "room.json"), JSON.stringify(room), { mode: 0o600 });
-  await claim(inside.units.filter(({ index }) => room.gpus.includes(index)));
-  if (room.cpus !== null) await parts.limits.pin(group, room.cpus, room.memory);
+  const share = parts.shares.take(key, order.limits);
+  await writeFile(join(dir, "share.json"), JSON.stringify(share), { mode: 0o600 });
+  await claim(inside.units.filter(({ index }) => share.gpus.includes(index)));
+  if (share.cpus !== null) await parts.limits.pin(group, share.cpus, share.memory);
   if (inside.gpuCount === 0) return {};
-  if (!deniesLater(parts, order)) await parts.limits.withoutDevices(group, otherDevices(inside, room.gpus));
-  return gpuVariables(inside, room.gpus);
+  if (!deniesLater(parts, order)) await parts.limits.withoutDevices(group, otherDevices(inside, share.gpus));
+  return gpuVariables(inside, share.gpus);
 }
 
 /**
@@ -87,14 +87,14 @@ export async function denyLate(
   parts: PrologueParts,
   { group, dir, order }: Pick<PrologueTarget, "group" | "dir" | "order">,
 ): Promise<void> {
-  const room = order.limits === undefined || !deniesLater(parts, order) ? null : await readRoom(dir);
+  const share = order.limits === undefined || !deniesLater(parts, order) ? null : await readShare(dir);
   const inside = parts.inside();
-  if (room !== null && inside.gpuCount > 0) await parts.limits.withoutDevices(group, otherDevices(inside, room.gpus));
+  if (share !== null && inside.gpuCount > 0) await parts.limits.withoutDevices(group, otherDevices(inside, share.gpus));
 }
 
 /** Returns null when the attempt has no share. */
-export async function readRoom(dir: string): Promise<NodePart | null> {
-  const path = join(dir, "room.json");
+export async function readShare(dir: string): Promise<NodePart | null> {
+  const path = join(dir, "share.json");
   if (!existsSync(path)) return null;
   return readFile(path, "utf8").then(
     (text) => JSON.parse(text) as NodePart,

@@ -5,7 +5,7 @@ import { controlFolder } from "../../checkpoint/control.ts";
 import { outputFolders, ownedFolder } from "../../checkpoint/output-folders.ts";
 import type { CheckpointPlace } from "../../checkpoint/target.ts";
 import type { RunAs } from "../../host/user/user.ts";
-import type { PrologueParts } from "../engine.ts";
+import type { PrologueParts } from "../base/engine.ts";
 
 /** Returns null when the attempt takes no checkpoints. `owner`: the user of the program, null for the agent's own. */
 export function checkpointPlace(

@@ -7,11 +7,11 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import { removeOwn } from "../../files/own-tree.ts";
 import { gpuUserOf } from "../../gpu-clear/decide.ts";
-import { PRIVATE } from "../attempt/entry-plan.ts";
-import { readAttempt } from "../attempt/files.ts";
-import type { Engine, PrologueParts, PrologueTarget } from "../engine.ts";
-import { readHeld, readRoom } from "./attempt-holdings.ts";
-import { SECRETS } from "./remote-sources.ts";
+import { readAttempt } from "../base/attempt-files.ts";
+import type { Engine, PrologueParts, PrologueTarget } from "../base/engine.ts";
+import { PRIVATE } from "../base/entry-plan.ts";
+import { SECRETS } from "../base/remote-sources.ts";
+import { readHoldings, readShare } from "./attempt-holdings.ts";
 
 export async function runEpilogue(
   parts: PrologueParts,
@@ -44,15 +44,15 @@ async function removePrivate({ files }: PrologueParts, dir: string, whose: () =>
 
 /** The engine that runs the attempt in this folder. */
 export const engineOf = ({ engines }: PrologueParts, dir: string): Engine =>
-  readHeld(dir).container === null ? engines.process : engines.container;
+  readHoldings(dir).container === null ? engines.process : engines.container;
 
 /** Returns the GPUs of its share, or all of them for an exclusive attempt; none before the share is recorded. */
 async function leaveGpus({ gpus, inside }: PrologueParts, dir: string): Promise<void> {
   const { units } = inside();
   if (gpus === null || units.length === 0) return;
-  const [room, { order, pid }] = [await readRoom(dir), readAttempt(dir)];
+  const [share, { order, pid }] = [await readShare(dir), readAttempt(dir)];
   if (order === null || pid === null) return;
-  const own = order.limits === undefined ? units : units.filter(({ index }) => room?.gpus.includes(index));
+  const own = order.limits === undefined ? units : units.filter(({ index }) => share?.gpus.includes(index));
   await gpus.release(own, gpuUserOf(order));
 }
 

@@ -8,7 +8,7 @@ import { outputFolders, ownedFolder } from "../../checkpoint/output-folders.ts";
 import { handOver } from "../../files/own-tree.ts";
 import type { FileError } from "../../files/user-files.ts";
 import type { RunAs } from "../../host/user/user.ts";
-import type { PrologueParts, PrologueTarget } from "../engine.ts";
+import type { PrologueParts, PrologueTarget } from "../base/engine.ts";
 import { checkDefaults, checkScratch, ownOutput } from "./requested-folders.ts";
 
 /** Returns the variables that name them. */

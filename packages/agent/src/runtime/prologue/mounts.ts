@@ -5,10 +5,17 @@ import { firstOverlap } from "@lattice/core";
 import type { pb } from "@lattice/wire";
 import { PrologueError } from "../../base/prologue-error.ts";
 import type { RunAs } from "../../host/user/user.ts";
-import type { DataMount } from "../attempt/entry-plan.ts";
-import type { PrologueParts, PrologueTarget } from "../engine.ts";
-import { fillIn } from "./fill-in.ts";
-import { checkAllowed, isRemote, type MountOwner, nfsMount, type RemoteSources, s3Mount } from "./remote-sources.ts";
+import type { PrologueParts, PrologueTarget } from "../base/engine.ts";
+import type { DataMount } from "../base/entry-plan.ts";
+import { fillIn } from "../base/fill-in.ts";
+import {
+  checkAllowed,
+  isRemote,
+  type MountOwner,
+  nfsMount,
+  type RemoteSources,
+  s3Mount,
+} from "../base/remote-sources.ts";
 import { homeMount } from "./requested-folders.ts";
 
 /** `user`: the user it runs as, or null for the agent's. */

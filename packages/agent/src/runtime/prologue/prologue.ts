@@ -7,9 +7,9 @@ import type { pb } from "@lattice/wire";
 import { PrologueError } from "../../base/prologue-error.ts";
 import { memoryPolicyWords } from "../../host/memory-policy.ts";
 import { NOBODY, type RunAs } from "../../host/user/user.ts";
-import type { Prepared, PrologueParts, PrologueTarget } from "../engine.ts";
+import type { Prepared, PrologueParts, PrologueTarget } from "../base/engine.ts";
 import { attemptBinds } from "./attempt-binds.ts";
-import { readRoom, takeShare } from "./attempt-holdings.ts";
+import { readShare, takeShare } from "./attempt-holdings.ts";
 import { prepareCheckpoints } from "./checkpoint-stage.ts";
 import { giveScript, makeFolders } from "./folders.ts";
 import { dataMounts, refuseOverlap } from "./mounts.ts";
@@ -85,10 +85,10 @@ export function checkSignature(
 async function memoryWords({ memory }: PrologueParts, { dir, order }: PrologueTarget): Promise<readonly string[]> {
   const { memoryPolicy, limits, cxlMemory } = order;
   if (memoryPolicy === "") return [];
-  const room = limits === undefined ? null : await readRoom(dir);
+  const share = limits === undefined ? null : await readShare(dir);
   return memoryPolicyWords(memoryPolicy, memory, {
-    cpus: room?.cpus ?? null,
-    memory: room?.memory ?? null,
+    cpus: share?.cpus ?? null,
+    memory: share?.memory ?? null,
     cxl: cxlMemory,
   });
 }

@@ -10,9 +10,9 @@ import { PrologueError } from "../../base/prologue-error.ts";
 import { makeOwnFolder } from "../../files/own-tree.ts";
 import type { UserFiles } from "../../files/user-files.ts";
 import type { RunAs } from "../../host/user/user.ts";
-import { readAttempt } from "../attempt/files.ts";
-import type { PrologueParts, PrologueTarget } from "../engine.ts";
-import { fillIn } from "./fill-in.ts";
+import { readAttempt } from "../base/attempt-files.ts";
+import type { PrologueParts, PrologueTarget } from "../base/engine.ts";
+import { fillIn } from "../base/fill-in.ts";
 
 /** Refuses when less than the requested scratch is free; space requested by other attempts counts as used. */
 export async function checkScratch({ scratch }: Pick<PrologueParts, "scratch">, { key, dir, order }: PrologueTarget) {

@@ -3,8 +3,8 @@
 
 import { failed, ok, type Result } from "@lattice/core";
 import { findProgram } from "../../base/executable.ts";
+import type { ContainerEngine, EnginePlace } from "../base/engine.ts";
 import { containerDefaults } from "../container/defaults.ts";
-import type { ContainerEngine, EnginePlace } from "../engine.ts";
 import { clean } from "./clean.ts";
 import { prepare, type Sarus } from "./prepare.ts";
 import { start } from "./start.ts";

@@ -4,9 +4,9 @@ import { HELPER_PATH } from "../../base/executable.ts";
 import { execFile } from "../../base/programs.ts";
 import { PrologueError } from "../../base/prologue-error.ts";
 import { asUser, type RunAs } from "../../host/user/user.ts";
+import type { EngineAttempt, PrologueParts } from "../base/engine.ts";
 import { containerMounts } from "../container/binds.ts";
-import type { EngineAttempt, PrologueParts } from "../engine.ts";
-import { nameOf, noteHeld } from "../prologue/attempt-holdings.ts";
+import { nameOf, noteHoldings } from "../prologue/attempt-holdings.ts";
 
 export interface Sarus {
   readonly program: string;
@@ -34,7 +34,7 @@ export async function prepare(
   if (unfit !== undefined) throw new PrologueError("mounts", `Sarus cannot mount ${unfit}: there is a comma in it`);
   parts.images.checkContainer(software?.image ?? "");
   await pull(sarus, software?.image ?? "", attempt.runAs, signal);
-  await noteHeld(parts, attempt, nameOf(attempt.key));
+  await noteHoldings(parts, attempt, nameOf(attempt.key));
 }
 
 /** An image named by digest cannot have changed; any other is pulled again. */

@@ -6,11 +6,11 @@ import { HELPER_PATH } from "../../base/executable.ts";
 import { makeFileFor, removeOwnNow } from "../../files/own-tree.ts";
 import { gpuVariables } from "../../host/isolation/node-shares.ts";
 import { asUser } from "../../host/user/user.ts";
-import { engineScript } from "../attempt/engine-script.ts";
-import { writeEntry } from "../attempt/entry-plan.ts";
+import type { ContainerBind, EngineAttempt, Prepared, PrologueParts } from "../base/engine.ts";
+import { writeEntry } from "../base/entry-plan.ts";
 import { containerMounts } from "../container/binds.ts";
-import { fabricFiles } from "../container/devices/passed.ts";
-import type { ContainerBind, EngineAttempt, Prepared, PrologueParts } from "../engine.ts";
+import { engineScript } from "../container/engine-script.ts";
+import { fabricFiles } from "../devices/passed.ts";
 import type { Sarus } from "./prepare.ts";
 
 interface SarusPlan {

@@ -4,7 +4,7 @@
 import { withDeadline } from "@lattice/wire";
 import type { AttemptPlace } from "../../host/isolation/isolation.ts";
 import { processGroup } from "../../host/isolation/process-group.ts";
-import type { StopContext } from "../engine.ts";
+import type { StopContext } from "../base/engine.ts";
 import { stop as stopProcesses } from "../process/stop.ts";
 
 const STOP_MARKED_WITHIN_MS = 60_000;

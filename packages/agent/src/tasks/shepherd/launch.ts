@@ -6,7 +6,7 @@ import type { PmixSpec, ShepherdOrder, ShepherdReport, ShepherdSpec } from "../f
 import { framing } from "../pmi/framing.ts";
 import { type PmiEffect, type PmiServer, pmiServer } from "../pmi/server.ts";
 import { inputPlace } from "./input.ts";
-import { type NameDesk, nameDesk } from "./names.ts";
+import { type NameRequests, nameRequests } from "./names.ts";
 import { findObstacle } from "./obstacle.ts";
 import { type PmixServer, startPmix } from "./pmix.ts";
 import { type Rank, type RankEnd, startRank } from "./rank.ts";
@@ -43,7 +43,7 @@ class NodeLaunch implements RunningLaunch {
   readonly #spec: ShepherdSpec;
   readonly #ranks: readonly number[];
   readonly #pmi: PmiServer;
-  readonly #names: NameDesk;
+  readonly #names: NameRequests;
   readonly #running = new Map<number, Rank>();
   readonly #input = inputPlace();
   /** Ranks that have initialized PMIx and not finalized it. */
@@ -62,7 +62,7 @@ class NodeLaunch implements RunningLaunch {
     this.#spec = spec;
     this.#ranks = Array.from({ length: spec.tasks }, (_, n) => spec.firstRank + n);
     this.#pmi = pmiServer({ jobId: spec.launchId, size: spec.size, ranks: this.#ranks, mapping: spec.mapping });
-    this.#names = nameDesk(say, answered);
+    this.#names = nameRequests(say, answered);
     const obstacle = findObstacle(spec);
     if (obstacle !== null) for (const rank of this.#ranks) this.#onRankEnd(rank, obstacle);
     else if (spec.pmix === null) this.#startAll();

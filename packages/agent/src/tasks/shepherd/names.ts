@@ -5,7 +5,7 @@ import { entriesBytes, MAX_NAMES_BYTES } from "../base/exchange-limits.ts";
 import type { NameAct, NameReply, PmiEntry, PmiNameQuestion } from "../base/name-types.ts";
 import type { ShepherdReport } from "../frames.ts";
 
-export interface NameDesk {
+export interface NameRequests {
   ask(question: { act: NameAct; entries: readonly PmiEntry[]; waitSeconds: number }, answered: Answered): void;
   answer(id: number, answer: NameReply): void;
 }
@@ -21,7 +21,7 @@ interface Open {
 const MAX_OPEN = 4_096;
 
 /** `settled`: this request need not be repeated. */
-export function nameDesk(say: (report: ShepherdReport) => void, settled: (id: number) => void): NameDesk {
+export function nameRequests(say: (report: ShepherdReport) => void, settled: (id: number) => void): NameRequests {
   const open = new Map<number, Open>();
   /** By the request that published them. */
   const published = new Map<number, Set<string>>();

@@ -212,3 +212,6 @@ function describe(member: Member, status: StatusResponse | null, answers: boolea
     databaseBytes: status === null ? null : Number(status.dbSize),
   };
 }
+
+/** Returns host:port of the peer URL of a member. */
+export const addressOf = (url: string): string => url.replace(/^https?:\/\//, "").replace(/\/$/, "");

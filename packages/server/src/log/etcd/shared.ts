@@ -4,9 +4,8 @@
 import type { EtcdMember, SharedLog } from "../contract/shared-log.ts";
 import { put, remove } from "./append.ts";
 import type { EtcdClient } from "./client/client.ts";
-import { type EtcdCluster, refuseRemove } from "./cluster.ts";
+import { addressOf, type EtcdCluster, refuseRemove } from "./cluster.ts";
 import type { Keys } from "./keys.ts";
-import { addressOf } from "./managed/announce.ts";
 import type { LogMetadata } from "./metadata.ts";
 
 const TIMEOUT_MS = 2_000;

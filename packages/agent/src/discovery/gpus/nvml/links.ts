@@ -40,13 +40,13 @@ interface Links {
   readonly switched: number;
 }
 
-type Way = Pick<GpuTie, "kind" | "bandwidthMBps" | "far">;
+type LinkPath = Pick<GpuTie, "kind" | "bandwidthMBps" | "far">;
 
 function between(
   nvml: Nvml,
   [one, other]: readonly [SeenLinks, SeenLinks],
   links: readonly (Links | undefined)[],
-): Way {
+): LinkPath {
   const direct = links[0]?.direct.get(other.unit.pci) ?? links[1]?.direct.get(one.unit.pci) ?? 0;
   if (direct > 0) return { kind: "nvlink", bandwidthMBps: direct, far: false };
   const switched = Math.min(links[0]?.switched ?? 0, links[1]?.switched ?? 0);

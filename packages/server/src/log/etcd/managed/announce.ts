@@ -4,6 +4,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EtcdTls } from "../client/channel.ts";
 import { createEtcdClient } from "../client/client.ts";
+import { addressOf } from "../cluster.ts";
 import { type MemberPlace, type MemberTls, peerUrl } from "./command-line.ts";
 import { ManagedError } from "./managed-error.ts";
 
@@ -43,8 +44,6 @@ export const namedPlaces = (own: MemberPlace, members: readonly MemberPlace[]): 
     if (peer === own.peer) return { name: own.name, peer };
     return { name: name === "" || name === own.name ? `other-${n}` : name, peer };
   });
-
-export const addressOf = (url: string): string => url.replace(/^https?:\/\//, "").replace(/\/$/, "");
 
 async function addPatiently(client: ReturnType<typeof createEtcdClient>, url: string) {
   const until = performance.now() + JOIN_WITHIN_MS;

@@ -3,8 +3,8 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { HELPER_PATH, isExecutable } from "../../../base/executable.ts";
-import { execFile } from "../../../base/programs.ts";
+import { HELPER_PATH, isExecutable } from "../../base/executable.ts";
+import { execFile } from "../../base/programs.ts";
 import { cdiDevices } from "./cdi.ts";
 import { driverLibraries, driverPrograms, loaderMachine } from "./driver.ts";
 import type { DeviceHost } from "./passed.ts";

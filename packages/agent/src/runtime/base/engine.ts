@@ -4,20 +4,20 @@
 
 import type { pb } from "@lattice/wire";
 import type { Logger } from "pino";
-import type { FileUser, UserFiles } from "../files/user-files.ts";
-import type { GpusBetweenUsers } from "../gpu-clear/gpu-handover.ts";
-import type { AttemptPlace, Isolation } from "../host/isolation/isolation.ts";
-import type { LimitGroups } from "../host/isolation/limit-groups.ts";
-import type { NodeInventory, NodeShares } from "../host/isolation/node-shares.ts";
-import type { MemoryPlace } from "../host/memory-policy.ts";
-import type { RunAs, UserMapping } from "../host/user/user.ts";
-import type { Users } from "../host/user/users.ts";
-import type { ContainerImage, Images } from "../images/images.ts";
-import type { NetworkDriver } from "../network/driver.ts";
-import type { AttemptEntry, BindMount, DataMount } from "./attempt/entry-plan.ts";
-import type { DeviceHost } from "./container/devices/passed.ts";
-import type { RemoteSources } from "./prologue/remote-sources.ts";
-import type { ScratchFolders } from "./prologue/scratch.ts";
+import type { FileUser, UserFiles } from "../../files/user-files.ts";
+import type { GpusBetweenUsers } from "../../gpu-clear/gpu-handover.ts";
+import type { AttemptPlace, Isolation } from "../../host/isolation/isolation.ts";
+import type { LimitGroups } from "../../host/isolation/limit-groups.ts";
+import type { NodeInventory, NodeShares } from "../../host/isolation/node-shares.ts";
+import type { MemoryPlace } from "../../host/memory-policy.ts";
+import type { RunAs, UserMapping } from "../../host/user/user.ts";
+import type { Users } from "../../host/user/users.ts";
+import type { ContainerImage, Images } from "../../images/images.ts";
+import type { NetworkDriver } from "../../network/driver.ts";
+import type { DeviceHost } from "../devices/passed.ts";
+import type { AttemptEntry, BindMount, DataMount } from "./entry-plan.ts";
+import type { RemoteSources } from "./remote-sources.ts";
+import type { ScratchFolders } from "./scratch.ts";
 
 /** An attempt whose user, folders, mounts and share the prologue has prepared. */
 export interface EngineAttempt extends PrologueTarget {

@@ -2,8 +2,8 @@
 // them, else as device files with the driver's libraries; and the fabric devices for parallel programs. Pure: the node
 // is an argument.
 
-import type { GpuUnit } from "../../../discovery/gpus/base/inventory.ts";
-import type { NodeInventory, NodePart } from "../../../host/isolation/node-shares.ts";
+import type { GpuUnit } from "../../discovery/gpus/base/inventory.ts";
+import type { NodeInventory, NodePart } from "../../host/isolation/node-shares.ts";
 import type { CdiDevice } from "./cdi.ts";
 import type { DriverFile } from "./driver.ts";
 
@@ -27,11 +27,11 @@ export interface Passed {
   readonly driver: readonly DriverFile[];
 }
 
-export async function passedDevices(host: DeviceHost, inside: NodeInventory, room: NodePart | null): Promise<Passed> {
+export async function passedDevices(host: DeviceHost, inside: NodeInventory, share: NodePart | null): Promise<Passed> {
   const fabric = fabricFiles(host);
-  const units = inside.units.filter(({ index }) => room === null || room.gpus.includes(index));
+  const units = inside.units.filter(({ index }) => share === null || share.gpus.includes(index));
   if (inside.units.length === 0) {
-    const files = plainGpus(host, room);
+    const files = plainGpus(host, share);
     return { named: [], files: [...files, ...fabric], driver: files.length > 0 ? await host.driver() : [] };
   }
   const named = namesOf(host, units);
@@ -92,11 +92,11 @@ function sliceFiles(host: DeviceHost, { slice, device }: GpuUnit): readonly stri
 }
 
 /** When only a flag states that there are GPUs, they are NVIDIA's, by number. */
-function plainGpus(host: DeviceHost, room: NodePart | null): readonly string[] {
+function plainGpus(host: DeviceHost, share: NodePart | null): readonly string[] {
   const gpus = host
     .list("/dev")
     .filter((name) => /^nvidia\d+$/.test(name))
-    .filter((name) => room === null || room.gpus.includes(Number(name.slice("nvidia".length))));
+    .filter((name) => share === null || share.gpus.includes(Number(name.slice("nvidia".length))));
   return gpus.length === 0 ? [] : [...gpus.map((name) => `/dev/${name}`), ...controlFiles(host)];
 }
 

@@ -1,12 +1,12 @@
 // The interface of a runtime of attempts. Real processes and the simulated attempts of hollow nodes implement it, so
 // that link, lifecycle and reports are the same code for both.
 
-import type { CheckpointTarget } from "../checkpoint/types.ts";
-import type { FirstProcess } from "../host/first-process.ts";
-import type { ProcessUsage } from "../host/usage.ts";
-import type { End, Exit, ReceivedOrder, Stop } from "../lifecycle/attempt.ts";
-import type { RecoveredFacts } from "../lifecycle/recover.ts";
-import type { AttemptRoom } from "../tasks/room.ts";
+import type { CheckpointTarget } from "../../checkpoint/types.ts";
+import type { FirstProcess } from "../../host/first-process.ts";
+import type { ProcessUsage } from "../../host/usage.ts";
+import type { End, Exit, ReceivedOrder, Stop } from "../../lifecycle/attempt.ts";
+import type { RecoveredFacts } from "../../lifecycle/recover.ts";
+import type { AttemptContext } from "../../tasks/task-context.ts";
 
 export type StartResult =
   | { readonly kind: "started"; readonly atMs: number }
@@ -49,7 +49,7 @@ export interface Runtime {
   /** Process ids of the attempt. */
   members?(key: string): Promise<readonly number[]>;
   /** Where tasks of a running attempt can start; resolves to null without such an attempt. */
-  room?(key: string): Promise<AttemptRoom | null>;
+  attemptContext?(key: string): Promise<AttemptContext | null>;
   /** CPU time used so far; resolves to null when unknown. */
   cpuMs?(key: string): Promise<number | null>;
   /** Current and cumulative usage; resolves to null when unknown. */

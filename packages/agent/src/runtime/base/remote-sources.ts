@@ -10,7 +10,7 @@ import { PrologueError } from "../../base/prologue-error.ts";
 import { makeOwnFolder } from "../../files/own-tree.ts";
 import type { UserFiles } from "../../files/user-files.ts";
 import type { RunAs } from "../../host/user/user.ts";
-import type { DataMount } from "../attempt/entry-plan.ts";
+import type { DataMount } from "./entry-plan.ts";
 import { fillIn, type PathOwner } from "./fill-in.ts";
 
 export interface RemoteSources {

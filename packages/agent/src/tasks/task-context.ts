@@ -7,7 +7,7 @@ import type { FileUser, UserFiles } from "../files/user-files.ts";
 import type { FirstProcess } from "../host/first-process.ts";
 import { enter } from "../terminal/enter.ts";
 
-export interface AttemptRoom {
+export interface AttemptContext {
   /** The attempt's own folder. */
   readonly dir: string;
   readonly order: pb.RunOrder;
@@ -16,7 +16,7 @@ export interface AttemptRoom {
   readonly files: UserFiles;
 }
 
-export interface TaskRoom extends AttemptRoom {
+export interface TaskContext extends AttemptContext {
   /** The environment of the job. */
   readonly environment: Readonly<Record<string, string>>;
   /** Command that enters the attempt's namespaces and becomes its user; empty when there is nothing to enter. */
@@ -32,19 +32,19 @@ export interface TaskRoom extends AttemptRoom {
   readonly umask: string;
 }
 
-interface RoomHost {
-  room?(key: string): Promise<AttemptRoom | null>;
+interface ContextHost {
+  attemptContext?(key: string): Promise<AttemptContext | null>;
   firstProcess(key: string): Promise<FirstProcess | null>;
 }
 
 /** Resolves to null when there is no such attempt here. */
-export async function roomOf(host: RoomHost, key: string): Promise<TaskRoom | null> {
-  const [room, first] = await Promise.all([host.room?.(key), host.firstProcess(key)]);
-  return room === undefined || room === null || first === null ? null : enterRoom(room, first);
+export async function taskContext(host: ContextHost, key: string): Promise<TaskContext | null> {
+  const [context, first] = await Promise.all([host.attemptContext?.(key), host.firstProcess(key)]);
+  return context === undefined || context === null || first === null ? null : enterContext(context, first);
 }
 
 /** Resolves to null when its first process is gone, or is not the job yet. */
-async function enterRoom(room: AttemptRoom, first: FirstProcess): Promise<TaskRoom | null> {
+async function enterContext(context: AttemptContext, first: FirstProcess): Promise<TaskContext | null> {
   const entered = await enter({ ...first, line: "", term: "" });
   if (entered === null) return null;
   // TERM belongs to the terminal, not to the job.
@@ -52,8 +52,8 @@ async function enterRoom(room: AttemptRoom, first: FirstProcess): Promise<TaskRo
   const { prefix, owner, umask, cwdId } = entered;
   const root = `/proc/${first.pid}/root`;
   const cwd = hasOwnFiles({ prefix }) ? "." : entered.cwd;
-  return { ...room, environment, prefix, owner, umask, root, cwd, cwdId };
+  return { ...context, environment, prefix, owner, umask, root, cwd, cwdId };
 }
 
 /** Its files are not the node's, so they cannot be checked from here. */
-export const hasOwnFiles = ({ prefix }: Pick<TaskRoom, "prefix">): boolean => prefix.includes("--mount");
+export const hasOwnFiles = ({ prefix }: Pick<TaskContext, "prefix">): boolean => prefix.includes("--mount");
