@@ -8,7 +8,6 @@
 // through a process inside.
 
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseGateway } from "@lattice/core";
@@ -37,8 +36,6 @@ const USERS_DIR = "/run/lattice-networks";
 export function linuxDriver({ nodeId, dataDir, uplink, usersDir = USERS_DIR }: LinuxNetworkOptions): NetworkDriver {
   const own = `${nodeId}@${createHash("sha256").update(dataDir).digest("hex").slice(0, 12)}.`;
   const userOf = (key: string): string => `${own}${key}`;
-  /** The file name that earlier agents used, without the data folder. */
-  const earlierUserOf = (key: string): string => `${nodeId}.${key}`;
   const locked = async (script: string): Promise<void> => {
     await makeOwnFolder(usersDir, 0o755);
     await run("flock", [join(usersDir, "lock"), "/bin/sh", "-ec", script]);
@@ -58,8 +55,7 @@ export function linuxDriver({ nodeId, dataDir, uplink, usersDir = USERS_DIR }: L
   function gatewaysOf({ key, network }: NetworkPlace): readonly Gateway[] {
     const { vni, dataGateway: gateway, exposed } = network;
     const namespace = `/run/netns/${nameOf(vni)}`;
-    const earlier = join(usersDir, String(vni), earlierUserOf(key));
-    const mark = existsSync(earlier) ? earlier : join(usersDir, String(vni), userOf(key));
+    const mark = join(usersDir, String(vni), userOf(key));
     const out: readonly Gateway[] = gateway === "" ? [] : [{ kind: "out", namespace, gateway }];
     return [...out, ...exposed.map((port): Gateway => ({ kind: "in", namespace, port, mark }))];
   }
@@ -97,9 +93,8 @@ export function linuxDriver({ nodeId, dataDir, uplink, usersDir = USERS_DIR }: L
       known.set(peers.vni, peers);
       await locked(peersScript(peers));
     },
-    leave: (key) => leaveAll((user) => user === userOf(key) || user === earlierUserOf(key)),
+    leave: (key) => leaveAll((user) => user === userOf(key)),
     async sweep(known) {
-      // A file with an earlier name may belong to another agent, so it stays.
       await leaveAll((user) => user.startsWith(own) && !known.has(user.slice(own.length)));
       // An agent that ended between the last user and the namespace.
       for (const vni of await readdir(usersDir).catch(() => []))

@@ -1,6 +1,5 @@
 // Appends a record to the audit log, in the entry of the audited command. The newest records stay in the state; older
-// ones move to the archive of every server, in order. Servers of version 1 have no audit log, so nothing is written
-// before a newer version is in use.
+// ones move to the archive of every server, in order.
 
 import type { UserName } from "../../base/ids.ts";
 import type { AuditAction } from "../../model/audit/action.ts";

@@ -143,7 +143,7 @@ async function inspect(path: string): Promise<Found> {
 }
 
 const endOf = (check: ReturnType<typeof auditCheck> | null): string =>
-  check === null ? "the backup has no audit archive: an older version wrote it" : check.end();
+  check === null ? "the backup has no audit archive" : check.end();
 
 function blame(cause: unknown, at: CheckName): CheckName {
   if (!(cause instanceof BackupError)) return at;
