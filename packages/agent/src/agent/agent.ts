@@ -124,7 +124,11 @@ async function startReal(options: AgentOptions, context: AgentContext, environme
   if (tally !== null)
     page = () =>
       metricsPage({
-        ...{ nodeId: options.nodeId, version, tally, vitals, certificateEndsMs: security.certificateEnd },
+        nodeId: options.nodeId,
+        version,
+        tally,
+        vitals,
+        certificateEndsMs: security.certificateEnd,
         node: () => node.counts(),
         connected: () => node.connected(),
         hellos: () => node.hellos(),
@@ -176,9 +180,16 @@ function machineOptions(options: AgentOptions, machine: AgentMachine, { log, env
   const hasGpus = machine.first.hardware.gpuCount > 0;
   return {
     ...(hasGpus ? { gpus: gpuLoad({ ask: () => askLoad(sources), now: Date.now }) } : {}),
-    ...{ images: software.images, member: 0, random: Math.random, now: Date.now, log, keepTimes: true },
+    images: software.images,
+    member: 0,
+    random: Math.random,
+    now: Date.now,
+    log,
+    keepTimes: true,
     shipper: shipperOf(options.logs, { node: nodeId, dataDir, log }, environment),
-    ...{ runtime, facilities, checkpointDir: options.software.outputDir },
+    runtime,
+    facilities,
+    checkpointDir: options.software.outputDir,
   };
 }
 

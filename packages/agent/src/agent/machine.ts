@@ -79,7 +79,17 @@ export async function openMachine(
   });
   const facilities = await findFacilities(dataDir);
   return {
-    ...{ dataDir, bootId, sources, expected, first, isolation, limits, software, stateFile, facilities, latest },
+    dataDir,
+    bootId,
+    sources,
+    expected,
+    first,
+    isolation,
+    limits,
+    software,
+    stateFile,
+    facilities,
+    latest,
     watch: (watched) => {
       condition = watched;
     },

@@ -10,7 +10,10 @@ const CHECK_TIMEOUT_MS = 5_000;
 /** Returns why nothing can be mounted here, or null. */
 export function whyNoMounts(program: string): string | null {
   const { status, stderr } = spawnSync(program, ["--check"], {
-    ...{ env: HELPER_ENVIRONMENT, encoding: "utf8", timeout: CHECK_TIMEOUT_MS, stdio: ["ignore", "ignore", "pipe"] },
+    env: HELPER_ENVIRONMENT,
+    encoding: "utf8",
+    timeout: CHECK_TIMEOUT_MS,
+    stdio: ["ignore", "ignore", "pipe"],
   });
   return status === 0 ? null : String(stderr ?? "").trim() || `lattice-mounts --check ended with ${status}`;
 }

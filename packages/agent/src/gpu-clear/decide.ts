@@ -21,6 +21,7 @@ export function mustClear(last: LastUser, next: GpuUser): boolean {
 
 /** Work that is isolated on the network is isolated in GPU memory too. */
 export const gpuUserOf = ({ tenant, user, network }: pb.RunOrder): GpuUser => ({
-  ...{ tenant, user },
+  tenant,
+  user,
   sensitive: network?.sensitive === true,
 });

@@ -87,17 +87,25 @@ async function isContainer(images: Images, name: string, signal: AbortSignal): P
 
 const imageMessage = ({ name, digest, sizeBytes, mount, views, description, signature }: ImageInfo): pb.Image =>
   create(pb.ImageSchema, {
-    ...{ name, digest, sizeBytes, mount, description },
+    name,
+    digest,
+    sizeBytes,
+    mount,
+    description,
     signed: signature !== null,
     views: views.map((view) => create(pb.ImageViewSchema, { name: view })),
   });
 
 const cacheMessage = ({ sizeBytes, usedBytes, images }: CacheStatus): pb.NodeCache =>
   create(pb.NodeCacheSchema, {
-    ...{ sizeBytes, usedBytes },
+    sizeBytes,
+    usedBytes,
     images: images.map(({ names, digest, kind, sizeBytes: size, lastUsedMs, sticky, pins }) =>
       create(pb.CachedImageSchema, {
-        ...{ digest, kind, sticky, pins },
+        digest,
+        kind,
+        sticky,
+        pins,
         name: names.at(-1) ?? "",
         otherNames: names.slice(0, -1),
         sizeBytes: size,

@@ -84,7 +84,10 @@ export function metricsPage(source: PageSource): string {
 }
 
 const family = (name: string, kind: Family["kind"], help: string, samples: readonly MetricSample[]): Family => ({
-  ...{ name, kind, help, samples },
+  name,
+  kind,
+  help,
+  samples,
 });
 
 const one = (name: string, help: string, value: number | null): Family =>

@@ -49,7 +49,11 @@ export function openNodeParts(runtime: Runtime, options: NodeOptions, hooks: Nod
     walltimeLeftMs: (key) => walltimeLeftMs(attempts.get(key), now()),
   });
   const checkpoints = attemptCheckpoints({
-    ...{ log, after, now, nodeId: identity.nodeId, folder: checkpointDir ?? "" },
+    log,
+    after,
+    now,
+    nodeId: identity.nodeId,
+    folder: checkpointDir ?? "",
     target: runtime.checkpoints,
     sendProgress: (value) => link()?.send({ case: "checkpointProgress", value }),
     notice: (key, text) => openTerminals.notice(key, text),
@@ -70,12 +74,22 @@ export function openNodeParts(runtime: Runtime, options: NodeOptions, hooks: Nod
     },
   });
   const usage = measureAttempts({
-    ...{ log, now, after, runtime, link, well: () => liveness.well() },
+    log,
+    now,
+    after,
+    runtime,
+    link,
+    well: () => liveness.well(),
     ...(gpus === undefined ? {} : { gpus }),
   });
   return {
     userOf: (key) => runtime.userOf?.(key) ?? "",
-    ...{ runtime, logFile, terminals: openTerminals, checkpoints, liveness, usage },
+    runtime,
+    logFile,
+    terminals: openTerminals,
+    checkpoints,
+    liveness,
+    usage,
     outputTimes: keepTimes === true ? recordOutputTimes({ live: () => hooks.live.keys(), logFile, now }) : null,
     tasks: openTasks(runtime, options, isRunning),
   };
@@ -88,7 +102,11 @@ function openTasks(
 ): NodeLaunchTable | null {
   if (facilities === undefined) return null;
   return launches({
-    ...{ nodeId: identity.nodeId, log, facilities, peers, running },
+    nodeId: identity.nodeId,
+    log,
+    facilities,
+    peers,
+    running,
     context: (key) => taskContext(runtime, key),
     members: async (key) => (await runtime.members?.(key)) ?? [],
     environ: async (key, pid) => (await runtime.environ?.(key, pid)) ?? Buffer.alloc(0),

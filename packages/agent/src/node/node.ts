@@ -194,7 +194,13 @@ class RunningNode implements AgentNode {
   #orderHandler(parts: NodeParts): TakeOrder {
     const { log, tally, clear, networkPeers, shipper, now } = this.#options;
     return takeOrders({
-      ...{ log, tally, clear, networkPeers, reports: this.#reports, images: this.#options, ...parts },
+      log,
+      tally,
+      clear,
+      networkPeers,
+      reports: this.#reports,
+      images: this.#options,
+      ...parts,
       logSources: {
         streams: this.#streams,
         logFile: parts.logFile,

@@ -30,7 +30,10 @@ export const withData = (command: Command): Command =>
     .option("--registry-token-file <file>", 'token, or "Basic ...", for an oci:// registry; read each time', "");
 
 export const dataOptions = ({ homeSource, mountAllow, s3Url, registryTokenFile }: DataOptions): DataOptions => ({
-  ...{ homeSource, mountAllow, s3Url, registryTokenFile },
+  homeSource,
+  mountAllow,
+  s3Url,
+  registryTokenFile,
 });
 
 function allowed(text: string, list: string[]): string[] {

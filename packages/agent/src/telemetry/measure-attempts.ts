@@ -44,7 +44,9 @@ const PROBE_OK = "probe_ok";
 
 export function measureAttempts({ runtime, log, now, after, link, well, gpus }: MeasuredNode): AttemptUsage {
   const samples = sampler({
-    ...{ log, now, after },
+    log,
+    now,
+    after,
     usage: async (key) => (await runtime.usage?.(key)) ?? null,
     onSample(key, values) {
       const value = create(pb.AttemptSamplesSchema, { samples: [measuresMessage(key, values)] });

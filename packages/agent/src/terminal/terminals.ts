@@ -87,7 +87,8 @@ async function openIn(host: TerminalHost, key: string, order: pb.OpenTerminal): 
   );
   return openPty({
     command: [...prefix, ...entered.shell],
-    ...{ environment, variables },
+    environment,
+    variables,
     // The directory itself and not its path, which may lead elsewhere by now. Another user's is entered as that user.
     cwd: isOther || entered.cwd === "/" ? "/" : `/proc/${first.pid}/cwd`,
     umask: entered.umask,

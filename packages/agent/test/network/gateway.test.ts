@@ -2,7 +2,7 @@
 // the process that passes things on was killed.
 
 import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -130,18 +130,6 @@ test("an agent of another cluster with the same node name removes nothing", asyn
   expect(existsSync(kept)).toBe(true);
   await linuxDriver({ nodeId: "n1", dataDir: "/data/one", uplink: "", usersDir }).sweep(new Set());
   expect(existsSync(kept)).toBe(false);
-});
-
-test("files with an earlier agent's naming stay with their attempt", async () => {
-  const vni = VNI + 4;
-  await driver.join({ key: "9.2", network: create(pb.RunNetworkSchema, { domain: "d", vni }), nodes: ["n1"] });
-  const folder = join(usersDir, String(vni));
-  const [now = ""] = readdirSync(folder);
-  renameSync(join(folder, now), join(folder, "n1.9.2"));
-  await driver.sweep(new Set());
-  expect(existsSync(`/run/netns/lattice-${vni}`)).toBe(true);
-  await driver.leave("9.2");
-  expect(existsSync(`/run/netns/lattice-${vni}`)).toBe(false);
 });
 
 test("an invalid address never reaches a script", async () => {

@@ -85,7 +85,7 @@ export function historyColumns(paint: Paint, wide: boolean): readonly Column<Acc
       value: ({ node_hours }) => hours(node_hours),
       align: "right",
     },
-    { ...{ header: "GPU-HOURS", shortHeader: "GPU-H" }, value: ({ gpu_hours }) => hours(gpu_hours), align: "right" },
+    { header: "GPU-HOURS", shortHeader: "GPU-H", value: ({ gpu_hours }) => hours(gpu_hours), align: "right" },
     { header: "ENDED", value: ({ ended_at }) => localTime(ended_at), short: ({ ended_at }) => shortTime(ended_at) },
   ];
   if (!wide) return narrow;

@@ -40,7 +40,9 @@ async function start(options: ServerOptions, stack: CloseStack): Promise<Running
   const { log, replica, tls, self, clock } = storage;
   const roster = stack.push(
     createRoster({
-      ...{ selfId: self.id, present: () => log.present(), credentials: storage.peerCredentials },
+      selfId: self.id,
+      present: () => log.present(),
+      credentials: storage.peerCredentials,
       cluster: () => replica.view.identity?.id ?? "",
     }),
   );

@@ -65,7 +65,9 @@ export async function openStorage(options: ServerOptions, stack: CloseStack): Pr
   stack.onClose(() => tls?.close());
   const peerCredentials = channelCredentials(tls);
   const { log, expelled, expel, openedAt } = await openOwnLog(options, {
-    ...{ self, peerCredentials, tls },
+    self,
+    peerCredentials,
+    tls,
     nowMs: clock.now(),
   });
   stack.push(log);

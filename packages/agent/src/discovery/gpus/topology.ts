@@ -20,7 +20,11 @@ export function gpuTopology(
   };
   return {
     gpus: units.map(({ index, vendor, model, memoryBytes, partitioned }) => ({
-      ...{ index, vendor, model, memoryBytes, partitioned },
+      index,
+      vendor,
+      model,
+      memoryBytes,
+      partitioned,
     })),
     links: ties.map((tie) => ({ a: tie.a, b: tie.b, kind: tie.kind, bandwidthMBps: speed(tie) })),
     nicAffinity,

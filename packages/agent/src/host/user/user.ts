@@ -29,8 +29,12 @@ export function parseUserMapping(text: string): UserMapping | null {
 
 /** The user of a command that must not run as root and has no account: containers without a mapping. */
 export const NOBODY: RunAs = {
-  ...{ name: "nobody", uid: 65534, gid: 65534, groups: [65534] },
-  ...{ home: "/", shell: "/bin/sh" },
+  name: "nobody",
+  uid: 65534,
+  gid: 65534,
+  groups: [65534],
+  home: "/",
+  shell: "/bin/sh",
 };
 
 interface UserRules {
@@ -66,7 +70,10 @@ async function fromAccounts(name: string): Promise<RunAs | null> {
     throw new PrologueError("user", `the account of ${name} on this node has no uid, gid and groups`);
   }
   return {
-    ...{ name: known, uid: ids.uid, gid: ids.gid, groups: ids.groups },
+    name: known,
+    uid: ids.uid,
+    gid: ids.gid,
+    groups: ids.groups,
     home: home ?? "/",
     shell: shell === undefined || shell === "" ? "/bin/sh" : shell,
   };

@@ -67,7 +67,9 @@ export interface LogCounts {
 }
 
 export const logCounts = ({ waitingBytes, droppedBytes, trimmedBytes }: Shipper): LogCounts => ({
-  ...{ waitingBytes: waitingBytes(), droppedBytes: droppedBytes(), trimmedBytes: trimmedBytes() },
+  waitingBytes: waitingBytes(),
+  droppedBytes: droppedBytes(),
+  trimmedBytes: trimmedBytes(),
 });
 
 const LOOK_EVERY_MS = 1_000;
@@ -178,7 +180,11 @@ class StoreShipper implements Shipper {
     if (this.#shipments.has(key)) return;
     const { compress, node, limits, now } = this.#options;
     const host = {
-      ...{ store: this.#store, compress, node, limits, now },
+      store: this.#store,
+      compress,
+      node,
+      limits,
+      now,
       path: async (stream: StreamName) => (await this.#host?.logFile(key, stream)) ?? null,
       live: () => this.#host?.live(key) === true,
       taken: () => this.#takesFrom(key),
@@ -268,7 +274,13 @@ export const ownerOf = ({
   nodes,
   nodeIndex,
 }: pb.RunOrder): LogOwnership => ({
-  ...{ allocationId, attempt, tenant, project, user, nodes, nodeIndex },
+  allocationId,
+  attempt,
+  tenant,
+  project,
+  user,
+  nodes,
+  nodeIndex,
 });
 
 interface Trouble {

@@ -40,7 +40,8 @@ export async function firstProcess(context: RuntimeContext, key: string): Promis
   const variables = inContainer ? await variablesInside(context.prologue, whose, pid) : launched.variables;
   if (variables === null) return null;
   return {
-    ...{ pid, variables },
+    pid,
+    variables,
     owner: ownerOf(launched),
     workdir: () => folderOf(context.prologue, whose, pid),
     filters: join(dir, "filters"),

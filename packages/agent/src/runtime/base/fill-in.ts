@@ -6,7 +6,11 @@ export type PathOwner = Pick<pb.RunOrder, "user" | "tenant" | "project" | "alloc
 
 export function fillIn(text: string, { user, tenant, project, allocationId }: PathOwner): string {
   const values: Readonly<Record<string, string>> = {
-    ...{ user, tenant, project, allocation_id: allocationId, alloc_id: allocationId },
+    user,
+    tenant,
+    project,
+    allocation_id: allocationId,
+    alloc_id: allocationId,
   };
   return text.replace(/\{(\w+)\}/g, (all, name: string) => values[name] ?? all);
 }

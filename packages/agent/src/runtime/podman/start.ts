@@ -65,7 +65,10 @@ export async function start(
   const words = runWords(store, {
     name: nameOf(key),
     image: image.id,
-    ...{ uid, gid, groups: groups.filter((each) => each !== gid), umask: parts.umask },
+    uid,
+    gid,
+    groups: groups.filter((each) => each !== gid),
+    umask: parts.umask,
     readOnly: order.environment?.readOnly === true,
     environmentFile,
     secrets: await makeSecrets(store, key, rest),
@@ -79,7 +82,12 @@ export async function start(
   const engine = [...policy, ...words, INSIDE, "workdir", ...place];
   await writeFile(script, engineScript({ dir, engine, failsWith: PODMAN_FAILED }), { mode: 0o600 });
   const entry = writeEntry(parts.entry, {
-    ...{ dir, user: null, rights: runAs, confined: false, workdir: "/", enters: false },
+    dir,
+    user: null,
+    rights: runAs,
+    confined: false,
+    workdir: "/",
+    enters: false,
     steps: [{ kind: "shared-memory" }, ...steps],
     home: null,
     variables: PODMAN_ENVIRONMENT,

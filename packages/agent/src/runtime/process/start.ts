@@ -38,7 +38,11 @@ export async function start(parts: PrologueParts, attempt: EngineAttempt, uenvs:
     return { before: command, environment: variables, workdir, owner: runAs, writer, variables };
   const steps = stepsOf(parts, attempt, [...mounts, ...data]);
   const entry = writeEntry(parts.entry, {
-    ...{ dir, user: runAs, steps, confined: runAs !== null && isMounted, workdir },
+    dir,
+    user: runAs,
+    steps,
+    confined: runAs !== null && isMounted,
+    workdir,
     home: parts.homeSource === "" || runAs === null ? null : runAs.home,
     variables: { ...variables, PWD: workdir },
     enters: steps.length > 0,

@@ -27,5 +27,8 @@ export function namesOutputFolder({ data }: Pick<PrologueTarget["order"], "data"
 }
 
 const shared = (kind: BindMount["kind"], path: string): BindMount => ({
-  ...{ kind, source: path, at: path, readOnly: false },
+  kind,
+  source: path,
+  at: path,
+  readOnly: false,
 });

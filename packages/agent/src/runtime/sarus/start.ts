@@ -40,7 +40,8 @@ export async function start(sarus: Sarus, parts: PrologueParts, attempt: EngineA
   const words = sarusWords(sarus, {
     image: order.environment?.image ?? "",
     workdir: order.workdir,
-    ...{ names, renamed },
+    names,
+    renamed,
     binds: [...binds, { at: pidFile, readOnly: false }],
     devices: fabricFiles(parts.devices),
     pidFile,

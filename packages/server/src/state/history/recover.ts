@@ -2,7 +2,7 @@
 // reports damage. Valid records stay readable even when others of their segment are damaged.
 
 import { existsSync, statSync, truncateSync } from "node:fs";
-import type { AllocationId } from "@lattice/core";
+import { invariant, parseAllocationId } from "@lattice/core";
 import { closingOf, recordOf } from "./line.ts";
 import type { RecordRow } from "./messages.ts";
 import type { RecordIndex } from "./record-index.ts";
@@ -80,13 +80,15 @@ function readIn(
 /** Extracts the columns of the index from the record's text. */
 export function rowOfText({ index, json }: { readonly index: number; readonly json: string }): RecordRow {
   const record = JSON.parse(json) as {
-    readonly id: AllocationId;
+    readonly id: string;
     readonly user: string;
     readonly spec: { readonly tenant: string; readonly vcluster: string; readonly name: string };
     readonly submittedAt?: number;
     readonly phase: { readonly kind: string; readonly endedAt?: number };
   };
-  const { id, user, phase, submittedAt: submitted = 0 } = record;
+  const { user, phase, submittedAt: submitted = 0 } = record;
+  const id = parseAllocationId(record.id);
+  invariant(id !== null, `history record without an allocation id: ${record.id}`);
   const { tenant, vcluster, name } = record.spec;
   return { index, id, user, tenant, vcluster, name, state: phase.kind, submitted, ended: phase.endedAt ?? 0, json };
 }

@@ -46,13 +46,13 @@ export function nodeToAdd({ view, reachable, reserved }: CandidateInputs, record
 /** Returns a borrowed node if there is one, else the newest; with `through`, only nodes with attempts up to it. */
 export function nodeToRemove(view: View, record: Allocation, phase: RunningPhase, through?: number): NodeId | null {
   let best: { readonly id: NodeId; readonly rank: number } | null = null;
-  phase.nodes.forEach((id, i) => {
+  for (const [i, id] of phase.nodes.entries()) {
     const attempt = attemptAt(record, phase, i);
-    if (through !== undefined && attempt > through) return;
+    if (through !== undefined && attempt > through) continue;
     const rank = (isBorrowed(record, view.node(id)) ? 1e9 : 0) + attempt;
     if (best === null || rank >= best.rank) best = { id, rank };
-  });
-  return (best as { readonly id: NodeId } | null)?.id ?? null;
+  }
+  return best?.id ?? null;
 }
 
 const isBorrowed = ({ spec }: Allocation, node: Node | undefined): boolean =>
