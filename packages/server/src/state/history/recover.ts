@@ -2,7 +2,7 @@
 // reports damage. Valid records stay readable even when others of their segment are damaged.
 
 import { existsSync, statSync, truncateSync } from "node:fs";
-import { invariant, parseAllocationId } from "@lattice/core";
+import { parseAllocationId, present } from "@lattice/core";
 import { closingOf, recordOf } from "./line.ts";
 import type { RecordRow } from "./messages.ts";
 import type { RecordIndex } from "./record-index.ts";
@@ -87,8 +87,10 @@ export function rowOfText({ index, json }: { readonly index: number; readonly js
     readonly phase: { readonly kind: string; readonly endedAt?: number };
   };
   const { user, phase, submittedAt: submitted = 0 } = record;
-  const id = parseAllocationId(record.id);
-  invariant(id !== null, `history record without an allocation id: ${record.id}`);
+  const id = present(
+    parseAllocationId(record.id) ?? undefined,
+    `history record without an allocation id: ${record.id}`,
+  );
   const { tenant, vcluster, name } = record.spec;
   return { index, id, user, tenant, vcluster, name, state: phase.kind, submitted, ended: phase.endedAt ?? 0, json };
 }
