@@ -14,7 +14,7 @@ import { freePorts, Quorum } from "../harness/quorum.ts";
 describe("a member whose etcd data is removed while its server runs", () => {
   let quorum: Quorum;
   beforeAll(async () => {
-    quorum = await Quorum.start({ servers: 3, nodes: 1, leaseSeconds: 6 });
+    quorum = await Quorum.start({ servers: 3, nodes: 1, spares: 1, leaseSeconds: 6 });
   });
   afterAll(() => quorum?.close());
 
@@ -45,6 +45,25 @@ describe("a member whose etcd data is removed while its server runs", () => {
     expect(await quorum.state(lost, running)).toBe("running");
     const { stdout } = await quorum.cli(leader, "admin", "raft", "status", "-o", "json");
     expect((JSON.parse(stdout) as { members: unknown[] }).members).toHaveLength(3);
+  });
+
+  test("a server of another cluster without its etcd data is refused before it becomes a member", async () => {
+    const leader = await quorum.leader();
+    const members = async () =>
+      (await quorum.cli(leader, "admin", "raft", "status", "-o", "json")).stdout.split("etcd");
+    const before = (await members()).length;
+    const folder = join(quorum.dir, "server-4");
+    mkdirSync(folder);
+    const own = { id: "f".repeat(32), generation: 1, former: [] };
+    writeFileSync(join(folder, "cluster.json"), JSON.stringify(own));
+    for (const address of [quorum.grpc(leader), quorum.url(leader)]) {
+      await expect(quorum.startServer(4, ["--join", address])).rejects.toThrow();
+      const { logFile } = quorum.server(4);
+      expect(readFileSync(logFile, "utf8")).toContain(`server-4 belongs to cluster ${own.id}`);
+      rmSync(logFile);
+    }
+    expect((await members()).length).toBe(before);
+    rmSync(folder, { recursive: true });
   });
 });
 

@@ -71,6 +71,9 @@ export interface AddMemberRequest {
   readonly request_id?: string | undefined;
   /** Removes the member of this server first, if it has one that does not answer: its data is lost. */
   readonly replace?: boolean | undefined;
+  /** The cluster that the server belongs to already. Empty: none. A server of another cluster is refused. */
+  readonly cluster_id?: string | undefined;
+  readonly cluster_generation?: number | undefined;
 }
 
 export interface Allocation {
@@ -1404,6 +1407,11 @@ export interface MemberCertificate {
 
 export interface MembershipResponse {
   readonly members: readonly Member[];
+  /** The cluster of these members. */
+  readonly cluster_id: string;
+  readonly cluster_generation: number;
+  /** Identities of empty clusters into which this cluster was restored. */
+  readonly former_cluster_ids: readonly string[];
 }
 
 export interface MemoryDomain {

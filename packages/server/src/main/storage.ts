@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { ChannelCredentials } from "@grpc/grpc-js";
-import { type ClusterIdentity, ENTRY_VERSION, type LogIndex } from "@lattice/core";
+import { ENTRY_VERSION, type LogIndex } from "@lattice/core";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { createLiveConfig, formatListen, type LiveConfig } from "../base/config/index.ts";
 import { createMetrics, type Metrics } from "../base/observe/index.ts";
@@ -22,7 +22,7 @@ import { recoverFrom } from "../state/backup/index.ts";
 import { archiveTo } from "../state/history/archive.ts";
 import { type History, openHistory } from "../state/history/index.ts";
 import { openKnownEnd } from "../state/known-end.ts";
-import { ClusterMismatchError, openOwnCluster } from "../state/own-cluster.ts";
+import { keepingOwn, type OwnCluster, openOwnCluster, watchCluster } from "../state/own-cluster.ts";
 import { followSettings } from "../state/replica/follow-settings.ts";
 import { openReplica, type Replica } from "../state/replica/replica.ts";
 import type { CloseStack } from "./close-stack.ts";
@@ -64,10 +64,12 @@ export async function openStorage(options: ServerOptions, stack: CloseStack): Pr
   const tls = await openTls(config.api.tls, { logger, metrics });
   stack.onClose(() => tls?.close());
   const peerCredentials = channelCredentials(tls);
+  const own = openOwnCluster(config.server.dataDir);
   const { log, expelled, expel, openedAt } = await openOwnLog(options, {
     self,
     peerCredentials,
     tls,
+    own,
     nowMs: clock.now(),
   });
   stack.push(log);
@@ -76,13 +78,10 @@ export async function openStorage(options: ServerOptions, stack: CloseStack): Pr
   const history = stack.push(await openHistory({ dir, onWarning, alone: !isShared }));
   const audit = await openAudit(config.audit, { nowMs: clock.now(), logger });
   stack.push(audit.archive);
-  const archive = archiveTo(history, logger);
-  const replica = stack.push(
-    await openReplica(log, (applied) => {
-      archive(applied);
-      audit.archive.take(applied);
-    }),
-  );
+  const watch = watchCluster(own, expel);
+  const first = keepingOwn(watch, archiveTo(history, logger), (applied) => audit.archive.take(applied));
+  const replica = stack.push(await openReplica(log, first));
+  watch.meet(replica.view.identity);
   const knownEnd = stack.push(openKnownEnd({ dataDir: config.server.dataDir, replica, clock }));
   await knownEnd.refuseShorter(log.status().lastIndex);
   history.begin(replica.head().index);
@@ -103,7 +102,7 @@ export async function openStorage(options: ServerOptions, stack: CloseStack): Pr
     replica,
     live,
     expelled,
-    refuseEmptyLog: watchIdentity(options, replica, expel),
+    refuseEmptyLog: watch.refuseEmptyLog,
     refuseShorterLog: (end) =>
       knownEnd.refuseShorter(end).catch((error: Error) => {
         expel(error);
@@ -114,7 +113,7 @@ export async function openStorage(options: ServerOptions, stack: CloseStack): Pr
 
 async function openOwnLog(
   { config, logger, begin = "resume", recoverFrom: backup }: ServerOptions,
-  parts: Pick<Storage, "self" | "peerCredentials" | "tls"> & { readonly nowMs: number },
+  parts: Pick<Storage, "self" | "peerCredentials" | "tls"> & { readonly own: OwnCluster; readonly nowMs: number },
 ) {
   let expel: (error: Error) => void = () => {};
   const expelled = new Promise<Error>((resolve) => {
@@ -123,7 +122,7 @@ async function openOwnLog(
   const identity = { credentials: parts.peerCredentials, tls: parts.tls?.current() ?? null };
   const logConfig = logConfigOf(
     config,
-    joinByAsking(begin, { config, identity, logger }),
+    joinByAsking(begin, { config, identity, own: parts.own.stored(), logger }),
     (message) => logger.warn(message),
     formatPeer(parts.self),
     (error) => expel(error),
@@ -134,27 +133,4 @@ async function openOwnLog(
   const openedAt = performance.now();
   logger.info({ logMs: Math.round(openedAt - startedAt) }, "log opened");
   return { log, expelled, expel, openedAt };
-}
-
-/** Compares the identity in the log with the stored one, now and after every entry that sets it. */
-function watchIdentity({ config }: ServerOptions, replica: Replica, expel: (error: Error) => void): () => void {
-  const own = openOwnCluster(config.server.dataDir);
-  let met: ClusterIdentity | null = null;
-  const meet = (): void => {
-    const { identity } = replica.view;
-    if (identity === null || identity === met) return;
-    met = identity;
-    orExpel(() => own.meet(identity));
-  };
-  const orExpel = (check: () => void): void => {
-    try {
-      check();
-    } catch (error) {
-      if (error instanceof ClusterMismatchError) expel(error);
-      throw error;
-    }
-  };
-  meet();
-  replica.onApplied(meet);
-  return () => orExpel(own.refuseEmptyLog);
 }

@@ -3,6 +3,7 @@
 
 import { create } from "@bufbuild/protobuf";
 import { type ChannelCredentials, Client, connectivityState, Metadata, type ServiceError, status } from "@grpc/grpc-js";
+import type { ClusterIdentity, KnownIdentity } from "@lattice/core";
 import {
   fromJson,
   GRPC_DETAILS_TRAILER,
@@ -14,6 +15,7 @@ import {
   toJson,
 } from "@lattice/wire";
 import { USER_HEADER } from "../base/auth/stated.ts";
+import { identityFromProto } from "../base/cluster-identity.ts";
 import type { TlsMaterial } from "../base/tls/material.ts";
 import type { MemberPlace } from "../log/index.ts";
 import { postJson } from "./post-json.ts";
@@ -29,6 +31,8 @@ interface JoinRequest {
   readonly peerAddress: string;
   /** Whether its member has lost its data and is replaced. */
   readonly replace: boolean;
+  /** The cluster of which this server's other data is. `null`: none. */
+  readonly own: KnownIdentity | null;
 }
 
 /** How the new server calls, and how it proves who it is. */
@@ -40,7 +44,12 @@ export interface JoinIdentity {
 }
 
 export type JoinAnswer =
-  | { readonly kind: "members"; readonly members: readonly MemberPlace[] }
+  | {
+      readonly kind: "members";
+      readonly members: readonly MemberPlace[];
+      /** `null`: the cluster names none. */
+      readonly cluster: ClusterIdentity | null;
+    }
   | { readonly kind: "refused"; readonly problem: Problem }
   /** The address answers, but is not a Lattice server. */
   | { readonly kind: "not_a_server" }
@@ -53,8 +62,13 @@ export const askToJoin = (address: string, joining: JoinRequest, identity: JoinI
     ? askOverRest(address.replace(/\/+$/, ""), joining, identity)
     : askOverGrpc(address, joining, identity);
 
-const requestOf = ({ id, peerAddress, replace }: JoinRequest) =>
-  create(pb.AddMemberRequestSchema, { id, peerAddress, replace });
+const requestOf = ({ id, peerAddress, replace, own }: JoinRequest) =>
+  create(pb.AddMemberRequestSchema, {
+    id,
+    peerAddress,
+    replace,
+    ...(own === null ? {} : { clusterId: own.id, clusterGeneration: own.generation }),
+  });
 
 const authorization = (token: string | null): Readonly<Record<string, string>> =>
   token === null ? {} : { authorization: `Bearer ${token}` };
@@ -120,7 +134,8 @@ const HANDSHAKE_REFUSED = /certificate|altname|wrong version number|tlsv1 alert|
 
 const unreachable = (why: string): JoinAnswer => ({ kind: HANDSHAKE_REFUSED.test(why) ? "untrusted" : "silent", why });
 
-const membersOf = ({ members }: pb.MembershipResponse): JoinAnswer => ({
+const membersOf = ({ members, ...answer }: pb.MembershipResponse): JoinAnswer => ({
   kind: "members",
+  cluster: identityFromProto(answer),
   members: members.flatMap(({ etcd }) => (etcd === undefined ? [] : [{ name: etcd.name, peer: etcd.peerAddress }])),
 });

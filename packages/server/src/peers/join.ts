@@ -3,6 +3,8 @@
 // the new member has copied the log it has no vote, so that it never costs the cluster its majority.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import type { KnownIdentity } from "@lattice/core";
+import { refuseNewMember } from "../base/cluster-identity.ts";
 import type { Config } from "../base/config/index.ts";
 import type { Logger } from "../base/observe/index.ts";
 import { answersClients, type Begin, ManagedError, type MemberPlace, namedPlaces } from "../log/index.ts";
@@ -26,24 +28,27 @@ const REPORT_EVERY_MS = 5_000;
 interface JoinParts {
   readonly config: Config;
   readonly identity: Omit<JoinIdentity, "token">;
+  /** The cluster that this server belongs to already. */
+  readonly own: KnownIdentity | null;
   readonly logger: Logger;
 }
 
 /** Leaves other ways to start unchanged. */
-export function joinByAsking(begin: LogStart, { config, identity, logger }: JoinParts, limits = LIMITS): LogStart {
+export function joinByAsking(begin: LogStart, { config, identity, own, logger }: JoinParts, limits = LIMITS): LogStart {
   if (typeof begin !== "object" || !("join" in begin)) return begin;
   const { etcd, nodeId } = config.quorum;
   const joiner: Joiner = {
     id: config.server.id,
     replace: begin.replace === true,
     own: { name: memberName(nodeId), peer: etcd.peerAddress },
+    cluster: own,
     logger,
   };
   const shown: JoinIdentity = { ...identity, token: begin.token ?? null };
   const ask = async (address: string): Promise<JoinAnswer> => {
     const answer = await askToJoin(
       address,
-      { id: joiner.id, peerAddress: joiner.own.peer, replace: joiner.replace },
+      { id: joiner.id, peerAddress: joiner.own.peer, replace: joiner.replace, own },
       shown,
     );
     if (answer.kind === "untrusted" && shown.tls === null) return needsTls;
@@ -64,6 +69,8 @@ interface Joiner {
   readonly id: string;
   readonly replace: boolean;
   readonly own: MemberPlace;
+  /** The cluster that it belongs to already; `null` for a new server. */
+  readonly cluster: KnownIdentity | null;
   readonly logger: Pick<Logger, "info">;
 }
 
@@ -106,13 +113,15 @@ type JoinStep =
   | { readonly kind: "later"; readonly why: string; readonly isBusy: boolean }
   | { readonly kind: "give_up"; readonly error: ManagedError };
 
-interface Asked extends Pick<Joiner, "id" | "own"> {
+interface Asked extends Pick<Joiner, "id" | "own" | "cluster"> {
   readonly address: string;
 }
 
-export function decideJoin(answer: JoinAnswer, { address, id, own }: Asked): JoinStep {
+export function decideJoin(answer: JoinAnswer, { address, id, own, cluster }: Asked): JoinStep {
   switch (answer.kind) {
     case "members": {
+      const refusal = refuseNewMember(id, cluster, answer.cluster);
+      if (refusal !== null) return giveUp(`${address}: ${refusal.problem.detail} ${refusal.problem.hint}`);
       const here = answer.members.find(({ peer }) => peer === own.peer);
       if (here !== undefined && here.name !== "") return { kind: "give_up", error: dataGone(here, id) };
       return { kind: "begin", begin: { kind: "joined", members: namedPlaces(own, answer.members) } };
@@ -128,6 +137,12 @@ export function decideJoin(answer: JoinAnswer, { address, id, own }: Asked): Joi
     case "untrusted":
       return giveUp(`${address}: ${answer.why}`);
     case "not_a_server":
+      // An etcd compares no identities.
+      if (cluster !== null)
+        return giveUp(
+          `${address} is not a Lattice server, and this server belongs to cluster ${cluster.id}: ` +
+            "name a server of that cluster after --join, or give this server an empty server.data_dir",
+        );
       return { kind: "begin", begin: { kind: "join", endpoints: [address] } };
     case "silent":
       return { kind: "later", why: answer.why, isBusy: false };

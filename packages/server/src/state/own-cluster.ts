@@ -3,7 +3,14 @@
 
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type ClusterIdentity, isClusterId, judgeIdentity, type KnownIdentity } from "@lattice/core";
+import {
+  type Applied,
+  type ClusterIdentity,
+  isClusterId,
+  judgeIdentity,
+  type KnownIdentity,
+  type View,
+} from "@lattice/core";
 
 const FILE = "cluster.json";
 
@@ -17,7 +24,7 @@ export class ClusterMismatchError extends Error {
 /** A restore replaces the identity that the log began with, and a replay of the log meets that one first. */
 type StoredIdentity = KnownIdentity & { readonly former: readonly string[] };
 
-interface OwnCluster {
+export interface OwnCluster {
   stored(): KnownIdentity | null;
   /**
    * Throws a ClusterMismatchError when the log is of another cluster; stores the identity otherwise. An identity from
@@ -58,6 +65,44 @@ export function openOwnCluster(dataDir: string): OwnCluster {
     },
   };
 }
+
+interface ClusterWatch {
+  /** Compares the identity in the log with the stored one. Cheap while it does not change. */
+  readonly meet: (identity: ClusterIdentity | null) => void;
+  readonly refuseEmptyLog: () => void;
+}
+
+/** Passes every mismatch to `expel` before it throws. */
+export function watchCluster(own: OwnCluster, expel: (error: Error) => void): ClusterWatch {
+  let met: ClusterIdentity | null = null;
+  const orExpel = (check: () => void): void => {
+    try {
+      check();
+    } catch (error) {
+      if (error instanceof ClusterMismatchError) expel(error);
+      throw error;
+    }
+  };
+  return {
+    meet(identity) {
+      if (identity === null || identity === met) return;
+      orExpel(() => own.meet(identity));
+      met = identity;
+    },
+    refuseEmptyLog: () => orExpel(own.refuseEmptyLog),
+  };
+}
+
+/**
+ * Returns the first listener of the replica. Nothing of a log reaches `keep`, which outlives the log, before the log is
+ * known to be of this server's cluster.
+ */
+export const keepingOwn =
+  (watch: Pick<ClusterWatch, "meet">, ...keep: readonly ((applied: Applied) => void)[]) =>
+  (applied: Applied, view: Pick<View, "identity">): void => {
+    watch.meet(view.identity);
+    for (const one of keep) one(applied);
+  };
 
 function readStored(path: string): StoredIdentity | null {
   let text: string;

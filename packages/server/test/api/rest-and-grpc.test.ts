@@ -305,7 +305,18 @@ describe("administration", () => {
     expect(await add("no id", "h:9000")).toMatchObject(refused("id"));
     expect(await add("server-2", "nowhere")).toMatchObject(refused("peer_address"));
     expect(await add("server-2", "h:0")).toMatchObject(refused("peer_address"));
+    const ofCluster = (clusterId: string) =>
+      both(
+        "AdminService.AddMember",
+        create(pb.AddMemberRequestSchema, { id: "server-2", peerAddress: "h:9000", clusterId, clusterGeneration: 1 }),
+      );
+    expect(await ofCluster("a cluster")).toMatchObject(refused("cluster_id"));
+    const [own, other] = ["a".repeat(32), "b".repeat(32)];
+    expect(await ofCluster(own)).toMatchObject({ problem: { code: "log_unavailable" } });
+    for (const { plane } of [apis.left, apis.right]) plane.apply({ kind: "cluster.found", id: own });
+    expect(await ofCluster(other)).toMatchObject({ problem: { code: "foreign_cluster" } });
     const alone = { problem: { code: "conflict" } };
+    expect(await ofCluster(own)).toMatchObject(alone);
     expect(await add("server-2", "h:9000")).toMatchObject(alone);
     const remove = create(pb.RemoveMemberRequestSchema, { id: "server-2" });
     expect(await both("AdminService.RemoveMember", remove)).toMatchObject(alone);

@@ -36,7 +36,7 @@ async function join(address: string): Promise<string> {
   const begin: LogStart = { join: [address] };
   const asking = joinByAsking(
     begin,
-    { config, identity, logger: pino({ level: "silent" }) },
+    { config, identity, own: null, logger: pino({ level: "silent" }) },
     { withinMs: 800, busyMs: 60_000 },
   );
   if (typeof asking !== "object" || !("ask" in asking)) throw new Error("it does not ask");

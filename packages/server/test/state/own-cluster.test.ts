@@ -2,8 +2,11 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ENTRY_VERSION, encodeEntry, instant, logIndex } from "@lattice/core";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { ClusterMismatchError, openOwnCluster } from "../../src/state/own-cluster.ts";
+import { openMemoryLog } from "../../src/log/index.ts";
+import { ClusterMismatchError, keepingOwn, openOwnCluster, watchCluster } from "../../src/state/own-cluster.ts";
+import { openReplica } from "../../src/state/replica/replica.ts";
 
 const [A, B] = ["a".repeat(32), "b".repeat(32)];
 let dir = "";
@@ -55,4 +58,35 @@ test("a damaged file is an error that names it", () => {
   writeFileSync(join(dir, "cluster.json"), '{"id":"a"}');
   expect(() => openOwnCluster(dir)).toThrow(/cluster\.json is damaged/);
   expect(readFileSync(join(dir, "cluster.json"), "utf8")).toBe('{"id":"a"}');
+});
+
+/** A log of the given cluster, and what a server that stores cluster A keeps of it. */
+async function follow(cluster: string) {
+  const log = openMemoryLog();
+  const leadership = await log.campaign("s1", new AbortController().signal);
+  const entry = { index: logIndex(1), term: leadership.term, at: instant(1), version: ENTRY_VERSION };
+  const text = encodeEntry({ ...entry, prevHash: "", commands: [{ kind: "cluster.found", id: cluster }] });
+  await log.append(leadership, [{ ...entry, bytes: new TextEncoder().encode(text) }]);
+  const expelled: Error[] = [];
+  const watch = watchCluster(openOwnCluster(dir), (error) => expelled.push(error));
+  const kept: number[] = [];
+  const replica = await openReplica(
+    log,
+    keepingOwn(watch, ({ index }) => void kept.push(index)),
+  );
+  const followed = await Promise.race([
+    replica.waitFor(logIndex(1), AbortSignal.timeout(5_000)),
+    replica.failed.catch((error: unknown) => error),
+  ]);
+  await replica.close();
+  return { followed, kept, expelled };
+}
+
+test("nothing of the log of another cluster is kept, and the server ends", async () => {
+  openOwnCluster(dir).meet({ id: A, generation: 1, former: [] });
+  const { followed, kept, expelled } = await follow(B);
+  expect(followed).toBeInstanceOf(ClusterMismatchError);
+  expect(expelled).toEqual([followed]);
+  expect(kept).toEqual([]);
+  expect((await follow(A)).kept).toEqual([1]);
 });

@@ -63,6 +63,13 @@ export const ACCESS_ERRORS = /* @__PURE__ */ Object.freeze({
     "Retry shortly; the server cannot reach its identity provider.",
     true,
   ),
+  foreign_cluster: entry(
+    409,
+    GRPC.failedPrecondition,
+    EXIT.conflict,
+    "The other side belongs to another cluster",
+    "Check the addresses: a server, an agent or a client works with one cluster only.",
+  ),
   forbidden: entry(
     403,
     GRPC.permissionDenied,

@@ -431,6 +431,8 @@ class GeneratedCalls:
         peer_address: str,
         *,
         replace: bool | None = None,
+        cluster_id: str | None = None,
+        cluster_generation: float | None = None,
         request_id: str | None = None,
     ) -> list[Member]:
         """Announces a server that will be started with --join. Idempotent."""
@@ -438,7 +440,7 @@ class GeneratedCalls:
             change(
                 "POST",
                 at("raft", "members"),
-                {"id": id, "peer_address": peer_address, "replace": replace},
+                {"id": id, "peer_address": peer_address, "replace": replace, "cluster_id": cluster_id, "cluster_generation": cluster_generation},
                 parse=items("members", Member),
                 request_id=request_id,
             )

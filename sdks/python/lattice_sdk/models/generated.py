@@ -691,6 +691,11 @@ class ClusterStatus(Record):
 @dataclass(frozen=True, kw_only=True)
 class MembershipResponse(Record):
     members: list[Member] = field(default_factory=list)
+    cluster_id: str = ""
+    """The cluster of these members."""
+    cluster_generation: float = 0.0
+    former_cluster_ids: list[str] = field(default_factory=list)
+    """Identities of empty clusters into which this cluster was restored."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,9 @@
 // The status of the control plane; adds and removes members of the cluster, and transfers the leadership.
 
 import { create } from "@bufbuild/protobuf";
+import { isClusterId } from "@lattice/core";
 import { pb } from "@lattice/wire";
+import { identityToProto, refuseNewMember } from "../../base/cluster-identity.ts";
 import { parseListen } from "../../base/config/index.ts";
 import { invalid } from "../../base/problems.ts";
 import { authorize, UNOWNED } from "../access/authorize.ts";
@@ -16,18 +18,23 @@ const SERVER_ID = /^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/i;
 const MAX_MEMBER_NAME = 300;
 
 export async function addMember(call: Call, request: pb.AddMemberRequest): Promise<pb.MembershipResponse> {
-  const { id, peerAddress, replace } = request;
+  const { id, peerAddress, replace, clusterId, clusterGeneration } = request;
   authorize(call.principal, "AdminService.AddMember", { ...UNOWNED, server: id });
   if (!SERVER_ID.test(id)) throw invalid("id", "must be letters, digits, dots and dashes, at most 63");
   const peer = parseListen(peerAddress);
   if (peer === null || peer.port === 0)
     throw invalid("peer_address", "is not an address", "Write host:port, for example lattice-04:9000.");
+  if (clusterId !== "" && !isClusterId(clusterId)) throw invalid("cluster_id", "is not the identity of a cluster");
+  const { identity } = call.plane.view();
+  const stored = clusterId === "" ? null : { id: clusterId, generation: clusterGeneration };
+  const refusal = refuseNewMember(id, stored, identity);
+  if (refusal !== null) throw refusal;
   const record = () => recordAudit(call, "member.remove", { scope: "cluster", detail: `${id}, to be replaced` });
   const members = await call.plane.membership.add({ id, peer: peerAddress, replaces: replace ? record : null });
   // The member is added even when no leader takes the record now, so the answer does not wait for it. If the record is
   // never written, the access log still has the request.
   recordAudit(call, "member.add", { scope: "cluster", detail: `${id} at ${peerAddress}` }).catch(() => null);
-  return create(pb.MembershipResponseSchema, { members: [...members] });
+  return create(pb.MembershipResponseSchema, { members: [...members], ...identityToProto(identity) });
 }
 
 export async function removeMember(call: Call, request: pb.RemoveMemberRequest): Promise<pb.MembershipResponse> {

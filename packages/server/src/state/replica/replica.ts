@@ -60,10 +60,10 @@ export interface Replica {
   close(): Promise<void>;
 }
 
-/** `first` is called for every entry, including the replay. */
+/** `first` is called for every entry, including the replay; the replica fails with the error that it throws. */
 export async function openReplica(
   log: ReplicatedLog,
-  first: (applied: Applied) => void,
+  first: (applied: Applied, view: View) => void,
   clock: Clock = systemClock,
 ): Promise<Replica> {
   const restored = await restore(log);
@@ -74,7 +74,7 @@ export async function openReplica(
   const feed = createEventFeed();
   feed.begin(head.index);
 
-  const listeners = new Set<(applied: Applied) => void>([first]);
+  const listeners = new Set<(applied: Applied) => void>([(applied) => first(applied, state)]);
   const waiters = new Waiters();
   const stop = new AbortController();
   let proof = restored.proof;
