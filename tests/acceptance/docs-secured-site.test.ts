@@ -17,7 +17,7 @@ const PLACE = {
   env: { HOME: dir, LATTICE_SPIRE_SOCKET: join(dir, "no.sock"), LATTICE_AGENT_USER_MAPPING: "none" },
 };
 
-/** What the programs wrote to standard error. */
+/** Standard error of the programs. */
 const logs: { text: string }[] = [];
 
 afterAll(async () => {

@@ -39,7 +39,7 @@ export interface ProcessRun {
   readonly finished: boolean;
 }
 
-/** What one server reported about its replica. */
+/** The report of one server about its replica. */
 export interface Poll {
   readonly server: string;
   readonly index: number;

@@ -16,7 +16,7 @@ export function importsOf(source: Source): readonly string[] {
   );
 }
 
-/** What a file takes from one module. */
+/** The names that a file imports from one module. */
 export interface Binding {
   readonly specifier: string;
   /** Names in the module; `null` for all of them. */

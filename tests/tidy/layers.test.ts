@@ -1,4 +1,4 @@
-// Who may enter which room. npm hoists workspaces, so an import that no package.json declares still
+// Allowed imports between packages and folders. npm hoists workspaces, so an import that no package.json declares still
 // resolves; these tests are what makes the layers real.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";

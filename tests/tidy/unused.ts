@@ -8,7 +8,7 @@ export interface Exported {
   readonly name: string;
 }
 
-/** What other programs import; the other packages are private. */
+/** Packages that other programs import; the rest are private. */
 const PUBLIC: ReadonlySet<string> = new Set(["packages/sdk/src/index.ts", "packages/sdk/src/browser.ts"]);
 
 interface Module {

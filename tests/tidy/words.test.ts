@@ -35,6 +35,12 @@ test("no word or phrase is used that the glossary replaces", () => {
   expect(wrong, "use the words of docs/GLOSSARY.md").toEqual([]);
 });
 
+test("comments do not begin with a pronoun in place of a noun", () => {
+  const start = /(?:\/\/|\/\*\*|^\s*\*) (?:Whom?|Whose|What(?:ever)?|Those) /gm;
+  const wrong = code.flatMap((source) => hits(source, source.text, start));
+  expect(wrong, "name the subject: a noun of docs/GLOSSARY.md").toEqual([]);
+});
+
 test("no name is used that the glossary replaces", () => {
   const wrong = code
     .filter(({ path }) => !path.startsWith("tests/tidy/"))

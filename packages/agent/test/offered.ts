@@ -1,4 +1,4 @@
-// What isolation this machine offers, found without asking the code under test: where root finds a
+// The isolation that this machine offers, found without asking the code under test: where root finds a
 // hierarchy it can make a group in, the agent must use it, or a suite would pass on its fallback.
 
 import { existsSync, mkdirSync, readFileSync, rmdirSync } from "node:fs";

@@ -64,7 +64,7 @@ export async function rig({ isolation, options, dataDir: given, log }: RigOption
     async close() {
       await made.agent.close();
       await server.close();
-      // What it builds for MPI may still be being written.
+      // The MPI helpers may still be under construction.
       rmSync(dataDir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
     },
   };

@@ -1,4 +1,4 @@
-// What an agent of a test has for software unless the test says otherwise: nothing beyond the node's own.
+// Default software options of agents in tests: only the node's own programs.
 
 import { FULL_PAUSES_MS } from "../src/images/images.ts";
 import type { SoftwareOptions } from "../src/options/software.ts";

@@ -172,7 +172,7 @@ describe("the audit log", () => {
     const one = c.state.lastAudit() as AuditRecord;
     for (let n = one.n + 1; n <= MAX_AUDIT_RECORDS; n += 1) c.state.tables.audit.set(String(n), { ...one, n });
     c.state.putAudit({ ...one, n: MAX_AUDIT_RECORDS });
-    // The chain of these is none; only the order of leaving is looked at.
+    // These records are not chained; the test checks only the order of eviction.
     const { effects } = c.apply(grant("grant.add", "physics", "bob"));
     expect(effects).toMatchObject([{ kind: "archive_audit", record: { n: 1 } }]);
     expect(c.state.lastAudit()?.n).toBe(MAX_AUDIT_RECORDS + 1);

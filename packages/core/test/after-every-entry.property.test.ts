@@ -164,7 +164,7 @@ describe("random histories", () => {
   });
 });
 
-/** What readers see beyond the records. */
+/** Views of readers beyond the records. */
 const readers = (state: State): unknown => ({
   free: state.freeNodeCount,
   placed: Array.from(state.placed(), ({ id }) => id),

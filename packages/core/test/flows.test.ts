@@ -341,7 +341,7 @@ describe("DAGs", () => {
     const c = cluster();
     c.apply(submitDag(GUIDE));
     run(c, 2, "failed");
-    // What was skipped has not completed either: who waits for that goes.
+    // A skipped member is not completed, so its dependents are cancelled.
     expect([queue(c), stateOf(c)]).toEqual([["5"], "dag-1 fss. running"]);
     run(c, 5);
     expect(stateOf(c)).toBe("dag-1 fssc failed");

@@ -30,7 +30,7 @@ it("a list in any order contains each of its indexes once", () => {
         expect(positionOf(range, index)).toBe(position < 0 ? null : position);
         expect(countUpTo(range, index)).toBe(indexes.filter((one) => one <= index).length);
       }
-      // What is shown can be written again.
+      // The shown form parses again.
       const again = parseIndexes(describeRange(range));
       expect(again.kind === "runs" && rangeOfRuns(again.runs)).toEqual(range);
     }),

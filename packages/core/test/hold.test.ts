@@ -131,7 +131,7 @@ describe("a task group", () => {
     expect(said(c.one({ ...hold(1), elements: [{ from: 3, to: 4 }] }))).toBe("accepted");
     expect([queue(c), c.state.onHoldCount]).toEqual([["1_1"], 1]);
     expect([3, 4, 5].map((n) => c.state.elementHold(c.state.group(id(1)) as never, n))).toEqual(["user", "user", null]);
-    // What was made keeps its place among the two; what was not is passed over.
+    // Existing elements keep their place; pending indexes are skipped.
     c.apply(cancel("1_1"), cancel("1_2"));
     expect(queue(c)).toEqual(["1_5"]);
     expect(said(c.one(release("1_3")))).toBe("accepted");

@@ -51,7 +51,7 @@ describe("the history of an allocation", () => {
     expect(past?.refusals[0]?.code).toBe("node_unavailable");
     expect(past?.attempts).toHaveLength(MAX_PAST_ATTEMPTS);
     expect(past?.attempts.at(-1)?.attempt).toBe(MAX_PAST_ATTEMPTS + 3);
-    // What is cut is counted, and known by its newest entry.
+    // Removed entries are counted, and the newest one is kept.
     expect(past?.cut).toEqual({ count: 6, through: (past?.attempts[0]?.entries?.placed ?? 0) - 1 });
   });
 });

@@ -192,7 +192,7 @@ describe("a restore through the log", () => {
     });
     expect(say(history(false)).outcomes[0]).toMatchObject({ kind: "rejected" });
     say(begin(), ...stage(textOf(old)), commit());
-    // What is still in the live state is archived when its time comes.
+    // Records still in the live state are archived when they expire.
     expect(say(history(false)).effects).toEqual([{ kind: "archive", record: archived }]);
     expect(say(begin()).outcomes[0]).toMatchObject({ kind: "accepted", repeated: true });
     expect(say(begin("other")).outcomes[0]).toMatchObject({ refusal: { code: "cluster_not_empty" } });

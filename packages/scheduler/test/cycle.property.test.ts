@@ -1,4 +1,4 @@
-// What must hold for every plan with all inputs at once: previous, foreign and awaited reservations, budgets, groups,
+// Invariants of every plan with all inputs at once: previous, foreign and awaited reservations, budgets, groups,
 // conformance, shared nodes and victims.
 
 import { instant, type NodeId, shortfalls, type TenantId } from "@lattice/core";

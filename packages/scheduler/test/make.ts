@@ -113,7 +113,7 @@ export function input(fields: Partial<CycleInput> = {}): CycleInput {
   };
 }
 
-/** Who starts where, and who is promised what: `1@30: a b` is allocation 1, in half an hour, on a and b. */
+/** Placements and reservations as text: `1@30: a b` is allocation 1, in half an hour, on a and b. */
 export function outcomeOf(given: Partial<CycleInput>): { placed: string[]; held: string[] } {
   const { placements, reservations } = cycle(input(given));
   return {

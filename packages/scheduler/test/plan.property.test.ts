@@ -1,4 +1,4 @@
-// What must hold for every single plan, whatever the input (E3 within a plan, E5, E6, S1, S2).
+// Invariants of every single plan, for any input (E3 within a plan, E5, E6, S1, S2).
 
 import { shortfalls } from "@lattice/core";
 import fc from "fast-check";
@@ -115,7 +115,7 @@ describe("every plan", () => {
         expect(reservations.length).toBeLessThanOrEqual(input.backfillDepth);
         const ends = new Map<string, number>();
         for (const { nodes, endsAt } of input.releases) {
-          // What is overdue is expected within half a minute.
+          // Overdue work is expected to end within half a minute.
           const end = endsAt === null ? Number.POSITIVE_INFINITY : endsAt > input.now ? endsAt : input.now + 30_000;
           for (const id of nodes) ends.set(id, end);
         }

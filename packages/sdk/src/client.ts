@@ -57,7 +57,7 @@ interface ConfigReset {
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 
-/** What differs between Node and browsers. */
+/** The parts that differ between Node and browsers. */
 interface Platform {
   readonly transport: Transport;
   readonly openWebSocket: OpenWebSocket;

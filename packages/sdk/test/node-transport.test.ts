@@ -1,4 +1,4 @@
-// What a client in Node says of an address that is not what it seems.
+// Errors of the Node client for wrong addresses.
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

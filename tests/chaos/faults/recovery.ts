@@ -1,4 +1,4 @@
-// What must hold soon after any fault: every server is ready and accepts a submission, and every node is ready.
+// Conditions soon after any fault: every server is ready and accepts a submission, and every node is ready.
 import { eventually, sleep } from "../../harness/eventually.ts";
 import type { NodeJson } from "../../harness/rest.ts";
 import { type ChaosCluster, NODES } from "../cluster.ts";

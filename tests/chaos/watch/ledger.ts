@@ -1,4 +1,4 @@
-// What really ran: every job writes a line at its start and one after its work, and in between its process is sampled.
+// The record of actual runs: every job writes a line at its start and one after its work, and in between its process is sampled.
 // Nothing here asks Lattice.
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

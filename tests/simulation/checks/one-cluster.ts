@@ -9,7 +9,7 @@ import type { SimulatedServer } from "../servers/server.ts";
 import type { World } from "../world/world.ts";
 import type { Watcher } from "./watcher.ts";
 
-/** Who is behind an address: the cluster, another cluster, or a server on an older copy of the log. */
+/** The party behind an address: the cluster, another cluster, or a server on an older copy of the log. */
 export type Origin = "own" | "foreign" | "older";
 
 export interface OneClusterCheck extends Watcher {

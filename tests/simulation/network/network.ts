@@ -19,7 +19,7 @@ export interface Network {
   cut(node: string, server: string): () => void;
   /** Another server answers that node at the address of a server. The returned function ends it. */
   divert(node: string, server: string, to: string): () => void;
-  /** Who answers that node at the address of a server. */
+  /** The party that answers that node at the address of a server. */
   answersFor(node: string, server: string): string;
   /** A process has died. `farewell`: its kernel still closes its connections. */
   gone(side: "client" | "server", name: string, farewell: boolean): void;

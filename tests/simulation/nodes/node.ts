@@ -56,7 +56,7 @@ export interface NodeParts {
   readonly home: string;
   readonly servers: readonly string[];
   readonly oneCluster: OneClusterCheck;
-  /** Who a server with that name is. */
+  /** The party behind a server's name. */
   readonly originOf: (server: string) => Origin;
 }
 

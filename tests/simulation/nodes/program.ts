@@ -1,4 +1,4 @@
-// What a simulated workload does, written on its command line and parsed by the simulated machine: how long it runs,
+// The behaviour of a simulated workload, written on its command line and parsed by the simulated machine: how long it runs,
 // how it exits, and how it handles SIGTERM.
 
 export interface Program {

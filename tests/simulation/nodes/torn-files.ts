@@ -1,4 +1,4 @@
-// What a power cut does to recently written files: nothing is synced, so a file may be truncated although its name
+// Effects of a power cut on recently written files: nothing is synced, so a file may be truncated although its name
 // exists. A reader finds it empty.
 
 import type { Machine } from "./machine.ts";

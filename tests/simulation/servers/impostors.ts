@@ -30,7 +30,7 @@ interface ImpostorParts {
   readonly epochMs: number;
 }
 
-/** What the middle of a connection makes of an impostor. */
+/** The effect of an impostor on a connection. */
 interface Disguise {
   /** The server does not see the identity of the agent. */
   readonly blind: boolean;

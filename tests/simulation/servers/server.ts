@@ -257,7 +257,7 @@ export function createServer(parts: ServerParts): SimulatedServer {
       readers: () => [],
       newClusterId: () => parts.clusterId ?? SIMULATED_CLUSTER,
       refuseEmptyLog,
-      // What the server has applied; the stored position of real servers is tested there.
+      // The index that the server has applied; unit tests cover the stored position of real servers.
       async refuseShorterLog(end) {
         if (end >= replica.head().index) return;
         expel();

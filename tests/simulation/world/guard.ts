@@ -16,7 +16,7 @@ export const turn = (): Promise<void> =>
   });
 
 export interface Guard {
-  /** What was called, with the first stack. */
+  /** The called function, with the first stack. */
   offences(): readonly string[];
   lift(): void;
 }

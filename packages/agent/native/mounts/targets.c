@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Whatever the rules of a plan say. */
+/* Independent of the plan. */
 static const char *const SYSTEM[] = {"/bin",  "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32",
                                      "/proc", "/root", "/run", "/sbin", "/sys", "/usr",  "/var"};
 

@@ -33,7 +33,7 @@ export function openEntry({ privateTmp, userMapping, isRoot, protects, offers, l
   if (privateTmp === true && !changesUser)
     throw new Error("--private-tmp=yes is not possible: jobs run as the agent's own user (--user-mapping)");
   if (privateTmp === true && why !== null) throw new Error(`--private-tmp=yes is not possible: ${why}`);
-  if (isRoot && why !== null) log.warn({ why }, "nothing can be mounted for jobs, and they share /tmp");
+  if (isRoot && why !== null) log.warn({ why }, "private /tmp and mounts unavailable: jobs cannot mount");
   const programs = programFolder();
   // An installation has its programs in node_modules/.bin.
   const installed = programs === "" ? [] : [dirname(dirname(programs))];

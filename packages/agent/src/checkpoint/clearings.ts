@@ -1,6 +1,6 @@
 // Checkpoints of ended allocations, until they are removed. Each is a small file, so that a restarted agent still
 // knows it. Several nodes may hold the same record: the first one removes the checkpoints, the others find nothing.
-// Whose rights apply is read from the folder of the allocation, which only root can make: the mapping of users may have
+// The user whose rights apply is read from the folder of the allocation, which only root can make: the mapping of users may have
 // changed since, and jobs in containers may have run as nobody.
 
 import { readdir, readFile, writeFile } from "node:fs/promises";

@@ -11,7 +11,7 @@ export interface ProgramCheckpoint {
   readonly kept?: readonly number[];
 }
 
-/** What a program reports about a requested checkpoint. */
+/** The report of a program about a requested checkpoint. */
 export type Answer =
   | { readonly kind: "progress"; readonly percent?: number; readonly estimatedSeconds?: number }
   /** The program defers the checkpoint. */

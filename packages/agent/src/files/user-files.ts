@@ -32,7 +32,7 @@ interface Outdated {
   readonly below: number | null;
   /** Except these. */
   readonly kept: readonly number[];
-  /** Whose request it is: a user has a limited number of removals under way. */
+  /** The requesting user, who has a limited number of removals under way. */
   readonly whose: string;
 }
 
@@ -79,7 +79,7 @@ export interface UserFiles extends SmallFiles {
   close(): void;
 }
 
-/** What a search returns at most, and how much of a file it reads. */
+/** Limits of a search: results, and bytes read of a file. */
 export const SEARCH = { bytes: 256, within: 32 * 1024 * 1024 } as const;
 
 export class FileError extends Error {

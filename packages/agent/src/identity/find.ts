@@ -52,10 +52,7 @@ export async function findIdentity(
       return { source: await identityFromSpire(options.spireSocket, onProblem, options.spireWithinMs), files: null };
     } catch (error) {
       withoutSpire = error as Error;
-      log.warn(
-        { problem: withoutSpire.message },
-        "SPIRE gave no identity; other sources are used until the next start",
-      );
+      log.warn({ problem: withoutSpire.message }, "SPIRE identity unavailable; using other sources until restart");
     }
   }
   const named = options.files ?? (await first?.()) ?? null;

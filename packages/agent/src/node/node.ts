@@ -292,7 +292,7 @@ class RunningNode implements AgentNode {
     const { log } = this.#options;
     const facts = { attempt: key, effect: effect.kind, error: error.message };
     if (!isRecord(effect)) {
-      log.error(facts, "an effect of the lifecycle failed");
+      log.error(facts, "lifecycle effect failed");
       return;
     }
     const known = this.#unwritten.add(key, effect);

@@ -19,7 +19,7 @@ interface PtyOptions {
   /** Command words, executed directly. */
   readonly command: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
-  /** What the command reads from VARIABLES_FD; `null` for nothing. */
+  /** Content that the command reads from VARIABLES_FD; `null` for nothing. */
   readonly variables?: Buffer | null;
   /** Files by which the program joins its control groups; one per line, or "". */
   readonly joinBy: string;

@@ -14,7 +14,7 @@ import { type ContainerRig, containerRig } from "../software/container-rig.ts";
 import { DEFAULT_SOFTWARE } from "../software-options.ts";
 
 const ADA = 54_321;
-/** What limits a process, as it sees it itself. */
+/** The limits of a process, as the process itself sees them. */
 const FACTS = `id -u; cat /proc/self/cgroup; readlink /proc/self/ns/mnt; readlink /proc/self/ns/net
 grep -E "^(NoNewPrivs|CapEff|Seccomp):" /proc/self/status`;
 const DMTCP = (folder: string) => ({

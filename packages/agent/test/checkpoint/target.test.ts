@@ -1,4 +1,4 @@
-// Real programs asked for checkpoints in each of the ways there are, and what is made of their answers.
+// Each checkpoint method against a real program, and its results.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import {

@@ -1,5 +1,4 @@
-// NVML by foreign function calls, against a stand-in in C that is compiled here: what a sound node tells, and
-// every way in which a driver can be in trouble.
+// NVML by foreign function calls, against a stand-in in C that is compiled here: healthy output and driver failures.
 
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// What is read of a machine, part by part: memory, adapters, drives, AMD's tool, the fingerprint, faults.
+// Discovery of a machine, part by part: memory, adapters, drives, AMD's tool, the fingerprint, faults.
 
 import { afterEach, describe, expect, it } from "vitest";
 import { numbersOf, sysfs } from "../../src/discovery/base/sysfs.ts";

@@ -1,4 +1,4 @@
-// Who may find a GPU as another has left it, as a table; and what is written down of it.
+// When GPU memory must be cleared between users, as a table, and the stored owners.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

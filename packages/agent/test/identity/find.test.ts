@@ -35,7 +35,7 @@ async function find(files: IdentityFiles | null, means: OtherMeans) {
   const options = { spireSocket: join(dir, "spire.sock"), spireWithinMs: 20, files, authority: null };
   const found = await findIdentity(options, log, means);
   found?.source.close();
-  expect(warned).toContain("SPIRE gave no identity; other sources are used until the next start");
+  expect(warned).toContain("SPIRE identity unavailable; using other sources until restart");
   return { found, warned };
 }
 

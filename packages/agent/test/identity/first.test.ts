@@ -1,5 +1,5 @@
-// An agent that has a token and no certificate: asks until it has one, believes only one that is its own, begins with it
-// after a restart, and uses the token where no server issues any.
+// An agent with a token and no certificate: it retries until one is issued, accepts only its own, uses it after a
+// restart, and keeps the token where no server issues certificates.
 
 import { X509Certificate } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -70,7 +70,7 @@ test("a restarted agent uses the stored certificate until it expires", async () 
   const before = readFileSync(files?.cert ?? "");
   expect((await begin([issued()], afterwards)).asked).toBe(1);
   expect(readFileSync(files?.cert ?? "").equals(before)).toBe(false);
-  // What runs already does not wait for servers that are away: the token has to do.
+  // Running work does not wait for unreachable servers: the token is enough.
   expect(await begin([later], afterwards)).toMatchObject({ files: null, waits: [] });
 });
 

@@ -1,4 +1,4 @@
-// The cache by itself: what is kept and what goes, what a restart believes, and what several ask for at once.
+// The image cache alone: eviction, recovery after a restart, concurrent requests.
 
 import {
   mkdtempSync,

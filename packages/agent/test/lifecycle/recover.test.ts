@@ -1,4 +1,4 @@
-// What a restarted agent decides from what it finds on disk, and what each exit means, as tables.
+// Decisions of a restarted agent from the files on disk, and the meaning of each exit, as tables.
 
 import { create } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";

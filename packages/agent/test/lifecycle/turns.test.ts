@@ -1,4 +1,4 @@
-// Who may be on a node together: a table, and properties over random histories of several attempts
+// Attempts that may share a node: a table, and properties over random histories of several attempts
 // that go through the same state machine as on a real node.
 
 import { create } from "@bufbuild/protobuf";

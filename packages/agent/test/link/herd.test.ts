@@ -1,5 +1,5 @@
-// Thousands of nodes lose the same server at the same moment: when each calls again, and whom. On
-// virtual time, with streams that say only what the test lets them say.
+// Thousands of nodes lose the same server at once: their reconnect times and choice of servers, on virtual time with
+// scripted streams.
 
 import { EventEmitter } from "node:events";
 import { create } from "@bufbuild/protobuf";

@@ -1,4 +1,4 @@
-// What goes to the store next, what is freed and what is dropped: as a table, and over any history.
+// Output to upload next, to free and to drop: as a table, and over random histories.
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

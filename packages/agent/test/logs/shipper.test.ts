@@ -1,4 +1,4 @@
-// The way of output to the store when something is in the way: the store, one attempt, a restart, or want of room.
+// Output shipping with a failing store, a failing attempt, a restart and a full disk.
 
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -157,7 +157,7 @@ test("output removed before it was sent is counted", async () => {
   expect(output("the log store is unavailable")).toBe(1);
   away = false;
   await found(() => sent("y".repeat(10)));
-  expect(output("the log store answers again")).toBe(1);
+  expect(output("log store available again")).toBe(1);
 });
 
 test("an attempt whose output cannot be sent does not stop the others", async () => {

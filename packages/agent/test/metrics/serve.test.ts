@@ -1,4 +1,4 @@
-// The port of an agent's figures: what it answers, and what becomes of one that is taken.
+// The metrics listener: responses, and a port already in use.
 
 import { createServer } from "node:net";
 import pino from "pino";

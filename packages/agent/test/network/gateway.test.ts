@@ -1,5 +1,4 @@
-// Ways over the border of a real namespace: over IPv6 too, to a program inside that listens at either address, and open again after
-// the process that passes things on was killed.
+// Gateways of a real namespace: over IPv4 and IPv6, and restarted after their process is killed.
 
 import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";

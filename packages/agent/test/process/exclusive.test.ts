@@ -1,5 +1,5 @@
-// A node is held by one attempt at a time: a new order waits for what is left of an older one, also
-// over a restart of the agent, and can be stopped or forgotten while it waits.
+// One attempt runs at a time: a new order waits until the older attempt is cleaned up, also over a restart of the agent,
+// and can be stopped or forgotten while it waits.
 
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

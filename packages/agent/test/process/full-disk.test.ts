@@ -1,5 +1,5 @@
-// A disk that takes nothing more must not keep a job from ending: on a real file system of a few
-// kilobytes, where root may mount one. What needs no mount is tested with a runtime that refuses.
+// Jobs end although the disk is full: on a real file system of a few kilobytes where root may mount one; the parts that
+// need no mount use a runtime that refuses.
 
 import { spawnSync } from "node:child_process";
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";

@@ -71,7 +71,7 @@ describe("logs", () => {
     const timer = setInterval(() => {
       peak = Math.max(peak, process.memoryUsage().rss);
     }, 20);
-    // What was written last is cut a moment after the end.
+    // The last output is truncated a moment after the end.
     await expect.poll(async () => (await ask({ allocationId: a })).bytes).toBe(64 * 1024 * 1024);
     clearInterval(timer);
     r.server.settings.keepText = true;

@@ -154,7 +154,7 @@ test.each([
   try {
     await r.start();
     expect(await r.server.end("9")).toMatchObject({ reason: "lost" });
-    // What carries the attempt's marker is still found and ended.
+    // Processes with the attempt's marker are still found and ended.
     await childGone;
     expect(alive(pid)).toBe(true);
   } finally {

@@ -1,4 +1,4 @@
-// What stands ready for attempts, as a script and as a compiled program: the same words in, the same words out.
+// The script and the compiled warm process behave identically.
 
 import { execFile, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";

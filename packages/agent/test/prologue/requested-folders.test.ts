@@ -1,4 +1,4 @@
-// What an order asks of its folders: enough scratch, a place for output that its user may write to, and the defaults.
+// Folders that an order requests: enough scratch, a place for output that its user may write to, and the defaults.
 
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

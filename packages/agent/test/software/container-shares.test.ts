@@ -57,7 +57,7 @@ test("one of two GPUs: the container starts, and other devices are denied to pro
   expect(await r.server.end("1")).toMatchObject({ reason: "stopped" });
 });
 
-/** What opening it says, in that group. */
+/** The result of opening it in that group. */
 function opening(group: string, minor: number): string {
   const script = 'echo 0 >"$1/tasks"; exec 3<"$2"';
   const words = ["-c", script, "sh", group, join(folder, `gpu${minor}`)];

@@ -71,7 +71,7 @@ if (v2 === null || why !== null) {
     });
     afterAll(() => rmSync(dir, { recursive: true, maxRetries: 9 }));
 
-    /** What opening it says, in that group. */
+    /** The result of opening it in that group. */
     function opening(group: string, minor: number): string {
       const script = 'echo 0 >"$1/cgroup.procs"; exec 3<"$2"';
       return spawnSync("/bin/sh", ["-c", script, "sh", group, join(dir, `gpu${minor}`)], {

@@ -14,9 +14,9 @@ import { type Passed, passedDevices } from "../../src/runtime/devices/passed.ts"
 
 export interface Trial {
   readonly given: Passed;
-  /** What `nvidia-smi -L` says inside. */
+  /** Output of `nvidia-smi -L` inside. */
   readonly listed: string;
-  /** What CUDA says inside. */
+  /** Output of CUDA inside. */
   readonly cuda: string;
   /** The same where the share has no GPU. */
   readonly without: string;

@@ -41,7 +41,7 @@ describe("shares of a node", () => {
     const shares = nodeShares(() => whole);
     expect(shares.take("1.1", share(1, 2, 8))).toEqual({ gpus: [2], cpus: [4, 5], memory: [1] });
     expect(shares.take("2.1", share(2, 2, 8))).toEqual({ gpus: [0, 1], cpus: [0, 1], memory: [0] });
-    // What is left of both domains.
+    // The rest of both domains.
     expect(shares.take("3.1", share(1, 4, 100))).toEqual({ gpus: [3], cpus: [2, 3, 6, 7], memory: [0, 1] });
     expect(() => shares.take("4.1", share(1))).toThrow("1 GPUs requested, and 0 of 4 are free");
     shares.release("2.1");

@@ -1,4 +1,4 @@
-// What the programs see on the way into an attempt, and what the command has at its end.
+// Environment and rights of the helper programs and of the final command.
 
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";

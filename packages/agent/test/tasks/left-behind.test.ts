@@ -1,4 +1,4 @@
-// What carries a launch's name is ended when its shepherd is gone; what carries another's, or none, is not.
+// Cleanup after a dead shepherd kills the processes of its launch only.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// What real MPI libraries said and what they were answered, replayed against the PMI server: the
+// Transcripts of real MPI libraries, replayed against the PMI server: the
 // exchanges of stock MPICH (PMI-1), of an MPICH that speaks PMI-2 and miscounts its messages, and
 // of Slurm's client library (PMI-2, with `;` in values).
 import { expect, test } from "vitest";

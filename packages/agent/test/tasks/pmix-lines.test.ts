@@ -1,4 +1,4 @@
-// What the PMIx helper may write: lines of bounded length about ranks of this node. It runs as the job's user, who may
+// Output that the PMIx helper may write: lines of bounded length about ranks of this node. It runs as the job's user, who may
 // replace it by any program.
 import { expect, test } from "vitest";
 import { lineCutter, parsePmixLine } from "../../src/tasks/shepherd/pmix-lines.ts";

@@ -1,4 +1,4 @@
-// What the ranks of a node are given, from a server's order and the context of its attempt: the variables that programs rely
+// Environment of the ranks of a node, from a server's order and the context of its attempt: the variables that programs rely
 // on, the network's, a launcher's where a library looks for one, and where the server of PMIx stands.
 import { create } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";

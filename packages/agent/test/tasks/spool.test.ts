@@ -1,4 +1,4 @@
-// What a shepherd keeps of what it has said: everything until it is confirmed, and what the next leader has to know beyond that.
+// Shepherd reports are kept until confirmed; exits, fences and names also for the next leader.
 import { expect, test } from "vitest";
 import type { ShepherdReport } from "../../src/tasks/frames.ts";
 import { nameRequests } from "../../src/tasks/shepherd/names.ts";

@@ -1,4 +1,4 @@
-// How busy a node's GPUs are: asked now and then, averaged, and not told when it is old; and what rocm-smi says of it.
+// GPU load: sampled, averaged, omitted when stale; and the output of rocm-smi.
 
 import { expect, test } from "vitest";
 import { parseRocmLoad } from "../../src/discovery/gpus/rocm.ts";

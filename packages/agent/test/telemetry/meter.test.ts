@@ -1,4 +1,4 @@
-// What attempts use and say: shares of processor time between two looks, and numbers from a file that is not trusted.
+// CPU use between two samples, and metrics from an untrusted file.
 
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -27,7 +27,7 @@ const GRAMMAR: Grammar = {
   ],
 };
 
-/** What to do instead of an unsupported keyword. */
+/** Alternatives to unsupported keywords. */
 const UNSUPPORTED: Readonly<Record<string, string>> = {
   suspend: "cancel the job and submit it again",
   resume: "preempted jobs resume automatically; for a job suspended at its time limit use `lattice resume ID`",

@@ -1,4 +1,4 @@
-// What must hold of one allocation: its owners exist, its attempts and requeues are in step, and
+// Invariants of one allocation: its owners exist, its attempts and requeues are in step, and
 // while it is placed its phase follows from the progress of its nodes.
 
 import type { Allocation } from "../../src/model/allocation/allocation.ts";
@@ -14,7 +14,7 @@ export function brokenAllocation(view: View, record: Allocation): string[] {
   /** Every attempt but the current one ended in a requeue, was stopped for others, or did not begin on a node. */
   const before = timesBefore(record);
   const broken: string[] = [];
-  // Those of finished work may have been removed since.
+  // Owners of finished work may have been removed since.
   const lives = !isFinal(phase);
   if (lives && view.tenant(spec.tenant) === undefined) broken.push(`allocation ${id} has no tenant`);
   if (lives && view.vcluster(spec.vcluster) === undefined) broken.push(`allocation ${id} has no vCluster`);

@@ -1,4 +1,4 @@
-// What must hold of everything that waits: nothing is queued before its dependencies are met, nothing
+// Invariants of waiting work: nothing is queued before its dependencies are met, nothing
 // waits for what has ended, a name has one holder and is not left lying, the counts of a task group are
 // those of its marks and records, and a DAG knows how its members ended.
 

@@ -1,4 +1,4 @@
-// What must hold of the ledger: users add up to their tenant and tenants to the cluster, days add up to
+// Invariants of the ledger: users add up to their tenant and tenants to the cluster, days add up to
 // the window, running work is what the phases say, and nothing is older than the ledger goes back.
 
 import type { TenantId, UserName } from "../../src/base/ids.ts";

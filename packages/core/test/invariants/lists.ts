@@ -16,7 +16,7 @@ export interface Lists {
   readonly blocked: Set<AllocationId>;
   readonly awaiting: Set<AllocationId>;
   readonly placed: Set<AllocationId>;
-  /** Those whose members have changed since they were last held against the state's own. */
+  /** Lists whose members have changed since they were last compared with the state's own. */
   readonly touched: Set<ReadonlySet<AllocationId>>;
 }
 

@@ -1,4 +1,4 @@
-// What must hold of network domains: no number twice, none outside the pool that it came from, members as the records say, none
+// Invariants of network domains: no number twice, none outside the pool that it came from, members as the records say, none
 // gone while something of it is left on a node.
 
 import { isPlaced } from "../../src/model/allocation/phase.ts";

@@ -1,4 +1,4 @@
-// What must hold of one node: at most one owner, every claim backed by its allocation, and no
+// Invariants of one node: at most one owner, every claim backed by its allocation, and no
 // claim where the state says that nothing is left.
 
 import { attemptOn } from "../../src/model/allocation/node-attempts.ts";

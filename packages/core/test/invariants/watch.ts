@@ -89,7 +89,7 @@ function lookAtAll(view: View): Seen {
   return seen;
 }
 
-/** What an entry touched, beyond the records that it replaced. */
+/** Values that an entry touched, beyond the records that it replaced. */
 interface Touched {
   readonly nodes: Set<NodeId>;
   readonly allocations: Set<AllocationId>;
@@ -166,7 +166,7 @@ function touchNode(view: View, seen: Seen, touched: Touched, id: NodeId): void {
   const after = view.node(id);
   if (after !== undefined) takeNode(seen, after);
   for (const node of [before, after]) for (const claim of node?.claims ?? []) touched.allocations.add(claim.allocation);
-  // What running work holds is counted in the capabilities of its nodes.
+  // Claims of running work are counted in the capabilities of its nodes.
   if (before?.capabilities !== after?.capabilities) touched.runs = true;
 }
 

@@ -1,4 +1,4 @@
-// What came of an entry, in words that tests can compare.
+// The outcome of an entry, as text that tests can compare.
 
 import type { Applied, Outcome } from "@lattice/core";
 

@@ -212,7 +212,7 @@ export function createWitness(state: State, work: Work): Witness {
     work.sensitive += 1;
   }
 
-  /** What is lent is lent on the owner's terms. */
+  /** Nodes are lent on the owner's terms. */
   function checkBorrowed(placed: readonly NodeId[], { spec }: Allocation): void {
     for (const node of placed) {
       const home = state.node(node)?.homeVCluster ?? null;
@@ -246,7 +246,7 @@ export function createWitness(state: State, work: Work): Witness {
     const key = `${report.allocation}/${report.attempt}/${report.node}`;
     const last = words.get(key);
     const forwards = last === undefined || RANK[report.state] > RANK[last];
-    // What it says of a checkpoint may be news where the rest is not.
+    // Its checkpoint part may be new when the rest is a repetition.
     if (report.checkpoint !== undefined && !forwards) return;
     if (outcome?.kind === "accepted" && outcome.repeated !== true) {
       check(forwards, `${key} went from ${last} to ${report.state}`);

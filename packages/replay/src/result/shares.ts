@@ -71,7 +71,7 @@ interface Ledger {
   readonly due: Float64Array;
 }
 
-/** What the due part of each tenant is computed from. */
+/** Inputs of each tenant's due share. */
 interface Claims {
   /** In any unit; `null` when all are equal. */
   readonly weights: Float64Array | null;

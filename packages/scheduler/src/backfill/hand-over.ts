@@ -118,7 +118,7 @@ interface FoundReservation {
 
 type HandoverOutcome =
   | { readonly isHandedOver: false }
-  /** What the job that found the reservation is left with; not in the draft. */
+  /** The remaining reservation of the job that found it; not in the draft. */
   | { readonly isHandedOver: true; readonly remaining: PlannedReservation | null };
 
 /** Hands a reservation to identical jobs ahead. */

@@ -1,4 +1,4 @@
-// What each constraint means to the scheduler. Whether two requests are interchangeable and whether they match the same
+// The meaning of each constraint to the scheduler. Whether two requests are interchangeable and whether they match the same
 // nodes are derived from this one table, so that a new constraint or field does not compile before it has a row here.
 
 import { CONSTRAINT_NAMES, type ConstraintName, type Constraints } from "@lattice/core";

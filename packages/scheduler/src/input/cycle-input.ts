@@ -98,7 +98,7 @@ export interface TenantInput {
   readonly usedShareMilli?: number;
 }
 
-/** What a wait is measured against: the same reference for all, or the walltime of each request. */
+/** The reference of a wait: the same one for all, or the walltime of each request. */
 export type WaitMeasure = "elapsed" | "proportional";
 
 export interface CycleInput {

@@ -77,7 +77,7 @@ export function overtaking({ ones }: Mates, { jobs }: Scenario, { startedAt }: R
   const last = new Map<string, number>();
   for (const [i, { id, tenant }] of jobs.entries()) {
     const at = startedAt.get(id);
-    // Who was cancelled while it waited is out of it.
+    // Skip allocations cancelled while pending.
     if (at === undefined) continue;
     const kind = `${ones[i]?.shape} ${tenant}`;
     if (at < (last.get(kind) ?? 0)) return id;

@@ -72,7 +72,7 @@ describe("estimates", () => {
     close(first, 60);
     close(second, 120);
     expect(third).toBeNull();
-    // What is held by nothing that runs comes back soon.
+    // Nodes without running work are released soon.
     const [soon] = expected({ ...given, pool: { limit: 2, current: 2, returns: [] } });
     expect(soon).toBeLessThan(10);
   });

@@ -6,7 +6,7 @@ import { fits } from "@lattice/core";
 import type { CycleInput } from "../../src/index.ts";
 import { cycle } from "../../src/index.ts";
 
-/** What the scheduler's plan is worth of the best one, in [0, 1]: 0 is no gap. */
+/** The gap between the scheduler's plan and the best one, in [0, 1]. */
 export function gapOf(input: CycleInput): number {
   const { placements, scores } = cycle(input);
   const placed = new Map(placements.map(({ allocation, scores: own }) => [allocation, own]));

@@ -1,4 +1,4 @@
-// What `lattice why` costs the leader: an explanation with its trials, asked of allocations all over the queue, from a
+// The cost of `lattice why` for the leader: an explanation with its trials, asked of allocations all over the queue, from a
 // cycle that is kept as the leader keeps it. Every few questions a new cycle is kept, whose first question has nothing
 // warm to lean on.
 

@@ -1,4 +1,4 @@
-// What a submission says of checkpoints, in the words of the book and in ours, and what is shown of them.
+// Checkpoint settings of a submission in both spellings, and their output.
 
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { type Allocation, duration } from "@lattice/core";

@@ -1,4 +1,4 @@
-// What an update of a service may say, and how it is refused.
+// Valid updates of a service, and the errors of invalid ones.
 
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";

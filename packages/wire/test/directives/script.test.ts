@@ -6,7 +6,7 @@ import { MAX_SCRIPT_BYTES, normaliseSubmission, parseScript } from "../../src/in
 import { fieldLines, refusal } from "../refusal.ts";
 
 const script = (...lines: string[]) => ["#!/bin/bash", ...lines, "echo hi", ""].join("\n");
-/** What the directives say, without the script itself. */
+/** The directives, without the script itself. */
 function printed(...lines: string[]) {
   const { submission, warnings } = parseScript(script(...lines));
   const { script: _text, slurm_env: _slurm, ...rest } = submission;

@@ -1,4 +1,4 @@
-// What is written as JSON is read back as the same message, for every message of the REST API.
+// Every message of the REST API survives the round trip through JSON.
 
 import { equals } from "@bufbuild/protobuf";
 import fc from "fast-check";

@@ -17,7 +17,7 @@ describe("routes", () => {
   test("every RPC of the REST services has a route, and every /api/v1 path its /v1 alias", () => {
     const all = routes();
     for (const service of REST_SERVICES) {
-      // What goes both ways is a WebSocket, which is no route.
+      // Bidirectional streams are WebSockets, which have no route.
       for (const rpc of service.methods.filter((method) => method.methodKind !== "bidi_streaming"))
         expect(
           all.some((route) => route.rpc === rpc),

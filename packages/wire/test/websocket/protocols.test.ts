@@ -1,4 +1,4 @@
-// A token as the name of a protocol: any token comes back as it was, and what is none is none.
+// Tokens as WebSocket protocol names: tokens survive the round trip; other values are rejected.
 
 import { bearerFromProtocols, offeredProtocols, protocolsWith, SOCKET_PROTOCOL, withoutBearer } from "@lattice/wire";
 import fc from "fast-check";

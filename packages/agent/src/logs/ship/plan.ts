@@ -56,7 +56,7 @@ const CHUNKS_PER_PAUSE = 200;
 
 interface LogFile {
   readonly size: number;
-  /** What it takes on disk: less than its size when it has holes. */
+  /** Bytes on disk: less than its size when it has holes. */
   readonly diskBytes: number;
   /** The store takes what it is sent. */
   readonly taken: boolean;

@@ -98,7 +98,7 @@ class StoreShipper implements Shipper {
   constructor(options: ShipperOptions) {
     this.#options = options;
     this.#store = watchedStore(options.store, () => {
-      if (this.#failures > 0) options.log.info({ store: this.#store.place }, "the log store answers again");
+      if (this.#failures > 0) options.log.info({ store: this.#store.place }, "log store available again");
       this.#failures = 0;
     });
   }
@@ -245,10 +245,7 @@ class StoreShipper implements Shipper {
   #count(bytes: number): void {
     if (bytes <= 0) return;
     this.#dropped += bytes;
-    this.#options.log.error(
-      { bytes, store: this.#store.place },
-      "output dropped: more of it waited to be sent than may",
-    );
+    this.#options.log.error({ bytes, store: this.#store.place }, "output dropped: send buffer full");
   }
 
   #schedule(more: boolean): void {

@@ -39,7 +39,7 @@ async function siteFolders(
   return { LATTICE_SCRATCH: scratch, ...kept, ...metricsVariables };
 }
 
-/** What a user can do to its own output folder. Such a failure does not count against the node. */
+/** Errors that a user can cause in its own output folder. Such a failure does not count against the node. */
 const USERS_DOING: ReadonlySet<string> = new Set(["ELOOP", "ENOTDIR", "EACCES", "EXDEV", "EDQUOT"]);
 
 function scratchFolder(make: () => string): string {

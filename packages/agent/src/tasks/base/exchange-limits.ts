@@ -8,11 +8,11 @@ const MIB = 1024 * 1024;
 /** Announced to ranks (PMI's keylen_max and vallen_max). */
 export const MAX_KEY_LENGTH = 64;
 export const MAX_VALUE_LENGTH = 1024;
-/** What the ranks of one node bring to one fence. It fits into a report. */
+/** Bytes that the ranks of one node contribute to one fence. They fit into a report. */
 export const MAX_NODE_FENCE_BYTES = 6 * MIB;
 /** A server takes messages of 8 MiB. */
 export const MAX_REPORT_BYTES = 7 * MIB;
-/** What all nodes bring to one fence: every node receives it in one order. */
+/** Bytes that all nodes contribute to one fence: every node receives them in one order. */
 export const MAX_FENCE_BYTES = 32 * MIB;
 export const MAX_ORDER_BYTES = MAX_FENCE_BYTES + MIB;
 /** The values that a node keeps for the ranks of one launch. */

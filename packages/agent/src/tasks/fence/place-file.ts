@@ -1,4 +1,4 @@
-// What a restarted agent must know of a launch, kept in its folder: the node's place in the fence tree, and the ticket
+// State of a launch for a restarted agent, kept in the launch's folder: the node's place in the fence tree, and the ticket
 // for the next leader.
 
 import { readFile, writeFile } from "node:fs/promises";

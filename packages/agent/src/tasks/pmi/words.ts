@@ -32,7 +32,7 @@ export function parsePairs(text: string): PmiMessage | null {
     if (equals < 0) break;
     const key = text.slice(at, equals);
     const value = readValue(text, equals + 1);
-    // What follows the last whole pair is padding.
+    // The rest after the last whole pair is padding.
     if (value === null || !/^[\w-]+$/.test(key)) break;
     fields.set(key, value.text);
     at = value.next;

@@ -45,7 +45,7 @@ function connect(socket: Socket): void {
     maxBytes: MAX_ORDER_BYTES,
     decode: decodeOrder,
     take,
-    // What follows cannot be understood, so the launch cannot continue.
+    // The rest of the stream cannot be parsed, so the launch cannot continue.
     broken: (reason) => launch?.take({ kind: "kill", reason: `its agent cannot be followed: ${reason}`, code: 1 }),
   });
   socket.on("data", read);

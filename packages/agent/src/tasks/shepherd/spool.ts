@@ -1,6 +1,6 @@
 // Reports that no server has confirmed. They are kept until confirmed, so that neither a restarted agent nor a broken
 // stream loses output or an exit. The spool is bounded: when it is full, the shepherd stops reading from the ranks.
-// What a new leader must know is kept longer: exits, the current and the previous fence, and published names.
+// Facts that a new leader needs are kept longer: exits, the current and the previous fence, and published names.
 
 import { entriesBytes } from "../base/exchange-limits.ts";
 import type { NumberedReport, ShepherdReport } from "../frames.ts";

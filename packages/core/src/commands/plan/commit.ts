@@ -32,7 +32,7 @@ export function commitPlan(step: Step, plan: PlanCommand): Outcome {
     const barred = verdict.kind === "good" ? refuseWithoutDomain(step, verdict.record, verdict.nodes.length) : null;
     if (verdict.kind === "good" && barred !== null) holdForDomain(step, verdict.record, barred);
     else if (verdict.kind === "good") place(step, placement, verdict);
-    else if (verdict.kind === "refused") tellRefused(step, plan, placement, verdict.refusal);
+    else if (verdict.kind === "refused") noteRefusal(step, plan, placement, verdict.refusal);
     placements.push({
       allocation: placement.allocation,
       refusal: verdict.kind === "good" ? barred : verdict.refusal,
@@ -86,7 +86,7 @@ function holdForDomain(step: Step, record: Allocation, { detail }: Refusal): voi
   step.events.push({ ...allocationChanged(held, "pending"), reason: "vni_pool_exhausted", message: detail });
 }
 
-function tellRefused(step: Step, plan: PlanCommand, placement: Placement, refusal: Refusal): void {
+function noteRefusal(step: Step, plan: PlanCommand, placement: Placement, refusal: Refusal): void {
   const record = step.state.allocation(placement.allocation);
   // An allocation that no longer waits, or already has a backoff, gets no refusal.
   const waits =

@@ -12,7 +12,7 @@ export interface ClusterIdentity {
   readonly former: readonly string[];
 }
 
-/** What one side of a connection knows about its cluster. */
+/** Cluster identity as known to one side of a connection. */
 export interface KnownIdentity {
   readonly id: string;
   readonly generation: number;

@@ -21,7 +21,7 @@ export const MAX_DEPENDENCIES = 1_000;
 export const MAX_MUTEX_NAME_LENGTH = 128;
 
 /**
- * What is left unmet once `ref` has ended so, or "dead" when the dependent can never run. Several
+ * Returns the conditions still unmet once `ref` has ended in this state, or "dead" when the dependent can never run. Several
  * failure edges are alternatives: one that is met meets all, and only the last that is dead kills.
  */
 export function judgeEnd(

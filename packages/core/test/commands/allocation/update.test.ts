@@ -110,7 +110,7 @@ describe("an update", () => {
       vcluster: "short" as never,
       change: { maxWalltime: duration(1_800_000) },
     });
-    // What is not changed is not judged again.
+    // Unchanged fields are not checked again.
     expect(verdict(c.one(update({ name: "x" })))).toBe("accepted");
     expectRejected(c, update({ walltime: duration(3_600_000 - 1) }), "invalid_argument");
     expect(verdict(c.one(update({ walltime: duration(1_800_000) })))).toBe("accepted");

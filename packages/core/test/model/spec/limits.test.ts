@@ -29,7 +29,7 @@ const constraint = (change: Partial<AllocationSpec["resources"]["constraints"]>)
   spec({ resources: change });
 const nodes = (count: number) => many(count, (n) => `n${n}`).map(nodeId);
 
-/** What is limited, its field, the last good value, and the first bad one. */
+/** The limited value, its field, the last good value, and the first bad one. */
 const LIMITS: readonly (readonly [string, string, AllocationSpec, AllocationSpec])[] = [
   ["name", "allocation.name", { ...plain, name: "x".repeat(256) }, { ...plain, name: "x".repeat(257) }],
   ["project", "allocation.project", { ...plain, project: "x".repeat(256) }, { ...plain, project: "x".repeat(257) }],

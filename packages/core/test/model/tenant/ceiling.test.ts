@@ -93,7 +93,7 @@ describe("a change by the tenant", () => {
             expect(now.quota.maxNodes ?? 99).toBeLessThanOrEqual(10);
             expect(now.maxPreemptionClass).toBeLessThanOrEqual(6);
           }
-          // Whatever was lowered, the way back is open.
+          // Every lowered limit can be raised back.
           expect(barred({ quota: { maxNodes: 10 }, maxPreemptionClass: 6 }, now)).toBeNull();
         },
       ),

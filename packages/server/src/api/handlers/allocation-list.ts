@@ -40,7 +40,7 @@ export interface AllocationQuery {
   readonly size: number;
   /** The caller; totals are cached per caller. */
   readonly cacheKey: string;
-  /** What the caller may see. */
+  /** The work that the caller may see. */
   readonly visible: (work: Work) => boolean;
 }
 

@@ -1,4 +1,4 @@
-// What a submission would do: a real cycle on a snapshot with one more pending allocation. Nothing is proposed or kept.
+// The effect of a submission: a real cycle on a snapshot with one more pending allocation. Nothing is proposed or kept.
 
 import {
   type Allocation,

@@ -44,7 +44,7 @@ interface Questions {
     readonly ask: { readonly id: AllocationId; readonly after: number };
     readonly answer: readonly Sample[];
   };
-  /** What the leader counts for one component. */
+  /** The leader's counters of one component. */
   readonly recorded: {
     readonly ask: { readonly component: MetricsComponent; readonly after: number | null };
     readonly answer: Recorded;

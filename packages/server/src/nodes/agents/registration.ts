@@ -1,4 +1,4 @@
-// What a Hello changes in the record of a node: its registration, and whether the log needs an entry for it.
+// Changes that a Hello makes to the record of a node: its registration, and whether the log needs an entry for it.
 
 import {
   type Capabilities,

@@ -4,7 +4,7 @@ import { stringify } from "yaml";
 import { isSetting, type Section, type SettingRow } from "../../../src/base/config/schema/setting.ts";
 import { SECTION_DOCS, TABLE } from "../../../src/base/config/table/index.ts";
 
-/** What a production server sets instead of the default. */
+/** Values that a production server sets instead of the default. */
 const PRODUCTION: Readonly<Record<string, unknown>> = {
   "server.id": "lattice-01",
   "server.data_dir": "/var/lib/lattice",

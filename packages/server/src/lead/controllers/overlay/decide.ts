@@ -12,7 +12,7 @@ interface OverlayIntent {
   readonly complete: boolean;
 }
 
-/** What was sent, by node and VNI. */
+/** Sent orders, by node and VNI. */
 export type SentPeers = ReadonlyMap<string, string>;
 
 /** `null`: the agent has not connected since this server leads. Empty: it has no overlay. */

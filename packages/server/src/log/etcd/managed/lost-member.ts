@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { ManagedError } from "./managed-error.ts";
 
 const MARK = "present";
-/** What is left of a member without its log. It is kept for an investigation, and etcd never reads it again. */
+/** The rest of a member without its log. It is kept for an investigation, and etcd never reads it again. */
 const ASIDE = "data.incomplete";
 
 /** Whether etcd continues from this folder: it does if and only if there is a file of its write-ahead log. */
