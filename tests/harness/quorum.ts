@@ -35,6 +35,8 @@ export interface QuorumOptions {
   readonly leaseSeconds?: number;
   /** File of a server's program. Default: the built one. */
   readonly path?: (n: number) => string | undefined;
+  /** Variables for the program of a server. */
+  readonly env?: (n: number) => Readonly<Record<string, string>>;
 }
 
 export class Quorum {
@@ -96,6 +98,7 @@ export class Quorum {
       args: ["--config", config, ...how],
       ...(path === undefined ? {} : { path }),
       logFile: join(this.dir, `server-${n}.log`),
+      env: this.#options.env?.(n) ?? {},
     });
     this.#servers.set(n, server);
     await server.ready();
@@ -111,7 +114,7 @@ export class Quorum {
   }
 
   /** Changes the settings of servers that start from now on. */
-  configure(change: Pick<QuorumOptions, "quorum" | "settings">): void {
+  configure(change: Pick<QuorumOptions, "quorum" | "settings" | "env">): void {
     this.#options = { ...this.#options, ...change };
   }
 

@@ -15,7 +15,17 @@ describe("admin raft", () => {
     rig.answers = { "GET /api/v1/raft/status": [200, { engine: "etcd", leader: "server-1", writable: true, members }] };
     expect(await rig.run("admin", "raft", "status")).toBe(0);
     expect(rig.out).toMatch(/server-1 +h1:50051 +yes +yes +9 +0 .*lattice-1 +a1 +yes +yes +3\.0 MB +4/);
-    expect(rig.out).toMatch(/server-2 +— +no +no +— +— +— +\(not started\) +a2 +no +no +—/);
+    expect(rig.out).toMatch(/server-2 +— +no +no +— +— +— +— +\(not started\) +a2 +no +no +—/);
+  });
+
+  test("status shows the state hash of each member and who has diverged", async () => {
+    const state = { state_hash: "0123456789abcdef".repeat(4), state_index: "9" };
+    const other = { ...members[0], id: "server-3", ...state, diverged: true };
+    const body = { engine: "etcd", writable: true, members: [{ ...members[0], ...state }, other] };
+    rig.answers = { "GET /api/v1/raft/status": [200, body] };
+    expect(await rig.run("admin", "raft", "status")).toBe(0);
+    expect(rig.out).toMatch(/server-1 .*0123456789ab at 9 +—/);
+    expect(rig.out).toMatch(/server-3 .*0123456789ab at 9 \(diverged\)/);
   });
 
   test("a member is added and removed", async () => {

@@ -1397,6 +1397,12 @@ export interface Member {
   readonly etcd?: EtcdMember;
   /** Its server certificate, if it has one and responds. */
   readonly certificate?: MemberCertificate;
+  /** A recent log entry; the same for all members where they have one in common. */
+  readonly state_index?: string;
+  /** The state hash of its replica at that entry. Members at the same entry have the same hash. */
+  readonly state_hash: string;
+  /** Its state differs from that of the other members, so it serves no calls. */
+  readonly diverged: boolean;
 }
 
 export interface MemberCertificate {

@@ -8,6 +8,8 @@ export const noMetrics: Metrics = {
   apiRequest: ignore,
   foreignRefused: ignore,
   logAppend: ignore,
+  stateCompared: ignore,
+  stateDiverged: ignore,
   schedulingCycle: ignore,
   estimateError: ignore,
   traceLines: ignore,

@@ -22,6 +22,7 @@ import { shareFollowers } from "../nodes/output/share.ts";
 import type { Launches } from "../nodes/tasks/launches.ts";
 import type { TerminalRelay } from "../nodes/terminals/relay.ts";
 import { parsePeer } from "../peers/address.ts";
+import type { DivergenceWatch } from "../peers/divergence-watch.ts";
 import type { LeaderConnection, Liveness } from "../peers/leader-connection.ts";
 import type { Roster } from "../peers/roster.ts";
 import type { Backups } from "../state/backup/index.ts";
@@ -45,6 +46,7 @@ export interface PlaneParts {
   readonly leader: Leader;
   readonly connection: LeaderConnection;
   readonly roster: Roster;
+  readonly divergence: Pick<DivergenceWatch, "found">;
   readonly audit: AuditPlane;
   readonly membership: Membership;
   readonly backups: Backups;
@@ -105,7 +107,10 @@ export function createPlane(parts: PlaneParts): ControlPlane {
     backups: parts.backups,
     stateHash: () => replica.stateHashIfCheap() ?? "",
     stale: () => leader.sequencer() === null && (connection.leader() === null || log.status().unwritable !== null),
+    diverged: () => diverged(parts),
     ready() {
+      const difference = diverged(parts);
+      if (difference !== null) return { ok: false, reason: difference };
       if (leader.sequencer() === null && connection.leader() === null) return { ok: false, reason: "no server leads" };
       const { lastIndex, unwritable } = log.status();
       if (unwritable !== null) return { ok: false, reason: `the log cannot be written: ${unwritable}` };
@@ -116,6 +121,12 @@ export function createPlane(parts: PlaneParts): ControlPlane {
       return isBehind ? { ok: false, reason: `${behind} entries behind the log` } : { ok: true, reason: "" };
     },
   };
+}
+
+function diverged({ divergence }: PlaneParts): string | null {
+  const found = divergence.found();
+  if (found === null) return null;
+  return `The state of this server at entry ${found.index} differs from that of the other servers; restart it.`;
 }
 
 /** Appends the command here or through the leader; in both cases this replica has applied it afterwards. */

@@ -8,10 +8,12 @@ import { apiUrlOf } from "../nodes/agents/api-url.ts";
 import { createOutputArchive } from "../nodes/output/archive.ts";
 import { openOutputObjects } from "../nodes/output/store.ts";
 import { createApiUrls } from "../peers/api-urls.ts";
+import type { DivergenceWatch } from "../peers/divergence-watch.ts";
 import type { MemberStatusSources } from "../peers/member-status.ts";
 import { createMembership } from "../peers/membership.ts";
 import { createRoster } from "../peers/roster.ts";
 import { type CloseStack, createCloseStack } from "./close-stack.ts";
+import { watchDivergence } from "./divergence.ts";
 import { startFollowing } from "./following.ts";
 import { startLead } from "./leading.ts";
 import { createNodes, type Nodes } from "./nodes.ts";
@@ -54,8 +56,11 @@ async function start(options: ServerOptions, stack: CloseStack): Promise<Running
   const connection = startFollowing(storage, { config, logger, roster, leads }, stack);
   // A single server answers 503 until it leads; one of several may never lead.
   if (!storage.isShared) await Promise.race([leader.led, replica.failed, storage.expelled.then(refuse)]);
-  const status = statusOf(storage, version, () => apiUrl);
-  const plane = createPlane(planeParts(options, { storage, nodes, leading, connection, roster, status }));
+  const divergence = stack.push(
+    watchDivergence({ storage, logger, leading, roster, propose: (command) => plane.propose(command) }),
+  );
+  const status = statusOf(storage, divergence, version, () => apiUrl);
+  const plane = createPlane(planeParts(options, { storage, nodes, leading, connection, roster, divergence, status }));
   mirrorNodeState(options, storage, nodes, leads);
   const api = stack.push(await serve({ config, logger, version, storage, nodes, leading, connection, plane, status }));
   apiUrl = apiUrlOf(api.restAddress, self.address, tls !== null);
@@ -75,7 +80,12 @@ function refuse(reason: Error): never {
   throw reason;
 }
 
-const statusOf = ({ replica, history, tls, log, self }: Storage, version: string, apiUrl: () => string) =>
+const statusOf = (
+  { replica, history, tls, log, self }: Storage,
+  divergence: Pick<DivergenceWatch, "found">,
+  version: string,
+  apiUrl: () => string,
+) =>
   ({
     serverId: self.id,
     version,
@@ -84,9 +94,11 @@ const statusOf = ({ replica, history, tls, log, self }: Storage, version: string
     certificate: () => tls?.current() ?? null,
     apiUrl,
     ownMember: async () => (await log.shared?.ownMember()) ?? null,
+    stateMarks: replica.stateMarks,
+    diverged: () => divergence.found() !== null,
   }) satisfies MemberStatusSources;
 
-type Started = Pick<PlaneParts, "roster"> & {
+type Started = Pick<PlaneParts, "roster" | "divergence"> & {
   readonly storage: Storage;
   readonly nodes: Nodes;
   readonly leading: ReturnType<typeof startLead>;
@@ -95,7 +107,7 @@ type Started = Pick<PlaneParts, "roster"> & {
 };
 
 function planeParts({ config, logger, version }: ServerOptions, started: Started): PlaneParts {
-  const { storage, nodes, leading, connection, roster, status } = started;
+  const { storage, nodes, leading, connection, roster, divergence, status } = started;
   const { log, replica, history, audit, clock, metrics, self } = storage;
   const { leader, backups, insight, recorder } = leading;
   const { hub, logs, terminals, images, launches } = nodes;
@@ -107,6 +119,7 @@ function planeParts({ config, logger, version }: ServerOptions, started: Started
     leader,
     connection,
     roster,
+    divergence,
     history,
     clock,
     backups,

@@ -6,7 +6,8 @@ import { create } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
 import { type EtcdMember, type KnownServer, type LogServer, speaksAt } from "../log/index.ts";
 import { parsePeer } from "./address.ts";
-import { etcdToProto } from "./member-status.ts";
+import { compareStates, newestCommonEntry } from "./compare-states.ts";
+import { etcdToProto, stateOf } from "./member-status.ts";
 
 export interface MemberSources {
   readonly self: { readonly id: string; readonly address: string };
@@ -25,14 +26,31 @@ export function listMembers(sources: MemberSources): readonly pb.Member[] {
   const { etcd } = sources;
   const peers = peersOf(sources);
   const claimed = new Set<EtcdMember>();
+  const states = statesOf(sources);
   const ids = new Set([sources.self.id, ...presentOf(sources, peers), ...peers.keys()]);
   const members = [...ids].map((id) => {
     const own = etcd.find((member) => speaks(member, peers.get(id)) || member.id === sources.answers.get(id)?.etcd?.id);
     if (own !== undefined) claimed.add(own);
-    return describe(sources, id, own);
+    return create(pb.MemberSchema, { ...describe(sources, id, own), ...states.get(id) });
   });
   const unclaimed = etcd.filter((member) => !claimed.has(member)).map((member) => unclaimedMember(member));
   return [...members, ...unclaimed].sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+type MemberState = Pick<pb.Member, "stateHash" | "diverged"> & { readonly stateIndex?: string };
+
+/** The state hash of each server that answers, at the newest entry that they have in common. */
+function statesOf({ answers, leader }: MemberSources): ReadonlyMap<string, MemberState> {
+  const servers = [...answers.values()].map(stateOf);
+  const common = newestCommonEntry(servers);
+  const { diverged } = compareStates(servers, leader);
+  return new Map(
+    servers.map(({ id, marks, diverged: known }) => {
+      const shown = marks.find(({ index }) => index === common) ?? marks.at(-1);
+      const state = shown === undefined ? {} : { stateIndex: String(shown.index) };
+      return [id, { ...state, stateHash: shown?.hash ?? "", diverged: known || diverged.has(id) }];
+    }),
+  );
 }
 
 /** The peer address of each server. A server whose etcd member was removed no longer belongs to the cluster. */

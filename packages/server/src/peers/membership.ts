@@ -19,7 +19,7 @@ import {
   refuseTransfer,
   startedMember,
 } from "./decide.ts";
-import { type MemberStatusSources, ownMemberStatus } from "./member-status.ts";
+import { type MemberStatusSources, otherStatuses, ownMemberStatus } from "./member-status.ts";
 import { listMembers } from "./members.ts";
 import type { Roster } from "./roster.ts";
 
@@ -179,9 +179,8 @@ function leaderId({ log }: MembershipParts): string | null {
 }
 
 async function statuses({ roster, status }: MembershipParts, timeoutMs: number): Promise<Answers> {
-  const others = roster.others().map(({ id }) => roster.client(id)?.memberStatus(timeoutMs) ?? null);
-  const answers = await Promise.all([ownMemberStatus(status), ...others.map((one) => one?.catch(() => null))]);
-  return new Map(answers.flatMap((answer) => (answer === null || answer === undefined ? [] : [[answer.id, answer]])));
+  const [own, others] = await Promise.all([ownMemberStatus(status), otherStatuses(roster, timeoutMs)]);
+  return new Map([own, ...others].map((answer) => [answer.id, answer]));
 }
 
 const query = (parts: MembershipParts, timeoutMs: number): Promise<[Answers, readonly EtcdMember[]]> =>

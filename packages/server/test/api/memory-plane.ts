@@ -65,6 +65,7 @@ export interface MemoryPlane extends ControlPlane {
   screen: ControlPlane["terminal"];
   readonly archiveRecords: Allocation[];
   readyReason: string;
+  divergedReason: string | null;
   onApplied: () => void;
   /** Commands that reached the log. */
   readonly proposed: Command[];
@@ -163,6 +164,7 @@ export function memoryPlane(): MemoryPlane {
     proposed: [],
     archiveRecords,
     readyReason: "",
+    divergedReason: null,
     onApplied: () => undefined,
     view: () => state,
     now: () => state.at,
@@ -185,6 +187,7 @@ export function memoryPlane(): MemoryPlane {
     waitForHead: async () => undefined,
     events: read,
     stale: () => false,
+    diverged: () => plane.divergedReason,
     knownReasons: () => [],
     pendingReasons: () => [{ code: "busy", text: "1 of 1 matching nodes is busy" }],
     estimatedStart: () => ({ at: instant(EPOCH + 3_600_000), reserved: false }),

@@ -60,6 +60,7 @@ function cluster({ answering, refusal }: Setting) {
     status: {
       ...{ serverId: "server-1", version: "1", appliedIndex: () => 10, historyThrough: () => 10 },
       ...{ certificate: () => null, apiUrl: () => "", ownMember: shared.ownMember },
+      ...{ stateMarks: () => [], diverged: () => false },
     },
     address: "host-1:1",
     log,

@@ -304,6 +304,14 @@ export const ERRORS = /* @__PURE__ */ Object.freeze({
     "Nothing was changed. An administrator must free space in the data directory.",
     true,
   ),
+  state_diverged: entry(
+    503,
+    GRPC.unavailable,
+    EXIT.unavailable,
+    "The state of this server differs from that of the others",
+    "Use another server. An administrator must restart this one; it then builds its state from the log again.",
+    true,
+  ),
   shutting_down: entry(
     503,
     GRPC.unavailable,

@@ -669,6 +669,12 @@ class Member(Record):
     """Its etcd member, if it runs one."""
     certificate: MemberCertificate | None = None
     """Its server certificate, if it has one and responds."""
+    state_index: str | None = None
+    """A recent log entry; the same for all members where they have one in common."""
+    state_hash: str = ""
+    """The state hash of its replica at that entry. Members at the same entry have the same hash."""
+    diverged: bool = False
+    """Its state differs from that of the other members, so it serves no calls."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -92,6 +92,12 @@ function showMembers(print: Printer, members: readonly Member[]): void {
 const memberName = ({ name = "", learner }: NonNullable<Member["etcd"]>): string =>
   name === "" ? "(not started)" : `${name}${learner === true ? " (catching up)" : ""}`;
 
+/** The start of the hash, with the entry at which it was taken. */
+function stateHash({ state_hash = "", state_index, diverged }: Member): string {
+  const hash = state_hash === "" ? ABSENT : `${state_hash.slice(0, 12)} at ${state_index}`;
+  return diverged === true ? `${hash} (diverged)` : hash;
+}
+
 const megabytes = (bytes: number): string =>
   bytes < 1024 * 1024 ? `${Math.ceil(bytes / 1024)} kB` : `${(bytes / 1024 / 1024).toFixed(1)} MB`;
 
@@ -104,6 +110,7 @@ const SERVER: readonly Column<Member>[] = [
   { header: "HEALTHY", value: ({ healthy }) => yesNo(healthy) },
   { header: "APPLIED", value: ({ applied_index }) => applied_index ?? ABSENT, align: "right" },
   { header: "LAG", value: ({ lag }) => (lag === undefined ? ABSENT : String(lag)), align: "right" },
+  { header: "STATE HASH", value: stateHash },
   { header: "VERSION", value: ({ server_version }) => server_version || ABSENT },
 ];
 

@@ -19,6 +19,7 @@ export const NOTICE_KINDS = [
   "node_broken",
   "node_silent",
   "foreign_cluster",
+  "state_diverged",
 ] as const;
 type NoticeKind = (typeof NOTICE_KINDS)[number];
 

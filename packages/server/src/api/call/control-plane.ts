@@ -87,6 +87,8 @@ export interface ControlPlane {
   stateHash(): string;
   /** Whether this server has lost the leader: reads may be arbitrarily old, and writes fail. */
   stale(): boolean;
+  /** Why this server must not answer calls; `null` when it may. */
+  diverged(): string | null;
   /** Serving and caught up. */
   ready(): { readonly ok: boolean; readonly reason: string };
 }

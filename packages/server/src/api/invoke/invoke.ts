@@ -73,6 +73,7 @@ export async function invokeUnary(
   const log = startRequestLog(rpc, meta, targetOf(request));
   try {
     if (api.closing.aborted) throw stopping();
+    refuseDiverged(api, rpc);
     const found = api.authenticator.authenticate(meta.headers, acceptsServers(rpc));
     const known = found instanceof Promise ? await found : found;
     log.principal = known;
@@ -115,6 +116,7 @@ export async function* invokeStream(
   if (api.closing.aborted) onClosing();
   try {
     if (api.closing.aborted) throw stopping();
+    refuseDiverged(api, rpc);
     const known = await api.authenticator.authenticate(meta.headers);
     log.principal = known;
     const principal = withGrants(known, api.plane.view());
@@ -154,6 +156,7 @@ export async function* invokeForwarded(
   const stop = AbortSignal.any([signal, api.closing]);
   try {
     if (api.closing.aborted) throw stepsDown();
+    refuseDiverged(api, rpc);
     if (methodOf(rpc).methodKind === "unary" && !isStream(request)) yield await runUnary(api, known, request, stop);
     else for await (const item of runStream(api, known, request, stop)) yield* messagesOf(item);
     if (api.closing.aborted && !signal.aborted) throw stepsDown();
@@ -319,6 +322,15 @@ function asProblem(api: ApiContext, rpc: RpcName, error: unknown): ProblemError 
   // The cause is for the server log; the caller learns only that the call failed.
   api.logger.error({ err: error, rpc }, "API handler failed");
   return new ProblemError("internal", { detail: `${rpc} failed inside the server.`, cause: error });
+}
+
+/** The one call that a diverged server answers: it shows an administrator the states of all servers. */
+const ANSWERED_WHEN_DIVERGED: RpcName = "AdminService.GetClusterStatus";
+
+function refuseDiverged({ plane }: ApiContext, rpc: RpcName): void {
+  const difference = plane.diverged();
+  if (difference === null || rpc === ANSWERED_WHEN_DIVERGED) return;
+  throw new ProblemError("state_diverged", { detail: difference });
 }
 
 const isNotLeader = (error: unknown): boolean => error instanceof ProblemError && error.problem.code === "not_leader";

@@ -6,8 +6,9 @@ import { type CheckpointMetrics, checkpointMetrics } from "./checkpoints.ts";
 import { type FailureMetrics, failureMetrics } from "./failures.ts";
 import type { Reading } from "./recorder.ts";
 import { type SchedulingMetrics, schedulingMetrics } from "./scheduling.ts";
+import { type StorageMetrics, storageMetrics } from "./storage.ts";
 
-export interface Metrics extends SchedulingMetrics, CheckpointMetrics, FailureMetrics {
+export interface Metrics extends SchedulingMetrics, CheckpointMetrics, FailureMetrics, StorageMetrics {
   /** `code` is "ok" or a code of the error catalogue. */
   apiRequest(rpc: string, code: string, seconds: number): void;
   /** A call over a limit, by the option of the limit. */
@@ -120,6 +121,7 @@ export function createMetrics(): Metrics {
     ...schedulingMetrics(registry),
     ...checkpointMetrics(registry),
     ...failureMetrics(registry),
+    ...storageMetrics(registry),
     event: (kind) => m.events.inc({ kind }),
     allocations: (byState) => setAll(m.allocations, byState),
     heldBack({ blocked, elements, onHold }) {

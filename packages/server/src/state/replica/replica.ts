@@ -28,6 +28,7 @@ import { type Clock, systemClock } from "../../base/clock.ts";
 import type { ReplicatedLog, StoredEntry } from "../../log/contract/replicated-log.ts";
 import { createEventFeed, type EventFeed } from "./event-feed.ts";
 import { sha256 } from "./hash.ts";
+import { HashSeries, type StateMark } from "./hash-series.ts";
 
 /** The last applied entry; the next entry must have `hash` as its prevHash. */
 export interface ChainHead {
@@ -44,6 +45,8 @@ export interface Replica {
   stateHash(): string;
   /** Returns `null` while computing it would block the event loop, as after the restore of a large state. */
   stateHashIfCheap(): string | null;
+  /** The state hashes of recent entries, oldest first. */
+  stateMarks(): readonly StateMark[];
   /** Called for every entry, in order, right after it was applied. */
   onApplied(listener: (applied: Applied) => void): () => void;
   waitFor(index: LogIndex, signal: AbortSignal): Promise<void>;
@@ -73,6 +76,8 @@ export async function openReplica(
   let broken = false;
   const feed = createEventFeed();
   feed.begin(head.index);
+  const series = new HashSeries(state, clock);
+  series.waitForRest();
 
   const listeners = new Set<(applied: Applied) => void>([(applied) => first(applied, state)]);
   const waiters = new Waiters();
@@ -95,6 +100,7 @@ export async function openReplica(
     head: () => head,
     stateHash: () => stateHash(state, sha256),
     stateHashIfCheap: () => (recordsToHash(state) > CHEAP_RECORDS ? null : stateHash(state, sha256)),
+    stateMarks: () => series.marks(),
     onApplied(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -112,6 +118,7 @@ export async function openReplica(
     async close() {
       stop.abort();
       warmer.close();
+      series.close();
       await following.catch(() => {});
     },
   };
@@ -151,6 +158,7 @@ export async function openReplica(
       );
     }
     const applied = applyEntry(state, entry);
+    series.applied(head.at);
     head = { index: entry.index, term: entry.term, hash: sha256(stored.bytes), at: entry.at };
     bytes += stored.bytes.byteLength;
     feed.record(applied);

@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file lattice/v1/peer.proto.
  */
 export const file_lattice_v1_peer: GenFile = /*@__PURE__*/
-  fileDesc("ChVsYXR0aWNlL3YxL3BlZXIucHJvdG8SCmxhdHRpY2UudjEihQEKDkZvcndhcmRSZXF1ZXN0EikKBXN0YXJ0GAEgASgLMhgubGF0dGljZS52MS5Gb3J3YXJkU3RhcnRIABIRCgdtZXNzYWdlGAIgASgMSAASLQoLY2FsbGVyX2dvbmUYAyABKAsyFi5sYXR0aWNlLnYxLkNhbGxlckdvbmVIAEIGCgRzdGVwIp4BCgxGb3J3YXJkU3RhcnQSCwoDcnBjGAEgASgJEjEKCXByaW5jaXBhbBgCIAEoCzIeLmxhdHRpY2UudjEuRm9yd2FyZGVkUHJpbmNpcGFsEhUKDXN0YXRlZF90ZW5hbnQYAyABKAkSEAoId2FybmluZ3MYBCADKAkSEQoJbWluX2luZGV4GAUgASgJEhIKCmNvbnNpc3RlbnQYBiABKAgiUQoSRm9yd2FyZGVkUHJpbmNpcGFsEgwKBHVzZXIYASABKAkSDgoGdGVuYW50GAIgASgJEg0KBXJvbGVzGAMgAygJEg4KBnNjb3BlcxgEIAMoCSIMCgpDYWxsZXJHb25lIlQKD0ZvcndhcmRSZXNwb25zZRIRCgdtZXNzYWdlGAEgASgMSAASEQoHcHJvYmxlbRgCIAEoDEgAEhEKCWxvZ19pbmRleBgDIAEoCUIICgZhbnN3ZXIiGAoWR2V0TWVtYmVyU3RhdHVzUmVxdWVzdCLvAQoXR2V0TWVtYmVyU3RhdHVzUmVzcG9uc2USCgoCaWQYASABKAkSFgoOc2VydmVyX3ZlcnNpb24YAiABKAkSFQoNYXBwbGllZF9pbmRleBgDIAEoCRIVCg1lbnRyeV92ZXJzaW9uGAQgASgNEhcKD2hpc3RvcnlfdGhyb3VnaBgFIAEoCRIkCgRldGNkGAYgASgLMhYubGF0dGljZS52MS5FdGNkTWVtYmVyEjIKC2NlcnRpZmljYXRlGAcgASgLMh0ubGF0dGljZS52MS5NZW1iZXJDZXJ0aWZpY2F0ZRIPCgdhcGlfdXJsGAggASgJIh0KD1N0ZXBEb3duUmVxdWVzdBIKCgJ0bxgBIAEoCSISChBTdGVwRG93blJlc3BvbnNlIkAKElJlYWRIaXN0b3J5UmVxdWVzdBITCgthZnRlcl9pbmRleBgBIAEoCRIVCg10aHJvdWdoX2luZGV4GAIgASgJIlAKE1JlYWRIaXN0b3J5UmVzcG9uc2USKgoHcmVjb3JkcxgBIAMoCzIZLmxhdHRpY2UudjEuSGlzdG9yeVJlY29yZBINCgV3aG9sZRgCIAEoCCIwCg1IaXN0b3J5UmVjb3JkEhEKCWxvZ19pbmRleBgBIAEoCRIMCgRqc29uGAIgASgJIjIKEFJlYWRBdWRpdFJlcXVlc3QSDQoFZmlyc3QYASABKAkSDwoHdGhyb3VnaBgCIAEoCSJCChFSZWFkQXVkaXRSZXNwb25zZRINCgV3aG9sZRgBIAEoCBINCgVmbG9vchgCIAEoCRIPCgdyZWNvcmRzGAMgAygJIiEKDlByb3Bvc2VSZXF1ZXN0Eg8KB2NvbW1hbmQYASABKAkiNQoPUHJvcG9zZVJlc3BvbnNlEg8KB291dGNvbWUYASABKAkSEQoJbG9nX2luZGV4GAIgASgJIsIBChFSZWFkT3V0cHV0UmVxdWVzdBIVCg1hbGxvY2F0aW9uX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SDAoEbm9kZRgDIAEoCRIlCgZzdHJlYW0YBCABKA4yFS5sYXR0aWNlLnYxLkxvZ1N0cmVhbRIMCgR0YWlsGAUgASgNEg4KBmZvbGxvdxgGIAEoCBIOCgZvZmZzZXQYByABKAkSEAoIc2luY2VfbXMYCCABKAESEAoIdW50aWxfbXMYCSABKAEiMgoSUmVhZE91dHB1dFJlc3BvbnNlEgwKBGRhdGEYASABKAwSDgoGb2Zmc2V0GAIgASgJIhQKEkdldExpdmVuZXNzUmVxdWVzdCI+ChNHZXRMaXZlbmVzc1Jlc3BvbnNlEicKBW5vZGVzGAEgAygLMhgubGF0dGljZS52MS5Ob2RlTGl2ZW5lc3MiRgoMTm9kZUxpdmVuZXNzEgwKBG5vZGUYASABKAkSFQoNbGFzdF9oZWFyZF9tcxgCIAEoARIRCgljb25uZWN0ZWQYAyABKAgy+QQKC1BlZXJTZXJ2aWNlEkIKB1Byb3Bvc2USGi5sYXR0aWNlLnYxLlByb3Bvc2VSZXF1ZXN0GhsubGF0dGljZS52MS5Qcm9wb3NlUmVzcG9uc2USRgoHRm9yd2FyZBIaLmxhdHRpY2UudjEuRm9yd2FyZFJlcXVlc3QaGy5sYXR0aWNlLnYxLkZvcndhcmRSZXNwb25zZSgBMAESTQoKUmVhZE91dHB1dBIdLmxhdHRpY2UudjEuUmVhZE91dHB1dFJlcXVlc3QaHi5sYXR0aWNlLnYxLlJlYWRPdXRwdXRSZXNwb25zZTABEk4KC0dldExpdmVuZXNzEh4ubGF0dGljZS52MS5HZXRMaXZlbmVzc1JlcXVlc3QaHy5sYXR0aWNlLnYxLkdldExpdmVuZXNzUmVzcG9uc2USWgoPR2V0TWVtYmVyU3RhdHVzEiIubGF0dGljZS52MS5HZXRNZW1iZXJTdGF0dXNSZXF1ZXN0GiMubGF0dGljZS52MS5HZXRNZW1iZXJTdGF0dXNSZXNwb25zZRJFCghTdGVwRG93bhIbLmxhdHRpY2UudjEuU3RlcERvd25SZXF1ZXN0GhwubGF0dGljZS52MS5TdGVwRG93blJlc3BvbnNlElAKC1JlYWRIaXN0b3J5Eh4ubGF0dGljZS52MS5SZWFkSGlzdG9yeVJlcXVlc3QaHy5sYXR0aWNlLnYxLlJlYWRIaXN0b3J5UmVzcG9uc2UwARJKCglSZWFkQXVkaXQSHC5sYXR0aWNlLnYxLlJlYWRBdWRpdFJlcXVlc3QaHS5sYXR0aWNlLnYxLlJlYWRBdWRpdFJlc3BvbnNlMAFiBnByb3RvMw", [file_lattice_v1_admin, file_lattice_v1_allocations]);
+  fileDesc("ChVsYXR0aWNlL3YxL3BlZXIucHJvdG8SCmxhdHRpY2UudjEihQEKDkZvcndhcmRSZXF1ZXN0EikKBXN0YXJ0GAEgASgLMhgubGF0dGljZS52MS5Gb3J3YXJkU3RhcnRIABIRCgdtZXNzYWdlGAIgASgMSAASLQoLY2FsbGVyX2dvbmUYAyABKAsyFi5sYXR0aWNlLnYxLkNhbGxlckdvbmVIAEIGCgRzdGVwIp4BCgxGb3J3YXJkU3RhcnQSCwoDcnBjGAEgASgJEjEKCXByaW5jaXBhbBgCIAEoCzIeLmxhdHRpY2UudjEuRm9yd2FyZGVkUHJpbmNpcGFsEhUKDXN0YXRlZF90ZW5hbnQYAyABKAkSEAoId2FybmluZ3MYBCADKAkSEQoJbWluX2luZGV4GAUgASgJEhIKCmNvbnNpc3RlbnQYBiABKAgiUQoSRm9yd2FyZGVkUHJpbmNpcGFsEgwKBHVzZXIYASABKAkSDgoGdGVuYW50GAIgASgJEg0KBXJvbGVzGAMgAygJEg4KBnNjb3BlcxgEIAMoCSIMCgpDYWxsZXJHb25lIlQKD0ZvcndhcmRSZXNwb25zZRIRCgdtZXNzYWdlGAEgASgMSAASEQoHcHJvYmxlbRgCIAEoDEgAEhEKCWxvZ19pbmRleBgDIAEoCUIICgZhbnN3ZXIiGAoWR2V0TWVtYmVyU3RhdHVzUmVxdWVzdCKtAgoXR2V0TWVtYmVyU3RhdHVzUmVzcG9uc2USCgoCaWQYASABKAkSFgoOc2VydmVyX3ZlcnNpb24YAiABKAkSFQoNYXBwbGllZF9pbmRleBgDIAEoCRIVCg1lbnRyeV92ZXJzaW9uGAQgASgNEhcKD2hpc3RvcnlfdGhyb3VnaBgFIAEoCRIkCgRldGNkGAYgASgLMhYubGF0dGljZS52MS5FdGNkTWVtYmVyEjIKC2NlcnRpZmljYXRlGAcgASgLMh0ubGF0dGljZS52MS5NZW1iZXJDZXJ0aWZpY2F0ZRIPCgdhcGlfdXJsGAggASgJEioKC3N0YXRlX21hcmtzGAkgAygLMhUubGF0dGljZS52MS5TdGF0ZU1hcmsSEAoIZGl2ZXJnZWQYCiABKAgiMgoJU3RhdGVNYXJrEhEKCWxvZ19pbmRleBgBIAEoCRISCgpzdGF0ZV9oYXNoGAIgASgJIh0KD1N0ZXBEb3duUmVxdWVzdBIKCgJ0bxgBIAEoCSISChBTdGVwRG93blJlc3BvbnNlIkAKElJlYWRIaXN0b3J5UmVxdWVzdBITCgthZnRlcl9pbmRleBgBIAEoCRIVCg10aHJvdWdoX2luZGV4GAIgASgJIlAKE1JlYWRIaXN0b3J5UmVzcG9uc2USKgoHcmVjb3JkcxgBIAMoCzIZLmxhdHRpY2UudjEuSGlzdG9yeVJlY29yZBINCgV3aG9sZRgCIAEoCCIwCg1IaXN0b3J5UmVjb3JkEhEKCWxvZ19pbmRleBgBIAEoCRIMCgRqc29uGAIgASgJIjIKEFJlYWRBdWRpdFJlcXVlc3QSDQoFZmlyc3QYASABKAkSDwoHdGhyb3VnaBgCIAEoCSJCChFSZWFkQXVkaXRSZXNwb25zZRINCgV3aG9sZRgBIAEoCBINCgVmbG9vchgCIAEoCRIPCgdyZWNvcmRzGAMgAygJIiEKDlByb3Bvc2VSZXF1ZXN0Eg8KB2NvbW1hbmQYASABKAkiNQoPUHJvcG9zZVJlc3BvbnNlEg8KB291dGNvbWUYASABKAkSEQoJbG9nX2luZGV4GAIgASgJIsIBChFSZWFkT3V0cHV0UmVxdWVzdBIVCg1hbGxvY2F0aW9uX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SDAoEbm9kZRgDIAEoCRIlCgZzdHJlYW0YBCABKA4yFS5sYXR0aWNlLnYxLkxvZ1N0cmVhbRIMCgR0YWlsGAUgASgNEg4KBmZvbGxvdxgGIAEoCBIOCgZvZmZzZXQYByABKAkSEAoIc2luY2VfbXMYCCABKAESEAoIdW50aWxfbXMYCSABKAEiMgoSUmVhZE91dHB1dFJlc3BvbnNlEgwKBGRhdGEYASABKAwSDgoGb2Zmc2V0GAIgASgJIhQKEkdldExpdmVuZXNzUmVxdWVzdCI+ChNHZXRMaXZlbmVzc1Jlc3BvbnNlEicKBW5vZGVzGAEgAygLMhgubGF0dGljZS52MS5Ob2RlTGl2ZW5lc3MiRgoMTm9kZUxpdmVuZXNzEgwKBG5vZGUYASABKAkSFQoNbGFzdF9oZWFyZF9tcxgCIAEoARIRCgljb25uZWN0ZWQYAyABKAgy+QQKC1BlZXJTZXJ2aWNlEkIKB1Byb3Bvc2USGi5sYXR0aWNlLnYxLlByb3Bvc2VSZXF1ZXN0GhsubGF0dGljZS52MS5Qcm9wb3NlUmVzcG9uc2USRgoHRm9yd2FyZBIaLmxhdHRpY2UudjEuRm9yd2FyZFJlcXVlc3QaGy5sYXR0aWNlLnYxLkZvcndhcmRSZXNwb25zZSgBMAESTQoKUmVhZE91dHB1dBIdLmxhdHRpY2UudjEuUmVhZE91dHB1dFJlcXVlc3QaHi5sYXR0aWNlLnYxLlJlYWRPdXRwdXRSZXNwb25zZTABEk4KC0dldExpdmVuZXNzEh4ubGF0dGljZS52MS5HZXRMaXZlbmVzc1JlcXVlc3QaHy5sYXR0aWNlLnYxLkdldExpdmVuZXNzUmVzcG9uc2USWgoPR2V0TWVtYmVyU3RhdHVzEiIubGF0dGljZS52MS5HZXRNZW1iZXJTdGF0dXNSZXF1ZXN0GiMubGF0dGljZS52MS5HZXRNZW1iZXJTdGF0dXNSZXNwb25zZRJFCghTdGVwRG93bhIbLmxhdHRpY2UudjEuU3RlcERvd25SZXF1ZXN0GhwubGF0dGljZS52MS5TdGVwRG93blJlc3BvbnNlElAKC1JlYWRIaXN0b3J5Eh4ubGF0dGljZS52MS5SZWFkSGlzdG9yeVJlcXVlc3QaHy5sYXR0aWNlLnYxLlJlYWRIaXN0b3J5UmVzcG9uc2UwARJKCglSZWFkQXVkaXQSHC5sYXR0aWNlLnYxLlJlYWRBdWRpdFJlcXVlc3QaHS5sYXR0aWNlLnYxLlJlYWRBdWRpdFJlc3BvbnNlMAFiBnByb3RvMw", [file_lattice_v1_admin, file_lattice_v1_allocations]);
 
 /**
  * @generated from message lattice.v1.ForwardRequest
@@ -262,6 +262,20 @@ export type GetMemberStatusResponse = Message<"lattice.v1.GetMemberStatusRespons
    * @generated from field: string api_url = 8;
    */
   apiUrl: string;
+
+  /**
+   * The state hashes of its replica at recent entries, oldest first.
+   *
+   * @generated from field: repeated lattice.v1.StateMark state_marks = 9;
+   */
+  stateMarks: StateMark[];
+
+  /**
+   * It has found that its state differs from that of the other servers.
+   *
+   * @generated from field: bool diverged = 10;
+   */
+  diverged: boolean;
 };
 
 /**
@@ -270,6 +284,28 @@ export type GetMemberStatusResponse = Message<"lattice.v1.GetMemberStatusRespons
  */
 export const GetMemberStatusResponseSchema: GenMessage<GetMemberStatusResponse> = /*@__PURE__*/
   messageDesc(file_lattice_v1_peer, 6);
+
+/**
+ * @generated from message lattice.v1.StateMark
+ */
+export type StateMark = Message<"lattice.v1.StateMark"> & {
+  /**
+   * @generated from field: string log_index = 1;
+   */
+  logIndex: string;
+
+  /**
+   * @generated from field: string state_hash = 2;
+   */
+  stateHash: string;
+};
+
+/**
+ * Describes the message lattice.v1.StateMark.
+ * Use `create(StateMarkSchema)` to create a new message.
+ */
+export const StateMarkSchema: GenMessage<StateMark> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_peer, 7);
 
 /**
  * @generated from message lattice.v1.StepDownRequest
@@ -288,7 +324,7 @@ export type StepDownRequest = Message<"lattice.v1.StepDownRequest"> & {
  * Use `create(StepDownRequestSchema)` to create a new message.
  */
 export const StepDownRequestSchema: GenMessage<StepDownRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 7);
+  messageDesc(file_lattice_v1_peer, 8);
 
 /**
  * @generated from message lattice.v1.StepDownResponse
@@ -301,7 +337,7 @@ export type StepDownResponse = Message<"lattice.v1.StepDownResponse"> & {
  * Use `create(StepDownResponseSchema)` to create a new message.
  */
 export const StepDownResponseSchema: GenMessage<StepDownResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 8);
+  messageDesc(file_lattice_v1_peer, 9);
 
 /**
  * @generated from message lattice.v1.ReadHistoryRequest
@@ -327,7 +363,7 @@ export type ReadHistoryRequest = Message<"lattice.v1.ReadHistoryRequest"> & {
  * Use `create(ReadHistoryRequestSchema)` to create a new message.
  */
 export const ReadHistoryRequestSchema: GenMessage<ReadHistoryRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 9);
+  messageDesc(file_lattice_v1_peer, 10);
 
 /**
  * @generated from message lattice.v1.ReadHistoryResponse
@@ -351,7 +387,7 @@ export type ReadHistoryResponse = Message<"lattice.v1.ReadHistoryResponse"> & {
  * Use `create(ReadHistoryResponseSchema)` to create a new message.
  */
 export const ReadHistoryResponseSchema: GenMessage<ReadHistoryResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 10);
+  messageDesc(file_lattice_v1_peer, 11);
 
 /**
  * @generated from message lattice.v1.HistoryRecord
@@ -375,7 +411,7 @@ export type HistoryRecord = Message<"lattice.v1.HistoryRecord"> & {
  * Use `create(HistoryRecordSchema)` to create a new message.
  */
 export const HistoryRecordSchema: GenMessage<HistoryRecord> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 11);
+  messageDesc(file_lattice_v1_peer, 12);
 
 /**
  * @generated from message lattice.v1.ReadAuditRequest
@@ -401,7 +437,7 @@ export type ReadAuditRequest = Message<"lattice.v1.ReadAuditRequest"> & {
  * Use `create(ReadAuditRequestSchema)` to create a new message.
  */
 export const ReadAuditRequestSchema: GenMessage<ReadAuditRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 12);
+  messageDesc(file_lattice_v1_peer, 13);
 
 /**
  * @generated from message lattice.v1.ReadAuditResponse
@@ -434,7 +470,7 @@ export type ReadAuditResponse = Message<"lattice.v1.ReadAuditResponse"> & {
  * Use `create(ReadAuditResponseSchema)` to create a new message.
  */
 export const ReadAuditResponseSchema: GenMessage<ReadAuditResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 13);
+  messageDesc(file_lattice_v1_peer, 14);
 
 /**
  * @generated from message lattice.v1.ProposeRequest
@@ -453,7 +489,7 @@ export type ProposeRequest = Message<"lattice.v1.ProposeRequest"> & {
  * Use `create(ProposeRequestSchema)` to create a new message.
  */
 export const ProposeRequestSchema: GenMessage<ProposeRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 14);
+  messageDesc(file_lattice_v1_peer, 15);
 
 /**
  * @generated from message lattice.v1.ProposeResponse
@@ -477,7 +513,7 @@ export type ProposeResponse = Message<"lattice.v1.ProposeResponse"> & {
  * Use `create(ProposeResponseSchema)` to create a new message.
  */
 export const ProposeResponseSchema: GenMessage<ProposeResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 15);
+  messageDesc(file_lattice_v1_peer, 16);
 
 /**
  * @generated from message lattice.v1.ReadOutputRequest
@@ -534,7 +570,7 @@ export type ReadOutputRequest = Message<"lattice.v1.ReadOutputRequest"> & {
  * Use `create(ReadOutputRequestSchema)` to create a new message.
  */
 export const ReadOutputRequestSchema: GenMessage<ReadOutputRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 16);
+  messageDesc(file_lattice_v1_peer, 17);
 
 /**
  * @generated from message lattice.v1.ReadOutputResponse
@@ -556,7 +592,7 @@ export type ReadOutputResponse = Message<"lattice.v1.ReadOutputResponse"> & {
  * Use `create(ReadOutputResponseSchema)` to create a new message.
  */
 export const ReadOutputResponseSchema: GenMessage<ReadOutputResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 17);
+  messageDesc(file_lattice_v1_peer, 18);
 
 /**
  * @generated from message lattice.v1.GetLivenessRequest
@@ -569,7 +605,7 @@ export type GetLivenessRequest = Message<"lattice.v1.GetLivenessRequest"> & {
  * Use `create(GetLivenessRequestSchema)` to create a new message.
  */
 export const GetLivenessRequestSchema: GenMessage<GetLivenessRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 18);
+  messageDesc(file_lattice_v1_peer, 19);
 
 /**
  * @generated from message lattice.v1.GetLivenessResponse
@@ -586,7 +622,7 @@ export type GetLivenessResponse = Message<"lattice.v1.GetLivenessResponse"> & {
  * Use `create(GetLivenessResponseSchema)` to create a new message.
  */
 export const GetLivenessResponseSchema: GenMessage<GetLivenessResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 19);
+  messageDesc(file_lattice_v1_peer, 20);
 
 /**
  * @generated from message lattice.v1.NodeLiveness
@@ -615,7 +651,7 @@ export type NodeLiveness = Message<"lattice.v1.NodeLiveness"> & {
  * Use `create(NodeLivenessSchema)` to create a new message.
  */
 export const NodeLivenessSchema: GenMessage<NodeLiveness> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 20);
+  messageDesc(file_lattice_v1_peer, 21);
 
 /**
  * @generated from service lattice.v1.PeerService
