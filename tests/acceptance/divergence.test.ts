@@ -96,6 +96,8 @@ test("a diverged leader hands the lead to another server", async () => {
   await quorum.submit(1, { entrypoint: "true", name: "second-flip" });
   await eventually({ what: "another server leads" }, async () => ((await quorum.leader()) === DAMAGED ? null : true));
   expect((await readiness(DAMAGED)).status).toBe(503);
-  const id = await quorum.submit(1, { entrypoint: "true" });
+  const id = await eventually({ what: "the new leader accepts work" }, () =>
+    quorum.submit(1, { entrypoint: "true" }).catch(() => null),
+  );
   await quorum.reaches(2, id, "completed");
 });

@@ -156,7 +156,8 @@ export async function* invokeForwarded(
   const stop = AbortSignal.any([signal, api.closing]);
   try {
     if (api.closing.aborted) throw stepsDown();
-    refuseDiverged(api, rpc);
+    // The caller's server is sound: it retries with the next leader.
+    if (api.plane.diverged() !== null) throw new ProblemError("not_leader", { detail: "The leader has diverged." });
     if (methodOf(rpc).methodKind === "unary" && !isStream(request)) yield await runUnary(api, known, request, stop);
     else for await (const item of runStream(api, known, request, stop)) yield* messagesOf(item);
     if (api.closing.aborted && !signal.aborted) throw stepsDown();
