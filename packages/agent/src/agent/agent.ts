@@ -175,7 +175,8 @@ function machineOptions(options: AgentOptions, machine: AgentMachine, { log, env
     const place = { nodeId, bootId, dataDir, isolation, limits };
     const offered = () => offeredTo({ apiUrl: apiUrl(), programs: facilities.programs, node, ca });
     const made = await processRuntime({ ...place, prologue: software.prologue, log, listener, offered });
-    return withStateFile(made, stateFile, straysIn(stateFile.before, place), log);
+    const strays = straysIn(stateFile.before, place);
+    return withStateFile(made, { file: stateFile, strays, files: software.prologue.files, log });
   };
   const hasGpus = machine.first.hardware.gpuCount > 0;
   return {

@@ -20,7 +20,7 @@ import { processLimit } from "../host/isolation/process-limit.ts";
 import type { AgentOptions } from "../options/options.ts";
 import { openStateFile, type StateFile } from "../state/state-file.ts";
 import { type Facilities, findFacilities } from "../tasks/facilities.ts";
-import { type NodeSoftware, openSoftware } from "./software.ts";
+import { type NodeSoftware, openFiles, openSoftware } from "./software.ts";
 
 /** Functions that close what was opened, in the order of opening; the agent calls them in reverse. */
 export type AgentClosers = (() => unknown)[];
@@ -63,14 +63,15 @@ export async function openMachine(
   for (const warning of first.warnings) log.warn({ warning }, "GPU discovery failed");
   let condition: Condition | null = null;
   const latest = (): Survey => condition?.latest() ?? first;
-  const isolation = detectIsolation({ nodeId, dataDir }, kind);
+  const files = await openFiles(options.software);
+  const isolation = detectIsolation({ nodeId, dataDir }, files, kind);
   const limits = await detectLimits({ nodeId, dataDir }, isolation, {
     devices: first.hardware.gpuCount > 0,
     maxPids: processLimit(options.maxPids, first.hardware.cpuCores),
   });
   const software = await openSoftware(
     { ...options.software, unifiedMemory: options.software.unifiedMemory || first.unified },
-    { nodeId, dataDir, bootId, limits, ca: authorityOf(options), inside: () => inventoryOf(latest()), log },
+    { nodeId, dataDir, bootId, limits, files, ca: authorityOf(options), inside: () => inventoryOf(latest()), log },
   );
   const stateFile = openStateFile({
     path: statePath,

@@ -8,6 +8,7 @@ import { systemAfter } from "../base/after.ts";
 import { searchPath } from "../base/executable.ts";
 import { openUserFiles } from "../files/open-user-files.ts";
 import { makeOwnFolder } from "../files/own-tree.ts";
+import type { UserFiles } from "../files/user-files.ts";
 import { gpuClearing, isClearable } from "../gpu-clear/clear.ts";
 import { type GpusBetweenUsers, gpusBetweenUsers } from "../gpu-clear/gpu-handover.ts";
 import { openGpuOwners } from "../gpu-clear/gpu-owners.ts";
@@ -49,6 +50,7 @@ interface SoftwarePlace {
   readonly dataDir: string;
   readonly bootId: string;
   readonly limits: LimitGroups;
+  readonly files: UserFiles;
   /** The authority of the servers' certificates, if any. */
   readonly ca: string | undefined;
   readonly inside: () => NodeInventory;
@@ -66,8 +68,12 @@ async function networkOf(
   return linuxDriver({ nodeId, dataDir, uplink });
 }
 
+/** File operations below the folders of users. */
+export const openFiles = ({ userMapping }: SoftwareOptions): Promise<UserFiles> =>
+  openUserFiles({ isRoot: process.getuid?.() === 0, jobsAreRoot: userMapping.kind === "none" });
+
 export async function openSoftware(options: SoftwareOptions, place: SoftwarePlace): Promise<NodeSoftware> {
-  const { dataDir, limits, log } = place;
+  const { dataDir, limits, files, log } = place;
   const isRoot = process.getuid?.() === 0;
   const cacheDir = options.cacheDir === "" ? join(dataDir, "cache") : options.cacheDir;
   const container = openContainerEngine({
@@ -91,7 +97,6 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
   if (options.outputDir !== "") await makeOwnFolder(options.outputDir, 0o755);
   const memory = discoverMemoryPlace(options.unifiedMemory);
   const gpus = gpusOf(options, place);
-  const files = await openUserFiles({ isRoot, jobsAreRoot: options.userMapping.kind === "none" });
   const scratchDir = options.scratchDir === "" ? join(dataDir, "scratch") : options.scratchDir;
   const offers = [librariesFolder(dataDir), ...(place.ca === undefined ? [] : [place.ca])];
   const entry = openEntry({ ...options, isRoot, protects: [dataDir, cacheDir, scratchDir], offers, log });

@@ -126,7 +126,10 @@ async function openContext(options: ProcessRuntimeOptions): Promise<RuntimeConte
 async function clearAttempt(context: RuntimeContext, key: string): Promise<void> {
   const { prologue, isolation, limits, closing, log } = context;
   const dir = dirOf(context, key);
-  await engineOf(prologue, dir).stop(placeOf(context, key), { isolation, signal: closing.signal, log });
+  await engineOf(prologue, dir).stop(placeOf(context, key), {
+    ...{ isolation, files: prologue.files },
+    ...{ signal: closing.signal, log },
+  });
   if (closing.signal.aborted) return;
   const group = groupOf(context, key);
   await limits.remove(group);
@@ -166,5 +169,6 @@ function describeAttempt(context: RuntimeContext, key: string): StateEntry | nul
   const { images, container } = readHoldings(dir);
   const runtime = container !== null ? "container" : images.length > 0 ? "uenv" : "process";
   const cgroup = context.isolation.folderOf(known.group);
-  return { attempt: key, pid: known.leader, wrapper: known.group, cgroup, dir, runtime, mounts: images, container };
+  const { leader: pid, uid, group: wrapper } = known;
+  return { attempt: key, pid, uid, wrapper, cgroup, dir, runtime, mounts: images, container };
 }

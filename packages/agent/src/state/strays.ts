@@ -4,11 +4,11 @@
 
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Logger } from "pino";
 import { membersBelow, removeBelow } from "../host/isolation/group-folder.ts";
 import { signalEach } from "../host/isolation/isolation.ts";
 import { processGroup } from "../host/isolation/process-group.ts";
 import { isWrapper } from "../host/isolation/wrapper-process.ts";
+import type { StopContext } from "../runtime/base/engine.ts";
 import type { StateEntry } from "../runtime/base/runtime.ts";
 import { stop } from "../runtime/process/stop.ts";
 import type { AgentState } from "./state-file.ts";
@@ -18,6 +18,9 @@ interface Here {
   readonly dataDir: string;
 }
 
+/** The means of ending a stray. */
+type StrayMeans = Omit<StopContext, "isolation">;
+
 /** Returns attempts without a directory of this agent. After a reboot none of their processes is left. */
 export function straysIn(before: AgentState | null, { bootId, dataDir }: Here): readonly StateEntry[] {
   if (before === null || before.boot_id !== bootId) return [];
@@ -25,13 +28,13 @@ export function straysIn(before: AgentState | null, { bootId, dataDir }: Here): 
   return before.attempts.filter(({ dir }) => dirname(dir) !== own || !existsSync(dir));
 }
 
-export async function endStray(stray: StateEntry, log: Logger, signal: AbortSignal): Promise<void> {
+export async function endStray(stray: StateEntry, { files, log, signal }: StrayMeans): Promise<void> {
   log.warn({ attempt: stray.attempt, pid: stray.pid }, "killing processes of an attempt whose folder is gone");
   await emptyGroup(stray.cgroup, signal);
   const known = stray.pid !== null && (await isWrapper(stray.wrapper, stray.pid));
   // Found by session while the wrapper lives, and by the marker in the environment of its descendants.
-  const place = { key: stray.wrapper, dir: stray.dir, leader: known ? stray.pid : null };
-  await stop(place, { isolation: processGroup(), signal, log });
+  const place = { key: stray.wrapper, dir: stray.dir, leader: known ? stray.pid : null, uid: stray.uid ?? null };
+  await stop(place, { isolation: processGroup(files), files, signal, log });
 }
 
 const PAUSE_MS = 20;

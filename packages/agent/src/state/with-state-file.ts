@@ -2,11 +2,19 @@
 // nothing of them is left on the node.
 
 import type { Logger } from "pino";
+import type { UserFiles } from "../files/user-files.ts";
 import type { Runtime, StateEntry } from "../runtime/base/runtime.ts";
 import type { StateFile } from "./state-file.ts";
 import { endStray } from "./strays.ts";
 
-export function withStateFile(runtime: Runtime, file: StateFile, strays: readonly StateEntry[], log: Logger): Runtime {
+interface StateOptions {
+  readonly file: StateFile;
+  readonly strays: readonly StateEntry[];
+  readonly files: Pick<UserFiles, "process">;
+  readonly log: Logger;
+}
+
+export function withStateFile(runtime: Runtime, { file, strays, files, log }: StateOptions): Runtime {
   const noted = new Set<string>();
   const closing = new AbortController();
 
@@ -31,7 +39,7 @@ export function withStateFile(runtime: Runtime, file: StateFile, strays: readonl
       return found;
     },
     async sweep(known) {
-      for (const stray of strays) await endStray(stray, log, closing.signal);
+      for (const stray of strays) await endStray(stray, { files, log, signal: closing.signal });
       await runtime.sweep(known);
     },
     async start(key, received) {

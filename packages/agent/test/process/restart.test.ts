@@ -7,6 +7,7 @@ import { pb } from "@lattice/wire";
 import { buildSync } from "esbuild";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { discoverBootId } from "../../src/discovery/hardware.ts";
+import { directFiles } from "../../src/files/direct-files.ts";
 import { detectIsolation } from "../../src/host/isolation/detect.ts";
 import { fakeServer, found } from "../fake-server.ts";
 import { offered } from "../offered.ts";
@@ -110,7 +111,7 @@ describe("a restarted agent", () => {
   });
 
   test("a restarted agent empties a control group of no known attempt", async () => {
-    const isolation = detectIsolation({ nodeId: "n1", dataDir: realpathSync(r.dataDir) });
+    const isolation = detectIsolation({ nodeId: "n1", dataDir: realpathSync(r.dataDir) }, directFiles);
     const place = { key: "77.1", dir: join(r.dataDir, "attempts/77.1"), leader: null };
     const joinBy = await isolation.prepare(place);
     if (joinBy === "") return expect([offered("cgroup2"), offered("cgroup1")]).toEqual([false, false]);

@@ -102,7 +102,16 @@ test("a state file of another node or of a running agent is refused", async () =
 });
 
 test("after a reboot, and for attempts with a directory, there are no strays", () => {
-  const entry = { attempt: "5.1", pid: 1, wrapper: "w", cgroup: "", runtime: "process", mounts: [], container: null };
+  const entry = {
+    attempt: "5.1",
+    pid: 1,
+    uid: null,
+    wrapper: "w",
+    cgroup: "",
+    runtime: "process",
+    mounts: [],
+    container: null,
+  };
   const dir = join(folder, "attempts", "5.1");
   const before = { version: 1, node: "n1", boot_id: "b1", data_dir: folder, isolation: "cgroup2" } as const;
   const stored: AgentState = { ...before, attempts: [{ ...entry, runtime: "process", dir }] };

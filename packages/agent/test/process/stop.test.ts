@@ -3,6 +3,7 @@
 import { realpathSync } from "node:fs";
 import { pb } from "@lattice/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { directFiles } from "../../src/files/direct-files.ts";
 import { detectIsolation } from "../../src/host/isolation/detect.ts";
 import { found } from "../fake-server.ts";
 import { offered } from "../offered.ts";
@@ -89,7 +90,7 @@ describe.each(["cgroup2", "cgroup1", "process_group"] as const)("ending attempts
 
   test("no group is left behind", async () => {
     expect(r.agent.live()).toBe(0);
-    const here = detectIsolation({ nodeId: "n1", dataDir: realpathSync(r.dataDir) }, isolation);
+    const here = detectIsolation({ nodeId: "n1", dataDir: realpathSync(r.dataDir) }, directFiles, isolation);
     // But for the one in which a process waits for the next attempt.
     expect((await here.groups()).length).toBeLessThanOrEqual(1);
   });

@@ -6,6 +6,7 @@ import { create } from "@bufbuild/protobuf";
 import type { GpuTopology, MemoryTopology } from "@lattice/core";
 import { pb } from "@lattice/wire";
 import { describe, expect, test } from "vitest";
+import { directFiles } from "../../src/files/direct-files.ts";
 import { detectIsolation, detectLimits } from "../../src/host/isolation/detect.ts";
 import { gpuVariables, type NodeInventory, nodeShares, otherDevices } from "../../src/host/isolation/node-shares.ts";
 import { unit } from "../discovery/gpu-unit.ts";
@@ -82,7 +83,7 @@ describe("shares of a node", () => {
 
 test("the kernel restricts an attempt to its cores", async () => {
   const place = { nodeId: "pins", dataDir: tmpdir() };
-  const limits = await detectLimits(place, detectIsolation(place));
+  const limits = await detectLimits(place, detectIsolation(place, directFiles));
   expect(limits.controllers).toContain("cpuset");
   const files = await limits.prepare("1.1", share(0, 1, 1));
   try {

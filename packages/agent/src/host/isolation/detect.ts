@@ -12,7 +12,7 @@ import { cgroup2 } from "./cgroup2.ts";
 import { denyDevices, whyNotDeny } from "./devices/deny.ts";
 import type { Isolation } from "./isolation.ts";
 import { enableControllers, type Hierarchies, type LimitGroups, limitGroups } from "./limit-groups.ts";
-import { processGroup } from "./process-group.ts";
+import { type ProcessReader, processGroup } from "./process-group.ts";
 
 interface AgentPlace {
   readonly nodeId: string;
@@ -20,8 +20,8 @@ interface AgentPlace {
 }
 
 /** `only` restricts detection to one kind, for tests and site policy. */
-export function detectIsolation(place: AgentPlace, only?: Isolation["kind"]): Isolation {
-  if (only === "process_group") return processGroup();
+export function detectIsolation(place: AgentPlace, reader: ProcessReader, only?: Isolation["kind"]): Isolation {
+  if (only === "process_group") return processGroup(reader);
   const mounts = controlGroupMounts(readOr("/proc/self/mountinfo"));
   if (only !== "cgroup1" && mounts.v2 !== null) {
     for (const base of [mounts.v2, join(mounts.v2, ownGroup(readOr("/proc/self/cgroup")))]) {
@@ -33,7 +33,7 @@ export function detectIsolation(place: AgentPlace, only?: Isolation["kind"]): Is
     const prefix = join(mounts.v1, "lattice", groupPrefix(place));
     if (works(prefix, [])) return cgroup1(prefix);
   }
-  return processGroup();
+  return processGroup(reader);
 }
 
 /**

@@ -9,6 +9,8 @@ export interface AttemptPlace {
   readonly dir: string;
   /** Process id of the wrapper, which leads the session; null when unknown or already gone. */
   readonly leader: number | null;
+  /** The user of its processes; null or absent for the agent's own. */
+  readonly uid?: number | null;
 }
 
 export interface Isolation {

@@ -16,6 +16,8 @@ interface AttemptProcess {
   readonly leader: number | null;
   /** Name of the wrapper and of its control group. */
   readonly group: string;
+  /** The user of the command; null for the agent's own, or while it is unknown. */
+  readonly uid: number | null;
   /** Processes that have received SIGTERM. */
   readonly signalled: Set<number>;
 }
@@ -51,4 +53,5 @@ export const placeOf = (context: Pick<RuntimeContext, "attemptsDir" | "processes
   key: groupOf(context, key),
   dir: dirOf(context, key),
   leader: context.processes.get(key)?.leader ?? null,
+  uid: context.processes.get(key)?.uid ?? null,
 });

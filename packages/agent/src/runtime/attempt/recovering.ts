@@ -29,7 +29,7 @@ async function factsOf(context: RuntimeContext, key: string): Promise<RecoveredF
   const rebooted = files.order !== null && files.bootId !== bootId;
   // The id of an ended wrapper may have been reused; that session must not be killed.
   const own = alive && !rebooted ? leader : null;
-  processes.set(key, { leader: own, group, signalled: new Set() });
+  processes.set(key, { leader: own, group, uid: readLaunch(dir)?.owner?.uid ?? null, signalled: new Set() });
   const exit = files.exit === null ? null : await withMemory(context, key, files.exit);
   prologue.images.cache.pin(key, readHoldings(dir).images);
   const share = await readShare(dir);
@@ -43,7 +43,8 @@ export async function sweepAttempts(context: RuntimeContext, known: ReadonlySet<
   for (const key of await isolation.groups()) {
     if (groups.has(key) || warm.has(key)) continue;
     log.warn({ group: key }, "removing the control group of an unknown attempt");
-    await stop({ key, dir: dirOf(context, key), leader: null }, { isolation, signal: closing.signal, log });
+    const place = { key, dir: dirOf(context, key), leader: null };
+    await stop(place, { isolation, files: prologue.files, signal: closing.signal, log });
   }
   for (const key of await limits.keys()) if (!groups.has(key) && !warm.has(key)) await limits.remove(key);
   await sweepLeftovers(prologue, known, log);

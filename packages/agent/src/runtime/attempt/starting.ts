@@ -31,7 +31,7 @@ export async function startAttempt(
   writeOrder(dir, received, context.bootId);
   writeFileSync(join(dir, HOST_FILE), hostFile(order.nodes, order.tasksPerNode));
   const warm = await context.warm.take();
-  context.processes.set(key, { leader: warm.pid, group: warm.group, signalled: new Set() });
+  context.processes.set(key, { leader: warm.pid, group: warm.group, uid: null, signalled: new Set() });
   const refusal = await prepareWarm(context, warm, key, received).catch((error: Error) => {
     warm.dismiss();
     throw error;
@@ -55,6 +55,8 @@ async function prepareWarm(
   const limited = await limitFiles(context, key, order);
   const ready = await prepareNode(context, key, received);
   if ("kind" in ready) return ready;
+  const known = context.processes.get(key);
+  if (known !== undefined) context.processes.set(key, { ...known, uid: ready.owner?.uid ?? null });
   const { umask } = context.prologue;
   const launch = { dir: dirOf(context, key), wrapper: group, joinBy: limited.join("\n"), order, umask, ...ready };
   const problem = prepareLaunch(launch);

@@ -35,6 +35,8 @@ export interface EngineAttempt extends PrologueTarget {
 
 export interface StopContext {
   readonly isolation: Isolation;
+  /** Reads the environments of processes. */
+  readonly files: Pick<UserFiles, "process">;
   readonly signal: AbortSignal;
   readonly log: Logger;
 }

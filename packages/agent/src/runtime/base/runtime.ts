@@ -70,6 +70,8 @@ export interface StateEntry {
   readonly attempt: string;
   /** Process id of the wrapper; `null` when unknown. */
   readonly pid: number | null;
+  /** The user of its processes; `null` for the agent's own. */
+  readonly uid: number | null;
   /** The name that the wrapper carries. */
   readonly wrapper: string;
   /** Folder of its control group; empty when it has none. */

@@ -1,5 +1,5 @@
 // Sarus may put a container into other control groups, which the attempt's group does not hold. Processes that are
-// left after the group is empty are found by the marker in their environment.
+// left after the group is empty are found by their user and the marker in their environment.
 
 import { withDeadline } from "@lattice/wire";
 import type { AttemptPlace } from "../../host/isolation/isolation.ts";
@@ -13,5 +13,5 @@ export async function stop(place: AttemptPlace, context: StopContext): Promise<v
   await stopProcesses(place, context);
   if (context.signal.aborted) return;
   const signal = withDeadline(context.signal, STOP_MARKED_WITHIN_MS);
-  await stopProcesses({ ...place, leader: null }, { ...context, isolation: processGroup(), signal });
+  await stopProcesses({ ...place, leader: null }, { ...context, isolation: processGroup(context.files), signal });
 }
