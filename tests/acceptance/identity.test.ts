@@ -136,9 +136,11 @@ describe("a cluster with tokens", () => {
     ]);
     expect((await lattice(root, "admin", "grant", "list")).stdout).toMatch(/physics +bob +tenant_admin +root/);
     const file = join(cluster.dir, "audit.jsonl");
-    const key = join(cluster.dir, "audit-key.pem");
+    const key = join(cluster.dir, "audit-keys.json");
     expect((await lattice(root, "audit", "export", "--file", file, "--key-file", key)).code).toBe(0);
-    expect((await lattice(root, "audit", "verify", file, "--key-file", key)).stdout).toMatch(/hash chain intact/);
+    expect((await lattice(root, "audit", "verify", file, "--key-file", key)).stdout).toMatch(
+      /hash chain intact, all signed/,
+    );
     writeFileSync(file, readFileSync(file, "utf8").replace(/bob/, "eve"));
     const forged = await lattice(root, "audit", "verify", file, "--key-file", key);
     expect([forged.code, forged.stdout]).toEqual([1, expect.stringMatching(/was changed/)]);

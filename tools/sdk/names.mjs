@@ -215,6 +215,7 @@ export const CALLS = {
   },
   "AccessService.ListGrants": { ts: "grants.list", py: "list_grants", pyArgs: ["tenant?", "user?"] },
   "AccessService.RotateJobKey": { ts: "jobKey.rotate", py: "rotate_job_key" },
+  "AccessService.RotateAuditKey": { ts: "auditKey.rotate", py: "rotate_audit_key" },
   "AccessService.CreateEnrolment": { ts: "enrolments.create", py: "create_enrolment", args: ["max_nodes"], once: true },
   "AccessService.ListEnrolments": { ts: "enrolments.list", py: "list_enrolments", result: "enrolments" },
   "AccessService.RemoveEnrolment": { ts: "enrolments.remove", py: "remove_enrolment", result: null },

@@ -108,7 +108,7 @@ describe.each([
 
 /** Flags with free values: numbers, times, texts and files. */
 const FREE = `
-  --config --ca --file --key-file --secret-file --data-dir --workdir --dir --output-file --error-file --data-credentials --sign
+  --config --ca --file --key-file --trust --secret-file --data-dir --workdir --dir --output-file --error-file --data-credentials --sign
   --nodes --min-nodes --max-nodes --tasks --tasks-per-node --limit --tail --offset --attempt --max-requeue --task-group --port
   --grpc-port --checkpoint-port --max-allocations --max-network-domains --max-victims --keep-nodes --backfill-depth --days
   --walltime --walltime-seconds --since --until --duration --checkpoint-timeout --fence-timeout --cycle-interval --hours

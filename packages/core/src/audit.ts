@@ -6,6 +6,7 @@ import type { Outcome } from "./base/outcome.ts";
 import { quote } from "./base/outcome.ts";
 import type { Command, CommandKind } from "./command.ts";
 import type { AuditAction } from "./model/audit/action.ts";
+import { auditKeyId } from "./model/audit/key.ts";
 import type { State } from "./state/state.ts";
 import { appendAudit } from "./transitions/audit/append.ts";
 import type { Step } from "./transitions/step.ts";
@@ -80,6 +81,10 @@ const AUDITED_COMMANDS: { readonly [K in CommandKind]?: Describe<K> } = {
   "allocation.update": ({ id, origin, change }, about) =>
     onOthersWork(id, origin.user, Object.keys(change).join(", "), about),
   "cluster.restore_begin": ({ restore }) => ({ scope: "cluster", detail: quote(restore) }),
+  "audit.rotate_key": ({ publicKey, previous, endorsement }) => ({
+    scope: "cluster",
+    detail: `key ${auditKeyId(publicKey)} follows ${previous}${endorsement === null ? ", which is lost" : ""}`,
+  }),
   "audit.record": ({ action }) => action,
 };
 

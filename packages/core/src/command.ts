@@ -15,7 +15,10 @@ import type { UpdateAllocationCommand } from "./commands/allocation/update.ts";
 import type { AttemptCheckpointCommand } from "./commands/attempt/checkpoint.ts";
 import type { ExpireCommand } from "./commands/attempt/expire.ts";
 import type { ReportCommand } from "./commands/attempt/report.ts";
+import type { KeepAuditKeyCommand } from "./commands/audit/keep-key.ts";
 import type { RecordAuditCommand } from "./commands/audit/record.ts";
+import type { RotateAuditKeyCommand } from "./commands/audit/rotate-key.ts";
+import type { SignAuditCommand } from "./commands/audit/sign.ts";
 import type { CheckpointClearedCommand } from "./commands/checkpoint/cleared.ts";
 import type { ExpireCheckpointCommand } from "./commands/checkpoint/expire.ts";
 import type { FoundClusterCommand } from "./commands/cluster/found.ts";
@@ -71,6 +74,8 @@ type CheckpointCommand =
   | ResumeCommand
   | CheckpointClearedCommand;
 
+type AuditCommand = RecordAuditCommand | SignAuditCommand | KeepAuditKeyCommand | RotateAuditKeyCommand;
+
 type EnrolmentCommand = CreateEnrolmentCommand | RemoveEnrolmentCommand | UseEnrolmentCommand;
 
 export type Command =
@@ -106,7 +111,7 @@ export type Command =
   | EnrolmentCommand
   | KeepSecretCommand
   | RotateSecretCommand
-  | RecordAuditCommand
+  | AuditCommand
   | SetRetentionCommand
   | OpenSessionCommand
   | CloseSessionCommand

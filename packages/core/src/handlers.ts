@@ -16,7 +16,10 @@ import { updateWork } from "./commands/allocation/update.ts";
 import { checkpointAttempt } from "./commands/attempt/checkpoint.ts";
 import { expireAttempt } from "./commands/attempt/expire.ts";
 import { applyReport } from "./commands/attempt/report.ts";
+import { keepAuditKey } from "./commands/audit/keep-key.ts";
 import { recordAction } from "./commands/audit/record.ts";
+import { rotateAuditKey } from "./commands/audit/rotate-key.ts";
+import { signAudit } from "./commands/audit/sign.ts";
 import { removeClearedCheckpoints } from "./commands/checkpoint/cleared.ts";
 import { expireCheckpoint } from "./commands/checkpoint/expire.ts";
 import { foundCluster } from "./commands/cluster/found.ts";
@@ -108,6 +111,9 @@ const HANDLERS: { readonly [K in CommandKind]: Handler<K> } = {
   "secret.keep": keepSecret,
   "secret.rotate": rotateSecret,
   "audit.record": (_step, command) => recordAction(command),
+  "audit.sign": signAudit,
+  "audit.keep_key": keepAuditKey,
+  "audit.rotate_key": rotateAuditKey,
   "retention.set": setRetention,
   "session.open": openSession,
   "session.close": closeSession,

@@ -53,6 +53,7 @@ export type { AttemptCheckpointCommand } from "./commands/attempt/checkpoint.ts"
 export type { ExpireCommand } from "./commands/attempt/expire.ts";
 export { MAX_PROLOGUE_RETRIES } from "./commands/attempt/failed-start.ts";
 export type { ReportCommand } from "./commands/attempt/report.ts";
+export { MAX_SIGNED_TOGETHER } from "./commands/audit/sign.ts";
 export type { CheckpointClearedCommand } from "./commands/checkpoint/cleared.ts";
 export type { ExpireCheckpointCommand } from "./commands/checkpoint/expire.ts";
 export { prepareRestoredState, RESTORED_ID_GAP } from "./commands/cluster/restore-commit.ts";
@@ -106,6 +107,15 @@ export { placementConstraints } from "./model/allocation/placement-constraints.t
 export { fitsRoom, isSharedBy, mayShare, roomOf, shareOf } from "./model/allocation/share.ts";
 export type { AuditAction } from "./model/audit/action.ts";
 export {
+  type AuditKey,
+  auditKeyId,
+  endorsedText,
+  isAuditPublicKey,
+  isAuditSignature,
+  MAX_AUDIT_KEYS,
+  signedText,
+} from "./model/audit/key.ts";
+export {
   AUDIT_SCOPES,
   type AuditRecord,
   type AuditScope,
@@ -113,7 +123,9 @@ export {
   type BrokenChain,
   brokenChain,
   chainOf,
+  isIntact,
 } from "./model/audit/record.ts";
+export { type CheckSignature, signedChain, verifyKeys } from "./model/audit/verify.ts";
 export { type CheckpointResult, MAX_KEPT_CHECKPOINTS } from "./model/checkpoint/checkpoint.ts";
 export type { CheckpointRemoval } from "./model/checkpoint/pending-removal.ts";
 export {

@@ -94,6 +94,8 @@ import type {
   RestoreBackupRequest,
   RestoreBackupResponse,
   ResumeResponse,
+  RotateAuditKeyRequest,
+  RotateAuditKeyResponse,
   RotateJobKeyRequest,
   RotateJobKeyResponse,
   SchedulerStatus,
@@ -159,6 +161,19 @@ export function jobKeyCalls(caller: Caller): JobKeyCalls {
   return calls;
 }
 
+export interface AuditKeyCalls {
+  /** Creates a new key for the signatures of audit records. The old key endorses it, and its public key is kept. */
+  rotate(options?: ChangeOptions & Omit<RotateAuditKeyRequest, "request_id">): Promise<RotateAuditKeyResponse>;
+}
+
+export function auditKeyCalls(caller: Caller): AuditKeyCalls {
+  const calls: AuditKeyCalls = {
+    rotate: (options = {}) =>
+      send(caller, { method: "POST", path: "/api/v1/admin/audit-key/rotate", body: true, requestId: true }, { ...fieldsOf(options) }, options),
+  };
+  return calls;
+}
+
 export interface EnrolmentCalls {
   /** Creates a token with which new nodes obtain their first certificates. Shown once. */
   create(maxNodes: number, options?: CallOptions & Omit<CreateEnrolmentRequest, "max_nodes" | "request_id">): Promise<CreateEnrolmentResponse>;
@@ -183,7 +198,7 @@ export function enrolmentCalls(caller: Caller): EnrolmentCalls {
 export interface AuditCalls {
   /** Searches the audit log. It is append-only, and each record contains the hash of the previous one. */
   query(query?: QueryAuditRequest, options?: CallOptions): Promise<QueryAuditResponse>;
-  /** Verifies the hash chain of the audit log. */
+  /** Verifies the hash chain and the signatures of the audit log. */
   verify(options?: CallOptions): Promise<VerifyAuditResponse>;
 }
 
@@ -670,6 +685,7 @@ export function eventCalls(caller: Caller): EventCalls {
 export interface GeneratedClient extends RootCalls {
   readonly grants: GrantCalls;
   readonly jobKey: JobKeyCalls;
+  readonly auditKey: AuditKeyCalls;
   readonly enrolments: EnrolmentCalls;
   readonly audit: AuditCalls;
   readonly tenants: TenantCalls;
@@ -694,6 +710,7 @@ export const generatedClient = (caller: Caller): GeneratedClient => ({
   ...rootCalls(caller),
   grants: grantCalls(caller),
   jobKey: jobKeyCalls(caller),
+  auditKey: auditKeyCalls(caller),
   enrolments: enrolmentCalls(caller),
   audit: auditCalls(caller),
   tenants: tenantCalls(caller),

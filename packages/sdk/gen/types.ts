@@ -186,6 +186,20 @@ export interface AssignNodeRequest {
   readonly request_id?: string | undefined;
 }
 
+/** A public key of the audit log, with the records that it signs. */
+export interface AuditKey {
+  /** The first half of the SHA-256 of the public key in base64, hexadecimal. */
+  readonly key_id: string;
+  /** Ed25519, PEM. */
+  readonly public_key: string;
+  readonly first_record: string;
+  /** Empty for the current key. */
+  readonly last_record: string;
+  readonly since?: string;
+  /** Signature of the previous key over this one, base64. Empty for the first key and for the successor of a lost key. */
+  readonly endorsement: string;
+}
+
 export interface AuditRecord {
   /** Starts at 1, without gaps. */
   readonly number: string;
@@ -205,8 +219,10 @@ export interface AuditRecord {
   readonly previous_hash: string;
   /** SHA-256 over all fields above, hexadecimal. */
   readonly hash: string;
-  /** Ed25519 signature over the hash with the cluster's key, base64. */
+  /** Ed25519 signature over "lattice audit record " and the hash, base64. Empty until the leader has signed the record. */
   readonly signature: string;
+  /** The key of the signature. */
+  readonly key_id: string;
 }
 
 export interface Backup {
@@ -1768,9 +1784,11 @@ export interface QueryAuditRequest {
 export interface QueryAuditResponse {
   readonly records: readonly AuditRecord[];
   readonly next_page_token: string;
-  /** PEM. Verifies the signatures. */
+  /** The current key, PEM. */
   readonly public_key: string;
   readonly log_index: string;
+  /** All keys, oldest first. */
+  readonly keys: readonly AuditKey[];
 }
 
 export interface Queue {
@@ -1904,6 +1922,22 @@ export interface ResumeRequest {
 
 export interface ResumeResponse {
   readonly id: string;
+  readonly log_index: string;
+}
+
+export interface RotateAuditKeyRequest {
+  /** No server has the current private key any more: the new key begins without an endorsement. */
+  readonly lost?: boolean | undefined;
+  readonly request_id?: string | undefined;
+}
+
+export interface RotateAuditKeyResponse {
+  /** The new key. */
+  readonly key_id: string;
+  /** Number of servers that have stored it. */
+  readonly servers: number;
+  /** All keys, oldest first. */
+  readonly keys: readonly AuditKey[];
   readonly log_index: string;
 }
 
@@ -2505,7 +2539,15 @@ export interface VerifyAuditResponse {
   readonly number: string;
   /** Number of records verified. */
   readonly records: number;
+  /** The current key, PEM. */
   readonly public_key: string;
+  /** Number of newest records that the leader has not signed yet. */
+  readonly unsigned_records: number;
+  /** Keys without an endorsement of their predecessor: after a restore, or a loss of the key. */
+  readonly unendorsed_keys: readonly string[];
+  /** The verified records. Records before the first may have expired; whether newer ones existed is known from elsewhere. */
+  readonly first_record: string;
+  readonly last_record: string;
 }
 
 export interface VerifyBackupRequest {

@@ -46,6 +46,7 @@ export const noMetrics: Metrics = {
   checkpointStorage: ignore,
   checkpointsToRemove: ignore,
   webhook: ignore,
+  auditUnsigned: ignore,
   networks: ignore,
   scaled: ignore,
   metricQueryFailed: ignore,

@@ -1,6 +1,7 @@
 // `lattice admin`: commands for administrators, one group per resource.
 
 import type { Command } from "commander";
+import { defineAuditKey } from "./admin/audit-key.ts";
 import { defineBackup } from "./admin/backup.ts";
 import { defineConfig } from "./admin/config.ts";
 import { defineEnrolment } from "./admin/enrolment.ts";
@@ -33,6 +34,7 @@ export function define(command: Command): void {
   defineEnrolment(command.command("enrolment").description("Tokens for the first certificates of new nodes"));
   defineGrant(command.command("grant").description("Roles of users in tenants"));
   defineJobKey(command.command("job-key").description("The key that signs job tokens"));
+  defineAuditKey(command.command("audit-key").description("The key that signs audit records"));
   defineSignals(
     command.command("signals").description("External signals for the scheduler: prices, power, congestion"),
   );

@@ -1,6 +1,6 @@
 // `lattice audit`: queries, exports and verifies the audit log. An export can be verified without the cluster.
 
-import type { AuditRecord, LatticeClient, QueryAuditRequest } from "@lattice/sdk";
+import type { AuditRecord, LatticeClient, QueryAuditRequest, VerifyAuditResponse } from "@lattice/sdk";
 import { type Command, Option } from "commander";
 import { createContext } from "../context.ts";
 import { globalFlags, OUTPUT_FORMATS } from "../global-options.ts";
@@ -25,6 +25,7 @@ interface AuditFlags {
   readonly file?: string;
   readonly output?: string;
   readonly keyFile?: string;
+  readonly trust?: string;
 }
 
 const MOST = 1_000_000;
@@ -52,7 +53,7 @@ export function define(command: Command): void {
   );
   save.option("--file <path>", "output file (default: standard output)");
   save.option("-o, --output <path>", "same as --file");
-  save.option("--key-file <path>", "also write the public key of the signatures to this file");
+  save.option("--key-file <path>", "also write the public keys of the signatures to this file");
   save.action(async (flags: AuditFlags) => {
     const { client, print } = await createContext(save);
     const { exportTo } = await import("./audit/export.ts");
@@ -65,16 +66,33 @@ export function define(command: Command): void {
 
   const verify = command.command("verify").description("Verify the audit log of the cluster, or an export");
   verify.argument("[file]", "export to verify (default: the log of the cluster)");
-  verify.option("--key-file <path>", "public key of the cluster, to verify signatures too");
+  verify.option("--key-file <path>", "public keys of the cluster, to verify signatures too");
+  verify.option("--trust <path>", "keys of an earlier export: later keys must be endorsed by them");
   verify.action(async (file: string | undefined, flags: AuditFlags) => {
     const { client, print } = await createContext(verify);
     const { verifyFile } = await import("./audit/export.ts");
-    const verdict = file === undefined ? await client.audit.verify() : await verifyFile(file, flags.keyFile);
+    const verdict = file === undefined ? await client.audit.verify() : await verifyFile(file, flags);
     if (print.structured) await print.document(verdict);
-    else if (verdict.ok === true) print.line(`${verdict.records ?? 0} records, hash chain intact`);
+    else if (verdict.ok === true)
+      print.line(`${verdict.records ?? 0} records${rangeOf(verdict)}, ${soundness(verdict, file, flags)}`);
     else print.line(`The audit log is broken: ${verdict.problem}`);
+    for (const key of verdict.unendorsed_keys ?? [])
+      print.note(`The key ${key} was not endorsed by the key before it: after a restore, or a loss of the key`);
     if (verdict.ok !== true) process.exitCode = 1;
   });
+}
+
+const rangeOf = ({ first_record: first = "", last_record: last = "" }: VerifyAuditResponse): string =>
+  first === "" ? "" : ` (${first} to ${last})`;
+
+function soundness(
+  { unsigned_records: unsigned = 0 }: VerifyAuditResponse,
+  file: string | undefined,
+  flags: AuditFlags,
+) {
+  const chain = "hash chain intact";
+  if (file !== undefined && flags.keyFile === undefined) return `${chain}; signatures need --key-file`;
+  return unsigned === 0 ? `${chain}, all signed` : `${chain}, the newest ${unsigned} not signed yet`;
 }
 
 /** `-o json` is the output format, not a file: an export is JSON anyway. */
@@ -110,7 +128,7 @@ async function* pages(client: LatticeClient, filter: QueryAuditRequest, size: nu
   let token: string | undefined;
   do {
     const page = await client.audit.query({ ...filter, page_size: size, page_token: token });
-    yield { records: page.records ?? [], publicKey: page.public_key ?? "" };
+    yield { records: page.records ?? [], keys: page.keys ?? [] };
     token = page.next_page_token === "" ? undefined : page.next_page_token;
   } while (token !== undefined);
 }

@@ -53,6 +53,7 @@ const TABLES: Readonly<Record<keyof Tables, boolean>> = {
   enrolments: WHEN_USED,
   secrets: WHEN_USED,
   audit: WHEN_USED,
+  auditKeys: WHEN_USED,
 };
 
 export function hashOfParts({ position, size, digest }: HashParts, hash: HashText): string {

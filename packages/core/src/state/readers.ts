@@ -63,6 +63,9 @@ type Readers = Pick<
   | "secret"
   | "earlierSecrets"
   | "audit"
+  | "auditRecord"
+  | "auditKeys"
+  | "auditKey"
 >;
 
 /** The functions of the view. Its counts are getters of the state itself, since copying a getter would freeze its value. */
@@ -131,6 +134,12 @@ export function createReaders(store: Store): Readers {
     secret: (name) => tables.secrets.get(name)?.value ?? null,
     earlierSecrets: (name) => tables.secrets.get(name)?.earlier ?? [],
     audit: () => tables.audit.values(),
+    auditRecord: (n) => tables.audit.get(String(n)),
+    auditKeys: () => tables.auditKeys.values(),
+    auditKey() {
+      const newest = [...tables.auditKeys.values()].at(-1);
+      return newest === undefined || newest.last !== null ? null : newest;
+    },
   };
 }
 

@@ -8,6 +8,7 @@ import type { Enrolment } from "../model/access/enrolment.ts";
 import type { Grant } from "../model/access/grant.ts";
 import type { Secret } from "../model/access/secret.ts";
 import type { Allocation } from "../model/allocation/allocation.ts";
+import type { AuditKey } from "../model/audit/key.ts";
 import type { AuditRecord } from "../model/audit/record.ts";
 import type { CheckpointRemoval } from "../model/checkpoint/pending-removal.ts";
 import type { ClusterIdentity } from "../model/cluster/identity.ts";
@@ -184,6 +185,7 @@ const LOADERS: Readonly<Record<string, (state: State, record: unknown) => void>>
   enrolments: (state, record) => state.tables.enrolments.set((record as Enrolment).id, record as Enrolment),
   secrets: (state, record) => state.tables.secrets.set((record as Secret).name, record as Secret),
   audit: (state, record) => state.putAudit(record as AuditRecord),
+  auditKeys: (state, record) => state.tables.auditKeys.set((record as AuditKey).id, record as AuditKey),
 };
 
 function restoreNode(state: State, node: Node): void {

@@ -40,6 +40,7 @@ export const TABLE_NAMES = [
   "enrolments",
   "secrets",
   "audit",
+  "auditKeys",
 ] as const;
 
 export interface SnapshotHeader {

@@ -3,6 +3,7 @@
 
 import type { AllocationId, Instant, LogIndex, NodeId, UserName } from "../base/ids.ts";
 import { duration, instant, logIndex } from "../base/ids.ts";
+import { present } from "../base/invariant.ts";
 import { type Grant, grantKey } from "../model/access/grant.ts";
 import type { Allocation } from "../model/allocation/allocation.ts";
 import { isFinal } from "../model/allocation/phase.ts";
@@ -54,6 +55,10 @@ export interface State extends View {
   removeGrant(record: Grant): void;
   /** Appends a record. */
   putAudit(record: AuditRecord): void;
+  /** Adds the signature of the oldest record without one. */
+  signAudit(n: number, signed: Required<Pick<AuditRecord, "key" | "signature">>): void;
+  /** Removes the oldest record. */
+  leaveAudit(record: AuditRecord): void;
   /** Replaces the audit log. */
   dropAudit(): void;
   putRequest(record: AnsweredRequest): void;
@@ -218,7 +223,10 @@ type RecordWriters = Pick<
   | "putGrant"
   | "removeGrant"
   | "lastAudit"
+  | "signedAudit"
   | "putAudit"
+  | "signAudit"
+  | "leaveAudit"
   | "dropAudit"
   | "request"
   | "requestsOf"
@@ -232,6 +240,7 @@ function createRecordWriters({ tables, indexes, grants }: Store): RecordWriters 
   /** By user, the oldest first. */
   const perUser = new Map<UserName, Set<AnsweredRequest>>();
   let lastAudit: AuditRecord | undefined;
+  let signedAudit = 0;
   return {
     putBucket(record) {
       const key = bucketKey(record);
@@ -251,13 +260,28 @@ function createRecordWriters({ tables, indexes, grants }: Store): RecordWriters 
       grants.remove(record);
     },
     lastAudit: () => lastAudit,
+    signedAudit: () => signedAudit,
     putAudit(record) {
+      // A restored log begins behind the archived records.
+      if (tables.audit.size === 0) signedAudit = record.n - 1;
+      if (record.signature !== undefined) signedAudit = record.n;
       tables.audit.set(String(record.n), record);
       lastAudit = record;
+    },
+    signAudit(n, signed) {
+      const record = { ...present(tables.audit.get(String(n)), `audit record ${n} is not stored`), ...signed };
+      tables.audit.set(String(n), record);
+      signedAudit = n;
+      if (lastAudit?.n === n) lastAudit = record;
+    },
+    leaveAudit({ n }) {
+      tables.audit.delete(String(n));
+      signedAudit = Math.max(signedAudit, n);
     },
     dropAudit() {
       for (const key of [...tables.audit.keys()]) tables.audit.delete(key);
       lastAudit = undefined;
+      signedAudit = 0;
     },
     request: (user, requestId) => answered.get(requestKey(user, requestId)),
     requestsOf(user) {

@@ -6,6 +6,7 @@ import type { Enrolment } from "../model/access/enrolment.ts";
 import type { Grant, GrantKey } from "../model/access/grant.ts";
 import type { Secret, SecretName } from "../model/access/secret.ts";
 import type { Allocation } from "../model/allocation/allocation.ts";
+import type { AuditKey } from "../model/audit/key.ts";
 import type { AuditRecord } from "../model/audit/record.ts";
 import type { CheckpointRemoval } from "../model/checkpoint/pending-removal.ts";
 import type { ClusterIdentity } from "../model/cluster/identity.ts";
@@ -86,6 +87,8 @@ export interface Tables {
   readonly secrets: Table<SecretName, Secret>;
   /** By decimal `n`, without gaps: added at the end, removed at the front. */
   readonly audit: Table<string, AuditRecord>;
+  /** By id, in order of time. */
+  readonly auditKeys: Table<string, AuditKey>;
 }
 
 export const createTables = (changes: ChangeLog): Tables => ({
@@ -113,4 +116,5 @@ export const createTables = (changes: ChangeLog): Tables => ({
   enrolments: createTable("enrolment"),
   secrets: createTable("secret"),
   audit: createTable("audit"),
+  auditKeys: createTable("audit_key"),
 });

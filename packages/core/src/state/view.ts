@@ -15,6 +15,7 @@ import type { Enrolment } from "../model/access/enrolment.ts";
 import type { Grant } from "../model/access/grant.ts";
 import type { EarlierSecret, SecretName } from "../model/access/secret.ts";
 import type { Allocation } from "../model/allocation/allocation.ts";
+import type { AuditKey } from "../model/audit/key.ts";
 import type { AuditRecord } from "../model/audit/record.ts";
 import type { CheckpointRemoval } from "../model/checkpoint/pending-removal.ts";
 import type { ClusterIdentity } from "../model/cluster/identity.ts";
@@ -155,6 +156,14 @@ export interface View {
   /** The newest audit records, in order. */
   audit(): Iterable<AuditRecord>;
   lastAudit(): AuditRecord | undefined;
+  /** One of the newest records. */
+  auditRecord(n: number): AuditRecord | undefined;
+  /** The number of the newest signed record; 0 for none. */
+  signedAudit(): number;
+  /** All public keys of the audit log, in order. */
+  auditKeys(): Iterable<AuditKey>;
+  /** The key that signs new records; `null` before the first one, and after a restore until the next one begins. */
+  auditKey(): AuditKey | null;
   /** Returns the answer to a request of this id within the last day; `undefined` when there was none. */
   request(user: UserName, requestId: string): AnsweredRequest | undefined;
   /** Returns how many answers to a user are remembered, and the oldest. */

@@ -41,6 +41,22 @@ export function makeGrant(roll: Dice): Command {
   );
 }
 
+const auditKey = (n: number): string => `MCowBQYDK2VwAyEA${String(n).padStart(43, "0")}=`;
+const auditSignature = `${"A".repeat(86)}==`;
+
+/** Signatures of waiting records, sometimes of others, and keys that follow one another. */
+export function makeAudit(roll: Dice, state: State): Command {
+  const current = state.auditKey()?.id ?? "none";
+  const publicKey = auditKey(roll(40));
+  if (roll(6) === 0) return { kind: "audit.keep_key", publicKey };
+  if (roll(6) === 0) {
+    const endorsement = pick(roll, [auditSignature, null, "none"]) ?? null;
+    return { kind: "audit.rotate_key", origin: origin(), previous: current, publicKey, endorsement };
+  }
+  const first = state.signedAudit() + (roll(8) === 0 ? roll(3) : 1);
+  return { kind: "audit.sign", key: current, first, signatures: Array.from({ length: roll(4) }, () => auditSignature) };
+}
+
 /** The first that is good stands, until it is followed by another. */
 export function makeSecret(roll: Dice): Command {
   if (roll(3) === 0) {

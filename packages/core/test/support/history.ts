@@ -40,7 +40,15 @@ import {
   vclusterId,
 } from "./cluster.ts";
 import { type Dice, dice, pick } from "./dice.ts";
-import { makeCleared, makeDelivered, makeGrant, makeHooks, makeNotice, makeSecret } from "./history-admin.ts";
+import {
+  makeAudit,
+  makeCleared,
+  makeDelivered,
+  makeGrant,
+  makeHooks,
+  makeNotice,
+  makeSecret,
+} from "./history-admin.ts";
 
 export { type Dice, dice, pick } from "./dice.ts";
 
@@ -91,6 +99,7 @@ const MAKERS: readonly (readonly [number, Maker])[] = [
   [2, makeTenantUpdate],
   [3, makeGrant],
   [1, makeSecret],
+  [3, makeAudit],
   [2, makeUpdate],
   [1, (roll) => ({ kind: "retention.set", maxFinished: roll(8), maxFinishedAge: duration(roll(2) * 100_000) })],
   [1, makeHooks],

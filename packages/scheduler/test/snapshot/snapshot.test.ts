@@ -192,6 +192,10 @@ function viewOf({ nodes = [], pending = [], placed = [], tenants = [] }: Tables)
     earlierSecrets: () => [],
     audit: () => [],
     lastAudit: () => undefined,
+    auditRecord: () => undefined,
+    signedAudit: () => 0,
+    auditKeys: () => [],
+    auditKey: () => null,
     request: () => undefined,
     requestsOf: () => ({ count: 0, oldest: undefined }),
   };

@@ -11,6 +11,7 @@ import { startLeading } from "../lead/leader/lead.ts";
 import { createReadings } from "../lead/telemetry/readings.ts";
 import { fabricDomains } from "../nodes/fabric/domains.ts";
 import { formatPeer, parsePeer } from "../peers/address.ts";
+import type { AuditKeyring } from "../peers/audit-keys.ts";
 import type { Roster } from "../peers/roster.ts";
 import { createBackups } from "../state/backup/index.ts";
 import { startBackupSchedule } from "../state/backup/schedule/act.ts";
@@ -24,13 +25,14 @@ interface LeadingParts {
   readonly logger: Logger;
   readonly version: string;
   readonly roster: Roster;
+  readonly auditKeys: AuditKeyring;
 }
 
 export type Leading = ReturnType<typeof startLead>;
 
 export function startLead(storage: Storage, nodes: Nodes, parts: LeadingParts, stack: CloseStack) {
   const { clock, metrics, replica, live, log, isShared, self } = storage;
-  const { config, logger, roster } = parts;
+  const { config, logger, roster, auditKeys } = parts;
   const recorder = stack.push(startRecorder({ server: config.server.id, readings: metrics.readings, clock, logger }));
   const { broker, insight } = createAdvisors(storage, nodes, parts, recorder.read);
   const leader = stack.push(
@@ -57,6 +59,7 @@ export function startLead(storage: Storage, nodes: Nodes, parts: LeadingParts, s
       },
       launches: nodes.launches,
       readers: roster.readers,
+      auditKeys,
       refuseEmptyLog: storage.refuseEmptyLog,
       refuseShorterLog: storage.refuseShorterLog,
     }),

@@ -112,6 +112,7 @@ function servicesForPeers(
       status,
       run: (call, request, signal) => invokeForwarded(api, call, request, signal),
       audit: audit.archive,
+      auditKeys: audit.keys,
       token: self.token,
       isForeign: (cluster) => {
         const { identity } = replica.view;

@@ -8,6 +8,7 @@ import { apiUrlOf } from "../nodes/agents/api-url.ts";
 import { createOutputArchive } from "../nodes/output/archive.ts";
 import { openOutputObjects } from "../nodes/output/store.ts";
 import { createApiUrls } from "../peers/api-urls.ts";
+import type { AuditKeyring } from "../peers/audit-keys.ts";
 import type { DivergenceWatch } from "../peers/divergence-watch.ts";
 import type { MemberStatusSources } from "../peers/member-status.ts";
 import { createMembership } from "../peers/membership.ts";
@@ -15,6 +16,7 @@ import { createRoster } from "../peers/roster.ts";
 import { type CloseStack, createCloseStack } from "./close-stack.ts";
 import { watchDivergence } from "./divergence.ts";
 import { startFollowing } from "./following.ts";
+import { openKeyring } from "./keyring.ts";
 import { startLead } from "./leading.ts";
 import { createNodes, type Nodes } from "./nodes.ts";
 import type { RunningServer, ServerOptions } from "./options.ts";
@@ -51,7 +53,8 @@ async function start(options: ServerOptions, stack: CloseStack): Promise<Running
   let apiUrl = "";
   const apiUrls = stack.push(createApiUrls({ own: () => apiUrl, roster, clock }));
   const nodes = createNodes(storage, { config, logger, apiUrls });
-  const leading = startLead(storage, nodes, { config, logger, version, roster }, stack);
+  const auditKeys = stack.push(openKeyring(storage, { logger, roster }));
+  const leading = startLead(storage, nodes, { config, logger, version, roster, auditKeys }, stack);
   const { leader, leads } = leading;
   const connection = startFollowing(storage, { config, logger, roster, leads }, stack);
   // A single server answers 503 until it leads; one of several may never lead.
@@ -60,7 +63,8 @@ async function start(options: ServerOptions, stack: CloseStack): Promise<Running
     watchDivergence({ storage, logger, leading, roster, propose: (command) => plane.propose(command) }),
   );
   const status = statusOf(storage, divergence, version, () => apiUrl);
-  const plane = createPlane(planeParts(options, { storage, nodes, leading, connection, roster, divergence, status }));
+  const parts = { storage, nodes, leading, connection, roster, divergence, status, auditKeys };
+  const plane = createPlane(planeParts(options, parts));
   mirrorNodeState(options, storage, nodes, leads);
   const api = stack.push(await serve({ config, logger, version, storage, nodes, leading, connection, plane, status }));
   apiUrl = apiUrlOf(api.restAddress, self.address, tls !== null);
@@ -104,10 +108,11 @@ type Started = Pick<PlaneParts, "roster" | "divergence"> & {
   readonly leading: ReturnType<typeof startLead>;
   readonly connection: ReturnType<typeof startFollowing>;
   readonly status: MemberStatusSources;
+  readonly auditKeys: AuditKeyring;
 };
 
 function planeParts({ config, logger, version }: ServerOptions, started: Started): PlaneParts {
-  const { storage, nodes, leading, connection, roster, divergence, status } = started;
+  const { storage, nodes, leading, connection, roster, divergence, status, auditKeys } = started;
   const { log, replica, history, audit, clock, metrics, self } = storage;
   const { leader, backups, insight, recorder } = leading;
   const { hub, logs, terminals, images, launches } = nodes;
@@ -130,7 +135,7 @@ function planeParts({ config, logger, version }: ServerOptions, started: Started
     terminals,
     images,
     launches,
-    audit: { ...audit.signer, archived: (from) => audit.archive.read(from) },
+    audit: { prepareKey: auditKeys.prepare, archived: (from) => audit.archive.read(from) },
     archive:
       config.logs.store === null ? null : createOutputArchive(openOutputObjects(config.logs.store, config.logs.s3)),
     membership: createMembership({

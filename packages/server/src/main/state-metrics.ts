@@ -46,6 +46,7 @@ export function mirrorState(
       [...replica.view.deliveries()].length,
     );
     metrics.jobKeys(jobKeysOf(replica.view, Date.now()).length);
+    metrics.auditUnsigned((replica.view.lastAudit()?.n ?? 0) - replica.view.signedAudit());
     metrics.networks(poolSize(replica.view.network), [...replica.view.domains()].length);
     metrics.leading(leads());
     metrics.agentsConnected(hub.count);

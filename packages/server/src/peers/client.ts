@@ -42,6 +42,10 @@ export interface PeerClient {
   readHistory(after: LogIndex, through: LogIndex, signal: AbortSignal): AsyncIterable<HistoryPage>;
   /** Records of the audit log that have left the state. */
   readAudit(gap: AuditGap, signal: AbortSignal): AsyncIterable<AuditPage>;
+  /** Returns the private key in PEM; empty when the other server does not have it. */
+  getAuditKey(id: string): Promise<string>;
+  /** Resolves when the other server has stored the private key. */
+  putAuditKey(pem: string): Promise<void>;
   /** Proves to the other server that the caller is a server of the cluster. */
   readonly proof: Metadata;
   /** The channel itself, for relaying streams. */
@@ -113,6 +117,13 @@ export function connectPeer({ address, token }: PeerName, how: ChannelCredential
     async *readAudit(gap, signal) {
       yield* auditPages({ channel, proof }, gap, signal);
     },
+    async getAuditKey(keyId) {
+      const answer = await callUnary("GetAuditKey", create(pb.GetAuditKeyRequestSchema, { keyId }));
+      return (answer as pb.GetAuditKeyResponse).privateKey;
+    },
+    async putAuditKey(privateKey) {
+      await callUnary("PutAuditKey", create(pb.PutAuditKeyRequestSchema, { privateKey }));
+    },
     close() {
       for (const end of streams) end();
       channel.close();
@@ -132,7 +143,9 @@ type MethodName =
   | "GetLiveness"
   | "ReadOutput"
   | "ReadHistory"
-  | "ReadAudit";
+  | "ReadAudit"
+  | "GetAuditKey"
+  | "PutAuditKey";
 
 function methodOf(name: MethodName) {
   const method = METHODS[name];

@@ -18,6 +18,7 @@ import type { Leader } from "../lead/leader/lead.ts";
 import type { AgentHub } from "../nodes/agents/hub.ts";
 import type { LogRelay } from "../nodes/agents/logs.ts";
 import type { AuditArchive } from "../state/audit/archive.ts";
+import type { AuditKeyStore } from "../state/audit/key-store.ts";
 import type { History } from "../state/history/index.ts";
 import type { Replica } from "../state/replica/replica.ts";
 import { type AuditCall, sendAudit } from "./audit.ts";
@@ -32,6 +33,7 @@ export interface PeerServiceParts {
   readonly logs: LogRelay;
   readonly history: History;
   readonly audit: AuditArchive;
+  readonly auditKeys: AuditKeyStore;
   readonly status: MemberStatusSources;
   readonly run: RunForwarded;
   /** The token in this server's name in the election. */
@@ -50,6 +52,8 @@ export function peerService(parts: PeerServiceParts): GrpcService {
     readOutput: readOutput(parts),
     readHistory: readHistory(parts),
     readAudit: readAudit(parts),
+    getAuditKey: getAuditKey(parts),
+    putAuditKey: putAuditKey(parts),
   };
   for (const [name, handler] of Object.entries(implementation)) {
     implementation[name] = refusingForeign(handler as PeerHandler, parts) as never;
@@ -204,6 +208,24 @@ const readAudit =
         if (!gone.signal.aborted) refuseStream(call, error);
       },
     );
+  };
+
+const getAuditKey =
+  ({ auditKeys, token }: PeerServiceParts): handleUnaryCall<pb.GetAuditKeyRequest, pb.GetAuditKeyResponse> =>
+  (call, reply) => {
+    if (!proves(call.metadata, token)) return reply(statusOf(notAPeer().problem));
+    reply(null, create(pb.GetAuditKeyResponseSchema, { privateKey: auditKeys.pem(call.request.keyId) ?? "" }));
+  };
+
+const putAuditKey =
+  ({ auditKeys, token }: PeerServiceParts): handleUnaryCall<pb.PutAuditKeyRequest, pb.PutAuditKeyResponse> =>
+  (call, reply) => {
+    if (!proves(call.metadata, token)) return reply(statusOf(notAPeer().problem));
+    try {
+      reply(null, create(pb.PutAuditKeyResponseSchema, { keyId: auditKeys.add(call.request.privateKey).id }));
+    } catch (error) {
+      reply(statusOf(problemOf(error)));
+    }
   };
 
 /** The follower's statement of the principal is trusted only behind the same proof as a command. */

@@ -93,6 +93,7 @@ const CLUSTER = [
   "AccessService.ListEnrolments",
   "AccessService.RemoveEnrolment",
 ];
+const KEYS = ["AccessService.RotateJobKey", "AccessService.RotateAuditKey"];
 const READS_TENANT = [
   "AdminService.GetTenant",
   "AdminService.ListTenants",
@@ -128,7 +129,7 @@ function expected(role: Role, rpc: string): [boolean, boolean, boolean, boolean]
   if (rpc === "AccessService.QueryAudit" && role === "ClaimingUser") return ownOnly;
   if (rpc === "AccessService.AddGrant" || rpc === "AccessService.RemoveGrant" || rpc === "AccessService.QueryAudit")
     return role === "TenantAdmin" ? tenantOnly : nothing;
-  if (rpc === "AccessService.VerifyAudit" || rpc === "AccessService.RotateJobKey") return nothing;
+  if (rpc === "AccessService.VerifyAudit" || KEYS.includes(rpc)) return nothing;
   if (rpc === "AccessService.ListGrants") return widely ? everything : role === "TenantAdmin" ? tenantOnly : ownOnly;
   return everything; // nodes, vClusters and the cluster's status may be read by all
 }

@@ -40,13 +40,16 @@ import { loadConfig } from "../../src/base/config/index.ts";
 import type { Recorded } from "../../src/base/observe/recorder.ts";
 import { createInsight } from "../../src/lead/insight/index.ts";
 import type { LogsQuery } from "../../src/nodes/output/query.ts";
+import { prepareAuditKey } from "../../src/peers/audit-keys.ts";
 import { createBackups } from "../../src/state/backup/index.ts";
 import type { Cursor, NumberedEvent } from "../../src/state/events/cursor.ts";
 import type { RowQuery } from "../../src/state/history/index.ts";
+import { loneKeys } from "../state/audit/lone-keys.ts";
 
 type Chunks = AsyncIterable<{ readonly data: Uint8Array; readonly offset: number }>;
 
 export interface MemoryPlane extends ControlPlane {
+  readonly auditKeys: ReturnType<typeof loneKeys>;
   apply(...commands: Command[]): Applied;
   addNode(id: string, address?: string, features?: readonly string[]): void;
   /** Places a pending allocation and reports it running. */
@@ -95,6 +98,10 @@ export function memoryPlane(): MemoryPlane {
   const wakers = new Set<() => void>();
   let forgotten = -1;
   let plane: MemoryPlane;
+  const auditKeys = loneKeys(
+    () => join(backupDir(), "..", "audit-keys"),
+    () => state,
+  );
 
   function apply(...commands: Command[]): Applied {
     const index = logIndex(state.index + 1);
@@ -220,7 +227,8 @@ export function memoryPlane(): MemoryPlane {
       appliedIndex: state.index as LogIndex,
       isLeader: true,
     }),
-    audit: { archived: async function* () {}, sign: (hash) => `signed ${hash}`, publicKey: "a public key" },
+    audit: { archived: async function* () {}, prepareKey: (lost) => prepareAuditKey(auditKeys, lost) },
+    auditKeys,
     membership: loneMembership,
     backups: createBackups({
       config: { ...loadConfig(null).backup, destination: backupDir(), defaultDir: backupDir() },

@@ -40,6 +40,7 @@ from ..models.generated import (
     Queue,
     RestoreBackupResponse,
     ResumeResponse,
+    RotateAuditKeyResponse,
     RotateJobKeyResponse,
     SchedulerStatus,
     ServerMetrics,
@@ -118,6 +119,24 @@ class GeneratedCalls:
             )
         )
 
+    async def rotate_audit_key(
+        self,
+        *,
+        lost: bool | None = None,
+        request_id: str | None = None,
+    ) -> RotateAuditKeyResponse:
+        """Creates a new key for the signatures of audit records. The old key endorses it, and its public key is
+        kept."""
+        return await self._caller.send(
+            change(
+                "POST",
+                at("admin", "audit-key", "rotate"),
+                {"lost": lost},
+                kind=RotateAuditKeyResponse,
+                request_id=request_id,
+            )
+        )
+
     async def create_enrolment(
         self,
         max_nodes: int,
@@ -186,7 +205,7 @@ class GeneratedCalls:
         )
 
     async def verify_audit(self) -> VerifyAuditResponse:
-        """Verifies the hash chain of the audit log."""
+        """Verifies the hash chain and the signatures of the audit log."""
         return await self._caller.send(read(at("audit", "verify"), kind=VerifyAuditResponse))
 
     async def create_tenant(

@@ -17,6 +17,7 @@ __all__ = [
     "AccountingRecord",
     "Allocation",
     "AllocationEvent",
+    "AuditKey",
     "AuditRecord",
     "Backup",
     "BackupCheck",
@@ -117,6 +118,7 @@ __all__ = [
     "ReservedNodes",
     "RestoreBackupResponse",
     "ResumeResponse",
+    "RotateAuditKeyResponse",
     "RotateJobKeyResponse",
     "RunningCheckpoint",
     "RunningUsage",
@@ -194,6 +196,34 @@ class RotateJobKeyResponse(Record):
 
 
 @dataclass(frozen=True, kw_only=True)
+class AuditKey(Record):
+    """A public key of the audit log, with the records that it signs."""
+
+    key_id: str = ""
+    """The first half of the SHA-256 of the public key in base64, hexadecimal."""
+    public_key: str = ""
+    """Ed25519, PEM."""
+    first_record: str = ""
+    last_record: str = ""
+    """Empty for the current key."""
+    since: datetime | None = None
+    endorsement: str = ""
+    """Signature of the previous key over this one, base64. Empty for the first key and for the successor of a lost
+    key."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RotateAuditKeyResponse(Record):
+    key_id: str = ""
+    """The new key."""
+    servers: int = 0
+    """Number of servers that have stored it."""
+    keys: list[AuditKey] = field(default_factory=list)
+    """All keys, oldest first."""
+    log_index: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Enrolment(Record):
     enrolment_id: str = ""
     max_nodes: int = 0
@@ -251,7 +281,10 @@ class AuditRecord(Record):
     hash: str = ""
     """SHA-256 over all fields above, hexadecimal."""
     signature: str = ""
-    """Ed25519 signature over the hash with the cluster's key, base64."""
+    """Ed25519 signature over "lattice audit record " and the hash, base64. Empty until the leader has signed the
+    record."""
+    key_id: str = ""
+    """The key of the signature."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -259,8 +292,10 @@ class QueryAuditResponse(Record):
     records: list[AuditRecord] = field(default_factory=list)
     next_page_token: str = ""
     public_key: str = ""
-    """PEM. Verifies the signatures."""
+    """The current key, PEM."""
     log_index: str = ""
+    keys: list[AuditKey] = field(default_factory=list)
+    """All keys, oldest first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -272,6 +307,15 @@ class VerifyAuditResponse(Record):
     records: int = 0
     """Number of records verified."""
     public_key: str = ""
+    """The current key, PEM."""
+    unsigned_records: int = 0
+    """Number of newest records that the leader has not signed yet."""
+    unendorsed_keys: list[str] = field(default_factory=list)
+    """Keys without an endorsement of their predecessor: after a restore, or a loss of the key."""
+    first_record: str = ""
+    """The verified records. Records before the first may have expired; whether newer ones existed is known from
+    elsewhere."""
+    last_record: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

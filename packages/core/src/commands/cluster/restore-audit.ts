@@ -5,7 +5,7 @@ import type { Outcome } from "../../base/outcome.ts";
 import { accepted, refuse } from "../../base/outcome.ts";
 
 import type { AuditRecord } from "../../model/audit/record.ts";
-import { auditHash } from "../../model/audit/record.ts";
+import { isIntact } from "../../model/audit/record.ts";
 import { noSuchRestore, stagedRestore } from "../../transitions/cluster/staging.ts";
 import type { Step } from "../../transitions/step.ts";
 
@@ -23,7 +23,7 @@ export function restoreAudit(step: Step, { restore, floor, records }: RestoreAud
   const staged = stagedRestore(state);
   if (staged?.restore !== restore || !staged.committed) return noSuchRestore(restore);
   const oldest = (state.lastAudit()?.n ?? 0) - state.tables.audit.size + 1;
-  const odd = records.find(({ hash, ...body }) => body.n < floor || body.n >= oldest || auditHash(body) !== hash);
+  const odd = records.find((record) => record.n < floor || record.n >= oldest || !isIntact(record));
   if (odd !== undefined) return refuse("invalid_argument", `record ${odd.n} is not one of the audit log's archive`);
   step.effects.push({ kind: "restore_audit", floor, records });
   return accepted(restore);

@@ -12,6 +12,7 @@ import { loadRecord, readSnapshot, SnapshotError } from "../../state/restore.ts"
 import { TABLE_NAMES } from "../../state/snapshot.ts";
 import type { State } from "../../state/state.ts";
 import { appendAudit } from "../../transitions/audit/append.ts";
+import { endAuditKey } from "../../transitions/audit/key.ts";
 import { discardStaging, noSuchRestore, stagedLines, stagedRestore } from "../../transitions/cluster/staging.ts";
 import type { Step } from "../../transitions/step.ts";
 import { IDENTITY_KEY } from "./found.ts";
@@ -33,6 +34,7 @@ export function prepareRestoredState(state: State, at: Instant): void {
   discardStaging(state);
   skipLostIds(state);
   dropEnrolments(state);
+  endAuditKey(state);
   setIdentity(state, restoredIdentity(state.identity, null, at));
 }
 
@@ -96,6 +98,7 @@ function replace(state: State, fresh: State, { index, at }: Pick<Step, "index" |
   for (const key of [...tables.clearings.keys()]) tables.clearings.delete(key);
   // The audit log of the lost cluster continues and replaces the few records of the empty one.
   state.dropAudit();
+  for (const key of [...tables.auditKeys.keys()]) tables.auditKeys.delete(key);
   for (const name of TABLE_NAMES) {
     // Webhooks and the pool of networks come from the configuration of the servers that run now.
     if (name === "staging" || name === "hooks" || name === "network" || name === "deliveries") continue;
@@ -108,6 +111,8 @@ function replace(state: State, fresh: State, { index, at }: Pick<Step, "index" |
   Object.assign(counters, fresh.counters);
   skipLostIds(state);
   dropEnrolments(state);
+  // A backup has no private key; the leader begins another one.
+  endAuditKey(state);
   setIdentity(state, identity);
   state.version = Math.max(state.version, fresh.version);
 }

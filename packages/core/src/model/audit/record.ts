@@ -1,5 +1,5 @@
 // One record of the audit log: user, action, subject, time, and the hash of the previous record. The hash covers the
-// whole record, so that a changed, missing or moved record breaks the chain.
+// whole record, so that a changed, missing or moved record breaks the chain. The leader signs the hash afterwards.
 
 import { canonical } from "../../base/canonical.ts";
 import type { AllocationId, Instant, LogIndex, NodeId, TenantId, UserName } from "../../base/ids.ts";
@@ -28,11 +28,20 @@ export interface AuditRecord {
   /** Hash of the previous record; "" for the first. */
   readonly prev: string;
   readonly hash: string;
+  /** The id of the key of the signature. */
+  readonly key?: string;
+  /** Over `signedText(hash)`, base64; absent until the leader has signed the record. */
+  readonly signature?: string;
 }
 
-export type AuditBody = Omit<AuditRecord, "hash">;
+export type AuditBody = Omit<AuditRecord, "hash" | "key" | "signature">;
 
 export const auditHash = (body: AuditBody): string => sha256(canonical(body));
+
+/** Returns whether the record has the hash of its content. */
+export function isIntact({ hash, key: _key, signature: _signature, ...body }: AuditRecord): boolean {
+  return auditHash(body) === hash;
+}
 
 export interface BrokenChain {
   readonly n: number;
@@ -56,11 +65,12 @@ export function brokenChain(records: Iterable<AuditRecord>, prev: string | null)
 export function chainOf(prev: string | null): (record: AuditRecord) => BrokenChain | null {
   let before = prev;
   let last: number | null = null;
-  return ({ hash, ...body }) => {
-    const { n } = body;
+  return (record) => {
+    const { n, hash } = record;
     if (last !== null && n !== last + 1) return { n, problem: `record ${last + 1} is missing or out of order` };
-    if (before !== null && body.prev !== before) return { n, problem: `record ${n} does not follow the one before it` };
-    if (auditHash(body) !== hash) return { n, problem: `record ${n} was changed` };
+    if (before !== null && record.prev !== before)
+      return { n, problem: `record ${n} does not follow the one before it` };
+    if (!isIntact(record)) return { n, problem: `record ${n} was changed` };
     before = hash;
     last = n;
     return null;

@@ -39,7 +39,7 @@ function leaveOldest({ state, effects }: Step): void {
     const n = (state.lastAudit()?.n ?? 0) - audit.size + 1;
     const record = audit.get(String(n));
     if (record === undefined) return;
-    audit.delete(String(n));
+    state.leaveAudit(record);
     effects.push({ kind: "archive_audit", record });
   }
 }

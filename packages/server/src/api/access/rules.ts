@@ -188,6 +188,7 @@ export const RULES = {
   "AccessService.RemoveGrant": changeGrants,
   "AccessService.ListGrants": seeGrants,
   "AccessService.RotateJobKey": administer,
+  "AccessService.RotateAuditKey": administer,
   "AccessService.CreateEnrolment": administer,
   "AccessService.ListEnrolments": administer,
   "AccessService.RemoveEnrolment": administer,

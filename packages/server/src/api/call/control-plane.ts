@@ -32,14 +32,24 @@ interface TaskPlane {
   control(request: pb.ControlLaunchRequest): void;
 }
 
+/** The successor of the current audit key. */
+export interface PreparedKey {
+  readonly previous: string;
+  readonly publicKey: string;
+  readonly endorsement: string | null;
+  /** Number of servers that have stored the private key. */
+  readonly holders: number;
+}
+
 /** The parts of the audit log outside the state. */
 export interface AuditPlane {
   /** Records that have left the state, in the requested order. */
   archived(from: ReadFrom): AsyncIterable<AuditRecord>;
-  /** Base64. */
-  sign(hash: string): string;
-  /** PEM. */
-  readonly publicKey: string;
+  /**
+   * Creates the successor of the current key, and shares it with the members. Rejects with a ProblemError when it cannot
+   * be shared, or when `lost` is not true of the current key.
+   */
+  prepareKey(lost: boolean): Promise<PreparedKey>;
 }
 
 export interface ControlPlane {

@@ -1,19 +1,24 @@
 // Queries and verifies the audit log. Records are read from the archive and the state in order of their numbers, one
-// archive file at a time. Each is returned with its signature. A caller sees the records of the tenants in its reach.
+// archive file at a time. A caller sees the records of the tenants in its reach.
 
 import { create } from "@bufbuild/protobuf";
 import {
   AUDIT_SCOPES,
   type AuditAction,
+  type AuditKey,
   type AuditRecord,
   type BrokenChain,
-  chainOf,
+  type CheckSignature,
   type LogIndex,
   type Origin,
+  signedChain,
+  type View,
+  verifyKeys,
 } from "@lattice/core";
-import { auditToProto, ProblemError, pb, timestampToMs } from "@lattice/wire";
+import { auditKeyToProto, auditToProto, ProblemError, pb, timestampToMs } from "@lattice/wire";
 import { invalid } from "../../base/problems.ts";
 import type { ReadFrom } from "../../state/audit/archive.ts";
+import { signatureCheck } from "../../state/audit/signature.ts";
 import { authorize, authorizeList, reaches, UNOWNED } from "../access/authorize.ts";
 import type { Call } from "../call/call.ts";
 import { pageSize, readToken, tokenAfter } from "./page.ts";
@@ -33,35 +38,62 @@ export async function queryAudit(call: Call, request: pb.QueryAuditRequest): Pro
     }
     shown.push(record);
   }
-  const { audit } = call.plane;
   const last = shown.at(-1);
   return create(pb.QueryAuditResponseSchema, {
-    records: shown.map((record) => auditToProto(record, audit.sign(record.hash))),
+    records: shown.map(auditToProto),
     nextPageToken: more && last !== undefined ? tokenAfter(String(last.n)) : "",
-    publicKey: audit.publicKey,
+    ...keysIn(call.plane.view()),
     logIndex: String(call.plane.view().index),
   });
 }
 
+/** Signature checks and hashes of this many records block the event loop for a few milliseconds. */
+const RECORDS_PER_TURN = 50;
+
 export async function verifyAudit(call: Call, _request: pb.VerifyAuditRequest): Promise<pb.VerifyAuditResponse> {
   authorize(call.principal, "AccessService.VerifyAudit", UNOWNED);
-  const chain = chainOf(null);
-  let [records, broken]: [number, BrokenChain | null] = [0, null];
+  const view = call.plane.view();
+  const keys = [...view.auditKeys()];
+  const check = signatureCheck();
+  const { problem, unendorsed } = verifyKeys(keys, check);
+  const nothing = { broken: { n: 0, problem: problem ?? "" }, first: 0, records: 0, unsigned: 0 };
+  const { broken, first, records, unsigned } = problem === null ? await verifyRecords(call, keys, check) : nothing;
+  const { publicKey } = keysIn(view);
+  return create(pb.VerifyAuditResponseSchema, {
+    ok: broken === null,
+    problem: broken?.problem ?? "",
+    number: broken === null || broken.n === 0 ? "" : String(broken.n),
+    records,
+    publicKey,
+    unsignedRecords: unsigned,
+    unendorsedKeys: [...unendorsed],
+    ...(records === 0 ? {} : { firstRecord: String(first), lastRecord: String(first + records - 1) }),
+  });
+}
+
+async function verifyRecords(call: Call, keys: readonly AuditKey[], check: CheckSignature) {
+  const chain = signedChain(null, keys, check);
+  let [first, records, broken]: [number, number, BrokenChain | null] = [0, 0, null];
   for await (const record of inOrder(call, startOf(false, null))) {
     // The archive of a server that joined late, or has dropped old records, starts in the middle of the chain.
     if (records === 0 && record.n === 1 && record.prev !== "")
       broken = { n: 1, problem: "record 1 does not begin the chain" };
+    if (records === 0) first = record.n;
     records += 1;
-    broken ??= chain(record);
+    broken ??= chain.add(record);
     if (broken !== null) break;
+    if (records % RECORDS_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
   }
-  return create(pb.VerifyAuditResponseSchema, {
-    ok: broken === null,
-    problem: broken?.problem ?? "",
-    number: broken === null ? "" : String(broken.n),
-    records,
-    publicKey: call.plane.audit.publicKey,
-  });
+  return { broken, first, records, unsigned: chain.unsigned() };
+}
+
+export const auditKeysOf = (view: Pick<View, "auditKeys">): pb.AuditKey[] =>
+  Array.from(view.auditKeys(), auditKeyToProto);
+
+/** All keys, and the public key of the current one. */
+function keysIn(view: Pick<View, "auditKeys">): { readonly keys: pb.AuditKey[]; readonly publicKey: string } {
+  const keys = auditKeysOf(view);
+  return { keys, publicKey: keys.at(-1)?.publicKey ?? "" };
 }
 
 /**

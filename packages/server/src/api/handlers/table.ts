@@ -5,6 +5,7 @@ import type { HandlerRow, HandlerTable } from "../call/rpc.ts";
 import { getAccounting } from "./accounting.ts";
 import * as allocations from "./allocations.ts";
 import * as audit from "./audit.ts";
+import { rotateAuditKey } from "./audit-key.ts";
 import * as backups from "./backups.ts";
 import * as checkpoints from "./checkpoints.ts";
 import * as config from "./config.ts";
@@ -130,6 +131,7 @@ export const handlers: HandlerTable = {
   "AccessService.RemoveGrant": anywhere(grants.removeGrant),
   "AccessService.ListGrants": anywhere(grants.listGrants),
   "AccessService.RotateJobKey": anywhere(jobKey.rotateJobKey),
+  "AccessService.RotateAuditKey": anywhere(rotateAuditKey),
   "AccessService.CreateEnrolment": anywhere(enrolments.createEnrolment),
   "AccessService.ListEnrolments": anywhere(enrolments.listEnrolments),
   "AccessService.RemoveEnrolment": anywhere(enrolments.removeEnrolment),

@@ -49,9 +49,6 @@ export type AuditConfig = Replace<
   {
     /** Absolute. */
     dir: string;
-    signingKeyPath: string;
-    /** When false, the server creates a key if there is none. */
-    keyConfigured: boolean;
   }
 >;
 
@@ -127,7 +124,6 @@ export function configOf(settings: Settings, environment: EnvironmentVariables):
   const dataDir = resolve(settings.server.dataDir);
   const { server, quorum, api, audit, backup, logs, log } = settings;
   const auth = authOf(api, environment);
-  const auditDir = join(dataDir, "audit");
   return {
     ...settings,
     server: { ...server, id: server.id ?? serverId(quorum.nodeId), dataDir },
@@ -142,12 +138,7 @@ export function configOf(settings: Settings, environment: EnvironmentVariables):
     },
     scheduler: { ...settings.scheduler, ...traceOf(settings.scheduler) },
     logs: { store: placeOf(logs.store), s3: s3Options(logs.s3, environment) },
-    audit: {
-      ...audit,
-      dir: auditDir,
-      signingKeyPath: pathOf(audit.signingKeyPath) ?? join(auditDir, "signing-key.pem"),
-      keyConfigured: audit.signingKeyPath !== null,
-    },
+    audit: { ...audit, dir: join(dataDir, "audit") },
     backup: {
       ...backup,
       destination: placeOf(backup.destination) ?? join(dataDir, "backups"),
@@ -183,7 +174,6 @@ export const DERIVED: Readonly<Record<string, (config: Config) => unknown>> = {
   "logs.store": ({ logs }) => logs.store,
   "logs.s3.endpoint": ({ logs }) => logs.s3?.endpoint ?? null,
   "logs.s3.region": ({ logs }) => logs.s3?.region ?? null,
-  "audit.signing_key_path": ({ audit }) => audit.signingKeyPath,
   "backup.destination": ({ backup }) => backup.destination,
   "backup.s3.endpoint": ({ backup }) => backup.s3?.endpoint ?? null,
   "backup.s3.region": ({ backup }) => backup.s3?.region ?? null,

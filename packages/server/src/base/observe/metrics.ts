@@ -59,6 +59,8 @@ export interface Metrics extends SchedulingMetrics, CheckpointMetrics, FailureMe
   launchResumed(): void;
   /** The pool of network numbers, and how many are in use. */
   networks(total: number, used: number): void;
+  /** Audit records that the leader has not signed yet; near 0 unless the key is missing. */
+  auditUnsigned(count: number): void;
   /** Keys that verify job tokens. */
   jobKeys(count: number): void;
   /** A service was scaled by one node, or could not be. */
@@ -154,6 +156,7 @@ export function createMetrics(): Metrics {
       m.launches.inc({ result });
       m.launchedTasks.inc(tasks);
     },
+    auditUnsigned: (count) => m.auditUnsigned.set(count),
     jobKeys: (count) => m.jobKeys.set(count),
     networks(total, used) {
       m.vniPool.set(total);
@@ -265,6 +268,11 @@ const defineStateMetrics = ({ counter, gauge }: Definers) => ({
 const defineServerMetrics = ({ counter, gauge, histogram }: Definers) => ({
   appendSeconds: histogram("lattice_log_append_seconds", "Time until a batch was durable.", SECONDS, []),
   batchCommands: histogram("lattice_log_batch_commands", "Commands per batch written to the log.", BATCH, []),
+  auditUnsigned: gauge(
+    "lattice_audit_unsigned_records",
+    "Audit records that are committed but not signed yet; above 0 for more than seconds, the key is missing.",
+    [],
+  ),
   jobKeys: gauge(
     "lattice_job_keys",
     "Keys that verify job tokens: the signing key and its unexpired predecessors.",

@@ -16,6 +16,7 @@ import type { Replica } from "../../state/replica/replica.ts";
 import { type Sequencer, startSequencer } from "../commit/sequencer.ts";
 import { stillLeads } from "../commit/still-leads.ts";
 import type { EntryReader } from "../commit/versions.ts";
+import { type AuditKeys, runAuditSigning } from "../controllers/audit/act.ts";
 import type { Broker } from "../controllers/checkpoint/act.ts";
 import type { ControllerContext } from "../controllers/context/context.ts";
 import { runControllers } from "../controllers/run.ts";
@@ -43,6 +44,8 @@ export interface LeadOptions {
     Insight,
     "recordCycle" | "recordPlan" | "recordPreemption" | "measuredInputs" | "onSignals" | "forget"
   >;
+  /** Private keys of the audit log. Default: audit records are not signed. */
+  readonly auditKeys?: AuditKeys;
   /** Transport of webhooks. Default: the platform's HTTP client. */
   readonly webhookWire?: HookWire;
   readonly scaling: ControllerContext["scaling"];
@@ -154,7 +157,9 @@ async function lead(
     logger.info({ term: leadership.term, index: replica.head().index }, "leading");
     publish(sequencer);
     const isLeader = () => stillLeads({ log, replica, term: leadership.term, clock }, over);
+    const { auditKeys: keys } = options;
     await Promise.all([
+      ...(keys === undefined ? [] : [runAuditSigning({ replica, sequencer, keys, clock, logger }, over)]),
       runSchedule({ ...options, sequencer, ...observers(options) }, over),
       runControllers({ ...options, sequencer, stillLeads: isLeader, leadingSince: () => leadingSince }, over),
     ]);

@@ -4,7 +4,7 @@
 
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Applied, type AuditRecord, auditHash, type Effect } from "@lattice/core";
+import { type Applied, type AuditRecord, type Effect, isIntact } from "@lattice/core";
 import type { Logger } from "pino";
 import {
   type AuditFile,
@@ -121,7 +121,7 @@ export class AuditArchive {
 
   /** Adds missing records; a record that does not match its hash is refused. */
   fill(records: readonly AuditRecord[]): Promise<void> {
-    const forged = records.find(({ hash, ...body }) => !isNumber(body.n) || auditHash(body) !== hash);
+    const forged = records.find((record) => !isNumber(record.n) || !isIntact(record));
     if (forged !== undefined) return Promise.reject(new Error(`audit record ${forged.n} does not match its hash`));
     return this.#inTurn(() => this.#add(records));
   }

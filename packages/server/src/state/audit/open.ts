@@ -1,15 +1,16 @@
-// Opens the parts of the audit log outside the state: the archive, and the key that signs records.
+// Opens the parts of the audit log outside the state: the archive, and the private keys that sign records.
 
+import { join } from "node:path";
 import type { Logger } from "pino";
 import type { AuditConfig } from "../../base/config/index.ts";
 import { AuditArchive } from "./archive.ts";
-import { type AuditSigner, openAuditSigner } from "./signer.ts";
+import { AuditKeyStore } from "./key-store.ts";
 
-/** Rejects with the reason when the directory or the key cannot be used. */
+/** Rejects with the reason when the directory or a key cannot be used. */
 export async function openAudit(
-  { dir, retention, signingKeyPath, keyConfigured }: AuditConfig,
+  { dir, retention }: AuditConfig,
   around: { readonly nowMs: number; readonly logger: Logger },
-): Promise<{ readonly archive: AuditArchive; readonly signer: AuditSigner }> {
+): Promise<{ readonly archive: AuditArchive; readonly keys: AuditKeyStore }> {
   const archive = await AuditArchive.open(dir, { ...around, retentionMs: retention });
-  return { archive, signer: openAuditSigner(signingKeyPath, keyConfigured) };
+  return { archive, keys: AuditKeyStore.open(join(dir, "keys")) };
 }

@@ -38,7 +38,6 @@ test("a shown value is the value in force, with derived defaults", () => {
   );
   expect(shown(config, "server.id")).toBe("server-7");
   expect(shown(config, "quorum.data_dir")).toBe(join(resolve("here"), "log"));
-  expect(shown(config, "audit.signing_key_path")).toBe(join(resolve("here"), "audit", "signing-key.pem"));
   expect(shown(config, "backup.retention.daily")).toBe("40d");
   expect(shown(config, "backup.retention.weekly")).toBe("90d");
   expect(shown(config, "network.vni_pool_end")).toBe(2_000);
@@ -96,7 +95,7 @@ notifications:
 });
 
 test("a key that looks like a secret is masked, or is known to be public", () => {
-  const open = ["api.tls_key", "api.tls_ca_key", "quorum.etcd.tls.key", "audit.signing_key_path"];
+  const open = ["api.tls_key", "api.tls_ca_key", "quorum.etcd.tls.key"];
   const suspects = [...SETTINGS.keys()]
     .filter((key) => /secret|token|passw|credential|(^|[._])key(_|$)/.test(key) && !open.includes(key))
     .filter((key) => !/_(interval|timeout|seconds)$/.test(key));

@@ -37,11 +37,9 @@ beforeAll(async () => {
   call = {
     principal: { user: "root", tenant: null, roles: ["SystemAdmin"], scopes: [] },
     plane: {
-      view: () => ({ audit: () => records.slice(ARCHIVED).values(), index: 1 }),
+      view: () => ({ audit: () => records.slice(ARCHIVED).values(), auditKeys: () => [], index: 1 }),
       audit: {
         archived: (from: Parameters<AuditArchive["read"]>[0]) => archive.read(from),
-        sign: () => "signed",
-        publicKey: "key",
       },
     },
   } as unknown as Call;

@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file lattice/v1/access.proto.
  */
 export const file_lattice_v1_access: GenFile = /*@__PURE__*/
-  fileDesc("ChdsYXR0aWNlL3YxL2FjY2Vzcy5wcm90bxIKbGF0dGljZS52MSJ3CgVHcmFudBIOCgZ0ZW5hbnQYASABKAkSDAoEdXNlchgCIAEoCRIMCgRyb2xlGAMgASgJEhIKCmdyYW50ZWRfYnkYBCABKAkSLgoKZ3JhbnRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiUQoPQWRkR3JhbnRSZXF1ZXN0Eg4KBnRlbmFudBgBIAEoCRIMCgR1c2VyGAIgASgJEgwKBHJvbGUYAyABKAkSEgoKcmVxdWVzdF9pZBgEIAEoCSJUChJSZW1vdmVHcmFudFJlcXVlc3QSDgoGdGVuYW50GAEgASgJEgwKBHVzZXIYAiABKAkSDAoEcm9sZRgDIAEoCRISCgpyZXF1ZXN0X2lkGAQgASgJIkQKDUdyYW50UmVzcG9uc2USIAoFZ3JhbnQYASABKAsyES5sYXR0aWNlLnYxLkdyYW50EhEKCWxvZ19pbmRleBgCIAEoCSJYChFMaXN0R3JhbnRzUmVxdWVzdBIOCgZ0ZW5hbnQYASABKAkSDAoEdXNlchgCIAEoCRIRCglwYWdlX3NpemUYAyABKA0SEgoKcGFnZV90b2tlbhgEIAEoCSJjChJMaXN0R3JhbnRzUmVzcG9uc2USIQoGZ3JhbnRzGAEgAygLMhEubGF0dGljZS52MS5HcmFudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEQoJbG9nX2luZGV4GAMgASgJIlUKE1JvdGF0ZUpvYktleVJlcXVlc3QSGQoMa2VlcF9zZWNvbmRzGAEgASgNSACIAQESEgoKcmVxdWVzdF9pZBgCIAEoCUIPCg1fa2VlcF9zZWNvbmRzIlwKFFJvdGF0ZUpvYktleVJlc3BvbnNlEjEKDXByZXZpb3VzX2tleXMYASADKAsyGi5sYXR0aWNlLnYxLlByZXZpb3VzSm9iS2V5EhEKCWxvZ19pbmRleBgCIAEoCSJBCg5QcmV2aW91c0pvYktleRIvCgt2YWxpZF91bnRpbBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAi2QEKCUVucm9sbWVudBIUCgxlbnJvbG1lbnRfaWQYASABKAkSEQoJbWF4X25vZGVzGAIgASgNEg0KBW5vZGVzGAMgAygJEhAKCG5ldHdvcmtzGAQgAygJEi8KC3ZhbGlkX3VudGlsGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgpjcmVhdGVkX2J5GAYgASgJEi4KCmNyZWF0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBXN0YXRlGAggASgJIn8KFkNyZWF0ZUVucm9sbWVudFJlcXVlc3QSEQoJbWF4X25vZGVzGAEgASgNEhoKDXZhbGlkX3NlY29uZHMYAiABKA1IAIgBARIQCghuZXR3b3JrcxgDIAMoCRISCgpyZXF1ZXN0X2lkGAQgASgJQhAKDl92YWxpZF9zZWNvbmRzImUKF0NyZWF0ZUVucm9sbWVudFJlc3BvbnNlEigKCWVucm9sbWVudBgBIAEoCzIVLmxhdHRpY2UudjEuRW5yb2xtZW50Eg0KBXRva2VuGAIgASgJEhEKCWxvZ19pbmRleBgDIAEoCSIXChVMaXN0RW5yb2xtZW50c1JlcXVlc3QiVgoWTGlzdEVucm9sbWVudHNSZXNwb25zZRIpCgplbnJvbG1lbnRzGAEgAygLMhUubGF0dGljZS52MS5FbnJvbG1lbnQSEQoJbG9nX2luZGV4GAIgASgJIkIKFlJlbW92ZUVucm9sbWVudFJlcXVlc3QSFAoMZW5yb2xtZW50X2lkGAEgASgJEhIKCnJlcXVlc3RfaWQYAiABKAkiUAoRRW5yb2xtZW50UmVzcG9uc2USKAoJZW5yb2xtZW50GAEgASgLMhUubGF0dGljZS52MS5FbnJvbG1lbnQSEQoJbG9nX2luZGV4GAIgASgJIpkCCgtBdWRpdFJlY29yZBIOCgZudW1iZXIYASABKAkSEQoJbG9nX2luZGV4GAIgASgJEiYKAmF0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIMCgR1c2VyGAQgASgJEhIKCmV2ZW50X3R5cGUYBSABKAkSDQoFc2NvcGUYBiABKAkSDgoGZGV0YWlsGAcgASgJEg4KBnRlbmFudBgIIAEoCRIVCg1hbGxvY2F0aW9uX2lkGAkgASgJEgwKBG5vZGUYCiABKAkSEQoJZGF0YV9wYXRoGAsgASgJEhUKDXByZXZpb3VzX2hhc2gYDCABKAkSDAoEaGFzaBgNIAEoCRIRCglzaWduYXR1cmUYDiABKAki7gIKEVF1ZXJ5QXVkaXRSZXF1ZXN0EgwKBHVzZXIYASABKAkSEgoKYWxsb2NhdGlvbhgCIAEoCRIMCgRub2RlGAMgASgJEg4KBnRlbmFudBgEIAEoCRIRCglkYXRhX3BhdGgYBSABKAkSEgoKZXZlbnRfdHlwZRgGIAEoCRINCgVzY29wZRgHIAEoCRIpCgVzaW5jZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDG5ld2VzdF9maXJzdBgKIAEoCBIRCglwYWdlX3NpemUYCyABKA0SEgoKcGFnZV90b2tlbhgMIAEoCRIoCgRmcm9tGA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgJ0bxgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAifgoSUXVlcnlBdWRpdFJlc3BvbnNlEigKB3JlY29yZHMYASADKAsyFy5sYXR0aWNlLnYxLkF1ZGl0UmVjb3JkEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgpwdWJsaWNfa2V5GAMgASgJEhEKCWxvZ19pbmRleBgEIAEoCSIUChJWZXJpZnlBdWRpdFJlcXVlc3QiZwoTVmVyaWZ5QXVkaXRSZXNwb25zZRIKCgJvaxgBIAEoCBIPCgdwcm9ibGVtGAIgASgJEg4KBm51bWJlchgDIAEoCRIPCgdyZWNvcmRzGAQgASgNEhIKCnB1YmxpY19rZXkYBSABKAkytAgKDUFjY2Vzc1NlcnZpY2USXQoIQWRkR3JhbnQSGy5sYXR0aWNlLnYxLkFkZEdyYW50UmVxdWVzdBoZLmxhdHRpY2UudjEuR3JhbnRSZXNwb25zZSIZgtPkkwITOgEqIg4vYXBpL3YxL2dyYW50cxJ3CgtSZW1vdmVHcmFudBIeLmxhdHRpY2UudjEuUmVtb3ZlR3JhbnRSZXF1ZXN0GhkubGF0dGljZS52MS5HcmFudFJlc3BvbnNlIi2C0+STAicqJS9hcGkvdjEvZ3JhbnRzL3t0ZW5hbnR9L3tyb2xlfS97dXNlcn0SYwoKTGlzdEdyYW50cxIdLmxhdHRpY2UudjEuTGlzdEdyYW50c1JlcXVlc3QaHi5sYXR0aWNlLnYxLkxpc3RHcmFudHNSZXNwb25zZSIWgtPkkwIQEg4vYXBpL3YxL2dyYW50cxJ6CgxSb3RhdGVKb2JLZXkSHy5sYXR0aWNlLnYxLlJvdGF0ZUpvYktleVJlcXVlc3QaIC5sYXR0aWNlLnYxLlJvdGF0ZUpvYktleVJlc3BvbnNlIieC0+STAiE6ASoiHC9hcGkvdjEvYWRtaW4vam9iLWtleS9yb3RhdGUSfwoPQ3JlYXRlRW5yb2xtZW50EiIubGF0dGljZS52MS5DcmVhdGVFbnJvbG1lbnRSZXF1ZXN0GiMubGF0dGljZS52MS5DcmVhdGVFbnJvbG1lbnRSZXNwb25zZSIjgtPkkwIdOgEqIhgvYXBpL3YxL2FkbWluL2Vucm9sbWVudHMSeQoOTGlzdEVucm9sbWVudHMSIS5sYXR0aWNlLnYxLkxpc3RFbnJvbG1lbnRzUmVxdWVzdBoiLmxhdHRpY2UudjEuTGlzdEVucm9sbWVudHNSZXNwb25zZSIggtPkkwIaEhgvYXBpL3YxL2FkbWluL2Vucm9sbWVudHMShQEKD1JlbW92ZUVucm9sbWVudBIiLmxhdHRpY2UudjEuUmVtb3ZlRW5yb2xtZW50UmVxdWVzdBodLmxhdHRpY2UudjEuRW5yb2xtZW50UmVzcG9uc2UiL4LT5JMCKSonL2FwaS92MS9hZG1pbi9lbnJvbG1lbnRzL3tlbnJvbG1lbnRfaWR9EngKClF1ZXJ5QXVkaXQSHS5sYXR0aWNlLnYxLlF1ZXJ5QXVkaXRSZXF1ZXN0Gh4ubGF0dGljZS52MS5RdWVyeUF1ZGl0UmVzcG9uc2UiK4LT5JMCJVoUEhIvYXBpL3YxL2F1ZGl0L2xvZ3MSDS9hcGkvdjEvYXVkaXQSbAoLVmVyaWZ5QXVkaXQSHi5sYXR0aWNlLnYxLlZlcmlmeUF1ZGl0UmVxdWVzdBofLmxhdHRpY2UudjEuVmVyaWZ5QXVkaXRSZXNwb25zZSIcgtPkkwIWEhQvYXBpL3YxL2F1ZGl0L3ZlcmlmeWIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_timestamp]);
+  fileDesc("ChdsYXR0aWNlL3YxL2FjY2Vzcy5wcm90bxIKbGF0dGljZS52MSJ3CgVHcmFudBIOCgZ0ZW5hbnQYASABKAkSDAoEdXNlchgCIAEoCRIMCgRyb2xlGAMgASgJEhIKCmdyYW50ZWRfYnkYBCABKAkSLgoKZ3JhbnRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiUQoPQWRkR3JhbnRSZXF1ZXN0Eg4KBnRlbmFudBgBIAEoCRIMCgR1c2VyGAIgASgJEgwKBHJvbGUYAyABKAkSEgoKcmVxdWVzdF9pZBgEIAEoCSJUChJSZW1vdmVHcmFudFJlcXVlc3QSDgoGdGVuYW50GAEgASgJEgwKBHVzZXIYAiABKAkSDAoEcm9sZRgDIAEoCRISCgpyZXF1ZXN0X2lkGAQgASgJIkQKDUdyYW50UmVzcG9uc2USIAoFZ3JhbnQYASABKAsyES5sYXR0aWNlLnYxLkdyYW50EhEKCWxvZ19pbmRleBgCIAEoCSJYChFMaXN0R3JhbnRzUmVxdWVzdBIOCgZ0ZW5hbnQYASABKAkSDAoEdXNlchgCIAEoCRIRCglwYWdlX3NpemUYAyABKA0SEgoKcGFnZV90b2tlbhgEIAEoCSJjChJMaXN0R3JhbnRzUmVzcG9uc2USIQoGZ3JhbnRzGAEgAygLMhEubGF0dGljZS52MS5HcmFudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEQoJbG9nX2luZGV4GAMgASgJIlUKE1JvdGF0ZUpvYktleVJlcXVlc3QSGQoMa2VlcF9zZWNvbmRzGAEgASgNSACIAQESEgoKcmVxdWVzdF9pZBgCIAEoCUIPCg1fa2VlcF9zZWNvbmRzIlwKFFJvdGF0ZUpvYktleVJlc3BvbnNlEjEKDXByZXZpb3VzX2tleXMYASADKAsyGi5sYXR0aWNlLnYxLlByZXZpb3VzSm9iS2V5EhEKCWxvZ19pbmRleBgCIAEoCSJBCg5QcmV2aW91c0pvYktleRIvCgt2YWxpZF91bnRpbBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAi2QEKCUVucm9sbWVudBIUCgxlbnJvbG1lbnRfaWQYASABKAkSEQoJbWF4X25vZGVzGAIgASgNEg0KBW5vZGVzGAMgAygJEhAKCG5ldHdvcmtzGAQgAygJEi8KC3ZhbGlkX3VudGlsGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgpjcmVhdGVkX2J5GAYgASgJEi4KCmNyZWF0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBXN0YXRlGAggASgJIn8KFkNyZWF0ZUVucm9sbWVudFJlcXVlc3QSEQoJbWF4X25vZGVzGAEgASgNEhoKDXZhbGlkX3NlY29uZHMYAiABKA1IAIgBARIQCghuZXR3b3JrcxgDIAMoCRISCgpyZXF1ZXN0X2lkGAQgASgJQhAKDl92YWxpZF9zZWNvbmRzImUKF0NyZWF0ZUVucm9sbWVudFJlc3BvbnNlEigKCWVucm9sbWVudBgBIAEoCzIVLmxhdHRpY2UudjEuRW5yb2xtZW50Eg0KBXRva2VuGAIgASgJEhEKCWxvZ19pbmRleBgDIAEoCSIXChVMaXN0RW5yb2xtZW50c1JlcXVlc3QiVgoWTGlzdEVucm9sbWVudHNSZXNwb25zZRIpCgplbnJvbG1lbnRzGAEgAygLMhUubGF0dGljZS52MS5FbnJvbG1lbnQSEQoJbG9nX2luZGV4GAIgASgJIkIKFlJlbW92ZUVucm9sbWVudFJlcXVlc3QSFAoMZW5yb2xtZW50X2lkGAEgASgJEhIKCnJlcXVlc3RfaWQYAiABKAkiUAoRRW5yb2xtZW50UmVzcG9uc2USKAoJZW5yb2xtZW50GAEgASgLMhUubGF0dGljZS52MS5FbnJvbG1lbnQSEQoJbG9nX2luZGV4GAIgASgJIqkCCgtBdWRpdFJlY29yZBIOCgZudW1iZXIYASABKAkSEQoJbG9nX2luZGV4GAIgASgJEiYKAmF0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIMCgR1c2VyGAQgASgJEhIKCmV2ZW50X3R5cGUYBSABKAkSDQoFc2NvcGUYBiABKAkSDgoGZGV0YWlsGAcgASgJEg4KBnRlbmFudBgIIAEoCRIVCg1hbGxvY2F0aW9uX2lkGAkgASgJEgwKBG5vZGUYCiABKAkSEQoJZGF0YV9wYXRoGAsgASgJEhUKDXByZXZpb3VzX2hhc2gYDCABKAkSDAoEaGFzaBgNIAEoCRIRCglzaWduYXR1cmUYDiABKAkSDgoGa2V5X2lkGA8gASgJIpkBCghBdWRpdEtleRIOCgZrZXlfaWQYASABKAkSEgoKcHVibGljX2tleRgCIAEoCRIUCgxmaXJzdF9yZWNvcmQYAyABKAkSEwoLbGFzdF9yZWNvcmQYBCABKAkSKQoFc2luY2UYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2VuZG9yc2VtZW50GAYgASgJIjkKFVJvdGF0ZUF1ZGl0S2V5UmVxdWVzdBIMCgRsb3N0GAEgASgIEhIKCnJlcXVlc3RfaWQYAiABKAkicAoWUm90YXRlQXVkaXRLZXlSZXNwb25zZRIOCgZrZXlfaWQYASABKAkSDwoHc2VydmVycxgCIAEoDRIiCgRrZXlzGAMgAygLMhQubGF0dGljZS52MS5BdWRpdEtleRIRCglsb2dfaW5kZXgYBCABKAki7gIKEVF1ZXJ5QXVkaXRSZXF1ZXN0EgwKBHVzZXIYASABKAkSEgoKYWxsb2NhdGlvbhgCIAEoCRIMCgRub2RlGAMgASgJEg4KBnRlbmFudBgEIAEoCRIRCglkYXRhX3BhdGgYBSABKAkSEgoKZXZlbnRfdHlwZRgGIAEoCRINCgVzY29wZRgHIAEoCRIpCgVzaW5jZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDG5ld2VzdF9maXJzdBgKIAEoCBIRCglwYWdlX3NpemUYCyABKA0SEgoKcGFnZV90b2tlbhgMIAEoCRIoCgRmcm9tGA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgJ0bxgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiogEKElF1ZXJ5QXVkaXRSZXNwb25zZRIoCgdyZWNvcmRzGAEgAygLMhcubGF0dGljZS52MS5BdWRpdFJlY29yZBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKcHVibGljX2tleRgDIAEoCRIRCglsb2dfaW5kZXgYBCABKAkSIgoEa2V5cxgFIAMoCzIULmxhdHRpY2UudjEuQXVkaXRLZXkiFAoSVmVyaWZ5QXVkaXRSZXF1ZXN0IsUBChNWZXJpZnlBdWRpdFJlc3BvbnNlEgoKAm9rGAEgASgIEg8KB3Byb2JsZW0YAiABKAkSDgoGbnVtYmVyGAMgASgJEg8KB3JlY29yZHMYBCABKA0SEgoKcHVibGljX2tleRgFIAEoCRIYChB1bnNpZ25lZF9yZWNvcmRzGAYgASgNEhcKD3VuZW5kb3JzZWRfa2V5cxgHIAMoCRIUCgxmaXJzdF9yZWNvcmQYCCABKAkSEwoLbGFzdF9yZWNvcmQYCSABKAkyuQkKDUFjY2Vzc1NlcnZpY2USXQoIQWRkR3JhbnQSGy5sYXR0aWNlLnYxLkFkZEdyYW50UmVxdWVzdBoZLmxhdHRpY2UudjEuR3JhbnRSZXNwb25zZSIZgtPkkwITOgEqIg4vYXBpL3YxL2dyYW50cxJ3CgtSZW1vdmVHcmFudBIeLmxhdHRpY2UudjEuUmVtb3ZlR3JhbnRSZXF1ZXN0GhkubGF0dGljZS52MS5HcmFudFJlc3BvbnNlIi2C0+STAicqJS9hcGkvdjEvZ3JhbnRzL3t0ZW5hbnR9L3tyb2xlfS97dXNlcn0SYwoKTGlzdEdyYW50cxIdLmxhdHRpY2UudjEuTGlzdEdyYW50c1JlcXVlc3QaHi5sYXR0aWNlLnYxLkxpc3RHcmFudHNSZXNwb25zZSIWgtPkkwIQEg4vYXBpL3YxL2dyYW50cxJ6CgxSb3RhdGVKb2JLZXkSHy5sYXR0aWNlLnYxLlJvdGF0ZUpvYktleVJlcXVlc3QaIC5sYXR0aWNlLnYxLlJvdGF0ZUpvYktleVJlc3BvbnNlIieC0+STAiE6ASoiHC9hcGkvdjEvYWRtaW4vam9iLWtleS9yb3RhdGUSggEKDlJvdGF0ZUF1ZGl0S2V5EiEubGF0dGljZS52MS5Sb3RhdGVBdWRpdEtleVJlcXVlc3QaIi5sYXR0aWNlLnYxLlJvdGF0ZUF1ZGl0S2V5UmVzcG9uc2UiKYLT5JMCIzoBKiIeL2FwaS92MS9hZG1pbi9hdWRpdC1rZXkvcm90YXRlEn8KD0NyZWF0ZUVucm9sbWVudBIiLmxhdHRpY2UudjEuQ3JlYXRlRW5yb2xtZW50UmVxdWVzdBojLmxhdHRpY2UudjEuQ3JlYXRlRW5yb2xtZW50UmVzcG9uc2UiI4LT5JMCHToBKiIYL2FwaS92MS9hZG1pbi9lbnJvbG1lbnRzEnkKDkxpc3RFbnJvbG1lbnRzEiEubGF0dGljZS52MS5MaXN0RW5yb2xtZW50c1JlcXVlc3QaIi5sYXR0aWNlLnYxLkxpc3RFbnJvbG1lbnRzUmVzcG9uc2UiIILT5JMCGhIYL2FwaS92MS9hZG1pbi9lbnJvbG1lbnRzEoUBCg9SZW1vdmVFbnJvbG1lbnQSIi5sYXR0aWNlLnYxLlJlbW92ZUVucm9sbWVudFJlcXVlc3QaHS5sYXR0aWNlLnYxLkVucm9sbWVudFJlc3BvbnNlIi+C0+STAikqJy9hcGkvdjEvYWRtaW4vZW5yb2xtZW50cy97ZW5yb2xtZW50X2lkfRJ4CgpRdWVyeUF1ZGl0Eh0ubGF0dGljZS52MS5RdWVyeUF1ZGl0UmVxdWVzdBoeLmxhdHRpY2UudjEuUXVlcnlBdWRpdFJlc3BvbnNlIiuC0+STAiVaFBISL2FwaS92MS9hdWRpdC9sb2dzEg0vYXBpL3YxL2F1ZGl0EmwKC1ZlcmlmeUF1ZGl0Eh4ubGF0dGljZS52MS5WZXJpZnlBdWRpdFJlcXVlc3QaHy5sYXR0aWNlLnYxLlZlcmlmeUF1ZGl0UmVzcG9uc2UiHILT5JMCFhIUL2FwaS92MS9hdWRpdC92ZXJpZnliBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_timestamp]);
 
 /**
  * @generated from message lattice.v1.Grant
@@ -559,11 +559,18 @@ export type AuditRecord = Message<"lattice.v1.AuditRecord"> & {
   hash: string;
 
   /**
-   * Ed25519 signature over the hash with the cluster's key, base64.
+   * Ed25519 signature over "lattice audit record " and the hash, base64. Empty until the leader has signed the record.
    *
    * @generated from field: string signature = 14;
    */
   signature: string;
+
+  /**
+   * The key of the signature.
+   *
+   * @generated from field: string key_id = 15;
+   */
+  keyId: string;
 };
 
 /**
@@ -572,6 +579,120 @@ export type AuditRecord = Message<"lattice.v1.AuditRecord"> & {
  */
 export const AuditRecordSchema: GenMessage<AuditRecord> = /*@__PURE__*/
   messageDesc(file_lattice_v1_access, 16);
+
+/**
+ * A public key of the audit log, with the records that it signs.
+ *
+ * @generated from message lattice.v1.AuditKey
+ */
+export type AuditKey = Message<"lattice.v1.AuditKey"> & {
+  /**
+   * The first half of the SHA-256 of the public key in base64, hexadecimal.
+   *
+   * @generated from field: string key_id = 1;
+   */
+  keyId: string;
+
+  /**
+   * Ed25519, PEM.
+   *
+   * @generated from field: string public_key = 2;
+   */
+  publicKey: string;
+
+  /**
+   * @generated from field: string first_record = 3;
+   */
+  firstRecord: string;
+
+  /**
+   * Empty for the current key.
+   *
+   * @generated from field: string last_record = 4;
+   */
+  lastRecord: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp since = 5;
+   */
+  since?: Timestamp | undefined;
+
+  /**
+   * Signature of the previous key over this one, base64. Empty for the first key and for the successor of a lost key.
+   *
+   * @generated from field: string endorsement = 6;
+   */
+  endorsement: string;
+};
+
+/**
+ * Describes the message lattice.v1.AuditKey.
+ * Use `create(AuditKeySchema)` to create a new message.
+ */
+export const AuditKeySchema: GenMessage<AuditKey> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_access, 17);
+
+/**
+ * @generated from message lattice.v1.RotateAuditKeyRequest
+ */
+export type RotateAuditKeyRequest = Message<"lattice.v1.RotateAuditKeyRequest"> & {
+  /**
+   * No server has the current private key any more: the new key begins without an endorsement.
+   *
+   * @generated from field: bool lost = 1;
+   */
+  lost: boolean;
+
+  /**
+   * @generated from field: string request_id = 2;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message lattice.v1.RotateAuditKeyRequest.
+ * Use `create(RotateAuditKeyRequestSchema)` to create a new message.
+ */
+export const RotateAuditKeyRequestSchema: GenMessage<RotateAuditKeyRequest> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_access, 18);
+
+/**
+ * @generated from message lattice.v1.RotateAuditKeyResponse
+ */
+export type RotateAuditKeyResponse = Message<"lattice.v1.RotateAuditKeyResponse"> & {
+  /**
+   * The new key.
+   *
+   * @generated from field: string key_id = 1;
+   */
+  keyId: string;
+
+  /**
+   * Number of servers that have stored it.
+   *
+   * @generated from field: uint32 servers = 2;
+   */
+  servers: number;
+
+  /**
+   * All keys, oldest first.
+   *
+   * @generated from field: repeated lattice.v1.AuditKey keys = 3;
+   */
+  keys: AuditKey[];
+
+  /**
+   * @generated from field: string log_index = 4;
+   */
+  logIndex: string;
+};
+
+/**
+ * Describes the message lattice.v1.RotateAuditKeyResponse.
+ * Use `create(RotateAuditKeyResponseSchema)` to create a new message.
+ */
+export const RotateAuditKeyResponseSchema: GenMessage<RotateAuditKeyResponse> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_access, 19);
 
 /**
  * @generated from message lattice.v1.QueryAuditRequest
@@ -657,7 +778,7 @@ export type QueryAuditRequest = Message<"lattice.v1.QueryAuditRequest"> & {
  * Use `create(QueryAuditRequestSchema)` to create a new message.
  */
 export const QueryAuditRequestSchema: GenMessage<QueryAuditRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_access, 17);
+  messageDesc(file_lattice_v1_access, 20);
 
 /**
  * @generated from message lattice.v1.QueryAuditResponse
@@ -674,7 +795,7 @@ export type QueryAuditResponse = Message<"lattice.v1.QueryAuditResponse"> & {
   nextPageToken: string;
 
   /**
-   * PEM. Verifies the signatures.
+   * The current key, PEM.
    *
    * @generated from field: string public_key = 3;
    */
@@ -684,6 +805,13 @@ export type QueryAuditResponse = Message<"lattice.v1.QueryAuditResponse"> & {
    * @generated from field: string log_index = 4;
    */
   logIndex: string;
+
+  /**
+   * All keys, oldest first.
+   *
+   * @generated from field: repeated lattice.v1.AuditKey keys = 5;
+   */
+  keys: AuditKey[];
 };
 
 /**
@@ -691,7 +819,7 @@ export type QueryAuditResponse = Message<"lattice.v1.QueryAuditResponse"> & {
  * Use `create(QueryAuditResponseSchema)` to create a new message.
  */
 export const QueryAuditResponseSchema: GenMessage<QueryAuditResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_access, 18);
+  messageDesc(file_lattice_v1_access, 21);
 
 /**
  * @generated from message lattice.v1.VerifyAuditRequest
@@ -704,7 +832,7 @@ export type VerifyAuditRequest = Message<"lattice.v1.VerifyAuditRequest"> & {
  * Use `create(VerifyAuditRequestSchema)` to create a new message.
  */
 export const VerifyAuditRequestSchema: GenMessage<VerifyAuditRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_access, 19);
+  messageDesc(file_lattice_v1_access, 22);
 
 /**
  * @generated from message lattice.v1.VerifyAuditResponse
@@ -735,9 +863,37 @@ export type VerifyAuditResponse = Message<"lattice.v1.VerifyAuditResponse"> & {
   records: number;
 
   /**
+   * The current key, PEM.
+   *
    * @generated from field: string public_key = 5;
    */
   publicKey: string;
+
+  /**
+   * Number of newest records that the leader has not signed yet.
+   *
+   * @generated from field: uint32 unsigned_records = 6;
+   */
+  unsignedRecords: number;
+
+  /**
+   * Keys without an endorsement of their predecessor: after a restore, or a loss of the key.
+   *
+   * @generated from field: repeated string unendorsed_keys = 7;
+   */
+  unendorsedKeys: string[];
+
+  /**
+   * The verified records. Records before the first may have expired; whether newer ones existed is known from elsewhere.
+   *
+   * @generated from field: string first_record = 8;
+   */
+  firstRecord: string;
+
+  /**
+   * @generated from field: string last_record = 9;
+   */
+  lastRecord: string;
 };
 
 /**
@@ -745,7 +901,7 @@ export type VerifyAuditResponse = Message<"lattice.v1.VerifyAuditResponse"> & {
  * Use `create(VerifyAuditResponseSchema)` to create a new message.
  */
 export const VerifyAuditResponseSchema: GenMessage<VerifyAuditResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_access, 20);
+  messageDesc(file_lattice_v1_access, 23);
 
 /**
  * @generated from service lattice.v1.AccessService
@@ -792,6 +948,16 @@ export const AccessService: GenService<{
     output: typeof RotateJobKeyResponseSchema;
   },
   /**
+   * Creates a new key for the signatures of audit records. The old key endorses it, and its public key is kept.
+   *
+   * @generated from rpc lattice.v1.AccessService.RotateAuditKey
+   */
+  rotateAuditKey: {
+    methodKind: "unary";
+    input: typeof RotateAuditKeyRequestSchema;
+    output: typeof RotateAuditKeyResponseSchema;
+  },
+  /**
    * Creates a token with which new nodes obtain their first certificates. Shown once.
    *
    * @generated from rpc lattice.v1.AccessService.CreateEnrolment
@@ -832,7 +998,7 @@ export const AccessService: GenService<{
     output: typeof QueryAuditResponseSchema;
   },
   /**
-   * Verifies the hash chain of the audit log.
+   * Verifies the hash chain and the signatures of the audit log.
    *
    * @generated from rpc lattice.v1.AccessService.VerifyAudit
    */

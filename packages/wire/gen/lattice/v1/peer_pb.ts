@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file lattice/v1/peer.proto.
  */
 export const file_lattice_v1_peer: GenFile = /*@__PURE__*/
-  fileDesc("ChVsYXR0aWNlL3YxL3BlZXIucHJvdG8SCmxhdHRpY2UudjEihQEKDkZvcndhcmRSZXF1ZXN0EikKBXN0YXJ0GAEgASgLMhgubGF0dGljZS52MS5Gb3J3YXJkU3RhcnRIABIRCgdtZXNzYWdlGAIgASgMSAASLQoLY2FsbGVyX2dvbmUYAyABKAsyFi5sYXR0aWNlLnYxLkNhbGxlckdvbmVIAEIGCgRzdGVwIp4BCgxGb3J3YXJkU3RhcnQSCwoDcnBjGAEgASgJEjEKCXByaW5jaXBhbBgCIAEoCzIeLmxhdHRpY2UudjEuRm9yd2FyZGVkUHJpbmNpcGFsEhUKDXN0YXRlZF90ZW5hbnQYAyABKAkSEAoId2FybmluZ3MYBCADKAkSEQoJbWluX2luZGV4GAUgASgJEhIKCmNvbnNpc3RlbnQYBiABKAgiUQoSRm9yd2FyZGVkUHJpbmNpcGFsEgwKBHVzZXIYASABKAkSDgoGdGVuYW50GAIgASgJEg0KBXJvbGVzGAMgAygJEg4KBnNjb3BlcxgEIAMoCSIMCgpDYWxsZXJHb25lIlQKD0ZvcndhcmRSZXNwb25zZRIRCgdtZXNzYWdlGAEgASgMSAASEQoHcHJvYmxlbRgCIAEoDEgAEhEKCWxvZ19pbmRleBgDIAEoCUIICgZhbnN3ZXIiGAoWR2V0TWVtYmVyU3RhdHVzUmVxdWVzdCKtAgoXR2V0TWVtYmVyU3RhdHVzUmVzcG9uc2USCgoCaWQYASABKAkSFgoOc2VydmVyX3ZlcnNpb24YAiABKAkSFQoNYXBwbGllZF9pbmRleBgDIAEoCRIVCg1lbnRyeV92ZXJzaW9uGAQgASgNEhcKD2hpc3RvcnlfdGhyb3VnaBgFIAEoCRIkCgRldGNkGAYgASgLMhYubGF0dGljZS52MS5FdGNkTWVtYmVyEjIKC2NlcnRpZmljYXRlGAcgASgLMh0ubGF0dGljZS52MS5NZW1iZXJDZXJ0aWZpY2F0ZRIPCgdhcGlfdXJsGAggASgJEioKC3N0YXRlX21hcmtzGAkgAygLMhUubGF0dGljZS52MS5TdGF0ZU1hcmsSEAoIZGl2ZXJnZWQYCiABKAgiMgoJU3RhdGVNYXJrEhEKCWxvZ19pbmRleBgBIAEoCRISCgpzdGF0ZV9oYXNoGAIgASgJIh0KD1N0ZXBEb3duUmVxdWVzdBIKCgJ0bxgBIAEoCSISChBTdGVwRG93blJlc3BvbnNlIkAKElJlYWRIaXN0b3J5UmVxdWVzdBITCgthZnRlcl9pbmRleBgBIAEoCRIVCg10aHJvdWdoX2luZGV4GAIgASgJIlAKE1JlYWRIaXN0b3J5UmVzcG9uc2USKgoHcmVjb3JkcxgBIAMoCzIZLmxhdHRpY2UudjEuSGlzdG9yeVJlY29yZBINCgV3aG9sZRgCIAEoCCIwCg1IaXN0b3J5UmVjb3JkEhEKCWxvZ19pbmRleBgBIAEoCRIMCgRqc29uGAIgASgJIjIKEFJlYWRBdWRpdFJlcXVlc3QSDQoFZmlyc3QYASABKAkSDwoHdGhyb3VnaBgCIAEoCSJCChFSZWFkQXVkaXRSZXNwb25zZRINCgV3aG9sZRgBIAEoCBINCgVmbG9vchgCIAEoCRIPCgdyZWNvcmRzGAMgAygJIiEKDlByb3Bvc2VSZXF1ZXN0Eg8KB2NvbW1hbmQYASABKAkiNQoPUHJvcG9zZVJlc3BvbnNlEg8KB291dGNvbWUYASABKAkSEQoJbG9nX2luZGV4GAIgASgJIsIBChFSZWFkT3V0cHV0UmVxdWVzdBIVCg1hbGxvY2F0aW9uX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SDAoEbm9kZRgDIAEoCRIlCgZzdHJlYW0YBCABKA4yFS5sYXR0aWNlLnYxLkxvZ1N0cmVhbRIMCgR0YWlsGAUgASgNEg4KBmZvbGxvdxgGIAEoCBIOCgZvZmZzZXQYByABKAkSEAoIc2luY2VfbXMYCCABKAESEAoIdW50aWxfbXMYCSABKAEiMgoSUmVhZE91dHB1dFJlc3BvbnNlEgwKBGRhdGEYASABKAwSDgoGb2Zmc2V0GAIgASgJIhQKEkdldExpdmVuZXNzUmVxdWVzdCI+ChNHZXRMaXZlbmVzc1Jlc3BvbnNlEicKBW5vZGVzGAEgAygLMhgubGF0dGljZS52MS5Ob2RlTGl2ZW5lc3MiRgoMTm9kZUxpdmVuZXNzEgwKBG5vZGUYASABKAkSFQoNbGFzdF9oZWFyZF9tcxgCIAEoARIRCgljb25uZWN0ZWQYAyABKAgy+QQKC1BlZXJTZXJ2aWNlEkIKB1Byb3Bvc2USGi5sYXR0aWNlLnYxLlByb3Bvc2VSZXF1ZXN0GhsubGF0dGljZS52MS5Qcm9wb3NlUmVzcG9uc2USRgoHRm9yd2FyZBIaLmxhdHRpY2UudjEuRm9yd2FyZFJlcXVlc3QaGy5sYXR0aWNlLnYxLkZvcndhcmRSZXNwb25zZSgBMAESTQoKUmVhZE91dHB1dBIdLmxhdHRpY2UudjEuUmVhZE91dHB1dFJlcXVlc3QaHi5sYXR0aWNlLnYxLlJlYWRPdXRwdXRSZXNwb25zZTABEk4KC0dldExpdmVuZXNzEh4ubGF0dGljZS52MS5HZXRMaXZlbmVzc1JlcXVlc3QaHy5sYXR0aWNlLnYxLkdldExpdmVuZXNzUmVzcG9uc2USWgoPR2V0TWVtYmVyU3RhdHVzEiIubGF0dGljZS52MS5HZXRNZW1iZXJTdGF0dXNSZXF1ZXN0GiMubGF0dGljZS52MS5HZXRNZW1iZXJTdGF0dXNSZXNwb25zZRJFCghTdGVwRG93bhIbLmxhdHRpY2UudjEuU3RlcERvd25SZXF1ZXN0GhwubGF0dGljZS52MS5TdGVwRG93blJlc3BvbnNlElAKC1JlYWRIaXN0b3J5Eh4ubGF0dGljZS52MS5SZWFkSGlzdG9yeVJlcXVlc3QaHy5sYXR0aWNlLnYxLlJlYWRIaXN0b3J5UmVzcG9uc2UwARJKCglSZWFkQXVkaXQSHC5sYXR0aWNlLnYxLlJlYWRBdWRpdFJlcXVlc3QaHS5sYXR0aWNlLnYxLlJlYWRBdWRpdFJlc3BvbnNlMAFiBnByb3RvMw", [file_lattice_v1_admin, file_lattice_v1_allocations]);
+  fileDesc("ChVsYXR0aWNlL3YxL3BlZXIucHJvdG8SCmxhdHRpY2UudjEihQEKDkZvcndhcmRSZXF1ZXN0EikKBXN0YXJ0GAEgASgLMhgubGF0dGljZS52MS5Gb3J3YXJkU3RhcnRIABIRCgdtZXNzYWdlGAIgASgMSAASLQoLY2FsbGVyX2dvbmUYAyABKAsyFi5sYXR0aWNlLnYxLkNhbGxlckdvbmVIAEIGCgRzdGVwIp4BCgxGb3J3YXJkU3RhcnQSCwoDcnBjGAEgASgJEjEKCXByaW5jaXBhbBgCIAEoCzIeLmxhdHRpY2UudjEuRm9yd2FyZGVkUHJpbmNpcGFsEhUKDXN0YXRlZF90ZW5hbnQYAyABKAkSEAoId2FybmluZ3MYBCADKAkSEQoJbWluX2luZGV4GAUgASgJEhIKCmNvbnNpc3RlbnQYBiABKAgiUQoSRm9yd2FyZGVkUHJpbmNpcGFsEgwKBHVzZXIYASABKAkSDgoGdGVuYW50GAIgASgJEg0KBXJvbGVzGAMgAygJEg4KBnNjb3BlcxgEIAMoCSIMCgpDYWxsZXJHb25lIlQKD0ZvcndhcmRSZXNwb25zZRIRCgdtZXNzYWdlGAEgASgMSAASEQoHcHJvYmxlbRgCIAEoDEgAEhEKCWxvZ19pbmRleBgDIAEoCUIICgZhbnN3ZXIiGAoWR2V0TWVtYmVyU3RhdHVzUmVxdWVzdCKtAgoXR2V0TWVtYmVyU3RhdHVzUmVzcG9uc2USCgoCaWQYASABKAkSFgoOc2VydmVyX3ZlcnNpb24YAiABKAkSFQoNYXBwbGllZF9pbmRleBgDIAEoCRIVCg1lbnRyeV92ZXJzaW9uGAQgASgNEhcKD2hpc3RvcnlfdGhyb3VnaBgFIAEoCRIkCgRldGNkGAYgASgLMhYubGF0dGljZS52MS5FdGNkTWVtYmVyEjIKC2NlcnRpZmljYXRlGAcgASgLMh0ubGF0dGljZS52MS5NZW1iZXJDZXJ0aWZpY2F0ZRIPCgdhcGlfdXJsGAggASgJEioKC3N0YXRlX21hcmtzGAkgAygLMhUubGF0dGljZS52MS5TdGF0ZU1hcmsSEAoIZGl2ZXJnZWQYCiABKAgiMgoJU3RhdGVNYXJrEhEKCWxvZ19pbmRleBgBIAEoCRISCgpzdGF0ZV9oYXNoGAIgASgJIh0KD1N0ZXBEb3duUmVxdWVzdBIKCgJ0bxgBIAEoCSISChBTdGVwRG93blJlc3BvbnNlIkAKElJlYWRIaXN0b3J5UmVxdWVzdBITCgthZnRlcl9pbmRleBgBIAEoCRIVCg10aHJvdWdoX2luZGV4GAIgASgJIlAKE1JlYWRIaXN0b3J5UmVzcG9uc2USKgoHcmVjb3JkcxgBIAMoCzIZLmxhdHRpY2UudjEuSGlzdG9yeVJlY29yZBINCgV3aG9sZRgCIAEoCCIwCg1IaXN0b3J5UmVjb3JkEhEKCWxvZ19pbmRleBgBIAEoCRIMCgRqc29uGAIgASgJIjIKEFJlYWRBdWRpdFJlcXVlc3QSDQoFZmlyc3QYASABKAkSDwoHdGhyb3VnaBgCIAEoCSJCChFSZWFkQXVkaXRSZXNwb25zZRINCgV3aG9sZRgBIAEoCBINCgVmbG9vchgCIAEoCRIPCgdyZWNvcmRzGAMgAygJIiQKEkdldEF1ZGl0S2V5UmVxdWVzdBIOCgZrZXlfaWQYASABKAkiKgoTR2V0QXVkaXRLZXlSZXNwb25zZRITCgtwcml2YXRlX2tleRgBIAEoCSIpChJQdXRBdWRpdEtleVJlcXVlc3QSEwoLcHJpdmF0ZV9rZXkYASABKAkiJQoTUHV0QXVkaXRLZXlSZXNwb25zZRIOCgZrZXlfaWQYASABKAkiIQoOUHJvcG9zZVJlcXVlc3QSDwoHY29tbWFuZBgBIAEoCSI1Cg9Qcm9wb3NlUmVzcG9uc2USDwoHb3V0Y29tZRgBIAEoCRIRCglsb2dfaW5kZXgYAiABKAkiwgEKEVJlYWRPdXRwdXRSZXF1ZXN0EhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIMCgRub2RlGAMgASgJEiUKBnN0cmVhbRgEIAEoDjIVLmxhdHRpY2UudjEuTG9nU3RyZWFtEgwKBHRhaWwYBSABKA0SDgoGZm9sbG93GAYgASgIEg4KBm9mZnNldBgHIAEoCRIQCghzaW5jZV9tcxgIIAEoARIQCgh1bnRpbF9tcxgJIAEoASIyChJSZWFkT3V0cHV0UmVzcG9uc2USDAoEZGF0YRgBIAEoDBIOCgZvZmZzZXQYAiABKAkiFAoSR2V0TGl2ZW5lc3NSZXF1ZXN0Ij4KE0dldExpdmVuZXNzUmVzcG9uc2USJwoFbm9kZXMYASADKAsyGC5sYXR0aWNlLnYxLk5vZGVMaXZlbmVzcyJGCgxOb2RlTGl2ZW5lc3MSDAoEbm9kZRgBIAEoCRIVCg1sYXN0X2hlYXJkX21zGAIgASgBEhEKCWNvbm5lY3RlZBgDIAEoCDKZBgoLUGVlclNlcnZpY2USQgoHUHJvcG9zZRIaLmxhdHRpY2UudjEuUHJvcG9zZVJlcXVlc3QaGy5sYXR0aWNlLnYxLlByb3Bvc2VSZXNwb25zZRJGCgdGb3J3YXJkEhoubGF0dGljZS52MS5Gb3J3YXJkUmVxdWVzdBobLmxhdHRpY2UudjEuRm9yd2FyZFJlc3BvbnNlKAEwARJNCgpSZWFkT3V0cHV0Eh0ubGF0dGljZS52MS5SZWFkT3V0cHV0UmVxdWVzdBoeLmxhdHRpY2UudjEuUmVhZE91dHB1dFJlc3BvbnNlMAESTgoLR2V0TGl2ZW5lc3MSHi5sYXR0aWNlLnYxLkdldExpdmVuZXNzUmVxdWVzdBofLmxhdHRpY2UudjEuR2V0TGl2ZW5lc3NSZXNwb25zZRJaCg9HZXRNZW1iZXJTdGF0dXMSIi5sYXR0aWNlLnYxLkdldE1lbWJlclN0YXR1c1JlcXVlc3QaIy5sYXR0aWNlLnYxLkdldE1lbWJlclN0YXR1c1Jlc3BvbnNlEkUKCFN0ZXBEb3duEhsubGF0dGljZS52MS5TdGVwRG93blJlcXVlc3QaHC5sYXR0aWNlLnYxLlN0ZXBEb3duUmVzcG9uc2USUAoLUmVhZEhpc3RvcnkSHi5sYXR0aWNlLnYxLlJlYWRIaXN0b3J5UmVxdWVzdBofLmxhdHRpY2UudjEuUmVhZEhpc3RvcnlSZXNwb25zZTABEkoKCVJlYWRBdWRpdBIcLmxhdHRpY2UudjEuUmVhZEF1ZGl0UmVxdWVzdBodLmxhdHRpY2UudjEuUmVhZEF1ZGl0UmVzcG9uc2UwARJOCgtHZXRBdWRpdEtleRIeLmxhdHRpY2UudjEuR2V0QXVkaXRLZXlSZXF1ZXN0Gh8ubGF0dGljZS52MS5HZXRBdWRpdEtleVJlc3BvbnNlEk4KC1B1dEF1ZGl0S2V5Eh4ubGF0dGljZS52MS5QdXRBdWRpdEtleVJlcXVlc3QaHy5sYXR0aWNlLnYxLlB1dEF1ZGl0S2V5UmVzcG9uc2ViBnByb3RvMw", [file_lattice_v1_admin, file_lattice_v1_allocations]);
 
 /**
  * @generated from message lattice.v1.ForwardRequest
@@ -473,6 +473,78 @@ export const ReadAuditResponseSchema: GenMessage<ReadAuditResponse> = /*@__PURE_
   messageDesc(file_lattice_v1_peer, 14);
 
 /**
+ * @generated from message lattice.v1.GetAuditKeyRequest
+ */
+export type GetAuditKeyRequest = Message<"lattice.v1.GetAuditKeyRequest"> & {
+  /**
+   * @generated from field: string key_id = 1;
+   */
+  keyId: string;
+};
+
+/**
+ * Describes the message lattice.v1.GetAuditKeyRequest.
+ * Use `create(GetAuditKeyRequestSchema)` to create a new message.
+ */
+export const GetAuditKeyRequestSchema: GenMessage<GetAuditKeyRequest> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_peer, 15);
+
+/**
+ * @generated from message lattice.v1.GetAuditKeyResponse
+ */
+export type GetAuditKeyResponse = Message<"lattice.v1.GetAuditKeyResponse"> & {
+  /**
+   * PEM. Empty when the server does not have it.
+   *
+   * @generated from field: string private_key = 1;
+   */
+  privateKey: string;
+};
+
+/**
+ * Describes the message lattice.v1.GetAuditKeyResponse.
+ * Use `create(GetAuditKeyResponseSchema)` to create a new message.
+ */
+export const GetAuditKeyResponseSchema: GenMessage<GetAuditKeyResponse> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_peer, 16);
+
+/**
+ * @generated from message lattice.v1.PutAuditKeyRequest
+ */
+export type PutAuditKeyRequest = Message<"lattice.v1.PutAuditKeyRequest"> & {
+  /**
+   * PEM.
+   *
+   * @generated from field: string private_key = 1;
+   */
+  privateKey: string;
+};
+
+/**
+ * Describes the message lattice.v1.PutAuditKeyRequest.
+ * Use `create(PutAuditKeyRequestSchema)` to create a new message.
+ */
+export const PutAuditKeyRequestSchema: GenMessage<PutAuditKeyRequest> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_peer, 17);
+
+/**
+ * @generated from message lattice.v1.PutAuditKeyResponse
+ */
+export type PutAuditKeyResponse = Message<"lattice.v1.PutAuditKeyResponse"> & {
+  /**
+   * @generated from field: string key_id = 1;
+   */
+  keyId: string;
+};
+
+/**
+ * Describes the message lattice.v1.PutAuditKeyResponse.
+ * Use `create(PutAuditKeyResponseSchema)` to create a new message.
+ */
+export const PutAuditKeyResponseSchema: GenMessage<PutAuditKeyResponse> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_peer, 18);
+
+/**
  * @generated from message lattice.v1.ProposeRequest
  */
 export type ProposeRequest = Message<"lattice.v1.ProposeRequest"> & {
@@ -489,7 +561,7 @@ export type ProposeRequest = Message<"lattice.v1.ProposeRequest"> & {
  * Use `create(ProposeRequestSchema)` to create a new message.
  */
 export const ProposeRequestSchema: GenMessage<ProposeRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 15);
+  messageDesc(file_lattice_v1_peer, 19);
 
 /**
  * @generated from message lattice.v1.ProposeResponse
@@ -513,7 +585,7 @@ export type ProposeResponse = Message<"lattice.v1.ProposeResponse"> & {
  * Use `create(ProposeResponseSchema)` to create a new message.
  */
 export const ProposeResponseSchema: GenMessage<ProposeResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 16);
+  messageDesc(file_lattice_v1_peer, 20);
 
 /**
  * @generated from message lattice.v1.ReadOutputRequest
@@ -570,7 +642,7 @@ export type ReadOutputRequest = Message<"lattice.v1.ReadOutputRequest"> & {
  * Use `create(ReadOutputRequestSchema)` to create a new message.
  */
 export const ReadOutputRequestSchema: GenMessage<ReadOutputRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 17);
+  messageDesc(file_lattice_v1_peer, 21);
 
 /**
  * @generated from message lattice.v1.ReadOutputResponse
@@ -592,7 +664,7 @@ export type ReadOutputResponse = Message<"lattice.v1.ReadOutputResponse"> & {
  * Use `create(ReadOutputResponseSchema)` to create a new message.
  */
 export const ReadOutputResponseSchema: GenMessage<ReadOutputResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 18);
+  messageDesc(file_lattice_v1_peer, 22);
 
 /**
  * @generated from message lattice.v1.GetLivenessRequest
@@ -605,7 +677,7 @@ export type GetLivenessRequest = Message<"lattice.v1.GetLivenessRequest"> & {
  * Use `create(GetLivenessRequestSchema)` to create a new message.
  */
 export const GetLivenessRequestSchema: GenMessage<GetLivenessRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 19);
+  messageDesc(file_lattice_v1_peer, 23);
 
 /**
  * @generated from message lattice.v1.GetLivenessResponse
@@ -622,7 +694,7 @@ export type GetLivenessResponse = Message<"lattice.v1.GetLivenessResponse"> & {
  * Use `create(GetLivenessResponseSchema)` to create a new message.
  */
 export const GetLivenessResponseSchema: GenMessage<GetLivenessResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 20);
+  messageDesc(file_lattice_v1_peer, 24);
 
 /**
  * @generated from message lattice.v1.NodeLiveness
@@ -651,7 +723,7 @@ export type NodeLiveness = Message<"lattice.v1.NodeLiveness"> & {
  * Use `create(NodeLivenessSchema)` to create a new message.
  */
 export const NodeLivenessSchema: GenMessage<NodeLiveness> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 21);
+  messageDesc(file_lattice_v1_peer, 25);
 
 /**
  * @generated from service lattice.v1.PeerService
@@ -737,6 +809,26 @@ export const PeerService: GenService<{
     methodKind: "server_streaming";
     input: typeof ReadAuditRequestSchema;
     output: typeof ReadAuditResponseSchema;
+  },
+  /**
+   * The private key of the audit log, for a member that lacks it.
+   *
+   * @generated from rpc lattice.v1.PeerService.GetAuditKey
+   */
+  getAuditKey: {
+    methodKind: "unary";
+    input: typeof GetAuditKeyRequestSchema;
+    output: typeof GetAuditKeyResponseSchema;
+  },
+  /**
+   * Stores a new private key of the audit log, before the log names it.
+   *
+   * @generated from rpc lattice.v1.PeerService.PutAuditKey
+   */
+  putAuditKey: {
+    methodKind: "unary";
+    input: typeof PutAuditKeyRequestSchema;
+    output: typeof PutAuditKeyResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_lattice_v1_peer, 0);

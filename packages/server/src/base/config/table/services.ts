@@ -79,11 +79,6 @@ export const rate_limits = {
 };
 
 export const audit = {
-  signing_key_path: optional(
-    text(),
-    { unset: "a key created in the data directory", example: "/etc/lattice/audit-key.pem" },
-    "Ed25519 key in PEM, readable by its owner only; the same on every server.",
-  ),
   retention: setting(
     span("1d", "36525d"),
     "2557d",
