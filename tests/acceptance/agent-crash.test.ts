@@ -24,23 +24,32 @@ test("a job survives kill -9 of its agent, and its end is reported once", async 
   expect(log.text).toBe("started\nfinished\n");
 });
 
-test("a job that ends while its agent is away is reported when the agent is back", async () => {
+/** How long only the node knows of the end. */
+const AWAY_MS = 3_000;
+
+test("a job that ends while its agent is away is reported when the agent is back, with the time of its end", async () => {
   const job = await startJob("ended-alone");
   await cluster.agent(job.node).kill();
   job.finish();
   await eventually({ what: "the job has ended" }, () => (isAlive(job.pid) ? null : true));
+  const goneAt = Date.now();
+  await sleep(AWAY_MS);
   cluster.startAgent(job.node);
   expect(await cluster.ends(job.id)).toMatchObject({ state: "completed", attempt: 1, exit_code: 0 });
+  await expectEndBefore(job.id, goneAt);
   expect(job.starts()).toHaveLength(1);
 });
 
-test("a job that ends while the server is away is reported when the server is back", async () => {
+test("a job that ends while the server is away is reported when the server is back, with the time of its end", async () => {
   const job = await startJob("server-away");
   await cluster.server.kill();
   job.finish();
   await eventually({ what: "the job has ended" }, () => (isAlive(job.pid) ? null : true));
+  const goneAt = Date.now();
+  await sleep(AWAY_MS);
   await cluster.startServer();
   expect(await cluster.ends(job.id)).toMatchObject({ state: "completed", attempt: 1, exit_code: 0 });
+  await expectEndBefore(job.id, goneAt);
   expect(job.starts()).toHaveLength(1);
 });
 
@@ -77,6 +86,26 @@ test("a cleanly stopped agent leaves its job running", async () => {
   expect(await cluster.ends(job.id)).toMatchObject({ state: "completed", attempt: 1 });
   expect(job.starts()).toHaveLength(1);
 });
+
+/** Accounting shows the same end as the allocation. */
+async function expectEndBefore(id: string, goneAt: number): Promise<void> {
+  const { started_at = "", ended_at = "" } = await cluster.allocation(id);
+  const [startedAt, endedAt] = [Date.parse(started_at), Date.parse(ended_at)];
+  // The shell of the job was seen to be gone shortly after its end, and its wrapper writes the exit status after that.
+  expect(endedAt - goneAt).toBeLessThan(AWAY_MS / 2);
+  const { body } = await cluster.api<{ records: readonly Accounted[] }>("GET", "/accounting");
+  const record = body.records.find((one) => one.allocation_id === id);
+  expect(record?.ended_at).toBe(ended_at);
+  expect(record?.elapsed_seconds).toBe((endedAt - startedAt) / 1000);
+  expect((record?.node_hours ?? 0) * 3600).toBeCloseTo((endedAt - startedAt) / 1000, 2);
+}
+
+interface Accounted {
+  readonly allocation_id: string;
+  readonly ended_at?: string;
+  readonly elapsed_seconds?: number;
+  readonly node_hours?: number;
+}
 
 /** A job that runs until a file appears, and counts its starts. */
 async function startJob(name: string) {

@@ -1,7 +1,7 @@
 // The nodes of an attempt may report in one entry or one after the other: state, outcomes, events and effects are
 // the same.
 
-import { attempt, type Command, stateHash } from "@lattice/core";
+import { attempt, type Command, instant, stateHash } from "@lattice/core";
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { createCluster, health, register, reportOf, sha256, submit } from "./support/cluster.ts";
@@ -13,6 +13,7 @@ const someReports = fc.array(
     state: fc.constantFrom("running" as const, "completed" as const, "staging" as const, "failed" as const),
     n: fc.constantFrom(1, 1, 1, 2),
     which: fc.constantFrom(1, 1, 1, 2),
+    endedAt: fc.array(fc.constantFrom(0, 999_000, 1_000_000, 2_000_000), { minLength: 4, maxLength: 4 }),
   }),
   { minLength: 1, maxLength: 4 },
 );
@@ -31,8 +32,11 @@ it("reports in one entry have the same effect as reports in separate entries", (
     fc.property(someReports, (rounds) => {
       const together = begin();
       const apart = begin();
-      for (const { nodes, state, n, which } of rounds) {
-        const reports: Command[] = nodes.map((node) => reportOf(n, node, attempt(which), state));
+      for (const { nodes, state, n, which, endedAt } of rounds) {
+        const reports: Command[] = nodes.map((node, at) => ({
+          ...reportOf(n, node, attempt(which), state),
+          endedAt: instant(endedAt[at] ?? 0),
+        }));
         const one = together.apply(...reports);
         // Something in between, which changes nothing, keeps them apart.
         const other = apart.apply(...reports.flatMap((report) => [report, health("n5", "heard")]));

@@ -7,15 +7,17 @@ import type { NodeHardware } from "../discovery/hardware.ts";
 import type { AttemptState } from "../lifecycle/attempt.ts";
 import type { PendingReport } from "./reports.ts";
 
-export function reportMessage({ number, allocationId, attempt, body }: PendingReport): pb.Report {
+/** States the age of the event instead of its time, because the clock of the node may differ from the server's. */
+export function reportMessage({ number, allocationId, attempt, body }: PendingReport, nowMs: number): pb.Report {
   const { checkpoint = null } = body;
   const word = checkpoint === null ? null : { checkpoint: create(pb.CheckpointResultSchema, checkpoint) };
   const name = { number, allocationId, attempt, ...word };
   if (body.kind === "running") {
-    return create(pb.ReportSchema, { ...name, state: pb.AllocationState.RUNNING, atMs: body.atMs });
+    const ageMs = Math.max(0, nowMs - body.atMs);
+    return create(pb.ReportSchema, { ...name, state: pb.AllocationState.RUNNING, ageMs });
   }
   const { end } = body;
-  const ended = { ...name, message: end.message, atMs: end.atMs };
+  const ended = { ...name, message: end.message, ageMs: Math.max(0, nowMs - end.atMs) };
   if (end.kind === "completed") {
     return create(pb.ReportSchema, { ...ended, state: pb.AllocationState.COMPLETED, exitCode: end.exitCode });
   }

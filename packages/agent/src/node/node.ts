@@ -105,7 +105,7 @@ class RunningNode implements AgentNode {
         options.welcomed?.(welcome);
         parts.usage.reset();
         for (const pending of this.#reports.pending())
-          this.#link?.send({ case: "report", value: reportMessage(pending) });
+          this.#link?.send({ case: "report", value: reportMessage(pending, this.#options.now()) });
         parts.tasks?.connected(client);
       },
       refused: (code) => tally?.refused(code),
@@ -359,6 +359,6 @@ class RunningNode implements AgentNode {
   #report(key: string, body: ReportBody): void {
     const [allocationId = "", attempt] = key.split(".");
     const pending = this.#reports.add(key, { allocationId, attempt: Number(attempt), body });
-    if (this.connected()) this.#link?.send({ case: "report", value: reportMessage(pending) });
+    if (this.connected()) this.#link?.send({ case: "report", value: reportMessage(pending, this.#options.now()) });
   }
 }

@@ -342,7 +342,7 @@ export function reportOf(
   tries: Attempt,
   state: ReportCommand["state"],
   reason: FailureReason | null = null,
-): Command {
+): ReportCommand {
   const exitCode = state === "completed" ? 0 : state === "failed" ? 1 : null;
   const why = state === "failed" ? (reason ?? "exit_code") : null;
   return {

@@ -8,6 +8,7 @@ import { present } from "../../base/invariant.ts";
 import type { FieldProblem, Outcome } from "../../base/outcome.ts";
 import { accepted, quote, refuse, refuseFields, rejected, unchanged } from "../../base/outcome.ts";
 import type { Allocation } from "../../model/allocation/allocation.ts";
+import { hasEnded } from "../../model/allocation/attempt-end.ts";
 import { newAllocation } from "../../model/allocation/new-allocation.ts";
 import { attemptAt } from "../../model/allocation/node-attempts.ts";
 import { isFinal, isPlaced } from "../../model/allocation/phase.ts";
@@ -20,7 +21,6 @@ import { checkName, checkPreemptionClass, checkSpec, checkTags, checkWalltime } 
 import type { Environment, LivenessProbe, ScalePolicy, Task, TelemetryMode } from "../../model/spec/spec.ts";
 import { type AllocationSpec, isService, TELEMETRY_MODES, type Telemetry } from "../../model/spec/spec.ts";
 import { classRefusal, vclusterRefusal } from "../../queries/admission.ts";
-import { hasEnded } from "../../transitions/claims/release-nodes.ts";
 import { activeElements } from "../../transitions/group/active-elements.ts";
 import { renewalBegins } from "../../transitions/scaling/renewal.ts";
 import type { Step } from "../../transitions/step.ts";

@@ -2,9 +2,10 @@
 // list of a thousand a thousand times. Only the plain case is handled: any irregular report leaves all of them to the
 // one-by-one path. State, outcomes and events are the same either way.
 
-import type { NodeId } from "../../base/ids.ts";
+import type { Instant, NodeId } from "../../base/ids.ts";
 import type { Outcome } from "../../base/outcome.ts";
 import { accepted } from "../../base/outcome.ts";
+import { lastEndAfter } from "../../model/allocation/attempt-end.ts";
 import { isPlaced, type NodeProgress, type PlacedPhase } from "../../model/allocation/phase.ts";
 import { recordFault } from "../../transitions/node/faults.ts";
 import type { Step } from "../../transitions/step.ts";
@@ -41,9 +42,20 @@ export function applyReportsTogether(
     for (const node of phase.nodes)
       if (step.state.node(node)?.faults !== undefined) recordFault(step, { ...first, node }, phase);
   }
-  aggregate(step, record, { ...phase, progress }, first);
+  const reported = { ...phase, progress };
+  const ended =
+    first.state === "completed" ? { ...reported, lastEndAt: lastEnd(step, phase, commands, from) } : reported;
+  aggregate(step, record, ended, first);
   const outcome = accepted(first.allocation);
   return new Array<Outcome>(count).fill(outcome);
+}
+
+/** The commands from `from` are valid reports, one for each node. */
+function lastEnd({ at }: Step, phase: PlacedPhase, commands: readonly AnyCommand[], from: number): Instant {
+  let lastEndAt = lastEndAfter(phase, (commands[from] as ReportCommand).endedAt, at);
+  for (let n = 1; n < phase.nodes.length; n += 1)
+    lastEndAt = lastEndAfter({ lastEndAt }, (commands[from + n] as ReportCommand).endedAt, at);
+  return lastEndAt;
 }
 
 /** The valid report of each node, in node order. */

@@ -6,6 +6,7 @@ import { invariant, present } from "../../base/invariant.ts";
 import type { Outcome } from "../../base/outcome.ts";
 import { accepted, refuse, unchanged } from "../../base/outcome.ts";
 import type { Allocation } from "../../model/allocation/allocation.ts";
+import { endOfAttempt, hasEnded, lastEndAfter } from "../../model/allocation/attempt-end.ts";
 import { attemptOn } from "../../model/allocation/node-attempts.ts";
 import { isPlaced, type NodeProgress, type PlacedPhase } from "../../model/allocation/phase.ts";
 import type { AttemptReport } from "../../model/allocation/report.ts";
@@ -61,7 +62,12 @@ export function applyReport(step: Step, report: ReportCommand): Outcome {
   }
 
   const { exitCode, message } = report;
-  const updated: PlacedPhase = { ...phase, progress: phase.progress.with(position, { state, exitCode, message }) };
+  const now: NodeProgress = { state, exitCode, message };
+  const updated: PlacedPhase = {
+    ...phase,
+    progress: phase.progress.with(position, now),
+    ...(hasEnded(now) ? { lastEndAt: lastEndAfter(phase, report.endedAt, step.at) } : {}),
+  };
   recordFault(step, { ...report, state }, phase);
   aggregate(step, record, updated, { ...report, state });
   if (state === "failed") quarantineAfterFailure(step, node, report.quarantineRule);
@@ -126,17 +132,22 @@ export function aggregate(step: Step, record: Allocation, updated: PlacedPhase, 
     return;
   }
   const { nodes, startedAt } = phase;
+  const endedAt = endOfAttempt(phase, step.at);
   releaseNodes(step, started, phase, { lostNode: null, reason: "completed" });
   // The work completed before its checkpoint.
   const last = phase.kind === "checkpointing" ? moveAllocation(step, started, resumeRunning(phase)) : started;
-  moveAllocation(step, last, { kind: "completed", nodes, startedAt, endedAt: step.at, exitCode: 0, message: "" });
+  moveAllocation(step, last, { kind: "completed", nodes, startedAt, endedAt, exitCode: 0, message: "" });
 }
 
-/** Stores the progress; when the last node has started, the allocation is running. */
+/**
+ * Stores the progress; when the last node has started, the allocation is running. Of an attempt that has ended before its
+ * start was reported, only the end is known.
+ */
 function storeProgress(step: Step, record: Allocation, updated: PlacedPhase): Allocation {
   const all =
     updated.kind === "staging" && updated.progress.every((node) => PROGRESS_RANK[node.state] >= PROGRESS_RANK.running);
-  if (all) return moveAllocation(step, record, { ...updated, kind: "running", startedAt: step.at });
+  const startedAt = endOfAttempt(updated, step.at);
+  if (all) return moveAllocation(step, record, { ...updated, kind: "running", startedAt });
   const stored = { ...record, phase: updated };
   step.state.putAllocation(stored);
   return stored;

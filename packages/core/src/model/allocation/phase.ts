@@ -76,6 +76,8 @@ interface PlacedFacts {
   readonly progress: readonly NodeProgress[];
   /** The attempt of each node, where nodes were added later. Default: the record's attempt for all. */
   readonly attempts?: readonly Attempt[];
+  /** The latest end that a node has reported. Default: all processes run. */
+  readonly lastEndAt?: Instant;
 }
 
 interface StagingPhase extends PlacedFacts {

@@ -4,6 +4,7 @@
 import { type Instant, type LogIndex, logIndex, type NodeId } from "../../base/ids.ts";
 import type { Refusal } from "../../base/outcome.ts";
 import type { Allocation } from "./allocation.ts";
+import { endOfAttempt } from "./attempt-end.ts";
 import {
   type DroppedHistory,
   type Entries,
@@ -40,7 +41,7 @@ export function pastAfterMove(
     nodes: from.nodes.slice(0, MAX_PAST_NODES),
     placedAt: from.placedAt,
     startedAt: from.kind === "staging" ? null : from.startedAt,
-    endedAt: at,
+    endedAt: endOfAttempt(from, at),
     to: phase.kind,
     cause: "cause" in phase ? phase.cause : "",
     scoreMilli: record.scores.total ?? 0,

@@ -1,7 +1,7 @@
 // The report of one node about one attempt. `apply` accepts it from an assigned node only, in forward order, and
 // once per state.
 
-import type { AllocationId, Attempt, NodeId } from "../../base/ids.ts";
+import type { AllocationId, Attempt, Instant, NodeId } from "../../base/ids.ts";
 import type { CheckpointResult } from "../checkpoint/checkpoint.ts";
 import type { QuarantineRule } from "../node/quarantine-rule.ts";
 import type { FailureReason } from "./phase.ts";
@@ -15,6 +15,8 @@ export interface AttemptReport {
   /** For failed. */
   readonly reason: FailureReason | null;
   readonly message: string;
+  /** When the process ended, as the node reports it. Default: the time of the entry. */
+  readonly endedAt?: Instant;
   /** The newest requested checkpoint, once it has ended on the node. */
   readonly checkpoint?: CheckpointResult;
   /** For a failed prologue or launch: how often to retry elsewhere. Default: the usual for a prologue, 0 for a launch. */

@@ -3,6 +3,7 @@
 
 import { invariant } from "../../base/invariant.ts";
 import type { Allocation } from "../../model/allocation/allocation.ts";
+import { endOfAttempt } from "../../model/allocation/attempt-end.ts";
 import type { PastFailure } from "../../model/allocation/past.ts";
 import { type AllocationPhase, canMove, isFinal, isPlaced } from "../../model/allocation/phase.ts";
 import { entriesAfterMove, pastAfterMove } from "../../model/allocation/record-past.ts";
@@ -48,7 +49,8 @@ export function moveAllocation(
     phase: kept,
   };
   if (!isPlaced(phase) && isPlaced(record.phase)) leaveDomain(step, record);
-  if (!isPlaced(phase)) chargeAttempt(step.state, record, step.at);
+  if (!isPlaced(phase) && isPlaced(record.phase))
+    chargeAttempt(step.state, record, isFinal(phase) ? phase.endedAt : endOfAttempt(record.phase, step.at));
   step.state.putAllocation(moved);
   step.events.push(allocationChanged(moved, from));
   if (isFinal(phase)) step.endedWork.push({ id: moved.id, end: phase.kind, record: moved });

@@ -3,6 +3,7 @@
 
 import { after, type Duration, type NodeId } from "../../base/ids.ts";
 import type { Allocation } from "../../model/allocation/allocation.ts";
+import { endOfAttempt } from "../../model/allocation/attempt-end.ts";
 import type { PastFailure } from "../../model/allocation/past.ts";
 import type { FailureReason, PendingCause, PlacedPhase } from "../../model/allocation/phase.ts";
 import { type NewNote, withNote } from "../../model/allocation/record-past.ts";
@@ -64,7 +65,8 @@ export function requeue(step: Step, record: Allocation, phase: PlacedPhase, how:
     : cause === "updated"
       ? { updates: record.updates + 1 }
       : { requeues: record.requeues + 1 };
-  const noted = pause === null ? record : withNote(record, heldNote(pause), step);
+  const ended = { ...record, phase };
+  const noted = pause === null ? ended : withNote(ended, heldNote(pause), step);
   moveAllocation(step, noted, pending, { ...counted, pendingSinceIndex: step.index }, pastOf(failure));
 }
 
@@ -101,12 +103,13 @@ export function fail(step: Step, record: Allocation, phase: PlacedPhase, failure
   releaseNodes(step, record, phase, { lostNode: gone, reason, ...(grace === undefined ? {} : { grace }) });
   const startedAt = phase.kind === "staging" ? null : phase.startedAt;
   const { nodes } = phase;
+  const endedAt = endOfAttempt(phase, step.at);
   // A session at the end of its walltime has completed.
   if (record.spec.session === true && reason === "walltime_exceeded") {
-    moveAllocation(step, record, { kind: "completed", nodes, startedAt, endedAt: step.at, exitCode, message });
+    moveAllocation(step, record, { kind: "completed", nodes, startedAt, endedAt, exitCode, message });
     return;
   }
-  moveAllocation(step, record, { kind: "failed", reason, nodes, startedAt, endedAt: step.at, exitCode, message });
+  moveAllocation(step, record, { kind: "failed", reason, nodes, startedAt, endedAt, exitCode, message });
 }
 
 export function requeueLimitReached(record: Allocation, failure: Failure): Failure {

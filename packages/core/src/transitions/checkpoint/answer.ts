@@ -121,8 +121,9 @@ function stopWithout(step: Step, record: Allocation, phase: CheckpointingPhase, 
 }
 
 /** Returns the allocation to the phase before the request. */
-export function resumeRunning({ nodes, placedAt, progress, startedAt }: CheckpointingPhase): RunningPhase {
-  return { kind: "running", nodes, placedAt, progress, startedAt };
+export function resumeRunning({ nodes, placedAt, progress, startedAt, lastEndAt }: CheckpointingPhase): RunningPhase {
+  const ended = lastEndAt === undefined ? {} : { lastEndAt };
+  return { kind: "running", nodes, placedAt, progress, startedAt, ...ended };
 }
 
 /** `to` is the cause of the request. */

@@ -4,8 +4,9 @@
 
 import type { Duration, NodeId } from "../../base/ids.ts";
 import type { Allocation } from "../../model/allocation/allocation.ts";
+import { hasEnded } from "../../model/allocation/attempt-end.ts";
 import { attemptAt } from "../../model/allocation/node-attempts.ts";
-import type { AttemptRef, NodeProgress, PlacedPhase } from "../../model/allocation/phase.ts";
+import type { AttemptRef, PlacedPhase } from "../../model/allocation/phase.ts";
 import type { Step } from "../step.ts";
 import { markReleasing, releaseAllAtOnce, releaseClaim } from "./claims.ts";
 
@@ -39,6 +40,3 @@ export function forgetAttempt(step: Step, node: NodeId, ref: AttemptRef): void {
   const { allocation, attempt } = ref;
   step.effects.push({ kind: "forget", node, allocation, attempt });
 }
-
-export const hasEnded = (progress: NodeProgress | undefined): boolean =>
-  progress?.state === "completed" || progress?.state === "failed";

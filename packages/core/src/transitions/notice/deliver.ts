@@ -29,7 +29,7 @@ export function queueEndDelivery(step: Step, { id, end, record }: EndedWork): vo
     exitCode: final?.exitCode ?? null,
     submittedAt,
     startedAt: final?.startedAt ?? null,
-    endedAt: step.at,
+    endedAt: final?.endedAt ?? step.at,
     nodes: final?.nodes.length ?? 0,
     tags: spec.tags,
   };

@@ -5,13 +5,14 @@
 
 import type { NodeId } from "../../base/ids.ts";
 import type { Allocation } from "../../model/allocation/allocation.ts";
+import { hasEnded } from "../../model/allocation/attempt-end.ts";
 import { attemptAt } from "../../model/allocation/node-attempts.ts";
 import type { RunningPhase } from "../../model/allocation/phase.ts";
 import { withNote } from "../../model/allocation/record-past.ts";
 import { MAX_NOTICE_LENGTH, noticeKey } from "../../model/notice/notice.ts";
 import { allocationChanged } from "../allocation/move.ts";
 import { markReleasing, releaseClaim } from "../claims/claims.ts";
-import { forgetAttempt, hasEnded } from "../claims/release-nodes.ts";
+import { forgetAttempt } from "../claims/release-nodes.ts";
 import { chargeAttempt } from "../ledger/charge.ts";
 import { raiseNotice } from "../notice/raise.ts";
 import type { Step } from "../step.ts";

@@ -293,7 +293,8 @@ class AgentStream {
   }
 
   async #report(node: NodeId, message: pb.Report): Promise<void> {
-    const command = reportCommand(node, message, this.#context.failures?.());
+    const { clock, failures } = this.#context;
+    const command = reportCommand(message, { node, now: clock.now(), rules: failures?.() });
     if (command === null) this.#context.logger.warn({ node }, "malformed agent report dropped");
     else await this.#commit(command);
     this.#send({ case: "ack", value: create(pb.ReportAckSchema, { number: message.number }) });

@@ -5,6 +5,8 @@ import {
   attempt,
   type CheckpointResult,
   type FailureReason,
+  type Instant,
+  instant,
   type NodeId,
   parseAllocationId,
   type QuarantineRule,
@@ -20,8 +22,15 @@ export interface FailureRules {
   readonly quarantineRule: QuarantineRule;
 }
 
+interface Received {
+  readonly node: NodeId;
+  readonly now: Instant;
+  /** Default: the default settings. */
+  readonly rules?: FailureRules | undefined;
+}
+
 /** Returns `null` for a malformed report. */
-export function reportCommand(node: NodeId, message: pb.Report, rules?: FailureRules): ReportCommand | null {
+export function reportCommand(message: pb.Report, { node, now, rules }: Received): ReportCommand | null {
   const allocation = parseAllocationId(message.allocationId);
   const state = REPORTED.get(message.state);
   if (allocation === null || state === undefined) return null;
@@ -36,10 +45,16 @@ export function reportCommand(node: NodeId, message: pb.Report, rules?: FailureR
     exitCode: message.exitCode ?? null,
     reason: state === "failed" ? reason : null,
     message: message.message.slice(0, MAX_MESSAGE),
+    ...(state === "completed" || state === "failed" ? { endedAt: endOf(message, now) } : null),
     ...(mayBeWork ? { mayBeWork } : null),
     ...(state === "failed" && rules !== undefined ? rulesFor(rules, reason) : null),
     ...(message.checkpoint === undefined ? null : { checkpoint: checkpointResult(message.checkpoint) }),
   };
+}
+
+/** `apply` bounds it by the start of the attempt and the time of the entry. */
+function endOf({ ageMs }: pb.Report, now: Instant): Instant {
+  return instant(Math.max(0, Math.round(now - (Number.isFinite(ageMs) ? Math.max(0, ageMs) : 0))));
 }
 
 export const failureRules = ({

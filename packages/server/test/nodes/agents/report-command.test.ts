@@ -1,14 +1,15 @@
-// Commands from reports: a failed prologue may be the fault of the submission.
+// Commands from reports: a failed prologue may be the fault of the submission, and the age of an end becomes its time.
 
 import { create } from "@bufbuild/protobuf";
-import type { NodeId } from "@lattice/core";
+import { instant, type NodeId } from "@lattice/core";
 import { pb } from "@lattice/wire";
 import { expect, test } from "vitest";
 import { reportCommand } from "../../../src/nodes/agents/report-command.ts";
 
 const FAILED = { allocationId: "7", attempt: 1, state: pb.AllocationState.FAILED };
+const received = { node: "n1" as NodeId, now: instant(90_000) };
 const told = (reason: string, stage: string) =>
-  reportCommand("n1" as NodeId, create(pb.ReportSchema, { ...FAILED, reason, stage, message: "(image): words" }));
+  reportCommand(create(pb.ReportSchema, { ...FAILED, reason, stage, message: "(image): words" }), received);
 
 test.each([
   ["workdir", true],
@@ -21,4 +22,18 @@ test.each([
 ])("a prologue that failed at %s", (stage, mayBeWork) => {
   expect(told("prologue_failed", stage)?.mayBeWork).toBe(mayBeWork);
   expect(told("launch_failed", stage)?.mayBeWork).toBeUndefined();
+});
+
+test.each([
+  ["an end of half a minute ago", 30_000, 60_000],
+  ["an end in the future of a wrong clock", -5_000, 90_000],
+  ["an end before 1970", 1e12, 0],
+  ["an age that is no number", Number.NaN, 90_000],
+])("the time of %s is that of the server's clock", (_, ageMs, endedAt) => {
+  expect(reportCommand(create(pb.ReportSchema, { ...FAILED, ageMs }), received)).toMatchObject({ endedAt });
+});
+
+test("a report of running work has no end", () => {
+  const running = create(pb.ReportSchema, { ...FAILED, state: pb.AllocationState.RUNNING, ageMs: 5 });
+  expect(reportCommand(running, received)).not.toHaveProperty("endedAt");
 });
