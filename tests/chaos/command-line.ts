@@ -7,7 +7,7 @@ import { STOPPED } from "./stopped.ts";
 
 const USAGE = `usage: npm run chaos -- [--minutes M] [--rounds R] [--seed N] [--faults NAME,NAME] [--list] [--keep]
   --minutes M   strike again and again, in new orders, for so long (default: each fault once)
-  --rounds R    each fault so many times, in new orders (default: 1)
+  --rounds R    runs of each fault, in new orders (default: 1)
   --seed N      decides the order, the targets and the load (default: 1)
   --faults ...  these alone
   --list        the faults, and what must hold after each

@@ -14,7 +14,7 @@ export interface NamespaceRunOptions {
   readonly faults: readonly string[];
   /** 0: each fault once. */
   readonly minutes: number;
-  /** At least so many times each. */
+  /** The least number of runs of each fault. */
   readonly rounds: number;
   /** Keeps the folder with logs and ledger after a good run, too. */
   readonly keep: boolean;

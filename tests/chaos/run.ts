@@ -23,7 +23,7 @@ export interface ChaosOptions {
   readonly faults: readonly Fault[];
   /** Repeats the faults in new orders for this long; 0: each once. */
   readonly minutes: number;
-  /** At least so many times each. */
+  /** The least number of runs of each fault. */
   readonly rounds: number;
   readonly onLine: (line: string) => void;
 }

@@ -43,7 +43,7 @@ function run(c: Cluster, n: number | string, end: "completed" | "failed" = "comp
 
 const queue = (c: Cluster): readonly string[] =>
   Array.from(c.state.pending(vclusterId("batch")), (record) => record.id);
-const told = (events: readonly Event[]): readonly string[] =>
+const endings = (events: readonly Event[]): readonly string[] =>
   events.flatMap(({ allocation, to, reason }) => (allocation === undefined ? [] : [`${allocation} ${to} ${reason}`]));
 const fieldsOf = (outcome: Outcome): string => (outcome.kind === "rejected" ? outcome.refusal.detail : "accepted");
 
@@ -91,7 +91,7 @@ describe("dependencies", () => {
     const applied = c.apply(cancel(1));
     expect([c.phase(2), c.phase(3), c.phase(4)]).toEqual(["cancelled", "cancelled", "pending"]);
     expect(queue(c)).toEqual(["4"]);
-    expect(told(applied.events)).toContain("2 cancelled dependency_failed");
+    expect(endings(applied.events)).toContain("2 cancelled dependency_failed");
     const second = c.state.allocation(id(2))?.phase;
     expect(second).toMatchObject({ reason: "dependency_failed", message: "it depends on 1, which was cancelled" });
   });
@@ -199,7 +199,7 @@ describe("task groups", () => {
       phase: { kind: "failed" },
       counts: { made: 0, completed: 8, failed: 1, cancelled: 1 },
     });
-    expect(told(applied.events)).toContain("1 failed element_failed");
+    expect(endings(applied.events)).toContain("1 failed element_failed");
   });
 
   it("keep a window of elements in the queue when nothing limits them", () => {
@@ -352,7 +352,7 @@ describe("DAGs", () => {
     c.apply(submitDag({ ...GUIDE, sweep: { group: [0, 9], concurrency: 2, after: ["preprocess:any"] } }));
     c.place(2, "n1");
     const applied = c.apply(cancelDag(1));
-    expect(told(applied.events).filter((text) => text.includes("released"))).toEqual([]);
+    expect(endings(applied.events).filter((text) => text.includes("released"))).toEqual([]);
     expect(stateOf(c)).toContain("cancelled");
     expect(queue(c)).toEqual([]);
     expect(verdict(c.one(cancelDag(1)))).toBe("repeated");

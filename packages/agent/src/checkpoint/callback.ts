@@ -34,10 +34,10 @@ function placeOf(endpoint: string): { readonly host: string; readonly port: numb
   return found === null ? null : { host: host.replace(/[[\]]/g, ""), port: Number(port) };
 }
 
-type Heard = (answer: Answer) => void;
+type AnswerListener = (answer: Answer) => void;
 
 /** Resolves with the program's final answer; throws when the program cannot be reached. */
-export async function askByCall(ask: Ask, onAnswer: Heard, signal: AbortSignal): Promise<void> {
+export async function askByCall(ask: Ask, onAnswer: AnswerListener, signal: AbortSignal): Promise<void> {
   const { endpoint, inside, dir } = ask;
   const at = endpoint.startsWith(UNIX) ? { path: endpoint.slice(UNIX.length) } : placeOf(endpoint);
   if (at === null) throw new Error(addressProblem(endpoint) ?? endpoint);
@@ -55,7 +55,7 @@ const MAX_ANSWERS = 4 * 1024 * 1024;
 
 const METHOD = "TakeCheckpoint";
 
-async function askByGrpc(ask: Ask, relay: string | null, onAnswer: Heard, signal: AbortSignal): Promise<void> {
+async function askByGrpc(ask: Ask, relay: string | null, onAnswer: AnswerListener, signal: AbortSignal): Promise<void> {
   const method = serviceDefinition(pb.CheckpointCallback)[METHOD];
   if (method === undefined) throw new Error(`the contract has no CheckpointCallback.${METHOD}`);
   const target = relay === null ? ask.endpoint : `${UNIX}${relay}`;
@@ -103,7 +103,7 @@ function answerOf(answer: pb.TakeCheckpointResponse["answer"]): Answer | null {
 }
 
 /** One JSON object per line. */
-async function askByHttp(ask: Ask, relay: string | null, onAnswer: Heard, signal: AbortSignal): Promise<void> {
+async function askByHttp(ask: Ask, relay: string | null, onAnswer: AnswerListener, signal: AbortSignal): Promise<void> {
   const response = await post(ask, relay, signal);
   const { statusCode = 0 } = response;
   if (statusCode < 200 || statusCode > 299) {
@@ -145,7 +145,7 @@ function post(ask: Ask, relay: string | null, signal: AbortSignal): Promise<Inco
 
 const MAX_LINE = 4_096;
 
-function sayLine(line: string, onAnswer: Heard): void {
+function sayLine(line: string, onAnswer: AnswerListener): void {
   if (line.trim() === "") return;
   const fields = parsed(line);
   const amount = (name: string): number | null => {

@@ -50,7 +50,7 @@ export interface CheckpointPlace extends Control {
   readonly path: string;
 }
 
-type Heard = (answer: Answer) => void;
+type AnswerListener = (answer: Answer) => void;
 
 /** A checkpoint of more files is measured in part. */
 const MAX_FILES = 10_000;
@@ -75,7 +75,7 @@ export function checkpointTarget(place: CheckpointPlace): CheckpointTarget {
     return { number, ok: false, bytes: 0, message };
   }
 
-  async function ask(wanted: ProgramCheckpoint, heard: Heard): Promise<PendingCheckpoint> {
+  async function ask(wanted: ProgramCheckpoint, heard: AnswerListener): Promise<PendingCheckpoint> {
     const known = deliveredNumber(place.control) === wanted.number;
     if (!known) await writeRequest(place, wanted, folderOf(wanted.number));
     if (!known && place.isFirst && wanted.kept !== undefined) {
@@ -119,7 +119,11 @@ const success = (number: number): NodeCheckpointResult => ({ number, ok: true, b
 function signalled(
   place: CheckpointPlace,
   { number }: ProgramCheckpoint,
-  { heard, growth, known }: { readonly heard: Heard; readonly growth: () => Promise<void>; readonly known: boolean },
+  {
+    heard,
+    growth,
+    known,
+  }: { readonly heard: AnswerListener; readonly growth: () => Promise<void>; readonly known: boolean },
 ): PendingCheckpoint {
   const { members, now } = place;
   const askedAt = now();
@@ -143,7 +147,7 @@ function signalled(
   };
 }
 
-async function lookAtFlag(control: Control, { number }: ProgramCheckpoint, heard: Heard): Promise<void> {
+async function lookAtFlag(control: Control, { number }: ProgramCheckpoint, heard: AnswerListener): Promise<void> {
   const flag = await readFlag(control);
   if (flag === null) {
     heard({ kind: "failed", message: "the program has removed its checkpoint flag" });
@@ -161,7 +165,7 @@ const CALL_AGAIN_MS = 500;
 function call(
   place: CheckpointPlace,
   ask: ProgramCheckpoint & { readonly directory: string },
-  heard: Heard,
+  heard: AnswerListener,
 ): PendingCheckpoint {
   const { control, port, now } = place;
   const closed = new AbortController();
@@ -173,7 +177,7 @@ function call(
     lastAnswer = null;
     const problem = addressProblem(endpoint);
     if (problem !== null) return heard({ kind: "failed", message: problem });
-    const listen: Heard = (answer) => {
+    const listen: AnswerListener = (answer) => {
       lastAnswer = answer;
       heard(answer);
     };
@@ -213,7 +217,7 @@ function call(
 const LOOK_AT_SIZE_EVERY_MS = 1_000;
 
 /** A folder that grows counts as progress. */
-function growthOf(bytes: () => Promise<number>, heard: Heard, now: () => number): () => Promise<void> {
+function growthOf(bytes: () => Promise<number>, heard: AnswerListener, now: () => number): () => Promise<void> {
   let lookedAt = now();
   let last = 0;
   return async () => {

@@ -139,7 +139,7 @@ interface Joining {
 function joinScript({ usersDir, uplink, address, vni, user, gateway, peers }: Joining): string {
   const name = nameOf(vni);
   const device = `lvx${vni}`;
-  // First, so that the overlay never receives packets of strangers.
+  // First, so that the overlay never receives packets of other hosts.
   const filter = uplink === "" ? [] : [filterScript(vni), ...(peers === undefined ? [] : [peersScript(peers)])];
   const overlay = [
     `ip link add ${device} type vxlan id ${vni} group ${groupOf(vni)} dev ${quoted(uplink)} dstport ${OVERLAY_PORT}`,

@@ -125,7 +125,7 @@ export function withSoftware(command: Command, userMapping: string | undefined):
       [],
     )
     .addOption(
-      new Option("--container-runtime <name>", "container runtime: podman with crun or runc, or Sarus")
+      new Option("--container-runtime <name>", "container engine for images; auto takes the first that is installed")
         .choices([...ENGINE_CHOICES])
         .default("auto"),
     )

@@ -84,14 +84,14 @@ test("real connections complete a fence with a late node and without a foreign o
       (number, entries) => void (number === 1 && results.set(node, entries)),
       () => undefined,
     );
-  const stranger = join(8, "guessed");
-  stranger?.bring(1, [["bad", "bad"]]);
+  const intruder = join(8, "guessed");
+  intruder?.bring(1, [["bad", "bad"]]);
   const members = Array.from({ length: count - 2 }, (_, n) => join(n + 1));
   for (const [n, member] of members.entries()) member?.bring(1, brought(n + 1, 1));
   await new Promise((resolve) => setTimeout(resolve, 150));
   expect(results.size).toBe(0);
-  stranger?.leave();
-  // The top comes last, and the one that was a stranger now has the key.
+  intruder?.leave();
+  // The top comes last, and the one that was a intruder now has the key.
   members.push(join(8), join(0));
   members.at(-2)?.bring(1, brought(8, 1));
   members.at(-1)?.bring(1, brought(0, 1));

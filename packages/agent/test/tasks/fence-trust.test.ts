@@ -24,14 +24,14 @@ function authority(name: string): void {
   openssl("req", "-x509", ...CURVE, "-keyout", at(`${name}.key`), "-out", at(`${name}.pem`), ...subject);
 }
 
-interface Wanted {
+interface IdentityFields {
   readonly ca?: string;
   readonly unit?: string;
   readonly usage?: string;
 }
 
 let serial = 0;
-function identityOf(node: string, { ca = "ca", unit = "agent", usage = "clientAuth,serverAuth" }: Wanted = {}) {
+function identityOf(node: string, { ca = "ca", unit = "agent", usage = "clientAuth,serverAuth" }: IdentityFields = {}) {
   serial += 1;
   const file = at(`node-${serial}`);
   const subject = `/CN=${node}.site.lattice.internal/OU=${unit}`;

@@ -182,8 +182,8 @@ describe("a DAG", () => {
   it("skips all members behind a failure that no edge handles", () => {
     const c = createCluster(...nodes);
     c.apply(diamond);
-    const told = run(c, 2, "n1", "failed");
-    expect(told.at(-1)).toBe("dag-1: running > failed");
+    const transcript = run(c, 2, "n1", "failed");
+    expect(transcript.at(-1)).toBe("dag-1: running > failed");
     expect(c.state.dag("dag-1" as never)?.ends).toBe("fsss");
     expect(lines(c.apply(cancelDag(1)))).toEqual(["! illegal_transition"]);
   });
@@ -192,9 +192,9 @@ describe("a DAG", () => {
     const c = createCluster(...nodes);
     c.apply(submitDag({ prepare: {}, left: { after: ["prepare:success"] }, join: { after: ["left:any"] } }));
     c.place(2, "n1");
-    const told = lines(c.apply(cancelDag(1)));
-    expect(told.filter((line) => line.includes("released)"))).toEqual([]);
-    expect(told.at(-1)).toBe("> stop 2/1 on n1 (cancelled)");
+    const transcript = lines(c.apply(cancelDag(1)));
+    expect(transcript.filter((line) => line.includes("released)"))).toEqual([]);
+    expect(transcript.at(-1)).toBe("> stop 2/1 on n1 (cancelled)");
     expect(c.state.dag("dag-1" as never)?.ends).toBe("x".repeat(3));
     expect(lines(c.apply(cancelDag(1)))).toEqual(["! repeated"]);
     expect(lines(c.apply(cancelDag(9)))).toEqual(["! unknown_dag"]);

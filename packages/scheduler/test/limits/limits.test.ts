@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { type CycleInput, cycle } from "../../src/index.ts";
 import { allocationId, busy, input, type JobFields, job, MINUTE, NOW, node, nodesIn, release } from "../make.ts";
 
-const told = (given: Partial<CycleInput>): { placed: string[]; held: string[]; codes: string[] } => {
+const outcome = (given: Partial<CycleInput>): { placed: string[]; held: string[]; codes: string[] } => {
   const { placements, reservations, reasons } = cycle(input({ isFifo: true, ...given }));
   return {
     placed: placements.map(({ allocation, nodes }) => `${allocation}: ${nodes.join(" ")}`),
@@ -25,7 +25,7 @@ describe("the power limit", () => {
       pending: [job(1, { nodes: 2, minutes: 9.5, waited: 2 }), job(2, { nodes: 2, waited: 1 })],
       signals: { power: { limit: 2000, used: 600 } },
     };
-    expect(told(given)).toEqual({ placed: ["1: a b"], held: ["2@10: a b"], codes: ["power"] });
+    expect(outcome(given)).toEqual({ placed: ["1: a b"], held: ["2@10: a b"], codes: ["power"] });
   });
 
   it("reduces a range", () => {
@@ -34,7 +34,7 @@ describe("the power limit", () => {
       pending: [job(1, { nodes: 1, max: 4 })],
       signals: { power: { limit: 2000, used: 400 } },
     };
-    expect(told(given).placed).toEqual(["1: a b c"]);
+    expect(outcome(given).placed).toEqual(["1: a b c"]);
   });
 
   it("is kept for a reservation against backfill", () => {
@@ -44,14 +44,14 @@ describe("the power limit", () => {
       pending: [job(1, { nodes: 5, waited: 2 }), job(2, { minutes: 600, waited: 1 }), job(3, { minutes: 30 })],
       signals: { power: { limit: 2500, used: 1000 } },
     };
-    const { placed, held } = told(given);
+    const { placed, held } = outcome(given);
     expect(placed).toEqual(["3: a"]);
     expect(held).toEqual(["1@60: a b c e f"]);
   });
 
   it("does not count nodes without a power figure", () => {
     const given = { nodes: [node("a")], pending: [job(1)], signals: { power: { limit: 10, used: 9 } } };
-    expect(told(given).placed).toEqual(["1: a"]);
+    expect(outcome(given).placed).toEqual(["1: a"]);
   });
 });
 
@@ -63,7 +63,7 @@ describe("the limit of storage bandwidth", () => {
       pending: [job(1, { waited: 1, constraints: { storageMBps: 800 } }), job(2)],
       signals: { storage: { limit: 1000, used: 700 } },
     };
-    expect(told(given)).toEqual({ placed: ["2: a"], held: ["1@60: c"], codes: ["storage"] });
+    expect(outcome(given)).toEqual({ placed: ["2: a"], held: ["1@60: c"], codes: ["storage"] });
   });
 
   it("counts requests where use is not measured, and its reason states the rest", () => {
@@ -76,7 +76,7 @@ describe("the limit of storage bandwidth", () => {
       ],
       signals: { storage: { limit: 1000, used: null } },
     };
-    expect(told(given)).toEqual({ placed: ["1: a"], held: ["2@10.5: a"], codes: ["storage"] });
+    expect(outcome(given)).toEqual({ placed: ["1: a"], held: ["2@10.5: a"], codes: ["storage"] });
     const [reason] = cycle(input({ isFifo: true, ...given })).reasons.get(allocationId(2)) ?? [];
     expect(reason?.text).toBe("Needs 200 MB/s of storage; 100 MB/s are left until it would end.");
   });
@@ -89,22 +89,22 @@ describe("a bound on groups", () => {
 
   it("makes a tight request wait for as few groups as it would need on an empty machine", () => {
     const tight = [job(1, { nodes: 2, constraints: { topology: "tight" } })];
-    expect(told({ nodes: partly, releases, pending: tight })).toEqual({
+    expect(outcome({ nodes: partly, releases, pending: tight })).toEqual({
       placed: [],
       held: ["1@30: c1 c2"],
       codes: ["topology"],
     });
-    expect(told({ nodes: partly, releases, pending: [job(1, { nodes: 2 })] }).placed).toEqual(["1: a1 b1"]);
+    expect(outcome({ nodes: partly, releases, pending: [job(1, { nodes: 2 })] }).placed).toEqual(["1: a1 b1"]);
   });
 
   it("applies to a range too", () => {
     const pending = [job(1, { nodes: 1, max: 6, constraints: { maxGroups: 2 } })];
-    expect(told({ nodes, pending }).placed).toEqual(["1: a1 a2 b1 b2"]);
+    expect(outcome({ nodes, pending }).placed).toEqual(["1: a1 a2 b1 b2"]);
   });
 
   it("is reported when it can never be met", () => {
     const pending = [job(1, { nodes: 5, constraints: { maxGroups: 2 } })];
-    expect(told({ nodes, pending }).codes).toEqual(["no_matching_nodes"]);
+    expect(outcome({ nodes, pending }).codes).toEqual(["no_matching_nodes"]);
   });
 });
 
@@ -119,17 +119,17 @@ describe("a conformance requirement", () => {
   const wants = (fields: JobFields) => [job(1, { constraints: { requireConformance: true }, ...fields })];
 
   it("waits for nodes with equal fingerprints", () => {
-    expect(told({ nodes, releases, pending: wants({ nodes: 2 }) })).toEqual({
+    expect(outcome({ nodes, releases, pending: wants({ nodes: 2 }) })).toEqual({
       placed: [],
       held: ["1@60: b d"],
       codes: ["topology"],
     });
-    expect(told({ nodes, releases, pending: wants({ nodes: 3 }) }).codes).toEqual(["no_matching_nodes"]);
-    expect(told({ nodes, releases, pending: [job(1, { nodes: 2 })] }).placed).toHaveLength(1);
+    expect(outcome({ nodes, releases, pending: wants({ nodes: 3 }) }).codes).toEqual(["no_matching_nodes"]);
+    expect(outcome({ nodes, releases, pending: [job(1, { nodes: 2 })] }).placed).toHaveLength(1);
   });
 
   it("is met by the largest part of a range with equal fingerprints", () => {
-    expect(told({ nodes, pending: wants({ nodes: 1, max: 3 }) }).placed).toEqual(["1: a"]);
+    expect(outcome({ nodes, pending: wants({ nodes: 1, max: 3 }) }).placed).toEqual(["1: a"]);
   });
 
   it("is not needed to place drifted and unknown nodes last", () => {
@@ -137,7 +137,7 @@ describe("a conformance requirement", () => {
       node(id, { conformance: ["", "old", "x", "x", "x"][i] ?? "" }),
     );
     const pending = Array.from({ length: 5 }, (_, i) => job(i + 1, { waited: 5 - i }));
-    expect(told({ nodes: drifted, pending }).placed).toEqual(["1: c", "2: d", "3: e", "4: b", "5: a"]);
+    expect(outcome({ nodes: drifted, pending }).placed).toEqual(["1: c", "2: d", "3: e", "4: b", "5: a"]);
   });
 });
 
@@ -146,22 +146,22 @@ describe("the choice of groups", () => {
 
   it("avoids a congested group when another serves as well", () => {
     const congestion = new Map([["g9" as GroupId, 0.8]]);
-    expect(told({ nodes, pending: [job(1, { nodes: 2 })], signals: { congestion } }).placed).toEqual(["1: b1 b2"]);
-    expect(told({ nodes, pending: [job(1, { nodes: 2 })] }).placed).toEqual(["1: a1 a2"]);
+    expect(outcome({ nodes, pending: [job(1, { nodes: 2 })], signals: { congestion } }).placed).toEqual(["1: b1 b2"]);
+    expect(outcome({ nodes, pending: [job(1, { nodes: 2 })] }).placed).toEqual(["1: a1 a2"]);
   });
 
   it("does not avoid congestion for an inefficient job", () => {
     const congestion = new Map([["g9" as GroupId, 0.8]]);
     const efficiency = new Map([[allocationId(1), 0.1]]);
     const pending = [job(1, { nodes: 2 })];
-    expect(told({ nodes, pending, signals: { congestion, efficiency } }).placed).toEqual(["1: a1 a2"]);
+    expect(outcome({ nodes, pending, signals: { congestion, efficiency } }).placed).toEqual(["1: a1 a2"]);
   });
 
   it("orders neighbours by number, not by text", () => {
-    expect(told({ nodes, pending: [job(1, { nodes: 4 })] }).placed).toEqual(["1: a1 a2 b1 b2"]);
+    expect(outcome({ nodes, pending: [job(1, { nodes: 4 })] }).placed).toEqual(["1: a1 a2 b1 b2"]);
     const gap = nodes.filter((each) => each.group !== ("g10" as GroupId));
-    expect(told({ nodes: [...gap, ...nodesIn("g12", "d1", "d2")], pending: [job(1, { nodes: 4 })] }).placed).toEqual([
-      "1: a1 a2 c1 c2",
-    ]);
+    expect(outcome({ nodes: [...gap, ...nodesIn("g12", "d1", "d2")], pending: [job(1, { nodes: 4 })] }).placed).toEqual(
+      ["1: a1 a2 c1 c2"],
+    );
   });
 });

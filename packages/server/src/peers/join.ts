@@ -113,11 +113,11 @@ type JoinStep =
   | { readonly kind: "later"; readonly why: string; readonly isBusy: boolean }
   | { readonly kind: "give_up"; readonly error: ManagedError };
 
-interface Asked extends Pick<Joiner, "id" | "own" | "cluster"> {
+interface JoinAttempt extends Pick<Joiner, "id" | "own" | "cluster"> {
   readonly address: string;
 }
 
-export function decideJoin(answer: JoinAnswer, { address, id, own, cluster }: Asked): JoinStep {
+export function decideJoin(answer: JoinAnswer, { address, id, own, cluster }: JoinAttempt): JoinStep {
   switch (answer.kind) {
     case "members": {
       const refusal = refuseNewMember(id, cluster, answer.cluster);

@@ -35,7 +35,7 @@ const lendingToProto = ({ keepNodes, maxClass, maxDuration, returnGrace }: Lendi
     returnGraceSeconds: Math.ceil(returnGrace / 1000),
   });
 
-type Asked = Pick<
+type SharingFields = Pick<
   proto.CreateVClusterRequest,
   "preempts" | "preemptible" | "borrows" | "lending" | "nearCompletionThresholdSeconds" | "maxVictims" | "sharesNodes"
 >;
@@ -45,7 +45,7 @@ type Sharing = Pick<
 >;
 
 /** Returns only the named fields; unnamed terms keep their value or the default. */
-export function sharingFromProto(asked: Asked, known: Lending | null): Sharing {
+export function sharingFromProto(asked: SharingFields, known: Lending | null): Sharing {
   const {
     preempts,
     preemptible,

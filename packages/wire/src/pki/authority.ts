@@ -14,7 +14,7 @@ export interface Pem {
   readonly key: string;
 }
 
-interface Wanted {
+interface CertificateRequest {
   readonly name: string;
   readonly kind: BearerKind;
   readonly site: string;
@@ -54,7 +54,7 @@ export async function makeAuthority(site: string, lifetimeMs: number): Promise<P
 }
 
 /** Issues a certificate with a new key. */
-export async function issue(authority: Pem, wanted: Wanted): Promise<Pem> {
+export async function issue(authority: Pem, wanted: CertificateRequest): Promise<Pem> {
   const keys = await crypto.subtle.generateKey(EC, true, ["sign", "verify"]);
   const spki = new Uint8Array(await crypto.subtle.exportKey("spki", keys.publicKey));
   return { cert: await certify(authority, wanted, spki), key: await keyToPem(keys.privateKey) };
@@ -103,7 +103,7 @@ const NO_SITE = "site";
  */
 export async function certifyAgent(
   authority: Pem,
-  { name, lifetimeMs }: Pick<Wanted, "name" | "lifetimeMs">,
+  { name, lifetimeMs }: Pick<CertificateRequest, "name" | "lifetimeMs">,
   publicKey: Uint8Array,
 ): Promise<string> {
   const x509 = await library();
@@ -112,7 +112,7 @@ export async function certifyAgent(
   return certify(authority, { name, kind: "agent", site, hosts: [], lifetimeMs }, publicKey);
 }
 
-async function certify(authority: Pem, wanted: Wanted, publicKey: Uint8Array): Promise<string> {
+async function certify(authority: Pem, wanted: CertificateRequest, publicKey: Uint8Array): Promise<string> {
   const x509 = await library();
   // Agents also connect to each other.
   const usages = [
@@ -161,7 +161,7 @@ async function signed(authority: Pem, { subject, lifetimeMs, publicKey, extensio
   return pemOf(cert);
 }
 
-function alternatives({ name, kind, site, hosts }: Wanted) {
+function alternatives({ name, kind, site, hosts }: CertificateRequest) {
   const members = kind === "server" ? [MEMBER_NAME] : [];
   const named = [...new Set([...hosts, ...members])].map((host) => ({
     type: isAddress(host) ? ("ip" as const) : ("dns" as const),

@@ -23,7 +23,7 @@ export async function prepare(
   return image;
 }
 
-interface Wanted {
+interface PullRequest {
   readonly name: string;
   /** The image that was fetched under that name before. */
   readonly known: string | null;
@@ -34,7 +34,11 @@ interface Wanted {
  * this node fetched last under exactly that name is used. Other images in the store are never taken for it: what they
  * are called proves nothing.
  */
-export async function pullImage(store: ContainerStore, wanted: Wanted, signal: AbortSignal): Promise<ContainerImage> {
+export async function pullImage(
+  store: ContainerStore,
+  wanted: PullRequest,
+  signal: AbortSignal,
+): Promise<ContainerImage> {
   const { name } = wanted;
   const present = await presentByDigest(store, name, signal);
   if (present !== null) return present;
@@ -73,7 +77,7 @@ async function presentByDigest(
 
 async function fetchedBefore(
   store: ContainerStore,
-  { name, known }: Wanted,
+  { name, known }: PullRequest,
   signal: AbortSignal,
 ): Promise<ContainerImage | null> {
   if (known === null || digestOfName(name) !== null) return null;

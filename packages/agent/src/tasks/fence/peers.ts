@@ -99,7 +99,7 @@ export async function fencePeers(listen: string, advertised: string, trust: Fenc
       local.set(launchId, {
         key: place.key,
         took(stream, message) {
-          const problem = trust.stranger(stream, place.belowNodes[place.below.indexOf(message.node)] ?? "");
+          const problem = trust.mismatch(stream, place.belowNodes[place.below.indexOf(message.node)] ?? "");
           if (problem !== null) return void stream.emit("error", { code: status.PERMISSION_DENIED, details: problem });
           streams.set(message.node, stream);
           const entries = pairs(message);

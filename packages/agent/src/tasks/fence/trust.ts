@@ -17,7 +17,7 @@ export interface FenceTrust {
   /** To the agent of this node. */
   channel(node: string): ChannelCredentials;
   /** Returns why the caller may not act for this node, or null. */
-  stranger(call: CallWithCertificate, node: string): string | null;
+  mismatch(call: CallWithCertificate, node: string): string | null;
 }
 
 /**
@@ -35,7 +35,7 @@ export function trustOf(source: IdentitySource | null, secure: boolean): Result<
 export const inTheClear: FenceTrust = {
   listener: () => ServerCredentials.createInsecure(),
   channel: () => credentials.createInsecure(),
-  stranger: () => null,
+  mismatch: () => null,
 };
 
 export const byCertificates = (source: IdentitySource): FenceTrust => ({
@@ -47,7 +47,7 @@ export const byCertificates = (source: IdentitySource): FenceTrust => ({
       checkServerIdentity: (_host, shown) => problemOf(shown as ShownCertificate, node),
     });
   },
-  stranger(call, node) {
+  mismatch(call, node) {
     const shown = call.getAuthContext?.().sslPeerCertificate;
     return shown === undefined ? "no certificate was shown" : nodeMismatch(bearerOf(shown), node);
   },

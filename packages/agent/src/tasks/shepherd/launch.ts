@@ -53,6 +53,9 @@ class NodeLaunch implements RunningLaunch {
   readonly #aborted = new Set<number>();
   #ending = false;
   #killReported = false;
+  /** Every rank has ended. */
+  #finishing = false;
+  /** The end was reported. */
   #over = false;
   #fenceTimer: NodeJS.Timeout | null = null;
 
@@ -126,7 +129,7 @@ class NodeLaunch implements RunningLaunch {
   #servePmix(wanted: PmixSpec): PmixServer {
     const { spec } = this.#options;
     const onFailure = (message: string): void => {
-      if (this.#over) return;
+      if (this.#finishing) return;
       if (this.#running.size > 0) this.#abort(spec.firstRank, FAILED, message);
       else for (const rank of this.#ranks) this.#onRankEnd(rank, { code: FAILED, signal: 0, message });
     };
@@ -232,14 +235,21 @@ class NodeLaunch implements RunningLaunch {
 
   #finish(): void {
     this.#clearFenceTimer();
-    this.#pmix?.close();
+    this.#finishing = true;
+    // The PMIx server dies with the shepherd, which may leave as soon as the end is reported.
+    if (this.#pmix === null) this.#reportEnd();
+    else this.#pmix.close(() => this.#reportEnd());
+  }
+
+  #reportEnd(): void {
+    if (this.#over) return;
     this.#over = true;
     this.#options.say({ kind: "done" });
   }
 
   /** Reported once, so that the next leader knows the exit code of the launch. */
   #kill({ code, reason }: { readonly code: number; readonly reason: string }): void {
-    if (this.#killReported || this.#over) return;
+    if (this.#killReported || this.#finishing) return;
     this.#killReported = true;
     this.#options.say({ kind: "killed", code, reason });
     this.#end();
@@ -249,7 +259,7 @@ class NodeLaunch implements RunningLaunch {
     if (this.#ending) return;
     this.#ending = true;
     // Before its PMIx server was ready no rank was started.
-    if (this.#pmix !== null && this.#running.size === 0 && !this.#over) this.#finish();
+    if (this.#pmix !== null && this.#running.size === 0 && !this.#finishing) this.#finish();
     this.#signalAll("SIGTERM");
     setTimeout(() => this.#signalAll("SIGKILL"), KILL_AFTER_MS);
   }

@@ -26,7 +26,7 @@ dropOomProtection();
 const [, , folder = ".", joinBy = ""] = process.argv;
 // The group was removed with the attempt: joining fails, and nothing is started.
 for (const file of joinBy.split("\n")) if (file !== "") writeFileSync(file, String(process.pid));
-const unsaid = spool();
+const unconfirmed = spool();
 let agent: Socket | null = null;
 let launch: RunningLaunch | null = null;
 let dir = folder;
@@ -64,16 +64,16 @@ function take(order: ShepherdOrder): void {
       const setpriv = SETPRIV.find((path) => existsSync(path)) ?? "";
       // Ranks inherit it.
       if (order.spec.umask !== "") process.umask(Number.parseInt(order.spec.umask, 8));
-      launch = startLaunch({ spec: order.spec, setpriv, say, full: unsaid.full, answered: unsaid.answered });
+      launch = startLaunch({ spec: order.spec, setpriv, say, full: unconfirmed.full, answered: unconfirmed.answered });
       dir = join(folder, order.spec.launchId);
       makeOwnFolderNow(dir, 0o700);
       listen();
       return;
     }
     case "taken":
-      unsaid.confirm(order.number);
+      unconfirmed.confirm(order.number);
       launch?.resume();
-      if (launch?.done() === true && unsaid.empty()) leave();
+      if (launch?.done() === true && unconfirmed.empty()) leave();
       return;
     case "again":
       repeat();
@@ -88,7 +88,7 @@ function take(order: ShepherdOrder): void {
 }
 
 function say(report: ShepherdReport): void {
-  const numbered = unsaid.add(report);
+  const numbered = unconfirmed.add(report);
   agent?.write(encodeReport(numbered));
   if (report.kind === "done" && forgotten) setImmediate(leave);
   if (report.kind === "done") leaveLater();
@@ -103,7 +103,7 @@ function leaveLater(): void {
 }
 
 function repeat(): void {
-  for (const numbered of unsaid.toRepeat()) agent?.write(encodeReport(numbered));
+  for (const numbered of unconfirmed.toRepeat()) agent?.write(encodeReport(numbered));
 }
 
 /** The folder's path may be too long for a socket address, so it is named by a descriptor. */

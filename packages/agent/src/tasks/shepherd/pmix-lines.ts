@@ -5,7 +5,7 @@ import { MAX_NAMES_BYTES, MAX_NODE_FENCE_BYTES } from "../base/exchange-limits.t
 import type { NameAct, PmiEntry } from "../base/name-types.ts";
 import { boundedLine } from "./bounded-line.ts";
 
-export type PmixSaid =
+export type PmixMessage =
   | { readonly kind: "env"; readonly rank: number; readonly variables: Readonly<Record<string, string>> }
   | { readonly kind: "ready" }
   | { readonly kind: "connected" | "finalized" | "spawn"; readonly rank: number }
@@ -37,7 +37,7 @@ export const PMIX_NAME = "pmix:";
 const FAILED = 1;
 
 /** Returns null for a line that no helper of ours writes. */
-export function parsePmixLine(line: string, own: OwnRanks): PmixSaid | null {
+export function parsePmixLine(line: string, own: OwnRanks): PmixMessage | null {
   const space = line.indexOf(" ");
   const kind = space < 0 ? line : line.slice(0, space);
   const rest = space < 0 ? "" : line.slice(space + 1);
@@ -72,7 +72,7 @@ function rankOf(text: string, { firstRank, tasks }: OwnRanks): number | null {
   return rank >= firstRank && rank < firstRank + tasks ? rank : null;
 }
 
-function variablesOf(text: string, own: OwnRanks): PmixSaid | null {
+function variablesOf(text: string, own: OwnRanks): PmixMessage | null {
   if (text.length > MAX_ENVIRONMENT || text.includes("\0")) return null;
   const [first = "", ...pairs] = text.split("\t");
   const rank = rankOf(first, own);
@@ -87,13 +87,13 @@ function variablesOf(text: string, own: OwnRanks): PmixSaid | null {
   return { kind: "env", rank, variables: Object.fromEntries(variables) };
 }
 
-function fenceOf(text: string): PmixSaid | null {
+function fenceOf(text: string): PmixMessage | null {
   const space = text.indexOf(" ");
   const [number, brought] = space < 0 ? [text, ""] : [text.slice(0, space), text.slice(space + 1)];
   return /^\d{1,9}$/.test(number) && isHex(brought) ? { kind: "fence", number: Number(number), brought } : null;
 }
 
-function abortOf(text: string, own: OwnRanks): PmixSaid | null {
+function abortOf(text: string, own: OwnRanks): PmixMessage | null {
   const [first = "", status = "", ...words] = text.slice(0, MAX_ENVIRONMENT).split(" ");
   const rank = rankOf(first, own);
   if (rank === null) return null;
@@ -101,7 +101,7 @@ function abortOf(text: string, own: OwnRanks): PmixSaid | null {
   return { kind: "abort", rank, code, message: boundedLine(words.join(" ")) };
 }
 
-function namesOf(act: NameAct, text: string): PmixSaid | null {
+function namesOf(act: NameAct, text: string): PmixMessage | null {
   if (text.length > MAX_NAMES_BYTES) return null;
   const [id = "", seconds = "", ...words] = text.split(" ");
   if (!/^\w{1,32}$/.test(id) || !/^-?\d{1,9}$/.test(seconds)) return null;

@@ -2,12 +2,13 @@
 // in lines. It provides the ranks' variables before they start; fences with other nodes go through the shepherd, as
 // for PMI. It ends with its launch.
 
+import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { closeSync, openSync } from "node:fs";
 import { spawn } from "../../base/programs.ts";
 import type { NameReply, PmiNameQuestion } from "../base/name-types.ts";
 import type { PmixSpec, ShepherdSpec } from "../frames.ts";
-import { lineCutter, PMIX_NAME, type PmixSaid, parsePmixLine } from "./pmix-lines.ts";
+import { lineCutter, PMIX_NAME, type PmixMessage, parsePmixLine } from "./pmix-lines.ts";
 
 interface PmixEvents {
   /** The ranks may be started, each with these variables. */
@@ -29,7 +30,8 @@ export interface PmixServer {
   /** Stops reading what it says: too much is unconfirmed. */
   pause(): void;
   resume(): void;
-  close(): void;
+  /** `closed` is called once it has ended and has removed its folder. */
+  close(closed: () => void): void;
 }
 
 const REMOVE_FOLDER_MS = 2_000;
@@ -39,104 +41,148 @@ const RANDOM_BYTES = 6;
 const HELPER_FD = 3;
 
 export function startPmix(spec: ShepherdSpec, pmix: PmixSpec, setpriv: string, events: PmixEvents): PmixServer {
+  try {
+    return new HelperProcess(spec, spawnHelper(spec, pmix, setpriv), events);
+  } catch (error) {
+    setImmediate(() => events.failed(`its PMIx server cannot be started: ${(error as Error).message}`));
+    return { fenceDone: noAct, pause: noAct, resume: noAct, close: (closed) => closed() };
+  }
+}
+
+function spawnHelper(spec: ShepherdSpec, pmix: PmixSpec, setpriv: string): ChildProcess {
   const guard = setpriv === "" ? [] : [setpriv, "--pdeathsig", "KILL", "--"];
   const nodes = pmix.nodes.map(({ node, firstRank, tasks }) => `${node}:${firstRank}:${tasks}`);
   // Chosen here, and never read back: what the helper says comes from a process of the user.
   const folder = `${pmix.folder}${randomBytes(RANDOM_BYTES).toString("hex")}`;
   const words = [`/proc/self/fd/${HELPER_FD}`, spec.launchId, folder, String(pmix.place), ...nodes];
   const [program = "", ...args] = [...pmix.prefix, ...guard, ...words];
-  let helper: number;
+  const helper = openSync(pmix.helper, "r");
   try {
-    helper = openSync(pmix.helper, "r");
-  } catch (error) {
-    setImmediate(() => events.failed(`its PMIx server cannot be started: ${(error as Error).message}`));
-    return { fenceDone: noAct, pause: noAct, resume: noAct, close: noAct };
+    return spawn(program, args, {
+      cwd: "/",
+      env: { PATH: "/usr/bin:/bin", LATTICE_ATTEMPT_DIR: spec.environment.LATTICE_ATTEMPT_DIR ?? "" },
+      stdio: ["pipe", "pipe", "ignore", helper],
+    });
+  } finally {
+    closeSync(helper);
   }
-  const child = spawn(program, args, {
-    cwd: "/",
-    env: { PATH: "/usr/bin:/bin", LATTICE_ATTEMPT_DIR: spec.environment.LATTICE_ATTEMPT_DIR ?? "" },
-    stdio: ["pipe", "pipe", "ignore", helper],
-  });
-  closeSync(helper);
-  const { stdin, stdout } = child;
-  const variables = new Map<number, Readonly<Record<string, string>>>();
-  let isReady = false;
-  let lastFence = 0;
-  let closed = false;
+}
+
+class HelperProcess implements PmixServer {
+  readonly #spec: ShepherdSpec;
+  readonly #child: ChildProcess;
+  readonly #events: PmixEvents;
+  readonly #cut = lineCutter();
+  readonly #variables = new Map<number, Readonly<Record<string, string>>>();
+  #ready = false;
+  #lastFence = 0;
+  /** Its lines no longer count. */
+  #closed = false;
+  #exited = false;
+
+  constructor(spec: ShepherdSpec, child: ChildProcess, events: PmixEvents) {
+    this.#spec = spec;
+    this.#child = child;
+    this.#events = events;
+    child.stdout?.on("data", (bytes: Buffer) => this.#receive(bytes));
+    child.stdin?.on("error", noAct);
+    child.once("error", (error) => {
+      this.#exited = true;
+      events.failed(`its PMIx server cannot be started: ${error.message}`);
+    });
+    child.once("exit", () => {
+      this.#exited = true;
+    });
+    // After its last line.
+    child.once("close", (code, signal) => {
+      if (!this.#closed) events.failed(`its PMIx server ended by itself (${signal ?? code})`);
+    });
+  }
+
+  pause(): void {
+    this.#child.stdout?.pause();
+  }
+
+  resume(): void {
+    this.#child.stdout?.resume();
+  }
+
+  fenceDone(number: number, all: string): void {
+    this.#child.stdin?.write(`fence ${number} ${all}\n`);
+  }
+
+  close(closed: () => void): void {
+    this.#closed = true;
+    if (this.#exited) {
+      closed();
+      return;
+    }
+    this.#child.once("exit", closed);
+    // It must not block on lines that are not read.
+    this.resume();
+    // It removes its folder itself: a path from a user's process is never used here.
+    this.#child.stdin?.end();
+    setTimeout(() => this.#child.kill("SIGKILL"), REMOVE_FOLDER_MS).unref();
+  }
+
+  #receive(bytes: Buffer): void {
+    const lines = this.#cut(bytes);
+    if (!this.#closed && (lines === null || !lines.every((line) => this.#accept(line)))) this.#refuse();
+  }
+
+  #accept(line: string): boolean {
+    if (this.#closed) return true;
+    const message = parsePmixLine(line, this.#spec);
+    return message !== null && this.#handle(message);
+  }
+
+  #refuse(): void {
+    this.#closed = true;
+    this.#child.stdout?.destroy();
+    this.#child.kill("SIGKILL");
+    this.#events.failed("its PMIx server wrote a line that is malformed, too long or out of order");
+  }
 
   /** Returns false for a line that no helper of ours writes now. */
-  function hear(said: PmixSaid): boolean {
-    switch (said.kind) {
+  #handle(message: PmixMessage): boolean {
+    const events = this.#events;
+    switch (message.kind) {
       case "env":
-        if (!isReady) variables.set(said.rank, said.variables);
-        return !isReady;
+        if (!this.#ready) this.#variables.set(message.rank, message.variables);
+        return !this.#ready;
       case "ready":
-        if (isReady) return false;
-        isReady = true;
-        events.ready(variables);
+        if (this.#ready) return false;
+        this.#ready = true;
+        events.ready(this.#variables);
         return true;
       case "fence":
-        if (said.number !== lastFence + 1) return false;
-        lastFence = said.number;
-        events.fence(said.number, said.brought);
+        if (message.number !== this.#lastFence + 1) return false;
+        this.#lastFence = message.number;
+        events.fence(message.number, message.brought);
         return true;
       case "connected":
       case "finalized":
       case "spawn":
-        events[said.kind](said.rank);
+        events[message.kind](message.rank);
         return true;
       case "abort":
-        events.abort(said.rank, said.code, said.message);
+        events.abort(message.rank, message.code, message.message);
         return true;
       case "names":
-        askForNames(said);
+        this.#askForNames(message);
         return true;
       case "failed":
-        events.failed(`its PMIx server: ${said.message}`);
+        events.failed(`its PMIx server: ${message.message}`);
         return true;
     }
   }
 
-  function askForNames({ act, id, waitSeconds, entries }: Extract<PmixSaid, { kind: "names" }>): void {
-    events.names({ act, entries, waitSeconds }, ({ problem, found }) => {
+  #askForNames({ act, id, waitSeconds, entries }: Extract<PmixMessage, { kind: "names" }>): void {
+    this.#events.names({ act, entries, waitSeconds }, ({ problem, found }) => {
       const pairs = found.map(([key, value]) => ` ${key.slice(PMIX_NAME.length)} ${value}`);
-      stdin?.write(`named ${id} ${problem === "" ? "ok" : problem}${pairs.join("")}\n`);
+      this.#child.stdin?.write(`named ${id} ${problem === "" ? "ok" : problem}${pairs.join("")}\n`);
     });
   }
-
-  function refuse(): void {
-    closed = true;
-    stdout?.destroy();
-    child.kill("SIGKILL");
-    events.failed("its PMIx server wrote a line that is malformed, too long or out of order");
-  }
-
-  const cut = lineCutter();
-  stdout?.on("data", (bytes: Buffer) => {
-    const lines = cut(bytes);
-    if (lines === null) return refuse();
-    for (const line of lines) {
-      const said = closed ? null : parsePmixLine(line, spec);
-      if (closed) return;
-      if (said === null || !hear(said)) return refuse();
-    }
-  });
-  stdin?.on("error", () => undefined);
-  child.once("error", (error) => events.failed(`its PMIx server cannot be started: ${error.message}`));
-  child.once("close", (code, signal) => {
-    if (!closed) events.failed(`its PMIx server ended by itself (${signal ?? code})`);
-  });
-  return {
-    pause: () => void stdout?.pause(),
-    resume: () => void stdout?.resume(),
-    fenceDone: (number, all) => void stdin?.write(`fence ${number} ${all}\n`),
-    close() {
-      closed = true;
-      // It removes its folder itself: a path from a user's process is never used here.
-      stdin?.end();
-      setTimeout(() => child.kill("SIGKILL"), REMOVE_FOLDER_MS).unref();
-    },
-  };
 }
 
 const noAct = (): void => undefined;

@@ -193,11 +193,11 @@ function inTerminal(command: readonly string[], size: { rows: number; columns: n
 function watchEnd(child: ChildProcess, spec: ShepherdSpec, events: RankEvents, flow: Flow): void {
   let over = false;
   let look: NodeJS.Timeout | undefined;
-  let told = "";
+  let lastLine = "";
   const failures = begins(spec) ? (child.stdio[TOLD_FD] as Readable | undefined) : undefined;
   failures?.on("error", () => undefined);
   failures?.once("data", (bytes: Buffer) => {
-    told = boundedLine(bytes.toString());
+    lastLine = boundedLine(bytes.toString());
     failures.destroy();
   });
   const end = (what: RankEnd): void => {
@@ -209,7 +209,7 @@ function watchEnd(child: ChildProcess, spec: ShepherdSpec, events: RankEvents, f
   child.once("error", (error: NodeJS.ErrnoException) => end(notStarted(error, spec)));
   child.once("exit", (code, signal) => {
     const number = signal === null ? 0 : constants.signals[signal];
-    const what = (): RankEnd => ({ code: code ?? 128 + number, signal: number, message: told });
+    const what = (): RankEnd => ({ code: code ?? 128 + number, signal: number, message: lastLine });
     child.once("close", () => end(what()));
     look = setInterval(() => {
       if (!flow.paused && !flow.moved) end(what());

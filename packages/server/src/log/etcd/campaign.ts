@@ -14,7 +14,7 @@ import { EtcdError } from "./client/etcd-error.ts";
 import type { Keys } from "./keys.ts";
 import { type KeptLease, keepLease } from "./lease.ts";
 import { headOf, type LogMetadata, leaderValue } from "./metadata.ts";
-import { revokeDeadLeaders, type UntilGone } from "./revoke-dead-leader.ts";
+import { revokeDeadLeaders, type WaitUntilDead } from "./revoke-dead-leader.ts";
 import type { StoreGuard } from "./store-guard.ts";
 
 const CLAIM_TIMEOUT_MS = 2_000;
@@ -31,7 +31,7 @@ interface CampaignOptions {
   readonly server: string;
   readonly leaseSeconds: number;
   /** Reports that a candidate is surely gone; `null`: a dead leader leads until its lease ends. */
-  readonly untilGone: UntilGone | null;
+  readonly untilGone: WaitUntilDead | null;
   readonly signal: AbortSignal;
 }
 

@@ -2,7 +2,7 @@
 
 import type { LogServer } from "../contract/replicated-log.ts";
 import type { EtcdTls } from "./client/channel.ts";
-import type { UntilGone } from "./revoke-dead-leader.ts";
+import type { WaitUntilDead } from "./revoke-dead-leader.ts";
 
 export interface EtcdLogOptions {
   readonly endpoints: readonly string[];
@@ -17,7 +17,7 @@ export interface EtcdLogOptions {
   readonly peers?: readonly LogServer[];
   readonly leaseSeconds?: number;
   /** Reports that a leader is surely gone. Default: a dead leader leads until its lease ends. */
-  readonly untilGone?: UntilGone;
+  readonly untilGone?: WaitUntilDead;
   readonly maxEntryBytes?: number;
   readonly keepSnapshots?: number;
   readonly appendTimeoutMs?: number;

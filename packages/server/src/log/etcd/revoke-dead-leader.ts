@@ -11,12 +11,12 @@ import type { LeaderRecord, LogMetadata } from "./metadata.ts";
 const RETRY_MS = 100;
 
 /** Resolves when the server of this candidate is gone; rejects or stays pending otherwise. */
-export type UntilGone = (candidate: string, signal: AbortSignal) => Promise<void>;
+export type WaitUntilDead = (candidate: string, signal: AbortSignal) => Promise<void>;
 
 interface RevokeOptions {
   readonly client: Pick<EtcdClient, "leaseRevoke">;
   readonly metadata: Pick<LogMetadata, "changes" | "leader">;
-  readonly untilGone: UntilGone;
+  readonly untilGone: WaitUntilDead;
   /** The candidate name of this server, whose own lease is never revoked here. */
   readonly candidate: string;
   readonly signal: AbortSignal;

@@ -172,8 +172,8 @@ class AgentStream {
     if (refusal !== null) return this.#refuse("unauthenticated", refusal);
     const protocol = agreeOnProtocol(PROTOCOL, protocolRange(hello.protocolVersion));
     if (protocol.kind === "apart") return this.#refuse(`protocol_${protocol.theirs}`, protocolApart(protocol));
-    const stranger = await judgeAgent(context, hello, this.#gone.signal);
-    if (stranger !== null) return this.#refuse(stranger.code, stranger.detail);
+    const identityRefusal = await judgeAgent(context, hello, this.#gone.signal);
+    if (identityRefusal !== null) return this.#refuse(identityRefusal.code, identityRefusal.detail);
     const before = context.view().node(command.node);
     try {
       if (changes(before, command)) {
