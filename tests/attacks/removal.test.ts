@@ -16,7 +16,11 @@ const python = (script: string) => ["/usr/bin/python3", "-c", script];
 /** A start, and the wait for the last checkpoint at its end, of three allocations in a row. */
 const ENDS_WITHIN_MS = 40_000;
 const scratchRoot = (): string => join(secured.cluster.dir, "agent-n1", "scratch");
-const leftovers = (): readonly string[] => readdirSync(scratchRoot()).filter((name) => !name.startsWith(".spare-"));
+/** Empty folders that are kept for the next attempt have no user in their name. */
+const leftovers = (): readonly string[] =>
+  readdirSync(scratchRoot(), { recursive: true, encoding: "utf8" }).filter(
+    (name) => name !== ".trash" && !/^\.trash\/[^/]*@$/.test(name),
+  );
 
 const isCleared = (): Promise<true> =>
   eventually({ what: "the scratch folders are removed" }, async () => (leftovers().length === 0 ? true : null));

@@ -8,6 +8,7 @@ import { systemAfter } from "../base/after.ts";
 import { searchPath } from "../base/executable.ts";
 import { openUserFiles } from "../files/open-user-files.ts";
 import { makeOwnFolder } from "../files/own-tree.ts";
+import { Trash } from "../files/trash.ts";
 import type { UserFiles } from "../files/user-files.ts";
 import { gpuClearing, isClearable } from "../gpu-clear/clear.ts";
 import { type GpusBetweenUsers, gpusBetweenUsers } from "../gpu-clear/gpu-handover.ts";
@@ -25,7 +26,7 @@ import { type NetworkDriver, noDriver } from "../network/driver.ts";
 import { linuxDriver, whyNoLinuxDriver } from "../network/linux.ts";
 import type { SoftwareOptions } from "../options/software.ts";
 import type { PrologueParts } from "../runtime/base/engine.ts";
-import { scratchFolders } from "../runtime/base/scratch.ts";
+import { SCRATCH_TRASH, ScratchFolders } from "../runtime/base/scratch.ts";
 import { containerPrograms } from "../runtime/container/programs.ts";
 import { deviceHost } from "../runtime/devices/host.ts";
 import { openContainerEngine } from "../runtime/engines.ts";
@@ -98,6 +99,7 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
   const memory = discoverMemoryPlace(options.unifiedMemory);
   const gpus = gpusOf(options, place);
   const scratchDir = options.scratchDir === "" ? join(dataDir, "scratch") : options.scratchDir;
+  const trashIn = (folder: string) => new Trash({ folder, files, log });
   const offers = [librariesFolder(dataDir), ...(place.ca === undefined ? [] : [place.ca])];
   const entry = openEntry({ ...options, isRoot, protects: [dataDir, cacheDir, scratchDir], offers, log });
   const runtimes = [
@@ -120,7 +122,8 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
     users: rememberUsers(Date.now, options.minUid),
     mapping: options.userMapping,
     memory,
-    scratch: scratchFolders(scratchDir, files),
+    scratch: new ScratchFolders(scratchDir, trashIn(join(scratchDir, SCRATCH_TRASH))),
+    trash: trashIn(join(dataDir, "trash")),
     entry,
     outputRoot: options.outputDir,
     homeSource: options.homeSource,

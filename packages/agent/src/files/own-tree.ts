@@ -52,13 +52,9 @@ export function removeOwnNow(path: string): void {
   rmSync(path, { recursive: true, force: true });
 }
 
-/** Makes the folder unless it exists, and hands it to the user. Its parent must be the agent's alone. */
+/** Makes the folder and hands it to the user. Its parent must be the agent's alone. Fails if it exists. */
 export function makeFolderFor(path: string, owner: Owner | null, mode: number): void {
-  try {
-    mkdirSync(path, { mode });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  }
+  mkdirSync(path, { mode });
   if (owner !== null) handOver(path, owner, mode, "folder");
 }
 

@@ -20,6 +20,7 @@ import { startAttempt } from "./attempt/starting.ts";
 import { warmPool } from "./attempt/warm.ts";
 import { writeWrapper } from "./attempt/wrapper.ts";
 import { readAttempt, rewriteOrder, writeEnd, writeStop } from "./base/attempt-files.ts";
+import { readLaunch } from "./base/launch-file.ts";
 import type { Runtime, StateEntry } from "./base/runtime.ts";
 import { terminate } from "./process/stop.ts";
 import { readHoldings } from "./prologue/attempt-holdings.ts";
@@ -66,7 +67,7 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
     archive: (key) => archiveAttempt(context, key),
     async discard(key) {
       processes.delete(key);
-      await prologue.files.clear(context.attemptsDir, key, orderOf(context, key)?.user);
+      await prologue.trash.take(context.attemptsDir, key, orderOf(context, key)?.user ?? key);
     },
     logFile: (key, stream) => logFile(context, key, stream),
     userOf: (key) => orderOf(context, key)?.user ?? "",
@@ -76,13 +77,14 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
     members: async (key) => (processes.has(key) ? members(key) : []),
     cpuMs: async (key) => (processes.has(key) ? cpuMsOf(await members(key)) : null),
     usage: async (key) => (processes.has(key) ? usageOf(await members(key)) : null),
-    metricsFile: (key) => metricsFile(prologue.scratch.pathOf(key)),
+    reported: (key) => readReported(context, key),
     checkpoints: (key) => checkpointsOf(context, key),
     describe: async (key) => describeAttempt(context, key),
     async close() {
       closing.abort();
       stopKeeping();
       context.watch.close();
+      for (const folder of [prologue.scratch, prologue.trash]) folder.close();
       await context.warm.close();
       await isolation.close();
       await limits.close();
@@ -99,6 +101,7 @@ async function openContext(options: ProcessRuntimeOptions): Promise<RuntimeConte
   await makeOwnFolder(prologue.scratch.root, 0o711);
   // Scratch folders are removed by root, which must not act in a folder where users can put other names.
   if (prologue.isRoot) await requireOwn(prologue.scratch.root, "--scratch-dir");
+  await Promise.all([prologue.scratch.open(), prologue.trash.open()]);
   const context: RuntimeContext = {
     ...options,
     attemptsDir,
@@ -143,10 +146,21 @@ async function archiveAttempt(context: RuntimeContext, key: string): Promise<voi
     renameSync(dir, join(context.endedDir, key));
   } catch {
     // Archived before: the archived folder has the logs, the newer one has none.
-    await context.prologue.files.clear(context.attemptsDir, key, orderOf(context, key)?.user);
+    await context.prologue.trash.take(context.attemptsDir, key, orderOf(context, key)?.user ?? key);
   }
   context.retention.added(key);
 }
+
+/** The file is in a folder of the user's, who may have mounted anything on it. */
+async function readReported(context: RuntimeContext, key: string): Promise<string> {
+  const { files, scratch } = context.prologue;
+  const launched = readLaunch(dirOf(context, key));
+  if (launched === null) return "";
+  const file = metricsFile(scratch.pathOf(key));
+  return files.head(file, launched.owner, MAX_REPORTED_BYTES).then(String, () => "");
+}
+
+const MAX_REPORTED_BYTES = 16_384;
 
 const orderOf = (context: RuntimeContext, key: string): pb.RunOrder | null =>
   readAttempt(dirOf(context, key)).order ?? readAttempt(join(context.endedDir, key)).order;

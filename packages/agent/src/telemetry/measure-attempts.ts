@@ -27,7 +27,7 @@ export interface AttemptUsage {
 }
 
 interface MeasuredNode {
-  readonly runtime: Pick<Runtime, "cpuMs" | "metricsFile" | "usage">;
+  readonly runtime: Pick<Runtime, "cpuMs" | "reported" | "usage">;
   /** Samples are lost while the node is not connected. */
   readonly link: () => Pick<Link, "send"> | null;
   readonly log: Logger;
@@ -62,7 +62,7 @@ export function measureAttempts({ runtime, log, now, after, link, well, gpus }: 
       if (order?.measured !== true) return;
       // On a shared node it is unknown which GPU works for which attempt.
       const busy = gpus === undefined || !isExclusive(order) ? {} : { gpuLoad: gpus.mean };
-      figures.start(key, { cores, saidIn: runtime.metricsFile?.(key) ?? null, ...busy });
+      figures.start(key, { cores, reported: async () => (await runtime.reported?.(key)) ?? "", ...busy });
     },
     stop(key) {
       figures.stop(key);

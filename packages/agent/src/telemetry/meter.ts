@@ -3,7 +3,7 @@
 
 import type { Logger } from "pino";
 import { type After, systemAfter } from "../base/after.ts";
-import { readReported } from "./reported-metrics.ts";
+import { parseReported } from "./reported-metrics.ts";
 
 interface MeteredAttempt {
   readonly key: string;
@@ -19,8 +19,8 @@ interface Meter {
 
 interface Measurable {
   readonly cores: number;
-  /** The file in which its programs may report metrics. */
-  readonly saidIn: string | null;
+  /** The reported metrics of its programs. Default: they cannot report any. */
+  readonly reported?: () => Promise<string>;
   /** Utilization of its GPUs from 0 to 1; null when unknown. Default: it has none. */
   readonly gpuLoad?: () => number | null;
 }
@@ -46,15 +46,19 @@ export function meter({ cpuMs, now, log, after = systemAfter, everyMs = EVERY_MS
   let cancel: (() => void) | null = null;
 
   async function look(): Promise<void> {
-    for (const [key, each] of watched) {
-      try {
-        each.values = { ...(await processorOf(key, each)), ...gpusOf(each), ...(await readReported(each.saidIn)) };
-      } catch (error) {
-        log.debug({ attempt: key, error: String(error) }, "usage of an attempt cannot be measured");
-      }
-    }
+    // At the same time: a user can delay the reading of its own file.
+    await Promise.all([...watched].map(([key, each]) => measure(key, each)));
     if (watched.size > 0) cancel = after(everyMs, () => void look());
     else cancel = null;
+  }
+
+  async function measure(key: string, each: Watched): Promise<void> {
+    try {
+      const [processor, reported] = await Promise.all([processorOf(key, each), each.reported?.() ?? ""]);
+      each.values = { ...processor, ...gpusOf(each), ...parseReported(reported) };
+    } catch (error) {
+      log.debug({ attempt: key, error: String(error) }, "usage of an attempt cannot be measured");
+    }
   }
 
   async function processorOf(key: string, each: Watched): Promise<Record<string, number>> {

@@ -5,12 +5,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create, type MessageInitShape, toJson } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
+import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { directFiles } from "../../src/files/direct-files.ts";
 import { openUserFiles } from "../../src/files/open-user-files.ts";
+import { Trash } from "../../src/files/trash.ts";
 import type { RunAs } from "../../src/host/user/user.ts";
 import type { PrologueTarget } from "../../src/runtime/base/engine.ts";
-import { scratchFolders } from "../../src/runtime/base/scratch.ts";
+import { ScratchFolders } from "../../src/runtime/base/scratch.ts";
 import { checkDefaults, checkScratch, homeMount, ownOutput } from "../../src/runtime/prologue/requested-folders.ts";
 
 let dir: string;
@@ -38,7 +40,13 @@ const targetOf = (key: string, scratchBytes: number): PrologueTarget => {
 };
 
 test("scratch: what is free is enough, more is not, and what others were promised is not free", async () => {
-  const scratch = scratchFolders(join(dir, "scratch"), directFiles);
+  const trash = new Trash({
+    folder: join(dir, "scratch", ".trash"),
+    files: directFiles,
+    log: pino({ level: "silent" }),
+  });
+  const scratch = new ScratchFolders(join(dir, "scratch"), trash);
+  await scratch.open();
   await checkScratch({ scratch }, targetOf("1.1", 1e6));
   await checkScratch({ scratch }, targetOf("2.1", 0));
   await expect(checkScratch({ scratch }, targetOf("3.1", 9e14))).rejects.toMatchObject({
@@ -78,7 +86,11 @@ test("output: a folder by whom it is for, a bucket as it is, and no way out", as
 
 test("defaults: a node without them says which one it lacks", async () => {
   const check = (parts: object, more: Partial<pb.RunOrder> = {}, user: RunAs | null = ADA) =>
-    checkDefaults({ outputRoot: "/out", homeSource: "", ...parts }, orderOf({ defaults: true }, more), user);
+    checkDefaults(
+      { outputRoot: "/out", homeSource: "", files: directFiles, ...parts },
+      orderOf({ defaults: true }, more),
+      user,
+    );
   await expect(check({ outputRoot: "" })).rejects.toThrow("no place for output");
   await expect(check({})).rejects.toMatchObject({ stage: "mounts", message: expect.stringContaining("/nowhere/ada") });
   await check({ homeSource: "/shared/home/{user}" });
@@ -88,7 +100,7 @@ test("defaults: a node without them says which one it lacks", async () => {
     ...orderOf({ defaults: true, output: "s3://b/" }),
     checkpoint: create(pb.CheckpointPlanSchema, { mode: "signal" }),
   };
-  await expect(checkDefaults({ outputRoot: "", homeSource: "" }, saves, null)).rejects.toThrow(
+  await expect(checkDefaults({ outputRoot: "", homeSource: "", files: directFiles }, saves, null)).rejects.toThrow(
     "no place for checkpoints",
   );
   expect(homeMount("/h/{user}", orderOf({ defaults: true }), ADA)).toMatchObject([

@@ -116,7 +116,7 @@ describe("attempts in containers", () => {
     await other.start();
     await found(() => !alive(pid));
     await found(() => names(other.dataDir).join() === "lattice-601.1");
-    await found(() => readdirSync(join(other.dataDir, "scratch")).join() === "601.1");
+    await found(() => readdirSync(join(other.dataDir, "scratch")).join() === ".trash,601.1");
     await found(() => other.agent.connected() === 1);
     other.server.stop({ allocationId: "601", graceSeconds: 1 });
     expect(await other.server.end("601")).toMatchObject({ reason: "stopped" });

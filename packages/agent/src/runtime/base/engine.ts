@@ -4,6 +4,7 @@
 
 import type { pb } from "@lattice/wire";
 import type { Logger } from "pino";
+import type { Trash } from "../../files/trash.ts";
 import type { FileUser, UserFiles } from "../../files/user-files.ts";
 import type { GpusBetweenUsers } from "../../gpu-clear/gpu-handover.ts";
 import type { AttemptPlace, Isolation } from "../../host/isolation/isolation.ts";
@@ -90,6 +91,8 @@ export interface PrologueParts {
   readonly mapping: UserMapping;
   readonly memory: MemoryPlace;
   readonly scratch: ScratchFolders;
+  /** For what users leave below the data folder. */
+  readonly trash: Trash;
   /** How attempts get from root to their users. */
   readonly entry: AttemptEntry;
   /** Every operation below a folder that a user can write. */

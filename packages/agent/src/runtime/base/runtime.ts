@@ -54,8 +54,8 @@ export interface Runtime {
   cpuMs?(key: string): Promise<number | null>;
   /** Current and cumulative usage; resolves to null when unknown. */
   usage?(key: string): Promise<ProcessUsage | null>;
-  /** The file in which its programs may report metrics. */
-  metricsFile?(key: string): string;
+  /** The content of the file in which its programs report metrics; "" without one. */
+  reported?(key: string): Promise<string>;
   /** Returns how to request a checkpoint; resolves to null without support. */
   checkpoints?(key: string): Promise<CheckpointTarget | null>;
   /** Its processes and holdings, for the state file; resolves to null without such an attempt. */

@@ -1,37 +1,100 @@
 // The scratch folders of attempts. An empty one is kept for the next attempt of the same user: creating and removing a
 // folder per short job costs more than the job. Only its name and mode change; another user never gets it, since a
-// program may still have it open.
+// program may still have it open. The agent looks into a folder only after it was moved to where no user reaches it: a
+// user can mount a file system that never answers on its own folder.
 
 import { opendirSync, renameSync, rmdirSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { handOver, makeFolderFor } from "../../files/own-tree.ts";
-import type { UserFiles } from "../../files/user-files.ts";
+import { handOver, makeFolderFor, makeOwnFolder } from "../../files/own-tree.ts";
+import type { Trash } from "../../files/trash.ts";
 import type { RunAs } from "../../host/user/user.ts";
 
-export interface ScratchFolders {
-  readonly root: string;
-  pathOf(key: string): string;
-  /** Returns an empty folder that belongs to the user; repeating the call is harmless. */
-  make(key: string, runAs: RunAs | null): string;
-  /** Removes the folder with its content. `whose`: its user, who has a few removals at a time. */
-  clear(key: string, whose?: () => string): Promise<void>;
-  /** Whether a folder of this name is kept for later. */
-  keeps(name: string): boolean;
-}
-
-const SPARE = ".spare-";
+/** Below the root of the scratch folders. */
+export const SCRATCH_TRASH = ".trash";
 /** Spare directories per user. */
 const MAX_SPARES = 4;
 const MODE = 0o700;
 
-export function scratchFolders(root: string, files: Pick<UserFiles, "clear">): ScratchFolders {
-  const spares = new Map<number | null, string[]>();
-  const owners = new Map<string, number | null>();
-  let made = 0;
-  const pathOf = (key: string): string => join(root, key);
+export class ScratchFolders {
+  readonly root: string;
+  readonly #trash: Trash;
+  readonly #spares = new Map<number | null, string[]>();
+  readonly #owners = new Map<string, number | null>();
 
-  function takeSpare(runAs: RunAs | null, path: string): boolean {
-    const spare = spares.get(runAs?.uid ?? null)?.pop();
+  /** `trash`: the folder SCRATCH_TRASH below the root. */
+  constructor(root: string, trash: Trash) {
+    this.root = root;
+    this.#trash = trash;
+  }
+
+  async open(): Promise<void> {
+    await makeOwnFolder(this.root, 0o711);
+    await this.#trash.open();
+  }
+
+  pathOf(key: string): string {
+    return join(this.root, key);
+  }
+
+  /** Returns an empty folder that belongs to the user; repeating the call is harmless. */
+  make(key: string, runAs: RunAs | null): string {
+    const path = this.pathOf(key);
+    if (this.#owners.has(key)) return path;
+    this.#owners.set(key, runAs?.uid ?? null);
+    if (this.#takeSpare(runAs, path)) return path;
+    // Left by an interrupted start; its user may have used it since.
+    this.#moveOut(key);
+    // A single system call: a thread would cost more.
+    makeFolderFor(path, runAs, MODE);
+    return path;
+  }
+
+  /** Removes the folder with its content. `whose`: its user, who has a few removals at a time. */
+  async clear(key: string, whose: () => string = () => key): Promise<void> {
+    const uid = this.#owners.get(key);
+    this.#owners.delete(key);
+    if (uid === undefined) return this.#trash.take(this.root, key, whose());
+    const place = this.#moveOut(key);
+    if (place === null) return this.#trash.take(this.root, key, whose());
+    const spares = this.#spares.get(uid) ?? [];
+    if (!isEmpty(place)) return this.#trash.drop(place, whose());
+    if (spares.length < MAX_SPARES) this.#spares.set(uid, [...spares, place]);
+    else rmdirSync(place);
+  }
+
+  /** Removes what earlier agents left, in the background; calls back with each folder of no known attempt. */
+  async sweep(known: ReadonlySet<string>, onLeftover: (key: string) => void): Promise<void> {
+    await this.#trash.sweep();
+    for (const key of await readdir(this.root).catch(() => [])) {
+      if (known.has(key) || key === SCRATCH_TRASH) continue;
+      onLeftover(key);
+      void this.#trash.take(this.root, key, key);
+    }
+  }
+
+  close(): void {
+    this.#trash.close();
+  }
+
+  /** Resolves when the removals under way are over, or after this time. */
+  emptied(withinMs: number): Promise<void> {
+    return this.#trash.emptied(withinMs);
+  }
+
+  /** Moves a folder to where no user reaches it; null when there is none, or something is mounted on it. */
+  #moveOut(key: string): string | null {
+    const place = this.#trash.place("");
+    try {
+      renameSync(this.pathOf(key), place);
+      return place;
+    } catch {
+      return null;
+    }
+  }
+
+  #takeSpare(runAs: RunAs | null, path: string): boolean {
+    const spare = this.#spares.get(runAs?.uid ?? null)?.pop();
     if (spare === undefined) return false;
     try {
       handOver(spare, runAs ?? ownUser(), MODE, "folder");
@@ -41,51 +104,19 @@ export function scratchFolders(root: string, files: Pick<UserFiles, "clear">): S
       return false;
     }
   }
-
-  function keep(uid: number | null, path: string): boolean {
-    const kept = spares.get(uid) ?? [];
-    if (kept.length >= MAX_SPARES || !isEmpty(path)) return false;
-    made += 1;
-    const spare = join(root, `${SPARE}${process.pid}-${made}`);
-    renameSync(path, spare);
-    spares.set(uid, [...kept, spare]);
-    return true;
-  }
-
-  return {
-    root,
-    pathOf,
-    make(key, runAs) {
-      const path = pathOf(key);
-      const isNew = !owners.has(key);
-      owners.set(key, runAs?.uid ?? null);
-      if (isNew && takeSpare(runAs, path)) return path;
-      // A single system call: a thread would cost more.
-      makeFolderFor(path, runAs, MODE);
-      return path;
-    },
-    async clear(key, whose = () => key) {
-      const path = pathOf(key);
-      const uid = owners.get(key);
-      owners.delete(key);
-      try {
-        if (uid !== undefined && keep(uid, path)) return;
-        rmdirSync(path);
-      } catch {
-        await files.clear(root, key, whose());
-      }
-    },
-    keeps: (name) => [...spares.values()].flat().includes(join(root, name)),
-  };
 }
 
 /** Reads one entry: a list of millions would block the agent. */
 function isEmpty(path: string): boolean {
-  const folder = opendirSync(path, { bufferSize: 1 });
   try {
-    return folder.readSync() === null;
-  } finally {
-    folder.closeSync();
+    const folder = opendirSync(path, { bufferSize: 1 });
+    try {
+      return folder.readSync() === null;
+    } finally {
+      folder.closeSync();
+    }
+  } catch {
+    return false;
   }
 }
 

@@ -21,7 +21,7 @@ export async function start(parts: PrologueParts, attempt: EngineAttempt, uenvs:
   const variables = uenvs.applies
     ? { ...applyPatches(attempt.environment, uenvs.patches), LATTICE_UENV: uenvs.listed }
     : attempt.environment;
-  const workdir = order.workdir || (await homeOf(attempt));
+  const workdir = order.workdir || (await homeOf(parts, attempt));
   const command = [...policy, ...(policy.length > 0 ? PLAIN_EXEC : []), ...attempt.checkpointer];
   const isMounted = mounts.length + data.length > 0;
   if (isMounted) {
@@ -64,8 +64,8 @@ function stepsOf(
   return [...privateSteps([dir, ...scratch, ...output, ...entry.offers]), ...mounts];
 }
 
-async function homeOf({ data, runAs, dir, folders }: EngineAttempt): Promise<string> {
-  return data.find(({ at }) => at === runAs?.home)?.at ?? defaultWorkdir(runAs, dir, folders);
+async function homeOf(parts: PrologueParts, attempt: EngineAttempt): Promise<string> {
+  return attempt.data.find(({ at }) => at === attempt.runAs?.home)?.at ?? defaultWorkdir(parts, attempt);
 }
 
 /** numactl reports a missing command with another exit code than a shell. */

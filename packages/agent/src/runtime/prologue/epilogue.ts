@@ -2,7 +2,6 @@
 // pins. Its mounts ended with its processes. Each step runs even when another failed, and all are repeatable.
 
 import { existsSync, rmdirSync } from "node:fs";
-import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { removeOwn } from "../../files/own-tree.ts";
@@ -31,14 +30,14 @@ export async function runEpilogue(
 }
 
 /** Its own /tmp, usually empty by then. */
-async function removePrivate({ files }: PrologueParts, dir: string, whose: () => string): Promise<void> {
+async function removePrivate({ trash }: PrologueParts, dir: string, whose: () => string): Promise<void> {
   const folder = join(dir, PRIVATE);
   if (!existsSync(folder)) return;
   try {
     rmdirSync(join(folder, "tmp"));
     rmdirSync(folder);
   } catch {
-    await files.clear(dir, PRIVATE, whose());
+    await trash.take(dir, PRIVATE, whose());
   }
 }
 
@@ -56,13 +55,12 @@ async function leaveGpus({ gpus, inside }: PrologueParts, dir: string): Promise<
   await gpus.release(own, gpuUserOf(order));
 }
 
-/** Removes leftovers of an earlier run that belong to no known attempt. */
+/** Removes leftovers of an earlier run that belong to no known attempt. Files of users are removed in the background. */
 export async function sweepLeftovers(parts: PrologueParts, known: ReadonlySet<string>, log: Logger): Promise<void> {
-  for (const key of await readdir(parts.scratch.root).catch(() => [])) {
-    if (known.has(key) || parts.scratch.keeps(key)) continue;
-    log.warn({ attempt: key }, "removing a scratch folder of no known attempt");
-    await logFailure(log, key, parts.files.clear(parts.scratch.root, key));
-  }
+  await parts.scratch.sweep(known, (key) =>
+    log.warn({ attempt: key }, "removing a scratch folder of no known attempt"),
+  );
+  await parts.trash.sweep();
   await logFailure(log, "networks", parts.network.sweep(known));
   const { container } = parts.engines;
   for (const key of await container.attempts().catch(() => [])) {

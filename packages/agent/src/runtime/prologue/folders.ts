@@ -1,14 +1,13 @@
 // The folders of an attempt: scratch, which is removed with it, and output and checkpoints, which stay. They belong to
 // the user it runs as.
 
-import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { PrologueError } from "../../base/prologue-error.ts";
 import { outputFolders, ownedFolder } from "../../checkpoint/output-folders.ts";
 import { handOver } from "../../files/own-tree.ts";
 import type { FileError } from "../../files/user-files.ts";
 import type { RunAs } from "../../host/user/user.ts";
-import type { PrologueParts, PrologueTarget } from "../base/engine.ts";
+import type { EngineAttempt, PrologueParts, PrologueTarget } from "../base/engine.ts";
 import { checkDefaults, checkScratch, ownOutput } from "./requested-folders.ts";
 
 /** Returns the variables that name them. */
@@ -57,11 +56,12 @@ export const giveScript = (path: string, user: RunAs): void => handOver(path, us
 
 /** The attempt's directory belongs to root, so a user starts at home or in the scratch directory. */
 export async function defaultWorkdir(
-  runAs: RunAs | null,
-  dir: string,
-  folders: Record<string, string>,
+  { files }: Pick<PrologueParts, "files">,
+  { runAs, dir, folders }: Pick<EngineAttempt, "runAs" | "dir" | "folders">,
 ): Promise<string> {
   if (runAs === null) return dir;
-  const home = await stat(runAs.home).catch(() => null);
-  return home?.isDirectory() === true ? runAs.home : (folders.LATTICE_SCRATCH ?? "/");
+  return files.reach(runAs.home, runAs).then(
+    () => runAs.home,
+    () => folders.LATTICE_SCRATCH ?? "/",
+  );
 }

@@ -2,7 +2,7 @@
 // `defaults` a home, output and checkpoints that must exist. A missing one fails the prologue, and another node is
 // tried.
 
-import { readdir, stat, statfs } from "node:fs/promises";
+import { readdir, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
@@ -19,14 +19,24 @@ export async function checkScratch({ scratch }: Pick<PrologueParts, "scratch">, 
   const wanted = order.data?.scratchBytes ?? 0;
   if (wanted === 0) return;
   await makeOwnFolder(scratch.root, 0o711);
-  const { bavail, bsize } = await statfs(scratch.root);
-  let free = bavail * bsize;
-  for (const other of await readdir(scratch.root)) {
-    if (other !== key) free -= readAttempt(join(dirname(dir), other)).order?.data?.scratchBytes ?? 0;
-  }
+  if ((await freeScratch(scratch.root, { key, dir })) >= wanted) return;
+  // Files of ended attempts may still be under removal.
+  await scratch.emptied(EMPTIED_WITHIN_MS);
+  const free = await freeScratch(scratch.root, { key, dir });
   if (free >= wanted) return;
   const left = gigabytes(Math.max(0, free));
   throw new PrologueError("scratch", `${gigabytes(wanted)} of scratch requested, and ${left} are free on this node`);
+}
+
+const EMPTIED_WITHIN_MS = 30_000;
+
+async function freeScratch(root: string, { key, dir }: Pick<PrologueTarget, "key" | "dir">): Promise<number> {
+  const { bavail, bsize } = await statfs(root);
+  let free = bavail * bsize;
+  for (const other of await readdir(root)) {
+    if (other !== key) free -= readAttempt(join(dirname(dir), other)).order?.data?.scratchBytes ?? 0;
+  }
+  return free;
 }
 
 const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(1)} GB`;
@@ -53,7 +63,13 @@ export async function ownOutput(
 
 /** Checks the directories that `defaults` requires. */
 export async function checkDefaults(
-  { outputRoot, homeSource }: Pick<PrologueParts, "outputRoot" | "homeSource">,
+  {
+    outputRoot,
+    homeSource,
+    files,
+  }: Pick<PrologueParts, "outputRoot" | "homeSource"> & {
+    readonly files: Pick<UserFiles, "reach">;
+  },
   { data, checkpoint }: pb.RunOrder,
   runAs: RunAs | null,
 ): Promise<void> {
@@ -63,9 +79,12 @@ export async function checkDefaults(
   if (outputRoot === "" && checkpoint !== undefined)
     throw new PrologueError("output", "this node has no place for checkpoints (--output-dir)");
   if (homeSource !== "" || runAs === null) return;
-  const home = await stat(runAs.home).catch(() => null);
-  if (home?.isDirectory() !== true)
-    throw new PrologueError("mounts", `${runAs.home}, the home of ${runAs.name}, is not on this node`);
+  await files.reach(runAs.home, runAs).catch((error: Error) => {
+    throw new PrologueError(
+      "mounts",
+      `${runAs.home}, the home of ${runAs.name}, is not on this node: ${error.message}`,
+    );
+  });
 }
 
 /** For sites with home directories outside of the nodes. */
