@@ -1,14 +1,16 @@
-// A full disk under the server: submissions get 503, reads continue, nothing acknowledged is lost, no partial write
-// remains, and writes resume when there is space. The server runs in its own mount namespace.
+// A full disk under the server: a notice comes first, then submissions get 503 with what to free, while reads continue, also
+// after a restart. Nothing acknowledged is lost, no partial write remains, and writes resume when there is space. The server
+// runs in its own mount namespace.
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Cluster } from "../harness/cluster.ts";
 import { eventually } from "../harness/eventually.ts";
+import { request } from "../harness/rest.ts";
 
-const DISK_BYTES = 24 * 1024 * 1024;
+const DISK_BYTES = 64 * 1024 * 1024;
 const disk = mkdtempSync(join(tmpdir(), "lattice-disk-"));
 const isRoot = process.getuid?.() === 0;
 let holder: ChildProcess;
@@ -41,8 +43,42 @@ afterAll(async () => {
   rmSync(disk, { recursive: true, force: true, maxRetries: 9 });
 });
 
+test("a disk that fills up is a notice and a metric before anything is refused", async () => {
+  expect(await gauge("lattice_disk_size_bytes")).toBe(DISK_BYTES);
+  const kept = await cluster.submit({ entrypoint: "true" });
+  leaveFree(0.08);
+  const text = await eventually({ what: "a notice names the disk" }, lowDisk);
+  expect(text).toContain(join(disk, "data"));
+  expect(text).toMatch(/MB of .*free/);
+  expect(await cluster.submit({ entrypoint: "true" })).not.toBe(kept);
+
+  rmSync(join(seen, "ballast"));
+  await eventually({ what: "the notice is cleared" }, async () => ((await lowDisk()) === null ? true : null));
+});
+
+test("work is refused before the disk is full, and everything else is served", async () => {
+  const running = await cluster.submit({ entrypoint: "true" });
+  leaveFree(0.03);
+  const refusal = await eventually({ what: "a submission is refused" }, async () => {
+    const answer = await cluster.api("POST", "/allocations", { body: { entrypoint: "true" } });
+    return answer.status === 200 ? null : answer;
+  });
+  expect(refusal).toMatchObject({ status: 503, body: { code: "storage_full", retryable: true } });
+  expect(refusal.body.detail).toContain(join(disk, "data"));
+  expect(await gauge("lattice_disk_free_bytes")).toBeGreaterThan(0);
+  const status = await cluster.api("GET", "/raft/status");
+  expect(status.body).toMatchObject({ unwritable_reason: expect.stringContaining("nearly full") });
+  expect((await cluster.api("DELETE", `/allocations/${running}`)).status).toBe(200);
+
+  rmSync(join(seen, "ballast"));
+  await eventually({ what: "submissions work again" }, async () =>
+    (await cluster.api("POST", "/allocations", { body: { entrypoint: "true" } })).status === 200 ? true : null,
+  );
+});
+
 test("a full disk refuses submissions, loses nothing, and heals", async () => {
   const kept: string[] = [];
+  kept.push(...(await cluster.allocations()).map(({ id }) => id));
   for (let n = 0; n < 20; n += 1) kept.push(await cluster.submit({ entrypoint: "true", name: `before-${n}` }));
 
   fillDisk();
@@ -54,7 +90,7 @@ test("a full disk refuses submissions, loses nothing, and heals", async () => {
   });
   expect(refusal.status).toBe(503);
   expect(refusal.body).toMatchObject({ status: 503 });
-  expect(refusal.body.code).toMatch(/storage_full|log_unavailable/);
+  expect(refusal.body.code).toBe("storage_full");
   expect(refusal.body.hint).toBeTruthy();
   expect((await submitBig()).status).toBe(503);
   const cli = await cluster.cli(["submit", "--", "true"]);
@@ -62,6 +98,13 @@ test("a full disk refuses submissions, loses nothing, and heals", async () => {
   else expect(cli.stderr).toMatch(/Hint:/);
 
   expect(new Set((await cluster.allocations()).map(({ id }) => id))).toEqual(new Set(kept));
+
+  await cluster.server.kill();
+  await cluster.startServer();
+  expect(new Set((await cluster.allocations()).map(({ id }) => id))).toEqual(new Set(kept));
+  const still = await cluster.api("POST", "/allocations", { body: { entrypoint: "true" } });
+  expect(still).toMatchObject({ status: 503, body: { code: "storage_full" } });
+  expect(still.body.detail).toContain(join(disk, "data"));
   rmSync(join(seen, "filler"));
   const after = await eventually({ what: "submissions work again" }, async () => {
     const answer = await cluster.api("POST", "/allocations", { body: { entrypoint: "true", name: "after" } });
@@ -74,6 +117,21 @@ test("a full disk refuses submissions, loses nothing, and heals", async () => {
   await cluster.startServer();
   expect(new Set((await cluster.allocations()).map(({ id }) => id))).toEqual(new Set(kept));
 });
+
+function leaveFree(share: number): void {
+  const { bavail, bsize } = statfsSync(seen);
+  writeFileSync(join(seen, "ballast"), Buffer.alloc(bavail * bsize - share * DISK_BYTES));
+}
+
+const gauge = async (name: string): Promise<number> => {
+  const page = await request(cluster.apiUrl, "GET", "/metrics");
+  return Number(new RegExp(`^${name}{folder="log"} (\\S+)$`, "m").exec(page.text)?.[1]);
+};
+
+const lowDisk = async (): Promise<string | null> => {
+  const { body } = await cluster.api<{ notices?: { kind: string; text: string }[] }>("GET", "/notices");
+  return (body.notices ?? []).find(({ kind, text }) => kind === "disk_low" && text.includes(disk))?.text ?? null;
+};
 
 /** Entries of half a megabyte exhaust the space that the log has reserved. */
 function submitBig() {

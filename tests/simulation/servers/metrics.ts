@@ -10,6 +10,7 @@ export const noMetrics: Metrics = {
   logAppend: ignore,
   stateCompared: ignore,
   stateDiverged: ignore,
+  disk: ignore,
   schedulingCycle: ignore,
   estimateError: ignore,
   traceLines: ignore,

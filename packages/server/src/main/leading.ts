@@ -31,7 +31,7 @@ interface LeadingParts {
 export type Leading = ReturnType<typeof startLead>;
 
 export function startLead(storage: Storage, nodes: Nodes, parts: LeadingParts, stack: CloseStack) {
-  const { clock, metrics, replica, live, log, isShared, self } = storage;
+  const { clock, metrics, replica, live, log, isShared, self, disks } = storage;
   const { config, logger, roster, auditKeys } = parts;
   const recorder = stack.push(startRecorder({ server: config.server.id, readings: metrics.readings, clock, logger }));
   const { broker, insight } = createAdvisors(storage, nodes, parts, recorder.read);
@@ -60,6 +60,7 @@ export function startLead(storage: Storage, nodes: Nodes, parts: LeadingParts, s
       launches: nodes.launches,
       readers: roster.readers,
       auditKeys,
+      storageFull: () => disks.refusal(),
       refuseEmptyLog: storage.refuseEmptyLog,
       refuseShorterLog: storage.refuseShorterLog,
     }),

@@ -27,6 +27,7 @@ import type { LeaderConnection, Liveness } from "../peers/leader-connection.ts";
 import type { Roster } from "../peers/roster.ts";
 import type { Backups } from "../state/backup/index.ts";
 import type { Committed } from "../state/committed.ts";
+import type { DiskWatch } from "../state/disks/watch.ts";
 import type { History } from "../state/history/index.ts";
 import type { Replica } from "../state/replica/replica.ts";
 
@@ -47,6 +48,7 @@ export interface PlaneParts {
   readonly connection: LeaderConnection;
   readonly roster: Roster;
   readonly divergence: Pick<DivergenceWatch, "found">;
+  readonly disks: Pick<DiskWatch, "refusal">;
   readonly audit: AuditPlane;
   readonly membership: Membership;
   readonly backups: Backups;
@@ -98,6 +100,7 @@ export function createPlane(parts: PlaneParts): ControlPlane {
     },
     logStatus: () => ({
       ...log.status(),
+      unwritable: log.status().unwritable ?? fullDisk(parts),
       leader: leaderId(parts),
       appliedIndex: replica.head().index,
       isLeader: leader.sequencer() !== null,
@@ -111,7 +114,8 @@ export function createPlane(parts: PlaneParts): ControlPlane {
     ready() {
       const difference = diverged(parts);
       if (difference !== null) return { ok: false, reason: difference };
-      if (leader.sequencer() === null && connection.leader() === null) return { ok: false, reason: "no server leads" };
+      if (leader.sequencer() === null && connection.leader() === null)
+        return { ok: false, reason: fullDisk(parts) ?? "no server leads" };
       const { lastIndex, unwritable } = log.status();
       if (unwritable !== null) return { ok: false, reason: `the log cannot be written: ${unwritable}` };
       const behind = logIndex(Math.max(0, lastIndex - replica.head().index));
@@ -123,6 +127,12 @@ export function createPlane(parts: PlaneParts): ControlPlane {
   };
 }
 
+/** Why this server, which leads or is the only one, has no space for new work; `null`: it has, or another one leads. */
+function fullDisk({ disks, leader, log, connection }: PlaneParts): string | null {
+  const decides = log.shared === undefined || leader.sequencer() !== null || connection.leader() === null;
+  return decides ? disks.refusal() : null;
+}
+
 function diverged({ divergence }: PlaneParts): string | null {
   const found = divergence.found();
   if (found === null) return null;
@@ -130,13 +140,16 @@ function diverged({ divergence }: PlaneParts): string | null {
 }
 
 /** Appends the command here or through the leader; in both cases this replica has applied it afterwards. */
-async function propose({ leader, connection, replica, roster }: PlaneParts, command: Command): Promise<Committed> {
+async function propose(parts: PlaneParts, command: Command): Promise<Committed> {
+  const { leader, connection, replica, roster } = parts;
   const sequencer = leader.sequencer();
   if (sequencer !== null) return sequencer.propose(command);
   // A leader of the previous version would append a command that it cannot apply.
   const tooNew = tooNewFor(command, roster.readers);
   if (tooNew !== null) throw tooNew;
   const peer = connection.client();
+  const full = peer === null ? fullDisk(parts) : null;
+  if (full !== null) throw new ProblemError("storage_full", { detail: full });
   if (peer === null) throw noLeader("so nothing can be written");
   const proposed = await peer.propose(command);
   // The command is committed, so a slow replica does not fail the call.

@@ -57,14 +57,16 @@ async function start(options: ServerOptions, stack: CloseStack): Promise<Running
   const leading = startLead(storage, nodes, { config, logger, version, roster, auditKeys }, stack);
   const { leader, leads } = leading;
   const connection = startFollowing(storage, { config, logger, roster, leads }, stack);
-  // A single server answers 503 until it leads; one of several may never lead.
-  if (!storage.isShared) await Promise.race([leader.led, replica.failed, storage.expelled.then(refuse)]);
+  // A single server waits until it leads, but not for space on its disk; one of several may never lead.
+  if (!storage.isShared && storage.disks.refusal() === null)
+    await Promise.race([leader.led, replica.failed, storage.expelled.then(refuse)]);
   const divergence = stack.push(
     watchDivergence({ storage, logger, leading, roster, propose: (command) => plane.propose(command) }),
   );
   const status = statusOf(storage, divergence, version, () => apiUrl);
   const parts = { storage, nodes, leading, connection, roster, divergence, status, auditKeys };
   const plane = createPlane(planeParts(options, parts));
+  storage.disks.report({ view: () => replica.view, propose: plane.propose });
   mirrorNodeState(options, storage, nodes, leads);
   const api = stack.push(await serve({ config, logger, version, storage, nodes, leading, connection, plane, status }));
   apiUrl = apiUrlOf(api.restAddress, self.address, tls !== null);
@@ -113,7 +115,7 @@ type Started = Pick<PlaneParts, "roster" | "divergence"> & {
 
 function planeParts({ config, logger, version }: ServerOptions, started: Started): PlaneParts {
   const { storage, nodes, leading, connection, roster, divergence, status, auditKeys } = started;
-  const { log, replica, history, audit, clock, metrics, self } = storage;
+  const { log, replica, history, audit, clock, metrics, self, disks } = storage;
   const { leader, backups, insight, recorder } = leading;
   const { hub, logs, terminals, images, launches } = nodes;
   return {
@@ -125,6 +127,7 @@ function planeParts({ config, logger, version }: ServerOptions, started: Started
     connection,
     roster,
     divergence,
+    disks,
     history,
     clock,
     backups,

@@ -19,6 +19,7 @@ import { joinByAsking } from "../peers/join.ts";
 import { untilGone } from "../peers/until-gone.ts";
 import { openAudit } from "../state/audit/open.ts";
 import { recoverFrom } from "../state/backup/index.ts";
+import type { DiskWatch } from "../state/disks/watch.ts";
 import { archiveTo } from "../state/history/archive.ts";
 import { type History, openHistory } from "../state/history/index.ts";
 import { openKnownEnd } from "../state/known-end.ts";
@@ -26,6 +27,7 @@ import { keepingOwn, type OwnCluster, openOwnCluster, watchCluster } from "../st
 import { followSettings } from "../state/replica/follow-settings.ts";
 import { openReplica, type Replica } from "../state/replica/replica.ts";
 import type { CloseStack } from "./close-stack.ts";
+import { openDisks } from "./disks.ts";
 import type { ServerOptions } from "./options.ts";
 
 export interface Storage {
@@ -41,6 +43,7 @@ export interface Storage {
   readonly audit: Awaited<ReturnType<typeof openAudit>>;
   readonly replica: Replica;
   readonly live: LiveConfig;
+  readonly disks: DiskWatch;
   /** Throws, and ends the server, when the log is empty although this server belongs to a cluster. */
   readonly refuseEmptyLog: () => void;
   /** Throws, and ends the server, when the log ends before an entry that this server has applied. */
@@ -55,6 +58,7 @@ export async function openStorage(options: ServerOptions, stack: CloseStack): Pr
   const metrics = createMetrics();
   const onWarning = (message: string) => logger.warn(message);
   mkdirSync(config.server.dataDir, { recursive: true });
+  const disks = stack.push(await openDisks(config, { clock, metrics, logger }));
   const self: PeerName = {
     id: config.server.id,
     address: formatListen(config.api.advertiseGrpc),
@@ -101,6 +105,7 @@ export async function openStorage(options: ServerOptions, stack: CloseStack): Pr
     audit,
     replica,
     live,
+    disks,
     expelled,
     refuseEmptyLog: watch.refuseEmptyLog,
     refuseShorterLog: (end) =>

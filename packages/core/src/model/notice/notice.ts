@@ -20,6 +20,7 @@ export const NOTICE_KINDS = [
   "node_silent",
   "foreign_cluster",
   "state_diverged",
+  "disk_low",
 ] as const;
 type NoticeKind = (typeof NOTICE_KINDS)[number];
 

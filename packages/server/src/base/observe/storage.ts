@@ -1,4 +1,4 @@
-// Metrics of what a server stores: whether its state agrees with that of the other servers.
+// Metrics of what a server stores: whether its state agrees with that of the other servers, and the space on its disks.
 
 import { Gauge, type Registry } from "prom-client";
 
@@ -6,6 +6,8 @@ export interface StorageMetrics {
   /** The newest entry at which the state was compared with that of another server. */
   stateCompared(index: number): void;
   stateDiverged(diverged: boolean): void;
+  /** The disk of one of the folders that the server writes to. */
+  disk(folder: string, space: { readonly freeBytes: number; readonly sizeBytes: number }): void;
 }
 
 export function storageMetrics(registry: Registry): StorageMetrics {
@@ -20,7 +22,19 @@ export function storageMetrics(registry: Registry): StorageMetrics {
     help: "Newest entry of the log at which this server's state was compared with that of another server.",
     registers,
   });
+  const labelNames = ["folder"] as const;
+  const free = new Gauge({
+    name: "lattice_disk_free_bytes",
+    help: "Free space on the disk of a folder: log, history, audit, backup or output.",
+    labelNames,
+    registers,
+  });
+  const size = new Gauge({ name: "lattice_disk_size_bytes", help: "Size of that disk.", labelNames, registers });
   return {
+    disk(folder, { freeBytes, sizeBytes }) {
+      free.set({ folder }, freeBytes);
+      size.set({ folder }, sizeBytes);
+    },
     stateCompared: (index) => compared.set(index),
     stateDiverged: (is) => diverged.set(is ? 1 : 0),
   };

@@ -19,6 +19,7 @@ import { type Leadership, LogError, type ReplicatedLog } from "../../log/contrac
 import type { Committed } from "../../state/committed.ts";
 import { sha256 } from "../../state/replica/hash.ts";
 import type { ChainHead, Replica } from "../../state/replica/replica.ts";
+import { addsWork } from "./new-work.ts";
 import { type EntryReader, tooNewFor } from "./versions.ts";
 
 export interface Sequencer {
@@ -56,6 +57,8 @@ interface Options {
   readonly onBatch: (commands: number, seconds: number) => void;
   /** Returns the other servers with the newest entry version that each can apply. */
   readonly readers: () => readonly EntryReader[];
+  /** Returns why there is no space for new work; `null` while there is. Default: there always is. */
+  readonly storageFull?: () => string | null;
 }
 
 export const startSequencer = (options: Options): Sequencer => new LogSequencer(options);
@@ -80,6 +83,8 @@ class LogSequencer implements Sequencer {
     const { leadership, readers } = this.#options;
     if (this.#isClosed || leadership.lost.aborted) return Promise.reject(notLeader());
     if (this.#queue.length >= MAX_QUEUE) return Promise.reject(overloaded());
+    const full = addsWork(command) ? this.#storageFull() : null;
+    if (full !== null) return Promise.reject(storageFull(full));
     const tooNew = tooNewFor(command, readers);
     if (tooNew !== null) return Promise.reject(tooNew);
     return new Promise((resolve, reject) => {
@@ -149,8 +154,14 @@ class LogSequencer implements Sequencer {
       await this.#append(batch.slice(middle));
       return;
     }
-    for (const waiting of batch) waiting.reject(problemOf(error));
+    const full = isUnavailable(error) ? this.#storageFull() : null;
+    const problem = full === null ? problemOf(error) : storageFull(full);
+    for (const waiting of batch) waiting.reject(problem);
     if (!isContent && !recoverable(error)) await this.#options.leadership.resign().catch(() => {});
+  }
+
+  #storageFull(): string | null {
+    return this.#options.storageFull?.() ?? null;
   }
 
   #settle(applied: Applied): void {
@@ -213,17 +224,21 @@ function encode(entry: Entry): Uint8Array {
   }
 }
 
+/** A store that is stopped by a full disk is unavailable. */
+const isUnavailable = (error: unknown): boolean => error instanceof LogError && error.code === "unavailable";
+
 const recoverable = (error: unknown): boolean =>
-  error instanceof LogError && (error.code === "unavailable" || error.code === "storage_full");
+  isUnavailable(error) || (error instanceof LogError && error.code === "storage_full");
 
 function problemOf(error: unknown): unknown {
   if (!(error instanceof LogError)) return error;
-  if (error.code === "storage_full") return new ProblemError("storage_full", { detail: error.message });
+  if (error.code === "storage_full") return storageFull(error.message);
   if (error.code === "too_large") return new ProblemError("body_too_large", { detail: error.message });
   if (error.code === "lost_leadership" || error.code === "wrong_index") return notLeader();
   return new ProblemError("log_unavailable", { detail: error.message });
 }
 
+const storageFull = (detail: string) => new ProblemError("storage_full", { detail });
 const notLeader = () => new ProblemError("not_leader", { detail: "This server does not lead at the moment." });
 const overloaded = () =>
   new ProblemError("log_unavailable", {

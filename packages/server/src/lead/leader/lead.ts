@@ -57,6 +57,8 @@ export interface LeadOptions {
   readonly refuseShorterLog?: (end: LogIndex) => Promise<void>;
   /** Returns the identity of a new cluster. Default: random. */
   readonly newClusterId?: () => string;
+  /** Returns why there is no space for new work; `null` while there is. Default: there always is. */
+  readonly storageFull?: () => string | null;
   /** Returns the other servers with the newest entry version that each can apply. */
   readonly readers: () => readonly EntryReader[];
 }
@@ -143,7 +145,8 @@ async function lead(
   await options.refuseShorterLog?.(end);
   await replica.waitFor(end, over);
   const onBatch = (commands: number, seconds: number) => metrics.logAppend(seconds, commands);
-  const sequencer = startSequencer({ log, replica, leadership, clock, readers, onBatch });
+  const { storageFull = () => null } = options;
+  const sequencer = startSequencer({ log, replica, leadership, clock, readers, onBatch, storageFull });
   let leadingSince = monotonicNow(clock);
   const unsubscribe = replica.onApplied((applied) => {
     performEffects(options, applied.effects);

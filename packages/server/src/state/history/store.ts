@@ -4,14 +4,14 @@
 import { closeSync, openSync, readSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type Database, loadSqlite } from "./database.ts";
-import { HistoryError } from "./history-error.ts";
+import { asHistoryError, HistoryError } from "./history-error.ts";
 import { decodeLine, recordOf } from "./line.ts";
 import type { Operations, RecordRow, SegmentInfo, StoredRecord, WorkerSetup } from "./messages.ts";
 import { readProgress, writeProgress } from "./progress-file.ts";
 import { openRecordIndex, type RecordIndex, type RecordPosition } from "./record-index.ts";
 import { indexMismatch, recoverHistory } from "./recover.ts";
 import { checkClosed, segmentName, segmentPath } from "./segment-file.ts";
-import { openSegmentWriter } from "./segment-writer.ts";
+import { type OpenSegment, openSegmentWriter } from "./segment-writer.ts";
 
 /** Bytes of records in one answer to another server, far below the limit of a message. */
 const RANGE_BYTES = 1024 * 1024;
@@ -26,8 +26,8 @@ export interface HistoryStore extends Operations {
 export async function openHistoryStore(setup: WorkerSetup, onWarning: (text: string) => void): Promise<HistoryStore> {
   const { dir, segmentBytes } = setup;
   const kept = readProgress(dir, onWarning);
-  const index = await openIndex(dir, onWarning);
-  const writer = openSegmentWriter(dir, segmentBytes, recoverHistory(dir, index, onWarning));
+  const { index, open } = await openRecovered(dir, onWarning);
+  const writer = openSegmentWriter(dir, segmentBytes, open);
 
   const read = (position: RecordPosition, fd: number): StoredRecord => {
     const line = Buffer.alloc(position.bytes);
@@ -111,6 +111,26 @@ export async function openHistoryStore(setup: WorkerSetup, onWarning: (text: str
   };
 }
 
+interface Recovered {
+  readonly index: RecordIndex;
+  readonly open: OpenSegment;
+}
+
+/** On a full disk the index is built in memory, so that records can be read; the next start writes it again. */
+async function openRecovered(dir: string, onWarning: (text: string) => void): Promise<Recovered> {
+  try {
+    const index = await openIndex(dir, onWarning);
+    return { index, open: recoverHistory(dir, index, onWarning) };
+  } catch (cause) {
+    const { code, message } = asHistoryError(cause);
+    if (code !== "storage_full") throw cause;
+    onWarning(`${dir}: history index kept in memory: ${message}`);
+    const { DatabaseSync } = await loadSqlite();
+    const index = openRecordIndex(new DatabaseSync(":memory:"));
+    return { index, open: recoverHistory(dir, index, onWarning) };
+  }
+}
+
 /** An unreadable or foreign index is rebuilt: it has no data of its own. */
 async function openIndex(dir: string, onWarning: (text: string) => void): Promise<RecordIndex> {
   const { DatabaseSync } = await loadSqlite();
@@ -123,6 +143,10 @@ async function openIndex(dir: string, onWarning: (text: string) => void): Promis
     if (mismatch === null) return index;
     onWarning(`${path}: history index rebuilt from the segments: ${mismatch}`);
   } catch (cause) {
+    if (asHistoryError(cause).code === "storage_full") {
+      database?.close();
+      throw cause;
+    }
     onWarning(
       `${path}: history index rebuilt from the segments: ${cause instanceof Error ? cause.message : String(cause)}`,
     );
