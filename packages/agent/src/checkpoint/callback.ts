@@ -49,9 +49,12 @@ export async function askByCall(ask: Ask, onAnswer: AnswerListener, signal: Abor
   }
 }
 
-/** One message of gRPC, and all lines of HTTP; an answer with progress every second for a day is shorter. */
+/** One message of gRPC, and all answers together; an answer with progress every second for a day is shorter. */
 const MAX_ANSWER = 64 * 1024;
 const MAX_ANSWERS = 4 * 1024 * 1024;
+/** Counted for each message of gRPC, so that empty ones have an end too. */
+const ANSWER_COST = 32;
+const TOO_LONG: Answer = { kind: "failed", message: "the program's answer is too long" };
 
 const METHOD = "TakeCheckpoint";
 
@@ -66,16 +69,17 @@ async function askByGrpc(ask: Ask, relay: string | null, onAnswer: AnswerListene
     stopAfter: ask.thenStop,
     timeoutSeconds: Math.ceil(ask.timeoutMs / 1000),
   });
-  const call = client.makeServerStreamRequest(
-    method.path,
-    method.requestSerialize,
-    method.responseDeserialize,
-    request,
-  );
+  let received = 0;
+  const readAnswer = (bytes: Buffer): unknown => {
+    received += bytes.length + ANSWER_COST;
+    return method.responseDeserialize(bytes);
+  };
+  const call = client.makeServerStreamRequest(method.path, method.requestSerialize, readAnswer, request);
   const stop = (): void => call.cancel();
   signal.addEventListener("abort", stop, { once: true });
   try {
     for await (const response of call as AsyncIterable<pb.TakeCheckpointResponse>) {
+      if (received > MAX_ANSWERS) return onAnswer(TOO_LONG);
       const answer = answerOf(response.answer);
       if (answer !== null) onAnswer(answer);
     }
@@ -117,7 +121,7 @@ async function askByHttp(ask: Ask, relay: string | null, onAnswer: AnswerListene
     length += piece.length;
     if (length > MAX_ANSWERS) {
       response.destroy();
-      return onAnswer({ kind: "failed", message: "the program's answer is too long" });
+      return onAnswer(TOO_LONG);
     }
     const lines = (rest + piece).split("\n");
     rest = (lines.pop() ?? "").slice(0, MAX_LINE);

@@ -52,6 +52,12 @@ export const directFiles: UserFiles = {
       const { dev, ino } = await stat(`/proc/${pid}/cwd`, { bigint: true });
       return Buffer.from(`${dev}:${ino}\0${await readlink(`/proc/${pid}/cwd`)}`);
     }),
+  io: async (pids) => {
+    const texts = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/io`, "latin1").catch(() => "")));
+    const all = (name: string): number =>
+      texts.reduce((sum, text) => sum + Number(new RegExp(`^${name}: (\\d+)$`, "m").exec(text)?.[1] ?? 0), 0);
+    return { readBytes: all("read_bytes"), writtenBytes: all("write_bytes") };
+  },
   head: (path, _user, maxBytes) => asFileError(() => head(path, maxBytes)),
   put: (folder, name, text) =>
     asFileError(async () => {

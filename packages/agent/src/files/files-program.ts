@@ -106,6 +106,13 @@ class FilesProgram implements UserFiles {
     return this.#ask({ key: `process ${whose}`, verb: "process", words, patienceMs: SMALL_FILE_PATIENCE_MS });
   }
 
+  async io(pids: readonly number[], whose: string) {
+    const words = pids.map(String);
+    const answer = await this.#ask({ key: `process ${whose}`, verb: "io", words, patienceMs: SMALL_FILE_PATIENCE_MS });
+    const [readBytes = 0, writtenBytes = 0] = answer.toString("latin1").split(" ").map(Number);
+    return { readBytes, writtenBytes };
+  }
+
   async prune(folder: OwnedFolder, { below, kept, whose }: Parameters<UserFiles["prune"]>[1]): Promise<void> {
     const words = [...wordsOfFolder(folder), String(below ?? 0), kept.join(",")];
     await this.#ask({ key: `prune ${whose}`, verb: "prune", words, patienceMs: REMOVE_PATIENCE_MS });

@@ -27,6 +27,11 @@ export interface TreeSize {
   readonly isWhole: boolean;
 }
 
+export interface StorageBytes {
+  readonly readBytes: number;
+  readonly writtenBytes: number;
+}
+
 interface Outdated {
   /** Entries with lower numbers are removed; null: all of them, and the folder unless it has other entries. */
   readonly below: number | null;
@@ -72,6 +77,8 @@ export interface UserFiles extends SmallFiles {
    * zero byte and the path. `whose`: on whose behalf; each has a limited number of requests under way.
    */
   process(pid: number, what: "environ" | "cwd", whose: string): Promise<Buffer>;
+  /** Returns the bytes that these processes have read from storage and written to it. */
+  io(pids: readonly number[], whose: string): Promise<StorageBytes>;
   /** Removes numbered entries of an owned folder with everything below them, with the rights of its owner. */
   prune(folder: OwnedFolder, outdated: Outdated): Promise<void>;
   /** Removes an entry of a folder that only the agent can write, with everything below it, by descriptor. */

@@ -76,7 +76,8 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
     attemptContext: (key) => attemptContext(context, key),
     members: async (key) => (processes.has(key) ? members(key) : []),
     cpuMs: async (key) => (processes.has(key) ? cpuMsOf(await members(key)) : null),
-    usage: async (key) => (processes.has(key) ? usageOf(await members(key)) : null),
+    usage: async (key) =>
+      processes.has(key) ? usageOf(await members(key), (pids) => prologue.files.io(pids, key)) : null,
     reported: (key) => readReported(context, key),
     checkpoints: (key) => checkpointsOf(context, key),
     describe: async (key) => describeAttempt(context, key),

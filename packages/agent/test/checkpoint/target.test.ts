@@ -15,6 +15,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { create } from "@bufbuild/protobuf";
+import { Server, ServerCredentials, type ServerWritableStream } from "@grpc/grpc-js";
+import { pb, serviceDefinition } from "@lattice/wire";
 import pino from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemAfter } from "../../src/base/after.ts";
@@ -228,6 +231,28 @@ describe("checkpoints by call", () => {
       child.kill("SIGKILL");
     }
     await expect.poll(() => readdirSync(dir).filter((name) => name.startsWith("relay-"))).toEqual([]);
+  });
+
+  it("a program that answers without end has failed", async () => {
+    const endless = (call: ServerWritableStream<unknown, pb.TakeCheckpointResponse>): void => {
+      const percent = create(pb.TakeCheckpointResponseSchema, { answer: { case: "percent", value: 1 } });
+      const more = (): void => {
+        while (!call.cancelled && call.write(percent));
+      };
+      call.on("drain", more);
+      more();
+    };
+    const server = new Server();
+    server.addService(serviceDefinition(pb.CheckpointCallback), { TakeCheckpoint: endless });
+    const port = await new Promise<number>((resolve, reject) =>
+      server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (error, bound) =>
+        error === null ? resolve(bound) : reject(error),
+      ),
+    );
+    writeFileSync(join(controlFolder(dir), "endpoint"), `127.0.0.1:${port}\n`);
+    const { result } = await take(place("grpc"));
+    server.forceShutdown();
+    expect(result).toMatchObject({ ok: false, message: "the program's answer is too long" });
   });
 
   it("calls reach only the node itself", async () => {

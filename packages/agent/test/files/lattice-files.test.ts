@@ -19,6 +19,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { builtBeside } from "../../src/base/built-beside.ts";
+import { directFiles } from "../../src/files/direct-files.ts";
 import { encodeRequest, readReplies } from "../../src/files/messages.ts";
 import { openUserFiles } from "../../src/files/open-user-files.ts";
 import type { FileUser, UserFiles } from "../../src/files/user-files.ts";
@@ -246,6 +247,25 @@ describe.runIf(isRoot)("small files", () => {
     chmodSync(bin, 0o755);
     expect(await files.missingProgram(`/nowhere:${bin}`, ["tool", "other"], MALLORY)).toBe("other");
     expect(await files.missingProgram(`/nowhere:${bin}`, ["tool"], MALLORY)).toBeNull();
+  });
+});
+
+describe.runIf(isRoot)("processes", () => {
+  test("the storage bytes of processes are summed, and absent processes count nothing", async () => {
+    const script = `
+import os
+with open("${join(dir, "written")}", "wb") as file: file.write(b"x" * 1048576); file.flush(); os.fsync(file.fileno())
+print("up", flush=True); input()`;
+    const child = spawn("/usr/bin/python3", ["-c", script], { stdio: ["pipe", "pipe", "inherit"] });
+    await new Promise((resolve) => child.stdout.once("data", resolve));
+    const pid = child.pid ?? 0;
+    const own = await directFiles.io([pid], "1.1");
+    expect(await files.io([pid, 4_194_303], "1.1")).toEqual(own);
+    expect(await files.io([pid, pid], "1.1")).toEqual({
+      readBytes: 2 * own.readBytes,
+      writtenBytes: 2 * own.writtenBytes,
+    });
+    child.kill();
   });
 });
 

@@ -77,6 +77,11 @@ test("gateways work in both directions, are restarted when killed, and end with 
 
   const before = passers();
   expect(before).toHaveLength(2);
+  // Not the user of containers without an account, which could end them.
+  for (const pid of before)
+    expect(execFileSync("ps", ["-o", "uid=,gid=", "-p", String(pid)], { encoding: "utf8" })).toMatch(
+      /^ *65533 +65533\n$/,
+    );
   for (const pid of before) process.kill(pid, "SIGKILL");
   await expect.poll(() => passers()).toEqual([]);
   expect(await askInside(`http://${gateway}/`)).toBe("cut off");

@@ -1,10 +1,13 @@
 // Containers by Sarus, played by a program that takes Sarus's documented words and nothing else: it keeps what was pulled and by
 // whom, gives the environment as Sarus does (the caller's, the image's, what was named), and runs the command.
 
+import { spawn } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { descendsFrom } from "../../src/runtime/attempt/reattach.ts";
+import { readInit } from "../../src/runtime/base/attempt-files.ts";
 import { found } from "../fake-server.ts";
 import { alive, type Rig, rig } from "../rig.ts";
 import { DEFAULT_SOFTWARE } from "../software-options.ts";
@@ -110,6 +113,26 @@ describe("containers by Sarus", () => {
     r.server.stop({ allocationId: "4", graceSeconds: 1 });
     expect(await r.server.end("4")).toMatchObject({ reason: "stopped" });
     expect(alive(pid)).toBe(false);
+  });
+
+  test("a container that names a process outside of it as its first one is not entered", async () => {
+    const other = spawn("/usr/bin/setpriv", [
+      ...["--reuid=54321", "--regid=54321", "--clear-groups", "/bin/sleep", "600"],
+    ]);
+    r.server.run({ allocationId: "9", user: "ada", entrypoint: "echo up; sleep 600", environment: { image } });
+    await found(() => r.file("9", "stdout").includes("up"));
+    const dir = join(r.dataDir, "attempts", "9.1");
+    const named = Number(readFileSync(join(dir, "init.pid"), "utf8"));
+    const wrapper = Number(readFileSync(join(dir, "pid"), "utf8").split(" ")[0]);
+    expect(readInit(dir)).toEqual({ pid: named, isCertain: false });
+    expect(descendsFrom(named, wrapper)).toBe(true);
+    // As the job's user, who owns the file.
+    writeFileSync(join(dir, "init.pid"), `${other.pid}\n`);
+    expect(readInit(dir)).toEqual({ pid: other.pid, isCertain: false });
+    expect(descendsFrom(other.pid ?? 0, wrapper)).toBe(false);
+    other.kill("SIGKILL");
+    r.server.stop({ allocationId: "9", graceSeconds: 1 });
+    await r.server.end("9");
   });
 
   test("an unavailable image fails the prologue with its reason", async () => {

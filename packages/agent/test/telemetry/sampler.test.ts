@@ -2,6 +2,7 @@
 
 import { pino } from "pino";
 import { expect, test } from "vitest";
+import { directFiles } from "../../src/files/direct-files.ts";
 import { type ProcessUsage, usageOf } from "../../src/host/usage.ts";
 import { sampler } from "../../src/telemetry/sampler.ts";
 
@@ -88,7 +89,7 @@ test("a restarted attempt and an unknown attempt", async () => {
 });
 
 test("the kernel reports running processes", async () => {
-  const own = await usageOf([process.pid, 2 ** 30]);
+  const own = await usageOf([process.pid, 2 ** 30], (pids) => directFiles.io(pids, "1.1"));
   expect(own.memoryBytes).toBeGreaterThan(10_000_000);
   expect(own.cpuMs).toBeGreaterThan(0);
   expect(own.io?.readBytes).toBeGreaterThanOrEqual(0);

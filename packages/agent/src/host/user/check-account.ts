@@ -17,8 +17,14 @@ export class AccountRefusedError extends PrologueError {
   }
 }
 
-/** Systems reserve these: `nobody`, and -1 in 16 and 32 bits, which means "no change" to setuid. */
-const RESERVED: ReadonlySet<number> = new Set([65_534, 65_535, 4_294_967_295]);
+/**
+ * The user and group of gateways between networks once they listen. It is not that of nobody, which jobs in containers
+ * may have: those could end a gateway or take its place.
+ */
+export const GATEWAY_ID = 65_533;
+
+/** Systems reserve the others: `nobody`, and -1 in 16 and 32 bits, which means "no change" to setuid. */
+const RESERVED: ReadonlySet<number> = new Set([GATEWAY_ID, 65_534, 65_535, 4_294_967_295]);
 const MAX_ID = 4_294_967_295;
 
 /** Throws before the node's accounts are searched. */

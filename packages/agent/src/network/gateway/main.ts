@@ -12,7 +12,7 @@ import { statSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { HELPER_ENVIRONMENT, spawn } from "../../base/programs.ts";
-import { UNPRIVILEGED } from "./unprivileged.ts";
+import { GATEWAY_ID } from "../../host/user/check-account.ts";
 
 /** Connections over one border. */
 const MAX_CONNECTIONS = 1_024;
@@ -131,8 +131,8 @@ function inodeOf(path: string): number | null {
 function giveUpRights(): void {
   if (process.getuid?.() !== 0) return;
   process.setgroups?.([]);
-  process.setgid?.(UNPRIVILEGED);
-  process.setuid?.(UNPRIVILEGED);
+  process.setgid?.(GATEWAY_ID);
+  process.setuid?.(GATEWAY_ID);
 }
 
 function fail(why: string): never {

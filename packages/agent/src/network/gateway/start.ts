@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { HELPER_ENVIRONMENT, spawn } from "../../base/programs.ts";
 import { ownCommandLine } from "../../host/own-process.ts";
-import { UNPRIVILEGED } from "./unprivileged.ts";
+import { GATEWAY_ID } from "../../host/user/check-account.ts";
 
 /** Starting takes a process and a helper; a longer wait means that it hangs. */
 const LIMIT_MS = 10_000;
@@ -101,11 +101,11 @@ async function runningGateways(program: string): Promise<readonly (readonly stri
   });
 }
 
-/** Gateways give up the agent's user for one that jobs in containers may have as well, but are in no attempt's group. */
+/** Gateways give up the agent's user for their own, which no job has; a container of others may, in another group. */
 async function commandLineOf(pid: string, own: string): Promise<readonly string[]> {
   const group = await groupOf(pid);
   if (group !== own && group.includes("/lattice/")) return [];
-  return (await ownCommandLine(Number(pid), UNPRIVILEGED)) ?? [];
+  return (await ownCommandLine(Number(pid), GATEWAY_ID)) ?? [];
 }
 
 const groupOf = (pid: string): Promise<string> => readFile(`/proc/${pid}/cgroup`, "utf8").catch(() => "");

@@ -11,14 +11,14 @@ import { joinWords } from "../../host/join-groups.ts";
 import type { NetworkPlace } from "../../network/driver.ts";
 import type { AttemptContext } from "../../tasks/task-context.ts";
 import { enter } from "../../terminal/enter.ts";
-import { readAttempt, readCopiers, readInitPid } from "../base/attempt-files.ts";
+import { readAttempt, readCopiers, readInit } from "../base/attempt-files.ts";
 import type { PrologueParts } from "../base/engine.ts";
 import { type KeptLaunch, readLaunch } from "../base/launch-file.ts";
 import { denyLate, isUsersOwn } from "../prologue/attempt-holdings.ts";
 import { checkpointPlace } from "../prologue/checkpoint-place.ts";
 import { runsAs } from "../prologue/prologue.ts";
 import { dirOf, groupOf, placeOf, type RuntimeContext } from "./context.ts";
-import { childOf } from "./reattach.ts";
+import { childOf, descendsFrom } from "./reattach.ts";
 import { limitFiles } from "./starting.ts";
 
 export async function firstProcess(context: RuntimeContext, key: string): Promise<FirstProcess | null> {
@@ -26,7 +26,7 @@ export async function firstProcess(context: RuntimeContext, key: string): Promis
   const leader = context.processes.get(key)?.leader ?? null;
   const launched = readLaunch(dir);
   if (leader === null || launched === null) return null;
-  const init = readInitPid(dir);
+  const init = initOf(dir, leader);
   const { order } = readAttempt(dir);
   const inContainer = Boolean(order?.environment?.image);
   // Before its container exists, only the engine runs, outside of it.
@@ -48,6 +48,12 @@ export async function firstProcess(context: RuntimeContext, key: string): Promis
     joinBy:
       order === null ? await context.isolation.prepare(placeOf(context, key)) : await joinFiles(context, key, order),
   };
+}
+
+/** Sarus has the first process inside write its own number, and any program of the job could write another one. */
+function initOf(dir: string, leader: number): number | null {
+  const init = readInit(dir);
+  return init !== null && (init.isCertain || descendsFrom(init.pid, leader)) ? init.pid : null;
 }
 
 const ownerOf = ({ owner }: KeptLaunch): FileUser | null => (owner?.uid === process.getuid?.() ? null : owner);
@@ -80,7 +86,7 @@ async function joinFiles(context: RuntimeContext, key: string, order: pb.RunOrde
   const { isolation, prologue } = context;
   const files = [await isolation.prepare(placeOf(context, key)), ...(await limitFiles(context, key, order))];
   const dir = dirOf(context, key);
-  if (readInitPid(dir) !== null) await denyLate(prologue, { group: groupOf(context, key), dir, order });
+  if (readInit(dir) !== null) await denyLate(prologue, { group: groupOf(context, key), dir, order });
   return files.filter((file) => file !== "").join("\n");
 }
 

@@ -17,6 +17,28 @@ export function childOf(pid: number, but: ReadonlySet<number>): number | null {
   }
 }
 
+/** Containers of engines have a few processes between them and the wrapper. */
+const MAX_GENERATIONS = 64;
+
+/** Whether the process descends from this one; its ancestors live as long as it does. */
+export function descendsFrom(pid: number, ancestor: number): boolean {
+  let at = pid;
+  for (let left = MAX_GENERATIONS; left > 0 && at > 1; left -= 1) {
+    if (at === ancestor) return true;
+    at = parentOf(at);
+  }
+  return false;
+}
+
+function parentOf(pid: number): number {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return Number(text.slice(text.lastIndexOf(")") + 2).split(" ")[1]);
+  } catch {
+    return 0;
+  }
+}
+
 export interface Watch {
   add(key: string, place: AttemptPlace): void;
   close(): void;

@@ -126,10 +126,17 @@ export const readCopiers = (dir: string): ReadonlySet<number> =>
 
 const MAX_PID_BYTES = 32;
 
+interface InitProcess {
+  readonly pid: number;
+  /** The file belongs to the agent's user: no program of the job has written the number. */
+  readonly isCertain: boolean;
+}
+
 /** The first process inside the attempt's namespaces, by its process id on the node. */
-export function readInitPid(dir: string): number | null {
-  const pid = Number.parseInt(readHead(join(dir, "init.pid"), MAX_PID_BYTES) ?? "", 10);
-  return pid > 0 ? pid : null;
+export function readInit(dir: string): InitProcess | null {
+  const found = readHead(join(dir, "init.pid"), MAX_PID_BYTES);
+  const pid = Number.parseInt(found?.text ?? "", 10);
+  return found !== null && pid > 0 ? { pid, isCertain: found.uid === process.getuid?.() } : null;
 }
 
 function changedAt(path: string): number {
@@ -161,12 +168,14 @@ function readText(path: string): string | null {
 }
 
 /** For a file that a program of the job may have replaced: never follows a link, waits for a pipe, or reads much. */
-function readHead(path: string, maxBytes: number): string | null {
+function readHead(path: string, maxBytes: number): { readonly text: string; readonly uid: number } | null {
   try {
     const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
+      const found = fstatSync(file);
+      if (!found.isFile()) return null;
       const bytes = Buffer.alloc(maxBytes);
-      return fstatSync(file).isFile() ? bytes.toString("latin1", 0, readSync(file, bytes, 0, maxBytes, 0)) : null;
+      return { text: bytes.toString("latin1", 0, readSync(file, bytes, 0, maxBytes, 0)), uid: found.uid };
     } finally {
       closeSync(file);
     }

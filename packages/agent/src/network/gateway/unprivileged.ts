@@ -1,3 +1,0 @@
-// The user that gateways become once they listen.
-
-export const UNPRIVILEGED = 65_534;
