@@ -1,6 +1,6 @@
 // Attacks on data mounts (finding 2 of the review): sources and targets that change between the check and the mount,
 // places that are not the user's, and places that the agent needs.
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { useAccount } from "./accounts.ts";
@@ -53,6 +53,25 @@ test("nothing is made or mounted below another's home, nor in the place of a hom
     expect(ended.message).toContain("(mounts)");
     expect(existsSync(target)).toBe(false);
   }
+});
+
+test("root makes no folder of a name that a user chose, except an empty one in the places for mounts", async () => {
+  mallory.run("mkdir ~/g");
+  const name = `of-mallory-${process.pid}`;
+  const absent = ["/scratch", "/projects"].filter((place) => !existsSync(place));
+  for (const target of [`/opt/${name}`, `/scratch/${name}`, `/projects/${name}`, `/mnt/${name}/below`]) {
+    const id = await secured.submit(mallory, { command: ["true"], ...mount(`${mallory.home}/g`, target) });
+    const ended = await secured.ends(id);
+    expect(ended, target).toMatchObject({ state: "failed" });
+    expect(ended.message, target).toContain("cannot be made for the mount");
+    expect(existsSync(target), target).toBe(false);
+  }
+  const made = `/mnt/${name}`;
+  const id = await secured.submit(mallory, { command: ["true"], ...mount(`${mallory.home}/g`, made) });
+  expect(await secured.ends(id)).toMatchObject({ state: "completed" });
+  expect(readdirSync(made)).toEqual([]);
+  expect(statSync(made)).toMatchObject({ uid: 0, mode: 0o040755 });
+  for (const path of [made, ...absent]) rmdirSync(path);
 });
 
 test("folders of the agent are not mounted over, from above or inside", async () => {

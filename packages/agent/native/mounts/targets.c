@@ -1,6 +1,7 @@
 /* Finds the place of a mount and attaches the tree there, by descriptor. The walk to the place is the user's: each part is
    searched with the user's rights, and none is a link. */
 #include "mounts.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,6 +13,11 @@
 /* Independent of the plan. */
 static const char *const SYSTEM[] = {"/bin",  "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32",
                                      "/proc", "/root", "/run", "/sbin", "/sys", "/usr",  "/var"};
+
+/* Where root makes empty folders for mounts. Folders that are named after users or projects are not among them. */
+static const char *const PLACES[] = {"/data",  "/datasets",         "/input",     "/mnt", "/models",
+                                     "/output", "/user-environment", "/user-tools"};
+enum { MAX_ENTRIES = 1024 };
 
 static int is_below(const char *path, const char *above)
 {
@@ -47,17 +53,45 @@ static void path_of(int folder, char *path, size_t size)
     path[length] = '\0';
 }
 
-/* A missing folder is made with the user's rights; in a folder of root's it is made by root, but no home of another. */
+/* Only root can change the entries of the folder, and it is on the node's own file system: a name there is no other node's
+   and no other user's. */
+static int is_node_folder(int folder)
+{
+    struct stat found, top;
+    return fstat(folder, &found) == 0 && stat("/", &top) == 0 && found.st_uid == 0 && (found.st_mode & 022) == 0 &&
+           found.st_dev == top.st_dev;
+}
+
+static int has_room(int folder)
+{
+    int own = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), entries = 0;
+    DIR *list = own < 0 ? NULL : fdopendir(own);
+    if (list == NULL) return 0;
+    while (entries <= MAX_ENTRIES && readdir(list) != NULL) entries++;
+    closedir(list);
+    return entries <= MAX_ENTRIES;
+}
+
+/* Root makes no folder because a user named it, except one level of empty folders in the node's places for mounts. The other
+   folders that it makes are the site's choice: the places themselves, and the home of the job's user. */
+static int root_makes(int parent, const char *above, const char *whole)
+{
+    if (plan.home != NULL && is_below(plan.home, whole)) return 1;
+    if (!is_node_folder(parent)) return 0;
+    for (int at = 0; at < plan.allow_count; at++)
+        if (strcmp(whole, plan.allow[at]) == 0) return 1;
+    for (size_t at = 0; at < sizeof PLACES / sizeof PLACES[0]; at++)
+        if (strcmp(above, PLACES[at]) == 0) return has_room(parent);
+    return 0;
+}
+
+/* Otherwise a missing folder is made with the user's rights. */
 static void make_part(int parent, const char *name, const char *path, enum target_kind kind)
 {
-    struct stat found;
     char above[PATH_MAX], whole[PATH_MAX + NAME_MAX + 2];
     path_of(parent, above, sizeof above);
-    if (fstat(parent, &found) != 0) fail("%s: %s", path, strerror(errno));
-    snprintf(whole, sizeof whole, "%s/%.*s", above, NAME_MAX, name);
-    int is_roots = found.st_uid == 0 && (found.st_mode & 022) == 0;
-    int is_home = plan.home != NULL && is_below(plan.home, whole);
-    int makes = kind == OWN_TARGET || (is_roots && (is_home || strcmp(above, "/home") != 0));
+    snprintf(whole, sizeof whole, "%s/%.*s", strcmp(above, "/") == 0 ? "" : above, NAME_MAX, name);
+    int makes = kind == OWN_TARGET || root_makes(parent, above, whole);
     if (!makes) as_user();
     int made = mkdirat(parent, name, 0755), why = errno;
     if (!makes) as_root();
