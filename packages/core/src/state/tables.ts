@@ -115,6 +115,6 @@ export const createTables = (changes: ChangeLog): Tables => ({
   grants: createTable("grant"),
   enrolments: createTable("enrolment"),
   secrets: createTable("secret"),
-  audit: createTable("audit"),
   auditKeys: createTable("audit_key"),
+  audit: createTable("audit"),
 });

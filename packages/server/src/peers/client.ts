@@ -22,6 +22,9 @@ import type { PeerName } from "./address.ts";
 /** Longer than any healthy commit, shorter than the timeout of callers. */
 const CALL_DEADLINE_MS = 10_000;
 
+/** The first key of a cluster must not wait long for a server that does not answer. */
+const KEY_DEADLINE_MS = 3_000;
+
 const METHODS = serviceDefinition(pb.PeerService);
 
 export interface PeerClient {
@@ -122,7 +125,7 @@ export function connectPeer({ address, token }: PeerName, how: ChannelCredential
       return (answer as pb.GetAuditKeyResponse).privateKey;
     },
     async putAuditKey(privateKey) {
-      await callUnary("PutAuditKey", create(pb.PutAuditKeyRequestSchema, { privateKey }));
+      await callUnary("PutAuditKey", create(pb.PutAuditKeyRequestSchema, { privateKey }), KEY_DEADLINE_MS);
     },
     close() {
       for (const end of streams) end();

@@ -16,7 +16,7 @@ import type { Replica } from "../../state/replica/replica.ts";
 import { type Sequencer, startSequencer } from "../commit/sequencer.ts";
 import { stillLeads } from "../commit/still-leads.ts";
 import type { EntryReader } from "../commit/versions.ts";
-import { type AuditKeys, runAuditSigning } from "../controllers/audit/act.ts";
+import { type AuditKeys, runAuditSigning, signCommitted } from "../controllers/audit/act.ts";
 import type { Broker } from "../controllers/checkpoint/act.ts";
 import type { ControllerContext } from "../controllers/context/context.ts";
 import { runControllers } from "../controllers/run.ts";
@@ -156,13 +156,15 @@ async function lead(
   try {
     if (replica.view.identity === null) options.refuseEmptyLog?.();
     await bootstrap(replica.view, sequencer, options.config(), options.newClusterId);
+    const { auditKeys: keys } = options;
+    const signing = keys === undefined ? null : { replica, sequencer, keys, clock, logger };
+    if (signing !== null) await signCommitted(signing, over);
     leadingSince = monotonicNow(clock);
     logger.info({ term: leadership.term, index: replica.head().index }, "leading");
     publish(sequencer);
     const isLeader = () => stillLeads({ log, replica, term: leadership.term, clock }, over);
-    const { auditKeys: keys } = options;
     await Promise.all([
-      ...(keys === undefined ? [] : [runAuditSigning({ replica, sequencer, keys, clock, logger }, over)]),
+      ...(signing === null ? [] : [runAuditSigning(signing, over)]),
       runSchedule({ ...options, sequencer, ...observers(options) }, over),
       runControllers({ ...options, sequencer, stillLeads: isLeader, leadingSince: () => leadingSince }, over),
     ]);

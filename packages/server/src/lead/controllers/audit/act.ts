@@ -27,6 +27,13 @@ interface SigningContext {
 const MIN_WAIT = duration(200);
 const MAX_WAIT = duration(10_000);
 
+/** Signs what was committed before this term, so that a server signs before it serves. Never rejects. */
+export async function signCommitted(context: SigningContext, over: AbortSignal): Promise<void> {
+  await signAll(context, over).catch((error: unknown) => {
+    if (!over.aborted) context.logger.warn({ err: error }, "audit records not signed yet");
+  });
+}
+
 /** Runs until the signal aborts. */
 export async function runAuditSigning(context: SigningContext, over: AbortSignal): Promise<void> {
   const { clock, logger, replica } = context;
