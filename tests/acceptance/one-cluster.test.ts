@@ -63,6 +63,9 @@ describe("a member whose etcd data is removed while its server runs", () => {
       rmSync(logFile);
     }
     expect((await members()).length).toBe(before);
+    const page = await (await fetch(`${quorum.url(leader)}/metrics`)).text();
+    expect(page).toMatch(/lattice_foreign_cluster_refused_total\{peer="server"\} [1-9]/);
+    expect((await quorum.cli(leader, "notices")).stdout).toContain(`server-4 belongs to cluster ${own.id}`);
     rmSync(folder, { recursive: true });
   });
 });
@@ -119,6 +122,11 @@ describe("an agent with running work", () => {
     const page = await (await fetch(`${other.apiUrl}/metrics`)).text();
     expect(page).toMatch(/lattice_foreign_cluster_refused_total\{peer="agent"\} [1-9]/);
     await agent.stop();
+    other.startAgent("node-1");
+    await eventually({ what: "the notice is cleared once an agent of the cluster serves the node" }, async () =>
+      (await other.cli(["notices"])).stdout.includes("foreign cluster:") ? null : true,
+    );
+    await other.agent("node-1").stop();
     own.startAgent("node-1");
     await own.cli(["cancel", id]);
     expect((await own.ends(id)).state).toBe("cancelled");

@@ -228,7 +228,7 @@ export {
   usableMemory,
 } from "./model/node/topology.ts";
 export type { Delivery, Hook } from "./model/notice/hook.ts";
-export { MAX_NOTICES, type Notice, noticeKey } from "./model/notice/notice.ts";
+export { MAX_NOTICES, type Notice, noticeKey, OBSERVED_NOTICES } from "./model/notice/notice.ts";
 export type { Origin } from "./model/origin.ts";
 export type { Placement } from "./model/plan/placement.ts";
 export { OWN_SESSION, parseSessionId, type Session, sessionId } from "./model/session/session.ts";

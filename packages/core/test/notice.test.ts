@@ -30,6 +30,23 @@ describe("notices", () => {
     expect([...c.state.notices()]).toHaveLength(1);
   });
 
+  it("of a foreign cluster keep when it was last observed", () => {
+    const c = createCluster();
+    const key = noticeKey("foreign_cluster", "n1");
+    const observed: Extract<Command, { kind: "notice.raise" }> = {
+      kind: "notice.raise",
+      notice: { key, kind: "foreign_cluster", text: "it belongs to another cluster", tenant: null, user: null },
+    };
+    c.apply(observed);
+    expect(c.state.notice(key)?.seenAt).toBeUndefined();
+    c.advance(60_000);
+    expect(c.apply(observed).events).toEqual([]);
+    expect(c.state.notice(key)).toMatchObject({ at: 1_000_000, seenAt: 1_060_000 });
+    c.apply({ kind: "notice.clear", key });
+    c.apply(observed);
+    expect(c.state.notice(key)).toEqual({ ...observed.notice, at: 1_060_000 });
+  });
+
   it("with a malformed key are refused", () => {
     const c = createCluster();
     const odd = { ...raise("physics") } as Extract<Command, { kind: "notice.raise" }>;

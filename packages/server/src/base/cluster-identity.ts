@@ -3,6 +3,17 @@
 import { type ClusterIdentity, isClusterId, judgeIdentity, type KnownIdentity } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
 
+/** Returns the identity as a header; empty while it is not known. The former identities tell that a log is still replayed. */
+export const clusterHeader = (identity: ClusterIdentity | null): string =>
+  identity === null ? "" : [identity.id, ...identity.former].join(",");
+
+/** Returns the id of the other side's cluster when it is another one than `own`; `null` while one of them is not known. */
+export function foreignCluster(header: string, own: ClusterIdentity | null): string | null {
+  const [id = "", ...former] = header.split(",");
+  if (!isClusterId(id) || own === null) return null;
+  return id === own.id || own.former.includes(id) || former.includes(own.id) ? null : id;
+}
+
 interface NamedCluster {
   readonly clusterId: string;
   readonly clusterGeneration: number;

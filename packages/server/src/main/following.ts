@@ -3,6 +3,7 @@
 
 import type { Config } from "../base/config/index.ts";
 import type { Logger } from "../base/observe/index.ts";
+import type { ClusterCheck } from "../peers/check-cluster.ts";
 import { createLeaderConnection, type LeaderConnection } from "../peers/leader-connection.ts";
 import { historySources, type Roster } from "../peers/roster.ts";
 import { startAuditFill } from "../state/audit/fill.ts";
@@ -16,11 +17,12 @@ interface Parts {
   readonly logger: Logger;
   readonly roster: Roster;
   readonly leads: () => boolean;
+  readonly cluster: ClusterCheck;
 }
 
 export function startFollowing(
   { log, replica, history, audit, clock, peerCredentials, isShared }: Storage,
-  { config, logger, roster, leads }: Parts,
+  { config, logger, roster, leads, cluster }: Parts,
   stack: CloseStack,
 ): LeaderConnection {
   const snapshotter = startSnapshotter({
@@ -42,7 +44,7 @@ export function startFollowing(
       holder: () => log.status().leader,
       clock,
       credentials: peerCredentials,
-      cluster: () => replica.view.identity?.id ?? "",
+      cluster,
     }),
   );
   const sources = () => historySources(roster, connection.leader()?.id ?? null);

@@ -11,10 +11,12 @@ import type { ConnectContext } from "../nodes/agents/connect.ts";
 import { failureRules } from "../nodes/agents/report-command.ts";
 import { agentService } from "../peers/agent-service.ts";
 import { type Authentication, createAuthentication } from "../peers/authentication.ts";
+import { type ClusterCheck, servingCluster } from "../peers/check-cluster.ts";
 import { forwardTo } from "../peers/forward.ts";
 import type { LeaderConnection } from "../peers/leader-connection.ts";
 import type { MemberStatusSources } from "../peers/member-status.ts";
 import { peerService } from "../peers/service.ts";
+import type { ForeignClusters } from "../state/foreign-clusters.ts";
 import type { Leading } from "./leading.ts";
 import type { Nodes } from "./nodes.ts";
 import type { Storage } from "./storage.ts";
@@ -29,6 +31,8 @@ interface ServeParts {
   readonly connection: LeaderConnection;
   readonly plane: ControlPlane;
   readonly status: MemberStatusSources;
+  readonly cluster: ClusterCheck;
+  readonly foreign: ForeignClusters;
 }
 
 export function serve(parts: ServeParts): ReturnType<typeof startApi> {
@@ -64,7 +68,7 @@ function servicesForAgents({ leading, connection, nodes, ...parts }: ServeParts,
     view: () => replica.view,
     appliedIndex: () => replica.head().index,
     waitFor: replica.waitFor,
-    foreignRefused: () => parts.storage.metrics.foreignRefused("agent"),
+    foreign: parts.foreign,
     propose: (command) => parts.plane.propose(command),
     serverVersion: parts.version,
     heartbeatIntervalMs: parts.config.nodeAgent.heartbeatInterval,
@@ -82,7 +86,7 @@ function servicesForAgents({ leading, connection, nodes, ...parts }: ServeParts,
     jobToken: auth.jobToken,
   };
   const { logs, terminals, launches } = nodes;
-  return auth.guard.guarded(
+  const service = servingCluster(
     agentService({
       context,
       leader: leading.leader,
@@ -93,16 +97,18 @@ function servicesForAgents({ leading, connection, nodes, ...parts }: ServeParts,
       renew: auth.renew,
       issueFirst: auth.issueFirst,
     }),
+    parts.cluster,
   );
+  return auth.guard.guarded(service);
 }
 
 function servicesForPeers(
-  { storage, leading, nodes, status, logger }: ServeParts,
+  { storage, leading, nodes, status, cluster }: ServeParts,
   auth: Authentication,
   api: ApiContext,
 ): GrpcService {
-  const { replica, history, audit, self, metrics } = storage;
-  return auth.peerGuard(
+  const { replica, history, audit, self } = storage;
+  const service = servingCluster(
     peerService({
       leader: leading.leader,
       replica,
@@ -114,13 +120,8 @@ function servicesForPeers(
       audit: audit.archive,
       auditKeys: audit.keys,
       token: self.token,
-      isForeign: (cluster) => {
-        const { identity } = replica.view;
-        if (identity === null || identity.id === cluster) return false;
-        metrics.foreignRefused("server");
-        logger.error({ cluster, own: identity.id }, "call from a server of another cluster refused");
-        return true;
-      },
     }),
+    cluster,
   );
+  return auth.peerGuard(service);
 }

@@ -13,9 +13,11 @@ import type { DivergenceWatch } from "../peers/divergence-watch.ts";
 import type { MemberStatusSources } from "../peers/member-status.ts";
 import { createMembership } from "../peers/membership.ts";
 import { createRoster } from "../peers/roster.ts";
+import type { ForeignClusters } from "../state/foreign-clusters.ts";
 import { type CloseStack, createCloseStack } from "./close-stack.ts";
 import { watchDivergence } from "./divergence.ts";
 import { startFollowing } from "./following.ts";
+import { checkBetweenServers, watchForeign } from "./foreign.ts";
 import { openKeyring } from "./keyring.ts";
 import { startLead } from "./leading.ts";
 import { createNodes, type Nodes } from "./nodes.ts";
@@ -42,13 +44,10 @@ async function start(options: ServerOptions, stack: CloseStack): Promise<Running
   const { config, logger, version } = options;
   const storage = await openStorage(options, stack);
   const { log, replica, tls, self, clock } = storage;
+  const foreign = watchForeign(storage, logger, async (command) => plane.propose(command));
+  const cluster = checkBetweenServers(storage, foreign);
   const roster = stack.push(
-    createRoster({
-      selfId: self.id,
-      present: () => log.present(),
-      credentials: storage.peerCredentials,
-      cluster: () => replica.view.identity?.id ?? "",
-    }),
+    createRoster({ selfId: self.id, present: () => log.present(), credentials: storage.peerCredentials, cluster }),
   );
   let apiUrl = "";
   const apiUrls = stack.push(createApiUrls({ own: () => apiUrl, roster, clock }));
@@ -56,7 +55,7 @@ async function start(options: ServerOptions, stack: CloseStack): Promise<Running
   const auditKeys = stack.push(openKeyring(storage, { logger, roster }));
   const leading = startLead(storage, nodes, { config, logger, version, roster, auditKeys }, stack);
   const { leader, leads } = leading;
-  const connection = startFollowing(storage, { config, logger, roster, leads }, stack);
+  const connection = startFollowing(storage, { config, logger, roster, leads, cluster }, stack);
   // A single server waits until it leads, but not for space on its disk; one of several may never lead.
   if (!storage.isShared && storage.disks.refusal() === null)
     await Promise.race([leader.led, replica.failed, storage.expelled.then(refuse)]);
@@ -64,11 +63,12 @@ async function start(options: ServerOptions, stack: CloseStack): Promise<Running
     watchDivergence({ storage, logger, leading, roster, propose: (command) => plane.propose(command) }),
   );
   const status = statusOf(storage, divergence, version, () => apiUrl);
-  const parts = { storage, nodes, leading, connection, roster, divergence, status, auditKeys };
+  const parts = { storage, nodes, leading, connection, roster, divergence, status, auditKeys, foreign };
   const plane = createPlane(planeParts(options, parts));
   storage.disks.report({ view: () => replica.view, propose: plane.propose });
   mirrorNodeState(options, storage, nodes, leads);
-  const api = stack.push(await serve({ config, logger, version, storage, nodes, leading, connection, plane, status }));
+  const serving = { config, logger, version, storage, nodes, leading, connection, plane, status, cluster, foreign };
+  const api = stack.push(await serve(serving));
   apiUrl = apiUrlOf(api.restAddress, self.address, tls !== null);
   return {
     rest: api.restAddress,
@@ -105,6 +105,7 @@ const statusOf = (
   }) satisfies MemberStatusSources;
 
 type Started = Pick<PlaneParts, "roster" | "divergence"> & {
+  readonly foreign: ForeignClusters;
   readonly storage: Storage;
   readonly nodes: Nodes;
   readonly leading: ReturnType<typeof startLead>;
@@ -114,7 +115,7 @@ type Started = Pick<PlaneParts, "roster" | "divergence"> & {
 };
 
 function planeParts({ config, logger, version }: ServerOptions, started: Started): PlaneParts {
-  const { storage, nodes, leading, connection, roster, divergence, status, auditKeys } = started;
+  const { storage, nodes, leading, connection, roster, divergence, status, auditKeys, foreign } = started;
   const { log, replica, history, audit, clock, metrics, self, disks } = storage;
   const { leader, backups, insight, recorder } = leading;
   const { hub, logs, terminals, images, launches } = nodes;
@@ -147,6 +148,7 @@ function planeParts({ config, logger, version }: ServerOptions, started: Started
       log,
       leader,
       roster,
+      foreign,
       logger,
       metrics,
       configured: config.quorum.peers.map(({ id, address }) => ({ id: serverId(id), peer: address })),

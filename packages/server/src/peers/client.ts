@@ -12,12 +12,13 @@ import {
   problemFromGrpc,
   serviceDefinition,
 } from "@lattice/wire";
-import { CLUSTER_HEADER, PEER_TOKEN_HEADER } from "../base/auth/peer-headers.ts";
+import { PEER_TOKEN_HEADER } from "../base/auth/peer-headers.ts";
 import type { LogsQuery } from "../nodes/output/query.ts";
 import type { AuditGap } from "../state/audit/archive.ts";
 import type { AuditPage } from "../state/audit/fill.ts";
 import type { HistoryPage } from "../state/history/fill.ts";
 import type { PeerName } from "./address.ts";
+import { type ClusterCheck, checkingCluster } from "./check-cluster.ts";
 
 /** Longer than any healthy commit, shorter than the timeout of callers. */
 const CALL_DEADLINE_MS = 10_000;
@@ -58,11 +59,10 @@ export interface PeerClient {
   close(): void;
 }
 
-/** `cluster` is the identity of this server's cluster; empty while its log has none. */
-export function connectPeer({ address, token }: PeerName, how: ChannelCredentials, cluster = ""): PeerClient {
+/** `check`: refuses a server of another cluster. Default: the identity is not checked. */
+export function connectPeer({ address, token }: PeerName, how: ChannelCredentials, check?: ClusterCheck): PeerClient {
   const proof = new Metadata();
   proof.set(PEER_TOKEN_HEADER, token);
-  proof.set(CLUSTER_HEADER, cluster);
   const channel = new Client(address, how, {
     // A paused leader keeps its connections open; keepalive detects it.
     "grpc.keepalive_time_ms": 5_000,
@@ -71,6 +71,7 @@ export function connectPeer({ address, token }: PeerName, how: ChannelCredential
     "grpc.keepalive_timeout_ms": 3_000,
     "grpc.initial_reconnect_backoff_ms": 100,
     "grpc.max_reconnect_backoff_ms": 1_000,
+    ...(check === undefined ? {} : { interceptors: [checkingCluster(address, check)] }),
   });
   // Connect now instead of with the first call.
   channel.getChannel().getConnectivityState(true);
@@ -274,6 +275,8 @@ export function refuseRestartedLeader(error: unknown): never {
     throw new ProblemError("not_leader", {
       detail: `The leader does not accept this server as a member of the cluster. ${error.problem.detail}`,
     });
+  if (error instanceof ProblemError && error.problem.code === "foreign_cluster")
+    throw new ProblemError("not_leader", { detail: `The leader's address leads elsewhere: ${error.problem.detail}` });
   if (!(error instanceof ProblemError) || error.problem.code !== "forbidden") throw error;
   throw new ProblemError("not_leader", {
     detail: "The leader has restarted; an election is in progress.",

@@ -5,6 +5,7 @@ import type { ChannelCredentials } from "@grpc/grpc-js";
 import { duration, type Instant, instant, type NodeId } from "@lattice/core";
 import type { Clock } from "../base/clock.ts";
 import { type PeerName, parsePeer } from "./address.ts";
+import type { ClusterCheck } from "./check-cluster.ts";
 import { connectPeer, type PeerClient } from "./client.ts";
 
 /** The maximum age of heartbeat times on a follower. */
@@ -33,8 +34,8 @@ interface Options {
   readonly holder: () => string | null;
   readonly clock: Clock;
   readonly credentials: ChannelCredentials;
-  /** Returns the identity of the cluster. Default: unknown. */
-  readonly cluster?: () => string;
+  /** Default: servers of other clusters are not detected. */
+  readonly cluster?: ClusterCheck;
 }
 
 export function createLeaderConnection({ selfId, holder, clock, credentials, cluster }: Options): LeaderConnection {
@@ -71,7 +72,7 @@ export function createLeaderConnection({ selfId, holder, clock, credentials, clu
       client.close();
       client = null;
     }
-    if (client === null && peer !== null) client = connectPeer(peer, credentials, cluster?.());
+    if (client === null && peer !== null) client = connectPeer(peer, credentials, cluster);
     return client;
   }
 

@@ -9,6 +9,7 @@ import type { Metrics } from "../base/observe/index.ts";
 import type { Leader } from "../lead/leader/lead.ts";
 import { createSerialQueue } from "../log/contract/serial-queue.ts";
 import type { EtcdMember, KnownServer, ReplicatedLog, SharedLog } from "../log/index.ts";
+import type { ForeignClusters } from "../state/foreign-clusters.ts";
 import { parsePeer } from "./address.ts";
 import {
   asProblem,
@@ -38,6 +39,7 @@ interface MembershipParts {
   readonly leader: Leader;
   readonly roster: Roster;
   readonly configured: readonly KnownServer[];
+  readonly foreign: ForeignClusters;
   readonly logger: Logger;
   readonly metrics: Pick<Metrics, "membershipChange" | "leadershipTransfer">;
 }
@@ -48,6 +50,7 @@ export function createMembership(parts: MembershipParts): Membership {
   const changes = createSerialQueue();
   return {
     list: () => list(parts, STATUS_TIMEOUT_MS),
+    refused: ({ id, cluster, text }) => void parts.foreign.refused({ peer: "server", subject: id, cluster, text }),
     add: (server) => changes(() => add(parts, server)),
     remove: (id, write) => changes(() => remove(parts, id, write)),
     transfer: (to) => changes(() => transfer(parts, to)),

@@ -7,6 +7,7 @@ import type { LogServer } from "../log/contract/replicated-log.ts";
 import type { AuditSource } from "../state/audit/fill.ts";
 import type { HistorySource } from "../state/history/fill.ts";
 import { FIRST_ENTRY_VERSION, type PeerName, parsePeer } from "./address.ts";
+import type { ClusterCheck } from "./check-cluster.ts";
 import { connectPeer, type PeerClient } from "./client.ts";
 
 export interface Roster {
@@ -24,8 +25,8 @@ interface Options {
   /** Returns the servers in the log's store. */
   readonly present: () => readonly LogServer[];
   readonly credentials: ChannelCredentials;
-  /** Returns the identity of the cluster. Default: unknown. */
-  readonly cluster?: () => string;
+  /** Default: servers of other clusters are not detected. */
+  readonly cluster?: ClusterCheck;
 }
 
 export function createRoster({ selfId, present, credentials, cluster }: Options): Roster {
@@ -57,7 +58,7 @@ export function createRoster({ selfId, present, credentials, cluster }: Options)
       if (client !== undefined && client.token === peer?.token && !client.refused) return client;
       drop(id);
       if (peer === undefined) return null;
-      const fresh = connectPeer(peer, credentials, cluster?.());
+      const fresh = connectPeer(peer, credentials, cluster);
       clients.set(id, fresh);
       return fresh;
     },

@@ -11,7 +11,7 @@ import type {
 } from "@grpc/grpc-js";
 import { attempt, type Command, parseAllocationId, parseNodeId } from "@lattice/core";
 import { logStreamFromProto, ProblemError, pb, problemOf, serviceDefinition } from "@lattice/wire";
-import { CLUSTER_HEADER, PEER_TOKEN_HEADER } from "../base/auth/peer-headers.ts";
+import { PEER_TOKEN_HEADER } from "../base/auth/peer-headers.ts";
 import type { GrpcService } from "../base/grpc/service.ts";
 import { statusOf } from "../base/grpc/status.ts";
 import type { Leader } from "../lead/leader/lead.ts";
@@ -38,8 +38,6 @@ export interface PeerServiceParts {
   readonly run: RunForwarded;
   /** The token in this server's name in the election. */
   readonly token: string;
-  /** Judges the identity of the caller's cluster, which is empty while the caller does not know it. */
-  readonly isForeign?: (cluster: string) => boolean;
 }
 
 export function peerService(parts: PeerServiceParts): GrpcService {
@@ -55,27 +53,8 @@ export function peerService(parts: PeerServiceParts): GrpcService {
     getAuditKey: getAuditKey(parts),
     putAuditKey: putAuditKey(parts),
   };
-  for (const [name, handler] of Object.entries(implementation)) {
-    implementation[name] = refusingForeign(handler as PeerHandler, parts) as never;
-  }
   return { definition: serviceDefinition(pb.PeerService), implementation };
 }
-
-type PeerCall = { readonly metadata: Metadata; emit(event: "error", error: Error): boolean };
-type PeerHandler = (call: PeerCall, reply?: (error: ReturnType<typeof statusOf>) => void) => void;
-
-/** A server of another cluster gets no answer, whatever it proves otherwise. */
-const refusingForeign =
-  (handler: PeerHandler, { isForeign }: PeerServiceParts): PeerHandler =>
-  (call, reply) => {
-    const cluster = String(call.metadata.get(CLUSTER_HEADER)[0] ?? "");
-    if (cluster === "" || isForeign?.(cluster) !== true) return handler(call, reply);
-    const problem = new ProblemError("forbidden", {
-      detail: `This server belongs to another cluster than ${cluster}.`,
-    });
-    if (reply === undefined) refuseStream(call, problem);
-    else reply(statusOf(problem.problem));
-  };
 
 const propose =
   ({ leader, token }: PeerServiceParts): handleUnaryCall<pb.ProposeRequest, pb.ProposeResponse> =>

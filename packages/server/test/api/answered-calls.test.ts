@@ -144,6 +144,7 @@ test("members are added, lead and are removed", async () => {
   const list = async () => [...members].map((id) => create(pb.MemberSchema, { id, healthy: true }));
   const membership: Membership = {
     list,
+    refused: () => undefined,
     add: async ({ id }) => {
       members.add(id);
       return list();

@@ -79,6 +79,7 @@ const loneMembership: Membership = {
   list: async () => [
     create(pb.MemberSchema, { id: "server-1", address: "127.0.0.1:9000", leader: true, healthy: true }),
   ],
+  refused: () => undefined,
   add: noMembers,
   remove: noMembers,
   transfer: noMembers,

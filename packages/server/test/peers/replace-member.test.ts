@@ -57,6 +57,7 @@ function cluster({ answering, refusal }: Setting) {
     memberStatus: async () => create(pb.GetMemberStatusResponseSchema, { id, appliedIndex: "10" }),
   });
   const membership = createMembership({
+    foreign: { refused: async () => undefined },
     status: {
       ...{ serverId: "server-1", version: "1", appliedIndex: () => 10, historyThrough: () => 10 },
       ...{ certificate: () => null, apiUrl: () => "", ownMember: shared.ownMember },

@@ -1,17 +1,18 @@
-// notice.raise: a controller raises a notice. A notice that is already raised is not raised again.
+// notice.raise: a server or a controller raises a notice. A notice that is already raised is not raised again; for a
+// cause that is observed again and again, the time of the last observation is kept.
 
 import type { Outcome } from "../../base/outcome.ts";
 import { accepted, refuseFields, unchanged } from "../../base/outcome.ts";
 
 import { isText } from "../../model/checks.ts";
 import type { Notice } from "../../model/notice/notice.ts";
-import { MAX_NOTICE_LENGTH, NOTICE_KINDS } from "../../model/notice/notice.ts";
-import { raiseNotice } from "../../transitions/notice/raise.ts";
+import { MAX_NOTICE_LENGTH, NOTICE_KINDS, OBSERVED_NOTICES } from "../../model/notice/notice.ts";
+import { observeNotice, raiseNotice } from "../../transitions/notice/raise.ts";
 import type { Step } from "../../transitions/step.ts";
 
 export interface RaiseNoticeCommand {
   readonly kind: "notice.raise";
-  readonly notice: Omit<Notice, "at" | "clearedAt">;
+  readonly notice: Omit<Notice, "at" | "seenAt" | "clearedAt">;
 }
 
 export function raiseNoticeByController(step: Step, { notice }: RaiseNoticeCommand): Outcome {
@@ -20,5 +21,6 @@ export function raiseNoticeByController(step: Step, { notice }: RaiseNoticeComma
   if (!isText(notice.text, MAX_NOTICE_LENGTH)) {
     return refuseFields([{ field: "notice.text", detail: `must have at most ${MAX_NOTICE_LENGTH} characters` }]);
   }
+  if (OBSERVED_NOTICES.has(notice.kind) && observeNotice(step, notice.key)) return accepted(notice.key);
   return raiseNotice(step, notice) ? accepted(notice.key) : unchanged(notice.key);
 }

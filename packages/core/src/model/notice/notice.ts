@@ -24,6 +24,9 @@ export const NOTICE_KINDS = [
 ] as const;
 type NoticeKind = (typeof NOTICE_KINDS)[number];
 
+/** Nothing shows that the cause of these is gone, except that it is not observed any more. */
+export const OBSERVED_NOTICES: ReadonlySet<NoticeKind> = new Set<NoticeKind>(["foreign_cluster"]);
+
 /** Enough for months of a troubled cluster. */
 export const MAX_NOTICES = 1_000;
 export const MAX_NOTICE_LENGTH = 1_024;
@@ -40,6 +43,8 @@ export interface Notice {
   readonly user: UserName | null;
   readonly allocation?: AllocationId;
   readonly node?: NodeId;
+  /** When the cause was last observed, where only its occurrences can be observed. Default: `at`. */
+  readonly seenAt?: Instant;
   /** Set once the cause is gone. */
   readonly clearedAt?: Instant;
 }

@@ -13,8 +13,16 @@ export function clearNotice(step: Step, key: string): boolean {
   return true;
 }
 
+/** Records that the cause of a raised notice was observed again. Returns false when the notice is not raised. */
+export function observeNotice(step: Step, key: string): boolean {
+  const notice = step.state.tables.notices.get(key);
+  if (notice === undefined || notice.clearedAt !== undefined) return false;
+  step.state.tables.notices.set(key, { ...notice, seenAt: step.at });
+  return true;
+}
+
 /** Returns false when it is already raised. */
-export function raiseNotice(step: Step, notice: Omit<Notice, "at" | "clearedAt">): boolean {
+export function raiseNotice(step: Step, notice: Omit<Notice, "at" | "seenAt" | "clearedAt">): boolean {
   const { notices } = step.state.tables;
   const before = notices.get(notice.key);
   if (before !== undefined && before.clearedAt === undefined) return false;

@@ -11,6 +11,8 @@ interface Newcomer extends KnownServer {
 export interface Membership {
   /** Every server and every member of etcd; answers within two seconds. */
   list(): Promise<readonly pb.Member[]>;
+  /** Records that a server of another cluster asked to join and was refused. */
+  refused(server: { readonly id: string; readonly cluster: string; readonly text: string }): void;
   /** May be repeated. */
   add(server: Newcomer): Promise<readonly pb.Member[]>;
   /** By the server's id, or the name or id of its etcd member. `write` is awaited after all checks have passed. */

@@ -28,6 +28,8 @@ export async function addMember(call: Call, request: pb.AddMemberRequest): Promi
   const { identity } = call.plane.view();
   const stored = clusterId === "" ? null : { id: clusterId, generation: clusterGeneration };
   const refusal = refuseNewMember(id, stored, identity);
+  if (refusal?.problem.code === "foreign_cluster")
+    call.plane.membership.refused({ id, cluster: clusterId, text: refusal.problem.detail });
   if (refusal !== null) throw refusal;
   const record = () => recordAudit(call, "member.remove", { scope: "cluster", detail: `${id}, to be replaced` });
   const members = await call.plane.membership.add({ id, peer: peerAddress, replaces: replace ? record : null });

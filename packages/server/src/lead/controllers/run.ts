@@ -5,6 +5,7 @@ import { budgetsController } from "./budgets/act.ts";
 import { clearingsController } from "./clearings/act.ts";
 import type { ControllerContext } from "./context/context.ts";
 import { faultsController } from "./faults/act.ts";
+import { foreignController } from "./foreign/act.ts";
 import { healthController } from "./health/act.ts";
 import { networksController } from "./networks/act.ts";
 import { ordersController } from "./orders/act.ts";
@@ -29,6 +30,7 @@ const CONTROLLERS: readonly StartController[] = [
   ordersController,
   budgetsController,
   restartsController,
+  foreignController,
   scalingController,
   (context) => context.broker.controllers(context),
   webhooksController,

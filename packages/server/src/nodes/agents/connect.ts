@@ -10,15 +10,16 @@ import {
   attempt,
   type CheckpointClearedCommand,
   type Claim,
+  type ClearNoticeCommand,
   duration,
   isPlaced,
   type NodeHealthCommand,
   type NodeId,
+  noticeKey,
   PROTOCOL,
   type ProtocolAgreement,
   parseAllocationId,
   protocolRange,
-  type RaiseNoticeCommand,
   type RegisterNodeCommand,
   type ReportCommand,
   type View,
@@ -42,7 +43,7 @@ const REPORT_RETRY = duration(500);
 const MAX_UPLINK_ADDRESSES = 8;
 
 type AgentCommand =
-  | RaiseNoticeCommand
+  | ClearNoticeCommand
   | RegisterNodeCommand
   | ReportCommand
   | NodeHealthCommand
@@ -173,7 +174,12 @@ class AgentStream {
     const protocol = agreeOnProtocol(PROTOCOL, protocolRange(hello.protocolVersion));
     if (protocol.kind === "apart") return this.#refuse(`protocol_${protocol.theirs}`, protocolApart(protocol));
     const identityRefusal = await judgeAgent(context, hello, this.#gone.signal);
-    if (identityRefusal !== null) return this.#refuse(identityRefusal.code, identityRefusal.detail);
+    if (identityRefusal !== null) {
+      const { code, detail } = identityRefusal;
+      if (code === "server_behind")
+        context.logger.error({ node: command.node, detail }, "this server has lost entries");
+      return this.#refuse(code, detail);
+    }
     const before = context.view().node(command.node);
     try {
       if (changes(before, command)) {
@@ -185,8 +191,20 @@ class AgentStream {
     }
     if (this.#gone.signal.aborted) return;
     this.#welcome(command.node, protocol.version, hello);
+    void this.#clearForeign(command.node);
     const rebooted = before !== undefined && before.bootId !== command.bootId;
     this.#reconcile({ node: command.node, rebooted, running: hello.attempts });
+  }
+
+  /** An agent of this cluster serves the node now. */
+  async #clearForeign(node: NodeId): Promise<void> {
+    const { view, propose, logger } = this.#context;
+    const key = noticeKey("foreign_cluster", node);
+    const notice = view().notice(key);
+    if (notice === undefined || notice.clearedAt !== undefined) return;
+    await propose({ kind: "notice.clear", key }).catch((error: unknown) =>
+      logger.warn({ err: error, node }, "notice of a foreign agent not cleared yet"),
+    );
   }
 
   #welcome(node: NodeId, protocol: number, { peerAddress: peer, overlayAddresses }: pb.Hello): void {

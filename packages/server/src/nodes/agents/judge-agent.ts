@@ -1,30 +1,19 @@
 // Whether an agent belongs to this cluster. An agent of another cluster is refused before it is registered, and so is
 // one that knows more of the log than this server: its work must not be ended by a server that has lost entries.
 
-import {
-  duration,
-  judgeIdentity,
-  type LogIndex,
-  logIndex,
-  noticeKey,
-  type RaiseNoticeCommand,
-  unchecked,
-  type View,
-} from "@lattice/core";
+import { duration, judgeIdentity, type LogIndex, logIndex, unchecked, type View } from "@lattice/core";
 import type { pb } from "@lattice/wire";
-import type { Logger } from "pino";
 import type { Clock } from "../../base/clock.ts";
+import type { ForeignClusters } from "../../state/foreign-clusters.ts";
 
 export interface AgentJudge {
   readonly view: () => View;
   /** The last applied index. Default: agents are believed to be behind. */
   readonly appliedIndex?: () => LogIndex;
   readonly waitFor?: (index: LogIndex, signal: AbortSignal) => Promise<void>;
-  /** An agent of another cluster was refused. */
-  readonly foreignRefused?: () => void;
-  readonly propose: (command: RaiseNoticeCommand) => Promise<unknown>;
+  /** Default: agents of other clusters are refused without a record. */
+  readonly foreign?: ForeignClusters;
   readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 interface Verdict {
@@ -43,13 +32,12 @@ export async function judgeAgent(context: AgentJudge, hello: pb.Hello, gone: Abo
   if (identity === null) return { code: "log_unavailable", detail: "the cluster of this server is not known yet" };
   const { kind } = judgeIdentity({ id: clusterId, generation: clusterGeneration }, identity);
   if (kind !== "same") {
-    context.foreignRefused?.();
     const detail =
       kind === "foreign"
         ? `node ${nodeId} belongs to cluster ${clusterId}, this server to cluster ${identity.id}; to move the node, stop its agent and give it an empty --data-dir`
         : `node ${nodeId} has seen a restore of this cluster that this server does not have`;
-    context.logger.error({ node: nodeId, cluster: clusterId, own: identity.id }, "agent of another cluster refused");
-    await raiseNotice(context, nodeId, detail);
+    const node = unchecked.node(nodeId);
+    await context.foreign?.refused({ peer: "agent", subject: nodeId, cluster: clusterId, text: detail, node });
     return { code: "foreign_cluster", detail };
   }
   if (clusterId !== identity.id || clusterGeneration !== identity.generation) return null;
@@ -74,22 +62,4 @@ async function catchesUp(context: AgentJudge, known: number, gone: AbortSignal):
   } finally {
     cancel();
   }
-}
-
-/** Raised once for each node; an administrator clears the cause. */
-async function raiseNotice({ view, propose, logger }: AgentJudge, nodeId: string, text: string): Promise<void> {
-  const key = noticeKey("foreign_cluster", nodeId);
-  const known = view().notice(key);
-  if (known !== undefined && known.clearedAt === undefined) return;
-  const notice = {
-    key,
-    kind: "foreign_cluster",
-    text,
-    tenant: null,
-    user: null,
-    node: unchecked.node(nodeId),
-  } as const;
-  await propose({ kind: "notice.raise", notice }).catch((error: unknown) =>
-    logger.warn({ err: error, node: nodeId }, "notice of a foreign agent not recorded"),
-  );
 }

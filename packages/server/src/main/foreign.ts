@@ -1,0 +1,20 @@
+// Wires the refusal of other clusters: every server and agent of one is logged, counted and raised as a notice.
+
+import type { RaiseNoticeCommand } from "@lattice/core";
+import type { Logger } from "../base/observe/index.ts";
+import type { ClusterCheck } from "../peers/check-cluster.ts";
+import { createForeignClusters, type ForeignClusters } from "../state/foreign-clusters.ts";
+import type { Storage } from "./storage.ts";
+
+export const watchForeign = (
+  { replica, metrics, clock }: Storage,
+  logger: Logger,
+  propose: (command: RaiseNoticeCommand) => Promise<unknown>,
+): ForeignClusters =>
+  createForeignClusters({ view: () => replica.view, propose, counted: metrics.foreignRefused, clock, logger });
+
+/** For calls between servers, at both ends. */
+export const checkBetweenServers = ({ replica }: Storage, foreign: ForeignClusters): ClusterCheck => ({
+  own: () => replica.view.identity,
+  refused: ({ cluster, address, text }) => void foreign.refused({ peer: "server", subject: address, cluster, text }),
+});
