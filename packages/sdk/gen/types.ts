@@ -242,6 +242,8 @@ export interface Backup {
   readonly format: number;
   /** Audit records in addition to those in the state. */
   readonly audit_records: number;
+  /** The identity of the cluster that wrote it. */
+  readonly cluster_id: string;
 }
 
 export interface BackupCheck {
@@ -1907,6 +1909,8 @@ export interface RestoreBackupRequest {
   readonly path?: string | undefined;
   /** Not compared: a restore is identified by the hash of the backup and resumes where it stopped. */
   readonly request_id?: string | undefined;
+  /** The cluster whose backup is restored. Required where the place of the backup has backups of several clusters. */
+  readonly cluster_id?: string | undefined;
 }
 
 export interface RestoreBackupResponse {

@@ -125,6 +125,7 @@ function startBackups(
 ) {
   const backups = createBackups({
     config: config.backup,
+    cluster: () => replica.view.identity?.id ?? null,
     replica,
     history,
     audit: audit.archive,

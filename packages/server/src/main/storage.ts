@@ -132,7 +132,8 @@ async function openOwnLog(
     formatPeer(parts.self),
     (error) => expel(error),
   );
-  if (backup !== undefined) await recoverFrom(backup, { config, log: logConfig, logger, nowMs: parts.nowMs });
+  if (backup !== undefined)
+    await recoverFrom(backup, { config, log: logConfig, logger, nowMs: parts.nowMs, own: parts.own.stored() });
   const startedAt = performance.now();
   const log = await openLog(logConfig.engine === "etcd" ? { ...logConfig, untilGone } : logConfig);
   const openedAt = performance.now();

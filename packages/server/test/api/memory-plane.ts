@@ -233,6 +233,7 @@ export function memoryPlane(): MemoryPlane {
     membership: loneMembership,
     backups: createBackups({
       config: { ...loadConfig(null).backup, destination: backupDir(), defaultDir: backupDir() },
+      cluster: () => state.identity?.id ?? null,
       replica: {
         snapshot: () => {
           const at = { index: state.index, term: term(1), hash: "", at: state.at };

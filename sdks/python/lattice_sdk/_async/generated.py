@@ -527,13 +527,19 @@ class GeneratedCalls:
             )
         )
 
-    async def restore_backup(self, source: str, *, path: str | None = None) -> RestoreBackupResponse:
+    async def restore_backup(
+        self,
+        source: str,
+        *,
+        path: str | None = None,
+        cluster_id: str | None = None,
+    ) -> RestoreBackupResponse:
         """Restores a backup into an empty cluster."""
         return await self._caller.send(
             change(
                 "POST",
                 at("admin", "restore"),
-                {"source": source, "path": path},
+                {"source": source, "path": path, "cluster_id": cluster_id},
                 kind=RestoreBackupResponse,
                 request_id=False,
                 timeout=3600.0,

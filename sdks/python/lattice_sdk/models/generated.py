@@ -772,6 +772,8 @@ class Backup(Record):
     format: int = 0
     audit_records: float = 0.0
     """Audit records in addition to those in the state."""
+    cluster_id: str = ""
+    """The identity of the cluster that wrote it."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -59,6 +59,7 @@ export function showBackup(print: Printer, backup: Backup): void {
   showFields(print, [
     ["Backup", backup.source],
     ["Written", backup.created_at === undefined ? undefined : localTime(backup.created_at)],
+    ["Cluster", backup.cluster_id],
     ["Log index", backup.log_index],
     ["Term", backup.term],
     ["State hash", backup.state_hash],
@@ -85,6 +86,7 @@ const columns: readonly Column<Backup>[] = [
   { header: "SIZE", value: ({ bytes }) => size(bytes), align: "right" },
   { header: "ALLOCATIONS", value: ({ allocations }) => String(allocations ?? 0), align: "right" },
   { header: "HISTORY", value: ({ history_records }) => String(history_records ?? 0), align: "right" },
+  { header: "CLUSTER", value: ({ cluster_id }) => cluster_id?.slice(0, 8) || ABSENT },
   { header: "SOURCE", value: ({ source }) => source },
 ];
 

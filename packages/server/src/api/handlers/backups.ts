@@ -65,6 +65,7 @@ export async function restoreBackup(call: Call, request: pb.RestoreBackupRequest
   return explained("source", async () => {
     const { plane } = call;
     const { restored, ...record } = await plane.backups.restore(source, plane, {
+      cluster: request.clusterId,
       // No request id: a stored answer would prevent a repeated request from continuing an interrupted restore.
       origin: { user: call.principal.user, requestId: null, bodyHash: "" },
       signal: call.signal,
@@ -85,6 +86,7 @@ const CODES = {
   too_new: "backup_unusable",
   torn: "backup_unusable",
   damaged: "backup_unusable",
+  ambiguous: "backup_unusable",
   unavailable: "backup_failed",
 } as const satisfies Record<BackupErrorCode, string>;
 
@@ -116,6 +118,7 @@ function toProto({ source, bytes, createdAtMs, metadata, sha256 }: BackupRecord)
     auditRecords: metadata.audit?.records ?? 0,
     serverVersion: metadata.server_version,
     format: metadata.format,
+    clusterId: metadata.cluster ?? "",
   });
 }
 

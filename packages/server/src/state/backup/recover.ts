@@ -8,6 +8,7 @@ import { join } from "node:path";
 import {
   type Allocation,
   instant,
+  type KnownIdentity,
   type LogIndex,
   logIndex,
   prepareRestoredState,
@@ -60,6 +61,8 @@ interface RecoverOptions {
   readonly log: LogConfig;
   readonly logger: Logger;
   readonly nowMs: number;
+  /** The cluster that this server belongs to. Default: none, as a new server. */
+  readonly own?: KnownIdentity | null;
 }
 
 /** `source` is a path or s3://bucket/key. Throws with a message for the operator. */
@@ -69,7 +72,8 @@ export async function recoverFrom(source: string, options: RecoverOptions): Prom
   const { store, name } = anyBackup(source, config.backup);
   const copy = await store.fetch(name, AbortSignal.any([]));
   try {
-    const { checks, sha256 } = await verifyBackup(copy.path, copy.sha256);
+    const { checks, sha256, metadata } = await verifyBackup(copy.path, copy.sha256);
+    refuseOtherCluster(source, metadata, options.own ?? null);
     const failed = checks.find((check) => !check.ok);
     if (failed !== undefined) {
       throw new BackupError("damaged", `${source} does not pass the check "${failed.name}": ${failed.detail}`);
@@ -88,6 +92,15 @@ export async function recoverFrom(source: string, options: RecoverOptions): Prom
   } finally {
     await copy.done();
   }
+}
+
+function refuseOtherCluster(source: string, metadata: BackupMetadata | null, own: KnownIdentity | null): void {
+  const cluster = metadata?.cluster ?? null;
+  if (own === null || cluster === null || cluster === own.id) return;
+  throw new BackupError(
+    "not_a_backup",
+    `${source} is a backup of cluster ${cluster}, but this server belongs to cluster ${own.id}: choose a backup of that cluster, or give the server an empty server.data_dir`,
+  );
 }
 
 interface Target {

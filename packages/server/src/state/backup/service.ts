@@ -12,8 +12,8 @@ import { createSerialQueue } from "../../log/contract/serial-queue.ts";
 import type { History } from "../history/index.ts";
 import type { Replica } from "../replica/replica.ts";
 import type { BackupRecord, Backups } from "./backups.ts";
-import { BackupError } from "./format/backup-error.ts";
-import { backupName } from "./format/format.ts";
+import { asBackupError, BackupError } from "./format/backup-error.ts";
+import { type BackupMetadata, backupName } from "./format/format.ts";
 import type { BackupStore, LocalCopy, StoredBackup } from "./format/store.ts";
 import { allowedBackup, allowedPlace, type Named } from "./places.ts";
 import { restoreBackup } from "./restore.ts";
@@ -32,6 +32,8 @@ const NEXT_SECOND_MS = 1_050;
 
 export interface BackupParts {
   readonly config: BackupConfig;
+  /** Returns the identity of this cluster; `null` before it has one. */
+  readonly cluster: () => string | null;
   readonly replica: Pick<Replica, "snapshot">;
   readonly history: Pick<History, "flush" | "segments" | "through">;
   readonly audit: BackupInputs["audit"];
@@ -50,11 +52,10 @@ export function createBackups(parts: BackupParts): Backups {
     const members = await parts.members().catch(() => []);
     const name = await freeName(store, signal, () => clock.now());
     const inputs = { ...parts, members, nowMs: clock.now() };
-    const written = await writeBackup(
-      { dir: store.spoolDir, name: `${name}.${randomBytes(4).toString("hex")}` },
-      inputs,
-      signal,
-    );
+    const spooled = { dir: store.spoolDir, name: `${name}.${randomBytes(4).toString("hex")}` };
+    const written = await writeBackup(spooled, inputs, signal).catch((cause: unknown) => {
+      throw asBackupError(cause, `writing to ${store.spoolDir}`);
+    });
     try {
       const stored = await store.put(written, name, signal);
       return { ...stored, metadata: written.metadata, sha256: written.sha256 };
@@ -63,16 +64,19 @@ export function createBackups(parts: BackupParts): Backups {
     }
   };
 
+  const isOwn = (metadata: BackupMetadata | null): boolean => metadata !== null && metadata.cluster === parts.cluster();
+
   const newest = async (signal: AbortSignal): Promise<Named> => {
     const store = await allowedPlace("", config);
-    const first = (await store.list(signal))[0];
-    if (first === undefined) throw new BackupError("missing", `there is no backup in ${store.place}`);
-    return { store, name: first.name };
+    for (const { name } of await store.list(signal))
+      if (isOwn(await store.metadata(name, signal).catch(() => null))) return { store, name };
+    throw new BackupError("missing", `there is no backup of this cluster in ${store.place}`);
   };
   const find = (source: string, signal: AbortSignal): Promise<Named> =>
     source === "" ? newest(signal) : allowedBackup(source, config);
 
   return {
+    isOwn,
     async create(destination, signal) {
       const store = await allowedPlace(destination, config);
       try {
@@ -85,7 +89,8 @@ export function createBackups(parts: BackupParts): Backups {
       } catch (cause) {
         signal.throwIfAborted();
         logger.error({ err: cause, destination: store.place }, "backup failed");
-        throw new BackupError("unavailable", `writing to ${store.place}: ${wordsOf(cause)}`, { cause });
+        const words = cause instanceof BackupError ? cause.message : `writing to ${store.place}: ${wordsOf(cause)}`;
+        throw new BackupError("unavailable", words, { cause });
       }
     },
     async list(destination, signal) {
@@ -105,7 +110,7 @@ export function createBackups(parts: BackupParts): Backups {
         return { stored: await describe(named, found, signal), found };
       });
     },
-    async restore(source, target, options) {
+    async restore(source, target, { cluster = "", ...options }) {
       const named = await find(source, options.signal);
       return withCopy(named, options.signal, async (copy) => {
         const found = await verifyBackup(copy.path, copy.sha256);
@@ -113,6 +118,7 @@ export function createBackups(parts: BackupParts): Backups {
         if (failed !== undefined) {
           throw new BackupError("damaged", `${named.name} does not pass the check "${failed.name}": ${failed.detail}`);
         }
+        await refuseOtherCluster(named, { written: found.metadata?.cluster ?? null, cluster }, options.signal);
         const restored = await restoreBackup(target, { ...options, path: copy.path, restore: found.sha256 });
         const stored = await describe(named, found, options.signal);
         logger.info({ source: stored.source, ...restored }, "backup restored into this cluster");
@@ -120,6 +126,26 @@ export function createBackups(parts: BackupParts): Backups {
       });
     },
   };
+}
+
+/** A restore must not take the backup of another cluster by mistake. */
+async function refuseOtherCluster(
+  { store, name }: Named,
+  { written, cluster }: { readonly written: string | null; readonly cluster: string },
+  signal: AbortSignal,
+): Promise<void> {
+  if (cluster !== "" && written !== cluster)
+    throw new BackupError("not_a_backup", `${name} is a backup of cluster ${written}, not of ${cluster}`);
+  if (cluster !== "") return;
+  for (const other of (await store.list(signal)).slice(0, MAX_LISTED)) {
+    const metadata = await store.metadata(other.name, signal).catch(() => null);
+    if (metadata === null || metadata.cluster === written) continue;
+    const both = `${written} and ${metadata.cluster}`;
+    throw new BackupError(
+      "ambiguous",
+      `${store.place} has backups of several clusters, ${both}: name the one to restore`,
+    );
+  }
 }
 
 /** Names are unique by the second: a second backup waits for the next. */

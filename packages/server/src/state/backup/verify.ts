@@ -153,6 +153,7 @@ function blame(cause: unknown, at: CheckName): CheckName {
 
 function compare(written: BackupMetadata, head: ChainHead, state: State): void {
   const pairs: readonly (readonly [string, unknown, unknown])[] = [
+    ["cluster", written.cluster, state.identity?.id ?? null],
     ["log_index", written.log_index, head.index],
     ["log_index", written.log_index, state.index],
     ["term", written.term, head.term],

@@ -9,11 +9,12 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
-import type { AuditRecord } from "@lattice/core";
+import type { AuditRecord, ClusterIdentity } from "@lattice/core";
 import type { AuditArchive } from "../audit/archive.ts";
 import type { History, SegmentInfo } from "../history/index.ts";
 import type { ChainHead, Replica } from "../replica/replica.ts";
 import { type AuditPart, auditPart } from "./audit.ts";
+import { BackupError } from "./format/backup-error.ts";
 import {
   BACKUP_FORMAT,
   type BackupMetadata,
@@ -50,10 +51,14 @@ export async function writeBackup(
     const { at, lines } = inputs.replica.snapshot();
     const snapshot = await spoolSnapshot(spool, lines, signal);
     // After the snapshot: every record that had left the state by then is in these segments.
-    await inputs.history.flush();
+    await inputs.history.flush().catch((cause: unknown) => {
+      throw unflushed("the history of this server", cause);
+    });
     const through = inputs.history.through();
     const segments = await inputs.history.segments();
-    const audit = await auditPart(inputs.audit, snapshot.oldestAudit);
+    const audit = await auditPart(inputs.audit, snapshot.oldestAudit).catch((cause: unknown) => {
+      throw unflushed("the audit archive of this server", cause);
+    });
     const metadata = await describe({ at, snapshot, segments, through, audit }, inputs, signal);
     const written = await pack(
       path,
@@ -70,11 +75,19 @@ export async function writeBackup(
   }
 }
 
+/** A backup needs everything on this server's own disk first; the error must not blame the destination. */
+function unflushed(part: string, cause: unknown): BackupError {
+  const words = cause instanceof Error ? cause.message : String(cause);
+  return new BackupError("unavailable", `${part} cannot be written, in its data folder: ${words}`, { cause });
+}
+
 interface Spooled extends BackupPart {
   readonly stateHash: string;
   readonly records: ReadonlyMap<string, number>;
   /** Returns the number of the oldest audit record in the state; 1 when it has all of them. */
   readonly oldestAudit: number;
+  /** The id of the cluster; `null` before it has one. */
+  readonly cluster: string | null;
 }
 
 async function spoolSnapshot(path: string, lines: Iterable<string>, signal: AbortSignal): Promise<Spooled> {
@@ -82,6 +95,7 @@ async function spoolSnapshot(path: string, lines: Iterable<string>, signal: Abor
   const records = new Map<string, number>();
   let stateHash = "";
   let oldestAudit = 1;
+  let cluster: string | null = null;
   let bytes = 0;
   let count = 0;
   let text = "";
@@ -100,6 +114,7 @@ async function spoolSnapshot(path: string, lines: Iterable<string>, signal: Abor
       if (count === 1) stateHash = String((JSON.parse(line) as { readonly stateHash?: unknown }).stateHash);
       if (count > 1 && !line.startsWith("{")) {
         const table = line.slice(0, line.indexOf(" "));
+        if (table === "identity") cluster = clusterOf(line);
         if (table === "audit" && !records.has(table)) oldestAudit = numberOf(line);
         records.set(table, (records.get(table) ?? 0) + 1);
       }
@@ -111,8 +126,10 @@ async function spoolSnapshot(path: string, lines: Iterable<string>, signal: Abor
   } finally {
     await file.close();
   }
-  return { name: SNAPSHOT_PART, bytes, sha256: hash.digest("hex"), stateHash, records, oldestAudit };
+  return { name: SNAPSHOT_PART, bytes, sha256: hash.digest("hex"), stateHash, records, oldestAudit, cluster };
 }
+
+const clusterOf = (line: string): string => (JSON.parse(line.slice("identity ".length)) as ClusterIdentity).id;
 
 /** The records are in order, so the first is the oldest. */
 const numberOf = (line: string): number => (JSON.parse(line.slice("audit ".length)) as AuditRecord).n;
@@ -152,6 +169,7 @@ async function describe(
     format: BACKUP_FORMAT,
     created_at: new Date(inputs.nowMs).toISOString(),
     server_version: inputs.serverVersion,
+    cluster: snapshot.cluster,
     log_index: at.index,
     term: at.term,
     chain_hash: at.hash,

@@ -10,7 +10,7 @@ import { backupName, timeOfName } from "../../../src/state/backup/format/format.
 import { type BackupSchedule, startBackupSchedule } from "../../../src/state/backup/schedule/act.ts";
 import { createBackups } from "../../../src/state/backup/service.ts";
 import type { History } from "../../../src/state/history/index.ts";
-import { busy, configFor, DAY_MS, NO_ARCHIVE, openTestHistory, temporary } from "./rig.ts";
+import { backupsOf, busy, configFor, DAY_MS, machine, NO_ARCHIVE, never, openTestHistory, temporary } from "./rig.ts";
 
 const HOUR_MS = 3_600_000;
 const START = Date.UTC(2026, 10, 18, 12);
@@ -77,6 +77,7 @@ async function start(place: string, leads: () => boolean) {
   const { replica } = await busy(history, 4);
   const backups = createBackups({
     config,
+    cluster: () => null,
     replica,
     history,
     audit: NO_ARCHIVE,
@@ -153,4 +154,22 @@ test("only expired backups are deleted, with their checksums", async () => {
     expect(names).not.toContain(name);
     expect(names).not.toContain(`${name}.sha256`);
   }
+});
+
+test("backups of another cluster in the same place neither count nor expire", async () => {
+  const place = join(dir, "shared");
+  const other = machine();
+  other.apply({ kind: "cluster.found", id: "b".repeat(32) });
+  const { name: made } = await backupsOf(configFor(place), other, history).create("", never);
+  const foreign = [backupName(START - 60_000), backupName(START - 100 * DAY_MS)];
+  for (const name of foreign) copyFileSync(join(place, made), join(place, name));
+  const damaged = backupName(START - 200 * DAY_MS);
+  writeFileSync(join(place, damaged), "no backup");
+  const { pass, taken } = await start(place, () => true);
+  await pass(10_000);
+  const own = taken().filter((name) => ![made, damaged, ...foreign].includes(name));
+  expect(own).toHaveLength(1);
+  await pass(HOUR_MS + 10_000);
+  expect(taken()).toEqual(expect.arrayContaining([made, damaged, ...foreign, ...own]));
+  expect(results).toEqual(["written", "written"]);
 });

@@ -6,6 +6,7 @@ export type BackupErrorCode =
   | "too_new" // a newer program wrote it
   | "torn" // its bytes differ from the written ones
   | "damaged" // its bytes are intact, but inconsistent
+  | "ambiguous" // it may be of another cluster than the caller means
   | "unavailable"; // the destination cannot be read or written
 
 export class BackupError extends Error {

@@ -25,6 +25,8 @@ const metadataSchema = z.object({
   format: count.min(1),
   created_at: z.iso.datetime(),
   server_version: z.string(),
+  /** The identity of the cluster; `null` for a cluster that has none yet. */
+  cluster: z.string().nullable(),
   log_index: count,
   term: count,
   chain_hash: z.string(),

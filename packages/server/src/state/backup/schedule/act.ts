@@ -70,8 +70,8 @@ export function startBackupSchedule(options: Options): BackupSchedule {
   }
 
   async function times(): Promise<readonly Instant[]> {
-    const stored = await openStore(config.destination, config).list(stop.signal);
-    return stored.map((backup) => instant(backup.createdAtMs));
+    const stored = await backups.list("", stop.signal);
+    return stored.filter(({ metadata }) => backups.isOwn(metadata)).map(({ createdAtMs }) => instant(createdAtMs));
   }
 
   async function takeOne(): Promise<void> {
@@ -87,7 +87,9 @@ export function startBackupSchedule(options: Options): BackupSchedule {
   async function prune(): Promise<void> {
     const store = openStore(config.destination, config);
     const listed = await backups.list("", stop.signal);
-    const kept = listed.map(({ name, createdAtMs, metadata }) => ({ name, createdAtMs, whole: metadata !== null }));
+    // Other clusters may use the same place.
+    const own = listed.filter(({ metadata }) => backups.isOwn(metadata));
+    const kept = own.map(({ name, createdAtMs }) => ({ name, createdAtMs, whole: true }));
     for (const name of decideExpired(kept, clock.now(), config.retention)) {
       await store.remove(name, stop.signal);
       logger.info({ backup: name }, "expired backup deleted");
