@@ -6,7 +6,7 @@ import { authorize, reaches, type Target } from "../access/authorize.ts";
 import type { Call } from "../call/call.ts";
 import type { RpcName } from "../call/rpc.ts";
 import { recordAudit } from "./audit.ts";
-import { createRefusalCounts, type RefusalCounts } from "./refusal-counts.ts";
+import { RefusalCounts } from "./refusal-counts.ts";
 import { ownerOf } from "./work.ts";
 
 /** The audited RPCs with their audit action. Input to a task is covered by its launch. */
@@ -31,19 +31,19 @@ export async function authorizeContent(call: Call, rpc: RpcName, record: Allocat
 
 /**
  * Records refusals for sensitive work only. The refusal does not wait for the record. Repetitions within a minute are
- * counted in one further record, so that a loop of calls cannot fill the log.
+ * counted, so that a loop of calls cannot fill the log.
  */
 export function writeRefusal(call: Call, rpc: RpcName, record: Allocation): void {
   if (!isSensitiveWork(call.plane.view(), record)) return;
   const write = (detail: string) =>
     void recordAudit(call, "sensitive.refused", auditDetails(record, detail)).catch(() => null);
-  refusalsOf(call.plane).refuse(`${call.principal.user} ${record.id}`, rpc, write);
+  refusalsOf(call.plane).refuse({ user: call.principal.user, subject: record.id, action: rpc }, write);
 }
 
 const refusals = new WeakMap<object, RefusalCounts>();
 
 function refusalsOf(plane: object): RefusalCounts {
-  const known = refusals.get(plane) ?? createRefusalCounts();
+  const known = refusals.get(plane) ?? new RefusalCounts();
   refusals.set(plane, known);
   return known;
 }
