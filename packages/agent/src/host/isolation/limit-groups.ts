@@ -13,8 +13,8 @@ import { memoryBytesOf } from "./node-shares.ts";
 export interface LimitGroups {
   /** For the node's capabilities: "memory", "cpu", "devices", "cpuset", "pids". */
   readonly controllers: readonly string[];
-  /** Returns the files by which the wrapper joins. */
-  prepare(key: string, share: pb.RunLimits | null): Promise<readonly string[]>;
+  /** Returns the files by which the wrapper joins. `contained`: an engine creates groups below that of the attempt. */
+  prepare(key: string, share: pb.RunLimits | null, contained?: boolean): Promise<readonly string[]>;
   /** Denies these devices ("195:0") to the attempt, where the kernel supports it. */
   withoutDevices(key: string, devices: readonly string[]): Promise<void>;
   /** Keeps the attempt to these cores, and to the memory of these NUMA nodes unless null. */
@@ -78,20 +78,16 @@ export function limitGroups(
   const wholePids = folder("pids", WHOLE_NODE);
   const countsPids = v2 === null ? own.includes("pids") : v2Pids && maxPids !== undefined;
 
-  async function joinWholePids(): Promise<readonly string[]> {
-    if (maxPids === undefined || !countsPids) return [];
-    if (hitsIn(wholePids) > 0) await removeBelow(wholePids);
-    if (!existsSync(wholePids)) makeGroup(wholePids);
-    await put(wholePids, "pids.max", maxPids(0));
-    return [join(wholePids, "tasks")];
-  }
+  /** Beside the group of an exclusive container, its engine would create one without a limit. */
+  const pidsGroup = (key: string, contained: boolean): string => (contained ? folder("pids", key) : wholePids);
 
-  async function joinWhole(): Promise<readonly string[]> {
-    if (!own.includes("memory")) return joinWholePids();
+  async function joinWhole(key: string, contained: boolean): Promise<readonly string[]> {
+    const pids = maxPids === undefined || !countsPids ? [] : await joinPids(pidsGroup(key, contained), maxPids(0));
+    if (!own.includes("memory")) return pids;
     // Left by an attempt that still had processes when it was cleared.
     if (killsInWhole() > 0) await removeBelow(whole);
     if (!existsSync(whole)) makeGroup(whole);
-    return [join(whole, "tasks"), ...(await joinWholePids())];
+    return [join(whole, "tasks"), ...pids];
   }
 
   async function limitV1(key: string, share: pb.RunLimits): Promise<readonly string[]> {
@@ -113,8 +109,8 @@ export function limitGroups(
   const controllers = denyDevices === undefined ? limited : [...limited, "devices"];
   return {
     controllers,
-    async prepare(key, share) {
-      if (v2 === null) return share === null ? joinWhole() : limitV1(key, share);
+    async prepare(key, share, contained = false) {
+      if (v2 === null) return share === null ? joinWhole(key, contained) : limitV1(key, share);
       const group = `${v2}${key}`;
       await makeOwnFolder(group, 0o755);
       if (share !== null && memoryBytesOf(share) > 0) await put(group, "memory.max", memoryBytesOf(share));
@@ -167,6 +163,14 @@ export function limitGroups(
       if (v2 === null && countsPids) removeEmpty(wholePids);
     },
   };
+}
+
+/** A group that has refused a process is replaced, so that the count belongs to one attempt. */
+async function joinPids(group: string, most: number): Promise<readonly string[]> {
+  if (hitsIn(group) > 0) await removeBelow(group);
+  if (!existsSync(group)) makeGroup(group);
+  await put(group, "pids.max", most);
+  return [join(group, "tasks")];
 }
 
 /** How often a fork failed at the limit of the group. */

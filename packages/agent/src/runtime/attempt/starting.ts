@@ -65,7 +65,8 @@ async function prepareWarm(
 
 /** Returns the files by which a process joins the limits of the attempt, beyond its own group. */
 export function limitFiles(context: RuntimeContext, key: string, order: pb.RunOrder): Promise<readonly string[]> {
-  return context.limits.prepare(groupOf(context, key), order.limits ?? null).catch((error: Error) => {
+  const contained = Boolean(order.environment?.image);
+  return context.limits.prepare(groupOf(context, key), order.limits ?? null, contained).catch((error: Error) => {
     // Without enforceable limits the attempt fails; without limits only the OOM count is lost.
     if (order.limits !== undefined) throw error;
     return [];
