@@ -19,6 +19,14 @@ test("no administrator launches tasks in the work of another user, and its owner
     const { code, stdout, stderr } = await secured.as("chief", words, flags);
     expect([name, code === 0, stdout.includes(bob.name)]).toEqual([name, false, false]);
     expect(stderr).toMatch(/not allowed|may not|forbidden|permission/i);
+    const [option, ...rest] = words;
+    for (const terminal of [
+      [option ?? "", "--pty", ...rest],
+      ["attach", id, "--command=id -un"],
+    ]) {
+      const shown = await secured.as("chief", terminal, flags);
+      expect([name, shown.code === 0, shown.stdout.includes(bob.name)], shown.stderr).toEqual([name, false, false]);
+    }
   }
   const own = await secured.as(bob, words);
   expect([own.code, own.stdout.trim()], own.stderr).toEqual([0, bob.name]);

@@ -1,4 +1,4 @@
-// Attacks by the files between an agent and a program that takes checkpoints (findings 4, 10a and 10d): links, hard links
+// Attacks by the files between an agent and a program that takes checkpoints (findings 4, 10a, 10d and 10e): links, hard links
 // and pipes in their place, a removed flag, and addresses of other programs. Before, the flag's new owner could be any
 // file, a pipe stopped the agent, a removed flag kept the node for ever, and root connected to any socket.
 import { readFileSync, statSync, writeFileSync } from "node:fs";
@@ -63,6 +63,23 @@ test("pipes in the place of control files do not stop the agent", async () => {
     expect(Date.now() - since, checkpoint).toBeLessThan(ENDS_WITHIN_MS);
     expect(secured.agent().isRunning()).toBe(true);
   }
+});
+
+test("files of terabytes in the place of control files are not read", async () => {
+  for (const [checkpoint, names] of [
+    ["signal", "request done"],
+    ["grpc", "request endpoint"],
+    ["shmem", "request flag"],
+  ]) {
+    const script = `cd $LATTICE_CHECKPOINT_CONTROL; rm -f ${names}; truncate -s 8T ${names}; exec sleep 60`;
+    const id = await secured.submit(mallory, { checkpoint, command: sh(script) });
+    await takesCheckpoint(id);
+    await secured.as(mallory, ["cancel", id]);
+    const since = Date.now();
+    expect((await secured.ends(id)).state, checkpoint).toBe("cancelled");
+    expect(Date.now() - since, checkpoint).toBeLessThan(ENDS_WITHIN_MS);
+  }
+  expect(secured.agent().isRunning()).toBe(true);
 });
 
 test("root does not connect to a socket that a program names", async () => {

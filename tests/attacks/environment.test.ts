@@ -1,5 +1,6 @@
 // Attacks by variables: those of a job in root's programs (finding 15), on command lines that every user sees (finding
 // 21), and as the names of folders that a container gets (finding 7).
+import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -19,17 +20,21 @@ const sh = (script: string) => ["/bin/sh", "-c", script];
 const KEY = "-----BEGIN KEY-----\nsecret-on-no-command-line\n-----END KEY-----";
 const hadMounter = existsSync(MOUNTER);
 
+/** The stand-in for the machine's own program hides that one. */
 beforeAll(() => {
-  if (hadMounter) return;
-  writeFileSync(MOUNTER, `#!/bin/sh\nenv >${join(secured.victim, "environ")}\nexec mount -t tmpfs stand-in "$2"\n`);
-  chmodSync(MOUNTER, 0o755);
+  const standIn = join(secured.victim, "mount.nfs");
+  writeFileSync(standIn, `#!/bin/sh\nenv >${join(secured.victim, "environ")}\nexec mount -t tmpfs stand-in "$2"\n`);
+  chmodSync(standIn, 0o755);
+  if (!hadMounter) writeFileSync(MOUNTER, "");
+  execFileSync("mount", ["--bind", standIn, MOUNTER]);
 });
 afterAll(async () => {
+  execFileSync("umount", ["--lazy", MOUNTER]);
   if (!hadMounter) rmSync(MOUNTER, { force: true });
   await registry.close();
 });
 
-test.skipIf(hadMounter)("a program of root's that mounts has no variable of the job", async () => {
+test("a program of root's that mounts has no variable of the job", async () => {
   const id = await secured.submit(mallory, {
     command: sh("echo $OPENSSL_CONF $SSLKEYLOGFILE $LD_AUDIT"),
     variables: { OPENSSL_CONF: "/o.cnf", SSLKEYLOGFILE: "/keys", LD_AUDIT: "x", PATH: "/evil:/usr/bin:/bin" },

@@ -1,10 +1,15 @@
 // A fork bomb (point 5 of the issue): without a limit of processes one job takes the whole table of the kernel.
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
+import { startRegistry } from "../harness/registry.ts";
 import { useAccount } from "./accounts.ts";
 import { useSecuredCluster } from "./secured-cluster.ts";
 
 const mallory = useAccount("m");
-const secured = useSecuredCluster({ agentArgs: ["--max-pids", "200"] });
+const registry = await startRegistry();
+const secured = useSecuredCluster({
+  agentArgs: ["--max-pids", "200", "--insecure-registry", registry.address, "--cache-min-free", "0"],
+});
+afterAll(() => registry.close());
 
 const BOMB = `import os, sys, time
 made = 0
@@ -28,4 +33,14 @@ test("a fork bomb stops at the limit of its allocation, and the user learns why"
   expect(made).toBeLessThanOrEqual(200);
   expect(ended.state).toBe("failed");
   expect(ended.message ?? "").toContain("it reached its limit of 200 processes and threads");
+});
+
+test("a fork bomb in a container stops at the same limit", async () => {
+  const image = registry.push("bomb", []);
+  const bomb = "n=0; while [ $n -lt 2000 ]; do /bin/sleep 600 & n=$((n + 1)); echo made $n; done";
+  const id = await secured.submit(mallory, { image, command: ["/bin/sh", "-c", bomb], workdir: "/" });
+  expect((await secured.ends(id)).state).toBe("failed");
+  const made = [...(await secured.logs(mallory, id)).matchAll(/made (\d+)/g)].map(([, count]) => Number(count));
+  expect(Math.max(...made)).toBeGreaterThan(50);
+  expect(Math.max(...made)).toBeLessThanOrEqual(200);
 });

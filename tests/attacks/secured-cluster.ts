@@ -17,6 +17,8 @@ export const STORE_KEY = "key-of-the-output-store";
 interface SecuredOptions {
   readonly nodes?: number;
   readonly agentArgs?: readonly string[];
+  /** Further fields of its section `api`. */
+  readonly api?: string;
   /** Further lines of the server's configuration file. */
   readonly config?: string;
   readonly serverArgs?: readonly string[];
@@ -41,6 +43,7 @@ export interface SecuredCluster {
 export function useSecuredCluster({
   nodes = 1,
   agentArgs = [],
+  api = "",
   config = "",
   serverArgs = [],
 }: SecuredOptions = {}): SecuredCluster {
@@ -53,7 +56,7 @@ export function useSecuredCluster({
   const cluster = new Cluster({
     nodes: 0,
     serverArgs,
-    config: `api: { oidc_hmac_secret: "file://${secretFile}" }\n${config}`,
+    config: `api: { oidc_hmac_secret: "file://${secretFile}"${api === "" ? "" : `, ${api}`} }\n${config}`,
   });
   const names = Array.from({ length: nodes }, (_, n) => `n${n + 1}`);
   const agents = new Map<string, Program>();
