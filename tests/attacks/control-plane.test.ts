@@ -65,10 +65,11 @@ test("a hundred refused looks at sensitive work are two records of the audit log
   expect(held.code, held.stderr).toBe(0);
   const id = held.stdout.trim();
   const headers = await bearer("--user", "other", "--tenant", "default", "--scope", "admin");
-  const looks = Array.from({ length: 100 }, () =>
-    fetch(`${secured.cluster.apiUrl}/api/v1/allocations/${id}/logs`, { headers }),
-  );
-  for (const { status } of await Promise.all(looks)) expect(status).toBe(403);
+  const look = () => fetch(`${secured.cluster.apiUrl}/api/v1/allocations/${id}/logs`, { headers });
+  // More at once are refused by the limit on streams.
+  for (let round = 0; round < 10; round += 1) {
+    for (const { status } of await Promise.all(Array.from({ length: 10 }, look))) expect(status).toBe(403);
+  }
   const query = ["audit", "query", "--scope", "sensitive", "--alloc", id, "-o", "json"];
   const { stdout } = await secured.as("root", query, root);
   const { records } = JSON.parse(stdout) as { records: { user: string; event_type: string }[] };
