@@ -52,6 +52,7 @@ const LINES: readonly (readonly [line: string, offered: string])[] = [
   ["admin tenant show --name o", "other-tenants"],
   ["admin vcluster delete --name=o", "other-vclusters"],
   ["admin raft remove-member o", "other-members"],
+  ["admin restore --cluster o", "other-backup-clusters"],
   ["admin grant add o", "other-grantees"],
   ["history --user o", "other-users"],
   ["status --tag o", "other-tags"],

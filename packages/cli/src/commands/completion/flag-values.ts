@@ -56,6 +56,7 @@ const ROWS: readonly Row[] = [
   { flags: ["--view"], values: asked("views") },
   { flags: ["--network-domain", "--domain"], values: asked("domains") },
   { flags: ["--source"], values: asked("backups") },
+  { flags: ["--cluster"], values: asked("backup-clusters") },
   { flags: ["--event-type"], values: asked("audit-events") },
   { flags: ["--url", "--server"], values: asked("servers") },
   { flags: ["--state"], at: ["status", "cancel"], values: known(...ALLOCATION_STATES) },

@@ -25,6 +25,7 @@ export const VALUE_KINDS = [
   "domains",
   "members",
   "backups",
+  "backup-clusters",
   "audit-events",
   "certificates",
   "servers",

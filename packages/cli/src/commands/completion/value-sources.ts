@@ -67,6 +67,8 @@ export const VALUE_SOURCES: Readonly<Record<ValueKind, ValueSource>> = {
   domains: async (client) => (await client.networks.list({}, options)).domains?.map(({ name }) => name) ?? [],
   members: async (client) => (await client.clusterStatus(options)).members?.map(({ id }) => id) ?? [],
   backups: async (client) => (await client.backups.list(undefined, options)).backups?.map(({ source }) => source) ?? [],
+  "backup-clusters": async (client) =>
+    (await client.backups.list(undefined, options)).backups?.map(({ cluster_id: id = "" }) => id) ?? [],
   "audit-events": async (client) =>
     (await client.audit.query({ page_size: MAX_VALUES, newest_first: true }, options)).records?.map(
       ({ event_type }) => event_type,
