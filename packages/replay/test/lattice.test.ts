@@ -23,6 +23,7 @@ import {
   type Trace,
 } from "../src/index.ts";
 import { equalNodes } from "../src/inventory/inventory.ts";
+import { summaryText } from "../src/result/text.ts";
 import type { JobRequest } from "../src/trace/request.ts";
 import { withPerfectEstimates } from "../src/trace/trace.ts";
 import { inThousandths } from "../src/weights/profile.ts";
@@ -154,6 +155,21 @@ describe("through the real scheduler", () => {
     expect(summary.backfilled).toBeGreaterThan(20);
     expect(summary.wait.mean).toBeGreaterThan(0);
     expect(summary.utilisation).toBeGreaterThan(0.5);
+  });
+
+  it("no job starts later than reserved, whatever the profile (E10)", () => {
+    const profiles = readProfiles(PROPORTIONAL);
+    for (const [seed, options] of [
+      [11, PLAIN],
+      [12, { ...PLAIN, profiles }],
+    ] as const) {
+      const jobs = seededJobs(seed, 400, 32).map((one, i) => ({ ...one, user: String(i % 7) }));
+      const { trace, outcomes } = lattice(traceOfJobs(32, jobs), options);
+      const summary = summarise({ name: "x", policy: "lattice", perfect: false, gpus: 0 }, trace, outcomes);
+      expect(summary.reserved).toBeGreaterThan(20);
+      expect(summary.late).toBe(0);
+      expect(summaryText(summary)).toContain("  Started later than reserved: 0");
+    }
   });
 
   it("jobs that no node of their vCluster can run are dropped", () => {

@@ -74,6 +74,8 @@ describe("rm-replay", () => {
       mean_bounded_slowdown: 1.66,
       backfilled: 1,
       preemptions: 0,
+      reserved: 0,
+      started_late: 0,
     });
   });
 

@@ -1,12 +1,12 @@
 // Properties over time, with cycles at every submission and completion until the queue is empty: reserved starts are
-// kept (E3), and every feasible allocation starts (E9).
+// kept (E3, E10), and every feasible allocation starts (E9).
 
 import { instant, WEIGHT_PROFILES } from "@lattice/core";
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { type CycleInput, cycle, type PendingInput } from "../src/index.ts";
 import { someJobs, someNodes, someTenants } from "./arbitrary.ts";
-import { input, MINUTE, NOW } from "./make.ts";
+import { input, job, MINUTE, NOW, node } from "./make.ts";
 import { simulate } from "./simulate.ts";
 
 /** Bounded, and submitted within a quarter of an hour, so that they are in each other's way. */
@@ -30,10 +30,7 @@ const scenario = fc.record({
 const feasible = (base: CycleInput, job: PendingInput): boolean =>
   cycle({ ...base, pending: [job], now: instant(job.submittedAt) }).placements.length === 1;
 
-/** The usual ones, made so small that no lead reaches the margin. */
-const LIGHT = Object.fromEntries(
-  Object.entries(WEIGHT_PROFILES.hpc_backfill).map(([factor, weight]) => [factor, Math.floor(weight / 20)]),
-) as typeof WEIGHT_PROFILES.hpc_backfill;
+const profile = fc.constantFrom(...Object.values(WEIGHT_PROFILES));
 
 // Many runs: a machine that does much else takes its time.
 vi.setConfig({ testTimeout: 600_000 });
@@ -59,14 +56,14 @@ describe("a sequence of cycles", () => {
     expect(backfills).toBeGreaterThan(60);
   });
 
-  it("keeps every carried-over reservation, whatever its position and their number (E3)", () => {
+  it("keeps every reservation, whatever its position and number, the weights and the quotas (E3, E10)", () => {
     let promises = 0;
     let backfills = 0;
     fc.assert(
-      fc.property(scenario, ({ nodes, jobs, runMilli, depth, isFifo }) => {
-        // One class for all, and weights with no clear lead, which could displace a reservation.
+      fc.property(scenario, profile, ({ nodes, jobs, tenants, runMilli, depth, isFifo }, weights) => {
+        // One class for all: a higher class could displace a reservation.
         const equal = jobs.map((job) => ({ ...job, preemptionClass: 5 as number }));
-        const base = input({ nodes, isFifo, backfillDepth: depth, weights: LIGHT });
+        const base = input({ nodes, tenants, isFifo, backfillDepth: depth, weights });
         const run = simulate({ base, jobs: equal, runMilli, remember: true });
         for (const { allocation, startsAt } of run.reservations.flat()) {
           expect(run.startedAt.get(allocation) ?? Number.POSITIVE_INFINITY).toBeLessThanOrEqual(startsAt);
@@ -74,10 +71,25 @@ describe("a sequence of cycles", () => {
         }
         backfills += run.backfills;
       }),
-      { numRuns: 400 },
+      { numRuns: 800 },
     );
     expect(promises).toBeGreaterThan(600);
     expect(backfills).toBeGreaterThan(60);
+  });
+
+  it("starts a wide job when reserved, however many narrow jobs arrive later (E10)", () => {
+    const nodes = ["a", "b", "c", "d", "e", "f"].map((id, i) => node(id, { in: `g${i % 2}` }));
+    const running = nodes.map((_, i) => job(i + 1, { minutes: 30 + i, waited: 10 }));
+    const wide = job(7, { nodes: 6, minutes: 30, waited: 9 });
+    const narrow = Array.from({ length: 12 }, (_, i) => job(i + 8, { minutes: 40, waited: 8 - i / 2 }));
+    const jobs = [...running, wide, ...narrow];
+    for (const weights of Object.values(WEIGHT_PROFILES)) {
+      const base = input({ nodes, backfillDepth: 10, weights });
+      const { reservations, startedAt } = simulate({ base, jobs, runMilli: jobs.map(() => 1000), remember: true });
+      const first = reservations.flat().find(({ allocation }) => allocation === wide.id);
+      expect(first?.startsAt).toBeGreaterThan(NOW);
+      expect(startedAt.get(wide.id)).toBeLessThanOrEqual(Number(first?.startsAt));
+    }
   });
 
   it("leaves a carried-over reservation that cannot start earlier on its nodes", () => {

@@ -42,6 +42,8 @@ function comparisonRows(summaries: readonly Summary[]): readonly (readonly strin
     row("Largest share deviation", (s) => percent(s.shareDeviation)),
     row("Backfilled", (s) => whole(s.backfilled)),
     row("Preemptions", (s) => whole(s.preemptions)),
+    row("Reserved jobs", (s) => whole(s.reserved)),
+    row("Started later than reserved", (s) => whole(s.late)),
   ];
 }
 

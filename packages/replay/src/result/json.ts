@@ -39,6 +39,8 @@ export function summaryJson(summary: Summary): string {
     share_deviation: rounded(summary.shareDeviation, 6),
     backfilled: summary.backfilled,
     preemptions: summary.preemptions,
+    reserved: summary.reserved,
+    started_late: summary.late,
     wait_bins: summary.waits,
     users: summary.users.map(figuresFields),
     tenants: summary.tenants.map((tenant) => ({
@@ -108,6 +110,8 @@ function summaryOf(fields: Fields): Summary {
     shareDeviation: number(fields.share_deviation),
     backfilled: number(fields.backfilled),
     preemptions: number(fields.preemptions),
+    reserved: number(fields.reserved),
+    late: number(fields.started_late),
     timeline: {
       begin: number(timeline.begin),
       stepSeconds: number(timeline.step_seconds),

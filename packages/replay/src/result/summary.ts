@@ -40,6 +40,10 @@ export interface Summary {
   readonly shareDeviation: number;
   readonly backfilled: number;
   readonly preemptions: number;
+  /** Jobs that were shown a reserved start. */
+  readonly reserved: number;
+  /** Jobs that started later than a reserved start they were shown. */
+  readonly late: number;
   readonly timeline: Timeline;
   readonly waits: readonly WaitBin[];
   /** Users with the most work. */
@@ -92,6 +96,8 @@ export function summarise(run: Run, trace: Trace, outcomes: Outcomes): Summary {
     shareDeviation: shares.maxDeviation,
     backfilled,
     preemptions: outcomes.preemptions,
+    reserved: outcomes.reserved,
+    late: outcomes.late,
     timeline: timelineOf(trace, outcomes, span),
     waits: waitBins(waited),
     users: users.slice(0, MAX_SHOWN),

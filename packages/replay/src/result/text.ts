@@ -32,6 +32,13 @@ export function summaryText(summary: Summary, baseline: Summary | null = null): 
     `  Backfill jobs: ${beside((s) => s.backfilled, whole)}`,
     "Preemptions:",
     `  Total: ${beside((s) => s.preemptions, whole)}`,
+    ...(summary.reserved === 0
+      ? []
+      : [
+          "Reservations:",
+          `  Reserved jobs: ${beside((s) => s.reserved, whole)}`,
+          `  Started later than reserved: ${beside((s) => s.late, whole)}`,
+        ]),
   ].join("\n")}\n`;
 }
 

@@ -11,6 +11,7 @@ import { compareSubmission } from "../input/pending-order.ts";
 import { isFeasible } from "../place/feasibility.ts";
 import { commitStart, countFreeMatching, undoStart } from "../plan/draft.ts";
 import { reservationDepth } from "../reserve/carry-over.ts";
+import { headroomNow, mayReserve } from "../reserve/kept-quota.ts";
 import { addReservation, findReservation, removeReservation, reservationOf } from "../reserve/reserve.ts";
 import { totalMilli } from "../score/score.ts";
 import { areIdentical } from "./hand-over.ts";
@@ -124,7 +125,7 @@ function findReplacements(
   }
   const replacements = order === null ? [] : startAll(plan, order);
   const hasDepth = replacements.length > 0 && draft.reservations.length < trials.depth;
-  const reservation = hasDepth ? findReservation(draft, out.job) : null;
+  const reservation = hasDepth && mayReserve(draft, quotas, out.job) ? findReservation(draft, out.job) : null;
   const isOvertaken = draft.reservations.some(
     (other) => other.startsAt < (reservation?.startsAt ?? 0) && areIdentical(other.job, out.job),
   );
@@ -146,7 +147,7 @@ function startAll({ draft, quotas }: PlanContext, jobs: readonly Job[]): Started
   const started: StartedJob[] = [];
   const waiting: Job[] = [];
   for (const job of jobs) {
-    const headroom = quotas.headroom(job.input.tenant, job.nodesNeeded);
+    const headroom = headroomNow(draft, quotas, job);
     if (headroom === 0 || countFreeMatching(draft, job) < job.nodesNeeded) continue;
     if (waiting.some((other) => areIdentical(other, job))) continue;
     const reservation = reservationOf(draft, job);

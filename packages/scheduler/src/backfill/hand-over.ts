@@ -11,6 +11,7 @@ import type { Match } from "../machine/match.ts";
 import type { Draft } from "../plan/draft.ts";
 import type { PlannedReservation } from "../plan/planned-reservation.ts";
 import type { Queue } from "../queue/queue.ts";
+import { headroomNow, mayReserve } from "../reserve/kept-quota.ts";
 import { addReservation, removeReservation, reservationOf } from "../reserve/reserve.ts";
 
 /** Interchangeable, of one tenant and class: only the time of submission differs. */
@@ -96,8 +97,8 @@ export function startIdenticalAhead(
   { job, reservation, nodes, quotas }: FoundStart,
 ): { readonly job: Job; readonly remaining: PlannedReservation | null } | null {
   const found: PlannedReservation = { job, startsAt: draft.now, endsAt: draft.now + job.occupancy, nodes };
-  const mayTake = ({ input, nodesNeeded }: Job): boolean => quotas.headroom(input.tenant, nodesNeeded) >= nodes.length;
-  const handovers = planHandovers(draft, waitingList, { found, reservation, mayTake });
+  const mayTake = (ahead: Job): boolean => headroomNow(draft, quotas, ahead, reservation) >= nodes.length;
+  const handovers = planHandovers(draft, waitingList, { found, reservation, quotas, mayTake });
   const [first] = handovers;
   if (first === undefined) return null;
   if (first.givenUp !== null) removeReservation(draft, first.givenUp);
@@ -114,6 +115,7 @@ interface FoundReservation {
   readonly found: PlannedReservation;
   /** The most reservations the plan may have. */
   readonly depth: number;
+  readonly quotas: Quotas;
 }
 
 type HandoverOutcome =
@@ -125,9 +127,10 @@ type HandoverOutcome =
 export function handOver(
   draft: Draft,
   waitingList: WaitingList,
-  { job, reservation, found, depth }: FoundReservation,
+  { job, reservation, found, depth, quotas }: FoundReservation,
 ): HandoverOutcome {
-  const handovers = planHandovers(draft, waitingList, { found, reservation, mayTake: () => true });
+  const mayTake = (ahead: Job): boolean => mayReserve(draft, quotas, ahead, reservation);
+  const handovers = planHandovers(draft, waitingList, { found, reservation, quotas, mayTake });
   const last = handovers.at(-1);
   if (last === undefined) return { isHandedOver: false };
   const remaining = remainingReservation(handovers, reservation, job);
@@ -147,6 +150,7 @@ interface Handover {
 interface OpenSlot {
   readonly found: PlannedReservation;
   readonly reservation: PlannedReservation | null;
+  readonly quotas: Quotas;
   /** Whether a job may take the slot itself. */
   readonly mayTake: (job: Job) => boolean;
 }
@@ -155,7 +159,11 @@ interface OpenSlot {
  * Each job takes what the one before it gave up, where that is earlier than its own reservation. The last one given up
  * goes to the finder, so it must not be later than the finder's own, unless the finder can keep its own beside the slot.
  */
-function planHandovers(draft: Draft, waitingList: WaitingList, { found, reservation, mayTake }: OpenSlot): Handover[] {
+function planHandovers(
+  draft: Draft,
+  waitingList: WaitingList,
+  { found, reservation, quotas, mayTake }: OpenSlot,
+): Handover[] {
   const handovers: Handover[] = [];
   const latest = reservation === null || areDisjoint(draft, found, reservation) ? null : reservation.startsAt;
   let taken: PlannedReservation = found;
@@ -163,7 +171,7 @@ function planHandovers(draft: Draft, waitingList: WaitingList, { found, reservat
     const givenUp = reservationOf(draft, job);
     if (givenUp !== null && givenUp.startsAt <= taken.startsAt) continue;
     if (latest !== null && (givenUp === null || givenUp.startsAt > latest)) continue;
-    if (taken === found && !mayTake(job)) continue;
+    if (taken === found ? !mayTake(job) : !mayReserve(draft, quotas, job, reservation)) continue;
     handovers.push({ job, taken, givenUp });
     if (givenUp === null) break;
     taken = givenUp;

@@ -11,6 +11,7 @@ import { canStillShare, createNodeSharing, type NodeSharing } from "../place/sha
 import { commitShared, commitStart, type Draft } from "../plan/draft.ts";
 import type { PlannedReservation } from "../plan/planned-reservation.ts";
 import { orderQueue, type Queue } from "../queue/queue.ts";
+import { mayShare } from "../reserve/kept-quota.ts";
 import { removeReservation, reservationOf } from "../reserve/reserve.ts";
 import { placedScores, type ScoreBasis, scoreBasis } from "../score/score.ts";
 
@@ -72,7 +73,7 @@ export function placementOf(
 export function tryShareNode(plan: PlanContext, job: Job): boolean {
   const { draft, quotas, basis, sharing, placements } = plan;
   const { id, tenant, nextAttempt } = job.input;
-  const node = quotas.shortage(tenant, 0) === null ? sharing.joinSharedNode(job) : null;
+  const node = mayShare(draft, quotas, job) ? sharing.joinSharedNode(job) : null;
   if (node === null) return false;
   const reservation = reservationOf(draft, job);
   if (reservation !== null) removeReservation(draft, reservation);

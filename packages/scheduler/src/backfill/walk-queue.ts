@@ -10,6 +10,7 @@ import { isFeasible } from "../place/feasibility.ts";
 import type { Draft } from "../plan/draft.ts";
 import type { PlannedReservation } from "../plan/planned-reservation.ts";
 import { reservationDepth } from "../reserve/carry-over.ts";
+import { headroomNow, mayReserve } from "../reserve/kept-quota.ts";
 import { addReservation, findReservation, removeReservation, reservationOf } from "../reserve/reserve.ts";
 import { spareOf } from "../reserve/spare.ts";
 import {
@@ -26,7 +27,7 @@ import { startNow } from "./start-now.ts";
 interface WalkOptions {
   /** Allocations that wait for nodes freed by preemption; an earlier step has dealt with them. */
   readonly awaited: ReadonlySet<AllocationId>;
-  /** Owners of a previous reservation that could not be carried over. */
+  /** Owners of a previous reservation that could not be carried over; some have got another instead. */
   readonly displaced: Set<PendingInput>;
 }
 
@@ -111,14 +112,17 @@ const couldStart = (draft: Draft, job: Job): boolean =>
 
 /** "not_tried": the job waits for quota or can never fit, which does not count against the limit of the walk. */
 function visitJob(state: WalkState, job: Job): "tried" | "not_tried" | "stop" {
-  const { plan, draft, unvisited, waitingList, depth } = state;
+  const { plan, draft, unvisited, waitingList, displaced, depth } = state;
+  const { quotas } = plan;
   const { id, tenant, canShareNode } = job.input;
   if (canShareNode === true && tryShareNode(plan, job)) {
     unvisited.delete(id);
     return "tried";
   }
-  const headroom = plan.quotas.headroom(tenant, job.nodesNeeded);
-  if (headroom > 0 && cannotImprove(draft, job, unvisited.get(id))) {
+  const headroom = quotas.headroom(tenant, job.nodesNeeded);
+  // The reservation stays: running work returns the quota before the reserved start.
+  if (headroom === 0 && unvisited.delete(id)) return "not_tried";
+  if (headroom > 0 && !displaced.has(job.input) && cannotImprove(draft, job, unvisited.get(id))) {
     unvisited.delete(id);
     waitingList.add(job);
     return "tried";
@@ -130,7 +134,8 @@ function visitJob(state: WalkState, job: Job): "tried" | "not_tried" | "stop" {
   }
   const start = tryStart(state, job, own);
   if (start.isStarted) return "tried";
-  if (hasAllReservations(state) && depth > 0 && start.reservation === null) {
+  const canReserve = !hasAllReservations(state) && mayReserve(draft, quotas, job);
+  if (depth > 0 && start.reservation === null && !canReserve) {
     if (!takeFromIdentical(state, job, null)) waitingList.add(job);
     return "tried";
   }
@@ -146,10 +151,10 @@ type StartOutcome =
 function tryStart(state: WalkState, job: Job, own: PlannedReservation | null): StartOutcome {
   const { plan, draft, unvisited, waitingList } = state;
   const { quotas } = plan;
-  const { tenant, maxNodes } = job.input;
+  const { maxNodes } = job.input;
   let reservation = own;
   while (true) {
-    const headroom = quotas.headroom(tenant, job.nodesNeeded);
+    const headroom = headroomNow(draft, quotas, job);
     const nodes = headroom === 0 ? null : startNow(draft, job, Math.min(maxNodes, headroom));
     if (nodes === null) return { isStarted: false, reservation };
     const ahead = startIdenticalAhead(draft, waitingList, { job, reservation, nodes, quotas });
@@ -172,15 +177,17 @@ interface ReservationTry {
 
 /** Reserves the earliest start for the job. False at depth 0, where no later job may overtake it. */
 function tryReserve(state: WalkState, job: Job, { own, remaining }: ReservationTry): boolean {
-  const { draft, depth, waitingList } = state;
+  const { plan, draft, depth, waitingList } = state;
+  const { quotas } = plan;
   let reservation = remaining;
   let hasChanged = false;
   while (true) {
     // A carried-over reservation keeps its start and nodes unless an earlier start is found.
-    const better = hasAllReservations(state) && depth > 0 ? null : findReservation(draft, job, reservation?.startsAt);
+    const canReserve = depth === 0 || (!hasAllReservations(state) && mayReserve(draft, quotas, job));
+    const better = canReserve ? findReservation(draft, job, reservation?.startsAt) : null;
     if (better !== null && depth === 0) return false;
     if (better === null) break;
-    const handed = handOver(draft, waitingList, { job, reservation, found: better, depth });
+    const handed = handOver(draft, waitingList, { job, reservation, found: better, depth, quotas });
     if (!handed.isHandedOver) {
       reservation = better;
       break;
@@ -206,8 +213,8 @@ function takeFromIdentical(state: WalkState, job: Job, found: PlannedReservation
   if (behind === null || (found !== null && found.startsAt <= behind.startsAt)) return false;
   removeReservation(draft, behind);
   displaced.add(behind.job.input);
-  const headroom = plan.quotas.headroom(job.input.tenant, job.nodesNeeded);
-  const nodes = startNow(draft, job, Math.min(job.input.maxNodes, headroom));
+  const headroom = headroomNow(draft, plan.quotas, job);
+  const nodes = headroom === 0 ? null : startNow(draft, job, Math.min(job.input.maxNodes, headroom));
   if (nodes !== null) startJob(plan, job, nodes, draft.reservations.length > unvisited.size);
   else {
     addReservation(draft, transferTo(behind, job));

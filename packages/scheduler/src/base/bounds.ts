@@ -83,6 +83,3 @@ export const AWAIT_LIMIT = duration(300_000);
 
 /** Subtracted from the score of a placement on borrowed nodes only, in thousandths. */
 export const BORROWED_PENALTY = 100;
-
-/** By how much, in thousandths, another allocation must score more to displace a reservation. */
-export const DISPLACE_MARGIN = 100;

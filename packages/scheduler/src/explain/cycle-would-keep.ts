@@ -3,7 +3,7 @@
 // hardware, the backlog, and displaced reservations. At its turn at least the nodes of the trial are free, since the
 // trial came after all others. The answer is no when in doubt.
 
-import { DISPLACE_MARGIN, EXCHANGE_QUEUE_LIMIT } from "../base/bounds.ts";
+import { EXCHANGE_QUEUE_LIMIT } from "../base/bounds.ts";
 import { demandByKind } from "../fit/demand.ts";
 import type { PendingInput } from "../input/cycle-input.ts";
 import { backlog, backlogOf } from "../score/backlog.ts";
@@ -57,7 +57,7 @@ function isSameBacklog({ input }: CycleRecord, changed: readonly PendingInput[])
   return weight === 0 || termOf(input.pending) === termOf(changed);
 }
 
-/** A reservation gives way to a job that scores clearly more, or that is of a higher class and ahead. */
+/** A reservation gives way to a job of a higher class that is ahead. */
 function displacesNothing({ input, decision }: CycleRecord, { original, pending }: ChangedRequest): boolean {
   const scoreOf = (one: PendingInput): number =>
     input.isFifo ? 0 : totalMilli(decision.basis, toJobOf(decision, one, input));
@@ -66,9 +66,8 @@ function displacesNothing({ input, decision }: CycleRecord, { original, pending 
   if (before === after) return true;
   const owners = new Set<string>((input.previousReservations ?? []).map(({ allocation }) => allocation));
   return input.pending.every((owner) => {
-    if (!owners.has(owner.id) || owner.id === pending.id) return true;
+    if (!owners.has(owner.id) || owner.preemptionClass >= pending.preemptionClass) return true;
     const score = scoreOf(owner);
-    if (pending.preemptionClass > owner.preemptionClass) return Math.sign(before - score) === Math.sign(after - score);
-    return before - score > DISPLACE_MARGIN === after - score > DISPLACE_MARGIN;
+    return Math.sign(before - score) === Math.sign(after - score);
   });
 }

@@ -37,7 +37,6 @@ function unorderedQueue({ machine }: Draft, { pending, signals }: CycleInput): Q
   return {
     lastDrawn: -1,
     compare: (a, b) => a - b,
-    scoreLead: () => 0,
     next: () => null,
     skipUnless: () => {},
     resume: () => {},

@@ -10,6 +10,7 @@ import type { CycleInput, CycleResult, PendingInput, ReportLevel } from "../inpu
 import { isFeasible } from "../place/feasibility.ts";
 import type { Draft } from "../plan/draft.ts";
 import type { PlannedReservation } from "../plan/planned-reservation.ts";
+import { headroomNow, mayReserve } from "../reserve/kept-quota.ts";
 import { findReservation } from "../reserve/reserve.ts";
 import type { CycleRecord } from "./cycle-record.ts";
 
@@ -24,13 +25,14 @@ export interface StartTrial {
 export function tryOnPlan({ input, decision }: CycleRecord, changed: PendingInput, before: number): StartTrial | null {
   const { draft, quotas } = decision;
   const job = toJob(draft.machine, changed, input.signals);
-  const headroom = quotas.headroom(changed.tenant, job.nodesNeeded);
-  if (headroom === 0 || !isFeasible(draft.machine, job)) return null;
+  if (!isFeasible(draft.machine, job)) return null;
+  const headroom = headroomNow(draft, quotas, job);
+  const canReserve = before > draft.now && mayReserve(draft, quotas, job);
   return withoutReservationOf(draft, changed.id, () => {
-    if (startNow(draft, job, Math.min(changed.maxNodes, headroom)) !== null) {
+    if (headroom > 0 && startNow(draft, job, Math.min(changed.maxNodes, headroom)) !== null) {
       return { startsAt: draft.now, startsNow: true, isCertain: true };
     }
-    const reservation = before <= draft.now ? null : findReservation(draft, job, before);
+    const reservation = canReserve ? findReservation(draft, job, before) : null;
     return reservation === null ? null : { startsAt: reservation.startsAt, startsNow: false, isCertain: true };
   });
 }

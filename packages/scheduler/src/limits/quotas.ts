@@ -5,13 +5,28 @@ import type { TenantId } from "@lattice/core";
 import type { CycleInput, TenantInput } from "../input/cycle-input.ts";
 
 export interface Quotas {
-  /** Returns how many nodes the tenant may add: Infinity without a limit, 0 when fewer than `nodesNeeded`. */
-  headroom(tenant: TenantId, nodesNeeded: number): number;
+  /**
+   * Returns how many nodes the tenant may add beside the kept quota: Infinity without a limit, 0 when fewer than
+   * `nodesNeeded`.
+   */
+  headroom(tenant: TenantId, nodesNeeded: number, kept?: KeptQuota): number;
+  /** Whether the limits would admit this many nodes if nothing else ran. */
+  isWithinLimits(tenant: TenantId, nodesNeeded: number): boolean;
   /** Returns what keeps an allocation of this many nodes from starting, or `null`. */
-  shortage(tenant: TenantId, nodesNeeded: number): QuotaShortage | null;
+  shortage(tenant: TenantId, nodesNeeded: number, kept?: KeptQuota): QuotaShortage | null;
   charge(tenant: TenantId, nodes: number): void;
   /** Undoes a charge. */
   refund(tenant: TenantId, nodes: number): void;
+}
+
+/** Quota that is kept for reservations; see `reserve/kept-quota.ts`. */
+export interface KeptQuota {
+  /** Of the tenant. */
+  readonly nodes: number;
+  /** Of the tenant. */
+  readonly allocations: number;
+  /** Of all tenants: the nodes of the pool of sensitive work. */
+  readonly pooled: number;
 }
 
 interface QuotaShortage {
@@ -25,8 +40,8 @@ export function createQuotas(input: CycleInput): Quotas {
   const accounts = new Map<string, Account>();
   const { limit, current } = input.pool ?? NO_POOL;
   let pooled = current;
-  const pool = (nodesNeeded: number): QuotaShortage | null =>
-    pooled + nodesNeeded > limit ? { code: "sensitive_pool", used: pooled, limit } : null;
+  const pool = (nodesNeeded: number, kept: number): QuotaShortage | null =>
+    pooled + kept + nodesNeeded > limit ? { code: "sensitive_pool", used: pooled, limit } : null;
   const accountOf = (id: TenantId): Account | undefined => {
     const known = accounts.get(id);
     const tenant = known === undefined ? byId.get(id) : undefined;
@@ -43,20 +58,30 @@ export function createQuotas(input: CycleInput): Quotas {
     account.running += running;
   };
   return {
-    headroom: (tenant, nodesNeeded) => {
+    headroom: (tenant, nodesNeeded, kept = NOTHING_KEPT) => {
       const account = accountOf(tenant);
-      if (pool(nodesNeeded) !== null) return 0;
-      if (account === undefined) return limit - pooled;
-      return shortageOf(account, nodesNeeded) === null ? Math.min(limit - pooled, nodesLeft(account)) : 0;
+      if (pool(nodesNeeded, kept.pooled) !== null) return 0;
+      const left = limit - pooled - kept.pooled;
+      if (account === undefined) return left;
+      return shortageOf(account, nodesNeeded, kept) === null ? Math.min(left, nodesLeft(account) - kept.nodes) : 0;
     },
-    shortage: (tenant, nodesNeeded) => {
+    isWithinLimits: (id, nodesNeeded) => {
+      const tenant = byId.get(id);
+      if (nodesNeeded > limit) return false;
+      if (tenant === undefined) return true;
+      return nodesNeeded <= (tenant.maxNodes ?? nodesNeeded) && (tenant.maxConcurrentAllocations ?? 1) >= 1;
+    },
+    shortage: (tenant, nodesNeeded, kept = NOTHING_KEPT) => {
       const account = accountOf(tenant);
-      return (account === undefined ? null : shortageOf(account, nodesNeeded)) ?? pool(nodesNeeded);
+      const ofTenant = account === undefined ? null : shortageOf(account, nodesNeeded, kept);
+      return ofTenant ?? pool(nodesNeeded, kept.pooled);
     },
     charge: (tenant, nodes) => add(tenant, nodes, 1),
     refund: (tenant, nodes) => add(tenant, -nodes, -1),
   };
 }
+
+const NOTHING_KEPT: KeptQuota = { nodes: 0, allocations: 0, pooled: 0 };
 
 const NO_POOL = { limit: Number.POSITIVE_INFINITY, current: 0 };
 
@@ -70,14 +95,14 @@ interface Account {
   running: number;
 }
 
-function shortageOf(account: Account, nodesNeeded: number): QuotaShortage | null {
+function shortageOf(account: Account, nodesNeeded: number, kept: KeptQuota): QuotaShortage | null {
   const { tenant } = account;
   const running = tenant.running + account.running;
-  if (tenant.maxConcurrentAllocations !== null && running + 1 > tenant.maxConcurrentAllocations) {
+  if (tenant.maxConcurrentAllocations !== null && running + kept.allocations + 1 > tenant.maxConcurrentAllocations) {
     return { code: "quota_allocations", used: running, limit: tenant.maxConcurrentAllocations };
   }
   const nodes = tenant.nodesInUse + account.nodes;
-  if (tenant.maxNodes !== null && nodes + nodesNeeded > tenant.maxNodes) {
+  if (tenant.maxNodes !== null && nodes + kept.nodes + nodesNeeded > tenant.maxNodes) {
     return { code: "quota_nodes", used: nodes, limit: tenant.maxNodes };
   }
   return null;

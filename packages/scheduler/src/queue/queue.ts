@@ -18,8 +18,6 @@ export interface Queue {
   readonly lastDrawn: number;
   /** Negative when `a` is ahead of `b`; both are indexes in the input. */
   compare(a: number, b: number): number;
-  /** By how many thousandths `a` scores more than `b`. */
-  scoreLead(a: number, b: number): number;
   /** Skips the remaining jobs that fail `keep` until `resume()`. */
   skipUnless(keep: (job: Job) => boolean): void;
   /** Draws skipped jobs again, also the ones ahead of the last job drawn: they have not had their turn. */
@@ -73,7 +71,6 @@ export function orderQueue(input: CycleInput, basis: ScoreBasis): Queue {
       return last;
     },
     compare,
-    scoreLead: (a, b) => scoreAt(a) - scoreAt(b),
     next() {
       heap ??= ordered(allIndexes(pending.length));
       const at = heap.pop();

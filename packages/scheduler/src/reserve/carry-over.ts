@@ -1,11 +1,11 @@
 // Reservations that outlive their cycle. The previous cycle's reservations are added before the walk, where their nodes
-// will be available and the quota allows them. A reservation gives way to an allocation of a higher class that is ahead
-// in the queue and, until its start, to one that scores clearly more; its owner then gets another in its turn. Other
+// will be available. Only an allocation of a higher class that is ahead in the queue displaces one; its owner then gets
+// another in its turn. A reservation whose nodes are lost or late is replaced before any job gets its turn. Other
 // vClusters' reservations on shared nodes stay untouched.
 
 import { compareAllocationIds } from "@lattice/core";
 import { bitsOf, intersects, isSubset } from "../base/bits.ts";
-import { DISPLACE_MARGIN, RESERVATION_LIMIT } from "../base/bounds.ts";
+import { RESERVATION_LIMIT } from "../base/bounds.ts";
 import { type Job, toJob } from "../fit/job.ts";
 import type { CycleInput, PendingInput, Reservation } from "../input/cycle-input.ts";
 import { indexById } from "../input/pending-order.ts";
@@ -16,7 +16,8 @@ import { matchingBits } from "../place/supply.ts";
 import type { Draft } from "../plan/draft.ts";
 import type { PlannedReservation } from "../plan/planned-reservation.ts";
 import type { Queue } from "../queue/queue.ts";
-import { addReservation } from "./reserve.ts";
+import { mayReserve } from "./kept-quota.ts";
+import { addReservation, findReservation } from "./reserve.ts";
 
 /** Adds other vClusters' reservations to the reserved intervals of the draft. */
 export function addForeignReservations(draft: Draft, input: CycleInput): void {
@@ -42,26 +43,52 @@ export function carryOverReservations(
   if (previous.length === 0 || input.backfillDepth === 0) return displaced;
   const owners = indexesOfOwners(input.pending, previous, input.prepared !== undefined);
   const challengers = firstOfEachClass(input.pending, owners, queue);
+  const lost: Job[] = [];
   for (const reservation of [...previous].sort(compareByStart)) {
     const owner = owners.get(reservation.allocation);
     const pending = owner === undefined ? undefined : input.pending[owner];
     if (owner === undefined || pending === undefined) continue;
     displaced.add(pending);
     if (draft.reservations.length >= reservationDepth(input)) continue;
-    const isDue = reservation.startsAt <= draft.now;
-    const displaces = (challenger: number, preemptionClass: number): boolean =>
-      preemptionClass > pending.preemptionClass
-        ? queue.compare(challenger, owner) < 0
-        : !isDue && queue.scoreLead(challenger, owner) > DISPLACE_MARGIN;
-    if (challengers.some((challenger, ofClass) => challenger >= 0 && displaces(challenger, ofClass))) continue;
+    if (isChallenged(challengers, owner, pending, queue)) continue;
     const job = toJob(draft.machine, pending, input.signals);
-    if (quotas.headroom(pending.tenant, job.nodesNeeded) === 0 || !isFeasible(draft.machine, job)) continue;
-    const planned = carryOver(draft, job, reservation);
-    if (planned === null) continue;
+    if (!isFeasible(draft.machine, job)) continue;
+    const hasQuota =
+      reservation.startsAt <= draft.now
+        ? quotas.headroom(pending.tenant, job.nodesNeeded) > 0
+        : quotas.isWithinLimits(pending.tenant, job.nodesNeeded);
+    const planned = hasQuota ? carryOver(draft, job, reservation) : null;
+    if (planned === null) {
+      lost.push(job);
+      continue;
+    }
     addReservation(draft, planned);
     displaced.delete(pending);
   }
+  for (const job of lost) replaceLost(draft, input, { job, quotas });
   return displaced;
+}
+
+/** Whether a job of a higher class is ahead of the owner in the queue. */
+const isChallenged = (
+  challengers: readonly number[],
+  owner: number,
+  { preemptionClass }: PendingInput,
+  queue: Queue,
+): boolean =>
+  challengers.some(
+    (challenger, ofClass) => ofClass > preemptionClass && challenger >= 0 && queue.compare(challenger, owner) < 0,
+  );
+
+/** The owner keeps its place among the reserved starts, with the earliest start that the others leave. */
+function replaceLost(
+  draft: Draft,
+  input: CycleInput,
+  { job, quotas }: { readonly job: Job; readonly quotas: Quotas },
+): void {
+  if (draft.reservations.length >= reservationDepth(input) || !mayReserve(draft, quotas, job)) return;
+  const found = findReservation(draft, job);
+  if (found !== null) addReservation(draft, found);
 }
 
 const compareByStart = (a: Reservation, b: Reservation): number =>

@@ -1,5 +1,5 @@
 // The weighted sum of the nine factors, minus the penalty of soft quotas. The first eight order the queue; conformance
-// is known only once the nodes are chosen, and is added to the stored score. Terms are rounded to thousandths one by
+// and the fit between nodes are known only once the nodes are chosen, and are part of the stored score. Terms are rounded to thousandths one by
 // one, so that they add up exactly to the displayed total.
 
 import { between, type Factor, type Instant, type Scores, type Weights } from "@lattice/core";
@@ -15,10 +15,10 @@ import { conformance } from "./conformance.ts";
 import { dataReadiness } from "./data-readiness.ts";
 import { energy } from "./energy.ts";
 import { fairShare } from "./fair-share.ts";
-import { createGroupNeeds, type GroupNeeds } from "./group-needs.ts";
+import { createInsideFitness, type InsideFitness } from "./inside-fitness.ts";
 import { priority } from "./priority.ts";
 import { softQuota } from "./soft-quota.ts";
-import { topology } from "./topology.ts";
+import { placedTopology, queueTopology } from "./topology.ts";
 import { referenceWait, waitTime } from "./wait-time.ts";
 
 /** The facts that scoring needs in addition to the job. */
@@ -31,7 +31,7 @@ export interface ScoreBasis {
   readonly signals: Signals;
   /** Equal for all jobs, so computed once. */
   readonly backlog: number;
-  readonly groupNeeds: GroupNeeds;
+  readonly insideOf: InsideFitness;
 }
 
 /** The factors that order the queue. */
@@ -60,7 +60,7 @@ export function scores(basis: ScoreBasis, job: Job): Scores {
   return breakdown(basis, job, null);
 }
 
-/** Returns the breakdown stored with a placement, which includes the conformance of its nodes. */
+/** Returns the breakdown stored with a placement, which includes the topology and the conformance of its nodes. */
 export function placedScores(basis: ScoreBasis, job: Job, nodes: readonly number[]): Scores {
   return breakdown(basis, job, nodes);
 }
@@ -69,7 +69,8 @@ function breakdown(basis: ScoreBasis, job: Job, nodes: readonly number[] | null)
   const parts: Record<string, number> = {};
   let sum = 0;
   for (const factor of ORDERING_FACTORS) {
-    const milli = term(basis, job, factor);
+    const milli =
+      nodes !== null && factor === "topology" ? placedTopologyTerm(basis, job, nodes) : term(basis, job, factor);
     parts[factor] = milli;
     sum += milli;
   }
@@ -97,7 +98,7 @@ export function scoreBasis(input: CycleInput, machine: Machine = machineOf(input
     machine,
     signals: input.signals ?? {},
     backlog: input.weights.backlog === 0 ? 0 : backlog(backlogOf(input)),
-    groupNeeds: createGroupNeeds(machine),
+    insideOf: createInsideFitness(machine),
   };
 }
 
@@ -119,11 +120,8 @@ function value(basis: ScoreBasis, job: Job, factor: OrderingFactor): number {
       return waitTime(between(input.submittedAt, basis.now), referenceWait(basis.waitMeasure, input.walltime));
     case "fair_share":
       return shareDeficit(basis, job);
-    case "topology": {
-      const efficiency = signals.efficiency?.get(input.id) ?? 1;
-      const { groupsNeeded, groupsAvailable, inside } = basis.groupNeeds.of(job);
-      return topology({ nodes: job.nodesNeeded, groupsNeeded, groupsAvailable, inside, efficiency });
-    }
+    case "topology":
+      return queueTopology({ inside: basis.insideOf(job), efficiency: signals.efficiency?.get(input.id) ?? 1 });
     case "data_readiness":
       return dataReadiness(signals.dataReady?.get(input.id));
     case "backlog":
@@ -135,6 +133,18 @@ function value(basis: ScoreBasis, job: Job, factor: OrderingFactor): number {
         signals.checkpointMinutes?.get(input.id) ?? expectedMinutes(input.checkpoint, signals.checkpointRates),
       );
   }
+}
+
+function placedTopologyTerm(basis: ScoreBasis, job: Job, nodes: readonly number[]): number {
+  const { weights, machine, signals } = basis;
+  const fit = placedTopology({
+    nodes: nodes.length,
+    groupsUsed: new Set(nodes.map((node) => machine.cells.groupOf[machine.cells.ofNode[node] as number])).size,
+    groupsAvailable: job.match.levels.length,
+    inside: basis.insideOf(job),
+    efficiency: signals.efficiency?.get(job.input.id) ?? 1,
+  });
+  return whole(weights.topology * fit);
 }
 
 function shareDeficit({ tenants, machine }: ScoreBasis, { input }: Job): number {

@@ -20,21 +20,17 @@ export function createScorer(basis: ScoreBasis): Scorer {
   });
   const byClass: number[] = [];
   const byTenant = new Map<string, TenantTerms>();
-  const byMatch = new Map<Match, number[]>();
+  const byMatch = new Map<Match, number>();
+  /** Consecutive jobs are often alike. */
   let lastMatch: Match | null = null;
-  let lastTopology: number[] = [];
+  let lastTopology = 0;
 
   const topologyOf = (job: Job): number => {
-    if (job.match !== lastMatch) {
-      lastMatch = job.match;
-      lastTopology = byMatch.get(job.match) ?? [];
-      byMatch.set(job.match, lastTopology);
-    }
-    const known = lastTopology[job.nodesNeeded];
-    if (known !== undefined) return known;
-    const milli = term(basis, job, "topology");
-    lastTopology[job.nodesNeeded] = milli;
-    return milli;
+    if (job.match === lastMatch) return lastTopology;
+    lastMatch = job.match;
+    lastTopology = byMatch.get(job.match) ?? term(basis, job, "topology");
+    byMatch.set(job.match, lastTopology);
+    return lastTopology;
   };
   const { checkpointMinutes } = signals;
   /** Few jobs take checkpoints. */

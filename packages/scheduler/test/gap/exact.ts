@@ -1,21 +1,20 @@
 // The best that could be started, by searching all sets of allocations. A set fits when every set of kinds of
-// hardware has nodes enough for jobs that can use nothing else (Hall's condition). The value of a
-// plan is the score of what it starts times the nodes it gets: nodes in the best hands.
+// hardware has nodes enough for jobs that can use nothing else (Hall's condition). The value of a plan is the sum over
+// its starts of the score that orders the queue times the nodes.
 
 import { fits } from "@lattice/core";
+import { toJob } from "../../src/fit/job.ts";
 import type { CycleInput } from "../../src/index.ts";
 import { cycle } from "../../src/index.ts";
+import { machineOf } from "../../src/machine/machine.ts";
+import { scoreBasis, totalMilli } from "../../src/score/score.ts";
 
 /** The gap between the scheduler's plan and the best one, in [0, 1]. */
 export function gapOf(input: CycleInput): number {
-  const { placements, scores } = cycle(input);
-  const placed = new Map(placements.map(({ allocation, scores: own }) => [allocation, own]));
-  const values = input.pending.map(({ id, minNodes }) => {
-    const own = placed.get(id);
-    // The queue is ordered without knowing the nodes; so is the value.
-    const score = own === undefined ? (scores.get(id)?.total ?? 0) : (own.total ?? 0) - (own.conformance ?? 0);
-    return score * minNodes;
-  });
+  const placed = new Set(cycle(input).placements.map(({ allocation }) => allocation));
+  const machine = machineOf(input);
+  const basis = scoreBasis(input, machine);
+  const values = input.pending.map((each) => totalMilli(basis, toJob(machine, each, input.signals)) * each.minNodes);
   const greedy = input.pending.reduce((sum, { id }, at) => sum + (placed.has(id) ? (values[at] ?? 0) : 0), 0);
   const best = bestValue(input, values);
   return best === 0 ? 0 : 1 - greedy / best;

@@ -42,6 +42,27 @@ describe("headroom", () => {
     expect(quotas.headroom(stranger, 5)).toBe(0);
   });
 
+  it("leaves out the kept quota", () => {
+    const kept = { nodes: 2, allocations: 1, pooled: 3 };
+    expect(quotasOf({ maxNodes: 8, nodesInUse: 3 }).headroom(physics, 3, kept)).toBe(3);
+    expect(quotasOf({ maxNodes: 8, nodesInUse: 3 }).headroom(physics, 4, kept)).toBe(0);
+    expect(quotasOf({ maxConcurrentAllocations: 2, running: 1 }).headroom(physics, 1, kept)).toBe(0);
+    expect(quotasOf({ maxConcurrentAllocations: 2, running: 1 }).shortage(physics, 0, kept)?.code).toBe(
+      "quota_allocations",
+    );
+    expect(quotasOf({}, { limit: 6, current: 2 }).headroom(physics, 1, kept)).toBe(1);
+    expect(quotasOf({}, { limit: 6, current: 2 }).headroom(physics, 2, kept)).toBe(0);
+  });
+
+  it("does not decide what the limits admit on an idle cluster", () => {
+    const full = { maxNodes: 4, nodesInUse: 4, maxConcurrentAllocations: 1, running: 1 };
+    expect(quotasOf(full).isWithinLimits(physics, 4)).toBe(true);
+    expect(quotasOf(full).isWithinLimits(physics, 5)).toBe(false);
+    expect(quotasOf({ maxConcurrentAllocations: 0 }).isWithinLimits(physics, 1)).toBe(false);
+    expect(quotasOf({}, { limit: 3, current: 3 }).isWithinLimits(physics, 3)).toBe(true);
+    expect(quotasOf({}, { limit: 3, current: 3 }).isWithinLimits(physics, 4)).toBe(false);
+  });
+
   it("is the lower of quota and pool", () => {
     expect(quotasOf({ maxNodes: 8 }, { limit: 6, current: 2 }).headroom(physics, 1)).toBe(4);
     expect(quotasOf({ maxNodes: 3 }, { limit: 6, current: 2 }).headroom(physics, 1)).toBe(3);

@@ -95,15 +95,11 @@ describe("a queue", () => {
     queue.next();
     expect(queue.lastDrawn).toBe(1);
     expect(queue.compare(0, 1)).toBeGreaterThan(0);
-    // hpc_backfill: 150 thousandths for ten classes.
-    expect(queue.scoreLead(1, 0)).toBe(120);
-    expect(queue.scoreLead(0, 1)).toBe(-120);
   });
 
-  it("in submission order ignores leads", () => {
+  it("in submission order ignores classes", () => {
     const pending = [job(1, { class: 1, waited: 5 }), job(2, { class: 9 })];
     const queue = queueOf(input({ isFifo: true, nodes: [node("a")], pending }));
-    expect(queue.scoreLead(1, 0)).toBe(0);
     expect(queue.compare(0, 1)).toBeLessThan(0);
   });
 

@@ -3,7 +3,7 @@
 import { instant } from "@lattice/core";
 import { describe, expect, it } from "vitest";
 import { createPlan } from "../../src/backfill/plan-context.ts";
-import { DISPLACE_MARGIN, RESERVATION_LIMIT } from "../../src/base/bounds.ts";
+import { RESERVATION_LIMIT } from "../../src/base/bounds.ts";
 import { type CycleInput, createCycleCache, cycle, type Reservation } from "../../src/index.ts";
 import { addForeignReservations, carryOverReservations, reservationDepth } from "../../src/reserve/carry-over.ts";
 import { draftOf } from "../drafts.ts";
@@ -27,7 +27,7 @@ const half: Partial<CycleInput> = {
   releases: [release(60, "c", "d")],
 };
 
-/** Carries the reservations over; which are in the draft, and which owners lost theirs. */
+/** Carries the reservations over; which are kept, and which owners lost theirs. */
 function carry(given: Partial<CycleInput>): { kept: string[]; displaced: string[] } {
   const full = input(given);
   const draft = draftOf(full);
@@ -36,10 +36,12 @@ function carry(given: Partial<CycleInput>): { kept: string[]; displaced: string[
   if (plan === null) throw new Error("the queue was not ordered");
   const displaced = carryOverReservations(draft, full, plan);
   return {
-    kept: draft.reservations.map(
-      ({ job: { input: owner }, startsAt, nodes }) =>
-        `${owner.id}@${(startsAt - NOW) / MINUTE}: ${nodes.map((at) => draft.machine.nodes[at]?.id).join(" ")}`,
-    ),
+    kept: draft.reservations
+      .filter(({ job: { input: owner } }) => !displaced.has(owner))
+      .map(
+        ({ job: { input: owner }, startsAt, nodes }) =>
+          `${owner.id}@${(startsAt - NOW) / MINUTE}: ${nodes.map((at) => draft.machine.nodes[at]?.id).join(" ")}`,
+      ),
     displaced: [...displaced].map(({ id }) => id),
   };
 }
@@ -213,12 +215,10 @@ describe("a challenger", () => {
   };
   it.each([
     { name: "with the same score leaves it", challenger: { nodes: 2 }, kept: true },
-    // 200 x log(1 + 39 / 60) is 100, and 102 a minute later.
-    { name: "with a lead of the margin leaves it", challenger: { nodes: 2, waited: 39 }, kept: true },
-    { name: "with a larger lead displaces it", challenger: { nodes: 2, waited: 40 }, kept: false },
+    { name: "with a better score leaves it", challenger: { nodes: 2, waited: 6000 }, kept: true },
+    { name: "of a lower class ahead leaves it", challenger: { nodes: 2, class: 4, waited: 6000 }, kept: true },
     { name: "of a higher class ahead in the queue displaces it", challenger: { nodes: 2, class: 6 }, kept: false },
   ])("$name", ({ challenger, kept }) => {
-    expect(DISPLACE_MARGIN).toBe(100);
     expect(outcome(challenger)).toBe(kept);
   });
 
@@ -229,17 +229,19 @@ describe("a challenger", () => {
   });
 
   it("ahead of others of its class decides for them, in any order of the input", () => {
-    const [weak, strong] = [job(2, { nodes: 2 }), job(3, { nodes: 2, waited: 40 })];
+    const later = instant(NOW - 60 * MINUTE);
+    const waiting = { ...owner, submittedAt: later };
+    const [weak, strong] = [job(2, { nodes: 2, class: 6 }), job(3, { nodes: 2, class: 6, waited: 90 })];
     const previousReservations = [promise(1, 60, "c", "d")];
     for (const pending of [
-      [owner, weak, strong],
-      [strong, weak, owner],
-      [weak, strong, owner],
+      [waiting, weak, strong],
+      [strong, weak, waiting],
+      [weak, strong, waiting],
     ])
       expect(carry({ ...half, pending, previousReservations }).kept).toEqual([]);
   });
 
-  it("with a lead does not displace a reservation that is due, unless it is of a higher class", () => {
+  it("displaces a reservation that is due only when it is of a higher class", () => {
     expect(outcome({ nodes: 2, waited: 600 }, 0)).toBe(true);
     expect(outcome({ nodes: 2, waited: 600, class: 6 }, 0)).toBe(false);
   });
@@ -250,8 +252,9 @@ describe("a challenger", () => {
     expect(carry({ ...half, pending, previousReservations, backfillDepth: 2 }).kept).toHaveLength(2);
   });
 
-  it("in submission order displaces no reservation by its score", () => {
+  it("in submission order displaces a reservation only when it is of a higher class", () => {
     expect(outcome({ nodes: 2, waited: 600 }, 60, { isFifo: true })).toBe(true);
+    expect(outcome({ nodes: 2, waited: 600, class: 6 }, 60, { isFifo: true })).toBe(false);
   });
 });
 

@@ -45,14 +45,11 @@ describe("reservations of the previous cycle", () => {
     expect(outcomeOf({ ...half, pending: [job(1, { nodes: 3 })], previousReservations }).held).toEqual(["1@60: a c d"]);
   });
 
-  it("resist a slightly better score, and give way to a clearly better one", () => {
-    const pending = [job(1, { nodes: 4 }), job(2, { nodes: 2, minutes: 600, waited: 20 })];
+  it("give way to no better score of their class", () => {
+    const pending = [job(1, { nodes: 4 }), job(2, { nodes: 2, minutes: 600, waited: 600 })];
     expect(outcomeOf({ ...half, pending }).placed).toEqual(["2: a b"]);
     const kept = outcomeOf({ ...half, pending, previousReservations: [promise(1, 60, "a", "b", "c", "d")] });
     expect(kept).toEqual({ placed: [], held: ["1@60: a b c d"] });
-    const far = [job(1, { nodes: 4 }), job(2, { nodes: 2, minutes: 600, waited: 600 })];
-    const pushed = outcomeOf({ ...half, pending: far, previousReservations: [promise(1, 60, "a", "b", "c", "d")] });
-    expect(pushed.placed).toEqual(["2: a b"]);
   });
 
   it("give way to a higher class ahead in the queue", () => {
@@ -69,7 +66,36 @@ describe("reservations of the previous cycle", () => {
     ]);
   });
 
-  it("are dropped with their owner, or when it has no headroom", () => {
+  it("are replaced before any other job gets its turn", () => {
+    const late = { ...half, releases: [release(60, "c"), release(90, "d")] };
+    const previousReservations = [promise(1, 60, "a", "b", "c", "d")];
+    const pending = [job(1, { nodes: 4 }), job(2, { nodes: 2, minutes: 600, waited: 600 })];
+    expect(outcomeOf({ ...late, pending }).placed).toEqual(["2: a b"]);
+    expect(outcomeOf({ ...late, pending, previousReservations })).toEqual({ placed: [], held: ["1@90: a b c d"] });
+  });
+
+  it("stay while the tenant's quota is in use until their start", () => {
+    const previousReservations = [promise(1, 60, "a", "b", "c", "d")];
+    const tenants = [tenant("physics", { maxNodes: 4, nodesInUse: 2 })];
+    const { placed, held } = outcomeOf({ ...half, tenants, pending: [job(1, { nodes: 4 })], previousReservations });
+    expect({ placed, held }).toEqual({ placed: [], held: ["1@60: a b c d"] });
+  });
+
+  it("keep their tenant's quota from jobs that end after their start", () => {
+    const nodes = [...half.nodes, node("e"), node("f")];
+    const previousReservations = [promise(1, 60, "a", "b", "c", "d")];
+    const tenants = [tenant("physics", { maxNodes: 4 }), tenant("chemistry")];
+    const long = { nodes: 1, minutes: 600 } as const;
+    const others = [job(2, long), job(3, { nodes: 1, minutes: 30 }), job(4, { ...long, tenant: "chemistry" })];
+    const wide = job(1, { nodes: 4, constraints: { requiredNodes: nodeIds("a", "b", "c", "d") } });
+    const given = { ...half, nodes, tenants, pending: [wide, ...others] };
+    expect(outcomeOf({ ...given, previousReservations })).toEqual({
+      placed: ["3: a", "4: e"],
+      held: ["1@60: a b c d"],
+    });
+  });
+
+  it("are dropped with their owner, or when it may never have so many nodes", () => {
     const previousReservations = [promise(1, 60, "a", "b", "c", "d")];
     const long = job(2, { nodes: 2, minutes: 600 });
     expect(outcomeOf({ ...half, pending: [long], previousReservations }).placed).toEqual(["2: a b"]);

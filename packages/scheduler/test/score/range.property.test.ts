@@ -4,7 +4,7 @@ import { type AllocationId, type Duration, type VClusterId, WEIGHT_PROFILES } fr
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { toJob } from "../../src/fit/job.ts";
-import { type CycleInput, cycle } from "../../src/index.ts";
+import { type CycleInput, cycle, type NodeInput } from "../../src/index.ts";
 import type { Signals } from "../../src/input/signals.ts";
 import { machineOf } from "../../src/machine/machine.ts";
 import { backlog } from "../../src/score/backlog.ts";
@@ -13,15 +13,15 @@ import { conformance } from "../../src/score/conformance.ts";
 import { dataReadiness } from "../../src/score/data-readiness.ts";
 import { energy } from "../../src/score/energy.ts";
 import { fairShare } from "../../src/score/fair-share.ts";
-import { createGroupNeeds } from "../../src/score/group-needs.ts";
+import { createInsideFitness } from "../../src/score/inside-fitness.ts";
 import { priority } from "../../src/score/priority.ts";
 import { ORDERING_FACTORS, scoreBasis, scores, totalMilli } from "../../src/score/score.ts";
 import { createScorer } from "../../src/score/scorer.ts";
 import { softQuota } from "../../src/score/soft-quota.ts";
-import { topology } from "../../src/score/topology.ts";
+import { placedTopology, queueTopology } from "../../src/score/topology.ts";
 import { waitTime } from "../../src/score/wait-time.ts";
 import { someInput } from "../arbitrary.ts";
-import { busy, input, job, node, tenant } from "../make.ts";
+import { busy, input, type JobFields, job, node, tenant } from "../make.ts";
 
 const anyNumber = fc.oneof(
   fc.double({ min: -1e6, max: 1e6, noNaN: true }),
@@ -40,17 +40,18 @@ describe("a factor", () => {
     ["priority", fc.integer({ min: -5, max: 20 }).map(priority)],
     ["fair share", fc.record({ targetMilli: fc.nat(2_000), used: amount }).map(fairShare)],
     [
-      "topology",
+      "topology of a placement",
       fc
         .record({
           nodes: fc.nat(99),
-          groupsNeeded: fc.nat(99),
+          groupsUsed: fc.nat(99),
           groupsAvailable: fc.nat(99),
           inside: part,
           efficiency: part,
         })
-        .map(topology),
+        .map(placedTopology),
     ],
+    ["topology in the queue", fc.record({ inside: amount, efficiency: amount }).map(queueTopology)],
     ["data readiness", fc.option(anyNumber, { nil: undefined }).map(dataReadiness)],
     ["backlog", fc.record({ queued: amount, running: amount }).map(backlog)],
     ["energy", fc.option(anyNumber, { nil: undefined }).map(energy)],
@@ -91,30 +92,22 @@ describe("the minutes of a checkpoint", () => {
   });
 });
 
-describe("the groups that a job needs", () => {
-  const nodes = [
-    ...["a1", "a2"].map((id) => node(id, { in: "g1" })),
-    node("b1", { in: "g2" }),
-    busy("b2", { in: "g2" }),
-    busy("b3", { in: "g2" }),
-  ];
-  const needed = (count: number, given = nodes) => {
+describe("the fitness inside a node", () => {
+  const insideOf = (given: readonly NodeInput[], fields: JobFields): number => {
     const machine = machineOf(input({ nodes: given }));
-    return createGroupNeeds(machine).of(toJob(machine, job(1, { nodes: count })));
+    return createInsideFitness(machine)(toJob(machine, job(1, fields)));
   };
-  it.each([
-    { name: "come out of the free nodes", count: 2, expected: 1 },
-    { name: "are more where the free nodes are spread", count: 3, expected: 2 },
-    { name: "come out of all nodes where too few are free", count: 4, expected: 2 },
-    { name: "are all there are for an impossible request", count: 9, expected: 2 },
-  ])("$name", ({ count, expected }) => {
-    expect(needed(count)).toEqual({ groupsNeeded: expected, groupsAvailable: 2, inside: 1 });
+  const nodes = [node("a"), node("b", { gpuCount: 2 }), busy("c", { gpuCount: 4 })];
+
+  it("is that of the best matching node, free or not, and the same for any number of nodes", () => {
+    const alone = insideOf(nodes, { constraints: { gpuCount: 2 } });
+    expect(alone).toBeGreaterThan(0);
+    expect(insideOf(nodes, { nodes: 2, constraints: { gpuCount: 2 } })).toBe(alone);
+    expect(insideOf(nodes.slice(1), { constraints: { gpuCount: 2 } })).toBe(alone);
   });
 
-  it("are 0 where no node matches, and so is the fitness inside", () => {
-    const machine = machineOf(input({ nodes }));
-    const impossible = toJob(machine, job(1, { constraints: { gpuCount: 1 } }));
-    expect(createGroupNeeds(machine).of(impossible)).toEqual({ groupsNeeded: 0, groupsAvailable: 0, inside: 0 });
+  it("is 0 where no node matches", () => {
+    expect(insideOf(nodes, { constraints: { gpuCount: 8 } })).toBe(0);
   });
 });
 

@@ -18,7 +18,7 @@ import { priority } from "../../src/score/priority.ts";
 import { placedScores, scoreBasis, scores, totalMilli } from "../../src/score/score.ts";
 import { createScorer } from "../../src/score/scorer.ts";
 import { softQuota } from "../../src/score/soft-quota.ts";
-import { topology } from "../../src/score/topology.ts";
+import { placedTopology, queueTopology } from "../../src/score/topology.ts";
 import { referenceWait, waitTime } from "../../src/score/wait-time.ts";
 import { allocationId, input, job, MINUTE, node, release, tenant } from "../make.ts";
 
@@ -59,13 +59,18 @@ describe("factors", () => {
   });
 
   it.each([
-    { name: "one node: inside alone", nodes: 1, groupsNeeded: 1, groupsAvailable: 4, inside: 0.6, expected: 0.6 },
-    { name: "several: both", nodes: 8, groupsNeeded: 1, groupsAvailable: 4, inside: 0.6, expected: 0.7 * 0.75 + 0.18 },
-    { name: "all groups", nodes: 8, groupsNeeded: 4, groupsAvailable: 4, inside: 1, expected: 0.3 },
-    { name: "no groups", nodes: 8, groupsNeeded: 1, groupsAvailable: 0, inside: 1, expected: 0.3 },
-  ])("topology: $name", ({ expected, ...given }) => {
-    expect(topology({ ...given, efficiency: 1 })).toBeCloseTo(expected, 12);
-    expect(topology({ ...given, efficiency: 0.5 })).toBeCloseTo(expected / 2, 12);
+    { name: "one node: inside alone", nodes: 1, groupsUsed: 1, groupsAvailable: 4, inside: 0.6, expected: 0.6 },
+    { name: "several: both", nodes: 8, groupsUsed: 1, groupsAvailable: 4, inside: 0.6, expected: 0.7 * 0.75 + 0.18 },
+    { name: "all groups", nodes: 8, groupsUsed: 4, groupsAvailable: 4, inside: 1, expected: 0.3 },
+    { name: "no groups", nodes: 8, groupsUsed: 1, groupsAvailable: 0, inside: 1, expected: 0.3 },
+  ])("topology of a placement: $name", ({ expected, ...given }) => {
+    expect(placedTopology({ ...given, efficiency: 1 })).toBeCloseTo(expected, 12);
+    expect(placedTopology({ ...given, efficiency: 0.5 })).toBeCloseTo(expected / 2, 12);
+  });
+
+  it("topology in the queue counts the inside of a node and the efficiency", () => {
+    expect(queueTopology({ inside: 0.6, efficiency: 1 })).toBeCloseTo(0.6, 12);
+    expect(queueTopology({ inside: 0.6, efficiency: 0.5 })).toBeCloseTo(0.3, 12);
   });
 
   it.each([
@@ -161,6 +166,19 @@ describe("the score", () => {
     expect(scores(basis, waited)).toEqual({ ...terms, ...none, total: 659 });
     expect(totalMilli(basis, waited)).toBe(659);
     expect(placedScores(basis, waited, [0])).toEqual({ ...terms, ...none, conformance: 100, total: 759 });
+  });
+
+  it("ranks placements of one job by the groups they span, and no wide job behind a narrow one", () => {
+    const nodes = ["a", "b", "c", "d"].map((id) => node(id, { in: id < "c" ? "g0" : "g1" }));
+    const given = input({ nodes, tenants: [tenant("physics")] });
+    const { basis, job: narrow } = scored(given, job(1));
+    const { job: wide } = scored(given, job(2, { nodes: 2 }));
+    const { job: whole } = scored(given, job(3, { nodes: 4 }));
+    expect(totalMilli(basis, wide)).toBe(totalMilli(basis, narrow));
+    expect(totalMilli(basis, whole)).toBe(totalMilli(basis, narrow));
+    // hpc_backfill: 150 x (0.7 x (1 - groups / 2) + 0.3)
+    expect(placedScores(basis, wide, [0, 1]).topology).toBe(98);
+    expect(placedScores(basis, wide, [0, 2]).topology).toBe(45);
   });
 
   it("omits fair share for an unknown tenant", () => {

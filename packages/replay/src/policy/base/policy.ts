@@ -11,7 +11,11 @@ export interface Outcomes {
   readonly backfilled: Uint8Array;
   /** How often a running job was preempted. */
   readonly preemptions: number;
-  /** The same by job. */
+  /** Jobs that were shown a reserved start. */
+  readonly reserved: number;
+  /** Jobs that started later than a reserved start they were shown. */
+  readonly late: number;
+  /** How often each job was preempted. */
   readonly stops: Uint16Array;
   /** Seconds that each job ran in preempted attempts. */
   readonly lost: Float64Array;
@@ -28,6 +32,8 @@ export function createOutcomes(count: number) {
     end: new Float64Array(count),
     backfilled: new Uint8Array(count),
     preemptions: 0,
+    reserved: 0,
+    late: 0,
     stops: new Uint16Array(count),
     lost: new Float64Array(count),
   };

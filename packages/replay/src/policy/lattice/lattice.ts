@@ -7,6 +7,7 @@ import {
   type Applied,
   type AttemptRef,
   type Command,
+  type Instant,
   type Placement,
   present,
   type State,
@@ -43,6 +44,8 @@ interface Replay {
   readonly vclusters: readonly VCluster[];
   /** The reservations of the previous cycle, by vCluster. */
   readonly reservations: Map<string, readonly Reservation[]>;
+  /** The earliest reserved start that a waiting job was shown. */
+  readonly reservedStarts: Map<AllocationId, Instant>;
   readonly caches: ReadonlyMap<string, CycleCache>;
   readonly rowOf: Map<AllocationId, number>;
   readonly running: Map<number, Placement>;
@@ -62,6 +65,7 @@ function replay(trace: Trace, setup: LatticeSetup, onProgress: OnProgress): Outc
     state,
     vclusters,
     reservations: new Map(),
+    reservedStarts: new Map(),
     caches: new Map(vclusters.map(({ id }) => [id, createCycleCache()])),
     rowOf: new Map(),
     running: new Map(),
@@ -88,6 +92,12 @@ function replay(trace: Trace, setup: LatticeSetup, onProgress: OnProgress): Outc
       started(placement) {
         const row = present(run.rowOf.get(placement.allocation), `placed unknown ${placement.allocation}`);
         const end = now + (trace.run[row] as number);
+        const reserved = run.reservedStarts.get(placement.allocation);
+        if (reserved !== undefined) {
+          outcomes.reserved += 1;
+          if (atInstant(now) > reserved) outcomes.late += 1;
+          run.reservedStarts.delete(placement.allocation);
+        }
         run.rowOf.delete(placement.allocation);
         run.sizes.remove(needOf(row));
         run.running.set(row, placement);
@@ -193,6 +203,10 @@ function runCycle(run: Replay, now: number, vcluster: VCluster, effects: PlanEff
   };
   const result = cycle(snapshotFor(state, vcluster, atInstant(now), undefined, external));
   reservations.set(vcluster.id, result.reservations);
+  for (const { allocation, startsAt } of result.reservations) {
+    const shown = run.reservedStarts.get(allocation);
+    if (shown === undefined || startsAt < shown) run.reservedStarts.set(allocation, startsAt);
+  }
   const { basis, placements, preemptions } = result;
   if (placements.length > 0) {
     const commands: Command[] = [{ kind: "plan.commit", vcluster: vcluster.id, basis, placements }];
@@ -216,11 +230,11 @@ const refOf = ({ allocation, attempt }: Victim): AttemptRef => ({ allocation, at
 /** Reservations of other vClusters whose owners still wait, on shared nodes. */
 function foreignReservations(
   own: string,
-  { reservations: promised, rowOf }: Replay,
+  { reservations: byVCluster, rowOf }: Replay,
   now: number,
 ): readonly ForeignReservation[] {
   const foreign: ForeignReservation[] = [];
-  for (const [vcluster, reservations] of promised) {
+  for (const [vcluster, reservations] of byVCluster) {
     if (vcluster === own) continue;
     for (const { allocation, startsAt, endsAt = null, nodes } of reservations) {
       if (startsAt > atInstant(now) && rowOf.has(allocation)) foreign.push({ startsAt, endsAt, nodes });
