@@ -7,6 +7,7 @@ import {
   fchmodSync,
   fchownSync,
   fstatSync,
+  linkSync,
   mkdirSync,
   openSync,
   rmSync,
@@ -94,4 +95,13 @@ export function makeFileFor(path: string, bytes: Uint8Array, owner: Owner | null
   } finally {
     closeSync(file);
   }
+}
+
+/**
+ * Makes an empty file of the user's under two names: one in a folder that only the agent can enter, and one that the user
+ * sees. The user may mount anything on the second, so the agent reads the first.
+ */
+export function makeSharedFile(names: { own: string; shown: string }, owner: Owner | null, mode: number): void {
+  makeFileFor(names.own, Buffer.alloc(0), owner, mode);
+  linkSync(names.own, names.shown);
 }

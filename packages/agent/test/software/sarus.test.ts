@@ -1,8 +1,8 @@
 // Containers by Sarus, played by a program that takes Sarus's documented words and nothing else: it keeps what was pulled and by
 // whom, gives the environment as Sarus does (the caller's, the image's, what was named), and runs the command.
 
-import { spawn } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -122,7 +122,7 @@ describe("containers by Sarus", () => {
     r.server.run({ allocationId: "9", user: "ada", entrypoint: "echo up; sleep 600", environment: { image } });
     await found(() => r.file("9", "stdout").includes("up"));
     const dir = join(r.dataDir, "attempts", "9.1");
-    const named = Number(readFileSync(join(dir, "init.pid"), "utf8"));
+    const named = Number(await found(() => r.file("9", "init.pid").trim()));
     const wrapper = Number(readFileSync(join(dir, "pid"), "utf8").split(" ")[0]);
     expect(readInit(dir)).toEqual({ pid: named, isCertain: false });
     expect(descendsFrom(named, wrapper)).toBe(true);
@@ -133,6 +133,24 @@ describe("containers by Sarus", () => {
     other.kill("SIGKILL");
     r.server.stop({ allocationId: "9", graceSeconds: 1 });
     await r.server.end("9");
+  });
+
+  test("the agent reads the first process by a name that no user reaches and nothing can be mounted on", async () => {
+    r.server.run({ allocationId: "10", user: "ada", entrypoint: "sleep 600", environment: { image } });
+    const named = Number(await found(() => r.file("10", "init.pid").trim()));
+    const dir = join(r.dataDir, "attempts", "10.1");
+    expect(statSync(join(dir, "engine"))).toMatchObject({ uid: 0, mode: 0o040700 });
+    const [own, shown] = ["engine/init.pid", "init.pid"].map((name) => statSync(join(dir, name)).ino);
+    expect(own).toBe(shown);
+    // Stands for a file system of the user's, which never answers.
+    execFileSync("mount", ["--bind", "/dev/full", join(dir, "init.pid")]);
+    try {
+      expect(readInit(dir)).toEqual({ pid: named, isCertain: false });
+    } finally {
+      execFileSync("umount", [join(dir, "init.pid")]);
+    }
+    r.server.stop({ allocationId: "10", graceSeconds: 1 });
+    await r.server.end("10");
   });
 
   test("an unavailable image fails the prologue with its reason", async () => {

@@ -5,6 +5,7 @@
 import {
   closeSync,
   constants,
+  existsSync,
   fstatSync,
   openSync,
   readFileSync,
@@ -132,9 +133,18 @@ interface InitProcess {
   readonly isCertain: boolean;
 }
 
+/** Where an engine keeps what its user shares, and no user enters. */
+export const ENGINE_FOLDER = "engine";
+
+/** The file with the first process inside: in the engine's folder if there is one. */
+export const initFile = (dir: string): string => {
+  const folder = join(dir, ENGINE_FOLDER);
+  return join(existsSync(folder) ? folder : dir, "init.pid");
+};
+
 /** The first process inside the attempt's namespaces, by its process id on the node. */
 export function readInit(dir: string): InitProcess | null {
-  const found = readHead(join(dir, "init.pid"), MAX_PID_BYTES);
+  const found = readHead(initFile(dir), MAX_PID_BYTES);
   const pid = Number.parseInt(found?.text ?? "", 10);
   return found !== null && pid > 0 ? { pid, isCertain: found.uid === process.getuid?.() } : null;
 }
@@ -167,7 +177,7 @@ function readText(path: string): string | null {
   }
 }
 
-/** For a file that a program of the job may have replaced: never follows a link, waits for a pipe, or reads much. */
+/** For a file that a program of the job may have written: never follows a link, waits for a pipe, or reads much. */
 function readHead(path: string, maxBytes: number): { readonly text: string; readonly uid: number } | null {
   try {
     const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

@@ -8,6 +8,8 @@ import { quoted, quotedAll } from "../../base/shell-text.ts";
 
 interface EngineScript {
   readonly dir: string;
+  /** By a path that only the agent can reach, unless the file is the agent's own. */
+  readonly initFile: string;
   /** The engine with its options; the command follows. */
   readonly engine: readonly string[];
   /** The exit code by which the engine reports its own failures. */
@@ -16,8 +18,8 @@ interface EngineScript {
 
 const LAST_BYTES = 4096;
 
-/** A started container may exit with the same code for other reasons, so `init.pid` decides: the engine writes it. */
-export function engineScript({ dir, engine, failsWith }: EngineScript): string {
+/** A started container may exit with the same code for other reasons, so `initFile` decides: the engine writes it. */
+export function engineScript({ dir, engine, initFile, failsWith }: EngineScript): string {
   const unlaunched = quoted(join(dir, "unlaunched"));
   return [
     "trap : TERM INT HUP USR1 USR2",
@@ -27,7 +29,7 @@ export function engineScript({ dir, engine, failsWith }: EngineScript): string {
     'case "$1 $2" in',
     `  126" lattice: the working directory "*) printf 'prologue workdir %s\\n' "\${2#lattice: }" >${unlaunched} ;;`,
     "esac",
-    `if [ ! -s ${quoted(join(dir, "init.pid"))} ]; then`,
+    `if [ ! -s ${quoted(initFile)} ]; then`,
     '  case "$1 $2" in',
     // The engine reports these with the exit code of a command that cannot be executed.
     `  126" lattice: "*) ;;`,

@@ -9,6 +9,7 @@ import { insideProgram } from "../../base/inside-program.ts";
 import { PrologueError } from "../../base/prologue-error.ts";
 import { asUser } from "../../host/user/user.ts";
 import type { ContainerImage } from "../../images/images.ts";
+import { initFile } from "../base/attempt-files.ts";
 import type { ContainerBind, EngineAttempt, Prepared, PrologueParts } from "../base/engine.ts";
 import { writeEntry } from "../base/entry-plan.ts";
 import { containerMounts } from "../container/binds.ts";
@@ -62,6 +63,7 @@ export async function start(
   const environmentFile = join(dir, "environment");
   await writeFile(environmentFile, lines.join("\n"), { mode: 0o600 });
   const { uid, gid, groups } = runAs ?? { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0, groups: [] };
+  const pidFile = initFile(dir);
   const words = runWords(store, {
     name: nameOf(key),
     image: image.id,
@@ -74,13 +76,13 @@ export async function start(
     secrets: await makeSecrets(store, key, rest),
     binds,
     devices,
-    pidFile: join(dir, "init.pid"),
+    pidFile,
     groupParent: parts.groupParent(group),
   });
   const script = join(dir, "enter");
   const place = order.workdir === "" ? ["--image", image.workdir || "/"] : [order.workdir];
   const engine = [...policy, ...words, INSIDE, "workdir", ...place];
-  await writeFile(script, engineScript({ dir, engine, failsWith: PODMAN_FAILED }), { mode: 0o600 });
+  await writeFile(script, engineScript({ dir, engine, initFile: pidFile, failsWith: PODMAN_FAILED }), { mode: 0o600 });
   const entry = writeEntry(parts.entry, {
     dir,
     user: null,

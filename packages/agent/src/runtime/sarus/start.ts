@@ -3,9 +3,10 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { HELPER_PATH } from "../../base/executable.ts";
-import { makeFileFor, removeOwnNow } from "../../files/own-tree.ts";
+import { makeOwnFolderNow, makeSharedFile, removeOwnNow } from "../../files/own-tree.ts";
 import { gpuVariables } from "../../host/isolation/node-shares.ts";
 import { asUser } from "../../host/user/user.ts";
+import { ENGINE_FOLDER, initFile } from "../base/attempt-files.ts";
 import type { ContainerBind, EngineAttempt, Prepared, PrologueParts } from "../base/engine.ts";
 import { writeEntry } from "../base/entry-plan.ts";
 import { containerMounts } from "../container/binds.ts";
@@ -33,8 +34,10 @@ export async function start(sarus: Sarus, parts: PrologueParts, attempt: EngineA
   const gpus = order.limits === undefined ? gpuVariables(parts.inside(), allOf(parts)) : {};
   const environment = { ...attempt.environment, ...gpus };
   const pidFile = join(dir, "init.pid");
-  removeOwnNow(pidFile);
-  makeFileFor(pidFile, Buffer.alloc(0), runAs, 0o644);
+  // Left by an interrupted start.
+  for (const path of [pidFile, join(dir, ENGINE_FOLDER)]) removeOwnNow(path);
+  makeOwnFolderNow(join(dir, ENGINE_FOLDER), 0o700);
+  makeSharedFile({ own: initFile(dir), shown: pidFile }, runAs, 0o644);
   const { steps, binds } = containerMounts(attempt, await parts.offered());
   const { names, renamed } = givenVariables(environment, order.variables);
   const words = sarusWords(sarus, {
@@ -53,7 +56,7 @@ export async function start(sarus: Sarus, parts: PrologueParts, attempt: EngineA
   // Sarus is the user's own program: it gets the job's variables after the change of user.
   const asOwner = writeEntry(parts.entry, { ...common, user: runAs, steps: [], variables }, "entry-user");
   const engine = [...asOwner, ...policy, ...words];
-  await writeFile(script, engineScript({ dir, engine, failsWith: "any" }), { mode: 0o600 });
+  await writeFile(script, engineScript({ dir, engine, initFile: initFile(dir), failsWith: "any" }), { mode: 0o600 });
   const mounted = { ...common, user: null, rights: runAs, steps: [{ kind: "shared-memory" } as const, ...steps] };
   const entry = writeEntry(parts.entry, { ...mounted, variables: { PATH: HELPER_PATH } });
   return {
