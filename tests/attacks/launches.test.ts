@@ -2,6 +2,7 @@
 // chooses its working directory, runs programs in the place of its helpers, and writes to its PMI server.
 import { readdirSync } from "node:fs";
 import { beforeAll, expect, test } from "vitest";
+import { eventually } from "../harness/eventually.ts";
 import { useAccount } from "./accounts.ts";
 import { useSecuredCluster } from "./secured-cluster.ts";
 
@@ -43,6 +44,20 @@ test("tasks begin in the folder of their user", async () => {
   const missing = await launch("no-such-program");
   expect(missing.code).toBe(127);
   expect(missing.stderr).toContain("command not found: no-such-program");
+});
+
+test("tasks begin in the folder that their job is in, wherever its path leads by now", async () => {
+  mallory.run("mkdir -m 700 ~/w");
+  const id = await secured.submit(mallory, { command: ["/bin/sh", "-c", "cd ~/w; exec sleep 600"], workdir: "" });
+  await secured.reaches(id, ["running"]);
+  const where = () => secured.as(mallory, ["launch", `--alloc=${id}`, "-n1", "/bin/pwd", "-P"]);
+  await eventually({ what: "the job is in its folder" }, async () =>
+    (await where()).stdout === `${mallory.home}/w\n` ? true : null,
+  );
+  mallory.run(`mv ~/w ~/moved; ln -s ${bob.home}/p ~/w`);
+  expect(await where()).toMatchObject({ code: 0, stdout: `${mallory.home}/moved\n` });
+  await secured.as(mallory, ["cancel", id]);
+  await secured.ends(id);
 });
 
 test("a PMIx helper replaced by the user names no folder that root removes", async () => {

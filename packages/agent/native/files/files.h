@@ -77,8 +77,8 @@ int verb_poke(char **words, int count, struct reply *reply);
 
 int verb_search(char **words, int count, struct reply *reply);
 
-/* What a process can delay, with root's rights: its memory and its working directory. */
-int verb_process(char **words, int count, struct reply *reply);
+/* What a process can delay, with root's rights. */
+int verb_environ(char **words, int count, struct reply *reply);
 int verb_io(char **words, int count, struct reply *reply);
 
 /* Verbs that make and remove folders with root's rights at first. */

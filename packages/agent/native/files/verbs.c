@@ -15,7 +15,7 @@
      drop   UID GID GROUPS FOLDER NAME                removes a name that is not a folder, as the user
      poke   UID GID GROUPS PATH OFFSET VALUE...       numbers in a file, as the user
      search UID GID GROUPS PATH TEXT MOST WITHIN      the bytes of a regular file from a text, as the user
-     process PID NAME                                 environ or cwd of a process
+     environ PID                                      the environment of a process
      io     PID...                                    bytes that processes have read from storage and written to it
 */
 #include "files.h"
@@ -190,7 +190,7 @@ int serve(const struct request *request, struct reply *reply)
         {"clear", verb_clear, 0, 2, 2}, {"make", verb_make, 1, 1, 1},     {"reach", verb_reach, 1, 1, 1},
         {"find", verb_find, 1, 2, 64},  {"size", verb_size, 1, 2, 2},     {"read", verb_read, 1, 2, 2},
         {"head", verb_head, 1, 2, 2},   {"put", verb_put, 1, 3, 3},       {"drop", verb_drop, 1, 2, 2},
-        {"poke", verb_poke, 1, 3, 64},  {"search", verb_search, 1, 4, 4}, {"process", verb_process, 0, 2, 2},
+        {"poke", verb_poke, 1, 3, 64},  {"search", verb_search, 1, 4, 4}, {"environ", verb_environ, 0, 1, 1},
         {"io", verb_io, 0, 1, 256},
     };
     char **words = (char **)request->fields + 1;

@@ -9,5 +9,11 @@ export const enterProgram = (): string | null => builtBeside(ENTER);
 
 export const ENTER_MISSING = `${ENTER} was not built; an agent that is root needs it. Install gcc and libc6-dev, and build again`;
 
+/** Adds that the program enters the working directory of its process; other words are returned unchanged. */
+export function intoWorkdir(words: readonly string[]): readonly string[] {
+  const [program = "", ...rest] = words;
+  return isEnterProgram(words) ? [program, "--workdir", ...rest] : words;
+}
+
 /** Whether these words begin with the program, which takes the job's variables from a descriptor. */
 export const isEnterProgram = (words: readonly string[]): boolean => words[0]?.endsWith(`/${ENTER}`) === true;

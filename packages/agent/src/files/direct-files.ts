@@ -12,7 +12,6 @@ import {
   opendir,
   readdir,
   readFile,
-  readlink,
   rename,
   rm,
   rmdir,
@@ -46,12 +45,7 @@ export const directFiles: UserFiles = {
       const at = bytes.indexOf(text, 0, "latin1");
       return at < 0 ? null : bytes.subarray(at, at + SEARCH.bytes);
     }),
-  process: (pid, what) =>
-    asFileError(async () => {
-      if (what === "environ") return readFile(`/proc/${pid}/environ`);
-      const { dev, ino } = await stat(`/proc/${pid}/cwd`, { bigint: true });
-      return Buffer.from(`${dev}:${ino}\0${await readlink(`/proc/${pid}/cwd`)}`);
-    }),
+  environ: (pid) => asFileError(() => readFile(`/proc/${pid}/environ`)),
   io: async (pids) => {
     const texts = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/io`, "latin1").catch(() => "")));
     const all = (name: string): number =>

@@ -101,9 +101,9 @@ class FilesProgram implements UserFiles {
     return found.length === 0 ? null : found;
   }
 
-  process(pid: number, what: "environ" | "cwd", whose: string): Promise<Buffer> {
-    const words = [String(pid), what];
-    return this.#ask({ key: `process ${whose}`, verb: "process", words, patienceMs: SMALL_FILE_PATIENCE_MS });
+  environ(pid: number, whose: string): Promise<Buffer> {
+    const words = [String(pid)];
+    return this.#ask({ key: `process ${whose}`, verb: "environ", words, patienceMs: SMALL_FILE_PATIENCE_MS });
   }
 
   async io(pids: readonly number[], whose: string) {

@@ -73,10 +73,10 @@ export interface UserFiles extends SmallFiles {
   /** Returns the bytes of a regular file from the first occurrence of a text, or null when it does not occur. */
   search(path: string, text: string, user: FileUser | null): Promise<Buffer | null>;
   /**
-   * Reads what a process can delay: its memory and its working directory. `cwd`: device and inode as `DEVICE:INODE`, a
-   * zero byte and the path. `whose`: on whose behalf; each has a limited number of requests under way.
+   * Reads the environment of a process, which the process can delay. `whose`: on whose behalf; each has a limited number
+   * of requests under way.
    */
-  process(pid: number, what: "environ" | "cwd", whose: string): Promise<Buffer>;
+  environ(pid: number, whose: string): Promise<Buffer>;
   /** Returns the bytes that these processes have read from storage and written to it. */
   io(pids: readonly number[], whose: string): Promise<StorageBytes>;
   /** Removes numbered entries of an owned folder with everything below them, with the rights of its owner. */

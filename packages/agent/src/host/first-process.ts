@@ -3,14 +3,6 @@
 
 import type { FileUser } from "../files/user-files.ts";
 
-/** A directory of a process. */
-export interface ProcessFolder {
-  /** Path on the node; it may lead elsewhere by now. */
-  readonly path: string;
-  /** Identifies the directory, whatever the path leads to. */
-  readonly id: string;
-}
-
 export interface FirstProcess {
   readonly pid: number;
   /** Files by which a process joins its groups, including limits; one per line, or "". */
@@ -21,6 +13,4 @@ export interface FirstProcess {
   readonly variables: Readonly<Record<string, string>>;
   /** The user of the attempt, as recorded at its start; `null` for the agent's own. */
   readonly owner: FileUser | null;
-  /** Resolves to its working directory, or to null when the process is gone. */
-  workdir(): Promise<ProcessFolder | null>;
 }

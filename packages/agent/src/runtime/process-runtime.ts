@@ -72,7 +72,7 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
     logFile: (key, stream) => logFile(context, key, stream),
     userOf: (key) => orderOf(context, key)?.user ?? "",
     firstProcess: (key) => firstProcess(context, key),
-    environ: (key, pid) => prologue.files.process(pid, "environ", key),
+    environ: (key, pid) => prologue.files.environ(pid, key),
     attemptContext: (key) => attemptContext(context, key),
     members: async (key) => (processes.has(key) ? members(key) : []),
     cpuMs: async (key) => (processes.has(key) ? cpuMsOf(await members(key)) : null),

@@ -10,7 +10,7 @@ import { endStray } from "./strays.ts";
 interface StateOptions {
   readonly file: StateFile;
   readonly strays: readonly StateEntry[];
-  readonly files: Pick<UserFiles, "process">;
+  readonly files: Pick<UserFiles, "environ">;
   readonly log: Logger;
 }
 

@@ -16,9 +16,8 @@ export interface ShepherdSpec {
   /** Served by a helper; `null` when not requested. */
   readonly pmix: PmixSpec | null;
   readonly command: readonly string[];
+  /** Entered with the rights of the user; "" when the prefix enters the job's own directory. */
   readonly workdir: string;
-  /** Identifies the job's own directory; "" for a requested one, which the ranks enter with the rights of their user. */
-  readonly workdirId: string;
   /** In octal digits; "" for the shepherd's own. */
   readonly umask: string;
   /** The attempt runs in a container image, so its paths differ from the node's. */

@@ -2,6 +2,7 @@
 // the ranks of this node. Pure.
 
 import { pb } from "@lattice/wire";
+import { intoWorkdir, isEnterProgram } from "../base/enter-program.ts";
 import { asUser } from "../host/user/user.ts";
 import type { PmixSpec, ShepherdSpec } from "./frames.ts";
 import { processMapping } from "./pmi/mapping.ts";
@@ -36,12 +37,11 @@ export function shepherdSpec(
     pmi: order.pmi !== pb.PmiMode.NONE && pmixHelper === null,
     pmix: pmixHelper === null ? null : pmixOf(order, context, pmixHelper),
     command: order.command,
-    ...workdirOf(order, context),
+    ...placeOf(order, context),
     umask: context.umask,
     inImage: Boolean(context.order.environment?.image),
     environment: sharedEnvironment(order, context, fabric, size),
     slurmEnv: context.order.slurmEnv,
-    prefix: context.prefix,
     resizeBy: context.owner === null ? [] : asUser(context.owner, true),
     pty: order.pty ? { rows: order.rows, columns: order.columns } : null,
     input: order.input,
@@ -64,9 +64,16 @@ function pmixPlace({ order, prefix, owner, environment }: TaskContext): Pick<Pmi
   return { prefix: owner === null ? [] : asUser(owner, true), folder: `${scratch}/.lattice-pmix-` };
 }
 
-function workdirOf(order: pb.StartTasks, context: TaskContext): Pick<ShepherdSpec, "workdir" | "workdirId"> {
+/** Where ranks start. The directory of the job, and not its path, which may lead elsewhere by now. */
+function placeOf(
+  order: pb.StartTasks,
+  { prefix, cwd, ...context }: TaskContext,
+): Pick<ShepherdSpec, "prefix" | "workdir"> {
   const requested = order.workdir === "" ? context.order.workdir : order.workdir;
-  return requested === "" ? { workdir: context.cwd, workdirId: context.cwdId } : { workdir: requested, workdirId: "" };
+  if (requested !== "") return { prefix, workdir: requested };
+  return isEnterProgram(prefix) && cwd !== "."
+    ? { prefix: intoWorkdir(prefix), workdir: "" }
+    : { prefix, workdir: cwd };
 }
 
 function sharedEnvironment(

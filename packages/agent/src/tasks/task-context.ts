@@ -27,8 +27,6 @@ export interface TaskContext extends AttemptContext {
   readonly root: string;
   /** Working directory of the job; "." for the one after entering. */
   readonly cwd: string;
-  /** Identifies that directory. */
-  readonly cwdId: string;
   readonly umask: string;
 }
 
@@ -49,10 +47,10 @@ async function enterContext(context: AttemptContext, first: FirstProcess): Promi
   if (entered === null) return null;
   // TERM belongs to the terminal, not to the job.
   const { TERM: _, ...environment } = entered.environment;
-  const { prefix, owner, umask, cwdId } = entered;
+  const { prefix, owner, umask } = entered;
   const root = `/proc/${first.pid}/root`;
   const cwd = hasOwnFiles({ prefix }) ? "." : entered.cwd;
-  return { ...context, environment, prefix, owner, umask, root, cwd, cwdId };
+  return { ...context, environment, prefix, owner, umask, root, cwd };
 }
 
 /** Its files are not the node's, so they cannot be checked from here. */

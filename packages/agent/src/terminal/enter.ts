@@ -16,10 +16,8 @@ interface Entered {
   /** Its user, if different from the agent's. */
   readonly owner: FileUser | null;
   readonly environment: Readonly<Record<string, string>>;
-  /** Path on the node, for entering without a mount namespace. Root must not go there by this path. */
+  /** Path on the node, for entering without a mount namespace. It may lead elsewhere by now, and root must not go there. */
   readonly cwd: string;
-  /** Identifies that directory, whatever its path leads to later. */
-  readonly cwdId: string;
   /** In octal digits; "" when unknown. */
   readonly umask: string;
 }
@@ -34,7 +32,7 @@ interface EnterRequest extends Omit<FirstProcess, "joinBy"> {
 export async function enter(request: EnterRequest): Promise<Entered | null> {
   const { pid, owner, filters, variables, line, term } = request;
   const [workdir, status] = await Promise.all([
-    request.workdir(),
+    readlink(`/proc/${pid}/cwd`).catch(() => null),
     readFile(`/proc/${pid}/status`, "utf8").catch(() => ""),
   ]);
   if (workdir === null || status === "") return null;
@@ -44,8 +42,7 @@ export async function enter(request: EnterRequest): Promise<Entered | null> {
     shell: ["/bin/sh", "-c", line || OWN_SHELL],
     owner,
     environment: { ...variables, TERM: term === "" ? DEFAULT_TERM : term },
-    cwd: spaces.includes("mnt") ? "/" : workdir.path,
-    cwdId: workdir.id,
+    cwd: spaces.includes("mnt") ? "/" : workdir,
     umask: /^Umask:\s+([0-7]+)/m.exec(status)?.[1] ?? "",
   };
 }

@@ -3,7 +3,7 @@
 
 import type { Client } from "@grpc/grpc-js";
 import type { pb } from "@lattice/wire";
-import { isEnterProgram } from "../base/enter-program.ts";
+import { intoWorkdir, isEnterProgram } from "../base/enter-program.ts";
 import type { FirstProcess } from "../host/first-process.ts";
 import { wayIn } from "../host/user/way-in.ts";
 import { attemptKey } from "../lifecycle/attempt.ts";
@@ -79,12 +79,7 @@ async function openIn(host: TerminalHost, key: string, order: pb.OpenTerminal): 
   if (first === null || entered === null) throw new Error("the allocation does not run on this node now");
   const { rows, cols } = order.size ?? DEFAULT_SIZE;
   const isOther = isEnterProgram(entered.prefix);
-  const [program = "", ...words] = entered.prefix;
-  const { environment, prefix, variables } = wayIn(
-    entered.environment,
-    isOther ? [program, "--workdir", ...words] : entered.prefix,
-    VARIABLES_FD,
-  );
+  const { environment, prefix, variables } = wayIn(entered.environment, intoWorkdir(entered.prefix), VARIABLES_FD);
   return openPty({
     command: [...prefix, ...entered.shell],
     environment,

@@ -57,9 +57,9 @@ describe.runIf(isRoot)("the processes of an attempt", () => {
     const asked: number[] = [];
     // As lattice-files answers for them, after its deadline.
     const reader: ProcessReader = {
-      process: async (pid, what, whose) => {
+      environ: async (pid, whose) => {
         asked.push(pid);
-        if (!blocked.includes(pid)) return files.process(pid, what, whose);
+        if (!blocked.includes(pid)) return files.environ(pid, whose);
         await new Promise((resolve) => setTimeout(resolve, 300));
         throw new FileError("ETIMEDOUT", "no answer");
       },

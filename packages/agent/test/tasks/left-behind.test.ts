@@ -19,7 +19,7 @@ test("only the processes of that launch are ended, among those of the attempt", 
   const pidOf = ({ pid }: ChildProcess): number => pid ?? 0;
   try {
     const members = [own, longer, other].map(pidOf);
-    const environ = (pid: number) => directFiles.process(pid, "environ", "");
+    const environ = (pid: number) => directFiles.environ(pid, "");
     const processes = { members: () => Promise.resolve(members), environ };
     expect(await endLeftBehind(processes, "7-1")).toBe(1);
     await found(() => !alive(pidOf(own)));

@@ -21,6 +21,7 @@ const orderOf = (more: Partial<pb.StartTasks> = {}): pb.StartTasks =>
   } as Parameters<typeof create<typeof pb.StartTasksSchema>>[1]);
 
 interface Given {
+  readonly workdir?: string;
   readonly image?: string;
   readonly slurmEnv?: boolean;
   readonly prefix?: readonly string[];
@@ -29,6 +30,7 @@ interface Given {
 }
 
 function taskContext({
+  workdir = "/work",
   image = "",
   slurmEnv = false,
   prefix = [],
@@ -37,7 +39,7 @@ function taskContext({
 }: Given = {}): TaskContext {
   const software = image === "" ? undefined : { image };
   const job = { LATTICE_NODE: "n2", LATTICE_ATTEMPT_DIR: "/a/7.1", LATTICE_USER: "alice", LATTICE_SCRATCH: "/s/7.1" };
-  const order = { slurmEnv, workdir: "/work", environment: software } as unknown as TaskContext["order"];
+  const order = { slurmEnv, workdir, environment: software } as unknown as TaskContext["order"];
   return {
     dir: "/a/7.1",
     joinBy: "",
@@ -47,7 +49,6 @@ function taskContext({
     owner,
     root: "/proc/1/root",
     cwd: "/a",
-    cwdId: "1:2",
     umask: "0022",
     environment: { ...job, ...environment },
   };
@@ -138,4 +139,28 @@ test.each([
 
 test("an order without tasks for this node starts nothing", () => {
   expect(shepherdSpec(orderOf({ nodeIndex: 2 }), taskContext(), fabric, null)).toBeNull();
+});
+
+describe("where ranks start", () => {
+  const enter = ["/usr/lib/lattice-enter", "--target=7", "--"];
+  const startOf = (given: Given, order = orderOf()) => {
+    const { prefix, workdir } = shepherdSpec(order, taskContext(given), fabric, null) ?? {};
+    return { prefix, workdir };
+  };
+
+  test("the directory of the job is entered by its process, with the rights of its user", () => {
+    expect(startOf({ prefix: enter, workdir: "" })).toEqual({
+      prefix: ["/usr/lib/lattice-enter", "--workdir", "--target=7", "--"],
+      workdir: "",
+    });
+  });
+
+  test("a requested directory is entered by its path", () => {
+    expect(startOf({ prefix: enter, workdir: "/work" })).toEqual({ prefix: enter, workdir: "/work" });
+    expect(startOf({ prefix: enter }, orderOf({ workdir: "/other" }))).toEqual({ prefix: enter, workdir: "/other" });
+  });
+
+  test("ranks of the agent's own user start in the directory of the job", () => {
+    expect(startOf({ workdir: "" })).toEqual({ prefix: [], workdir: "/a" });
+  });
 });

@@ -1,13 +1,12 @@
 // Real pseudo-terminals on this machine, and how one comes into the namespaces of a process.
 
 import { spawn } from "node:child_process";
-import { existsSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { quoted } from "../../src/base/shell-text.ts";
-import { directFiles } from "../../src/files/direct-files.ts";
 import { enter } from "../../src/terminal/enter.ts";
 import { spanText } from "../../src/terminal/idle.ts";
 import { openPty, type Pty } from "../../src/terminal/pty.ts";
@@ -114,11 +113,6 @@ describe("a pseudo-terminal", () => {
 
 const processOf = (pid: number) => ({
   ...{ pid, variables: { ONLY: "this" }, filters: "", owner: null },
-  workdir: async () => {
-    const answer = await directFiles.process(pid, "cwd", "").catch(() => null);
-    const [id = "", path = ""] = answer?.toString().split("\0") ?? [];
-    return path === "" ? null : { path, id };
-  },
 });
 
 describe("entering an attempt", () => {
@@ -132,7 +126,6 @@ describe("entering an attempt", () => {
         owner: null,
         environment: { ONLY: "this", TERM: "xterm-256color" },
         cwd: "/var",
-        cwdId: `${statSync("/var").dev}:${statSync("/var").ino}`,
         umask: process.umask().toString(8).padStart(4, "0"),
       });
     } finally {

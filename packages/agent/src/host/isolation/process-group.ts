@@ -15,7 +15,7 @@ import { hasName } from "./wrapper-process.ts";
 export const MARKER = "LATTICE_ATTEMPT_DIR";
 
 /** Reads the environments of processes. */
-export type ProcessReader = Pick<UserFiles, "process">;
+export type ProcessReader = Pick<UserFiles, "environ">;
 
 export function processGroup(reader: ProcessReader): Isolation {
   return {
@@ -61,7 +61,7 @@ async function marked(pids: readonly number[], { dir, uid }: AttemptPlace, reade
   async function read(): Promise<void> {
     for (const pid of left) {
       if (performance.now() > until) return;
-      const environment = await reader.process(pid, "environ", `members ${uid ?? ""}`).catch(() => null);
+      const environment = await reader.environ(pid, `members ${uid ?? ""}`).catch(() => null);
       if (environment?.includes(marker) === true) found.push(pid);
     }
   }

@@ -6,7 +6,7 @@ import { HELPER_PATH } from "../../base/executable.ts";
 import { checkpointTarget } from "../../checkpoint/target.ts";
 import type { AttemptAccess, CheckpointTarget } from "../../checkpoint/types.ts";
 import type { FileUser } from "../../files/user-files.ts";
-import type { FirstProcess, ProcessFolder } from "../../host/first-process.ts";
+import type { FirstProcess } from "../../host/first-process.ts";
 import { joinWords } from "../../host/join-groups.ts";
 import type { NetworkPlace } from "../../network/driver.ts";
 import type { AttemptContext } from "../../tasks/task-context.ts";
@@ -43,7 +43,6 @@ export async function firstProcess(context: RuntimeContext, key: string): Promis
     pid,
     variables,
     owner: ownerOf(launched),
-    workdir: () => folderOf(context.prologue, whose, pid),
     filters: join(dir, "filters"),
     joinBy:
       order === null ? await context.isolation.prepare(placeOf(context, key)) : await joinFiles(context, key, order),
@@ -67,19 +66,13 @@ async function variablesInside(
   whose: string,
   pid: number,
 ): Promise<Readonly<Record<string, string>> | null> {
-  const environ = await files.process(pid, "environ", whose).catch(() => Buffer.alloc(0));
+  const environ = await files.environ(pid, whose).catch(() => Buffer.alloc(0));
   const variables: Record<string, string> = {};
   for (const entry of environ.toString().split("\0")) {
     const at = entry.indexOf("=");
     if (at > 0) variables[entry.slice(0, at)] = entry.slice(at + 1);
   }
   return variables.LATTICE_ALLOC_ID === undefined ? null : variables;
-}
-
-async function folderOf({ files }: PrologueParts, whose: string, pid: number): Promise<ProcessFolder | null> {
-  const answer = await files.process(pid, "cwd", whose).catch(() => null);
-  const [id = "", path = ""] = answer?.toString().split("\0") ?? [];
-  return path === "" ? null : { path, id };
 }
 
 async function joinFiles(context: RuntimeContext, key: string, order: pb.RunOrder): Promise<string> {

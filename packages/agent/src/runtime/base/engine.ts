@@ -37,7 +37,7 @@ export interface EngineAttempt extends PrologueTarget {
 export interface StopContext {
   readonly isolation: Isolation;
   /** Reads the environments of processes. */
-  readonly files: Pick<UserFiles, "process">;
+  readonly files: Pick<UserFiles, "environ">;
   readonly signal: AbortSignal;
   readonly log: Logger;
 }

@@ -2,7 +2,6 @@
 // program with the user's own rights. Root may go everywhere, so the shepherd must do neither. A failure is written to a
 // file descriptor that the shepherd reads and that the command does not inherit.
 
-import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import type { ShepherdSpec } from "../frames.ts";
 
 /** After the descriptor of PMI. */
@@ -22,26 +21,8 @@ esac
 unset workdir program
 exec ${TOLD_FD}>&-`;
 
-/** Returns the words before the command; the command itself may run inside another program. `inPlace`: it is there. */
-export const beginWords = ({ workdir, command, pmi }: ShepherdSpec, inPlace: boolean): readonly string[] => [
+/** Returns the words before the command; the command itself may run inside another program. */
+export const beginWords = ({ workdir, command, pmi }: ShepherdSpec): readonly string[] => [
   ...["/bin/sh", "-c", `${BEGIN} ${pmi ? "" : `${PMI_FD}>&-`}\nexec "$@"`, "sh"],
-  ...[inPlace ? "" : workdir, command[0] ?? ""],
+  ...[workdir, command[0] ?? ""],
 ];
-
-/**
- * Opens the directory that the job is in, for a user who may be unable to reach it by its path. Returns null when the
- * path leads elsewhere by now.
- */
-export function openOwnDirectory({ workdir, workdirId }: ShepherdSpec): number | null {
-  if (workdirId === "") return null;
-  let opened: number;
-  try {
-    opened = openSync(workdir, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
-  } catch {
-    return null;
-  }
-  const { dev, ino } = fstatSync(opened, { bigint: true });
-  if (`${dev}:${ino}` === workdirId) return opened;
-  closeSync(opened);
-  return null;
-}

@@ -2,14 +2,13 @@
 // shepherd dies, and it leads its own process group, so that its children are signalled with it.
 
 import type { ChildProcess } from "node:child_process";
-import { closeSync } from "node:fs";
 import { constants } from "node:os";
 import type { Duplex, Readable, Writable } from "node:stream";
 import { spawn } from "../../base/programs.ts";
 import { quotedAll } from "../../base/shell-text.ts";
 import { wayIn } from "../../host/user/way-in.ts";
 import type { ShepherdSpec } from "../frames.ts";
-import { beginWords, openOwnDirectory, TOLD_FD } from "./begin.ts";
+import { beginWords, TOLD_FD } from "./begin.ts";
 import { boundedLine } from "./bounded-line.ts";
 import { PMI_FD, rankEnvironment } from "./rank-environment.ts";
 import { type Size, setSize } from "./terminal-size.ts";
@@ -69,13 +68,9 @@ export function startRank(spec: ShepherdSpec, start: RankStart, events: RankEven
   const pipes = furtherPipes(spec);
   const variablesFd = STANDARD_FDS + pipes.length;
   const given = wayIn(rankEnvironment(spec, localRank, variables), spec.prefix, variablesFd);
-  const directory = begins(spec) ? openOwnDirectory(spec) : null;
-  const [program = "", ...args] = commandOf(
-    { ...spec, prefix: given.prefix },
-    { localRank, setpriv, inPlace: directory !== null },
-  );
+  const [program = "", ...args] = commandOf({ ...spec, prefix: given.prefix }, { localRank, setpriv });
   const child = spawn(program, args, {
-    cwd: directory === null ? startsIn(spec) : `/proc/self/fd/${directory}`,
+    cwd: startsIn(spec),
     env: given.environment,
     detached: true,
     // Node's pipes are socket pairs, as PMI needs.
@@ -87,7 +82,6 @@ export function startRank(spec: ShepherdSpec, start: RankStart, events: RankEven
       ...(given.variables === null ? [] : (["pipe"] as const)),
     ],
   });
-  if (directory !== null) closeSync(directory);
   const { stdout, stderr } = child;
   const pmi = spec.pmi ? (child.stdio[PMI_FD] as Duplex | undefined) : undefined;
   const flow: Flow = { paused: false, moved: false };
@@ -158,10 +152,9 @@ const reads = (spec: ShepherdSpec, localRank: number): boolean =>
 interface CommandPlace {
   readonly localRank: number;
   readonly setpriv: string;
-  readonly inPlace: boolean;
 }
 
-function commandOf(spec: ShepherdSpec, { localRank, setpriv, inPlace }: CommandPlace): readonly string[] {
+function commandOf(spec: ShepherdSpec, { localRank, setpriv }: CommandPlace): readonly string[] {
   const guard = setpriv === "" ? [] : [setpriv, "--pdeathsig", "KILL", "--"];
   const terminal = spec.pty !== null && spec.firstRank + localRank === 0;
   const command = terminal ? inTerminal(spec.command, spec.pty) : spec.command;
@@ -169,7 +162,7 @@ function commandOf(spec: ShepherdSpec, { localRank, setpriv, inPlace }: CommandP
   // first.
   return spec.inImage
     ? [...guard, ...spec.prefix, ...inFolder(spec, setpriv !== "", command)]
-    : [...spec.prefix, ...guard, ...(begins(spec) ? beginWords(spec, inPlace) : []), ...command];
+    : [...spec.prefix, ...guard, ...(begins(spec) ? beginWords(spec) : []), ...command];
 }
 
 const GUARD_WHERE_THERE_IS = '[ -x /usr/bin/setpriv ] && set -- /usr/bin/setpriv --pdeathsig KILL -- "$@"; ';
