@@ -55,10 +55,15 @@ export class Trash {
     await makeOwnFolder(this.folder, 0o700);
   }
 
-  /** Returns a path in the folder for an entry of this agent. `whose`: its user. */
-  place(whose: string): string {
-    this.#made += 1;
-    return join(this.folder, `${this.#run}-${this.#made}@${encodeURIComponent(whose).slice(0, MAX_NAME)}`);
+  /** Moves an entry to where no user reaches it, and returns its path there; null when there is none, or a mount is on it. */
+  move(base: string, name: string): string | null {
+    const place = this.#place("");
+    try {
+      renameSync(join(base, name), place);
+      return place;
+    } catch {
+      return null;
+    }
   }
 
   /**
@@ -66,7 +71,7 @@ export class Trash {
    * never rejects: what cannot be removed is tried again by the next agent.
    */
   async take(base: string, name: string, whose: string): Promise<void> {
-    const place = this.place(whose);
+    const place = this.#place(whose);
     try {
       renameSync(join(base, name), place);
     } catch (error) {
@@ -99,6 +104,12 @@ export class Trash {
   /** Resolves when nothing is being removed, or after this time. */
   async emptied(withinMs: number): Promise<void> {
     if (this.#underWay.size > 0) await within(systemAfter, withinMs, Promise.all(this.#underWay));
+  }
+
+  /** Returns a path in the folder for an entry of this agent. `whose`: its user. */
+  #place(whose: string): string {
+    this.#made += 1;
+    return join(this.folder, `${this.#run}-${this.#made}@${encodeURIComponent(whose).slice(0, MAX_NAME)}`);
   }
 
   #wait(whose: string, removal: Promise<void>): Promise<void> {

@@ -44,7 +44,7 @@ export class ScratchFolders {
     this.#owners.set(key, runAs?.uid ?? null);
     if (this.#takeSpare(runAs, path)) return path;
     // Left by an interrupted start; its user may have used it since.
-    this.#moveOut(key);
+    this.#trash.move(this.root, key);
     // A single system call: a thread would cost more.
     makeFolderFor(path, runAs, MODE);
     return path;
@@ -55,7 +55,7 @@ export class ScratchFolders {
     const uid = this.#owners.get(key);
     this.#owners.delete(key);
     if (uid === undefined) return this.#trash.take(this.root, key, whose());
-    const place = this.#moveOut(key);
+    const place = this.#trash.move(this.root, key);
     if (place === null) return this.#trash.take(this.root, key, whose());
     const spares = this.#spares.get(uid) ?? [];
     if (!isEmpty(place)) return this.#trash.drop(place, whose());
@@ -80,17 +80,6 @@ export class ScratchFolders {
   /** Resolves when the removals under way are over, or after this time. */
   emptied(withinMs: number): Promise<void> {
     return this.#trash.emptied(withinMs);
-  }
-
-  /** Moves a folder to where no user reaches it; null when there is none, or something is mounted on it. */
-  #moveOut(key: string): string | null {
-    const place = this.#trash.place("");
-    try {
-      renameSync(this.pathOf(key), place);
-      return place;
-    } catch {
-      return null;
-    }
   }
 
   #takeSpare(runAs: RunAs | null, path: string): boolean {

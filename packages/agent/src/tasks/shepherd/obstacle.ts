@@ -2,8 +2,8 @@
 // gives. Only for ranks that run as the shepherd's own user: for others the question is whether that user may go there,
 // which the ranks find out themselves (begin.ts).
 
-import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
+import { isProgram, isThere } from "../../files/own-user.ts";
 import type { ShepherdSpec } from "../frames.ts";
 import type { RankEnd } from "./rank.ts";
 
@@ -12,11 +12,11 @@ const NOT_EXECUTABLE = 126;
 
 export function findObstacle(spec: ShepherdSpec): RankEnd | null {
   if (spec.prefix.length > 0) return null;
-  if (!existsSync(spec.workdir)) return because(NOT_EXECUTABLE, `the working directory ${spec.workdir} does not exist`);
+  if (!isThere(spec.workdir)) return because(NOT_EXECUTABLE, `the working directory ${spec.workdir} does not exist`);
   const program = spec.command[0] ?? "";
   const places = placesOf(program, spec);
-  if (places.some(isExecutable)) return null;
-  const found = program.includes("/") && places.some((path) => existsSync(path));
+  if (places.some(isProgram)) return null;
+  const found = program.includes("/") && places.some(isThere);
   return found
     ? because(NOT_EXECUTABLE, `${program} cannot be executed`)
     : because(NOT_FOUND, `command not found: ${program}`);
@@ -27,15 +27,6 @@ function placesOf(program: string, { environment, workdir }: ShepherdSpec): read
   if (program.includes("/")) return [resolve(workdir, program)];
   const folders = (environment.PATH ?? "").split(":");
   return folders.map((folder) => (isAbsolute(folder) ? join(folder, program) : resolve(workdir, folder, program)));
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
 }
 
 const because = (code: number, message: string): RankEnd => ({ code, signal: 0, message });
