@@ -1,7 +1,7 @@
 // Three servers and their etcd members authenticate by certificate: a follower's write reaches the leader, an agent is
 // served through a follower, and a server with a certificate of another authority is refused until it has a valid one.
 
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -12,8 +12,11 @@ import { makePki, SERVER_FLAGS, type TestPki } from "../harness/pki.ts";
 import { endProcessesIn } from "../harness/processes.ts";
 import { type Program, startProgram } from "../harness/program.ts";
 import { freePorts } from "../harness/quorum.ts";
+import { startLoad } from "../harness/steady-load.ts";
 
 const SERVERS = [1, 2, 3] as const;
+/** Refusals of servers that stop, start or change the leader. */
+const RETRYABLE: ReadonlySet<string> = new Set(["shutting_down", "not_leader", "log_unavailable"]);
 const dir = mkdtempSync(join(tmpdir(), "lattice-test-quorum-tls-"));
 const servers = new Map<number, Program>();
 let ports: readonly number[] = [];
@@ -117,6 +120,34 @@ test("a follower forwards writes and agent streams to the leader over mutual TLS
   const [id = ""] = (await good(at, "submit", "--wait", "-q", "--", "/bin/echo", "passed on")).split("\n");
   expect(await good(at, "logs", id)).toContain("passed on");
   for (const n of SERVERS) expect(await good(n, "status", id, "-o", "json")).toContain('"completed"');
+});
+
+test("a rolling restart under load answers every request, and loses and doubles none", async () => {
+  const load = startLoad({
+    urls: SERVERS.map((n) => `https://${HOST}:${port(n, "rest")}`),
+    clientsPerServer: 4,
+    ca: readFileSync(pki.path("ca.crt")),
+    headers: { "x-lattice-user": "ada" },
+    body: { entrypoint: "true", tenant: "default", name: "rolling", nodes: 1 },
+  });
+  for (const n of SERVERS) {
+    const before = load.acknowledged();
+    await eventually({ what: "the clients are served" }, () => (load.acknowledged() >= before + 60 ? true : null));
+    expect(await servers.get(n)?.stop()).toBe(0);
+    await startServer(n);
+  }
+  const { ids, problems, unreachable, unanswered } = await load.stop();
+  expect(unanswered).toEqual([]);
+  // A server that stops sends its clients to another one.
+  expect([...problems.keys()].filter((code) => !RETRYABLE.has(code))).toEqual([]);
+  expect(unreachable).toBeGreaterThan(0);
+  expect(new Set(ids).size).toBe(ids.length);
+  const listed = JSON.parse(
+    await good(1, "status", "--all", "--name", "rolling", "--limit", "100000", "-o", "json"),
+  ) as {
+    allocations?: { id: string }[];
+  };
+  expect((listed.allocations ?? []).map(({ id }) => id).sort()).toEqual([...ids].sort());
 });
 
 test("a server with a certificate of another authority is refused and changes nothing", async () => {

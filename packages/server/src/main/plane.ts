@@ -69,6 +69,8 @@ export function createPlane(parts: PlaneParts): ControlPlane {
   const { replica, leader, connection, log, history } = parts;
   /** A server that has just started is not ready before it has caught up once. */
   let caughtUp = false;
+  /** The end of the log when this server started. */
+  const foundEnd = log.status().lastIndex;
   const live = liveLogs(parts);
   return {
     serverId: parts.serverId,
@@ -111,6 +113,11 @@ export function createPlane(parts: PlaneParts): ControlPlane {
     stateHash: () => replica.stateHashIfCheap() ?? "",
     stale: () => leader.sequencer() === null && (connection.leader() === null || log.status().unwritable !== null),
     diverged: () => diverged(parts),
+    replaying() {
+      const { index } = replica.head();
+      if (index >= foundEnd) return null;
+      return `This server has just started and has applied entry ${index} of ${foundEnd} of the log.`;
+    },
     ready() {
       const difference = diverged(parts);
       if (difference !== null) return { ok: false, reason: difference };

@@ -69,6 +69,7 @@ export interface MemoryPlane extends ControlPlane {
   readonly archiveRecords: Allocation[];
   readyReason: string;
   divergedReason: string | null;
+  replayReason: string | null;
   onApplied: () => void;
   /** Commands that reached the log. */
   readonly proposed: Command[];
@@ -173,6 +174,7 @@ export function memoryPlane(): MemoryPlane {
     archiveRecords,
     readyReason: "",
     divergedReason: null,
+    replayReason: null,
     onApplied: () => undefined,
     view: () => state,
     now: () => state.at,
@@ -196,6 +198,7 @@ export function memoryPlane(): MemoryPlane {
     events: read,
     stale: () => false,
     diverged: () => plane.divergedReason,
+    replaying: () => plane.replayReason,
     knownReasons: () => [],
     pendingReasons: () => [{ code: "busy", text: "1 of 1 matching nodes is busy" }],
     estimatedStart: () => ({ at: instant(EPOCH + 3_600_000), reserved: false }),

@@ -99,6 +99,8 @@ export interface ControlPlane {
   stale(): boolean;
   /** Why this server must not answer calls; `null` when it may. */
   diverged(): string | null;
+  /** Why this server cannot judge a call yet: it applies the log that it found at its start. `null` afterwards. */
+  replaying(): string | null;
   /** Serving and caught up. */
   ready(): { readonly ok: boolean; readonly reason: string };
 }

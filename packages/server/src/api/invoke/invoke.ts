@@ -73,7 +73,7 @@ export async function invokeUnary(
   const log = startRequestLog(rpc, meta, targetOf(request));
   try {
     if (api.closing.aborted) throw stopping();
-    refuseDiverged(api, rpc);
+    refuseUnsound(api, rpc);
     const found = api.authenticator.authenticate(meta.headers, acceptsServers(rpc));
     const known = found instanceof Promise ? await found : found;
     log.principal = known;
@@ -116,7 +116,7 @@ export async function* invokeStream(
   if (api.closing.aborted) onClosing();
   try {
     if (api.closing.aborted) throw stopping();
-    refuseDiverged(api, rpc);
+    refuseUnsound(api, rpc);
     const known = await api.authenticator.authenticate(meta.headers);
     log.principal = known;
     const principal = withGrants(known, api.plane.view());
@@ -325,13 +325,16 @@ function asProblem(api: ApiContext, rpc: RpcName, error: unknown): ProblemError 
   return new ProblemError("internal", { detail: `${rpc} failed inside the server.`, cause: error });
 }
 
-/** The one call that a diverged server answers: it shows an administrator the states of all servers. */
-const ANSWERED_WHEN_DIVERGED: RpcName = "AdminService.GetClusterStatus";
+/** The one call that is answered without a sound state: it shows an administrator the states of all servers. */
+const ANSWERED_UNSOUND: RpcName = "AdminService.GetClusterStatus";
 
-function refuseDiverged({ plane }: ApiContext, rpc: RpcName): void {
+/** A state that differs, or lacks what was durable before this server started, would refuse valid calls and grants. */
+function refuseUnsound({ plane }: ApiContext, rpc: RpcName): void {
+  if (rpc === ANSWERED_UNSOUND) return;
   const difference = plane.diverged();
-  if (difference === null || rpc === ANSWERED_WHEN_DIVERGED) return;
-  throw new ProblemError("state_diverged", { detail: difference });
+  if (difference !== null) throw new ProblemError("state_diverged", { detail: difference });
+  const replay = plane.replaying();
+  if (replay !== null) throw new ProblemError("log_unavailable", { detail: replay });
 }
 
 const isNotLeader = (error: unknown): boolean => error instanceof ProblemError && error.problem.code === "not_leader";

@@ -6,7 +6,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** Longer than the pause between two requests of a busy client. */
-const DRAIN_MS = 300;
+const DRAIN_MS = 500;
 const LOOK_MS = 20;
 
 /** Returns a function that resolves when all connections have ended, or after `DRAIN_MS`. */

@@ -1,14 +1,18 @@
-// A server whose state differs from that of the others answers no calls on either interface, except the states of all servers.
+// A server whose state is not that of the cluster answers no calls on either interface, except the states of all servers:
+// its state differs, or lacks entries that were durable before the server started.
 
 import { create } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { callGrpc, callRest, type Running, restOf, startTestApi } from "./clients.ts";
 
 let running: Running;
 beforeAll(async () => {
   running = await startTestApi();
+});
+beforeEach(() => {
   running.plane.divergedReason = "The state of this server at entry 9 differs.";
+  running.plane.replayReason = null;
 });
 afterAll(async () => {
   await running.close();
@@ -35,6 +39,17 @@ test("a diverged server refuses reads and writes with the remedy", async () => {
   const cancel = create(pb.CancelRequestSchema, { id: "1" });
   expect(await both("AllocationService.Cancel", cancel)).toMatchObject([refused, refused]);
   expect(running.plane.proposed.length).toBe(proposed);
+});
+
+test("a server that replays its log asks to try again, and does not judge from an older state", async () => {
+  running.plane.divergedReason = null;
+  running.plane.replayReason = "This server has just started and has applied entry 0 of 9 of the log.";
+  const refused = { problem: { code: "log_unavailable", retryable: true, detail: running.plane.replayReason } };
+  const unknown = create(pb.GetAllocationRequestSchema, { id: "999" });
+  expect(await both("AllocationService.Get", unknown)).toMatchObject([refused, refused]);
+  running.plane.replayReason = null;
+  const known = { problem: { code: "unknown_allocation" } };
+  expect(await both("AllocationService.Get", unknown)).toMatchObject([known, known]);
 });
 
 test("a diverged server still shows the members of the cluster", async () => {
