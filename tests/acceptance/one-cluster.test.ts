@@ -1,6 +1,6 @@
 // There is one cluster: a member that lost its data, servers that start together, and a server or an agent of another
 // cluster never become a second one, and never end work of the first.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -131,6 +131,41 @@ describe("an agent with running work", () => {
     await own.cli(["cancel", id]);
     expect((await own.ends(id)).state).toBe("cancelled");
   });
+});
+
+test("an agent refuses a server on an older copy of its data, which shows what it has lost", async () => {
+  const cluster = new Cluster({ nodes: 1, config: 'node_agent: { heartbeat_interval: "500ms" }' });
+  const missing = async () =>
+    Number(/^lattice_log_missing_entries (\d+)$/m.exec(await (await fetch(`${cluster.apiUrl}/metrics`)).text())?.[1]);
+  try {
+    await cluster.start();
+    await cluster.server.stop();
+    cpSync(cluster.serverDataDir, cluster.file("older"), { recursive: true });
+    await cluster.startServer();
+    await cluster.nodesReady();
+    const mark = cluster.file("ticks");
+    // So many entries that the older copy cannot add as many of its own.
+    for (let n = 0; n < 40; n += 1) await cluster.submit({ entrypoint: "true", nodes: 50 });
+    const id = await cluster.submit({ entrypoint: `while :; do echo x >>${mark}; sleep 0.1; done` });
+    await cluster.reaches(id, ["running"]);
+    await cluster.server.stop();
+    renameSync(cluster.serverDataDir, cluster.file("newer"));
+    renameSync(cluster.file("older"), cluster.serverDataDir);
+    await cluster.startServer();
+    await eventually({ what: "the metric counts entries" }, async () => ((await missing()) > 0 ? true : null));
+    expect(readFileSync(cluster.server.logFile, "utf8")).toContain("has lost entries of the log that agents know");
+    const ticks = readFileSync(mark, "utf8").length;
+    await cluster.server.stop();
+    rmSync(cluster.serverDataDir, { recursive: true });
+    renameSync(cluster.file("newer"), cluster.serverDataDir);
+    await cluster.startServer();
+    await cluster.nodesReady();
+    expect(await missing()).toBe(0);
+    expect(readFileSync(mark, "utf8").length).toBeGreaterThan(ticks);
+    await cluster.reaches(id, ["running"]);
+  } finally {
+    await cluster.close();
+  }
 });
 
 test("a single server whose log is removed refuses to lead an empty one", async () => {

@@ -8,6 +8,7 @@ export const noMetrics: Metrics = {
   apiRequest: ignore,
   foreignRefused: ignore,
   logAppend: ignore,
+  missingEntries: ignore,
   stateCompared: ignore,
   stateDiverged: ignore,
   disk: ignore,

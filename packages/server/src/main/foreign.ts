@@ -1,9 +1,11 @@
-// Wires the refusal of other clusters: every server and agent of one is logged, counted and raised as a notice.
+// Wires what tells of another cluster, and of an older log: every server and agent of another cluster is logged, counted
+// and raised as a notice; agents that know entries which this server does not have are logged and counted.
 
 import type { RaiseNoticeCommand } from "@lattice/core";
 import type { Logger } from "../base/observe/index.ts";
 import type { ClusterCheck } from "../peers/check-cluster.ts";
 import { createForeignClusters, type ForeignClusters } from "../state/foreign-clusters.ts";
+import { createMissingEntries, type MissingEntries } from "../state/missing-entries.ts";
 import type { Storage } from "./storage.ts";
 
 export const watchForeign = (
@@ -12,6 +14,14 @@ export const watchForeign = (
   propose: (command: RaiseNoticeCommand) => Promise<unknown>,
 ): ForeignClusters =>
   createForeignClusters({ view: () => replica.view, propose, counted: metrics.foreignRefused, clock, logger });
+
+export const watchMissing = ({ replica, metrics, clock }: Storage, logger: Logger): MissingEntries =>
+  createMissingEntries({
+    appliedIndex: () => replica.head().index,
+    measured: metrics.missingEntries,
+    clock,
+    logger,
+  });
 
 /** For calls between servers, at both ends. */
 export const checkBetweenServers = ({ replica }: Storage, foreign: ForeignClusters): ClusterCheck => ({

@@ -17,6 +17,7 @@ import type { LeaderConnection } from "../peers/leader-connection.ts";
 import type { MemberStatusSources } from "../peers/member-status.ts";
 import { peerService } from "../peers/service.ts";
 import type { ForeignClusters } from "../state/foreign-clusters.ts";
+import type { MissingEntries } from "../state/missing-entries.ts";
 import type { Leading } from "./leading.ts";
 import type { Nodes } from "./nodes.ts";
 import type { Storage } from "./storage.ts";
@@ -33,6 +34,7 @@ interface ServeParts {
   readonly status: MemberStatusSources;
   readonly cluster: ClusterCheck;
   readonly foreign: ForeignClusters;
+  readonly missing: MissingEntries;
 }
 
 export function serve(parts: ServeParts): ReturnType<typeof startApi> {
@@ -69,6 +71,7 @@ function servicesForAgents({ leading, connection, nodes, ...parts }: ServeParts,
     appliedIndex: () => replica.head().index,
     waitFor: replica.waitFor,
     foreign: parts.foreign,
+    missing: parts.missing,
     propose: (command) => parts.plane.propose(command),
     serverVersion: parts.version,
     heartbeatIntervalMs: parts.config.nodeAgent.heartbeatInterval,

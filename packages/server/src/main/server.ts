@@ -17,7 +17,7 @@ import type { ForeignClusters } from "../state/foreign-clusters.ts";
 import { type CloseStack, createCloseStack } from "./close-stack.ts";
 import { watchDivergence } from "./divergence.ts";
 import { startFollowing } from "./following.ts";
-import { checkBetweenServers, watchForeign } from "./foreign.ts";
+import { checkBetweenServers, watchForeign, watchMissing } from "./foreign.ts";
 import { openKeyring } from "./keyring.ts";
 import { startLead } from "./leading.ts";
 import { createNodes, type Nodes } from "./nodes.ts";
@@ -45,6 +45,7 @@ async function start(options: ServerOptions, stack: CloseStack): Promise<Running
   const storage = await openStorage(options, stack);
   const { log, replica, tls, self, clock } = storage;
   const foreign = watchForeign(storage, logger, async (command) => plane.propose(command));
+  const missing = stack.push(watchMissing(storage, logger));
   const cluster = checkBetweenServers(storage, foreign);
   const roster = stack.push(
     createRoster({ selfId: self.id, present: () => log.present(), credentials: storage.peerCredentials, cluster }),
@@ -67,7 +68,20 @@ async function start(options: ServerOptions, stack: CloseStack): Promise<Running
   const plane = createPlane(planeParts(options, parts));
   storage.disks.report({ view: () => replica.view, propose: plane.propose });
   mirrorNodeState(options, storage, nodes, leads);
-  const serving = { config, logger, version, storage, nodes, leading, connection, plane, status, cluster, foreign };
+  const serving = {
+    config,
+    logger,
+    version,
+    storage,
+    nodes,
+    leading,
+    connection,
+    plane,
+    status,
+    cluster,
+    foreign,
+    missing,
+  };
   const api = stack.push(await serve(serving));
   apiUrl = apiUrlOf(api.restAddress, self.address, tls !== null);
   return {

@@ -174,12 +174,7 @@ class AgentStream {
     const protocol = agreeOnProtocol(PROTOCOL, protocolRange(hello.protocolVersion));
     if (protocol.kind === "apart") return this.#refuse(`protocol_${protocol.theirs}`, protocolApart(protocol));
     const identityRefusal = await judgeAgent(context, hello, this.#gone.signal);
-    if (identityRefusal !== null) {
-      const { code, detail } = identityRefusal;
-      if (code === "server_behind")
-        context.logger.error({ node: command.node, detail }, "this server has lost entries");
-      return this.#refuse(code, detail);
-    }
+    if (identityRefusal !== null) return this.#refuse(identityRefusal.code, identityRefusal.detail);
     const before = context.view().node(command.node);
     try {
       if (changes(before, command)) {

@@ -5,6 +5,7 @@ import { duration, judgeIdentity, type LogIndex, logIndex, unchecked, type View 
 import type { pb } from "@lattice/wire";
 import type { Clock } from "../../base/clock.ts";
 import type { ForeignClusters } from "../../state/foreign-clusters.ts";
+import type { MissingEntries } from "../../state/missing-entries.ts";
 
 export interface AgentJudge {
   readonly view: () => View;
@@ -13,6 +14,8 @@ export interface AgentJudge {
   readonly waitFor?: (index: LogIndex, signal: AbortSignal) => Promise<void>;
   /** Default: agents of other clusters are refused without a record. */
   readonly foreign?: ForeignClusters;
+  /** Default: agents that know more than this server are refused without a record. */
+  readonly missing?: Pick<MissingEntries, "known">;
   readonly clock: Clock;
 }
 
@@ -41,12 +44,10 @@ export async function judgeAgent(context: AgentJudge, hello: pb.Hello, gone: Abo
     return { code: "foreign_cluster", detail };
   }
   if (clusterId !== identity.id || clusterGeneration !== identity.generation) return null;
-  return (await catchesUp(context, knownLogIndex, gone))
-    ? null
-    : {
-        code: "server_behind",
-        detail: `node ${nodeId} knows entry ${knownLogIndex} of the log, this server only ${context.appliedIndex?.() ?? 0}`,
-      };
+  if (await catchesUp(context, knownLogIndex, gone)) return null;
+  if (!gone.aborted) context.missing?.known(nodeId, knownLogIndex);
+  const detail = `node ${nodeId} knows entry ${knownLogIndex} of the log, this server only ${context.appliedIndex?.() ?? 0}`;
+  return { code: "server_behind", detail };
 }
 
 async function catchesUp(context: AgentJudge, known: number, gone: AbortSignal): Promise<boolean> {
