@@ -4,7 +4,7 @@
 import { instant, WEIGHT_PROFILES } from "@lattice/core";
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { type CycleInput, cycle, type PendingInput } from "../src/index.ts";
+import { type CycleInput, cycle, type PendingInput, type Reservation } from "../src/index.ts";
 import { someJobs, someNodes, someTenants } from "./arbitrary.ts";
 import { input, job, MINUTE, NOW, node } from "./make.ts";
 import { simulate } from "./simulate.ts";
@@ -29,6 +29,16 @@ const scenario = fc.record({
 /** Would it start on the empty machine, were it alone? */
 const feasible = (base: CycleInput, job: PendingInput): boolean =>
   cycle({ ...base, pending: [job], now: instant(job.submittedAt) }).placements.length === 1;
+
+/** Pairs of reservations with a common node at a common time. */
+const overlapping = (reservations: readonly Reservation[]): string[] =>
+  reservations.flatMap((a, i) =>
+    reservations
+      .slice(i + 1)
+      .filter((b) => endOf(a) > b.startsAt && endOf(b) > a.startsAt && a.nodes.some((node) => b.nodes.includes(node)))
+      .map((b) => `${a.allocation} and ${b.allocation}`),
+  );
+const endOf = ({ endsAt }: Reservation): number => endsAt ?? Number.POSITIVE_INFINITY;
 
 const profile = fc.constantFrom(...Object.values(WEIGHT_PROFILES));
 
@@ -65,6 +75,7 @@ describe("a sequence of cycles", () => {
         const equal = jobs.map((job) => ({ ...job, preemptionClass: 5 as number }));
         const base = input({ nodes, tenants, isFifo, backfillDepth: depth, weights });
         const run = simulate({ base, jobs: equal, runMilli, remember: true });
+        for (const each of run.reservations) expect(overlapping(each)).toEqual([]);
         for (const { allocation, startsAt } of run.reservations.flat()) {
           expect(run.startedAt.get(allocation) ?? Number.POSITIVE_INFINITY).toBeLessThanOrEqual(startsAt);
           promises += 1;

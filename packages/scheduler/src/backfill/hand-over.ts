@@ -165,7 +165,7 @@ function planHandovers(
   { found, reservation, quotas, mayTake }: OpenSlot,
 ): Handover[] {
   const handovers: Handover[] = [];
-  const latest = reservation === null || areDisjoint(draft, found, reservation) ? null : reservation.startsAt;
+  const latest = reservation === null || canKeep(draft, reservation, found) ? null : reservation.startsAt;
   let taken: PlannedReservation = found;
   for (const job of waitingList.ahead(found.job)) {
     const givenUp = reservationOf(draft, job);
@@ -178,6 +178,10 @@ function planHandovers(
   }
   return handovers;
 }
+
+/** False as well where the slot was found by moving another reservation into the place of this one. */
+const canKeep = (draft: Draft, reservation: PlannedReservation, found: PlannedReservation): boolean =>
+  [found, ...draft.reservations].every((other) => areDisjoint(draft, other, reservation));
 
 function areDisjoint(
   { availableFrom: { length: size } }: Draft,

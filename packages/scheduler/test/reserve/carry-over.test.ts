@@ -111,6 +111,16 @@ describe("reservations of the previous cycle", () => {
     expect(outcomeOf({ ...half, pending, previousReservations }).placed).toEqual(["1: a b"]);
   });
 
+  it("never overlap, also when an identical job ahead could start where one of them was moved away", () => {
+    const nodes = [node("a"), busy("c"), busy("d")];
+    const long = { minutes: 600 } as const;
+    const pending = [job(1, { ...long, waited: 9 }), job(2, long), job(3, { ...long, nodes: 2 })];
+    const previousReservations = [promise(2, 60, "c"), promise(3, 60, "a", "d")];
+    const given = { nodes, releases: [release(60, "c", "d")], pending, previousReservations, backfillDepth: 3 };
+    // A start on a moves the reservation of 3 onto c: 2 would lose its own there if 1 took the start.
+    expect(outcomeOf(given)).toEqual({ placed: ["2: a"], held: ["3@60: c d", "1@660.5: c"] });
+  });
+
   it("are carried over by start, not by the order of the list, up to the depth", () => {
     const previousReservations = [promise(2, 60, "c", "d"), promise(1, 60, "a", "b"), promise(3, 30, "a", "b")];
     const pending = [1, 2, 3].map((id) => job(id, { nodes: 2, minutes: 10, constraints: { gpuCount: 0 } }));
