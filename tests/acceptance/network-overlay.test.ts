@@ -96,3 +96,35 @@ test("a network domain spans machines and is isolated from another domain on the
   const end = await cluster.ends(pair);
   expect(end, (await cluster.cli(["logs", pair])).stdout).toMatchObject({ state: "completed" });
 });
+
+/** A broadcast frame for a domain, in a packet of the overlay, as any process can write it. */
+const FORGE = `const [to, vni] = process.argv.slice(1);
+const packet = Buffer.alloc(80); packet[0] = 8; packet.writeUIntBE(Number(vni), 4, 3); packet.fill(255, 8, 14); packet[14] = 2; packet[19] = 7;
+const socket = require("node:dgram").createSocket("udp4");
+const send = (left) => left === 0 ? socket.close() : socket.send(packet, 4789, to, () => setTimeout(send, 10, left - 1));
+send(20);`;
+
+test("a user of a node and a host without an agent put no packet into a domain", async () => {
+  const held = await cluster.submit(on("node-1", { command: ["/bin/sleep", "600"], network_domain: "red" }));
+  await cluster.reaches(held, ["running"]);
+  const inside = (...words: string[]): string =>
+    execFileSync("nsenter", [`--target=${cluster.agent("node-1").pid}`, "--mount", "--net", "--", ...words], {
+      encoding: "utf8",
+    });
+  const [domain = ""] = /lattice-\d+/.exec(inside("ip", "netns", "list")) ?? [];
+  const vni = domain.replace("lattice-", "");
+  const counted = `/sys/class/net/lvx${vni}/statistics/rx_packets`;
+  const received = (): number => Number(inside("ip", "netns", "exec", domain, "cat", counted));
+  const target = `10.214.${third}.11`;
+  const before = received();
+  const user = ["setpriv", "--reuid=54321", "--regid=54321", "--clear-groups"];
+  execFileSync("ip", ["netns", "exec", machine("node-2"), ...user, process.execPath, "-e", FORGE, target, vni]);
+  execFileSync(process.execPath, ["-e", FORGE, target, vni]);
+  expect(received()).toBe(before);
+  // Without the filter the same packets arrive.
+  inside("nft", "flush", "ruleset");
+  execFileSync(process.execPath, ["-e", FORGE, target, vni]);
+  await eventually({ what: "a packet arrives" }, async () => (received() > before ? true : null));
+  await cluster.cli(["cancel", held]);
+  await cluster.ends(held);
+});

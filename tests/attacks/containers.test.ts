@@ -1,7 +1,10 @@
 // Attacks by the folders of a container: sources below another's home, and folders that the container runtime would
 // make as root in mounted data.
 import { existsSync } from "node:fs";
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterAll, expect, test } from "vitest";
+import { HOST } from "../harness/host.ts";
 import { startRegistry } from "../harness/registry.ts";
 import { useAccount } from "./accounts.ts";
 import { useSecuredCluster } from "./secured-cluster.ts";
@@ -10,10 +13,51 @@ const mallory = useAccount("m");
 const bob = useAccount("b");
 const registry = await startRegistry();
 const image = registry.push("tool", ["/bin/cat"]);
+const slow = await stallingRegistry(registry.address);
 const secured = useSecuredCluster({
-  agentArgs: ["--insecure-registry", registry.address, "--cache-min-free", "0"],
+  agentArgs: ["--insecure-registry", registry.address, "--insecure-registry", slow.address, "--cache-min-free", "0"],
 });
-afterAll(() => registry.close());
+afterAll(async () => {
+  slow.close();
+  await registry.close();
+});
+
+/** Passes everything on to a registry, the layers of images only after `release`. */
+async function stallingRegistry(address: string) {
+  const waiting: (() => void)[] = [];
+  let isStalling = true;
+  let noteStalled: () => void = () => undefined;
+  const stalled = new Promise<void>((resolve) => {
+    noteStalled = resolve;
+  });
+  const server = createServer((incoming, outgoing) => {
+    const pass = (): void => {
+      const { url = "/", method, headers } = incoming;
+      const passed = request(`http://${address}${url}`, { method, headers }, (answer) => {
+        outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(outgoing);
+      });
+      passed.on("error", () => outgoing.destroy());
+      incoming.pipe(passed);
+    };
+    if (!isStalling || incoming.url?.includes("/blobs/") !== true) return pass();
+    waiting.push(pass);
+    noteStalled();
+  });
+  await new Promise<void>((resolve) => server.listen(0, HOST, resolve));
+  return {
+    address: `${HOST}:${(server.address() as AddressInfo).port}`,
+    stalled,
+    release() {
+      isStalling = false;
+      for (const pass of waiting.splice(0)) pass();
+    },
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
 
 async function run(body: Record<string, unknown>) {
   const id = await secured.submit(mallory, { image, ...body });
@@ -28,6 +72,21 @@ test("a container gets no folder below another's home", async () => {
   expect(ended.message).toContain("(mounts)");
   expect(ended.message).toContain("may not read the source");
   expect(output).not.toContain("secret-of-bob");
+});
+
+test("a folder that is swapped for one of another's while the image is fetched is not mounted", async () => {
+  bob.run("mkdir -m 755 ~/w; echo secret-of-bob >~/w/s");
+  mallory.run("mkdir -m 755 ~/src; echo mine >~/src/s");
+  const stalled = image.replace(registry.address, slow.address);
+  const mounts = [{ source: `${mallory.home}/src`, target: "/data" }];
+  const id = await secured.submit(mallory, { image: stalled, command: ["/bin/cat", "/data/s"], data: { mounts } });
+  await slow.stalled;
+  mallory.run(`mv ~/src ~/was; ln -s ${bob.home}/w ~/src`);
+  slow.release();
+  const ended = await secured.ends(id);
+  expect(ended).toMatchObject({ state: "failed" });
+  expect(ended.message).toContain("(mounts)");
+  expect(await secured.logs(mallory, id)).not.toContain("secret-of-bob");
 });
 
 test("the working directory of a container is never made in a folder of another user", async () => {

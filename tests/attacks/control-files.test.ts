@@ -44,6 +44,22 @@ test("the end of an attempt is reported soon when its flag was removed", async (
   expect(Date.now() - since).toBeLessThan(ENDS_WITHIN_MS);
 });
 
+test("a flag that is removed while a checkpoint is under way ends the checkpoint, and neither agent nor job", async () => {
+  const { pid } = secured.agent();
+  const wait = "while ! grep -qs NUMBER $LATTICE_CHECKPOINT_REQUEST; do sleep 0.1; done";
+  const id = await secured.submit(mallory, {
+    checkpoint: "shmem",
+    command: sh(`${wait}; rm $LATTICE_CHECKPOINT_SHM; sleep 3`),
+  });
+  await secured.reaches(id, ["running"]);
+  const { code, stdout, stderr } = await secured.as(mallory, ["checkpoint", "--wait", id]);
+  expect(code).not.toBe(0);
+  expect(stdout + stderr).toContain("the program has removed its checkpoint flag");
+  expect((await secured.ends(id)).state).toBe("completed");
+  expect(secured.agent()).toMatchObject({ pid });
+  expect(secured.agent().isRunning()).toBe(true);
+});
+
 test("pipes in the place of control files do not stop the agent", async () => {
   for (const [checkpoint, names] of [
     ["signal", "request done"],

@@ -65,6 +65,38 @@ test("a log that claims 16 TB is answered at once and ships no zeros", async () 
   expect(chunks.length).toBeLessThan(40);
 });
 
+test("sixty readers of a sparse log by one user do not keep another from its output", async () => {
+  const script = "import os, time; os.ftruncate(1, 1 << 43); os.write(1, b'end\\n'); time.sleep(600)";
+  const make = ["admin", "vcluster", "create", "small", "--scheduler", "interactive-fifo", "--share-nodes"];
+  expect(await secured.as("root", make, ["--scope", "admin"])).toMatchObject({ code: 0 });
+  const part = { vcluster: "small", constraints: { cpu_cores: 1, memory_gb: 1 } };
+  const sparse = await secured.submit(mallory, { command: ["python3", "-c", script], ...part });
+  const plain = await secured.submit(bob, { command: sh("echo of-bob; exec sleep 600"), ...part });
+  for (const id of [sparse, plain]) await secured.reaches(id, ["running"]);
+  await eventually({ what: "bob's output" }, async () =>
+    (await secured.logs(bob, plain)) === "of-bob\n" ? true : null,
+  );
+  const headers = { authorization: `Bearer ${await secured.token("--user", mallory.name, "--tenant", "default")}` };
+  const readers = new AbortController();
+  const address = `${secured.cluster.apiUrl}/api/v1/allocations/${sparse}/logs?tail=1000000&follow=true`;
+  const reading = Array.from({ length: 60 }, () =>
+    fetch(address, { headers, signal: readers.signal }).then(
+      ({ status }) => status,
+      () => 0,
+    ),
+  );
+  const since = Date.now();
+  for (let times = 0; times < 5; times += 1) expect(await secured.logs(bob, plain)).toBe("of-bob\n");
+  expect(Date.now() - since).toBeLessThan(15_000);
+  readers.abort();
+  await Promise.all(reading);
+  for (const [user, id] of [[mallory, sparse] as const, [bob, plain] as const]) {
+    await secured.as(user, ["cancel", id]);
+    await secured.ends(id);
+  }
+  expect(secured.agent().isRunning()).toBe(true);
+});
+
 test("an agent refuses a log store that every user can enter, unless the site accepts it", async () => {
   const open = join(secured.cluster.dir, "open-store");
   mkdirSync(open);
