@@ -53,14 +53,19 @@ export async function judgeAgent(context: AgentJudge, hello: pb.Hello, gone: Abo
 async function catchesUp(context: AgentJudge, known: number, gone: AbortSignal): Promise<boolean> {
   const { appliedIndex, waitFor, clock } = context;
   if (appliedIndex === undefined || waitFor === undefined || known <= appliedIndex()) return true;
-  const late = new AbortController();
-  const cancel = clock.after(duration(CATCH_UP_MS), () => late.abort());
+  const over = new AbortController();
+  const end = (): void => over.abort();
+  // Not AbortSignal.any: Node keeps such a signal, and what waits for it, until it aborts.
+  gone.addEventListener("abort", end, { once: true });
+  const cancel = clock.after(duration(CATCH_UP_MS), end);
+  if (gone.aborted) end();
   try {
-    await waitFor(logIndex(known), AbortSignal.any([gone, late.signal]));
+    await waitFor(logIndex(known), over.signal);
     return true;
   } catch {
     return false;
   } finally {
     cancel();
+    gone.removeEventListener("abort", end);
   }
 }

@@ -224,6 +224,7 @@ class Waiters {
 
   until(index: LogIndex, current: () => LogIndex, signal: AbortSignal): Promise<void> {
     if (current() >= index) return Promise.resolve();
+    if (signal.aborted) return Promise.reject(signal.reason);
     return new Promise((resolve, reject) => {
       const waiter = {
         index,
