@@ -49,6 +49,7 @@ const PACKAGES = [
   { name: "libc6-dev", provides: "gencat", reason: "headers of the C library" },
   { name: "openssl", provides: "openssl", reason: "certificates of etcd members" },
   { name: "passwd", provides: "useradd", reason: "real accounts for the attacks on a root agent" },
+  { name: "prometheus", provides: "promtool", reason: "checks of the metrics pages and the alert rules" },
   { name: "python3-pytest", provides: "pytest-3", reason: "tests of the Python SDK" },
   { name: "python3-httpx", provides: "/usr/lib/python3/dist-packages/httpx", reason: "the Python SDK" },
 ];
