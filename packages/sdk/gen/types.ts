@@ -424,6 +424,8 @@ export interface ClusterStatus {
   readonly writable: boolean;
   /** Why writes are rejected, if they are. */
   readonly unwritable_reason: string;
+  /** The identity of the cluster, for clients that name it. */
+  readonly cluster_id: string;
 }
 
 export interface CompareRequest {

@@ -1,8 +1,8 @@
 // One call over the transport: address, headers, retries and errors. It remembers the log index of its last change and
 // sends it with every call, so that a client reads its own writes through any server.
 
-import type { WebSocketConnection } from "@lattice/wire";
-import { errorFromAnswer, errorFromTransport } from "./error.ts";
+import { problem, type WebSocketConnection } from "@lattice/wire";
+import { errorFromAnswer, errorFromTransport, LatticeError } from "./error.ts";
 import { RetryableAnswer, type RetryPolicy, withRetries } from "./retry.ts";
 import { bearerHeader, bearing, type TokenSource } from "./token.ts";
 import {
@@ -56,6 +56,8 @@ interface CallerSettings {
   /** Servers of one cluster, at least one. The next one is used when one is unreachable or cannot serve. */
   readonly baseUrls: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
+  /** `null`: any cluster. */
+  readonly clusterId: string | null;
   readonly token: TokenSource;
   /** False when the token may change while the client is in use. */
   readonly tokenIsFixed: boolean;
@@ -92,7 +94,7 @@ export function createCaller(settings: CallerSettings): Caller {
       if (error instanceof TransportError && error.kind !== "aborted") pass(server);
       throw error;
     });
-    if (response.status >= 200 && response.status < 300) return response;
+    if (response.status >= 200 && response.status < 300) return ofCluster(settings.clusterId, response, server);
     const error = errorFromAnswer(response.status, await readText(response.body));
     const tooOften = response.status === 429;
     if (response.status === 503) pass(server);
@@ -170,6 +172,17 @@ export function createCaller(settings: CallerSettings): Caller {
         return value as T;
       }),
   };
+}
+
+/** The identities of the sender's cluster and of the empty clusters into which it was restored, separated by commas. */
+export const CLUSTER_HEADER = "x-lattice-cluster";
+
+/** Throws when the answer is of another cluster. Servers compare as well, and refuse the call before it changes anything. */
+function ofCluster(expected: string | null, response: HttpResponse, server: string): HttpResponse {
+  const named = response.headers[CLUSTER_HEADER];
+  if (expected === null || named === undefined || named.split(",").includes(expected)) return response;
+  const detail = `the server at ${server} belongs to cluster ${named.split(",")[0]}, this client to cluster ${expected}`;
+  throw new LatticeError(problem("foreign_cluster", { detail }), response.status);
 }
 
 /** The refusal of a server says more than the failure to reach another one. `answers`: the last one of each server. */

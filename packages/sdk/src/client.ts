@@ -1,10 +1,12 @@
 // The client: every call of the services over REST, and terminals over WebSocket. It holds no state besides open
 // connections and the log index of its last change, and may be shared by many callers.
 
+import { problem } from "@lattice/wire";
 import { type ConfigCalls, type EventCalls, type GeneratedClient, generatedClient } from "../gen/calls.ts";
 import type { ConfigResponse } from "../gen/types.ts";
 import { type AllocationStreams, allocationStreams } from "./allocation-streams.ts";
-import { type Caller, type CallOptions, type ChangeOptions, createCaller } from "./call.ts";
+import { type Caller, type CallOptions, type ChangeOptions, CLUSTER_HEADER, createCaller } from "./call.ts";
+import { LatticeError } from "./error.ts";
 import { type EventStream, eventStream } from "./event-stream.ts";
 import { queryString } from "./query.ts";
 import { DEFAULT_RETRY, type RetryPolicy } from "./retry.ts";
@@ -21,6 +23,11 @@ export interface ClientOptions {
   /** The user, on a cluster without authentication. */
   readonly user?: string | undefined;
   readonly tenant?: string | undefined;
+  /**
+   * The identity of the cluster, from `lattice admin raft status`. Servers of another cluster then refuse every call with
+   * `foreign_cluster`, and so does the client where a server does not. Default: any cluster.
+   */
+  readonly clusterId?: string | undefined;
   /** Bearer token, on a cluster with authentication; a function is called before every request. */
   readonly token?: string | TokenSource | undefined;
   /** Longest wait for an answer. */
@@ -69,6 +76,7 @@ export function createClientOn(platform: Platform, options: ClientOptions): Latt
   const caller = createCaller({
     baseUrls: urls,
     headers: identityHeaders(options),
+    clusterId: checkedClusterId(options.clusterId),
     token: sourceOf(options.token),
     tokenIsFixed: typeof options.token !== "function",
     timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
@@ -109,7 +117,14 @@ function identityHeaders(options: ClientOptions): Record<string, string> {
   return {
     ...(options.user === undefined ? {} : { "x-lattice-user": headerText(options.user) }),
     ...(options.tenant === undefined ? {} : { "x-lattice-tenant": headerText(options.tenant) }),
+    ...(options.clusterId === undefined ? {} : { [CLUSTER_HEADER]: options.clusterId }),
   };
+}
+
+function checkedClusterId(id: string | undefined): string | null {
+  if (id === undefined) return null;
+  if (/^[0-9a-f]{32}$/.test(id)) return id;
+  throw new LatticeError(problem("invalid_argument", { detail: `clusterId: "${id}" is not 32 hexadecimal digits` }), 0);
 }
 
 /** A header carries ASCII only; other names travel percent-encoded, and the server decodes them. */

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from lattice_sdk import LatticeAuthError, RetryPolicy, SyncLatticeClient
+from lattice_sdk import LatticeAuthError, LatticeConflictError, LatticeInvalidError, RetryPolicy, SyncLatticeClient
 from lattice_sdk.address import authority, identity_headers, server_url
 from lattice_sdk.tokens import token_source
 
@@ -132,3 +132,39 @@ def test_a_server_that_wants_a_token_says_so() -> None:
     with SyncLatticeClient("api", transport=transport) as client, pytest.raises(LatticeAuthError) as caught:
         client.health()
     assert caught.value.status_code == 401
+
+
+OWN = "a" * 32
+OTHER = "b" * 32
+
+
+@pytest.mark.parametrize("named", [OWN, f"{OTHER},{OWN}", ""])
+def test_answers_of_the_own_cluster_are_accepted(named: str) -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        assert request.headers["x-lattice-cluster"] == OWN
+        return httpx.Response(200, json={"status": "ok"}, headers={"x-lattice-cluster": named} if named else {})
+
+    with SyncLatticeClient(URL, cluster_id=OWN, transport=httpx.MockTransport(answer)) as client:
+        client.health()
+
+
+def test_an_answer_of_another_cluster_is_refused() -> None:
+    answer = httpx.Response(200, json={"status": "ok"}, headers={"x-lattice-cluster": OTHER})
+    with SyncLatticeClient(URL, cluster_id=OWN, transport=httpx.MockTransport(lambda _: answer)) as client:
+        with pytest.raises(LatticeConflictError) as refused:
+            client.health()
+    assert refused.value.code == "foreign_cluster"
+    with pytest.raises(LatticeInvalidError):
+        SyncLatticeClient(URL, cluster_id="prod")
+
+
+def test_a_real_server_refuses_calls_for_another_cluster(api_url: str) -> None:
+    with SyncLatticeClient(api_url, user="ada") as client:
+        own = client.cluster_status().cluster_id
+    with SyncLatticeClient(api_url, user="ada", cluster_id=own) as client:
+        client.cluster_status()
+    with SyncLatticeClient(api_url, user="ada", cluster_id=OTHER) as client:
+        with pytest.raises(LatticeConflictError) as refused:
+            client.cluster_status()
+    assert refused.value.code == "foreign_cluster"
+    assert refused.value.status_code == 409

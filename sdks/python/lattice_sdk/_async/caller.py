@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import httpx
 
 from ..call import Call
+from ..cluster import checked_cluster_id, cluster_headers, foreign_cluster
 from ..errors import (
     LatticeConnectionError,
     LatticeError,
@@ -46,6 +47,7 @@ class Caller:
         url: str,
         token: TokenSource,
         headers: Mapping[str, str],
+        cluster_id: str | None,
         timeout: float,
         retry: RetryPolicy,
         verify: bool | str,
@@ -57,13 +59,14 @@ class Caller:
         self._servers = url.split(",")
         self._turn = 0
         self._token = token
+        self._cluster_id = checked_cluster_id(cluster_id)
         self._timeout = timeout
         self._least_index = 0
         self._verify = verify
         self._own_transport = transport is not None
         # The environment could add a proxy, or another identity from netrc.
         self._http = httpx.AsyncClient(
-            headers=dict(headers), verify=verify, transport=transport, trust_env=False
+            headers=cluster_headers(headers, cluster_id), verify=verify, transport=transport, trust_env=False
         )
 
     async def close(self) -> None:
@@ -148,6 +151,9 @@ class Caller:
         except httpx.HTTPError as error:
             raise self._from_transport(error) from error
         if response.is_success:
+            if (foreign := foreign_cluster(self._cluster_id, response.headers)) is not None:
+                await response.aclose()
+                raise foreign
             return response
         try:
             text = await self._text(response)

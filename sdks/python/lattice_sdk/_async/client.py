@@ -37,6 +37,7 @@ class LatticeClient(FormCalls, MonitoringCalls, EventCalls, SessionCalls, Genera
         token: str | TokenSource | None = None,
         user: str | None = None,
         tenant: str | None = None,
+        cluster_id: str | None = None,
         headers: Mapping[str, str] | None = None,
         timeout: float = DEFAULT_TIMEOUT,
         retry: RetryPolicy = RetryPolicy(),
@@ -45,13 +46,15 @@ class LatticeClient(FormCalls, MonitoringCalls, EventCalls, SessionCalls, Genera
     ) -> None:
         """``token``: a text or a function that returns one. Default: LATTICE_TOKEN, then the one of ``lattice login``.
         ``user`` and ``tenant`` apply only to a cluster without authentication. ``verify``: a file of trusted
-        certificates (default: LATTICE_CA), or False to trust any. ``timeout``: seconds without a byte of the response.
+        certificates (default: LATTICE_CA), or False to trust any. ``cluster_id``: the identity of the cluster, from ``lattice
+        admin raft status``; calls to a server of another one fail. ``timeout``: seconds without a byte of the response.
         """
         self.url = server_url(host, port)
         self._caller = Caller(
             url=self.url,
             token=token_source(token, self.url),
             headers=identity_headers(user=user, tenant=tenant, headers=headers),
+            cluster_id=cluster_id,
             timeout=timeout,
             retry=retry,
             verify=authority(verify),

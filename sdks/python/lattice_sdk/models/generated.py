@@ -736,6 +736,8 @@ class ClusterStatus(Record):
     writable: bool = False
     unwritable_reason: str = ""
     """Why writes are rejected, if they are."""
+    cluster_id: str = ""
+    """The identity of the cluster, for clients that name it."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -53,6 +53,7 @@ async function showStatus({ client, print, settings }: Context): Promise<void> {
   if (print.structured) return print.document(state);
   if (settings.quiet) return print.lines((state.members ?? []).map(({ id }) => id));
   showFields(print, [
+    ["Cluster", state.cluster_id],
     ["Engine", state.engine],
     ["Leader", state.leader],
     ["This server is leader", state.is_leader ?? false],

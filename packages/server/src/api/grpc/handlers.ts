@@ -26,11 +26,11 @@ import type { RpcName } from "../call/rpc.ts";
 import { logEarlyRefusal } from "../invoke/early-refusal.ts";
 import {
   type ApiContext,
+  answerHeaders,
   type Item,
   indexOf,
   invokeStream,
   invokeUnary,
-  LOG_INDEX_HEADER,
   MIN_INDEX_HEADER,
   messagesOf,
   type RequestMeta,
@@ -79,8 +79,7 @@ const unary =
   (call, callback) => {
     answer(api, rpc, call.request, arrivalOf(call)).then(
       (message) => {
-        const metadata = new Metadata();
-        metadata.set(LOG_INDEX_HEADER, indexOf(api, message));
+        const metadata = answerMetadata(api, indexOf(api, message));
         if (api.plane.stale()) metadata.set(STALE_HEADER, "true");
         call.sendMetadata(metadata);
         callback(null, message);
@@ -88,6 +87,12 @@ const unary =
       (error: unknown) => callback(statusOf(problemOf(error))),
     );
   };
+
+function answerMetadata(api: ApiContext, index: string): Metadata {
+  const metadata = new Metadata();
+  for (const [name, value] of Object.entries(answerHeaders(api, index))) metadata.set(name, value);
+  return metadata;
+}
 
 async function answer(api: ApiContext, rpc: RpcName, request: Decoded, arrival: Arrival): Promise<Message> {
   if (request instanceof ProblemError) throw unreadable(api, rpc, request, arrival);
@@ -103,9 +108,7 @@ const streaming =
     const gone = new AbortController();
     call.on("cancelled", () => gone.abort());
     call.on("close", () => gone.abort());
-    const metadata = new Metadata();
-    metadata.set(LOG_INDEX_HEADER, String(api.plane.view().index));
-    call.sendMetadata(metadata);
+    call.sendMetadata(answerMetadata(api, String(api.plane.view().index)));
     const source = invokeStream(api, rpc, request, { ...arrivalOf(call), signal: gone.signal });
     void pump({ api, rpc, gone: gone.signal }, call, source);
   };

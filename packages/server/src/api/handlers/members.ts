@@ -103,5 +103,6 @@ export async function getClusterStatus(call: Call, _request: pb.GetClusterStatus
     logBytes: status.bytes,
     writable: status.unwritable === null,
     unwritableReason: status.unwritable ?? "",
+    clusterId: plane.view().identity?.id ?? "",
   });
 }

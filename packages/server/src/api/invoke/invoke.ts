@@ -6,10 +6,12 @@ import type { Message } from "@bufbuild/protobuf";
 import { logIndex } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
 import type { Authenticator } from "../../base/auth/authenticator.ts";
+import { CLUSTER_HEADER } from "../../base/auth/peer-headers.ts";
 import type { Headers, Principal } from "../../base/auth/principal.ts";
 import { statedTenant, TENANT_HEADER } from "../../base/auth/stated.ts";
 import { type TokenWatch, watchToken } from "../../base/auth/watch-token.ts";
 import { CallerGone } from "../../base/caller-gone.ts";
+import { clusterHeader, foreignCluster } from "../../base/cluster-identity.ts";
 import type { Config } from "../../base/config/index.ts";
 import type { From } from "../../base/observe/access-log.ts";
 import type { Logger, Metrics } from "../../base/observe/index.ts";
@@ -60,7 +62,7 @@ export interface StreamMeta extends RequestMeta {
 }
 
 export const MIN_INDEX_HEADER = "x-lattice-min-index";
-export const LOG_INDEX_HEADER = "x-lattice-log-index";
+const LOG_INDEX_HEADER = "x-lattice-log-index";
 /** "true" on answers of a server that has lost its connection to the leader. */
 export const STALE_HEADER = "x-lattice-stale";
 
@@ -74,6 +76,7 @@ export async function invokeUnary(
   try {
     if (api.closing.aborted) throw stopping();
     refuseUnsound(api, rpc);
+    refuseOtherCluster(api, meta.headers);
     const found = api.authenticator.authenticate(meta.headers, acceptsServers(rpc));
     const known = found instanceof Promise ? await found : found;
     log.principal = known;
@@ -117,6 +120,7 @@ export async function* invokeStream(
   try {
     if (api.closing.aborted) throw stopping();
     refuseUnsound(api, rpc);
+    refuseOtherCluster(api, meta.headers);
     const known = await api.authenticator.authenticate(meta.headers);
     log.principal = known;
     const principal = withGrants(known, api.plane.view());
@@ -335,6 +339,25 @@ function refuseUnsound({ plane }: ApiContext, rpc: RpcName): void {
   if (difference !== null) throw new ProblemError("state_diverged", { detail: difference });
   const replay = plane.replaying();
   if (replay !== null) throw new ProblemError("log_unavailable", { detail: replay });
+}
+
+/** A client may name the cluster that its calls are for. */
+function refuseOtherCluster({ plane }: ApiContext, headers: Headers): void {
+  const { identity } = plane.view();
+  const named = headers(CLUSTER_HEADER) ?? "";
+  if (named !== "" && foreignCluster(named, identity) !== null)
+    throw new ProblemError("foreign_cluster", {
+      detail: `The call is for cluster ${named}, and this server belongs to cluster ${identity?.id ?? ""}.`,
+    });
+}
+
+/** Headers of every answer. */
+export function answerHeaders({ plane }: ApiContext, index: string): Readonly<Record<string, string>> {
+  const { identity } = plane.view();
+  return {
+    [LOG_INDEX_HEADER]: index,
+    ...(identity === null ? {} : { [CLUSTER_HEADER]: clusterHeader(identity) }),
+  };
 }
 
 const isNotLeader = (error: unknown): boolean => error instanceof ProblemError && error.problem.code === "not_leader";

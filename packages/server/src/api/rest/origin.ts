@@ -65,8 +65,8 @@ const foreign = (what: string, hint: string): ProblemError =>
 const METHODS = "GET, POST, PUT, PATCH, DELETE";
 /** Request headers that are not on the CORS safelist. */
 const HEADERS =
-  "authorization, content-type, last-event-id, x-lattice-consistent, x-lattice-min-index, x-lattice-tenant";
-const READABLE = "retry-after, x-lattice-log-index, x-lattice-stale";
+  "authorization, content-type, last-event-id, x-lattice-cluster, x-lattice-consistent, x-lattice-min-index, x-lattice-tenant";
+const READABLE = "retry-after, x-lattice-cluster, x-lattice-log-index, x-lattice-stale";
 /** Seconds for which a browser caches the preflight. */
 const MAX_AGE_SECONDS = "600";
 

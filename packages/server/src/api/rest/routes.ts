@@ -6,10 +6,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { RpcName } from "../call/rpc.ts";
 import {
   type ApiContext,
+  answerHeaders,
   indexOf,
   invokeStream,
   invokeUnary,
-  LOG_INDEX_HEADER,
   MIN_INDEX_HEADER,
   type RequestMeta,
   STALE_HEADER,
@@ -43,7 +43,7 @@ function unary(api: ApiContext, ownRoute: Route, ownRpc: RpcName) {
     const message = requestFromHttp(route, inputOf(request, query), warnings);
     const answer = await invokeUnary(api, rpc, message, arrivalOf(request, query, warnings));
     reply.header("content-type", "application/json; charset=utf-8");
-    reply.header(LOG_INDEX_HEADER, indexOf(api, answer));
+    reply.headers(answerHeaders(api, indexOf(api, answer)));
     if (api.plane.stale()) reply.header(STALE_HEADER, "true");
     return reply.send(bodyOf(route, answer));
   };
@@ -74,7 +74,7 @@ function stream(api: ApiContext, route: Route, rpc: RpcName) {
     });
     const meta: StreamMeta = { ...arrivalOf(request, query, []), signal: gone.signal, onAdmitted: enter };
     const source = invokeStream(api, rpc, message, meta);
-    const headers = { [LOG_INDEX_HEADER]: String(api.plane.view().index) };
+    const headers = answerHeaders(api, String(api.plane.view().index));
     const stallTimeoutMs = api.config.rateLimits.stalledStreamTimeout;
     const stalled = () => streamStalled(api, rpc);
     await sendStream(reply, { source, admitted, format, headers, gone, stallTimeoutMs, stalled });
