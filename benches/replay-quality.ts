@@ -1,18 +1,15 @@
 // Schedule quality on recorded traces: mean bounded slowdown, p99 wait and Jain's index by user, for the classic policies
-// and the documented Lattice profile. When the scheduler would take too long on a full trace, all policies are compared
+// and the default Lattice profile. When the scheduler would take too long on a full trace, all policies are compared
 // on its beginning, and the row is marked.
-import { join } from "node:path";
-import { root } from "../tests/harness/program.ts";
 import { type Bench, type Figure, type Progress, withoutTarget } from "./figure.ts";
 import { type Folder, type Summary, withReplay } from "./replay-program.ts";
 
 const TRACES = ["kth-sp2", "theta-2022", "mira-2018", "philly-2017", "unilu-gaia", "cea-curie"] as const;
-export const QUALITY_PROFILE = join(root, "packages", "replay", "profiles", "proportional.yaml");
 
 const POLICIES = {
   easy: ["--policy", "easy"],
   "easy-sjbf": ["--policy", "easy-sjbf"],
-  lattice: ["--policy", "lattice", "--weights", QUALITY_PROFILE],
+  lattice: ["--policy", "lattice"],
 } as const;
 type PolicyName = keyof typeof POLICIES;
 

@@ -114,6 +114,7 @@ test("a captured trace replays", async () => {
 });
 
 test("a submission to a full machine gets a reservation within seconds and keeps it against later arrivals", async () => {
+  await cluster.cli(["admin", "vcluster", "set-config", "--name=hpc-batch", "--backfill-depth=10"]);
   const long = await cluster.submit({ entrypoint: "sleep 300", walltime: "10m", nodes: 2 });
   await cluster.reaches(long, ["running"]);
   const reserved = (id: string) =>

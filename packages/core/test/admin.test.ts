@@ -127,7 +127,7 @@ describe("vClusters", () => {
   it("change single weights and keep the others", () => {
     const c = createCluster();
     c.apply(updateVCluster("batch", { weights: { priority: 900 }, maxWalltime: duration(3_600_000) }));
-    expect(c.state.vcluster(vclusterId("batch"))).toMatchObject({ weights: { priority: 900, wait_time: 200 } });
+    expect(c.state.vcluster(vclusterId("batch"))).toMatchObject({ weights: { priority: 900, wait_time: 250 } });
     expect(verdict(c.one(updateVCluster("batch", { maxWalltime: null })))).toBe("accepted");
     expect(verdict(c.one(updateVCluster("batch", { maxWalltime: null })))).toBe("repeated");
     expect(verdict(c.one(updateVCluster("x", {})))).toBe("unknown_vcluster");

@@ -37,7 +37,7 @@ describe("weight profiles", () => {
     expect(warnings).toEqual([]);
     expect(profiles).toMatchObject([
       { vcluster: "hpc", scheduler: "hpc_backfill", backfillDepth: 3, weights: { priority: 600, wait_time: 400 } },
-      { vcluster: "ml", scheduler: "ml_training", backfillDepth: 10, weights: { energy: 1000, priority: 0 } },
+      { vcluster: "ml", scheduler: "ml_training", backfillDepth: 1, weights: { energy: 1000, priority: 0 } },
     ]);
   });
 

@@ -26,8 +26,7 @@ import { equalNodes } from "../src/inventory/inventory.ts";
 import { summaryText } from "../src/result/text.ts";
 import type { JobRequest } from "../src/trace/request.ts";
 import { withPerfectEstimates } from "../src/trace/trace.ts";
-import { inThousandths } from "../src/weights/profile.ts";
-import { readProfiles } from "../src/weights/read.ts";
+import { DEFAULT_PROFILES, inThousandths, type Profile } from "../src/weights/profile.ts";
 import { seededJobs, traceOfJobs } from "./make.ts";
 
 /** Fingerprints of four nodes: two alike, one of its own, one that has told none. */
@@ -60,19 +59,17 @@ function checkMachine(trace: Trace, { start, end }: Outcomes): void {
   }
 }
 
-const PROPORTIONAL = fileURLToPath(new URL("../profiles/proportional.yaml", import.meta.url));
-
 describe("through the real scheduler", () => {
-  it("waits count in proportion to walltimes where the profile sets it", () => {
+  it("waits count in proportion to walltimes where the scheduler measures them so", () => {
     const trace = traceOfJobs(4, [
       { submit: 0, run: 100, request: 2000, nodes: 4 },
       { submit: 1, run: 5000, request: 10_000, nodes: 4 },
       { submit: 50, run: 10, request: 20, nodes: 4 },
     ]);
-    expect([...lattice(trace).outcomes.start]).toEqual([0, 100, 5100]);
-    const profiles = readProfiles(PROPORTIONAL);
-    expect(profiles.warnings).toEqual([]);
-    expect([...lattice(trace, { ...PLAIN, profiles }).outcomes.start]).toEqual([0, 110, 100]);
+    expect([...lattice(trace).outcomes.start]).toEqual([0, 110, 100]);
+    const elapsed = { ...DEFAULT_PROFILES.profiles[0], scheduler: "ml_training" as const } as Profile;
+    const profiles = { profiles: [elapsed], warnings: [] };
+    expect([...lattice(trace, { ...PLAIN, profiles }).outcomes.start]).toEqual([0, 100, 5100]);
   });
 
   it("starts at once on an idle machine, and waits for nodes on a full one", () => {
@@ -157,13 +154,14 @@ describe("through the real scheduler", () => {
     expect(summary.utilisation).toBeGreaterThan(0.5);
   });
 
-  it("no job starts later than reserved, whatever the profile (E10)", () => {
-    const profiles = readProfiles(PROPORTIONAL);
-    for (const [seed, options] of [
-      [11, PLAIN],
-      [12, { ...PLAIN, profiles }],
-    ] as const) {
-      const jobs = seededJobs(seed, 400, 32).map((one, i) => ({ ...one, user: String(i % 7) }));
+  it.each([1, 3, 10])("no job starts later than reserved at a depth of %i (E10)", (backfillDepth) => {
+    const [profile] = DEFAULT_PROFILES.profiles;
+    for (const scheduler of ["hpc_backfill", "ml_training"] as const) {
+      const options = {
+        ...PLAIN,
+        profiles: { profiles: [{ ...profile, scheduler, backfillDepth } as Profile], warnings: [] },
+      };
+      const jobs = seededJobs(11, 400, 32).map((one, i) => ({ ...one, user: String(i % 7) }));
       const { trace, outcomes } = lattice(traceOfJobs(32, jobs), options);
       const summary = summarise({ name: "x", policy: "lattice", perfect: false, gpus: 0 }, trace, outcomes);
       expect(summary.reserved).toBeGreaterThan(20);
@@ -224,7 +222,7 @@ describe("through the real scheduler", () => {
 describe("against EASY", () => {
   it("lattice equals EASY with the wait factor only and one reservation", () => {
     const weights = inThousandths(new Map([["wait_time", 1]]), 1);
-    const profile = { vcluster: "x" as VClusterId, scheduler: "hpc_backfill" as const, weights, backfillDepth: 1 };
+    const profile = { vcluster: "x" as VClusterId, scheduler: "ml_training" as const, weights, backfillDepth: 1 };
     const trace = traceOfJobs(16, seededJobs(21, 250, 16));
     const { outcomes } = lattice(trace, { ...PLAIN, profiles: { profiles: [profile], warnings: [] } });
     const classic = easy(trace, () => {});

@@ -18,7 +18,7 @@ export type Preemptible = "always" | "borrowed" | "never";
 
 export type RequeuePolicy = "never" | "on_node_failure" | "always";
 
-export type SchedulerType = "hpc_backfill" | "ml_training" | "service_bin_pack" | "interactive_fifo" | "sensitive_reservation" | "hpc_proportional";
+export type SchedulerType = "hpc_backfill" | "ml_training" | "service_bin_pack" | "interactive_fifo" | "sensitive_reservation";
 
 export type Topology = "any" | "tight";
 

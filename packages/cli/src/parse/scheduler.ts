@@ -5,7 +5,6 @@ import { InvalidArgumentError } from "commander";
 
 export const SCHEDULERS: readonly SchedulerType[] = [
   "hpc_backfill",
-  "hpc_proportional",
   "ml_training",
   "service_bin_pack",
   "interactive_fifo",

@@ -32,8 +32,8 @@ export interface Profiles {
 
 export const FACTORS = [...ORDERING_FACTORS, "conformance"] as const satisfies readonly Factor[];
 
-/** The depth that the tuning guide recommends. */
-export const DEFAULT_DEPTH = 10;
+/** As on a live cluster without a setting. */
+export const DEFAULT_DEPTH = 1;
 
 export const DEFAULT_PROFILES: Profiles = {
   profiles: [

@@ -160,12 +160,12 @@ describe("the score", () => {
   it("is a weighted sum in whole thousandths whose terms add up to the total", () => {
     const given = input({ nodes: [node("n1"), node("n2")], tenants: [tenant("physics", { nodesInUse: 0 })] });
     const { basis, job: waited } = scored(given, job(1, { class: 8, waited: 60 }));
-    // hpc_backfill: 150 x 0.8, 200 x ln 2, 200 x 1, 150 x 1 (one node), 100 x 0.5 (unknown), no backlog
-    const terms = { priority: 120, wait_time: 139, fair_share: 200, topology: 150, data_readiness: 50 };
+    // hpc_backfill: 150 x 0.8, 250 x ln 2, 150 x 1, 150 x 1 (one node), 100 x 0.5 (unknown), no backlog
+    const terms = { priority: 120, wait_time: 173, fair_share: 150, topology: 150, data_readiness: 50 };
     const none = { backlog: 0, energy: 0, checkpoint: 0 };
-    expect(scores(basis, waited)).toEqual({ ...terms, ...none, total: 659 });
-    expect(totalMilli(basis, waited)).toBe(659);
-    expect(placedScores(basis, waited, [0])).toEqual({ ...terms, ...none, conformance: 100, total: 759 });
+    expect(scores(basis, waited)).toEqual({ ...terms, ...none, total: 643 });
+    expect(totalMilli(basis, waited)).toBe(643);
+    expect(placedScores(basis, waited, [0])).toEqual({ ...terms, ...none, conformance: 100, total: 743 });
   });
 
   it("ranks placements of one job by the groups they span, and no wide job behind a narrow one", () => {
@@ -248,8 +248,8 @@ describe("the score", () => {
     const tenants = [tenant("physics", { budgetUsedMilli: 900 }), tenant("biology", { budgetUsedMilli: 1200 })];
     const given = input({ nodes: [node("n1")], tenants });
     const { basis, job: mine } = scored(given, job(1));
-    expect(scores(basis, mine)).toMatchObject({ soft_quota: -119, total: 356 });
+    expect(scores(basis, mine)).toMatchObject({ soft_quota: -106, total: 319 });
     const theirs = scored(given, job(2, { tenant: "biology" }));
-    expect(totalMilli(theirs.basis, theirs.job)).toBe(24);
+    expect(totalMilli(theirs.basis, theirs.job)).toBe(21);
   });
 });

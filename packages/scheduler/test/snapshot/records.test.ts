@@ -15,8 +15,8 @@ const taken = (state: ReturnType<typeof one>, external = {}): CycleInput =>
 
 describe("a snapshot", () => {
   it.each<{ scheduler: VCluster["scheduler"]; expected: Partial<CycleInput> }>([
-    { scheduler: "hpc_backfill", expected: { isFifo: false } },
-    { scheduler: "hpc_proportional", expected: { isFifo: false, waitMeasure: "proportional" } },
+    { scheduler: "ml_training", expected: { isFifo: false } },
+    { scheduler: "hpc_backfill", expected: { isFifo: false, waitMeasure: "proportional" } },
     { scheduler: "interactive_fifo", expected: { isFifo: true } },
     { scheduler: "service_bin_pack", expected: { isFifo: false, packsNodes: true } },
     { scheduler: "sensitive_reservation", expected: { isSensitive: true } },

@@ -5,7 +5,6 @@ import type { Lending, Preemptible } from "./lending.ts";
 
 export type SchedulerKind =
   | "hpc_backfill"
-  | "hpc_proportional"
   | "ml_training"
   | "service_bin_pack"
   | "interactive_fifo"
@@ -70,9 +69,7 @@ export const BALANCED_WEIGHTS: Weights = profile(200, 200, 200, 150, 100, 50, 0,
 
 /** The weights of each scheduler. */
 export const WEIGHT_PROFILES: Readonly<Record<SchedulerKind, Weights>> = {
-  hpc_backfill: profile(150, 200, 200, 150, 100, 50, 0, 50, 100),
-  // Orders by wait relative to the requested walltime, which gives short mean slowdowns.
-  hpc_proportional: profile(100, 800, 50, 0, 0, 0, 0, 0, 50),
+  hpc_backfill: profile(150, 250, 150, 150, 100, 50, 0, 50, 100),
   ml_training: profile(100, 100, 100, 250, 150, 50, 50, 100, 100),
   service_bin_pack: profile(150, 50, 100, 50, 100, 50, 100, 100, 300),
   sensitive_reservation: profile(900, 0, 0, 0, 0, 0, 0, 0, 100),

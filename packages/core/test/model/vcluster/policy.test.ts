@@ -37,8 +37,7 @@ const COMMON = {
 
 describe("the policy of a scheduler", () => {
   it.each<[SchedulerKind, object]>([
-    ["hpc_backfill", {}],
-    ["hpc_proportional", { wait: "proportional" }],
+    ["hpc_backfill", { wait: "proportional" }],
     ["ml_training", {}],
     ["service_bin_pack", { preemptible: "borrowed", packs: true }],
     ["interactive_fifo", { order: "submission" }],

@@ -10,11 +10,7 @@ const WORDS: Readonly<Record<SchedulerKind, readonly string[]>> = {
   interactive_fifo: ["interactive", "session", "notebook", "debug", "shell", "explore"],
   sensitive_reservation: ["sensitive", "medical", "clinical", "regulated"],
   hpc_backfill: ["batch", "simulate", "simulation", "mpi", "hpc", "render", "preprocess", "evaluate", "eval"],
-  hpc_proportional: [],
 };
-
-/** A second scheduler that also suits the kind of work. */
-const ALTERNATIVE: Partial<Record<SchedulerKind, SchedulerKind>> = { hpc_backfill: "hpc_proportional" };
 
 /** The first intent with a matching vCluster decides. Returns "" when the cluster has no default vCluster. */
 export function vclusterFor(view: View, intents: readonly string[], tenant: string): string {
@@ -37,9 +33,6 @@ function kindOf(word: string): SchedulerKind | null {
 }
 
 function best(open: readonly VCluster[], kind: SchedulerKind): VCluster | undefined {
-  const rank = ({ scheduler, tenant, isDefault, id }: VCluster): string =>
-    `${scheduler === kind ? 0 : 1}${tenant === null ? 1 : 0}${isDefault ? 0 : 1}${id}`;
-  return open
-    .filter(({ scheduler }) => scheduler === kind || scheduler === ALTERNATIVE[kind])
-    .sort((a, b) => (rank(a) < rank(b) ? -1 : 1))[0];
+  const rank = ({ tenant, isDefault, id }: VCluster): string => `${tenant === null ? 1 : 0}${isDefault ? 0 : 1}${id}`;
+  return open.filter(({ scheduler }) => scheduler === kind).sort((a, b) => (rank(a) < rank(b) ? -1 : 1))[0];
 }

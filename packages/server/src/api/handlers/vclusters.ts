@@ -28,7 +28,6 @@ const DEFAULT_WALLTIME = duration(24 * 3_600_000);
 /** Between 5 and 30 s: interactive queues need short cycles, batch queues do not. */
 const CYCLE_SECONDS: Readonly<Record<SchedulerKind, number>> = {
   hpc_backfill: 15,
-  hpc_proportional: 15,
   ml_training: 15,
   service_bin_pack: 10,
   interactive_fifo: 5,

@@ -22,7 +22,7 @@ import { amount, count, isLoopback, place, span, text } from "../schema/values.t
 export const scheduling = {
   min_cycle_ms: live(setting(count(0, 60_000), 2, "Shortest time between two cycles of a vCluster, in milliseconds.")),
   backfill_depth: live(
-    setting(count(0, 1_000), 10, "Reservations per cycle, for vClusters created without a figure of their own."),
+    setting(count(0, 1_000), 1, "Reservations per cycle, for vClusters created without a figure of their own."),
   ),
   budget_period_days: setting(
     count(1, LEDGER_DAYS),
