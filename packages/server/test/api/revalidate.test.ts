@@ -16,6 +16,8 @@ let key: SigningKey;
 let running: Running;
 /** The provider's answer to an introspection. */
 let said: object | null;
+/** Answers about made-up tokens, which the provider does not give yet. */
+const waiting: (() => void)[] = [];
 /** The tokens that were introspected. */
 const looked: string[] = [];
 
@@ -26,9 +28,12 @@ beforeAll(async () => {
   const endpoints = { jwks_uri: `${issuer}/keys`, introspection_endpoint: `${issuer}/introspect` };
   provider.pages.set("/.well-known/openid-configuration", json({ issuer, ...endpoints }));
   provider.pages.set("/introspect", (asked, response) => {
-    asked.on("data", (bytes: Buffer) => looked.push(bytes.toString()));
-    if (said === null) response.writeHead(500).end("{}");
-    else json(said)(asked, response);
+    asked.on("data", (bytes: Buffer) => {
+      looked.push(bytes.toString());
+      if (bytes.includes("flood-")) return void waiting.push(() => json({ active: false })(asked, response));
+      if (said === null) response.writeHead(500).end("{}");
+      else json(said)(asked, response);
+    });
   });
   process.env.LATTICE_REVALIDATE_SECRET = "known to the provider";
   running = await startTestApi({
@@ -269,5 +274,34 @@ describe("a signed token that is revoked before it expires", () => {
   test("is not refused because the provider is unavailable: 503", async () => {
     said = null;
     expect(await status(await tokenFor("ada"))).toBe(503);
+  });
+});
+
+describe("made-up tokens", () => {
+  const status = async (token: string) =>
+    (await callHttp(running, { path: "/api/v1/allocations", headers: bearer(token) })).status;
+  const looksAt = (name: string) => looked.filter((body) => body.includes(name)).length;
+
+  test("cost the provider a few questions at a time, and other users none of their calls", async () => {
+    const [known, calls] = [await tokenFor("ada"), 150];
+    expect(await status(known)).toBe(200);
+    const flood = Array.from({ length: calls }, (_, n) => status(`flood-${n}`));
+    await expect.poll(() => waiting.length, { timeout: 20_000 }).toBe(64);
+    // Longer than the server remembers that it is valid.
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    expect(await status(known)).toBe(200);
+    expect(await status(await tokenFor("grace"))).toBe(429);
+    for (const answer of waiting) answer();
+    const found = await Promise.all(flood);
+    expect(looksAt("flood-")).toBe(64);
+    expect(found.filter((code) => code === 401)).toHaveLength(64);
+    expect(found.filter((code) => code === 429)).toHaveLength(calls - 64);
+  });
+
+  test("that were refused are not asked about again for a moment", async () => {
+    said = { active: false };
+    expect(await status("repeated-0")).toBe(401);
+    for (let times = 0; times < 10; times += 1) expect(await status("repeated-0")).toBe(401);
+    expect(looksAt("repeated-0")).toBeLessThanOrEqual(2);
   });
 });

@@ -70,11 +70,14 @@ export function createAuthenticator(
     if (!keys.every((key) => before.includes(key))) refused.clear();
   }
 
-  /** An unknown token may cost a question to the provider: the same one is not asked again, nor too many at once. */
-  async function verify(token: string, key: string): Promise<Principal> {
+  /**
+   * An unknown token may cost a question to the provider: the same one is not asked again, nor too many at once. A token
+   * that was valid before is verified also while there are too many others.
+   */
+  async function verify(token: string, key: string, wasValid: boolean): Promise<Principal> {
     const before = refused.get(key);
     if (before !== undefined && now() < before.untilMs) throw before.error;
-    if (verifying >= MAX_VERIFYING)
+    if (!wasValid && verifying >= MAX_VERIFYING)
       throw new ProblemError("rate_limited", {
         detail: "Too many unknown tokens are being verified.",
         retryAfterSeconds: 1,
@@ -124,13 +127,13 @@ export function createAuthenticator(
       const known = cache.get(key);
       if (known !== undefined && now() < known.untilMs) return known.principal;
       cache.delete(key);
-      return verify(token, key);
+      return verify(token, key, known !== undefined);
     },
     async again(headers) {
       const program = byCertificate(headers);
       if (program !== null) return program;
       const token = bearer(headers);
-      return verify(token, hashOf(token));
+      return verify(token, hashOf(token), true);
     },
   };
 }
