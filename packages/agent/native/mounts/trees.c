@@ -134,8 +134,11 @@ static int loop_device(int image, char *name, size_t size)
 int image_tree(const char *file)
 {
     char name[32];
-    int opened = open(file, O_RDONLY | O_CLOEXEC);
-    if (opened < 0) fail("%s: %s", file, strerror(errno));
+    struct stat found;
+    /* A pipe in its place must not stop the attempt. */
+    int opened = open(file, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (opened < 0 || fstat(opened, &found) != 0) fail("%s: %s", file, strerror(errno));
+    if (!S_ISREG(found.st_mode)) fail("%s is not a file", file);
     int device = loop_device(opened, name, sizeof name);
     int tree = new_mount("squashfs", name, "", ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV);
     if (tree < 0) fail("%s is not a squashfs image that can be mounted: %s", file, strerror(errno));
