@@ -15,6 +15,7 @@ import type { Facilities } from "./facilities.ts";
 import type { FencePeers } from "./fence/peers.ts";
 import { keepPlace, keepTicket, readPlace, readTicket } from "./fence/place-file.ts";
 import { endLeftBehind } from "./left-behind.ts";
+import { launchPlaces } from "./places.ts";
 import { fittingPreload } from "./preload.ts";
 import { helloMessage } from "./reports.ts";
 import { spaces } from "./spaces.ts";
@@ -50,9 +51,6 @@ export interface NodeLaunchTable {
   close(): void;
 }
 
-/** Each costs a process and its ranks. */
-const MAX_LAUNCHES = 64;
-
 /** Shorter than the server's timeout. */
 const ROOM_WITHIN_MS = 10_000;
 const LOOK_EVERY_MS = 50;
@@ -68,6 +66,7 @@ class NodeLaunches implements NodeLaunchTable {
   readonly #options: LaunchesOptions;
   readonly #live = new Map<string, LiveLaunch>();
   readonly #spaces = spaces();
+  readonly #places = launchPlaces();
   readonly #spares: Spares;
   #client: Client | null = null;
 
@@ -106,7 +105,8 @@ class NodeLaunches implements NodeLaunchTable {
       }
       this.#options.log.info({ attempt: key, launch: name }, "recovered a launch of an earlier agent");
       const kept = { place: await readPlace(dir), ticket: await readTicket(dir) };
-      const made = this.#join({ key, launchId: name, found: true, ...kept }, socket);
+      const leave = this.#places.keep(context.order.user);
+      const made = this.#join({ key, launchId: name, found: true, leave, ...kept }, socket);
       if (this.#client !== null) made.open(this.#client);
     }
   }
@@ -128,12 +128,23 @@ class NodeLaunches implements NodeLaunchTable {
   }
 
   async #tryStart(key: string, order: pb.StartTasks, client: Client): Promise<Result<void>> {
-    const { facilities, running } = this.#options;
     // The id becomes a directory name.
     if (!/^[\w.-]{1,100}$/.test(order.launchId)) return failed("the launch has no proper name");
-    if (this.#live.size >= MAX_LAUNCHES) return failed(`there are ${MAX_LAUNCHES} launches on this node already`);
     const context = await this.#settledContext(key);
     if (context === null) return failed("the allocation is not running on this node");
+    const place = this.#places.take(context.order.user);
+    if (!place.ok) return place;
+    const leave = place.value;
+    const started = await this.#startIn(context, { key, order, client, leave }).catch((error: Error) => {
+      leave();
+      throw error;
+    });
+    if (!started.ok) leave();
+    return started;
+  }
+
+  async #startIn(context: TaskContext, { key, order, client, leave }: Starting): Promise<Result<void>> {
+    const { facilities, running } = this.#options;
     const wantsPmix = order.pmi === pb.PmiMode.PMIX;
     if (wantsPmix && facilities.pmix.missing !== null)
       return failed(`PMIx is not available on this node: ${facilities.pmix.missing}`);
@@ -147,7 +158,7 @@ class NodeLaunches implements NodeLaunchTable {
       return failed("the allocation is not running on this node any more");
     }
     const known = { place: order.fence ?? null, ticket: order.ticket ?? null };
-    const link = this.#join({ key, launchId: order.launchId, found: false, ...known }, shepherd.socket);
+    const link = this.#join({ key, launchId: order.launchId, found: false, leave, ...known }, shepherd.socket);
     const dir = join(context.dir, LAUNCHES_FOLDER, order.launchId);
     if (order.fence !== undefined) await keepPlace(dir, order.fence);
     link.say({ kind: "spec", spec });
@@ -174,7 +185,7 @@ class NodeLaunches implements NodeLaunchTable {
     return null;
   }
 
-  #join({ key, launchId, found, place, ticket }: Joined, socket: Socket): Bridge {
+  #join({ key, launchId, found, place, ticket, leave }: Joined, socket: Socket): Bridge {
     const { peers, nodeId } = this.#options;
     const made = bridge({
       ticket,
@@ -185,6 +196,7 @@ class NodeLaunches implements NodeLaunchTable {
       found,
       over: (reported) => {
         this.#live.delete(launchId);
+        leave();
         if (!reported) void this.#endRest(key, launchId);
         // A program that launches once is likely to launch again.
         void this.#spares.prepare(key);
@@ -212,6 +224,13 @@ class NodeLaunches implements NodeLaunchTable {
   }
 }
 
+interface Starting {
+  readonly key: string;
+  readonly order: pb.StartTasks;
+  readonly client: Client;
+  readonly leave: () => void;
+}
+
 interface Joined {
   readonly key: string;
   readonly launchId: string;
@@ -219,6 +238,8 @@ interface Joined {
   readonly found: boolean;
   readonly place: pb.FencePlace | null;
   readonly ticket: pb.LaunchTicket | null;
+  /** Releases its place. */
+  readonly leave: () => void;
 }
 
 /**
