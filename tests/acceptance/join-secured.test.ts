@@ -1,7 +1,7 @@
 // Servers join a cluster that requires TLS and authentication: with a token, or with the certificate of a server. All
 // others are refused at once. The blocks `sh secured` of the pages on lost servers run here, on the same cluster.
 
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -69,9 +69,19 @@ function configure(n: number, { name = `server-${n}`, pki: from = pki }: Shown =
   return path;
 }
 
-function start(n: number, how: readonly string[], shown: Shown = {}): Program {
+function start(n: number, how: readonly string[], shown: Shown = {}, env: Record<string, string> = {}): Program {
   const logFile = join(dir, `server-${n}.log`);
-  return startProgram("lattice-server", { args: ["--config", configure(n, shown), ...how], logFile });
+  return startProgram("lattice-server", { args: ["--config", configure(n, shown), ...how], logFile, env });
+}
+
+/** A PATH with an etcd that starts and does nothing. */
+function idleEtcd(): string {
+  const folder = join(dir, "idle");
+  mkdirSync(folder);
+  const lines = ["#!/bin/sh", `PATH=\${PATH#*:}`, "case $1 in --version) exec etcd --version ;; esac"];
+  const program = [...lines, "while :; do sleep 1; done", ""].join("\n");
+  writeFileSync(join(folder, "etcd"), program, { mode: 0o755 });
+  return `${folder}:${process.env.PATH}`;
 }
 
 const url = (n: number): string => `https://${HOST}:${port(n, "rest")}`;
@@ -182,10 +192,12 @@ test("a server joins with a token over gRPC and continues after it was killed in
   const tokenFile = join(dir, "server-2.token");
   writeFileSync(tokenFile, `${await tokenFor("server-2", "member")}\n`);
   const how = ["--join", grpc(1), "--join-token-file", tokenFile];
-  const first = start(2, how, { name: "host-b" });
+  // A member that has copied the log has a vote: then a cluster of two cannot lose it.
+  const first = start(2, how, { name: "host-b" }, { PATH: idleEtcd() });
   await eventually({ what: "it is added" }, () =>
     tailOf(join(dir, "server-2.log"), 50).includes("the cluster added this server") ? true : null,
   );
+  await eventually({ what: "its etcd is started" }, () => (processesIn(join(dir, "idle")).length > 0 ? true : null));
   await first.kill();
   for (const pid of processesIn(join(dir, "data-2"))) kill(pid, "SIGKILL");
   await submit(1);
