@@ -13,6 +13,7 @@ import { type Origin, oneClusterCheck } from "./checks/one-cluster.ts";
 import { ownerChecks } from "./checks/owners.ts";
 import { placementChecks } from "./checks/placements.ts";
 import { type ProcessChecks, processChecks } from "./checks/processes.ts";
+import { type ReservationCheck, reservationCheck } from "./checks/reservations.ts";
 import { serviceChecks } from "./checks/services.ts";
 import { createSettled } from "./checks/settled.ts";
 import type { Watcher } from "./checks/watcher.ts";
@@ -44,6 +45,7 @@ export interface Cluster {
   readonly external: ExternalSystems;
   readonly watchers: readonly Watcher[];
   readonly backfill: BackfillCheck;
+  readonly reservations: ReservationCheck;
   readonly faults: ReadonlyMap<string, number>;
   readonly messageFaults: MessageFaults;
   readonly impostors: Impostors;
@@ -96,6 +98,7 @@ export function createCluster(world: World, size: ClusterSize): Cluster {
   const truth = processChecks(world, ledger, owners);
   const settled = createSettled();
   const backfill = backfillCheck(world);
+  const reservations = reservationCheck(world);
   const names = Array.from({ length: size.servers }, (_, n) => `s${n + 1}`);
   let elections = 0;
 
@@ -132,7 +135,10 @@ export function createCluster(world: World, size: ClusterSize): Cluster {
         world.after(RESTART_MS, server.start);
       },
       messageFaults,
-      onCycle: backfill.cycle,
+      onCycle(view, result, moment) {
+        backfill.cycle(view, result, moment.nowMs);
+        reservations.cycle(view, result, moment);
+      },
       pass: (follower, leader, command) => wire.pass(follower, leader, command),
       onCut(host) {
         const server = servers.find((one) => one.life()?.host.name === host);
@@ -191,6 +197,7 @@ export function createCluster(world: World, size: ClusterSize): Cluster {
     external,
     watchers,
     backfill,
+    reservations,
     faults,
     messageFaults,
     impostors: createImpostors({ world, network, epochMs: EPOCH_MS }),

@@ -81,6 +81,7 @@ export function reportOf(cluster: Cluster, { seed, minutes, kinds, pace }: Asked
         ...users.groups,
         ...cluster.watchers,
         cluster.backfill,
+        cluster.reservations,
         cluster.external.fabric,
         cluster.external.receiver,
       ].map((one) => one.counts),

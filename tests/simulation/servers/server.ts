@@ -28,7 +28,7 @@ import {
   startSnapshotter,
 } from "@lattice/server";
 import { ProblemError } from "@lattice/wire";
-import type { BackfillCheck } from "../checks/backfill.ts";
+import type { ReservationCheck } from "../checks/reservations.ts";
 import type { ExternalSystems } from "../external/external-systems.ts";
 import type { MessageFaults } from "../faults/message-faults.ts";
 import type { StreamEnd } from "../network/connection.ts";
@@ -152,7 +152,7 @@ export interface ServerParts {
   readonly onExpelled: (server: SimulatedServer) => void;
   readonly onFailed: (server: SimulatedServer, error: unknown) => void;
   readonly messageFaults: MessageFaults;
-  readonly onCycle: BackfillCheck["cycle"];
+  readonly onCycle: ReservationCheck["cycle"];
   readonly onWon: (term: number) => void;
   /** The process dies during a write. */
   readonly onCut: (host: string) => void;
@@ -239,8 +239,8 @@ export function createServer(parts: ServerParts): SimulatedServer {
       fabric: parts.external.fabric.client(host),
       insight: {
         recordCycle(result) {
+          parts.onCycle(replica.view, result, { before: cycles, nowMs: clock.now(), isConnected: hub.connected });
           cycles.set(result.vcluster, result);
-          parts.onCycle(replica.view, result, clock.now());
         },
         recordPlan: () => undefined,
         recordPreemption: () => undefined,
