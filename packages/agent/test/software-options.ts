@@ -9,6 +9,7 @@ export const DEFAULT_SOFTWARE: SoftwareOptions = {
   allowUnauthenticated: false,
   umask: "0022",
   privateTmp: null,
+  privateTmpBytes: null,
   registry: "",
   insecureRegistries: [],
   allowedRegistries: [],

@@ -21,6 +21,7 @@
    in the folder `mounts` of the attempt:
 
      private TARGET               an empty /tmp or /var/tmp, kept in the folder `private` of the attempt
+     memory BYTES TARGET          an empty /tmp or /var/tmp in memory, of at most this size
      shared-memory                an empty /dev/shm
      keep PATH                    a folder of the agent's that another mount would hide
      image FILE TARGET            a squashfs image, read-only
@@ -95,6 +96,7 @@ static struct tree prepare(char **fields)
     made.stage = stage;
     if (strcmp(verb, "secret") == 0) return unlink(fields[1]), made;
     if (strcmp(verb, "shared-memory") == 0) return (struct tree){memory_tree(MEMORY_OPTIONS), 0, SHARED_MEMORY, stage, OWN_TARGET};
+    if (strcmp(verb, "memory") == 0) return (struct tree){limited_tree(fields[1]), 0, fields[2], stage, OWN_TARGET};
     if (strcmp(verb, "private") == 0) return (struct tree){private_tree(fields[1]), 0, fields[1], stage, OWN_TARGET};
     if (strcmp(verb, "image") == 0) return (struct tree){image_tree(fields[1]), 0, fields[2], stage, USER_TARGET};
     if (strcmp(verb, "keep") == 0) {

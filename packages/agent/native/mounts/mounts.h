@@ -45,6 +45,7 @@ enum access { READ_ONLY, READ_WRITE };
 /* Trees that are ready to be attached; none has a place before all of them exist. */
 int image_tree(const char *file);
 int memory_tree(const char *options);
+int limited_tree(const char *bytes);
 int bind_tree(const char *source, const char *target, enum access access, int is_own, int *is_file);
 int private_tree(const char *name);
 int program_tree(const char *target, char **words, int count, enum access access);

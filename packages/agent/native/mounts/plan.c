@@ -90,7 +90,7 @@ int step_size(char **fields, int left)
     static const struct {
         const char *verb;
         int fields;
-    } known[] = {{"shared-memory", 1}, {"image", 3}, {"bind", 4}, {"own", 4}, {"keep", 2}, {"private", 2}, {"secret", 2}};
+    } known[] = {{"shared-memory", 1}, {"image", 3}, {"bind", 4}, {"own", 4}, {"keep", 2}, {"private", 2}, {"memory", 3}, {"secret", 2}};
     for (size_t at = 0; at < sizeof known / sizeof known[0]; at++)
         if (strcmp(fields[0], known[at].verb) == 0) return known[at].fields <= left ? known[at].fields : 0;
     if (strcmp(fields[0], "run") != 0 || left < 5) return 0;

@@ -109,8 +109,17 @@ static int new_mount(const char *type, const char *source, const char *options, 
 int memory_tree(const char *options)
 {
     int tree = new_mount("tmpfs", "tmpfs", options, ATTR_NOSUID | ATTR_NODEV);
-    if (tree < 0) fail("memory for /dev/shm: %s", strerror(errno));
+    if (tree < 0) fail("a file system in memory: %s", strerror(errno));
     return tree;
+}
+
+int limited_tree(const char *bytes)
+{
+    char options[64];
+    size_t digits = strspn(bytes, "0123456789");
+    if (digits == 0 || digits > 18 || *bytes == '0' || bytes[digits] != '\0') fail("the plan of mounts is damaged: a size");
+    snprintf(options, sizeof options, "mode=1777,size=%s", bytes);
+    return memory_tree(options);
 }
 
 /* The kernel releases the device with its last user. */

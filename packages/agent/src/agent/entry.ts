@@ -8,7 +8,7 @@ import type { SoftwareOptions } from "../options/software.ts";
 import type { AttemptEntry } from "../runtime/base/entry-plan.ts";
 import { programFolder } from "../tasks/facilities.ts";
 
-interface EntryPlace extends Pick<SoftwareOptions, "privateTmp" | "userMapping"> {
+interface EntryPlace extends Pick<SoftwareOptions, "privateTmp" | "privateTmpBytes" | "userMapping"> {
   readonly isRoot: boolean;
   readonly protects: readonly string[];
   /** Folders and files of the node that jobs use. */
@@ -22,7 +22,8 @@ interface OpenedEntry extends AttemptEntry {
 }
 
 /** Throws when the program is missing that takes jobs to their users, or when a required private /tmp is impossible. */
-export function openEntry({ privateTmp, userMapping, isRoot, protects, offers, log }: EntryPlace): OpenedEntry {
+export function openEntry(place: EntryPlace): OpenedEntry {
+  const { privateTmp, privateTmpBytes, userMapping, isRoot, protects, offers, log } = place;
   const program = mountsProgram();
   const changesUser = userMapping.kind !== "none";
   if (isRoot && program === null)
@@ -41,6 +42,7 @@ export function openEntry({ privateTmp, userMapping, isRoot, protects, offers, l
     program,
     protects,
     privateTmp: (privateTmp ?? true) && changesUser && why === null,
+    privateTmpBytes,
     offers: [...offers, ...installed, dirname(process.execPath)],
     whyNoMounts: why,
   };

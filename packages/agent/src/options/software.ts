@@ -5,7 +5,7 @@ import { parseUserMapping, type UserMapping } from "../host/user/user.ts";
 import { FULL_PAUSES_MS } from "../images/images.ts";
 import { ENGINE_CHOICES } from "../runtime/engines.ts";
 import { type DataOptions, dataOptions, withData } from "./data.ts";
-import { bytes, positive, umask, whole } from "./values.ts";
+import { bytes, positive, someBytes, umask, whole } from "./values.ts";
 
 export interface SoftwareOptions extends DataOptions {
   readonly userMapping: UserMapping;
@@ -16,6 +16,8 @@ export interface SoftwareOptions extends DataOptions {
   readonly umask: string;
   /** Own /tmp and /dev/shm for each attempt; `null` wherever the node can provide them. */
   readonly privateTmp: boolean | null;
+  /** The own /tmp is in memory, of this size; `null`: below the data folder, without a limit. */
+  readonly privateTmpBytes: number | null;
   /** A folder, http(s):// or oci://; empty for none. */
   readonly registry: string;
   readonly insecureRegistries: readonly string[];
@@ -50,6 +52,7 @@ export interface SoftwareFlags extends DataOptions {
   allowUnauthenticated: boolean;
   umask: string;
   privateTmp?: string;
+  privateTmpSize?: number;
   registry: string;
   insecureRegistry: string[];
   allowRegistry: string[];
@@ -74,6 +77,7 @@ export const softwareOptions = (flags: SoftwareFlags): SoftwareOptions => ({
   allowUnauthenticated: flags.allowUnauthenticated,
   umask: flags.umask,
   privateTmp: flags.privateTmp === undefined ? null : flags.privateTmp === "yes",
+  privateTmpBytes: flags.privateTmpSize ?? null,
   registry: flags.registry,
   insecureRegistries: flags.insecureRegistry,
   allowedRegistries: flags.allowRegistry,
@@ -115,6 +119,11 @@ export function withSoftware(command: Command, userMapping: string | undefined):
         "--private-tmp <how>",
         "own /tmp and /dev/shm for each allocation (default: yes, for jobs that run as their user)",
       ).choices(["yes", "no"]),
+    )
+    .option(
+      "--private-tmp-size <size>",
+      "keep the own /tmp in memory, up to this size, such as 8GB (default: below the data directory, unlimited)",
+      someBytes,
     )
     .option("--registry <where>", "registry of uenv images: a folder, http(s)://... or oci://...", "")
     .option("--insecure-registry <host:port>", "a container registry without TLS (repeatable)", listed, [])

@@ -26,6 +26,13 @@ export function bytes(text: string): number {
   return Math.floor(Number(match[1]) * unit);
 }
 
+/** For limits where the kernel takes 0 for none. */
+export function someBytes(text: string): number {
+  const size = bytes(text);
+  if (size === 0) throw new InvalidArgumentError("must be more than 0.");
+  return size;
+}
+
 export const named =
   (what: string, parse: (text: string) => string | null) =>
   (text: string): string => {

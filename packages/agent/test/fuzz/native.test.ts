@@ -204,6 +204,7 @@ describe.runIf(process.getuid?.() === 0)("native programs", () => {
       fc.tuple(fc.constantFrom("user", "rights"), ids).map(([name, of]) => [name, ...of]),
       fc.tuple(fc.constantFrom("bind", "own"), access, path, target),
       fc.tuple(fc.constant("image"), path, target),
+      fc.tuple(fc.constant("memory"), number, target),
       fc
         .tuple(
           fc.array(

@@ -149,7 +149,7 @@ test("flags that allow no mountable source are refused", () => {
 
 function runIn(mounts: readonly DataMount[], command: string): string {
   const attempt = join(dir, "attempt");
-  const entry = { program: mountsProgram(), protects: [], privateTmp: false, offers: [] };
+  const entry = { program: mountsProgram(), protects: [], privateTmp: false, privateTmpBytes: null, offers: [] };
   const variables = { PATH: "/usr/bin:/bin" };
   const plan = { dir: attempt, user: null, confined: false, home: null, workdir: "/", enters: false };
   const [program = "", ...words] = writeEntry(entry, { ...plan, steps: mounts, variables });

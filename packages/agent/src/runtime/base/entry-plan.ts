@@ -38,6 +38,7 @@ export type EntryStep =
   | BindMount
   | ProgramMount
   | { readonly kind: "private" | "keep"; readonly at: string }
+  | { readonly kind: "memory"; readonly at: string; readonly bytes: number }
   | { readonly kind: "shared-memory" };
 
 /** How this node takes attempts from root to their users. */
@@ -48,6 +49,8 @@ export interface AttemptEntry {
   readonly protects: readonly string[];
   /** Whether attempts of the node's users get their own /tmp and /dev/shm. */
   readonly privateTmp: boolean;
+  /** In memory, of this size; `null`: a folder of the attempt. */
+  readonly privateTmpBytes: number | null;
   /** Folders of the node that jobs need, wherever they are. */
   readonly offers: readonly string[];
 }
@@ -105,6 +108,8 @@ function fieldsOf(step: EntryStep): readonly string[] {
     case "private":
     case "keep":
       return [step.kind, step.at];
+    case "memory":
+      return [step.kind, String(step.bytes), step.at];
     case "image":
       return [step.kind, step.image, step.at];
     case "bind":
@@ -123,11 +128,11 @@ export const PRIVATE = "private";
 const OWN_TMP = "/tmp";
 
 /** An own /tmp and /dev/shm; folders that the job needs stay visible when they are below /tmp. */
-export function privateSteps(needed: readonly string[]): readonly EntryStep[] {
+export function privateSteps(needed: readonly string[], bytes: number | null): readonly EntryStep[] {
   const hidden = needed.filter((path) => path.startsWith(`${OWN_TMP}/`)).toSorted();
   const outermost = hidden.filter((path) => !hidden.some((other) => path !== other && path.startsWith(`${other}/`)));
   return [
-    { kind: "private", at: OWN_TMP },
+    bytes === null ? { kind: "private", at: OWN_TMP } : { kind: "memory", at: OWN_TMP, bytes },
     { kind: "shared-memory" },
     ...[...new Set(outermost)].map((at) => ({ kind: "keep", at }) as const),
   ];

@@ -61,7 +61,7 @@ function stepsOf(
     throw new PrologueError("output", `${named} is below /tmp, which each allocation has for itself on this node`);
   const output = outputRoot === "" ? [] : [outputFolders(outputRoot, order).output];
   const scratch = folders.LATTICE_SCRATCH === undefined ? [] : [folders.LATTICE_SCRATCH];
-  return [...privateSteps([dir, ...scratch, ...output, ...entry.offers]), ...mounts];
+  return [...privateSteps([dir, ...scratch, ...output, ...entry.offers], entry.privateTmpBytes), ...mounts];
 }
 
 async function homeOf(parts: PrologueParts, attempt: EngineAttempt): Promise<string> {
