@@ -1,7 +1,7 @@
 // Certificates of the cluster's authority in the wrong place (findings 13 and 20 of the review): that of an agent made its
 // holder a member of etcd, and any SPIFFE name whose last part was the name of a node made its workload this node's agent.
 import { execFileSync } from "node:child_process";
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -43,10 +43,15 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true, maxRetries: 9 });
 });
 
+const stolen: string[] = [];
+afterAll(() => {
+  for (const folder of stolen) rmSync(folder, { recursive: true, force: true });
+});
+
 /** Gives a certificate with its key to the attacker. */
 function steal(name: string): { readonly cert: string; readonly key: string } {
-  const folder = `/var/tmp/${mallory.name}-${name}`;
-  mkdirSync(folder, { mode: 0o755 });
+  const folder = mkdtempSync(`/var/tmp/lattice-attack-${name}-`);
+  stolen.push(folder);
   const [cert, key, ca] = ["crt", "key", "ca"].map((ending) => join(folder, `stolen.${ending}`)) as [
     string,
     string,
@@ -56,7 +61,6 @@ function steal(name: string): { readonly cert: string; readonly key: string } {
   copyFileSync(pki.path(`${name}.key`), key);
   copyFileSync(pki.path("ca.crt"), ca);
   execFileSync("chown", ["-R", mallory.name, folder]);
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
   return { cert, key };
 }
 
