@@ -2,13 +2,21 @@
 // folder: after a restart, too, the node obeys only servers of its own cluster whose log is not behind. Work on the node
 // is never ended or adopted on the word of another server.
 
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import { closeSync, constants, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isClusterId, judgeIdentity, type KnownIdentity } from "@lattice/core";
 import type { pb } from "@lattice/wire";
 import { type After, systemAfter } from "../base/after.ts";
 
 const FILE = "cluster.json";
+/**
+ * The highest index since the cluster was stored, with its identity. Overwritten in place, because it changes with every
+ * order: a replaced file would be flushed to disk each time. No work survives a crash of the machine, which alone could
+ * tear the record.
+ */
+const INDEX_FILE = "cluster-index";
+/** Longer than any record: a shorter one leaves nothing of the one before. */
+const RECORD_LENGTH = 96;
 /** An index on which the node does not act is stored at the latest after this time. */
 const STORE_INDEX_MS = 1_000;
 
@@ -38,18 +46,23 @@ interface Stored extends KnownIdentity {
 
 /** `dataDir`: null for a node without data of its own, such as a simulated one. */
 export const knownCluster = (dataDir: string | null, after: After = systemAfter): KnownCluster =>
-  new StoredCluster(dataDir === null ? null : join(dataDir, FILE), after);
+  new StoredCluster(dataDir, after);
 
 class StoredCluster implements KnownCluster {
   readonly #path: string | null;
   readonly #after: After;
+  readonly #indexPath: string | null;
   #stored: Stored | null;
   #cancelStore: (() => void) | null = null;
+  /** Of the index file, once it was written. */
+  #indexFile: number | null = null;
 
-  constructor(path: string | null, after: After) {
-    this.#path = path;
+  constructor(dataDir: string | null, after: After) {
+    this.#path = dataDir === null ? null : join(dataDir, FILE);
+    this.#indexPath = dataDir === null ? null : join(dataDir, INDEX_FILE);
     this.#after = after;
-    this.#stored = path === null ? null : readStored(path);
+    const stored = this.#path === null ? null : readStored(this.#path);
+    this.#stored = stored === null || this.#indexPath === null ? stored : withIndex(stored, this.#indexPath);
   }
 
   facts() {
@@ -71,7 +84,7 @@ class StoredCluster implements KnownCluster {
     if (this.#isOwn(id, generation)) return this.heard(logIndex, false);
     const before = this.#stored;
     this.#stored = { id, generation, logIndex };
-    const error = this.#store({ durably: true });
+    const error = this.#storeCluster();
     if (error === null || before !== null) return null;
     this.#stored = null;
     return { code: "server_cluster_not_stored", detail: `the cluster of this node cannot be stored: ${error.message}` };
@@ -83,14 +96,16 @@ class StoredCluster implements KnownCluster {
     if (refusal !== null) return refusal;
     if (logIndex > this.#stored.logIndex) {
       this.#stored = { ...this.#stored, logIndex };
-      if (this.#path !== null) this.#cancelStore ??= this.#after(STORE_INDEX_MS, () => this.#store());
+      if (this.#path !== null) this.#cancelStore ??= this.#after(STORE_INDEX_MS, () => this.#storeIndex());
     }
-    if (acts && this.#cancelStore !== null) this.#store();
+    if (acts && this.#cancelStore !== null) this.#storeIndex();
     return null;
   }
 
   close(): void {
-    if (this.#cancelStore !== null) this.#store();
+    if (this.#cancelStore !== null) this.#storeIndex();
+    if (this.#indexFile !== null) closeSync(this.#indexFile);
+    this.#indexFile = null;
   }
 
   #isOwn(id: string, generation: number): boolean {
@@ -104,33 +119,41 @@ class StoredCluster implements KnownCluster {
     return { code: "server_behind", detail };
   }
 
-  /**
-   * Returns why the file could not be written; it is written with the next change. A full disk must not end the node. An
-   * index needs no sync: no work survives a crash of the machine.
-   */
-  #store({ durably = false } = {}): Error | null {
+  /** Returns why the file could not be written. A full disk must not end the node. */
+  #storeCluster(): Error | null {
     this.#cancelStore?.();
     this.#cancelStore = null;
     if (this.#path === null) return null;
     try {
-      replaceFile(this.#path, `${JSON.stringify(this.#stored)}\n`, durably);
+      replaceFile(this.#path, `${JSON.stringify(this.#stored)}\n`);
       return null;
     } catch (error) {
       return error as Error;
     }
   }
+
+  /** An index that cannot be written is written with the next one. */
+  #storeIndex(): void {
+    this.#cancelStore?.();
+    this.#cancelStore = null;
+    if (this.#indexPath === null || this.#stored === null) return;
+    try {
+      this.#indexFile ??= openSync(this.#indexPath, constants.O_WRONLY | constants.O_CREAT, 0o600);
+      const { id, generation, logIndex } = this.#stored;
+      writeSync(this.#indexFile, `${id} ${generation} ${logIndex}`.padEnd(RECORD_LENGTH - 1).concat("\n"), 0);
+    } catch {}
+  }
 }
 
-function replaceFile(path: string, text: string, durably: boolean): void {
+function replaceFile(path: string, text: string): void {
   const file = openSync(`${path}.tmp`, "w", 0o600);
   try {
     writeSync(file, text);
-    if (durably) fsyncSync(file);
+    fsyncSync(file);
   } finally {
     closeSync(file);
   }
   renameSync(`${path}.tmp`, path);
-  if (!durably) return;
   const folder = openSync(dirname(path), "r");
   try {
     fsyncSync(folder);
@@ -151,6 +174,20 @@ const foreign = (own: string, other: string, verdict: "foreign" | "outdated"): C
       ? `the server belongs to cluster ${other}, this node to cluster ${own}; to move the node, stop the agent and give it an empty --data-dir`
       : "the server has not taken part in a restore of this cluster that this node has seen",
 });
+
+/** An index of another identity was stored before this cluster. */
+function withIndex(stored: Stored, path: string): Stored {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return stored;
+    throw error;
+  }
+  const [, id, generation, index] = /^(\w+) (\d+) (\d+) *\n$/.exec(text) ?? [];
+  if (id !== stored.id || Number(generation) !== stored.generation) return stored;
+  return { ...stored, logIndex: Math.max(stored.logIndex, Number(index)) };
+}
 
 /** Throws when the file is damaged: the node must not join another cluster because of that. */
 function readStored(path: string): Stored | null {

@@ -76,8 +76,10 @@ test.each([
 test("after a restore the log begins again, and the earlier generation is refused", () => {
   const node = knownCluster(dir);
   meet(node, welcome(A, 1), 500);
+  node.heard(501, true);
   expect(meet(node, welcome(A, 1_800_000_000), 3)).toBeNull();
   expect(node.facts()).toMatchObject({ clusterGeneration: 1_800_000_000, knownLogIndex: 3 });
+  expect(knownCluster(dir).facts()).toMatchObject({ clusterGeneration: 1_800_000_000, knownLogIndex: 3 });
   expect(meet(node, welcome(A, 1), 600)).toMatchObject({ code: "server_foreign_cluster" });
 });
 
@@ -86,6 +88,17 @@ test("a cluster that was restored into the node's empty one is accepted", () => 
   meet(node, welcome(A), 5);
   expect(meet(node, welcome(B, 9, [A]), 2)).toBeNull();
   expect(node.facts().clusterId).toBe(B);
+});
+
+test("a shorter index replaces a longer one, and a torn index counts as none", () => {
+  const node = knownCluster(dir);
+  meet(node, welcome(A, 1_800_000_000), 5);
+  node.heard(123_456_789, true);
+  meet(node, welcome(A, 1_800_000_001), 6);
+  node.heard(7, true);
+  expect(knownCluster(dir).facts().knownLogIndex).toBe(7);
+  writeFileSync(join(dir, "cluster-index"), `${A} 1800000001 9`);
+  expect(knownCluster(dir).facts().knownLogIndex).toBe(6);
 });
 
 test("a damaged file is an error, not another cluster", () => {
