@@ -1,9 +1,11 @@
 // Provides a cluster for one measurement and always removes it afterwards.
+import { execFileSync } from "node:child_process";
 import { Cluster, type ClusterOptions } from "../tests/harness/cluster.ts";
 import { eventually } from "../tests/harness/eventually.ts";
 
 export async function withCluster<T>(options: ClusterOptions, measure: (cluster: Cluster) => Promise<T>): Promise<T> {
   const cluster = new Cluster(options);
+  const removeAccount = options.agentArgs?.includes("--user-mapping") === true ? makeAccount() : () => undefined;
   try {
     await cluster.start();
     return await measure(cluster);
@@ -12,7 +14,18 @@ export async function withCluster<T>(options: ClusterOptions, measure: (cluster:
     throw error;
   } finally {
     await cluster.close();
+    removeAccount();
   }
+}
+
+const ACCOUNT = "lattice-bench";
+
+/** Makes an ordinary account; returns its removal. */
+function makeAccount(): () => void {
+  execFileSync("useradd", ["--create-home", "--shell", "/bin/sh", ACCOUNT]);
+  return () => {
+    execFileSync("userdel", ["--force", "--remove", ACCOUNT], { stdio: "ignore" });
+  };
 }
 
 /** The user of the measured jobs: the agent's own, or another account, as agents that run as root do in production. */
@@ -25,7 +38,7 @@ export interface JobUser {
 
 export const JOB_USERS: readonly [JobUser, JobUser] = [
   { suffix: "", agentArgs: [], user: "root" },
-  { suffix: "_as_user", agentArgs: ["--user-mapping", "passwd"], user: "nobody" },
+  { suffix: "_as_user", agentArgs: ["--user-mapping", "passwd", "--allow-unauthenticated"], user: ACCOUNT },
 ];
 
 /** Drains all nodes, so that nothing is placed. */
