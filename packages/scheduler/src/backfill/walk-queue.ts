@@ -88,6 +88,10 @@ function createState(plan: PlanContext, options: WalkOptions): WalkState {
 
 const hasAllReservations = ({ draft, depth }: WalkState): boolean => draft.reservations.length >= depth;
 
+/** Whether the depth and the quota admit one more reservation. */
+const mayAddReservation = (state: WalkState, job: Job): boolean =>
+  !hasAllReservations(state) && mayReserve(state.draft, state.plan.quotas, job);
+
 /** Once all reservations are given out, a job that the spare nodes do not suffice for can neither start nor reserve. */
 function skipHopeless(state: WalkState): void {
   const { plan, draft, owners, depth } = state;
@@ -134,8 +138,7 @@ function visitJob(state: WalkState, job: Job): "tried" | "not_tried" | "stop" {
   }
   const start = tryStart(state, job, own);
   if (start.isStarted) return "tried";
-  const canReserve = !hasAllReservations(state) && mayReserve(draft, quotas, job);
-  if (depth > 0 && start.reservation === null && !canReserve) {
+  if (depth > 0 && start.reservation === null && !mayAddReservation(state, job)) {
     if (!takeFromIdentical(state, job, null)) waitingList.add(job);
     return "tried";
   }
@@ -183,8 +186,8 @@ function tryReserve(state: WalkState, job: Job, { own, remaining }: ReservationT
   let hasChanged = false;
   while (true) {
     // A carried-over reservation keeps its start and nodes unless an earlier start is found.
-    const canReserve = depth === 0 || (!hasAllReservations(state) && mayReserve(draft, quotas, job));
-    const better = canReserve ? findReservation(draft, job, reservation?.startsAt) : null;
+    const mayAdd = depth === 0 || mayAddReservation(state, job);
+    const better = mayAdd ? findReservation(draft, job, reservation?.startsAt) : null;
     if (better !== null && depth === 0) return false;
     if (better === null) break;
     const handed = handOver(draft, waitingList, { job, reservation, found: better, depth, quotas });

@@ -13,6 +13,7 @@ import type { Match } from "../machine/match.ts";
 import { isFeasible } from "../place/feasibility.ts";
 import { countFreeMatching, type Draft } from "../plan/draft.ts";
 import type { PlannedReservation } from "../plan/planned-reservation.ts";
+import { headroomNow } from "../reserve/kept-quota.ts";
 import { addReservation, findReservation, removeReservation, reservationOf } from "../reserve/reserve.ts";
 import { preemptionValue } from "./cost.ts";
 import { cannotWriteCheckpoint, type VictimCandidate, victimCandidates } from "./filter.ts";
@@ -102,7 +103,8 @@ function planPreemptionFor({ input, draft, quotas }: PlanContext, claim: Claiman
   const trial = createPreemptionTrial(draft, job);
   if (countFreeMatching(draft, job) + mostGained(claim, trial, own, mostVictims(input)) < job.nodesNeeded) return null;
   const removed = removeLowerReservations(draft, own, reservation);
-  const found = search(input, claim, trial, own);
+  // The quota of the reservations that are left, of its own and higher classes, is kept.
+  const found = headroomNow(draft, quotas, job) === 0 ? null : search(input, claim, trial, own);
   // The start without preemption is searched last: it costs more than the rest.
   const without = found === null || reservation !== null ? null : findReservation(draft, job);
   const nodes = found === null || (without !== null && without.startsAt <= soon) ? null : trial.nodes(found);

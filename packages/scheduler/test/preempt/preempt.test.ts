@@ -3,7 +3,7 @@
 import { type Duration, instant } from "@lattice/core";
 import { describe, expect, it } from "vitest";
 import { type CycleResult, cycle, type VictimInput } from "../../src/index.ts";
-import { allocationId, job, MINUTE, NOW, node, nodeIds, nodesIn, tenant } from "../make.ts";
+import { allocationId, job, MINUTE, NOW, node, nodeIds, nodesIn, promise, tenant } from "../make.ts";
 import { awaiting, full, running } from "./make.ts";
 
 const four = nodesIn("g0", "a", "b", "c", "d");
@@ -51,6 +51,20 @@ describe("a preemption", () => {
   it("returns lent nodes to their owner, however often the borrower was preempted", () => {
     const victim = running(11, ["a", "b", "c", "d"], { preempted: 9, borrows: true });
     expect(stopped(cycle(full(four, [victim], { pending: [urgent] })))).toEqual(["11"]);
+  });
+
+  it.each([
+    { class: 8, maxNodes: 3, gone: [] },
+    { class: 8, maxNodes: 4, gone: ["11"] },
+    { class: 7, maxNodes: 3, gone: ["11"] },
+  ])("keeps the quota of a reserved start unless that is of a lower class: $class, $maxNodes", (given) => {
+    const on = (...nodes: string[]) => ({ requiredNodes: nodeIds(...nodes) });
+    const reserved = job(2, { class: given.class, nodes: 2, constraints: on("a", "b") });
+    const pending = [{ ...urgent, constraints: { ...urgent.constraints, ...on("c", "d") } }, reserved];
+    const victims = [running(11, ["c", "d"]), running(12, ["a", "b"], { class: 9, minutes: 31 })];
+    const previousReservations = [promise(2, 30.5, "a", "b")];
+    const tenants = [tenant("physics", { maxNodes: given.maxNodes })];
+    expect(stopped(cycle(full(four, victims, { pending, previousReservations, tenants })))).toEqual(given.gone);
   });
 
   it("prefers a victim that was preempted less often", () => {
