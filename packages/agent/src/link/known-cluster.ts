@@ -49,20 +49,19 @@ export const knownCluster = (dataDir: string | null, after: After = systemAfter)
   new StoredCluster(dataDir, after);
 
 class StoredCluster implements KnownCluster {
-  readonly #path: string | null;
+  readonly #dataDir: string | null;
   readonly #after: After;
-  readonly #indexPath: string | null;
   #stored: Stored | null;
+  /** False after an identity could not be written; it is written with the next index. */
+  #isIdentityWritten = true;
   #cancelStore: (() => void) | null = null;
   /** Of the index file, once it was written. */
   #indexFile: number | null = null;
 
   constructor(dataDir: string | null, after: After) {
-    this.#path = dataDir === null ? null : join(dataDir, FILE);
-    this.#indexPath = dataDir === null ? null : join(dataDir, INDEX_FILE);
+    this.#dataDir = dataDir;
     this.#after = after;
-    const stored = this.#path === null ? null : readStored(this.#path);
-    this.#stored = stored === null || this.#indexPath === null ? stored : withIndex(stored, this.#indexPath);
+    this.#stored = dataDir === null ? null : readStored(dataDir);
   }
 
   facts() {
@@ -84,7 +83,8 @@ class StoredCluster implements KnownCluster {
     if (this.#isOwn(id, generation)) return this.heard(logIndex, false);
     const before = this.#stored;
     this.#stored = { id, generation, logIndex };
-    const error = this.#storeCluster();
+    this.#isIdentityWritten = false;
+    const error = this.#storeIdentity();
     if (error === null || before !== null) return null;
     this.#stored = null;
     return { code: "server_cluster_not_stored", detail: `the cluster of this node cannot be stored: ${error.message}` };
@@ -96,7 +96,7 @@ class StoredCluster implements KnownCluster {
     if (refusal !== null) return refusal;
     if (logIndex > this.#stored.logIndex) {
       this.#stored = { ...this.#stored, logIndex };
-      if (this.#path !== null) this.#cancelStore ??= this.#after(STORE_INDEX_MS, () => this.#storeIndex());
+      if (this.#dataDir !== null) this.#cancelStore ??= this.#after(STORE_INDEX_MS, () => this.#storeIndex());
     }
     if (acts && this.#cancelStore !== null) this.#storeIndex();
     return null;
@@ -120,12 +120,13 @@ class StoredCluster implements KnownCluster {
   }
 
   /** Returns why the file could not be written. A full disk must not end the node. */
-  #storeCluster(): Error | null {
+  #storeIdentity(): Error | null {
     this.#cancelStore?.();
     this.#cancelStore = null;
-    if (this.#path === null) return null;
+    if (this.#dataDir === null) return null;
     try {
-      replaceFile(this.#path, `${JSON.stringify(this.#stored)}\n`);
+      replaceFile(join(this.#dataDir, FILE), `${JSON.stringify(this.#stored)}\n`);
+      this.#isIdentityWritten = true;
       return null;
     } catch (error) {
       return error as Error;
@@ -136,9 +137,10 @@ class StoredCluster implements KnownCluster {
   #storeIndex(): void {
     this.#cancelStore?.();
     this.#cancelStore = null;
-    if (this.#indexPath === null || this.#stored === null) return;
+    if (this.#dataDir === null || this.#stored === null) return;
+    if (!this.#isIdentityWritten && this.#storeIdentity() !== null) return;
     try {
-      this.#indexFile ??= openSync(this.#indexPath, constants.O_WRONLY | constants.O_CREAT, 0o600);
+      this.#indexFile ??= openSync(join(this.#dataDir, INDEX_FILE), constants.O_WRONLY | constants.O_CREAT, 0o600);
       const { id, generation, logIndex } = this.#stored;
       writeSync(this.#indexFile, `${id} ${generation} ${logIndex}`.padEnd(RECORD_LENGTH - 1).concat("\n"), 0);
     } catch {}
@@ -175,31 +177,30 @@ const foreign = (own: string, other: string, verdict: "foreign" | "outdated"): C
       : "the server has not taken part in a restore of this cluster that this node has seen",
 });
 
-/** An index of another identity was stored before this cluster. */
-function withIndex(stored: Stored, path: string): Stored {
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return stored;
-    throw error;
-  }
-  const [, id, generation, index] = /^(\w+) (\d+) (\d+) *\n$/.exec(text) ?? [];
-  if (id !== stored.id || Number(generation) !== stored.generation) return stored;
-  return { ...stored, logIndex: Math.max(stored.logIndex, Number(index)) };
+/** Throws when the file of the identity is damaged: the node must not join another cluster because of that. */
+function readStored(dataDir: string): Stored | null {
+  const path = join(dataDir, FILE);
+  const text = readIfPresent(path);
+  if (text === null) return null;
+  const { id, generation, logIndex } = JSON.parse(text) as Partial<Stored>;
+  if (typeof id !== "string" || !isClusterId(id) || typeof generation !== "number" || typeof logIndex !== "number")
+    throw new Error(`${path} is damaged: it must name the cluster of this node`);
+  const later = readIndex(dataDir, { id, generation });
+  return { id, generation, logIndex: Math.max(logIndex, later) };
 }
 
-/** Throws when the file is damaged: the node must not join another cluster because of that. */
-function readStored(path: string): Stored | null {
-  let text: string;
+/** Returns 0 when no index was written since the cluster was stored. */
+function readIndex(dataDir: string, own: KnownIdentity): number {
+  const text = readIfPresent(join(dataDir, INDEX_FILE)) ?? "";
+  const [, id, generation, index] = /^(\w+) (\d+) (\d+) *\n$/.exec(text) ?? [];
+  return id === own.id && Number(generation) === own.generation ? Number(index) : 0;
+}
+
+function readIfPresent(path: string): string | null {
   try {
-    text = readFileSync(path, "utf8");
+    return readFileSync(path, "utf8");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
     throw error;
   }
-  const { id, generation, logIndex } = JSON.parse(text) as Partial<Stored>;
-  if (typeof id !== "string" || !isClusterId(id) || typeof generation !== "number" || typeof logIndex !== "number")
-    throw new Error(`${path} is damaged: it must name the cluster of this node`);
-  return { id, generation, logIndex };
 }

@@ -101,6 +101,18 @@ test("a shorter index replaces a longer one, and a torn index counts as none", (
   expect(knownCluster(dir).facts().knownLogIndex).toBe(6);
 });
 
+test("an identity that could not be stored is stored with the next index", () => {
+  const node = knownCluster(dir);
+  meet(node, welcome(A, 1), 500);
+  mkdirSync(join(dir, "cluster.json.tmp"));
+  expect(meet(node, welcome(A, 1_800_000_000), 3)).toBeNull();
+  node.heard(4, true);
+  expect(knownCluster(dir).facts()).toMatchObject({ clusterGeneration: 1, knownLogIndex: 500 });
+  rmSync(join(dir, "cluster.json.tmp"), { recursive: true });
+  node.heard(5, true);
+  expect(knownCluster(dir).facts()).toMatchObject({ clusterGeneration: 1_800_000_000, knownLogIndex: 5 });
+});
+
 test("a damaged file is an error, not another cluster", () => {
   writeFileSync(join(dir, "cluster.json"), "{}");
   expect(() => knownCluster(dir)).toThrow(/cluster\.json is damaged/);
