@@ -26,6 +26,7 @@ export interface Summary {
   readonly mean_bounded_slowdown: number;
   readonly wait_seconds: { readonly mean: number; readonly p99: number };
   readonly jain_slowdown: number;
+  readonly jain_share: number;
   readonly utilisation: number;
 }
 

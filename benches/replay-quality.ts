@@ -20,7 +20,7 @@ const PROBE_JOBS = 1000;
 
 export const replayQuality: Bench = async (log) =>
   withReplay((folder) => {
-    log(row(["trace", "jobs", "policy", "mean slowdown", "p99 wait s", "Jain", "utilisation"]));
+    log(row(["trace", "jobs", "policy", "mean slowdown", "p99 wait s", "Jain", "Jain shares", "utilisation"]));
     return TRACES.filter((trace) => SELECTED.includes(trace)).flatMap((trace) =>
       folder.trace(trace).isReal ? compare(folder, trace, log) : [],
     );
@@ -44,6 +44,7 @@ function compare(folder: Folder, trace: string, log: Progress): readonly Figure[
       withoutTarget(name("mean_bounded_slowdown"), summary.mean_bounded_slowdown, ""),
       withoutTarget(name("p99_wait"), summary.wait_seconds.p99, "s"),
       withoutTarget(name("jain_slowdown"), summary.jain_slowdown, ""),
+      withoutTarget(name("jain_share"), summary.jain_share, ""),
     );
   }
   return figures;
@@ -62,6 +63,7 @@ const cellsOf = (summary: Summary): readonly string[] => [
   summary.mean_bounded_slowdown.toFixed(3),
   summary.wait_seconds.p99.toFixed(0),
   summary.jain_slowdown.toFixed(3),
+  summary.jain_share.toFixed(3),
   summary.utilisation.toFixed(3),
 ];
 

@@ -1,5 +1,5 @@
-// Wires what tells of another cluster, and of an older log: every server and agent of another cluster is logged, counted
-// and raised as a notice; agents that know entries which this server does not have are logged and counted.
+// Wires the records of other clusters and of lost entries: every server and agent of another cluster is logged, counted
+// and raised as a notice; entries that agents know and this server does not have are logged and counted.
 
 import type { RaiseNoticeCommand } from "@lattice/core";
 import type { Logger } from "../base/observe/index.ts";
