@@ -42,9 +42,10 @@ export function useAccount(role: string): Account {
     uid: Number(uid),
     gid: Number(gid),
     home,
-    run: (script) => execFileSync("/usr/bin/setpriv", wordsOf(script)).toString(),
+    // The user can read the environment of these programs while they start.
+    run: (script) => execFileSync("/usr/bin/setpriv", wordsOf(script), { env: {} }).toString(),
     keepRunning(script) {
-      const child = spawn("/usr/bin/setpriv", wordsOf(script), { stdio: "ignore" });
+      const child = spawn("/usr/bin/setpriv", wordsOf(script), { env: {}, stdio: "ignore" });
       return () => void child.kill("SIGKILL");
     },
   };
