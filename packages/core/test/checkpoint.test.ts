@@ -31,7 +31,7 @@ import {
 
 const ask = (n = 1): Command => ({ kind: "allocation.checkpoint", origin: origin(), id: id(n) });
 const resume = (n = 1): Command => ({ kind: "allocation.resume", origin: origin(), id: id(n) });
-const broker = (cause: "broker" | "drained" = "broker", attempt = 1): Command => ({
+const broker = (cause: "broker" | "drained" | "walltime" = "broker", attempt = 1): Command => ({
   kind: "attempt.checkpoint",
   allocation: id(1),
   attempt: attempt as never,
@@ -287,7 +287,43 @@ describe("the walltime", () => {
     expect(verdict(cluster.one(resume()))).toBe("illegal_transition");
   });
 
-  it("fails an allocation whose checkpoint is incomplete", () => {
+  it("is preceded by a request to save and stop, which suspends the allocation", () => {
+    const cluster = running();
+    expect(moves(cluster.apply(broker("walltime")))).toEqual(["1: running > checkpointing"]);
+    for (const node of ["n1", "n2"]) say(cluster, node, GOOD);
+    expect(cluster.state.allocation(id(1))?.phase).toMatchObject({ kind: "suspended", cause: "walltime" });
+    const again = cluster.apply(resume());
+    expect(verdict(again.outcomes[0])).toBe("illegal_transition");
+    for (const node of ["n1", "n2"]) cluster.report(1, node, "failed");
+    expect(verdict(cluster.one(resume()))).toBe("accepted");
+  });
+
+  it("leaves the rest of it to a program that could not save when asked", () => {
+    const cluster = running();
+    cluster.apply(broker("walltime"));
+    expect(moves(say(cluster, "n1", BAD))).toEqual(["1: checkpointing > running"]);
+    expect(cluster.state.allocation(id(1))?.checkpoints?.failure?.message).toContain("the disk is full");
+    sayEnd(cluster, "n1", null, OVER);
+    expect(cluster.state.allocation(id(1))?.phase).toMatchObject({ kind: "failed", reason: "walltime_exceeded" });
+  });
+
+  it("ends an allocation that has ended on one node and could not save on another", () => {
+    const cluster = running();
+    cluster.apply(broker("walltime"));
+    say(cluster, "n1", GOOD, "failed");
+    expect(moves(say(cluster, "n2", BAD))).toEqual(["1: checkpointing > failed"]);
+  });
+
+  it("suspends an allocation with an earlier complete checkpoint", () => {
+    const cluster = running();
+    cluster.apply(ask());
+    for (const node of ["n1", "n2"]) say(cluster, node, GOOD);
+    expect(moves(sayEnd(cluster, "n2", null, OVER))).toEqual(["1: running > suspended"]);
+    expect(cluster.state.allocation(id(1))).toMatchObject({ suspensions: 1, checkpoints: { last: { n: 1 } } });
+    expect(brokenInvariants(cluster.state)).toEqual([]);
+  });
+
+  it("fails an allocation whose only checkpoint is incomplete", () => {
     const cluster = running();
     cluster.apply(ask());
     sayEnd(cluster, "n1", GOOD, OVER);

@@ -11,7 +11,7 @@ const page = new URL("../../../docs/reference/state-machines.md", import.meta.ur
 const ALLOCATION: Readonly<Record<PhaseKind, readonly PhaseKind[]>> = {
   pending: ["staging", "running", "cancelled", "failed"],
   staging: ["pending", "running", "failed", "cancelled"],
-  running: ["checkpointing", "pending", "completed", "failed", "cancelled"],
+  running: ["checkpointing", "suspended", "pending", "completed", "failed", "cancelled"],
   checkpointing: ["suspended", "running", "pending", "failed", "cancelled"],
   suspended: ["pending", "cancelled", "failed"],
   completed: [],

@@ -1,6 +1,7 @@
 // The public surface of the scheduler.
 
 export { REASONS_LIMIT, WALLTIME_GRACE } from "./base/bounds.ts";
+export { walltimeLead } from "./checkpoint/walltime-lead.ts";
 export { type Worth, type WorthInput, type WorthRates, worthOf } from "./checkpoint/worth.ts";
 export { cycle } from "./cycle.ts";
 export type { CycleRecord } from "./explain/cycle-record.ts";

@@ -31,10 +31,14 @@ export function brokenAllocation(view: View, record: Allocation): string[] {
 }
 
 /** No allocation is suspended without a checkpoint to restore. */
-function brokenSuspension({ id, attempt, checkpoints }: Allocation, before: number): string[] {
+function brokenSuspension({ id, attempt, phase, checkpoints }: Allocation, before: number): string[] {
   const broken: string[] = [];
   if (attempt !== before) broken.push(`allocation ${id} is suspended with attempt ${attempt}`);
-  if (checkpoints?.last?.attempt !== attempt) broken.push(`allocation ${id} is suspended without a checkpoint`);
+  const last = checkpoints?.last;
+  // An attempt that resumed and reached its walltime before its own first checkpoint keeps the one it resumed from.
+  const isUsable =
+    phase.kind === "suspended" && phase.cause === "walltime" ? last !== undefined : last?.attempt === attempt;
+  if (!isUsable) broken.push(`allocation ${id} is suspended without a checkpoint`);
   return broken;
 }
 

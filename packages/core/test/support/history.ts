@@ -260,7 +260,7 @@ function makeCheckpoint(roll: Dice, state: State): Command {
     return { kind: "checkpoint.expire", allocation, attempt: tries, n };
   }
   if (roll(3) === 0) return { kind: "allocation.checkpoint", origin: origin(), id: allocation };
-  const cause = roll(2) === 0 ? "drained" : "broker";
+  const cause = (["drained", "broker", "walltime"] as const)[roll(3)] ?? "broker";
   return { kind: "attempt.checkpoint", allocation, attempt: tries, cause, message: "it pays" };
 }
 

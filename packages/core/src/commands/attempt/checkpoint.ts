@@ -7,13 +7,14 @@ import { requestCheckpoint } from "../../transitions/checkpoint/ask.ts";
 import type { Step } from "../../transitions/step.ts";
 
 /**
- * A controller requests a checkpoint: the broker, because it pays off, or a drain, which suspends the work afterwards.
+ * A controller requests a checkpoint: the broker, because it pays off, or a drain or the end of the
+ * walltime, which suspend the work afterwards.
  */
 export interface AttemptCheckpointCommand {
   readonly kind: "attempt.checkpoint";
   readonly allocation: AllocationId;
   readonly attempt: Attempt;
-  readonly cause: "broker" | "drained";
+  readonly cause: "broker" | "drained" | "walltime";
   readonly message: string;
 }
 
@@ -26,7 +27,7 @@ export function checkpointAttempt(step: Step, command: AttemptCheckpointCommand)
   const { cause, message } = command;
   return requestCheckpoint(step, command.allocation, {
     cause,
-    next: cause === "drained" ? "suspend" : "go_on",
+    next: cause === "broker" ? "go_on" : "suspend",
     message,
   });
 }

@@ -4,7 +4,7 @@
 import type { AllocationId, Attempt } from "../../base/ids.ts";
 import type { Outcome } from "../../base/outcome.ts";
 import { accepted, quote, refuse, unchanged } from "../../base/outcome.ts";
-import { checkpointFailed } from "../../transitions/checkpoint/answer.ts";
+import { checkpointRefused } from "../../transitions/checkpoint/answer.ts";
 import type { Step } from "../../transitions/step.ts";
 
 /** Gives up a checkpoint whose timeout has long passed. */
@@ -23,6 +23,6 @@ export function expireCheckpoint(step: Step, command: ExpireCheckpointCommand): 
     return refuse("stale_report", `allocation ${id} is at attempt ${attempt}, not ${command.attempt}`);
   }
   if (phase.kind !== "checkpointing" || phase.request.n !== command.n) return unchanged(id);
-  checkpointFailed(step, record, phase, "not all nodes have answered in time");
+  checkpointRefused(step, record, phase, "not all nodes have answered in time");
   return accepted(id);
 }

@@ -134,7 +134,7 @@ export type AllocationPhase = PendingPhase | PlacedPhase | SuspendedPhase | Fina
 export const allocationMoves = {
   pending: ["staging", "running", "cancelled", "failed"],
   staging: ["pending", "running", "failed", "cancelled"],
-  running: ["checkpointing", "pending", "completed", "failed", "cancelled"],
+  running: ["checkpointing", "suspended", "pending", "completed", "failed", "cancelled"],
   checkpointing: ["suspended", "running", "pending", "failed", "cancelled"],
   suspended: ["pending", "cancelled", "failed"],
   completed: [],

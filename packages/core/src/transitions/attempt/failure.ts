@@ -109,6 +109,12 @@ export function fail(step: Step, record: Allocation, phase: PlacedPhase, failure
     moveAllocation(step, record, { kind: "completed", nodes, startedAt, endedAt, exitCode, message });
     return;
   }
+  // Its newest complete checkpoint can be resumed, so the work before it is not lost.
+  if (reason === "walltime_exceeded" && phase.kind !== "staging" && record.checkpoints?.last !== undefined) {
+    const suspended = { kind: "suspended", since: step.at, cause: "walltime", message } as const;
+    moveAllocation(step, record, suspended, { suspensions: record.suspensions + 1 });
+    return;
+  }
   moveAllocation(step, record, { kind: "failed", reason, nodes, startedAt, endedAt, exitCode, message });
 }
 

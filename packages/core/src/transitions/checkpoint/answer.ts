@@ -5,6 +5,7 @@
 import { duration, type NodeId } from "../../base/ids.ts";
 import { invariant } from "../../base/invariant.ts";
 import type { Allocation } from "../../model/allocation/allocation.ts";
+import { hasEnded } from "../../model/allocation/attempt-end.ts";
 import type { CheckpointingPhase, RunningPhase } from "../../model/allocation/phase.ts";
 import { withNote } from "../../model/allocation/record-past.ts";
 import {
@@ -42,7 +43,7 @@ export function recordCheckpointAnswer(
   const position = phase.nodes.indexOf(node);
   if (phase.request.answers[position] !== null) return false;
   if (!word.ok) {
-    checkpointFailed(step, record, phase, `node ${node}: ${word.message}`);
+    checkpointRefused(step, record, phase, `node ${node}: ${word.message}`);
     return true;
   }
   const answers = phase.request.answers.with(position, word.bytes);
@@ -86,6 +87,16 @@ function suspend(step: Step, record: Allocation, phase: CheckpointingPhase, chec
 
 const isEnding = (cause: string): cause is SuspendCause =>
   cause === "preempted" || cause === "drained" || cause === "walltime";
+
+/**
+ * The program has no checkpoint. Where it still runs on all nodes, it may use the rest of its walltime; other causes need
+ * its nodes now.
+ */
+export function checkpointRefused(step: Step, record: Allocation, phase: CheckpointingPhase, message: string): void {
+  const mayContinue = phase.request.cause === "walltime" && !phase.progress.some(hasEnded);
+  const request = mayContinue ? ({ ...phase.request, next: "go_on" } as const) : phase.request;
+  checkpointFailed(step, record, { ...phase, request }, message);
+}
 
 /** The checkpoint failed or timed out. */
 export function checkpointFailed(step: Step, record: Allocation, phase: CheckpointingPhase, message: string): void {

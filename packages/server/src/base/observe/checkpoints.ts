@@ -44,7 +44,7 @@ export function checkpointMetrics(registry: Registry): CheckpointMetrics {
   const requeued = counter("lattice_preemption_victim_requeue_total", "Preempted allocations that were requeued.");
   const conflicts = counter(
     "lattice_checkpoint_walltime_conflict_total",
-    "Allocations that reached their walltime during a checkpoint, by result.",
+    "Last checkpoints before the end of a walltime, by result.",
     ["result"],
   );
   const evaluations = counter("lattice_checkpoint_evaluations_total", "Evaluations of the broker, by verdict.", [

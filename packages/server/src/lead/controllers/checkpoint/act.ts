@@ -12,6 +12,7 @@ import type { AgentHub } from "../../../nodes/agents/hub.ts";
 import type { Sequencer } from "../../commit/sequencer.ts";
 import type { Controller } from "../periodic/periodic.ts";
 import type { CheckpointAnswer, CheckpointSignals } from "./answer.ts";
+import { decideBeforeWalltime, type SeenAttempts } from "./before-walltime.ts";
 import { decideCheckpoints, type Judgement } from "./decide.ts";
 import { decideOverdueCheckpoints, type SeenCheckpoints } from "./overdue.ts";
 import { decideStorageNotice } from "./storage.ts";
@@ -23,6 +24,9 @@ const REPEAT_EVERY = duration(15_000);
 
 /** By then every connected node has reported its storage to a new leader: several heartbeats. */
 const ALL_REPORTED = duration(30_000);
+
+/** Short beside the shortest lead. */
+const BEFORE_WALLTIME_EVERY = duration(1_000);
 
 interface BrokerParts {
   readonly view: () => View;
@@ -69,6 +73,7 @@ export function createBroker({ view, clock, board, config, evaluated }: BrokerPa
   let judgements: ReadonlyMap<AllocationId, Judgement> = new Map();
   let signals: CheckpointSignals = {};
   let seen: SeenCheckpoints = new Map();
+  let seenAttempts: SeenAttempts = new Map();
 
   function evaluate() {
     const { bytesPerSecond, gpuMemoryBytes } = storageRates(config().checkpoint);
@@ -101,6 +106,24 @@ export function createBroker({ view, clock, board, config, evaluated }: BrokerPa
     };
   }
 
+  function walltimeController(sequencer: Sequencer): Controller {
+    return {
+      name: "checkpoint before the walltime",
+      every: BEFORE_WALLTIME_EVERY,
+      run: async () => {
+        const { requests, seen: still } = decideBeforeWalltime(view(), {
+          now: clock.now(),
+          monotonic: monotonicNow(clock),
+          seen: seenAttempts,
+          rates: storageRates(config().checkpoint),
+          storageError: board.storageError,
+        });
+        seenAttempts = still;
+        await Promise.all(requests.map((command) => sequencer.propose(command)));
+      },
+    };
+  }
+
   return {
     answer(id) {
       const record = view().allocation(id);
@@ -113,6 +136,7 @@ export function createBroker({ view, clock, board, config, evaluated }: BrokerPa
     },
     controllers: ({ sequencer, hub, logger }) => [
       storageController(sequencer),
+      walltimeController(sequencer),
       {
         name: "checkpoint broker",
         get every() {
@@ -145,6 +169,7 @@ export function createBroker({ view, clock, board, config, evaluated }: BrokerPa
       judgements = new Map();
       signals = {};
       seen = new Map();
+      seenAttempts = new Map();
       board.forget();
     },
   };

@@ -11,19 +11,15 @@ import {
   isPlaced,
   type Node,
   type NodeId,
-  type PlacedPhase,
   type View,
 } from "@lattice/core";
 import { type Worth, type WorthRates, worthOf } from "@lattice/scheduler";
 import { type QueuePressure, queuePressure } from "./pressure.ts";
+import { checkpointSize, type StorageRates } from "./size.ts";
 
-export interface BrokerInputs {
+export interface BrokerInputs extends StorageRates {
   readonly now: Instant;
   readonly rates: WorthRates;
-  /** Total bandwidth for checkpoints. */
-  readonly bytesPerSecond: number;
-  /** Assumed checkpoint size per GPU before the first measurement. */
-  readonly gpuMemoryBytes: number;
   /** Time until the next evaluation. */
   readonly windowSeconds: number;
   /** Returns why a node cannot write checkpoints; empty when it can. */
@@ -101,11 +97,7 @@ function evaluate(view: View, record: Allocation, pressure: QueuePressure, input
   const { phase, spec, checkpoints } = record;
   if (spec.checkpoint === undefined || !isPlaced(phase) || phase.kind === "staging") return null;
   const last = checkpoints?.last;
-  const gpus = phase.nodes.reduce((sum, node) => sum + (view.node(node)?.capabilities.gpuCount ?? 0), 0);
-  const devices = Math.max(phase.nodes.length, gpus);
-  const sizeBytes =
-    last !== undefined && last.bytes > 0 ? last.bytes : estimatedSize(view, record, phase, gpus, inputs);
-  const writeSeconds = last === undefined ? sizeBytes / inputs.bytesPerSecond : last.took / 1000;
+  const { devices, sizeBytes, writeSeconds } = checkpointSize(view, record, phase, inputs);
   const since = last?.attempt === record.attempt ? last.at : phase.startedAt;
   const sinceSeconds = Math.max(0, inputs.now - since) / 1000;
   const { walltime } = spec.lifecycle;
@@ -129,22 +121,6 @@ function evaluate(view: View, record: Allocation, pressure: QueuePressure, input
 
 /** A node is at risk when it is silent or has a hardware warning. A drained node is not. */
 const isUnhealthy = (node: Node | undefined): boolean => node?.state.kind === "degraded" || node?.warning !== undefined;
-
-/** Assumed checkpoint size of a node without GPUs, as a share of its memory. */
-const MEMORY_SHARE = 0.25;
-
-function estimatedSize(
-  view: View,
-  { spec }: Allocation,
-  { nodes }: PlacedPhase,
-  gpus: number,
-  { gpuMemoryBytes }: BrokerInputs,
-): number {
-  if (gpus > 0) return gpus * gpuMemoryBytes;
-  const requested = spec.resources.constraints.memoryBytes * nodes.length;
-  if (requested > 0) return requested;
-  return nodes.reduce((sum, node) => sum + (view.node(node)?.capabilities.memoryBytes ?? 0) * MEMORY_SHARE, 0);
-}
 
 function verdictOf({ phase, spec }: Allocation, { worth }: Candidate, isAway: boolean): Verdict {
   if (phase.kind !== "running") return "not_running";
