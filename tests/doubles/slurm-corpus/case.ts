@@ -12,6 +12,8 @@ export interface Case {
   readonly becomes?: Readonly<Record<string, unknown>>;
   /** Expected variables of the job. */
   readonly variables?: Readonly<Record<string, string>>;
+  /** Variables that the job does not get. */
+  readonly without?: readonly string[];
   /** Each must be in its own warning, in order. Default: no warnings. */
   readonly warns?: readonly string[];
   /** Each must be in the text of the refusal. */

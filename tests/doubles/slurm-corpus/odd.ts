@@ -71,6 +71,33 @@ export const odd: readonly Case[] = [
     variables: { DATASET: "imagenet" },
   },
   {
+    title: "the whole environment by default, without the tokens of Lattice",
+    env: { CONDA_PREFIX: "/opt/conda", PATH: "/opt/conda/bin:/usr/bin", LATTICE_TOKEN: "secret", SLURM_PROCID: "3" },
+    script: "./x",
+    variables: { CONDA_PREFIX: "/opt/conda", PATH: "/opt/bin:/opt/conda/bin:/usr/bin" },
+    without: ["LATTICE_TOKEN", "SLURM_PROCID"],
+  },
+  {
+    title: "nothing of the environment, with --export=NONE",
+    env: { CONDA_PREFIX: "/opt/conda" },
+    flags: ["--export=NONE"],
+    script: "./x",
+    without: ["CONDA_PREFIX"],
+  },
+  {
+    title: "--export by a variable, which wins over the script",
+    env: { SBATCH_EXPORT: "A", A: "1", B: "2" },
+    script: "#SBATCH --export=ALL\n./x",
+    variables: { A: "1" },
+    without: ["B"],
+  },
+  {
+    title: "nothing of the environment by a variable",
+    env: { SBATCH_EXPORT: "NONE", A: "1" },
+    script: "./x",
+    without: ["A"],
+  },
+  {
     title: "arguments for the script",
     args: ["--input", "a file"],
     script: '#SBATCH -J args\necho "$2"',

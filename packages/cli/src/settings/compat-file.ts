@@ -1,4 +1,5 @@
-// Reads the site's mapping for Slurm users: partition to vCluster, QoS to preemption class, account to tenant.
+// Reads the site's settings for Slurm users: the mapping of partition to vCluster, QoS to preemption class and account
+// to tenant, and whether sbatch exports the environment.
 // Source: $LATTICE_COMPAT, or ~/.config/lattice/compat.yaml merged over /etc/lattice/compat.yaml. Without a file
 // every partition is the vCluster of the same name. Unknown keys are errors, as in the configuration file.
 
@@ -6,8 +7,18 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DEFAULT_QOS_CLASSES, ProblemError, type SlurmMapping } from "@lattice/wire";
 
+type Exports = "ALL" | "NONE";
+
+/** The settings of a file. */
+interface SiteSettings extends SlurmMapping {
+  /** The default of `sbatch --export`. */
+  readonly exports?: Exports;
+}
+
 export interface Compat {
   readonly mapping: SlurmMapping;
+  /** The default of `sbatch --export`. */
+  readonly exports: Exports;
   /** Returns the partition that maps to a vCluster. */
   readonly partitionOf: (vcluster: string) => string;
   readonly vclusterOf: (partition: string) => string;
@@ -17,7 +28,7 @@ export interface Compat {
   readonly qosOf: (preemptionClass: number | undefined) => string;
 }
 
-const KEYS = ["partition_mapping", "qos_mapping", "account_mapping"] as const;
+const KEYS = ["partition_mapping", "qos_mapping", "account_mapping", "export"] as const;
 /** Applies to all users of this machine; a user's own file overrides single names. */
 const SITE_PATH = "/etc/lattice/compat.yaml";
 
@@ -29,16 +40,17 @@ export async function readCompat(env: NodeJS.ProcessEnv, sitePath = SITE_PATH): 
   return compatOf(own !== null && existsSync(own) ? over(site, await readMapping(own)) : site);
 }
 
-function over(site: SlurmMapping, own: SlurmMapping): SlurmMapping {
+function over(site: SiteSettings, own: SiteSettings): SiteSettings {
   const both = { ...site, ...own };
   return {
     ...(both.partitions === undefined ? {} : { partitions: { ...site.partitions, ...own.partitions } }),
     ...(both.qos === undefined ? {} : { qos: { ...site.qos, ...own.qos } }),
     ...(both.accounts === undefined ? {} : { accounts: { ...site.accounts, ...own.accounts } }),
+    ...(both.exports === undefined ? {} : { exports: both.exports }),
   };
 }
 
-async function readMapping(path: string): Promise<SlurmMapping> {
+async function readMapping(path: string): Promise<SiteSettings> {
   let document: unknown;
   try {
     const text = readFileSync(path, "utf8");
@@ -51,7 +63,7 @@ async function readMapping(path: string): Promise<SlurmMapping> {
   return checkCompat(document ?? {}, path);
 }
 
-export function checkCompat(document: unknown, path: string): SlurmMapping {
+export function checkCompat(document: unknown, path: string): SiteSettings {
   const top = tableOf(document, path);
   const unknown = Object.keys(top).find((key) => !(KEYS as readonly string[]).includes(key));
   if (unknown !== undefined) throw wrong(`${path}: unknown key "${unknown}"; known keys: ${KEYS.join(", ")}`);
@@ -64,7 +76,9 @@ export function checkCompat(document: unknown, path: string): SlurmMapping {
   if (badAccount !== undefined) throw wrong(`${path}: account "${badAccount[0]}" must name a tenant`);
   const badQos = qos.find(([, value]) => typeof value !== "number" || !Number.isInteger(value) || value < 0);
   if (badQos !== undefined) throw wrong(`${path}: QoS "${badQos[0]}" must be a preemption class, a whole number`);
+  const exports = exportsOf(top.export, path);
   return {
+    ...(exports === undefined ? {} : { exports }),
     ...(partitions.length === 0 ? {} : { partitions: Object.fromEntries(partitions) as Record<string, string> }),
     ...(qos.length === 0
       ? {}
@@ -73,12 +87,21 @@ export function checkCompat(document: unknown, path: string): SlurmMapping {
   };
 }
 
-export function compatOf(mapping: SlurmMapping): Compat {
+function exportsOf(value: unknown, path: string): Exports | undefined {
+  if (value === undefined) return undefined;
+  const name = typeof value === "string" ? value.toUpperCase() : value;
+  if (name !== "ALL" && name !== "NONE") throw wrong(`${path}: export must be ALL or NONE`);
+  return name;
+}
+
+export function compatOf(site: SiteSettings): Compat {
+  const { exports = "ALL", ...mapping } = site;
   const partitions = new Map(Object.entries(mapping.partitions ?? {}));
   const accounts = new Map(Object.entries(mapping.accounts ?? {}));
   const qos = Object.entries(mapping.qos ?? DEFAULT_QOS_CLASSES);
   return {
     mapping,
+    exports,
     partitionOf: (vcluster) => [...partitions].find(([, stands]) => stands === vcluster)?.[0] ?? vcluster,
     vclusterOf: (partition) => partitions.get(partition) ?? partition,
     accountOf: (tenant) => [...accounts].find(([, stands]) => stands === tenant)?.[0] ?? tenant,

@@ -1,7 +1,7 @@
 // Adapts a batch script to Lattice. Slurm runs a script on the first node only and keeps the others for srun; Lattice
 // runs it on every node. So one shell line is inserted below the interpreter line: on all other nodes it waits until
-// the first node is done. The line also sets the script's arguments, puts srun on the PATH and starts the sender of
-// --signal. A script of another interpreter runs unchanged on every node, with a warning.
+// the first node is done. The line also sets the script's arguments, puts our srun first on the PATH, before a real
+// Slurm's, and starts the sender of --signal. A script of another interpreter runs unchanged on every node, with a warning.
 
 import { SlurmError } from "./slurm-error.ts";
 
@@ -38,7 +38,7 @@ export function prepareScript(text: string, { args, bin, many, signal }: ScriptO
   }
   const sender = signal === undefined ? null : signalSender(signal, bin);
   const pieces = [
-    ...(bin === undefined ? [] : [`PATH="$PATH":${quote(bin)}`]),
+    ...(bin === undefined ? [] : [`PATH=${quote(bin)}:"$PATH"`]),
     ...(bin !== undefined && many ? [waitForFirstNode(bin)] : []),
     ...(args.length === 0 ? [] : [`set -- ${args.map(quote).join(" ")}`]),
     ...(sender === null ? [] : [sender]),

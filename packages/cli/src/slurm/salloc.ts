@@ -11,6 +11,7 @@ import { printError, type SlurmContext } from "./context.ts";
 import { taskCount } from "./job-fields.ts";
 import { JOB_RULES, jobOptions } from "./job-options.ts";
 import { plainJob } from "./jobs.ts";
+import { withCommandsFirst } from "./variables.ts";
 
 const GRAMMAR: Grammar = {
   program: "salloc",
@@ -66,7 +67,8 @@ function runHere(
   variables: Variables,
 ): Promise<number> {
   return new Promise((resolve) => {
-    const child = spawn(file, args, { stdio: "inherit", env: { ...env, ...variables } });
+    const path = withCommandsFirst({ PATH: env.PATH ?? "" }, env.LATTICE_COMPAT_BIN);
+    const child = spawn(file, args, { stdio: "inherit", env: { ...env, ...variables, ...path } });
     const end = (): void => void child.kill("SIGTERM");
     for (const signal of ["SIGTERM", "SIGHUP"] as const) process.on(signal, end);
     child.once("error", () => {

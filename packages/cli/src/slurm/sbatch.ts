@@ -26,7 +26,13 @@ import { saveOutput } from "./output-file.ts";
 import { SlurmError, slurmError } from "./slurm-error.ts";
 import { submitProblem } from "./submit-problems.ts";
 import { localTime } from "./times.ts";
-import { exportedVariables, slurmVariables } from "./variables.ts";
+import {
+  checkExported,
+  exportedVariables,
+  slurmVariables,
+  withCommandsFirst,
+  withoutSearchPaths,
+} from "./variables.ts";
 
 const GRAMMAR: Grammar = {
   program: "sbatch",
@@ -104,7 +110,11 @@ export function batchSubmission(
   const { nodes = 1 } = parsed.submission;
   const bin = env.LATTICE_COMPAT_BIN;
   const prepared = prepareScript(text, { args, bin, many: `${nodes}` !== "1", signal: options.get("signal") });
-  const exported = exportedVariables(lastValue(words, "export") ?? options.get("export"), env);
+  const exported = exportedTo(
+    context,
+    lastValue(words, "export") ?? env.SBATCH_EXPORT ?? options.get("export"),
+    parsed.submission,
+  );
   const variables = { ...exported.variables, ...slurmVariables(options, parsed.submission, cwd) };
   const workdir = parsed.submission.workdir;
   const defaults: JsonObject = {
@@ -124,6 +134,14 @@ export function batchSubmission(
   const handled = ["--export=", ...(prepared.signals ? ["--signal="] : [])];
   const unhandled = parsed.warnings.filter((warning) => !handled.some((option) => warning.includes(option)));
   return { body, options, warnings: [...unhandled, ...prepared.warnings, ...exported.missing.map(unset)] };
+}
+
+/** As in Slurm the default is the whole environment, unless the site has chosen another. */
+function exportedTo({ compat, env }: SlurmContext, named: string | undefined, submission: JsonObject) {
+  const { variables, missing } = exportedVariables(named ?? compat.exports, env);
+  const fit = named === undefined && submission.image !== undefined ? withoutSearchPaths(variables) : variables;
+  checkExported("sbatch", fit);
+  return { variables: withCommandsFirst(fit, env.LATTICE_COMPAT_BIN), missing };
 }
 
 const unset = (name: string): string => `--export: ${name} is not set`;

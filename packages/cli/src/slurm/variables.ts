@@ -1,9 +1,9 @@
-// The variables that a job gets from its submitter: those named by `--export`, and the SLURM_* variables that follow
-// from the request and that agents do not set. Without `--export` a job gets nothing from the submitting shell, because
-// other users may read its record. Tasks of srun get the whole environment, as in Slurm: they have no record.
+// The variables that a job gets from its submitter: the submitting environment or what `--export` names of it, and the
+// SLURM_* variables that follow from the request and that agents do not set.
 
 import { hostname } from "node:os";
 import { groupIndexes, type JsonObject, type WrittenRange } from "@lattice/wire";
+import { slurmError } from "./slurm-error.ts";
 
 /**
  * Variables that describe where a program runs (session, node, devices, rank), and tokens, which must never be copied.
@@ -34,6 +34,51 @@ export function exportedVariables(text: string | undefined, env: NodeJS.ProcessE
   }
   return { variables, missing };
 }
+
+/** Every server stores the environment of a job as long as the job. */
+const MAX_EXPORTED_BYTES = 256 * 1024;
+/** The kernel's limit on one variable. */
+const MAX_VARIABLE_BYTES = 128 * 1024 - 1;
+const MAX_EXPORTED = 1024;
+
+/** Refuses an environment that the servers would refuse, with the way out. */
+export function checkExported(program: string, variables: Readonly<Record<string, string>>): void {
+  const sizes = Object.entries(variables).map(([name, value]) => [name, byteLength(`${name}=${value}`)] as const);
+  const total = sizes.reduce((sum, [, size]) => sum + size, 0);
+  const [largest = "", most = 0] = sizes.reduce((a, b) => (b[1] > a[1] ? b : a), ["", 0] as const);
+  const advice = "export less, with --export=NAME,... or --export=NONE";
+  if (most > MAX_VARIABLE_BYTES)
+    throw slurmError(
+      program,
+      `the variable ${largest} has ${most} bytes, the limit is ${MAX_VARIABLE_BYTES}; ${advice}`,
+    );
+  if (total > MAX_EXPORTED_BYTES)
+    throw slurmError(
+      program,
+      `the environment has ${total} bytes (${largest}: ${most}), the limit is ${MAX_EXPORTED_BYTES}; ${advice}`,
+    );
+  if (sizes.length > MAX_EXPORTED)
+    throw slurmError(program, `the environment has ${sizes.length} variables, the limit is ${MAX_EXPORTED}; ${advice}`);
+}
+
+const byteLength = (text: string): number => Buffer.byteLength(text, "utf8");
+
+/** Search paths of this machine, which would hide those of a container's image. */
+const PATHS_OF_THIS_MACHINE = /^(PATH|LD_[A-Z_]+|PYTHONHOME|PYTHONPATH|PERL5LIB|MANPATH)$/;
+
+/** Removes the variables that are wrong inside a container. */
+export const withoutSearchPaths = (variables: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(variables).filter(([name]) => !PATHS_OF_THIS_MACHINE.test(name)));
+
+/** Puts the Slurm commands of Lattice before the ones of a real Slurm. */
+export const withCommandsFirst = (
+  variables: Readonly<Record<string, string>>,
+  bin: string | undefined,
+): Readonly<Record<string, string>> => {
+  const { PATH } = variables;
+  if (bin === undefined || PATH === undefined || PATH === "") return variables;
+  return { ...variables, PATH: [bin, ...PATH.split(":").filter((folder) => folder !== bin)].join(":") };
+};
 
 function wholeEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
   const isTask = env.LATTICE_LAUNCH_ID !== undefined;

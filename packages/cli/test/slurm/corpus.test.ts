@@ -32,6 +32,7 @@ describe.each(Object.entries(corpus))("%s", (_, cases) => {
     expect(body).toMatchObject({ workdir: "/home/me", slurm_env: true, ...one.becomes });
     expect(body.env).toMatchObject({ LATTICE_SUBMIT_DIR: "/home/me", ...one.variables });
     expect(JSON.stringify(body.env)).not.toContain("secret");
+    for (const name of one.without ?? []) expect(body.env).not.toHaveProperty(name);
     expect(warnings).toHaveLength(one.warns?.length ?? 0);
     for (const [at, part] of (one.warns ?? []).entries()) expect(warnings[at]).toContain(part);
     expect(() => normaliseSubmission(body)).not.toThrow();

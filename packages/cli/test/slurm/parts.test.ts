@@ -128,7 +128,7 @@ describe("a prepared script", () => {
     const { text } = prepareScript("#!/bin/bash\n#SBATCH -N1\necho $1\n", { args: ["a b", "it's"], bin, many: false });
     expect(text.split("\n")).toEqual([
       "#!/bin/bash",
-      `PATH="$PATH":'/opt/it'\\''s'; set -- 'a b' 'it'\\''s'`,
+      `PATH='/opt/it'\\''s':"$PATH"; set -- 'a b' 'it'\\''s'`,
       "#SBATCH -N1",
       "echo $1",
       "",

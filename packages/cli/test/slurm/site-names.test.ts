@@ -49,6 +49,15 @@ describe("sources of names", () => {
     await expect(readCompat({ LATTICE_COMPAT: join(dir, "gone.yaml") }, site)).rejects.toThrow("cannot be read");
   });
 
+  test("the site may turn the export of the environment off, and a user on again", async () => {
+    const off = put("off.yaml", "export: none\n");
+    expect((await readCompat({}, join(dir, "absent.yaml"))).exports).toBe("ALL");
+    expect((await readCompat({}, off)).exports).toBe("NONE");
+    writeFileSync(join(home, "lattice", "compat.yaml"), "export: ALL\n");
+    expect((await readCompat(env, off)).exports).toBe("ALL");
+    await expect(readCompat({}, put("odd.yaml", "export: some\n"))).rejects.toThrow("export must be ALL or NONE");
+  });
+
   test("an error names the damaged file", async () => {
     await expect(readCompat({}, put("bad.yaml", "accounts: {}\n"))).rejects.toThrow('unknown key "accounts"');
   });

@@ -72,6 +72,17 @@ test("a list shows and counts the caller's own work, or the tenant's work for it
   expect((await idsOf(principal("root", "physics", "Operator")))[1]).toBe(4);
 });
 
+test("the variables of a job are shown to users who may change it, and not in lists", async () => {
+  const spec = minimalSpec({ vcluster: "hpc-batch" as never });
+  const variables = { AWS_SECRET_ACCESS_KEY: "k", SLURM_SUBMIT_HOST: "login" };
+  submit("ada", "physics", { environment: { ...spec.environment, variables } });
+  const seenBy = async (who: Principal) => (await get(as(who), { id: "5" } as never)).spec?.environment?.variables;
+  expect([await seenBy(ADA), await seenBy(CHIEF)]).toEqual([variables, variables]);
+  expect(await seenBy(principal("root", "physics", "Operator"))).toEqual({ SLURM_SUBMIT_HOST: "login" });
+  const { allocations } = await list(as(ADA), create(pb.ListAllocationsRequestSchema, {}));
+  expect(allocations[0]?.spec?.environment?.variables).toEqual({ SLURM_SUBMIT_HOST: "login" });
+});
+
 test("a grant widens the list in its tenant only", async () => {
   const granted = { ...EVE, grants: [{ tenant: "physics" as TenantId, role: "TenantAdmin" as const }] };
   expect(await idsOf(granted)).toEqual([["4", "3", "2", "1"], 4]);

@@ -15,16 +15,18 @@ interface JobContext {
   readonly attemptDir: string;
   /** The agent's own environment. */
   readonly base: Readonly<Record<string, string | undefined>>;
-  /** Set unless the submission sets them; its PATH is appended. */
+  /** Set unless the submission sets them; its PATH is appended in any case. */
   readonly offered?: Readonly<Record<string, string>>;
 }
 
 export function environment(received: ReceivedOrder, around: JobContext): Record<string, string> {
   const { order } = received;
+  const own = submitted(order.variables);
   return {
     ...withOffered(inherited(around.base), around.offered ?? {}),
     ...(order.apiToken === "" ? {} : { LATTICE_TOKEN: order.apiToken }),
-    ...submitted(order.variables),
+    ...own,
+    ...(own.PATH === undefined ? {} : { PATH: withFolders(own.PATH, around.offered?.PATH) }),
     ...latticeNames(order, around),
     ...(order.slurmEnv ? slurmNames(received, slurmFacts(order, around.nodeId)) : {}),
     [MARKER]: around.attemptDir,
@@ -59,7 +61,13 @@ function withOffered(
   base: Readonly<Record<string, string>>,
   { PATH, ...offered }: Readonly<Record<string, string>>,
 ): Record<string, string> {
-  return { ...base, ...offered, ...(PATH === undefined ? {} : { PATH: `${base.PATH ?? DEFAULT_PATH}:${PATH}` }) };
+  return { ...base, ...offered, ...(PATH === undefined ? {} : { PATH: withFolders(base.PATH ?? DEFAULT_PATH, PATH) }) };
+}
+
+/** Programs of Lattice are found in every job, after all others of their names. */
+function withFolders(path: string, more: string | undefined): string {
+  const folders = path.split(":");
+  return [...folders, ...(more ?? "").split(":").filter((one) => one !== "" && !folders.includes(one))].join(":");
 }
 
 function latticeNames(order: pb.RunOrder, around: JobContext): Record<string, string> {

@@ -22,7 +22,7 @@ import {
 } from "@lattice/core";
 import { allocationToProto, type ElementsNow, groupToProto, type pb } from "@lattice/wire";
 import { invalid, unknownAllocation } from "../../base/problems.ts";
-import type { Target } from "../access/authorize.ts";
+import { reaches, type Target } from "../access/authorize.ts";
 import type { Call } from "../call/call.ts";
 
 export type Work = Allocation | TaskGroup;
@@ -56,8 +56,10 @@ export const elementsNow = (view: View, group: AllocationId): ElementsNow => ({
 });
 
 /** `evaluate` computes current reasons, which may walk the whole queue; lists show the known ones. */
-export function shown(call: Call, work: Work, evaluate: boolean): pb.Allocation {
+export function shown(call: Call, recorded: Work, evaluate: boolean): pb.Allocation {
   const view = call.plane.view();
+  const maySeeAll = evaluate && reaches(call.principal, "AllocationService.Update", ownerOf(recorded));
+  const work = maySeeAll ? recorded : withoutVariables(recorded);
   if (isGroup(work)) {
     const known = work.phase.kind === "pending" ? waitReasons(view, work) : [];
     return groupToProto(work, {
@@ -79,6 +81,22 @@ export function shown(call: Call, work: Work, evaluate: boolean): pb.Allocation 
     logIndex: view.index,
     topologyGroups: groupsOf(view, work),
   });
+}
+
+/** The variables that describe a request, and hold nothing of its submitter's shell. */
+const DESCRIPTIVE = /^(SLURM_|LATTICE_SUBMIT_DIR$)/;
+
+/**
+ * Leaves out the variables of the submitting shell: they may hold secrets, which only users see who may
+ * change the work, and would make lists large.
+ */
+function withoutVariables<W extends Work>(work: W): W {
+  const { environment } = work.spec;
+  const all = Object.entries(environment.variables);
+  const kept = all.filter(([name]) => DESCRIPTIVE.test(name));
+  if (kept.length === all.length) return work;
+  const variables = Object.fromEntries(kept);
+  return { ...work, spec: { ...work.spec, environment: { ...environment, variables } } };
 }
 
 const held = (view: View, group: TaskGroup) => ({
