@@ -16,6 +16,8 @@ export interface Budgets {
   scarce(job: Job, now: number): ScarceResource | null;
   /** Returns the least that is left at any instant of [from, to); Infinity without a limit. */
   left(what: ScarceResource, from: number, to: number): number;
+  /** Returns the first instant after the given one at which a resource that the job uses is returned, or Infinity. */
+  returnsOf(job: Job): (after: number) => number;
   /** Charges a start of this plan. */
   charge(job: Job, nodes: readonly number[]): void;
   reserve(job: Job, from: number, to: number): void;
@@ -65,12 +67,15 @@ interface BudgetLine extends BudgetTimeline {
   readonly taken: (job: Job, nodes: readonly number[]) => number;
 }
 
+const NEVER = Number.POSITIVE_INFINITY;
+
+const usesNone = (line: BudgetLine, job: Job): boolean => line.perNode(job) === 0 && line.fixed(job) === 0;
+
 function combine(lines: readonly BudgetLine[], now: number): Budgets {
   const mostOf = (line: BudgetLine, job: Job, atMost: number, [from, to]: readonly [number, number]): number => {
+    if (usesNone(line, job)) return atMost;
     const each = line.perNode(job);
-    const fixed = line.fixed(job);
-    if (each === 0 && fixed === 0) return atMost;
-    const left = line.leastLeft(from, to) - fixed;
+    const left = line.leastLeft(from, to) - line.fixed(job);
     if (left < 0) return 0;
     return each === 0 ? atMost : Math.min(atMost, Math.floor(left / each));
   };
@@ -80,7 +85,11 @@ function combine(lines: readonly BudgetLine[], now: number): Budgets {
     scarce: (job, at) =>
       lines.find((line) => mostOf(line, job, job.nodesNeeded, [at, at + job.occupancy]) < job.nodesNeeded)?.name ??
       null,
-    left: (what, from, to) => lines.find(({ name }) => name === what)?.leastLeft(from, to) ?? Number.POSITIVE_INFINITY,
+    left: (what, from, to) => lines.find(({ name }) => name === what)?.leastLeft(from, to) ?? NEVER,
+    returnsOf(job) {
+      const used = lines.filter((line) => !usesNone(line, job));
+      return (after) => used.reduce((next, line) => Math.min(next, line.nextReturn(after)), NEVER);
+    },
     charge(job, nodes) {
       for (const line of lines) line.use(line.taken(job, nodes), now + job.occupancy);
     },
@@ -96,6 +105,7 @@ function combine(lines: readonly BudgetLine[], now: number): Budgets {
 interface BudgetTimeline {
   /** Returns the least that is left at any instant of [from, to). */
   leastLeft(from: number, to: number): number;
+  nextReturn(after: number): number;
   use(amount: number, until: number): void;
   reserve(owner: Job, amount: number, from: number, to: number): void;
   release(owner: Job): void;
@@ -115,25 +125,31 @@ function createTimeline(left: number, released: readonly BudgetStep[]): BudgetTi
   let times: number[] | null = null;
   let sums: number[] = [];
 
-  /** Returns the sum of the releases until then. */
-  function backBy(at: number): number {
+  /** Returns the instants of the releases in order. */
+  function releaseTimes(): readonly number[] {
     if (times === null) {
       steps.sort((a, b) => a.at - b.at);
       times = steps.map((step) => step.at);
       let sum = 0;
       sums = steps.map((step) => (sum += step.amount));
     }
+    return times;
+  }
+  /** Counts the releases until then. */
+  function releasesBy(at: number): number {
+    const ordered = releaseTimes();
     let low = 0;
-    let high = times.length;
+    let high = ordered.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if ((times[middle] as number) <= at) low = middle + 1;
+      if ((ordered[middle] as number) <= at) low = middle + 1;
       else high = middle;
     }
-    return low === 0 ? 0 : (sums[low - 1] as number);
+    return low;
   }
   const leftAt = (at: number): number => {
-    let amount = now + backBy(at);
+    const count = releasesBy(at);
+    let amount = now + (sums[count - 1] ?? 0);
     for (const one of reserved) if (one.from <= at && at < one.to) amount -= one.amount;
     return amount;
   };
@@ -142,6 +158,11 @@ function createTimeline(left: number, released: readonly BudgetStep[]): BudgetTi
       let least = leftAt(from);
       for (const one of reserved) if (one.from > from && one.from < to) least = Math.min(least, leftAt(one.from));
       return least;
+    },
+    nextReturn(after) {
+      let next = releaseTimes()[releasesBy(after)] ?? NEVER;
+      for (const { to } of reserved) if (to > after && to < next) next = to;
+      return next;
     },
     use(amount, until) {
       if (amount === 0) return;

@@ -1,7 +1,7 @@
 // Sweeps the expected releases from now on: at each instant at which something changes for a job, counts the nodes of
 // each cell that it could start on. A node without reservations only becomes available; such nodes are in lists ordered by
 // release. A reserved node is open until a start would overlap the reservation, and again after it; those few nodes get
-// events of their own.
+// events of their own. Budgets are another change: a job may have had its nodes before the power or bandwidth.
 
 import { forEachBit, hasBit } from "../base/bits.ts";
 import { START_TRY_LIMIT } from "../base/bounds.ts";
@@ -19,14 +19,19 @@ export function sweepReleases(draft: Draft, job: Job, tryStart: TryStart): void 
   const busy = createStream(draft, unchangedReleases(draft));
   const started = createStream(draft, byRelease(draft, draft.startedNodes));
   const events = reservedNodeEvents(draft, job);
+  const nextReturn = draft.budgets?.returnsOf(job) ?? (() => Number.POSITIVE_INFINITY);
   let nextEvent = 0;
+  let last: number = draft.now;
   let tried = 0;
   let skip = 0;
   while (true) {
     const eventAt = events[nextEvent]?.at ?? Number.POSITIVE_INFINITY;
-    const at = Math.min(busy.nextAt(), started.nextAt(), eventAt);
+    const budgetAt = nextReturn(last);
+    const at = Math.min(busy.nextAt(), started.nextAt(), eventAt, budgetAt);
     if (at === Number.POSITIVE_INFINITY) return;
-    let hasGained = busy.advance(at, open.add);
+    last = Math.max(last, at);
+    let hasGained = at === budgetAt;
+    hasGained = busy.advance(at, open.add) || hasGained;
     hasGained = started.advance(at, open.add) || hasGained;
     for (let event = events[nextEvent]; event !== undefined && event.at === at; event = events[nextEvent]) {
       nextEvent += 1;

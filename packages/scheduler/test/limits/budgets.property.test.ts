@@ -2,6 +2,7 @@
 
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { Job } from "../../src/fit/job.ts";
 import { type CycleInput, cycle, type PendingInput } from "../../src/index.ts";
 import type { Budgets } from "../../src/limits/budgets.ts";
 import { draftOf, jobFrom } from "../drafts.ts";
@@ -14,6 +15,14 @@ function budgetsOf(given: Partial<CycleInput>): Budgets {
   const { budgets } = draftOf(given);
   if (budgets === null) throw new Error("nothing is limited");
   return budgets;
+}
+
+/** Every instant after now at which a resource is returned that the job uses. */
+function returnsOf(budgets: Budgets | null, one: Job): number[] {
+  const next = budgets?.returnsOf(one) ?? (() => never);
+  const all: number[] = [];
+  for (let from = next(NOW); from !== never; from = next(from)) all.push(from);
+  return all;
 }
 
 describe("budgets", () => {
@@ -63,6 +72,20 @@ describe("budgets", () => {
     expect([left(0, 60), left(0, 61), left(60, 61), left(89, 95), left(90, 95)]).toEqual([2000, 500, 500, 500, 2000]);
     draft.budgets?.release(later);
     expect(left(0, 61)).toBe(2000);
+  });
+
+  it("return a resource at the ends of running work, of starts and of reservations, to jobs that use it", () => {
+    const nodes = [...powered, busy("e", { powerWatts: 500 })];
+    const signals = { power: { limit: 9000, used: 500 }, storage: { limit: 100, used: 0 } };
+    const draft = draftOf({ nodes, signals, releases: [{ ...release(30, "e"), storageMBps: 0 }] });
+    const uses = { constraints: { storageMBps: 10 } };
+    draft.budgets?.charge(jobFrom(draft, 1, { minutes: 9.5, ...uses }), [0]);
+    draft.budgets?.charge(jobFrom(draft, 2, { minutes: null, ...uses }), [1]);
+    draft.budgets?.reserve(jobFrom(draft, 3, uses), at(40), at(50));
+    const returns = returnsOf(draft.budgets, jobFrom(draft, 4));
+    expect(returns).toEqual([at(10), at(30), at(50)]);
+    const withoutPower = draftOf({ nodes: [node("a")], signals });
+    expect(returnsOf(withoutPower.budgets, jobFrom(withoutPower, 5))).toEqual([]);
   });
 
   it("name the scarce resource: power before storage", () => {

@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import { startNow } from "../../src/backfill/start-now.ts";
 import type { Job } from "../../src/fit/job.ts";
 import type { CycleInput } from "../../src/index.ts";
+import { expectedRelease } from "../../src/machine/availability.ts";
 import { choose } from "../../src/place/choose.ts";
 import { isFeasible } from "../../src/place/feasibility.ts";
 import { type Supply, toNodeRequest } from "../../src/place/node-request.ts";
@@ -17,9 +18,10 @@ import { someInput } from "../arbitrary.ts";
 import { draftOf, jobFrom, jobOn } from "../drafts.ts";
 import { busy, MINUTE, NOW, node, nodeIds, release } from "../make.ts";
 
-/** The instants at which a node becomes available or an interval ends, after now. */
-function instantsOf({ availableFrom, reservedIntervals, now }: Draft): number[] {
-  const all = [...availableFrom, ...reservedIntervals.all().map(({ endsAt }) => endsAt)];
+/** The instants at which a node becomes available, an interval ends or running work returns its budget, after now. */
+function instantsOf({ availableFrom, reservedIntervals, now }: Draft, releases: CycleInput["releases"]): number[] {
+  const released = releases.map(({ endsAt }) => expectedRelease(endsAt, now));
+  const all = [...availableFrom, ...reservedIntervals.all().map(({ endsAt }) => endsAt), ...released];
   return [...new Set(all)].filter((at) => at > now && Number.isFinite(at)).sort((a, b) => a - b);
 }
 
@@ -49,9 +51,9 @@ function naiveSupply(draft: Draft, job: Job, from: number): Supply | null {
   return { cells: match.cells, counts, total };
 }
 
-function naiveStart(draft: Draft, job: Job): number | null {
+function naiveStart(draft: Draft, job: Job, releases: CycleInput["releases"]): number | null {
   const request = toNodeRequest(draft.machine, job, job.nodesNeeded, draft.tiers);
-  for (const at of instantsOf(draft)) {
+  for (const at of instantsOf(draft, releases)) {
     const supply = naiveSupply(draft, job, at);
     const affordable = draft.budgets?.most(job, job.nodesNeeded, at, at + job.occupancy) ?? job.nodesNeeded;
     if (supply !== null && affordable >= job.nodesNeeded && choose(draft.machine, supply, request) !== null) return at;
@@ -86,6 +88,11 @@ describe("the release profile", () => {
             ...each,
             constraints: { ...each.constraints, ...(storage === null ? null : { storageMBps: 100 * (i % 4) }) },
           })),
+          // The bandwidth of one allocation is returned before its node is.
+          releases: some.releases.map((each, i) => ({
+            ...each,
+            ...(i === 0 ? { nodes: [], storageMBps: 150 } : { storageMBps: 50 * (i % 3) }),
+          })),
           foreignReservations: foreignOf(some, foreign),
           ...(storage === null ? null : { signals: { storage: { limit: 200 + storage, used: 0 } } }),
         };
@@ -100,7 +107,7 @@ describe("the release profile", () => {
             continue;
           }
           const found = findReservation(draft, job);
-          expect(found?.startsAt ?? null).toBe(naiveStart(draft, job));
+          expect(found?.startsAt ?? null).toBe(naiveStart(draft, job, given.releases));
           if (found === null) continue;
           const open = naiveSupply(draft, job, found.startsAt);
           expect(open).not.toBeNull();
@@ -109,9 +116,9 @@ describe("the release profile", () => {
           reserved += 1;
         }
       }),
-      { numRuns: 150 },
+      { numRuns: 200 },
     );
-    expect(reserved).toBeGreaterThan(150);
+    expect(reserved).toBeGreaterThan(100);
   });
 
   it("calls back in order of time, after now, and only with enough nodes", () => {
@@ -217,6 +224,18 @@ describe("a sweep over releases", () => {
     },
   ])("$name", ({ given, fields = {}, expected }) => {
     expect(sweep(given, fields)).toEqual(expected);
+  });
+
+  it.each<{ name: string; storageMBps: number; expected: string[] }>([
+    { name: "visits the end of work elsewhere that returns what the job needs", storageMBps: 1, expected: ["10: 1"] },
+    { name: "leaves it out for a job that needs none of it", storageMBps: 0, expected: [] },
+  ])("$name", ({ storageMBps, expected }) => {
+    const given = {
+      nodes: [node("a")],
+      releases: [{ ...release(10), storageMBps: 100 }],
+      signals: { storage: { limit: 100, used: 0 } },
+    };
+    expect(sweep(given, { constraints: { storageMBps } })).toEqual(expected);
   });
 
   it("ends when the callback returns true", () => {
