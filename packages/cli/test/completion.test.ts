@@ -117,7 +117,7 @@ const FREE = `
   --valid --gpu-hours --node-hours --burst --wait-time --fair-share --data-readiness --backlog --energy --conformance
   --name --description --reason --message --component --command --entrypoint --env --expose --probe --data-mount --data-path
   --output-to --scratch --scale-target --destination --request-id --scope --audience --site --host --serial --peer-address
-  --priority --topology --checkpoint --output --network
+  --priority --topology --checkpoint --output --network --cpus --gpus --gpu-type --mem
 `.split(/\s+/);
 
 test("every flag with known values suggests them", async () => {

@@ -30,7 +30,15 @@ export { expandHostlist } from "./directives/hostlist.ts";
 export { LATTICE_OPTIONS } from "./directives/lattice.ts";
 export type { Option } from "./directives/options.ts";
 export { MAX_SCRIPT_BYTES, type ParsedScript, parseScript } from "./directives/script.ts";
-export { checkpointOf, exposedOf, mountWithKeys, numeric, probeFrom } from "./directives/short-values.ts";
+export {
+  checkpointOf,
+  exposedOf,
+  gpusFrom,
+  memoryGbFrom,
+  mountWithKeys,
+  numeric,
+  probeFrom,
+} from "./directives/short-values.ts";
 export { type SlurmMapping, slurmOutputFile } from "./directives/slurm.ts";
 export { DEFAULT_QOS_CLASSES, SLURM_SHORT } from "./directives/slurm-table.ts";
 export * from "./errors/catalogue.ts";

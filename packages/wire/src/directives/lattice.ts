@@ -5,10 +5,21 @@ import type { Json, JsonObject } from "../json/value.ts";
 import { nearest } from "../text/nearest.ts";
 import type { DirectiveProblems } from "./directive-problems.ts";
 import type { Option } from "./options.ts";
-import { checkpointOf, exposedOf, mountWithKeys, probeFrom } from "./short-values.ts";
+import { checkpointOf, exposedOf, gpusFrom, memoryGbFrom, mountWithKeys, probeFrom } from "./short-values.ts";
 
 /** Converts the text of an option to a value. */
-type Kind = "text" | "number" | "flag" | "unflag" | "words" | "list" | "pairs" | "exposed" | "probe";
+type Kind =
+  | "text"
+  | "number"
+  | "flag"
+  | "unflag"
+  | "words"
+  | "list"
+  | "pairs"
+  | "exposed"
+  | "probe"
+  | "memory"
+  | "gpus";
 
 const TEXT = ["name", "tenant", "project", "vcluster", "walltime", "nodes", "entrypoint", "workdir", "intent"] as const;
 const PASSED = ["uenv", "view", "image", "tools_uenv", "topology", "priority", "requeue_policy", "checkpoint"] as const;
@@ -30,6 +41,9 @@ export const LATTICE_OPTIONS: ReadonlyMap<string, { readonly field: string; read
   ...NUMBERS.map((name) => [name, { field: name, kind: "number" as Kind }] as const),
   ...["gpu_count", "memory_gb", "cpu_cores"].map((name) => [name, { field: name, kind: "number" as Kind }] as const),
   ["gpu_type", { field: "gpu_type", kind: "text" }],
+  ["cpus", { field: "cpu_cores", kind: "number" }],
+  ["gpus", { field: "gpu_count", kind: "gpus" }],
+  ["mem", { field: "memory_gb", kind: "memory" }],
   ["job_name", { field: "name", kind: "text" }],
   ["time", { field: "walltime", kind: "text" }],
   ["class", { field: "preemption_class", kind: "number" }],
@@ -130,6 +144,18 @@ function apply(out: Record<string, Json>, known: { field: string; kind: Kind }, 
       const probe = probeFrom(value);
       if (typeof probe === "string") return `is no probe: ${probe}`;
       out[field] = probe;
+      return null;
+    }
+    case "memory": {
+      const gb = memoryGbFrom(value);
+      if (typeof gb === "string") return gb;
+      out[field] = gb;
+      return null;
+    }
+    case "gpus": {
+      const gpus = gpusFrom(value);
+      if (typeof gpus === "string") return gpus;
+      Object.assign(out, gpus);
       return null;
     }
     case "words":

@@ -5,6 +5,24 @@ import type { JsonObject } from "../json/value.ts";
 /** Returns a number if the text is one; other text passes unchanged, and the server reports the error. */
 export const numeric = (text: string): number | string => (/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text);
 
+/** GiB per unit; Slurm's units are binary too. */
+const MEMORY_UNITS: Readonly<Record<string, number>> = { k: 2 ** -20, m: 2 ** -10, g: 1, t: 2 ** 10 };
+
+/** Parses `64G`, `512M` or `1.5T` to GiB. Returns a text for an error; a number alone is MB in Slurm and GB elsewhere. */
+export function memoryGbFrom(text: string): number | string {
+  const [, amount, unit] = /^(\d{1,9}(?:\.\d{1,6})?)\s*([kmgt])?(?:i?b)?$/i.exec(text.trim()) ?? [];
+  if (amount === undefined) return `"${text}" is not an amount of memory, such as 64G or 512M`;
+  const factor = MEMORY_UNITS[unit?.toLowerCase() ?? ""];
+  return factor === undefined ? `"${text}" has no unit: write ${amount}G or ${amount}M` : Number(amount) * factor;
+}
+
+/** Parses `2` or `H100:2` to constraints. Returns a text for an error. */
+export function gpusFrom(text: string): JsonObject | string {
+  const [, type, count] = /^(?:([^:\s]+):)?(\d{1,6})$/.exec(text.trim()) ?? [];
+  if (count === undefined) return `"${text}" is not a number of GPUs, such as 2 or H100:2`;
+  return { gpu_count: Number(count), ...(type === undefined ? {} : { gpu_type: type }) };
+}
+
 /**
  * Parses `SOURCE:TARGET[:ro|rw]`. Sources may contain colons, so the target follows the last colon before the access
  * mode.

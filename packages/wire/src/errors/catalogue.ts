@@ -69,7 +69,7 @@ export const ERRORS = /* @__PURE__ */ Object.freeze({
     GRPC.notFound,
     EXIT.unknown,
     "No such allocation",
-    "List allocations with `lattice status --all`.",
+    "List allocations with `lattice status`.",
   ),
   logs_unavailable: entry(
     404,

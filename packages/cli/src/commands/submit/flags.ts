@@ -5,12 +5,18 @@ import type { LivenessProbe } from "@lattice/sdk";
 import { checkpointOf, exposedOf, mountWithKeys, numeric } from "@lattice/wire";
 import { type Command, Option } from "commander";
 import { collect, collectPair } from "../../parse/collect.ts";
+import { parseCount } from "../../parse/count.ts";
 import { parseProbe } from "../../parse/probe.ts";
+import { parseGpus, parseMemory } from "../../parse/resources.ts";
 
 export interface SubmitFlags {
   readonly nodes?: string;
   readonly walltime?: string;
   readonly name?: string;
+  readonly cpus?: number;
+  readonly gpus?: Readonly<Record<string, unknown>>;
+  readonly gpuType?: string;
+  readonly mem?: number;
   readonly constraint?: readonly string[];
   readonly topology?: string;
   readonly tasksPerNode?: string;
@@ -58,6 +64,8 @@ export interface SubmitFlags {
   readonly sensitive?: boolean;
 }
 
+const MAX_CPUS = 1_000_000;
+
 export type ShortForm = Readonly<Record<string, unknown>>;
 
 /** Flags without meaning for a session: it runs no command, is bounded by its walltime and writes no output. */
@@ -89,6 +97,10 @@ function addFlags(command: Command, isTaken: (option: Option) => boolean): Comma
     new Option("-N, --nodes <count>", "number of nodes, or a range such as 2-8"),
     new Option("--walltime <time>", "longest run time: 72h, 90m, HH:MM:SS, D-HH:MM:SS"),
     new Option("--name <name>", "name (default: the script or the command)"),
+    new Option("--cpus <count>", "cores on each node").argParser((text) => parseCount(text, 1, MAX_CPUS)),
+    new Option("--gpus <count>", "GPUs on each node: 2, or H100:2").argParser(parseGpus),
+    new Option("--gpu-type <type>", "type of the GPUs, such as H100"),
+    new Option("--mem <size>", "memory on each node, such as 64G or 512M").argParser(parseMemory),
     new Option("--constraint <terms>", "node constraint: gpu_type=GH200, memory_gb>=512, a feature").argParser(collect),
     new Option("--topology <kind>", "topology: any or tight"),
     new Option("--tasks-per-node <count>", "tasks on each node, for launchers"),
@@ -157,6 +169,10 @@ export function flagsToShortForm(flags: SubmitFlags, source: (flag: string) => b
     nodes: flags.nodes,
     walltime: flags.walltime,
     name: flags.name,
+    cpu_cores: flags.cpus,
+    ...flags.gpus,
+    ...(flags.gpuType === undefined ? {} : { gpu_type: flags.gpuType }),
+    memory_gb: flags.mem,
     constraint: flags.constraint,
     topology: flags.topology,
     tasks_per_node: numberIn(flags.tasksPerNode),
