@@ -13,8 +13,8 @@ const V = "/api/v1";
 describe("requests", () => {
   test.each<[string[], string, unknown]>([
     [
-      ["status", "--user", "ada", "--tag", "run=1", "--tag", "x"],
-      `${V}/allocations?user=ada&tag=run%3D1&tag=x&page_size=50`,
+      ["status", "--state=failed", "--user", "ada", "--tag", "run=1", "--tag", "x"],
+      `${V}/allocations?state=failed&user=ada&tag=run%3D1&tag=x&page_size=50`,
       {},
     ],
     [["status", "--all", "--state=pending", "--count"], `${V}/allocations?state=pending&page_size=1`, { total: 7 }],

@@ -2,6 +2,7 @@
 
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { userInfo } from "node:os";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { commandTable } from "../src/command-table.ts";
 import { completionTree } from "../src/commands/completion.ts";
@@ -113,16 +114,22 @@ async function run(...argv: string[]): Promise<number> {
 describe("status", () => {
   test("lists the user's allocations, with a note when there are more", async () => {
     expect(await run("status")).toBe(0);
-    expect(out.split("\n")[0]).toBe("ID     NAME          STATE    NODES  WALLTIME  ELAPSED   VCLUSTER");
-    expect(out).toContain("12345  training-run  Running  2      72:00:00  14:23:01  ml-training");
-    expect(out).toContain("12346  eval          Pending  2-8    —         —         hpc-batch");
-    expect(requests[0]).toMatch(/user=.+&page_size=50/);
+    expect(out.split("\n")[0]).toMatch(
+      /^ID {5}NAME {10}STATE {4}NODES {2}WALLTIME {2}ELAPSED {3} +AGE {2}VCLUSTER +REASON$/,
+    );
+    expect(out).toMatch(/12345 {2}training-run {2}Running {2}2 {6}72:00:00 {2}14:23:01 +\d+d {2}ml-training/);
+    expect(out).toMatch(/12346 {2}eval {10}Pending {2}2-8 {4}— {9}— +— {2}hpc-batch +waiting for 2 more/);
+    expect(out.indexOf("12345")).toBeLessThan(out.indexOf("12346"));
+    const queries = requests.map((request) => new URL(request.split(" ")[1] ?? "", "http://x").searchParams);
+    const states = new Set(queries.map((query) => query.getAll("state").join(" ")));
+    expect(states).toEqual(new Set(["pending staging running checkpointing suspended", "completed failed cancelled"]));
+    for (const query of queries) expect(query.get("user")).toBe(userInfo().username);
   });
 
   test("--limit is respected, with a note on standard error", async () => {
     expect(await run("status", "--limit", "2", "--all")).toBe(0);
-    expect(requests).toEqual(["GET /api/v1/allocations?page_size=2"]);
-    expect(err).toContain("Showing the newest 2 of 70");
+    for (const request of requests) expect(request).toContain("page_size=2");
+    expect(err).toContain("Showing 2 of 70");
   });
 
   test("-o wide shows reason and place", async () => {

@@ -8,7 +8,7 @@ import { Command } from "commander";
 import { afterAll, describe, expect, test } from "vitest";
 import { addSubmitFlags, flagsToShortForm, type ShortForm } from "../src/commands/submit/flags.ts";
 import { fromDocument, fromScript, fromWords } from "../src/commands/submit/source.ts";
-import { buildSubmission, mergeDocument } from "../src/commands/submit.ts";
+import { buildSubmission, mergeDocument, placedDocument } from "../src/commands/submit.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "lattice-submit-"));
 afterAll(() => rmSync(dir, { recursive: true, maxRetries: 9 }));
@@ -26,6 +26,26 @@ function parse(...args: string[]): ShortForm {
   command.argument("[words...]").parse(args, { from: "user" });
   return flagsToShortForm(command.opts(), (flag) => command.getOptionValueSource(flag) === "cli");
 }
+
+test.each<[string[], object]>([
+  [["--cpus=4", "--mem=64G"], { cpu_cores: 4, memory_gb: 64 }],
+  [["--mem=512M"], { memory_gb: 0.5 }],
+  [["--mem", "1.5TB"], { memory_gb: 1536 }],
+  [["--gpus=2", "--gpu-type=A100"], { gpu_count: 2, gpu_type: "A100" }],
+  [["--gpus=H100:4"], { gpu_count: 4, gpu_type: "H100" }],
+])("%j ask for resources of each node", (flags, form) => {
+  expect(parse(...flags)).toEqual(form);
+});
+
+test.each([["--mem=64"], ["--mem=lots"], ["--gpus=many"], ["--cpus=0"]])("%s is refused", (flag) => {
+  expect(() => parse(flag)).toThrow(/has no unit: write 64G or 64M|not an amount|not a number of GPUs|from 1/);
+});
+
+test("resources are read from #LATTICE lines as well", () => {
+  const script = "#!/bin/sh\n#LATTICE --cpus=4 --mem=8G\n#LATTICE --gpus=H100:2\ntrue\n";
+  const { form } = fromScript(file("resources.sh", script), []);
+  expect(form).toMatchObject({ constraints: { cpu_cores: 4, memory_gb: 8, gpu_count: 2, gpu_type: "H100" } });
+});
 
 const nowhere = { tenant: undefined, vcluster: undefined, uenv: undefined };
 
@@ -175,4 +195,17 @@ test("every submission flag works as a directive", () => {
   const flags = addSubmitFlags(new Command()).options.flatMap(({ long }) => (long === undefined ? [] : [long]));
   const unknown = flags.filter((flag) => !LATTICE_OPTIONS.has(flag.slice(2).replaceAll("-", "_")));
   expect(unknown, "add it to directives/lattice.ts").toEqual([]);
+});
+
+test.each<[string, object, object]>([
+  ["short", { entrypoint: "./serve.sh" }, { entrypoint: "./serve.sh", workdir: "/here" }],
+  ["relative", { entrypoint: "x", workdir: "below" }, { entrypoint: "x", workdir: "/here/below" }],
+  ["of a container", { entrypoint: "x", image: "a" }, { entrypoint: "x", image: "a" }],
+  [
+    "full",
+    { allocation: { entrypoint: "x", environment: { uenv: "a" } } },
+    { allocation: { entrypoint: "x", environment: { uenv: "a", workdir: "/here" } } },
+  ],
+])("work of a document (%s) starts in the current directory", (_, document, placed) => {
+  expect(placedDocument(document as never, "/here")).toEqual(placed);
 });

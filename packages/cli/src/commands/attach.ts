@@ -3,6 +3,7 @@
 
 import type { Command } from "commander";
 import { createContext } from "../context.ts";
+import { workToRead } from "../names/work-ids.ts";
 import { clean } from "../output/text.ts";
 import { currentSize, runTerminal } from "../terminal/run-terminal.ts";
 
@@ -17,12 +18,14 @@ export const EXIT_DISCONNECTED = 255;
 export function define(command: Command): void {
   command
     .usage("<id> [flags] [-- command [args]]")
-    .argument("<id>", "allocation")
+    .argument("<id>", "allocation: its id, its name, or last")
     .argument("[words...]", "command instead of the shell, after --")
     .option("--node <name>", "node of the allocation (default: the first)")
     .option("--command <line>", "command line instead of the shell")
-    .action(async (id: string, words: readonly string[], flags: AttachFlags) => {
-      const { client, print } = await createContext(command);
+    .action(async (word: string, words: readonly string[], flags: AttachFlags) => {
+      const context = await createContext(command);
+      const { client, print } = context;
+      const id = await workToRead(context, word);
       const line = flags.command ?? (words.length === 0 ? undefined : words.map(quoted).join(" "));
       const terminal = await client.attach(id, {
         node: flags.node,

@@ -4,6 +4,7 @@ import type { AllocationState } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
 import type { Command } from "commander";
 import { type Context, createContext } from "../context.ts";
+import { isDagId, workToChange } from "../names/work-ids.ts";
 import { confirmOnTerminal } from "../output/confirm.ts";
 import { forEachId } from "../output/for-each-id.ts";
 import { ALLOCATION_STATES, parseStates } from "../parse/states.ts";
@@ -20,7 +21,7 @@ const LIVE: readonly AllocationState[] = ["pending", "staging", "running", "chec
 
 export function define(command: Command): void {
   command
-    .argument("[id...]", "allocations to cancel")
+    .argument("[id...]", "work to cancel: ids, names or last")
     .option("--all-mine", "all of your allocations that have not ended")
     .option("--state <states>", "with --all-mine: only these states", (text) => parseStates(text, ALLOCATION_STATES))
     .option("--reason <text>", "reason, recorded with the allocation")
@@ -57,10 +58,13 @@ async function chooseIds({ client, settings }: Context, ids: readonly string[], 
   return chosen;
 }
 
-async function cancelAll({ client, print }: Context, ids: readonly string[], reason: string | undefined) {
-  const { done: cancelled, finish } = await forEachId(ids, async (id) => {
-    const answer = await client.cancel(id, { reason });
-    if (!print.structured) print.done(id, `Cancelled allocation ${id}`);
+async function cancelAll(context: Context, ids: readonly string[], reason: string | undefined) {
+  const { client, print } = context;
+  const { done: cancelled, finish } = await forEachId(ids, async (word) => {
+    const id = await workToChange(context, word);
+    const isDag = isDagId(id);
+    const answer = await (isDag ? client.dags.cancel(id, { reason }) : client.cancel(id, { reason }));
+    if (!print.structured) print.done(id, `Cancelled ${isDag ? "DAG" : "allocation"} ${id}`);
     return answer;
   });
   if (print.structured) await print.document({ cancelled });

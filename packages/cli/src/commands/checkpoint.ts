@@ -4,6 +4,7 @@ import type { CheckpointStatus } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
 import type { Command } from "commander";
 import { type Context, createContext } from "../context.ts";
+import { workToChange } from "../names/work-ids.ts";
 import { forEachId } from "../output/for-each-id.ts";
 import { withSpinner } from "../output/progress.ts";
 
@@ -15,7 +16,9 @@ export function define(command: Command): void {
     .option("--wait", "wait until the checkpoint is complete or has failed")
     .action(async (ids: readonly string[], flags: { readonly wait?: boolean }) => {
       const context = await createContext(command);
-      const { done, finish } = await forEachId(ids, (id) => requestCheckpoint(context, id, flags.wait === true));
+      const { done, finish } = await forEachId(ids, async (word) =>
+        requestCheckpoint(context, await workToChange(context, word), flags.wait === true),
+      );
       if (context.print.structured) await context.print.document(done.length === 1 ? done[0] : { checkpoints: done });
       finish();
     });

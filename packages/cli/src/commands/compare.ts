@@ -4,6 +4,7 @@ import type { ComparedAllocation, MetricSeries } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
 import type { Command } from "commander";
 import { createContext } from "../context.ts";
+import { eachToRead } from "../names/work-ids.ts";
 import type { Column } from "../output/table.ts";
 import { ABSENT, capitalise } from "../output/text.ts";
 import { hoursMinutesSeconds } from "../output/time.ts";
@@ -24,9 +25,11 @@ export function define(command: Command): void {
     .argument("<id...>", "two to ten allocations")
     .option("--metric <names>", "metrics, separated by commas", (text) => text.split(",").filter((one) => one !== ""))
     .option("--align <how>", "relative (from each start) or absolute (by the clock)")
-    .action(async (ids: readonly string[], flags: { metric?: readonly string[]; align?: string }) => {
-      if (ids.length < LEAST || ids.length > MOST) throw wrongCount(ids.length);
-      const { client, print, settings } = await createContext(command);
+    .action(async (words: readonly string[], flags: { metric?: readonly string[]; align?: string }) => {
+      if (words.length < LEAST || words.length > MOST) throw wrongCount(words.length);
+      const context = await createContext(command);
+      const { client, print, settings } = context;
+      const ids = await eachToRead(context, words);
       const found = await client.compare(ids, {
         ...(flags.metric === undefined ? {} : { metrics: flags.metric }),
         ...(flags.align === undefined ? {} : { align: flags.align }),

@@ -1,21 +1,19 @@
 // `lattice dag`: workflows of several allocations, submitted, shown and cancelled together.
 
-import { randomUUID } from "node:crypto";
-import type { Dag, DagState } from "@lattice/sdk";
+import type { DagState } from "@lattice/sdk";
 import type { Command } from "commander";
-import { type Context, createContext } from "../context.ts";
+import { createContext } from "../context.ts";
+import { findDag } from "../names/work-ids.ts";
 import { confirmOnTerminal } from "../output/confirm.ts";
 import { emptyListText } from "../output/empty-list.ts";
 import { forEachId } from "../output/for-each-id.ts";
-import { withSpinner } from "../output/progress.ts";
-import { clean } from "../output/text.ts";
 import { parseCount } from "../parse/count.ts";
 import { DAG_STATES, parseStates } from "../parse/states.ts";
-import { EXIT_SUSPENDED } from "../wait/until-ended.ts";
 import { dagBody } from "./dag/body.ts";
 import { drawGraph } from "./dag/graph.ts";
-import { dagColumns, memberColumns } from "./dag/table.ts";
-import { membersToResume, progressText, waitForDag } from "./dag/wait.ts";
+import { showDag } from "./dag/show.ts";
+import { submitDag } from "./dag/submit.ts";
+import { dagColumns } from "./dag/table.ts";
 import { fromDocument } from "./submit/source.ts";
 
 const DEFAULT_LIMIT = 50;
@@ -36,54 +34,25 @@ function defineSubmit(command: Command): void {
     .option("--wait", "wait for the end; exit status 0 if the DAG completed, 75 if a suspended member must be resumed")
     .action(async (file: string, flags: { name?: string; requestId?: string; wait?: boolean }) => {
       const context = await createContext(command);
-      const { client, print, settings } = context;
+      const { settings } = context;
       const body = dagBody(await fromDocument(file, DAG_HINT), { ...settings, name: flags.name, cwd: process.cwd() });
-      const answer = await client.dags.submit(body, { requestId: flags.requestId ?? randomUUID() });
-      if (!settings.quiet) for (const warning of answer.warnings ?? []) print.warn(warning);
-      const count = answer.members?.length ?? 0;
-      if (print.structured) await print.document(answer);
-      else print.done(answer.id, `Submitted DAG ${answer.id} with ${count} allocations`);
-      if (flags.wait !== true) return;
-      const ended = await withSpinner(context, `DAG ${answer.id} is running`, (progress) =>
-        waitForDag(client, answer.id, (dag) => progress.update(clean(`DAG ${dag.id}: ${progressText(dag)}`))),
-      );
-      if (ended.state === "completed") return;
-      const suspended = membersToResume(ended);
-      if (ended.state === "running") {
-        const ids = suspended.map(({ allocation_id: id }) => id).join(" ");
-        const names = suspended.map(({ name }) => name).join(", ");
-        print.note(`DAG ${ended.id} waits for suspended members (${names}); to continue run: lattice resume ${ids}`);
-        process.exitCode = EXIT_SUSPENDED;
-        return;
-      }
-      print.note(`DAG ${ended.id} ${ended.state}`);
-      process.exitCode = 1;
+      await submitDag(context, body, flags);
     });
 }
 
 function defineStatus(command: Command): void {
   command
-    .argument("<id>", "DAG id, such as dag-789")
+    .argument("<id>", "DAG: an id such as dag-789, a name, or last")
     .option("--graph", "draw the dependency graph")
-    .action(async (id: string, flags: { graph?: boolean }) => {
+    .action(async (word: string, flags: { graph?: boolean }) => {
       const context = await createContext(command);
       const { client, print } = context;
-      if (print.structured)
-        return print.document(await (flags.graph === true ? client.dags.graph(id) : client.dags.get(id)));
+      const id = await findDag(context, word);
+      if (print.structured && flags.graph === true) return print.document(await client.dags.graph(id));
       const dag = await client.dags.get(id);
-      if (flags.graph === true) print.lines(drawGraph(dag.members ?? [], print.paint, process.stdout.columns ?? 120));
-      else showDag(context, dag);
+      if (flags.graph !== true) return showDag(context, dag);
+      print.lines(drawGraph(dag.members ?? [], print.paint, process.stdout.columns ?? 120));
     });
-}
-
-function showDag({ print, settings }: Context, dag: Dag): void {
-  if (settings.quiet) {
-    print.line(dag.id);
-    return;
-  }
-  print.table(dagColumns(print.paint), [dag]);
-  print.line("");
-  print.table(memberColumns(print.paint), dag.members ?? []);
 }
 
 interface ListFlags {
@@ -119,11 +88,13 @@ function defineList(command: Command): void {
 
 function defineCancel(command: Command): void {
   command
-    .argument("<id...>", "DAGs to cancel")
+    .argument("<id...>", "DAGs to cancel: ids, names or last")
     .option("--reason <text>", "reason, recorded with the allocations")
     .option("--yes", "do not ask for confirmation")
-    .action(async (ids: readonly string[], flags: { reason?: string; yes?: boolean }) => {
-      const { client, print } = await createContext(command);
+    .action(async (words: readonly string[], flags: { reason?: string; yes?: boolean }) => {
+      const context = await createContext(command);
+      const { client, print } = context;
+      const ids = await Promise.all(words.map((word) => findDag(context, word)));
       const what = ids.length === 1 ? `DAG ${ids[0]}` : `${ids.length} DAGs`;
       await confirmOnTerminal(
         flags.yes,

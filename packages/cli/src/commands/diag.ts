@@ -3,6 +3,7 @@
 import type { Diagnostics } from "@lattice/sdk";
 import type { Command } from "commander";
 import { createContext } from "../context.ts";
+import { workToRead } from "../names/work-ids.ts";
 import type { Printer } from "../output/printer.ts";
 import { clean } from "../output/text.ts";
 import { localTime } from "../output/time.ts";
@@ -17,8 +18,10 @@ export function define(command: Command): void {
     .argument("<id>", "allocation")
     .option("--network", "only the network")
     .option("--storage", "only the storage")
-    .action(async (id: string, flags: DiagFlags) => {
-      const { client, print } = await createContext(command);
+    .action(async (word: string, flags: DiagFlags) => {
+      const context = await createContext(command);
+      const { client, print } = context;
+      const id = await workToRead(context, word);
       const one = flags.network === flags.storage ? undefined : flags.network === true ? "network" : "storage";
       const found = await client.diagnostics(id, one);
       if (print.structured) return print.document(found);

@@ -2,12 +2,15 @@
 
 import type { Command } from "commander";
 import { createContext } from "../context.ts";
+import { workToChange } from "../names/work-ids.ts";
 import { forEachId } from "../output/for-each-id.ts";
 
 export function define(command: Command): void {
   command.argument("<id...>", "held allocations").action(async (ids: readonly string[]) => {
-    const { client, print, settings } = await createContext(command);
-    const { done: released, finish } = await forEachId(ids, async (id) => {
+    const context = await createContext(command);
+    const { client, print, settings } = context;
+    const { done: released, finish } = await forEachId(ids, async (word) => {
+      const id = await workToChange(context, word);
       const { allocation } = await client.release(id);
       if (!print.structured) print.line(settings.quiet ? id : `Released allocation ${id}`);
       return allocation;

@@ -2,15 +2,18 @@
 
 import type { Command } from "commander";
 import { createContext } from "../context.ts";
+import { workToChange } from "../names/work-ids.ts";
 import { forEachId } from "../output/for-each-id.ts";
 
 export function define(command: Command): void {
   command
     .argument("<id...>", "suspended allocations, or task groups with suspended elements")
     .action(async (ids: readonly string[]) => {
-      const { client, print } = await createContext(command);
+      const context = await createContext(command);
+      const { client, print } = context;
       const { randomUUID } = await import("node:crypto");
-      const { done: resumed, finish } = await forEachId(ids, async (id) => {
+      const { done: resumed, finish } = await forEachId(ids, async (word) => {
+        const id = await workToChange(context, word);
         const answer = await client.resume(id, { requestId: randomUUID() });
         if (!print.structured) print.done(id, `Resumed allocation ${id}`);
         return answer;

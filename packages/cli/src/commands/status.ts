@@ -1,27 +1,28 @@
 // `lattice status`: lists the user's allocations, newest first, or shows named ones in detail.
 
 import type { Timeline } from "@lattice/sdk";
-import { ProblemError } from "@lattice/wire";
 import { type Command, InvalidArgumentError } from "commander";
 import { type Context, createContext } from "../context.ts";
+import { isDagId, workToRead } from "../names/work-ids.ts";
 import { forEachId } from "../output/for-each-id.ts";
 import type { Printer } from "../output/printer.ts";
+import { repeatOnScreen } from "../output/repeat.ts";
 import { clean } from "../output/text.ts";
 import { localTime } from "../output/time.ts";
 import { collect } from "../parse/collect.ts";
 import { parseCount } from "../parse/count.ts";
 import { ALLOCATION_STATES, parseStates } from "../parse/states.ts";
 import { parseTimestamp } from "../parse/timestamp.ts";
+import { showDag } from "./dag/show.ts";
 import { showDetail } from "./status/detail.ts";
 import { type ListFlags, showList } from "./status/list.ts";
 import { statusColumns } from "./status/table.ts";
 
 const DEFAULT_LIMIT = 50;
-const REFRESH_MS = 5_000;
 
 export function define(command: Command): void {
   command
-    .argument("[id...]", "allocations to show in detail")
+    .argument("[id...]", "work to show in detail: ids, names or last")
     .option("--state <states>", `only these states (${ALLOCATION_STATES.join(", ")})`, (text) =>
       parseStates(text, ALLOCATION_STATES),
     )
@@ -47,7 +48,9 @@ export function define(command: Command): void {
       const context = await createContext(command);
       const isFree = command.getOptionValueSource("limit") !== "cli" && !context.print.structured;
       if (flags.watch === true)
-        return repeat(context, () => show(context, ids, isFree ? { ...flags, limit: onScreen(flags.limit) } : flags));
+        return repeatOnScreen(context.print, () =>
+          show(context, ids, isFree ? { ...flags, limit: onScreen(flags.limit) } : flags),
+        );
       return show(context, ids, flags);
     });
 }
@@ -61,13 +64,18 @@ const onScreen = (limit: number): number =>
     ? Math.max(1, Math.min(limit, process.stdout.rows - OTHER_LINES))
     : limit;
 
-const show = (context: Context, ids: readonly string[], flags: ListFlags): Promise<void> =>
-  ids.length === 0 || (flags.expand === true && ids.length === 1)
-    ? showList(context, flags, ids[0])
-    : showNamed(context, ids);
+async function show(context: Context, words: readonly string[], flags: ListFlags): Promise<void> {
+  const [word] = words;
+  if (word === undefined) return showList(context, flags);
+  if (words.length > 1) return showNamed(context, words);
+  const id = await workToRead(context, word);
+  if (isDagId(id)) return showDag(context, await context.client.dags.get(id));
+  return flags.expand === true ? showList(context, flags, id) : showNamed(context, [id]);
+}
 
-async function showNamed({ client, print, settings }: Context, ids: readonly string[]): Promise<void> {
-  const { done: found, finish } = await forEachId(ids, (id) => client.get(id));
+async function showNamed(context: Context, ids: readonly string[]): Promise<void> {
+  const { client, print, settings } = context;
+  const { done: found, finish } = await forEachId(ids, async (word) => client.get(await workToRead(context, word)));
   const [first] = found;
   const only = ids.length === 1 ? first : undefined;
   // The timeline is shown for a single allocation only.
@@ -87,24 +95,6 @@ async function showNamed({ client, print, settings }: Context, ids: readonly str
 
 const timelineOf = (timeline: Timeline | undefined) =>
   timeline === undefined ? {} : { timeline: timeline.entries ?? [] };
-
-/** Redraws in place on a terminal; elsewhere appends. */
-async function repeat({ print }: Context, round: () => Promise<void>): Promise<void> {
-  const stop = new AbortController();
-  process.once("SIGINT", () => stop.abort());
-  const { sleep } = await import("@lattice/sdk");
-  while (!stop.signal.aborted) {
-    if (process.stdout.isTTY === true) process.stdout.write("\u001b[2J\u001b[H");
-    try {
-      await round();
-    } catch (error) {
-      // A restarting server is back by the next round.
-      if (!(error instanceof ProblemError) || !error.problem.retryable) throw error;
-      print.note(error.problem.detail);
-    }
-    await sleep(REFRESH_MS, stop.signal).catch(() => {});
-  }
-}
 
 function showTimeline(print: Printer, { entries = [], omitted = 0 }: Timeline): void {
   print.line("");

@@ -14,6 +14,8 @@ import { localTime } from "../output/time.ts";
 import { readCompat } from "../settings/compat-file.ts";
 import type { CliSettings } from "../settings/settings.ts";
 import { EXIT_SUSPENDED, hasEnded, waitUntilEnded } from "../wait/until-ended.ts";
+import { dagBody } from "./dag/body.ts";
+import { submitDag } from "./dag/submit.ts";
 import { reasonOf } from "./status/table.ts";
 import { inFlagNames } from "./submit/flag-names.ts";
 import { addSubmitFlags, flagsToShortForm, type ShortForm, type SubmitFlags } from "./submit/flags.ts";
@@ -44,6 +46,8 @@ export function define(command: Command): void {
     .action(async (words: readonly string[], flags: OwnFlags) => {
       const context = await createContext(command);
       const own = flagsToShortForm(flags, (flag) => command.getOptionValueSource(flag) === "cli");
+      const dag = await dagIn(context, words, flags, own);
+      if (dag !== null) return submitDag(context, dag, flags);
       const body = await submission(context, words, { flags, own, dashed: isAfterDashes(words) });
       if (flags.dryRun === true)
         return showPlan(context, await withFlagNames(context, flags, () => context.client.plan(body)));
@@ -75,6 +79,24 @@ function isAfterDashes(words: readonly string[]): boolean {
   return words.length > 0 && process.argv[process.argv.length - words.length - 1] === "--";
 }
 
+/** Returns null unless the document describes a DAG, which has no flags for a single allocation. */
+async function dagIn(
+  { settings }: Context,
+  words: readonly string[],
+  { file, dryRun }: OwnFlags,
+  own: ShortForm,
+): Promise<object | null> {
+  if (file === undefined || file === "-" || words.length > 0 || dryRun === true) return null;
+  const document = await fromDocument(file);
+  if (!Array.isArray(document.allocations) && !isObject(document.dag)) return null;
+  const flags = Object.keys(own);
+  if (flags.length === 0) return dagBody(document, { ...settings, cwd: process.cwd() });
+  throw new ProblemError("invalid_argument", {
+    detail: `${file} describes a DAG, which flags cannot change: ${flags.join(", ")}`,
+    hint: "Set the fields of its allocations in the document.",
+  });
+}
+
 interface SubmissionInput {
   readonly flags: OwnFlags;
   readonly own: ShortForm;
@@ -88,7 +110,10 @@ async function submission(
 ): Promise<ShortForm> {
   if (input.flags.file !== undefined) {
     if (words.length > 0) throw twoSources();
-    return mergeDocument(await fromDocument(input.flags.file), withTarget(input.own, settings));
+    return placedDocument(
+      mergeDocument(await fromDocument(input.flags.file), withTarget(input.own, settings)),
+      process.cwd(),
+    );
   }
   const [first, ...rest] = words;
   if (first === undefined) throw nothingToRun();
@@ -128,6 +153,22 @@ export function mergeDocument(document: ShortForm, own: ShortForm): ShortForm {
     hint: "Set the fields in the document, or write it in short form.",
   });
 }
+
+/** Like scripts and commands, work of a document starts in the current directory, which no container has. */
+export function placedDocument(document: ShortForm, cwd: string): ShortForm {
+  const { allocation } = document;
+  if (isObject(allocation)) return { ...document, allocation: placedDocument(allocation, cwd) };
+  const { environment, workdir } = document;
+  const inside = isObject(environment) ? environment : {};
+  if (typeof workdir === "string") return { ...document, workdir: resolve(cwd, workdir) };
+  if (document.image !== undefined || inside.image !== undefined || inside.workdir !== undefined) return document;
+  return isObject(environment)
+    ? { ...document, environment: { ...environment, workdir: cwd } }
+    : { ...document, workdir: cwd };
+}
+
+const isObject = (value: unknown): value is ShortForm =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 async function show({ print, settings }: Context, answer: SubmitResponse): Promise<void> {
   if (!settings.quiet) for (const warning of answer.warnings ?? []) print.warn(warning);

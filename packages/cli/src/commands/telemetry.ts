@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { type Command, Option } from "commander";
 import { createContext } from "../context.ts";
+import { workToChange } from "../names/work-ids.ts";
 import { localTime } from "../output/time.ts";
 import { parseDuration } from "../parse/duration.ts";
 import { requireName } from "../parse/name.ts";
@@ -22,8 +23,9 @@ export function define(command: Command): void {
     .addOption(new Option("--mode <mode>", "telemetry mode").choices(MODES).makeOptionMandatory())
     .option("--duration <time>", "return to prod after this time, for example 30m", parseDuration)
     .action(async (word: string | undefined, flags: TelemetryFlags) => {
-      const { client, print } = await createContext(command);
-      const id = requireName("allocation", word, flags.alloc);
+      const context = await createContext(command);
+      const { client, print } = context;
+      const id = await workToChange(context, requireName("allocation", word, flags.alloc));
       const changes = {
         telemetry_mode: flags.mode,
         ...(flags.duration === undefined ? {} : { telemetry_seconds: flags.duration }),

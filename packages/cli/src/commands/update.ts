@@ -5,6 +5,7 @@ import type { Allocation, LivenessProbe, UpdateAllocationRequest } from "@lattic
 import { ProblemError } from "@lattice/wire";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type Context, createContext } from "../context.ts";
+import { workToChange } from "../names/work-ids.ts";
 import { confirmOnTerminal } from "../output/confirm.ts";
 import { collect, collectPair } from "../parse/collect.ts";
 import { parseCount } from "../parse/count.ts";
@@ -54,8 +55,9 @@ export function define(command: Command): void {
     .option("--scale-metric <name>", "reactive service: metric to scale by")
     .option("--scale-target <value>", "reactive service: target of the metric, such as 100, 80% or 250ms")
     .option("--yes", "do not ask for confirmation")
-    .action(async (id: string, flags: UpdateFlags) => {
+    .action(async (word: string, flags: UpdateFlags) => {
       const context = await createContext(command);
+      const id = await workToChange(context, word);
       const isTaken = (flag: string): boolean => command.options.some(({ long }) => long === flag);
       await change(context, id, flags).catch((error: unknown) => {
         // JSON output keeps the server's field names.

@@ -4,6 +4,7 @@
 import type { Allocation, WatchEvent } from "@lattice/sdk";
 import type { Command } from "commander";
 import { type Context, createContext } from "../context.ts";
+import { workToRead } from "../names/work-ids.ts";
 import { paintState } from "../output/paint.ts";
 import { ABSENT, capitalise, clean } from "../output/text.ts";
 import { localTime } from "../output/time.ts";
@@ -18,10 +19,13 @@ interface WatchFlags {
 
 export function define(command: Command): void {
   command
-    .argument("<id>", "allocation")
+    .argument("<id>", "allocation: its id, its name, or last")
     .option("--metrics <names>", "metrics, separated by commas", (text) => text.split(","))
     .option("--alerts-only", "only metrics that cross a threshold")
-    .action(async (id: string, flags: WatchFlags) => watch(await createContext(command), id, flags));
+    .action(async (word: string, flags: WatchFlags) => {
+      const context = await createContext(command);
+      await watch(context, await workToRead(context, word), flags);
+    });
 }
 
 async function watch(context: Context, id: string, flags: WatchFlags): Promise<void> {

@@ -5,6 +5,10 @@ export const ABSENT = "—";
 
 export const clean = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f]/g, "\ufffd");
 
+/** Returns a command line as one line; a long one is cut. */
+export const oneLine = (text: string, longest = 200): string =>
+  shorten(text.trim().replace(/\s*\n\s*/g, "; "), longest);
+
 /** Returns the width in terminal columns; East Asian wide characters and emoji take two. */
 export function widthOf(text: string): number {
   let width = 0;

@@ -5,6 +5,7 @@ them.
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Union
@@ -36,6 +37,7 @@ class AllocationSpec:
     image: str | None = None
     env: Mapping[str, str] | None = None
     workdir: str | None = None
+    """Default: the current directory, except in a container. ``""``: the folder of the attempt."""
     mounts: Sequence[Mapping[str, Any]] | None = None
     priority: str | None = None
     preemption_class: int | None = None
@@ -69,4 +71,7 @@ def body_of(submission: Submission) -> dict[str, Any]:
         for one in dataclasses.fields(submission)
         if one.name != "more" and getattr(submission, one.name) is not None
     }
+    # The current directory does not exist inside a container.
+    if submission.workdir is None and submission.image is None and "image" not in submission.more:
+        stated["workdir"] = os.getcwd()
     return {**stated, **submission.more}

@@ -3,7 +3,7 @@
 import type { Allocation } from "@lattice/sdk";
 import { paintState } from "../../output/paint.ts";
 import type { Printer } from "../../output/printer.ts";
-import { capitalise, clean, pad } from "../../output/text.ts";
+import { capitalise, clean, oneLine, pad } from "../../output/text.ts";
 import { localTime } from "../../output/time.ts";
 import { groupLine } from "./group.ts";
 import { elapsed, nodeCount, walltime } from "./table.ts";
@@ -81,7 +81,7 @@ function attemptText({ attempt = 0, nodes_joined: joined = 0, group }: Allocatio
   // Attempts belong to the elements of a group.
   if (group !== undefined) return undefined;
   if (joined === 0) return String(attempt);
-  return `${attempt}, ${joined} of them ${joined === 1 ? "a node" : "nodes"} that joined while it ran`;
+  return `${attempt} (${joined} for ${joined === 1 ? "a node" : "nodes"} added while running)`;
 }
 
 /** Returns "1 to 5 nodes by cpu_utilization, target 0.8; 2 run the version before the update". */
@@ -111,8 +111,8 @@ const after = ({ spec }: Allocation): string | undefined =>
 const text = (value: number | undefined): string | undefined => (value === undefined ? undefined : String(value));
 
 function commandText({ spec }: Allocation): string | undefined {
-  if (spec?.entrypoint) return spec.entrypoint;
-  if (spec?.command !== undefined && spec.command.length > 0) return spec.command.join(" ");
+  if (spec?.entrypoint) return oneLine(spec.entrypoint);
+  if (spec?.command !== undefined && spec.command.length > 0) return oneLine(spec.command.join(" "));
   if (spec?.script) return `script of ${spec.script.split("\n").length} lines`;
   return undefined;
 }

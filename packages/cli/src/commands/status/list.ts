@@ -25,38 +25,68 @@ export interface ListFlags {
 /** Allocations per request. */
 const PAGE_SIZE = 200;
 const COUNT_PAGE_SIZE = 1_000;
+const LIVE: readonly AllocationState[] = ["pending", "staging", "running", "checkpointing", "suspended"];
 const ENDED: readonly AllocationState[] = ["completed", "failed", "cancelled"];
 
 /** With `group`, lists its elements. */
 export async function showList(context: Context, flags: ListFlags, group?: string): Promise<void> {
-  const { client, print, settings } = context;
+  const { print, settings } = context;
   const filter = filterOf(context, flags, group);
   if (flags.count === true) return showCount(context, filter);
-  const rows: Allocation[] = [];
-  let token: string | undefined;
-  let total: number | undefined;
-  do {
-    const page = await client.list({
-      ...filter,
-      page_size: Math.min(PAGE_SIZE, flags.limit - rows.length),
-      ...(token === undefined ? {} : { page_token: token }),
-    });
-    rows.push(...(page.allocations ?? []));
-    total ??= page.total;
-    token = page.next_page_token === "" ? undefined : page.next_page_token;
-  } while (token !== undefined && rows.length < flags.limit);
+  const isTable = !print.structured && !settings.quiet;
+  const found = await (isTable && filter.state === undefined && group === undefined
+    ? liveFirst(context, filter, flags.limit)
+    : newest(context, filter, flags.limit));
+  const { rows, token, total } = found;
   if (print.structured) {
-    const found = { allocations: rows, ...(token === undefined ? {} : { next_page_token: token }) };
+    const listed = { allocations: rows, ...(token === undefined ? {} : { next_page_token: token }) };
     // Each round of --watch is one line.
-    return flags.watch === true ? print.streamed(found) : print.document(found);
+    return flags.watch === true ? print.streamed(listed) : print.document(listed);
   }
   if (settings.quiet) return print.lines(rows.map(({ id }) => id));
   print.table(statusColumns(print.paint, settings.output === "wide", Date.now()), rows);
   if (rows.length === 0) print.note(emptyListText("allocations", { ...filter, self: settings.user }));
   if (token !== undefined) {
     const of = total === undefined || total <= rows.length ? "" : ` of ${total}`;
-    print.note(`Showing the newest ${rows.length}${of}; use --limit to see more.`);
+    print.note(`Showing ${rows.length}${of}; use --limit to see more.`);
   }
+}
+
+interface Found {
+  readonly rows: readonly Allocation[];
+  /** Where the list continues. */
+  readonly token: string | undefined;
+  readonly total: number | undefined;
+}
+
+/** Returns running work first, then pending and suspended work, then what has ended; each newest first. */
+async function liveFirst(context: Context, filter: ListAllocationsRequest, limit: number): Promise<Found> {
+  const [live, ended] = await Promise.all([
+    newest(context, { ...filter, state: LIVE }, limit),
+    newest(context, { ...filter, state: ENDED }, limit),
+  ]);
+  const isWaiting = ({ state }: Allocation): boolean => state === "pending" || state === "suspended";
+  const ordered = [...live.rows.filter((row) => !isWaiting(row)), ...live.rows.filter(isWaiting), ...ended.rows];
+  const isCut = ordered.length > limit || ended.token !== undefined;
+  const total = live.rows.length >= limit ? live.total : undefined;
+  return { rows: ordered.slice(0, limit), token: live.token ?? (isCut ? "more" : undefined), total };
+}
+
+async function newest({ client }: Context, filter: ListAllocationsRequest, limit: number): Promise<Found> {
+  const rows: Allocation[] = [];
+  let token: string | undefined;
+  let total: number | undefined;
+  do {
+    const page = await client.list({
+      ...filter,
+      page_size: Math.min(PAGE_SIZE, limit - rows.length),
+      ...(token === undefined ? {} : { page_token: token }),
+    });
+    rows.push(...(page.allocations ?? []));
+    total ??= page.total;
+    token = page.next_page_token === "" ? undefined : page.next_page_token;
+  } while (token !== undefined && rows.length < limit);
+  return { rows, token, total };
 }
 
 function filterOf({ settings }: Context, flags: ListFlags, group: string | undefined): ListAllocationsRequest {

@@ -19,9 +19,10 @@ export function statusColumns(paint: Paint, wide: boolean, now: number): readonl
     { header: "NODES", value: nodeCount },
     { header: "WALLTIME", value: walltime },
     { header: "ELAPSED", value: (allocation) => elapsed(allocation, now) },
+    { header: "AGE", value: (allocation) => age(allocation, now), align: "right" },
     { header: "VCLUSTER", value: ({ spec }) => spec?.vcluster ?? "" },
   ];
-  if (!wide) return narrow;
+  if (!wide) return [...narrow, { header: "REASON", value: shortReason, flexible: true }];
   return [
     ...narrow,
     { header: "TENANT", value: ({ spec }) => spec?.tenant ?? "" },
@@ -64,6 +65,24 @@ export function walltime({ spec }: Allocation): string {
 
 export function elapsed({ started_at, ended_at }: Allocation, now: number): string {
   return started_at === undefined ? ABSENT : hoursMinutesSeconds(secondsBetween(started_at, ended_at, now));
+}
+
+/** Returns the time since its submission: "45s", "12m", "5h", "3d". */
+function age({ submitted_at }: Allocation, now: number): string {
+  const seconds = submitted_at === undefined ? null : secondsBetween(submitted_at, undefined, now);
+  if (seconds === null) return ABSENT;
+  const [, size, letter] = AGES.find(([below]) => seconds < below) ?? LONGEST;
+  return `${Math.floor(seconds / size)}${letter}`;
+}
+
+const LONGEST = [Number.POSITIVE_INFINITY, 86_400, "d"] as const;
+const AGES = [[90, 1, "s"], [5_400, 60, "m"], [129_600, 3_600, "h"], LONGEST] as const;
+
+/** Returns why it waits, or how it failed. */
+function shortReason(allocation: Allocation): string {
+  const { state, exit_code, reason } = allocation;
+  if (state === "failed" && reason === "exit_code" && exit_code !== undefined) return `exit code ${exit_code}`;
+  return state === "completed" ? ABSENT : reasonOf(allocation);
 }
 
 export function reasonOf({ state, reason, message, pending_reasons, group }: Allocation): string {
