@@ -17,6 +17,11 @@ interface Metrics {
   readonly telemetry_mode: string;
 }
 
+interface Used {
+  readonly processor_ms: number;
+  readonly peak_memory_bytes: number;
+}
+
 const metricsOf = async (id: string, query = ""): Promise<Metrics> =>
   (await cluster.api<Metrics>("GET", `/allocations/${id}/metrics?${query}`)).body;
 
@@ -61,6 +66,26 @@ test("debug mode samples a job every second across restarts of its agent and ser
   expect((await metricsOf(id)).telemetry_mode).toBe("prod");
   await cluster.cli(["cancel", id]);
   await cluster.ends(id);
+  // The record covers the time before the restart of the agent as well.
+  const used = await eventually({ what: "its record has what it used" }, async () => {
+    const { stdout } = await cluster.cli(["history", "--all", "-o", "json"]);
+    const { records } = JSON.parse(stdout) as { records: { allocation_id: string; usage?: { total: Used }[] }[] };
+    return records.find(({ allocation_id }) => allocation_id === id)?.usage?.[0]?.total ?? null;
+  });
+  expect(used.processor_ms).toBeGreaterThan(2_000);
+  expect(used.peak_memory_bytes).toBeGreaterThan(40e6);
+});
+
+test("a job that ends at once has its CPU time in its record", async () => {
+  const id = await cluster.submit({ command: [process.execPath, "-e", "for(;process.cpuUsage().user<1e5;);"] });
+  await cluster.ends(id);
+  const { body } = await cluster.api<{ usage?: { total: Used; by_node: { node: string; used: Used }[] }[] }>(
+    "GET",
+    `/allocations/${id}`,
+  );
+  expect(body.usage).toHaveLength(1);
+  expect(body.usage?.[0]?.total.processor_ms).toBeGreaterThan(90);
+  expect(body.usage?.[0]?.by_node).toEqual([{ node: "node-1", used: body.usage?.[0]?.total }]);
 });
 
 test("a metric stream sends each sample and ends with the allocation", async () => {

@@ -41,6 +41,16 @@ export {
 export { InvariantError, present } from "./base/invariant.ts";
 export type { FieldProblem, Outcome, Refusal, RefusalCode } from "./base/outcome.ts";
 export { failed, ok, type Result } from "./base/result.ts";
+export {
+  addValue,
+  bucketOf,
+  emptySketch,
+  mergeSketch,
+  packedBuckets,
+  quantileOf,
+  type Sketch,
+  sketchOf,
+} from "./base/sketch.ts";
 export { COMMAND_VERSIONS, ENTRY_VERSION } from "./base/versions.ts";
 export { decodeEntry, EntryFormatError, encodeEntry } from "./codec.ts";
 export type { Command, Entry } from "./command.ts";
@@ -105,6 +115,16 @@ export {
 } from "./model/allocation/phase.ts";
 export { placementConstraints } from "./model/allocation/placement-constraints.ts";
 export { fitsRoom, isSharedBy, mayShare, roomOf, shareOf } from "./model/allocation/share.ts";
+export {
+  type AttemptUsage,
+  addUsage,
+  type NodeUsage,
+  totalUsage,
+  USAGE_FIELDS,
+  type UsageField,
+  type UsageValues,
+  withUsage,
+} from "./model/allocation/usage.ts";
 export type { AuditAction } from "./model/audit/action.ts";
 export {
   type AuditKey,

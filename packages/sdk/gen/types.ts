@@ -53,6 +53,8 @@ export interface AccountingRecord {
   /** Fraction of the requested walltime that was used, 0 to 1. Unset: unbounded. */
   readonly walltime_used?: number;
   readonly tags?: Readonly<Record<string, string>>;
+  /** By attempt, oldest first. */
+  readonly usage: readonly AttemptUsage[];
 }
 
 export interface AddGrantRequest {
@@ -125,6 +127,8 @@ export interface Allocation {
   readonly nodes_joined: number;
   /** Set while the allocation is held. */
   readonly hold?: HoldStatus;
+  /** Resources used by its attempts, oldest first. An attempt appears when a node has reported its end. */
+  readonly usage: readonly AttemptUsage[];
 }
 
 export interface AllocationEvent {
@@ -184,6 +188,18 @@ export interface AssignNodeRequest {
   /** Empty: the node serves all vClusters. */
   readonly vcluster?: string | undefined;
   readonly request_id?: string | undefined;
+}
+
+export interface AttemptUsage {
+  readonly attempt: number;
+  /** Number of nodes that have reported. */
+  readonly nodes: number;
+  /** Over all of these nodes: sums, and the highest value for peaks. */
+  readonly total?: UsedResources;
+  /** The node with the peak memory. */
+  readonly peak_memory_node: string;
+  /** The first 16 nodes. */
+  readonly by_node: readonly NodeUsage[];
 }
 
 /** A public key of the audit log, with the records that it signs. */
@@ -1687,6 +1703,11 @@ export interface NodeTasks {
   readonly tasks: number;
 }
 
+export interface NodeUsage {
+  readonly node: string;
+  readonly used?: UsedResources;
+}
+
 export interface NodeUse {
   /** Empty if the caller may not see the allocation. */
   readonly allocation_id: string;
@@ -2465,6 +2486,25 @@ export interface Usage {
   /** Number of users in the window; by_user lists the largest. */
   readonly users: number;
   readonly log_index: string;
+}
+
+/** A value that could not be measured is unset. */
+export interface UsedResources {
+  /** CPU time of all processes, in milliseconds. */
+  readonly processor_ms?: number;
+  /** The most memory in use at one time on one node. */
+  readonly peak_memory_bytes?: number;
+  /** Storage. */
+  readonly read_bytes?: number;
+  readonly written_bytes?: number;
+  /** Network. */
+  readonly received_bytes?: number;
+  readonly sent_bytes?: number;
+  /** GPU time in use, in milliseconds: one GPU at 50 % for two seconds gives 1000. */
+  readonly gpu_busy_ms?: number;
+  /** The most memory in use on one GPU. */
+  readonly gpu_peak_memory_bytes?: number;
+  readonly gpu_energy_joules?: number;
 }
 
 export interface UserUsage {

@@ -24,6 +24,7 @@ export * from "./convert/states.ts";
 export { telemetryMode } from "./convert/telemetry.ts";
 export * from "./convert/tenant.ts";
 export { insideToProto } from "./convert/topology.ts";
+export { attemptUsagesToProto, usageFromProto, usageToProto } from "./convert/used-resources.ts";
 export * from "./convert/vcluster.ts";
 export { withDeadline } from "./deadline.ts";
 export { expandHostlist } from "./directives/hostlist.ts";

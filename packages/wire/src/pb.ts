@@ -24,3 +24,4 @@ export * from "../gen/lattice/v1/services_pb.ts";
 export * from "../gen/lattice/v1/tasks_pb.ts";
 export * from "../gen/lattice/v1/terminal_pb.ts";
 export * from "../gen/lattice/v1/usage_pb.ts";
+export * from "../gen/lattice/v1/used_resources_pb.ts";

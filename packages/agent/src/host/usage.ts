@@ -1,37 +1,91 @@
-// The current and cumulative usage of a set of processes, from the kernel. Shared memory counts for each process; I/O
-// counts are lost when a process ends.
+// The current and cumulative usage of the processes of an attempt: from its control groups where they count, which also
+// covers processes that have ended, otherwise from its processes. A value that the kernel does not count is null.
 
 import { readFile } from "node:fs/promises";
 import type { StorageBytes } from "../files/user-files.ts";
-import { cpuMsOf } from "./cpu-time.ts";
+import type { GroupUsage, StalledMs } from "./group-usage.ts";
+import { type LinkBytes, linkBytesOf } from "./link-bytes.ts";
 
 export interface ProcessUsage {
   readonly cpuMs: number;
   readonly memoryBytes: number;
-  /** Storage bytes; `null` when the kernel does not report them. */
+  /** The highest memory use that the kernel has recorded. */
+  readonly peakMemoryBytes: number | null;
+  /** Storage bytes. */
   readonly io: StorageBytes | null;
+  readonly processes: number;
+  readonly majorFaults: number;
+  readonly faults: number;
+  /** Time in which some process waited for the resource, since the start. */
+  readonly stalledMs: StalledMs | null;
+  /** Of its own network; null on the network of the node. */
+  readonly network: LinkBytes | null;
 }
 
 const PAGE_BYTES = 4096;
+/** USER_HZ, the same on every Linux machine. */
+const MS_PER_TICK = 10;
 /** More processes than this would cost more to read than the result is worth. */
 const MAX_LOOKED_AT = 256;
 
-/** `io`: asks for the storage bytes, which a process can delay. */
-export async function usageOf(
-  pids: readonly number[],
-  io: (pids: readonly number[]) => Promise<StorageBytes>,
-): Promise<ProcessUsage> {
-  const [cpuMs, memory] = await Promise.all([cpuMsOf(pids), Promise.all(pids.map(residentPages))]);
+interface UsageSources {
+  readonly group: () => Promise<GroupUsage>;
+  /** Asks for the storage bytes, which a process can delay. */
+  readonly io: (pids: readonly number[]) => Promise<StorageBytes>;
+}
+
+export async function usageOf(pids: readonly number[], { group, io }: UsageSources): Promise<ProcessUsage> {
+  const counted = await group();
+  const [each, storage, network] = await Promise.all([
+    isWhole(counted) ? null : statsOf(pids),
+    counted.io ?? (pids.length === 0 || pids.length > MAX_LOOKED_AT ? null : io(pids).catch(() => null)),
+    pids[0] === undefined ? null : linkBytesOf(pids[0]),
+  ]);
   return {
-    cpuMs,
-    memoryBytes: sum(memory) * PAGE_BYTES,
-    io: pids.length === 0 || pids.length > MAX_LOOKED_AT ? null : await io(pids).catch(() => null),
+    cpuMs: counted.cpuMs ?? each?.cpuMs ?? 0,
+    memoryBytes: counted.memoryBytes ?? each?.memoryBytes ?? 0,
+    peakMemoryBytes: counted.peakMemoryBytes,
+    io: storage,
+    processes: pids.length,
+    majorFaults: counted.majorFaults ?? each?.majorFaults ?? 0,
+    faults: counted.faults ?? each?.faults ?? 0,
+    stalledMs: counted.stalledMs,
+    network,
   };
 }
 
-async function residentPages(pid: number): Promise<number> {
-  const text = await readFile(`/proc/${pid}/statm`, "latin1").catch(() => "");
-  return Number(text.split(" ")[1] ?? 0);
+const isWhole = ({ cpuMs, memoryBytes, faults }: GroupUsage): boolean =>
+  cpuMs !== null && memoryBytes !== null && faults !== null;
+
+interface ProcessStats {
+  readonly cpuMs: number;
+  readonly memoryBytes: number;
+  readonly faults: number;
+  readonly majorFaults: number;
 }
 
-const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+async function statsOf(pids: readonly number[]): Promise<ProcessStats> {
+  const texts = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/stat`, "latin1").catch(() => "")));
+  const total = { cpuMs: 0, memoryBytes: 0, faults: 0, majorFaults: 0 };
+  for (const text of texts) {
+    const one = statsIn(text);
+    total.cpuMs += one.cpuMs;
+    total.memoryBytes += one.memoryBytes;
+    total.faults += one.faults;
+    total.majorFaults += one.majorFaults;
+  }
+  return total;
+}
+
+/** Of a process and of its children that have ended and been waited for. The name in field 2 may hold anything. */
+export function statsIn(stat: string): ProcessStats {
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const at = (i: number): number => Number(fields[i]) || 0;
+  const majorFaults = at(9) + at(10);
+  return {
+    cpuMs: (at(11) + at(12) + at(13) + at(14)) * MS_PER_TICK,
+    memoryBytes: at(21) * PAGE_BYTES,
+    faults: at(7) + at(8) + majorFaults,
+    majorFaults,
+  };
+}

@@ -2,7 +2,7 @@
 
 import { create } from "@bufbuild/protobuf";
 import { PROTOCOL } from "@lattice/core";
-import { insideToProto, pb } from "@lattice/wire";
+import { insideToProto, pb, usageToProto } from "@lattice/wire";
 import type { NodeHardware } from "../discovery/hardware.ts";
 import type { AttemptState } from "../lifecycle/attempt.ts";
 import type { PendingReport } from "./reports.ts";
@@ -17,7 +17,8 @@ export function reportMessage({ number, allocationId, attempt, body }: PendingRe
     return create(pb.ReportSchema, { ...name, state: pb.AllocationState.RUNNING, ageMs });
   }
   const { end } = body;
-  const ended = { ...name, message: end.message, ageMs: Math.max(0, nowMs - end.atMs) };
+  const used = body.used == null ? null : { used: usageToProto(body.used) };
+  const ended = { ...name, ...used, message: end.message, ageMs: Math.max(0, nowMs - end.atMs) };
   if (end.kind === "completed") {
     return create(pb.ReportSchema, { ...ended, state: pb.AllocationState.COMPLETED, exitCode: end.exitCode });
   }

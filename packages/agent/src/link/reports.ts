@@ -2,13 +2,19 @@
 // The buffer is bounded. When it is full, the oldest "running" report goes first (the server asks again), then the
 // oldest end, which is still on disk and part of the next Hello.
 
+import type { UsageValues } from "@lattice/core";
 import type { NodeCheckpointResult } from "../checkpoint/types.ts";
 import type { End } from "../lifecycle/attempt.ts";
 
 /** `checkpoint`: the newest finished checkpoint, if any. */
 export type ReportBody =
   | { readonly kind: "running"; readonly atMs: number; readonly checkpoint?: NodeCheckpointResult | null }
-  | { readonly kind: "end"; readonly end: End; readonly checkpoint?: NodeCheckpointResult | null };
+  | {
+      readonly kind: "end";
+      readonly end: End;
+      readonly checkpoint?: NodeCheckpointResult | null;
+      readonly used?: UsageValues | null;
+    };
 
 export interface PendingReport {
   readonly number: number;

@@ -5,7 +5,14 @@
 import { create } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
 import { type After, systemAfter, within } from "../base/after.ts";
-import type { AttemptEffect, AttemptEvent, AttemptState, LiveAttempt, ReceivedOrder } from "../lifecycle/attempt.ts";
+import type {
+  AttemptEffect,
+  AttemptEvent,
+  AttemptState,
+  End,
+  LiveAttempt,
+  ReceivedOrder,
+} from "../lifecycle/attempt.ts";
 import { countByKind, isLive } from "../lifecycle/attempt.ts";
 import { byArrival, recover } from "../lifecycle/recover.ts";
 import { type AttemptStep, step } from "../lifecycle/step.ts";
@@ -241,7 +248,7 @@ class RunningNode implements AgentNode {
       if (alive && (kind === "running" || kind === "stopping")) runtime.adopt(key);
       if (alive && kind === "running") void tasks?.recover(key);
       if (kind === "running" && order?.livenessProbe) liveness.start(key, order.livenessProbe);
-      if (kind === "running") usage.start(key, order);
+      if (kind === "running") usage.start(key, order, true);
       log.info({ attempt: key, state: kind }, "recovered an attempt of an earlier agent");
       this.#take(key, first);
     }
@@ -300,14 +307,14 @@ class RunningNode implements AgentNode {
   }
 
   async #perform(key: string, effect: AttemptEffect): Promise<void> {
-    const { runtime, checkpoints } = this.#open();
+    const { runtime, checkpoints, usage } = this.#open();
     switch (effect.kind) {
       case "start":
         return this.#startAttempt(key, effect.received);
       case "report_running":
         return this.#report(key, { kind: "running", atMs: effect.atMs });
       case "report_end":
-        return this.#report(key, { kind: "end", end: effect.end, checkpoint: await checkpoints.lastResult(key) });
+        return this.#reportEnd(key, effect.end);
       case "remember_order":
         await runtime.rememberOrder(key, effect.received);
         return this.#unwritten.written(key, effect.kind);
@@ -322,6 +329,8 @@ class RunningNode implements AgentNode {
       case "kill":
         return runtime.kill(key);
       case "clear":
+        // The control groups know the usage until they are removed.
+        await usage.finish(key);
         await runtime.clear(key);
         return this.#on(key, { kind: "cleared" });
       case "archive":
@@ -354,6 +363,12 @@ class RunningNode implements AgentNode {
     }
     log.warn({ attempt: key, reason: result.message }, "attempt not launched");
     this.#on(key, { kind: "exited", exit: result, atMs: now() });
+  }
+
+  async #reportEnd(key: string, end: End): Promise<void> {
+    const { runtime, checkpoints } = this.#open();
+    const used = (await runtime.used?.(key).catch(() => null)) ?? null;
+    this.#report(key, { kind: "end", end, checkpoint: await checkpoints.lastResult(key), used });
   }
 
   #report(key: string, body: ReportBody): void {

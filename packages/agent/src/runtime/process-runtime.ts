@@ -8,6 +8,7 @@ import type { pb } from "@lattice/wire";
 import { systemAfter } from "../base/after.ts";
 import { makeOwnFolder, requireOwn } from "../files/own-tree.ts";
 import { cpuMsOf } from "../host/cpu-time.ts";
+import { groupUsageOf } from "../host/group-usage.ts";
 import { usageOf } from "../host/usage.ts";
 import { keepNetworks } from "../network/keep.ts";
 import { dirOf, groupOf, placeOf, type RuntimeContext } from "./attempt/context.ts";
@@ -19,7 +20,7 @@ import { RETENTION, type RetentionLimits, retention } from "./attempt/retention.
 import { startAttempt } from "./attempt/starting.ts";
 import { warmPool } from "./attempt/warm.ts";
 import { writeWrapper } from "./attempt/wrapper.ts";
-import { readAttempt, rewriteOrder, writeEnd, writeStop } from "./base/attempt-files.ts";
+import { readAttempt, readUsed, rewriteOrder, writeEnd, writeStop, writeUsed } from "./base/attempt-files.ts";
 import { readLaunch } from "./base/launch-file.ts";
 import type { Runtime, StateEntry } from "./base/runtime.ts";
 import { terminate } from "./process/stop.ts";
@@ -76,8 +77,9 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
     attemptContext: (key) => attemptContext(context, key),
     members: async (key) => (processes.has(key) ? members(key) : []),
     cpuMs: async (key) => (processes.has(key) ? cpuMsOf(await members(key)) : null),
-    usage: async (key) =>
-      processes.has(key) ? usageOf(await members(key), (pids) => prologue.files.io(pids, key)) : null,
+    usage: async (key) => (processes.has(key) ? usageOfAttempt(context, key, await members(key)) : null),
+    rememberUsed: async (key, used) => writeUsed(dirOf(context, key), used),
+    used: async (key) => readUsed(dirOf(context, key)) ?? readUsed(join(context.endedDir, key)),
     reported: (key) => readReported(context, key),
     checkpoints: (key) => checkpointsOf(context, key),
     describe: async (key) => describeAttempt(context, key),
@@ -91,6 +93,16 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
       await limits.close();
     },
   };
+}
+
+function usageOfAttempt(context: RuntimeContext, key: string, members: readonly number[]) {
+  const { isolation, limits, prologue } = context;
+  const name = groupOf(context, key);
+  const v2 = isolation.kind === "cgroup2" ? isolation.folderOf(name) : "";
+  return usageOf(members, {
+    group: () => groupUsageOf({ v2, memory: limits.memoryGroup(name) }),
+    io: (pids) => prologue.files.io(pids, key),
+  });
 }
 
 async function openContext(options: ProcessRuntimeOptions): Promise<RuntimeContext> {

@@ -12,11 +12,15 @@ import { measuresMessage } from "../link/messages.ts";
 import type { Runtime } from "../runtime/base/runtime.ts";
 import type { GpuLoad } from "./gpu-load.ts";
 import { meter } from "./meter.ts";
-import { EVERY_MS, type SampleMode, sampler } from "./sampler.ts";
+import { type ClosedWindow, type SampleMode, sampler, WINDOW_MS } from "./sampler.ts";
+import { usedSince } from "./used.ts";
 
 export interface AttemptUsage {
-  start(key: string, order: pb.RunOrder | null): void;
+  /** `adopted`: an earlier agent started it. */
+  start(key: string, order: pb.RunOrder | null, adopted?: boolean): void;
   stop(key: string): void;
+  /** Takes the last reading of an attempt whose processes have ended. */
+  finish(key: string): Promise<void>;
   /** Sets the telemetry mode; an unknown mode is ignored. */
   mode(key: string, mode: string): void;
   /** A server has welcomed this node and will send the modes. */
@@ -27,7 +31,7 @@ export interface AttemptUsage {
 }
 
 interface MeasuredNode {
-  readonly runtime: Pick<Runtime, "cpuMs" | "reported" | "usage">;
+  readonly runtime: Pick<Runtime, "cpuMs" | "reported" | "usage" | "rememberUsed" | "used">;
   /** Samples are lost while the node is not connected. */
   readonly link: () => Pick<Link, "send"> | null;
   readonly log: Logger;
@@ -48,17 +52,18 @@ export function measureAttempts({ runtime, log, now, after, link, well, gpus }: 
     now,
     after,
     usage: async (key) => (await runtime.usage?.(key)) ?? null,
-    onSample(key, values) {
-      const value = create(pb.AttemptSamplesSchema, { samples: [measuresMessage(key, values)] });
+    onWindow(key, window) {
+      const value = create(pb.AttemptSamplesSchema, { samples: [measuresMessage(key, meansOf(window))] });
       link()?.send({ case: "samples", value });
     },
+    keep: async (key, used) => runtime.rememberUsed?.(key, usedSince((await runtime.used?.(key)) ?? {}, used)),
   });
   const figures = meter({ log, now, after, cpuMs: async (key) => (await runtime.cpuMs?.(key)) ?? null });
   return {
-    start(key, order) {
+    start(key, order, adopted) {
       const cores = order?.limits?.cpuCores || availableParallelism();
       // Simulated nodes have nothing to measure.
-      if (runtime.usage !== undefined) samples.start(key, cores);
+      if (runtime.usage !== undefined) samples.start(key, cores, adopted);
       if (order?.measured !== true) return;
       // On a shared node it is unknown which GPU works for which attempt.
       const busy = gpus === undefined || !isExclusive(order) ? {} : { gpuLoad: gpus.mean };
@@ -68,7 +73,11 @@ export function measureAttempts({ runtime, log, now, after, link, well, gpus }: 
       figures.stop(key);
       samples.stop(key);
     },
-    mode: (key, mode) => mode in EVERY_MS && samples.mode(key, mode as SampleMode),
+    finish: (key) =>
+      samples.finish(key).catch((error: Error) => {
+        log.warn({ attempt: key, error: error.message }, "usage of an attempt not recorded");
+      }),
+    mode: (key, mode) => Object.hasOwn(WINDOW_MS, mode) && samples.mode(key, mode as SampleMode),
     reset: samples.reset,
     messages() {
       const newest = new Map(figures.newest().map(({ key, values }) => [key, values]));
@@ -81,3 +90,6 @@ export function measureAttempts({ runtime, log, now, after, link, well, gpus }: 
     },
   };
 }
+
+const meansOf = ({ metrics }: ClosedWindow): Record<string, number> =>
+  Object.fromEntries(Array.from(metrics, ([name, { sum, count }]) => [name, sum / count]));

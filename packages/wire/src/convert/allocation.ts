@@ -25,6 +25,7 @@ import { holdStatus } from "./hold.ts";
 import { scalingStatus } from "./scaling.ts";
 import { shownSpec } from "./shown-spec.ts";
 import { allocationStateToProto } from "./states.ts";
+import { attemptUsagesToProto } from "./used-resources.ts";
 
 export interface AllocationExtra {
   readonly pendingReasons?: readonly string[];
@@ -78,6 +79,7 @@ export function allocationToProto(allocation: Allocation, extra: AllocationExtra
     nodesJoined: allocation.added,
     hold: allocation.hold === undefined ? undefined : holdStatus(allocation.hold),
     startReserved: extra.estimate?.reserved ?? false,
+    usage: attemptUsagesToProto(allocation),
   };
 }
 

@@ -17,6 +17,7 @@ __all__ = [
     "AccountingRecord",
     "Allocation",
     "AllocationEvent",
+    "AttemptUsage",
     "AuditKey",
     "AuditRecord",
     "Backup",
@@ -103,6 +104,7 @@ __all__ = [
     "NodeDiagnostics",
     "NodeProgress",
     "NodeResponse",
+    "NodeUsage",
     "NodeUse",
     "Notice",
     "PlacementSummary",
@@ -149,6 +151,7 @@ __all__ = [
     "Unmeasured",
     "UpdateAllocationResponse",
     "Usage",
+    "UsedResources",
     "UserUsage",
     "VCluster",
     "VClusterCycles",
@@ -542,6 +545,46 @@ class ServerMetrics(Record):
 
 
 @dataclass(frozen=True, kw_only=True)
+class UsedResources(Record):
+    """A value that could not be measured is unset."""
+
+    processor_ms: float | None = None
+    """CPU time of all processes, in milliseconds."""
+    peak_memory_bytes: float | None = None
+    """The most memory in use at one time on one node."""
+    read_bytes: float | None = None
+    """Storage."""
+    written_bytes: float | None = None
+    received_bytes: float | None = None
+    """Network."""
+    sent_bytes: float | None = None
+    gpu_busy_ms: float | None = None
+    """GPU time in use, in milliseconds: one GPU at 50 % for two seconds gives 1000."""
+    gpu_peak_memory_bytes: float | None = None
+    """The most memory in use on one GPU."""
+    gpu_energy_joules: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeUsage(Record):
+    node: str = ""
+    used: UsedResources | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttemptUsage(Record):
+    attempt: int = 0
+    nodes: int = 0
+    """Number of nodes that have reported."""
+    total: UsedResources | None = None
+    """Over all of these nodes: sums, and the highest value for peaks."""
+    peak_memory_node: str = ""
+    """The node with the peak memory."""
+    by_node: list[NodeUsage] = field(default_factory=list)
+    """The first 16 nodes."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class AccountingRecord(Record):
     allocation_id: str = ""
     name: str = ""
@@ -566,6 +609,8 @@ class AccountingRecord(Record):
     walltime_used: float | None = None
     """Fraction of the requested walltime that was used, 0 to 1. Unset: unbounded."""
     tags: dict[str, str] = field(default_factory=dict)
+    usage: list[AttemptUsage] = field(default_factory=list)
+    """By attempt, oldest first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1089,6 +1134,8 @@ class Allocation(SpecNames):
     """For a service: number of nodes added while it ran. Each has its own attempt number and is not a restart."""
     hold: Hold | None = None
     """Set while the allocation is held."""
+    usage: list[AttemptUsage] = field(default_factory=list)
+    """Resources used by its attempts, oldest first. An attempt appears when a node has reported its end."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,6 +19,8 @@ export interface LimitGroups {
   withoutDevices(key: string, devices: readonly string[]): Promise<void>;
   /** Keeps the attempt to these cores, and to the memory of these NUMA nodes unless null. */
   pin(key: string, cpus: readonly number[], memory: readonly number[] | null): Promise<void>;
+  /** Returns the group that counts the memory of the attempt, or null. */
+  memoryGroup(key: string): MemoryGroup | null;
   /** Returns how often the kernel killed a process of the attempt for lack of memory. */
   oomKills(key: string): Promise<number>;
   /** Returns the limit of processes that the attempt has reached, or null. */
@@ -29,6 +31,13 @@ export interface LimitGroups {
   parentOf(key: string): string;
   /** Leaves nothing behind when nothing runs. */
   close(): Promise<void>;
+}
+
+export interface MemoryGroup {
+  readonly folder: string;
+  readonly version: 1 | 2;
+  /** False for the group that exclusive attempts share, one after the other. */
+  readonly isOwn: boolean;
 }
 
 export interface Hierarchies {
@@ -131,6 +140,13 @@ export function limitGroups(
       const group = v2 === null ? folder("cpuset", key) : `${v2}${key}`;
       await put(group, "cpuset.cpus", cpus.join(","));
       if (memory !== null) await put(group, "cpuset.mems", memory.join(","));
+    },
+    memoryGroup(key) {
+      if (v2 !== null) return { folder: `${v2}${key}`, version: 2, isOwn: true };
+      if (!own.includes("memory")) return null;
+      const group = folder("memory", key);
+      const isOwn = existsSync(group);
+      return { folder: isOwn ? group : whole, version: 1, isOwn };
     },
     async oomKills(key) {
       if (v2 !== null) return killsIn(`${v2}${key}/memory.events`);

@@ -16,6 +16,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { fromJson, type JsonValue, toJson } from "@bufbuild/protobuf";
+import type { UsageValues } from "@lattice/core";
 import { pb } from "@lattice/wire";
 import { makeOwnFolderNow } from "../../files/own-tree.ts";
 import type { End, Exit, ReceivedOrder, Stop } from "../../lifecycle/attempt.ts";
@@ -91,6 +92,12 @@ export function writeEnd(dir: string, end: End): void {
   makeOwnFolderNow(dir, 0o711);
   writeWhole(join(dir, "end.json"), end);
 }
+
+export function writeUsed(dir: string, used: UsageValues): void {
+  if (existsSync(dir)) writeWhole(join(dir, "used.json"), used);
+}
+
+export const readUsed = (dir: string): UsageValues | null => readJson<UsageValues>(join(dir, "used.json"));
 
 /** Returns null until the wrapper has written the whole line. */
 export function readExit(dir: string): Exit | null {

@@ -1,6 +1,7 @@
 // The interface of a runtime of attempts. Real processes and the simulated attempts of hollow nodes implement it, so
 // that link, lifecycle and reports are the same code for both.
 
+import type { UsageValues } from "@lattice/core";
 import type { CheckpointTarget } from "../../checkpoint/types.ts";
 import type { FirstProcess } from "../../host/first-process.ts";
 import type { ProcessUsage } from "../../host/usage.ts";
@@ -54,6 +55,10 @@ export interface Runtime {
   cpuMs?(key: string): Promise<number | null>;
   /** Current and cumulative usage; resolves to null when unknown. */
   usage?(key: string): Promise<ProcessUsage | null>;
+  /** Keeps what the attempt has used until now with its record. */
+  rememberUsed?(key: string, used: UsageValues): Promise<void>;
+  /** What the attempt has used; resolves to null when nothing was kept. */
+  used?(key: string): Promise<UsageValues | null>;
   /** The content of the file in which its programs report metrics; "" without one. */
   reported?(key: string): Promise<string>;
   /** Returns how to request a checkpoint; resolves to null without support. */

@@ -5,8 +5,10 @@
 import type { Instant, NodeId } from "../../base/ids.ts";
 import type { Outcome } from "../../base/outcome.ts";
 import { accepted } from "../../base/outcome.ts";
+import type { Allocation } from "../../model/allocation/allocation.ts";
 import { lastEndAfter } from "../../model/allocation/attempt-end.ts";
 import { isPlaced, type NodeProgress, type PlacedPhase } from "../../model/allocation/phase.ts";
+import { withUsage } from "../../model/allocation/usage.ts";
 import { recordFault } from "../../transitions/node/faults.ts";
 import type { Step } from "../../transitions/step.ts";
 import type { ReportCommand } from "./report.ts";
@@ -45,10 +47,14 @@ export function applyReportsTogether(
   const reported = { ...phase, progress };
   const ended =
     first.state === "completed" ? { ...reported, lastEndAt: lastEnd(step, phase, commands, from) } : reported;
-  aggregate(step, record, ended, first);
+  aggregate(step, withUsages(record, commands.slice(from, from + count).filter(isReport)), ended, first);
   const outcome = accepted(first.allocation);
   return new Array<Outcome>(count).fill(outcome);
 }
+
+/** In the order of the log, as one by one. */
+const withUsages = (record: Allocation, reports: readonly ReportCommand[]): Allocation =>
+  reports.reduce((counted, report) => withUsage(counted, report), record);
 
 /** The commands from `from` are valid reports, one for each node. */
 function lastEnd({ at }: Step, phase: PlacedPhase, commands: readonly AnyCommand[], from: number): Instant {

@@ -10,6 +10,7 @@ import { endOfAttempt, hasEnded, lastEndAfter } from "../../model/allocation/att
 import { attemptOn } from "../../model/allocation/node-attempts.ts";
 import { isPlaced, type NodeProgress, type PlacedPhase } from "../../model/allocation/phase.ts";
 import type { AttemptReport } from "../../model/allocation/report.ts";
+import { withUsage } from "../../model/allocation/usage.ts";
 import { moveAllocation } from "../../transitions/allocation/move.ts";
 import { failOrRequeue } from "../../transitions/attempt/failure.ts";
 import { checkpointFailed, recordCheckpointAnswer, resumeRunning } from "../../transitions/checkpoint/answer.ts";
@@ -69,7 +70,7 @@ export function applyReport(step: Step, report: ReportCommand): Outcome {
     ...(hasEnded(now) ? { lastEndAt: lastEndAfter(phase, report.endedAt, step.at) } : {}),
   };
   recordFault(step, { ...report, state }, phase);
-  aggregate(step, record, updated, { ...report, state });
+  aggregate(step, withUsage(record, report), updated, { ...report, state });
   if (state === "failed") quarantineAfterFailure(step, node, report.quarantineRule);
   return accepted(allocation);
 }
@@ -93,8 +94,12 @@ function endedWithCheckpoint(phase: PlacedPhase, position: number, { state }: Re
 }
 
 /** Only the end of the attempt matters now. */
-function confirmEnd(step: Step, { node, allocation, attempt, state }: ReportCommand, heard: boolean): Outcome {
+function confirmEnd(step: Step, report: ReportCommand, heard: boolean): Outcome {
+  const { node, allocation, attempt, state } = report;
   if (PROGRESS_RANK[state] < PROGRESS_RANK.completed) return heard ? accepted(allocation) : unchanged(allocation);
+  const record = step.state.allocation(allocation);
+  // The record may be in the history already.
+  if (record !== undefined && report.usage !== undefined) step.state.putAllocation(withUsage(record, report));
   forgetAttempt(step, node, { allocation, attempt });
   return accepted(allocation);
 }

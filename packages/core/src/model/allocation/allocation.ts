@@ -10,6 +10,7 @@ import type { Session } from "../session/session.ts";
 import type { AllocationSpec } from "../spec/spec.ts";
 import type { Entries, Past } from "./past.ts";
 import type { AllocationPhase } from "./phase.ts";
+import type { AttemptUsage } from "./usage.ts";
 
 /** Score terms of a committed placement, in thousandths, by factor name ("priority", "total", ...). */
 export type Scores = Readonly<Record<string, number>>;
@@ -68,6 +69,8 @@ export interface Allocation {
   readonly past?: Past;
   /** The log entries of its current or last attempt. Missing before the first placement. */
   readonly entries?: Entries;
+  /** Resources used by attempts, oldest first, as far as they are over. Missing while no node has reported any. */
+  readonly usage?: readonly AttemptUsage[];
   /** Open terminals. */
   readonly sessions: readonly Session[];
   /** Nodes where it failed to start; excluded from placement. */

@@ -5,6 +5,7 @@ import type { AllocationId, Attempt, Instant, NodeId } from "../../base/ids.ts";
 import type { CheckpointResult } from "../checkpoint/checkpoint.ts";
 import type { QuarantineRule } from "../node/quarantine-rule.ts";
 import type { FailureReason } from "./phase.ts";
+import type { UsageValues } from "./usage.ts";
 
 export interface AttemptReport {
   readonly node: NodeId;
@@ -17,6 +18,8 @@ export interface AttemptReport {
   readonly message: string;
   /** When the process ended, as the node reports it. Default: the time of the entry. */
   readonly endedAt?: Instant;
+  /** For an end: the resources that the attempt has used on this node. */
+  readonly usage?: UsageValues;
   /** The newest requested checkpoint, once it has ended on the node. */
   readonly checkpoint?: CheckpointResult;
   /** For a failed prologue or launch: how often to retry elsewhere. Default: the usual for a prologue, 0 for a launch. */

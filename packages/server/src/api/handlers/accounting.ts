@@ -13,7 +13,7 @@ import {
   parseAllocationId,
   type View,
 } from "@lattice/core";
-import { pb, timestampFromMs, timestampToMs } from "@lattice/wire";
+import { attemptUsagesToProto, pb, timestampFromMs, timestampToMs } from "@lattice/wire";
 import { invalid } from "../../base/problems.ts";
 import { authorizeList, reacher } from "../access/authorize.ts";
 import type { Call } from "../call/call.ts";
@@ -89,6 +89,7 @@ function recordOf(view: View, work: Work): pb.AccountingRecord[] {
       gpuHours: used.gpuMs / MS_PER_HOUR,
       ...(walltime === null ? {} : { walltimeUsed: elapsed / walltime }),
       tags: spec.tags,
+      usage: attemptUsagesToProto(work),
     }),
   ];
 }

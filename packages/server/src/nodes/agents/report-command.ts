@@ -12,7 +12,7 @@ import {
   type QuarantineRule,
   type ReportCommand,
 } from "@lattice/core";
-import { pb } from "@lattice/wire";
+import { pb, usageFromProto } from "@lattice/wire";
 import type { Config } from "../../base/config/index.ts";
 
 /** Retry and quarantine rules for failures. */
@@ -48,8 +48,14 @@ export function reportCommand(message: pb.Report, { node, now, rules }: Received
     ...(state === "completed" || state === "failed" ? { endedAt: endOf(message, now) } : null),
     ...(mayBeWork ? { mayBeWork } : null),
     ...(state === "failed" && rules !== undefined ? rulesFor(rules, reason) : null),
+    ...usedBy(message, state),
     ...(message.checkpoint === undefined ? null : { checkpoint: checkpointResult(message.checkpoint) }),
   };
+}
+
+function usedBy({ used }: pb.Report, state: ReportCommand["state"]): Pick<ReportCommand, "usage"> {
+  const usage = state === "completed" || state === "failed" ? usageFromProto(used) : undefined;
+  return usage === undefined ? {} : { usage };
 }
 
 /** `apply` bounds it by the start of the attempt and the time of the entry. */
