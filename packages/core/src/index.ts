@@ -117,13 +117,10 @@ export { placementConstraints } from "./model/allocation/placement-constraints.t
 export { fitsRoom, isSharedBy, mayShare, roomOf, shareOf } from "./model/allocation/share.ts";
 export {
   type AttemptUsage,
-  addUsage,
-  type NodeUsage,
   totalUsage,
   USAGE_FIELDS,
   type UsageField,
   type UsageValues,
-  withUsage,
 } from "./model/allocation/usage.ts";
 export type { AuditAction } from "./model/audit/action.ts";
 export {

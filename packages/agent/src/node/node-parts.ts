@@ -12,7 +12,7 @@ import { type Probes, probes } from "../probes/probes.ts";
 import type { Runtime } from "../runtime/base/runtime.ts";
 import { launches, type NodeLaunchTable } from "../tasks/launches.ts";
 import { taskContext } from "../tasks/task-context.ts";
-import { type AttemptUsage, measureAttempts } from "../telemetry/measure-attempts.ts";
+import { type AttemptMeter, measureAttempts } from "../telemetry/measure-attempts.ts";
 import { type Terminals, terminals } from "../terminal/terminals.ts";
 import type { NodeOptions } from "./node-options.ts";
 
@@ -23,7 +23,7 @@ export interface NodeParts {
   readonly terminals: Terminals;
   readonly checkpoints: AttemptCheckpoints;
   readonly liveness: Probes;
-  readonly usage: AttemptUsage;
+  readonly usage: AttemptMeter;
   readonly outputTimes: OutputTimes | null;
   readonly tasks: NodeLaunchTable | null;
 }

@@ -14,7 +14,7 @@ import { type LogSources, openLogs } from "../logs/open-logs.ts";
 import type { Tally } from "../metrics/tally.ts";
 import type { Probes } from "../probes/probes.ts";
 import type { NodeLaunchTable } from "../tasks/launches.ts";
-import type { AttemptUsage } from "../telemetry/measure-attempts.ts";
+import type { AttemptMeter } from "../telemetry/measure-attempts.ts";
 import { stopText } from "../terminal/stop-text.ts";
 import type { Terminals } from "../terminal/terminals.ts";
 import type { NodeOptions } from "./node-options.ts";
@@ -25,7 +25,7 @@ interface OrderedNode {
   readonly checkpoints: AttemptCheckpoints;
   readonly terminals: Terminals;
   readonly liveness: Probes;
-  readonly usage: AttemptUsage;
+  readonly usage: AttemptMeter;
   readonly logSources: LogSources;
   readonly tasks: NodeLaunchTable | null;
   readonly tally: Tally | undefined;

@@ -15,7 +15,7 @@ import { meter } from "./meter.ts";
 import { type ClosedWindow, type SampleMode, sampler, WINDOW_MS } from "./sampler.ts";
 import { usedSince } from "./used.ts";
 
-export interface AttemptUsage {
+export interface AttemptMeter {
   /** `adopted`: an earlier agent started it. */
   start(key: string, order: pb.RunOrder | null, adopted?: boolean): void;
   stop(key: string): void;
@@ -46,7 +46,7 @@ interface MeasuredNode {
 /** 1 while the attempt's probe succeeds. The server waits for it during a rolling update. */
 const PROBE_OK = "probe_ok";
 
-export function measureAttempts({ runtime, log, now, after, link, well, gpus }: MeasuredNode): AttemptUsage {
+export function measureAttempts({ runtime, log, now, after, link, well, gpus }: MeasuredNode): AttemptMeter {
   const samples = sampler({
     log,
     now,

@@ -1,7 +1,7 @@
 // The metrics of an attempt between two readings of its counters, or of one reading for amounts. A counter that is
 // missing or went backwards gives no value.
 
-import type { ProcessUsage } from "../host/usage.ts";
+import type { ProcessUsage } from "../host/usage/usage.ts";
 
 export interface Moment {
   readonly atMs: number;

@@ -4,7 +4,7 @@
 import type { Sketch, UsageValues } from "@lattice/core";
 import type { Logger } from "pino";
 import type { After } from "../base/after.ts";
-import type { ProcessUsage } from "../host/usage.ts";
+import type { ProcessUsage } from "../host/usage/usage.ts";
 import { type Moment, ratesBetween } from "./rates.ts";
 import { usedAtEnd, usedWith } from "./used.ts";
 import { addReadings, closedMetrics, type OpenMetric } from "./window.ts";
@@ -23,7 +23,7 @@ export interface ClosedWindow {
   readonly metrics: ReadonlyMap<string, Sketch>;
 }
 
-export interface Sampler {
+interface Sampler {
   /** `adopted`: an earlier agent started it, so its counters do not begin at zero. */
   start(key: string, cores: number, adopted?: boolean): void;
   /** Reads no more; what is known is kept until `finish`. */

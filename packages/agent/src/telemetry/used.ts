@@ -1,8 +1,8 @@
-// What an attempt has used so far, from readings of its counters. Counters of processes can go backwards when processes
+// The resources that an attempt has used so far, from readings of its counters. Counters of processes can go backwards when processes
 // end, so the highest reading counts. Pure.
 
 import type { UsageValues } from "@lattice/core";
-import type { ProcessUsage } from "../host/usage.ts";
+import type { ProcessUsage } from "../host/usage/usage.ts";
 
 export function usedWith(used: UsageValues, reading: ProcessUsage): UsageValues {
   const { cpuMs, memoryBytes, io, network } = reading;

@@ -4,8 +4,8 @@ import type { Sketch, UsageValues } from "@lattice/core";
 import { pino } from "pino";
 import { expect, test } from "vitest";
 import { directFiles } from "../../src/files/direct-files.ts";
-import { groupUsageOf } from "../../src/host/group-usage.ts";
-import { type ProcessUsage, usageOf } from "../../src/host/usage.ts";
+import { groupUsageOf } from "../../src/host/usage/group-usage.ts";
+import { type ProcessUsage, usageOf } from "../../src/host/usage/usage.ts";
 import { sampler } from "../../src/telemetry/sampler.ts";
 
 const reading = (some: Partial<ProcessUsage>): ProcessUsage => ({

@@ -4,7 +4,7 @@
 import type { UsageValues } from "@lattice/core";
 import type { CheckpointTarget } from "../../checkpoint/types.ts";
 import type { FirstProcess } from "../../host/first-process.ts";
-import type { ProcessUsage } from "../../host/usage.ts";
+import type { ProcessUsage } from "../../host/usage/usage.ts";
 import type { End, Exit, ReceivedOrder, Stop } from "../../lifecycle/attempt.ts";
 import type { RecoveredFacts } from "../../lifecycle/recover.ts";
 import type { AttemptContext } from "../../tasks/task-context.ts";
@@ -57,7 +57,7 @@ export interface Runtime {
   usage?(key: string): Promise<ProcessUsage | null>;
   /** Keeps what the attempt has used until now with its record. */
   rememberUsed?(key: string, used: UsageValues): Promise<void>;
-  /** What the attempt has used; resolves to null when nothing was kept. */
+  /** Resolves to the resources that were kept; null for none. */
   used?(key: string): Promise<UsageValues | null>;
   /** The content of the file in which its programs report metrics; "" without one. */
   reported?(key: string): Promise<string>;

@@ -3,7 +3,6 @@
 // nodes that have reported.
 
 import type { Attempt, NodeId } from "../../base/ids.ts";
-import type { Allocation } from "./allocation.ts";
 
 /** How the values of several nodes make the value of the attempt. */
 export const USAGE_FIELDS = {
@@ -28,7 +27,7 @@ export type UsageField = keyof typeof USAGE_FIELDS;
 /** Non-negative integers. */
 export type UsageValues = { readonly [Field in UsageField]?: number };
 
-export interface NodeUsage extends UsageValues {
+interface NodeUsage extends UsageValues {
   readonly node: NodeId;
 }
 
@@ -43,9 +42,13 @@ export interface AttemptUsage extends UsageValues {
 }
 
 /** Attempts per allocation; services add an attempt for each node that joins. */
-export const MAX_USAGE_ATTEMPTS = 32;
+const MAX_USAGE_ATTEMPTS = 32;
 /** Nodes named per attempt; the totals cover the others. */
-export const MAX_USAGE_NODES = 16;
+const MAX_USAGE_NODES = 16;
+
+interface UsedRecord {
+  readonly usage?: readonly AttemptUsage[];
+}
 
 interface ReportedUsage {
   readonly node: NodeId;
@@ -54,7 +57,7 @@ interface ReportedUsage {
 }
 
 /** Returns the record with one more report, or the same record for a report without usage. */
-export function withUsage<Kept extends Pick<Allocation, "usage">>(record: Kept, report: ReportedUsage): Kept {
+export function withUsage<Kept extends UsedRecord>(record: Kept, report: ReportedUsage): Kept {
   const { usage } = report;
   if (usage === undefined) return record;
   const known = record.usage ?? [];
@@ -77,7 +80,7 @@ function addNode(before: AttemptUsage, { node, ...values }: NodeUsage): AttemptU
 }
 
 /** Returns the total of two usages; a field that neither has stays missing. */
-export function addUsage(a: UsageValues, b: UsageValues): UsageValues {
+function addUsage(a: UsageValues, b: UsageValues): UsageValues {
   const total: { [Field in UsageField]?: number } = {};
   for (const field of Object.keys(USAGE_FIELDS) as UsageField[]) {
     const [left, right] = [a[field], b[field]];
@@ -89,5 +92,5 @@ export function addUsage(a: UsageValues, b: UsageValues): UsageValues {
 }
 
 /** Returns the total over all attempts of a record. */
-export const totalUsage = ({ usage = [] }: Pick<Allocation, "usage">): UsageValues =>
+export const totalUsage = ({ usage = [] }: UsedRecord): UsageValues =>
   usage.reduce<UsageValues>((sum, attempt) => addUsage(sum, attempt), {});

@@ -1,10 +1,10 @@
-// What the control groups of an attempt count: CPU time and stalls in its own v2 group, memory and page faults in its
+// The counters of the control groups of an attempt: CPU time and stalls in its own v2 group, memory and page faults in its
 // memory group of v2 or v1, storage in v2 with the io controller. A value without a counter is null.
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { StorageBytes } from "../files/user-files.ts";
-import type { MemoryGroup } from "./isolation/limit-groups.ts";
+import type { StorageBytes } from "../../files/user-files.ts";
+import type { MemoryGroup } from "../isolation/limit-groups.ts";
 
 export interface StalledMs {
   readonly cpu: number;
@@ -70,7 +70,7 @@ async function stallsOf(folder: string): Promise<StalledMs | null> {
 }
 
 /** `some avg10=0.00 avg60=0.00 avg300=0.00 total=12345`, in microseconds. */
-export function stallIn(text: string): number | null {
+function stallIn(text: string): number | null {
   const total = /^some .*total=(\d+)$/m.exec(text)?.[1];
   return total === undefined ? null : Number(total) / 1000;
 }

@@ -21,7 +21,7 @@ export async function linkBytesOf(pid: number): Promise<LinkBytes | null> {
   }
 }
 
-export interface LinkCounts extends LinkBytes {
+interface LinkCounts extends LinkBytes {
   readonly name: string;
   readonly packets: number;
   /** Errors and drops, in both directions. */
@@ -29,7 +29,7 @@ export interface LinkCounts extends LinkBytes {
 }
 
 /** From the text of /proc/net/dev, without the loopback link. */
-export function linksIn(text: string): readonly LinkCounts[] {
+function linksIn(text: string): readonly LinkCounts[] {
   return text.split("\n").flatMap((line) => {
     const match = /^\s*([^\s:]+):\s*(.*)$/.exec(line);
     if (match?.[1] === undefined || match[1] === "lo") return [];

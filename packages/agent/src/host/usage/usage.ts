@@ -2,7 +2,7 @@
 // covers processes that have ended, otherwise from its processes. A value that the kernel does not count is null.
 
 import { readFile } from "node:fs/promises";
-import type { StorageBytes } from "../files/user-files.ts";
+import type { StorageBytes } from "../../files/user-files.ts";
 import type { GroupUsage, StalledMs } from "./group-usage.ts";
 import { type LinkBytes, linkBytesOf } from "./link-bytes.ts";
 
@@ -78,7 +78,7 @@ async function statsOf(pids: readonly number[]): Promise<ProcessStats> {
 }
 
 /** Of a process and of its children that have ended and been waited for. The name in field 2 may hold anything. */
-export function statsIn(stat: string): ProcessStats {
+function statsIn(stat: string): ProcessStats {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const at = (i: number): number => Number(fields[i]) || 0;
   const majorFaults = at(9) + at(10);
