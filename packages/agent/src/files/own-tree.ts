@@ -25,8 +25,9 @@ export async function makeOwnFolder(path: string, mode: number): Promise<void> {
   await mkdir(path, { recursive: true, mode });
 }
 
-export function makeOwnFolderNow(path: string, mode: number): void {
-  mkdirSync(path, { recursive: true, mode });
+/** Returns whether the folder is new. */
+export function makeOwnFolderNow(path: string, mode: number): boolean {
+  return mkdirSync(path, { recursive: true, mode }) !== undefined;
 }
 
 /** Throws when another user can change the entries of the folder. `setting` names it in the error. */

@@ -2,7 +2,6 @@
 // processes of an earlier agent. The lifecycle decides what an attempt does next; this file performs it.
 
 import { existsSync, renameSync } from "node:fs";
-import { access } from "node:fs/promises";
 import { join } from "node:path";
 import type { pb } from "@lattice/wire";
 import { systemAfter } from "../base/after.ts";
@@ -62,7 +61,7 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
     kill: (key) => isolation.kill(placeOf(context, key)),
     clear: (key) => clearAttempt(context, key),
     // Without the script, which may be running and is written by the start.
-    rememberOrder: async (key, received) => rewriteOrder(dirOf(context, key), received, bootId),
+    rememberOrder: async (key, received) => void rewriteOrder(dirOf(context, key), received, bootId),
     rememberStop: async (key, stop) => writeStop(dirOf(context, key), stop),
     rememberEnd: async (key, end) => writeEnd(dirOf(context, key), end),
     archive: (key) => archiveAttempt(context, key),
@@ -142,14 +141,32 @@ async function openContext(options: ProcessRuntimeOptions): Promise<RuntimeConte
 async function clearAttempt(context: RuntimeContext, key: string): Promise<void> {
   const { prologue, isolation, limits, closing, log } = context;
   const dir = dirOf(context, key);
-  await engineOf(prologue, dir).stop(placeOf(context, key), {
-    ...{ isolation, files: prologue.files },
-    ...{ signal: closing.signal, log },
-  });
-  if (closing.signal.aborted) return;
   const group = groupOf(context, key);
-  await limits.remove(group);
+  if (!keepWrapper(context, key)) {
+    await engineOf(prologue, dir).stop(placeOf(context, key), {
+      ...{ isolation, files: prologue.files },
+      ...{ signal: closing.signal, log },
+    });
+    if (closing.signal.aborted) return;
+    await limits.remove(group);
+  }
   await runEpilogue(prologue, { key, group, dir }, log);
+}
+
+/** Returns whether its wrapper serves the next attempt: then nothing of this one is left in their control group. */
+function keepWrapper(context: RuntimeContext, key: string): boolean {
+  const { processes, prologue, isolation, limits, warm, closing } = context;
+  const known = processes.get(key);
+  if (known === undefined) return false;
+  const { group } = known;
+  const isPlain = engineOf(prologue, dirOf(context, key)) === prologue.engines.process;
+  const isClean = isPlain && limits.isClean(group) && isolation.isClean(placeOf(context, key));
+  if (!isClean || closing.signal.aborted || !warm.keep(group)) {
+    warm.retire(group);
+    return false;
+  }
+  processes.set(key, { ...known, leader: null, group: key });
+  return true;
 }
 
 async function archiveAttempt(context: RuntimeContext, key: string): Promise<void> {
@@ -178,15 +195,10 @@ const MAX_REPORTED_BYTES = 16_384;
 const orderOf = (context: RuntimeContext, key: string): pb.RunOrder | null =>
   readAttempt(dirOf(context, key)).order ?? readAttempt(join(context.endedDir, key)).order;
 
+/** Asked for each short attempt: a thread would cost more than the look. */
 async function logFile(context: RuntimeContext, key: string, stream: "stdout" | "stderr"): Promise<string | null> {
-  for (const dir of [dirOf(context, key), join(context.endedDir, key)]) {
-    const found = await access(dir).then(
-      () => true,
-      () => false,
-    );
-    if (found) return join(dir, stream);
-  }
-  return null;
+  const dir = [dirOf(context, key), join(context.endedDir, key)].find((folder) => existsSync(folder));
+  return dir === undefined ? null : join(dir, stream);
 }
 
 function describeAttempt(context: RuntimeContext, key: string): StateEntry | null {

@@ -3,7 +3,7 @@
 
 import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { keysOf, makeGroup, membersBelow, removeBelow, removeEmpty } from "./group-folder.ts";
+import { holdsOnly, keysOf, makeGroup, membersBelow, removeBelow, removeEmpty } from "./group-folder.ts";
 import { type Isolation, signalEach } from "./isolation.ts";
 
 export function cgroup1(prefix: string): Isolation {
@@ -17,6 +17,7 @@ export function cgroup1(prefix: string): Isolation {
     },
     folderOf: groupOf,
     members: ({ key }) => membersBelow(groupOf(key)),
+    isClean: ({ key, leader }) => holdsOnly(groupOf(key), leader),
     async kill({ key }) {
       await freeze(groupOf(key), "FROZEN");
       signalEach(await membersBelow(groupOf(key)), "SIGKILL");

@@ -3,7 +3,7 @@
 
 import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { keysOf, makeGroup, membersBelow, removeBelow, removeEmpty } from "./group-folder.ts";
+import { holdsOnly, keysOf, makeGroup, membersBelow, removeBelow, removeEmpty } from "./group-folder.ts";
 import type { Isolation } from "./isolation.ts";
 
 /** `prefix` of all group paths of this agent. */
@@ -17,6 +17,7 @@ export function cgroup2(prefix: string): Isolation {
     },
     folderOf: groupOf,
     members: ({ key }) => membersBelow(groupOf(key)),
+    isClean: ({ key, leader }) => holdsOnly(groupOf(key), leader),
     async kill({ key }) {
       await writeFile(join(groupOf(key), "cgroup.kill"), "1").catch(ignoreMissing);
     },

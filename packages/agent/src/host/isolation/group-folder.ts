@@ -1,7 +1,7 @@
 // Operations on the folders of control groups that v1 and v2 have in common: listing processes of
 // a whole subtree (a job may make groups below its own), and removing it from the leaves up.
 
-import { rmdirSync } from "node:fs";
+import { readFileSync, rmdirSync, statSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { makeOwnFolderNow } from "../../files/own-tree.ts";
@@ -27,6 +27,20 @@ export async function membersBelow(dir: string, depth = 0): Promise<number[]> {
   if (depth >= MAX_DEPTH) return pids;
   for (const child of await childGroups(dir)) pids.push(...(await membersBelow(child, depth + 1)));
   return pids;
+}
+
+/** A folder has one link by its name, one by ".", and one by ".." of each folder in it. */
+const LINKS_WITHOUT_CHILDREN = 2;
+
+/** Whether this process is the only one in the group, which has no group below it. */
+export function holdsOnly(dir: string, pid: number | null): boolean {
+  if (pid === null) return false;
+  try {
+    const isOnly = readFileSync(join(dir, "cgroup.procs"), "utf8") === `${pid}\n`;
+    return isOnly && statSync(dir).nlink === LINKS_WITHOUT_CHILDREN;
+  } catch {
+    return false;
+  }
 }
 
 /** Returns false while the group has processes. A missing directory counts as removed. */

@@ -21,6 +21,8 @@ export interface Isolation {
   folderOf(key: string): string;
   /** All processes of the attempt, including the wrapper. */
   members(place: AttemptPlace): Promise<readonly number[]>;
+  /** Whether the group holds its leader and nothing else, so that another attempt may use both. */
+  isClean(place: AttemptPlace): boolean;
   /** Sends SIGKILL to all processes; concurrent forks need another call. */
   kill(place: AttemptPlace): Promise<void>;
   /** Removes the group; returns false while it has processes. */

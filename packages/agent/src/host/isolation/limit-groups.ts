@@ -25,6 +25,8 @@ export interface LimitGroups {
   oomKills(key: string): Promise<number>;
   /** Returns the limit of processes that the attempt has reached, or null. */
   reachedProcesses(key: string): number | null;
+  /** Whether its group has no limits of its own and has counted nothing, so that another exclusive attempt may use it. */
+  isClean(key: string): boolean;
   remove(key: string): Promise<void>;
   keys(): Promise<readonly string[]>;
   /** Returns the path of its groups below each hierarchy, for an engine that creates groups itself. */
@@ -87,30 +89,22 @@ export function limitGroups(
   const wholePids = folder("pids", WHOLE_NODE);
   const countsPids = v2 === null ? own.includes("pids") : v2Pids && maxPids !== undefined;
 
+  /** Keys of exclusive attempts outside of containers: no limits of their own, and in v1 no groups of their own. */
+  const unlimited = new Set<string>();
+  /** The limit of processes that this agent has written to a shared group. */
+  const written: WrittenLimits = new Map();
+
   /** Beside the group of an exclusive container, its engine would create one without a limit. */
   const pidsGroup = (key: string, contained: boolean): string => (contained ? folder("pids", key) : wholePids);
 
   async function joinWhole(key: string, contained: boolean): Promise<readonly string[]> {
-    const pids = maxPids === undefined || !countsPids ? [] : await joinPids(pidsGroup(key, contained), maxPids(0));
+    const pids =
+      maxPids === undefined || !countsPids ? [] : await joinPids(pidsGroup(key, contained), maxPids(0), written);
     if (!own.includes("memory")) return pids;
     // Left by an attempt that still had processes when it was cleared.
     if (killsInWhole() > 0) await removeBelow(whole);
     if (!existsSync(whole)) makeGroup(whole);
     return [join(whole, "tasks"), ...pids];
-  }
-
-  async function limitV1(key: string, share: pb.RunLimits): Promise<readonly string[]> {
-    const joins: string[] = [];
-    for (const controller of own) {
-      const group = folder(controller, key);
-      makeGroup(group);
-      if (controller === "cpuset") await inheritCores(group);
-      if (controller === "pids") await put(group, "pids.max", maxPids?.(share.cpuCores) ?? "max");
-      else await writeLimit(controller, group, share);
-      // Writing to `tasks` moves the wrapper's single thread without a kernel wait.
-      joins.push(join(group, "tasks"));
-    }
-    return joins;
   }
 
   const limited: readonly string[] =
@@ -119,7 +113,12 @@ export function limitGroups(
   return {
     controllers,
     async prepare(key, share, contained = false) {
-      if (v2 === null) return share === null ? joinWhole(key, contained) : limitV1(key, share);
+      if (share === null && !contained) unlimited.add(key);
+      else unlimited.delete(key);
+      if (v2 === null)
+        return share === null
+          ? joinWhole(key, contained)
+          : limitV1(own, (controller) => folder(controller, key), { share, maxPids });
       const group = `${v2}${key}`;
       await makeOwnFolder(group, 0o755);
       if (share !== null && memoryBytesOf(share) > 0) await put(group, "memory.max", memoryBytesOf(share));
@@ -159,9 +158,16 @@ export function limitGroups(
       const group = existsSync(ownGroup) ? ownGroup : wholePids;
       return hitsIn(group) > 0 ? Number(readOr(join(group, "pids.max"))) : null;
     },
+    isClean(key) {
+      if (!unlimited.has(key)) return false;
+      if (v2 !== null) return killsIn(`${v2}${key}/memory.events`) === 0 && hitsIn(`${v2}${key}`) === 0;
+      return killsInWhole() === 0 && !(countsPids && hitsIn(wholePids) > 0);
+    },
     async remove(key) {
       if (v2 === null && countsPids && hitsIn(wholePids) > 0) await removeBelow(wholePids);
       if (killsInWhole() > 0) await removeBelow(whole);
+      // In v1 it has joined the shared groups only.
+      if (unlimited.delete(key) && v2 === null) return;
       for (const mount of all) {
         const group = join(mount, "lattice", `${name}${key}`);
         if (existsSync(group)) await removeBelow(group);
@@ -181,11 +187,40 @@ export function limitGroups(
   };
 }
 
+interface V1Limits {
+  readonly share: pb.RunLimits;
+  readonly maxPids: Hierarchies["maxPids"];
+}
+
+async function limitV1(
+  controllers: readonly string[],
+  folder: (controller: string) => string,
+  { share, maxPids }: V1Limits,
+): Promise<readonly string[]> {
+  const joins: string[] = [];
+  for (const controller of controllers) {
+    const group = folder(controller);
+    makeGroup(group);
+    if (controller === "cpuset") await inheritCores(group);
+    if (controller === "pids") await put(group, "pids.max", maxPids?.(share.cpuCores) ?? "max");
+    else await writeLimit(controller, group, share);
+    // Writing to `tasks` moves the single thread of the command without a kernel wait.
+    joins.push(join(group, "tasks"));
+  }
+  return joins;
+}
+
+type WrittenLimits = Map<string, number>;
+
 /** A group that has refused a process is replaced, so that the count belongs to one attempt. */
-async function joinPids(group: string, most: number): Promise<readonly string[]> {
+async function joinPids(group: string, most: number, written: WrittenLimits): Promise<readonly string[]> {
   if (hitsIn(group) > 0) await removeBelow(group);
-  if (!existsSync(group)) makeGroup(group);
-  await put(group, "pids.max", most);
+  if (!existsSync(group)) {
+    makeGroup(group);
+    written.delete(group);
+  }
+  if (written.get(group) !== most) await put(group, "pids.max", most);
+  if (basename(group).endsWith(WHOLE_NODE)) written.set(group, most);
   return [join(group, "tasks")];
 }
 

@@ -23,6 +23,8 @@ export function processGroup(reader: ProcessReader): Isolation {
     prepare: async () => "",
     folderOf: () => "",
     members: (place) => membersOf(place, reader),
+    // Finding what left the session needs a search of all processes.
+    isClean: () => false,
     async kill(place) {
       signalEach(await membersOf(place, reader), "SIGKILL");
     },

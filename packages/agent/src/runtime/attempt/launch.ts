@@ -17,6 +17,7 @@ interface LaunchPlan extends Prepared {
   readonly joinBy: string;
   readonly order: pb.RunOrder;
   readonly umask: string;
+  readonly isFirst: boolean;
 }
 
 /** Returns why the kernel would refuse the command, or null. */

@@ -14,7 +14,36 @@ import { withMemory } from "./exits.ts";
 export async function recoverAttempts(context: RuntimeContext): Promise<ReadonlyMap<string, RecoveredFacts>> {
   await context.retention.load();
   const keys = await readdir(context.attemptsDir);
-  return new Map(await Promise.all(keys.map(async (key) => [key, await factsOf(context, key)] as const)));
+  const found = await Promise.all(keys.map(async (key) => [key, await factsOf(context, key)] as const));
+  return leaveToNewest(context, new Map(found));
+}
+
+/** A wrapper runs one attempt after the other: only the newest one still has it and its group. */
+function leaveToNewest(
+  { processes }: RuntimeContext,
+  found: ReadonlyMap<string, RecoveredFacts>,
+): ReadonlyMap<string, RecoveredFacts> {
+  const holders = new Map<string, string>();
+  for (const [key, facts] of found) {
+    const { group = key } = processes.get(key) ?? {};
+    const other = holders.get(group);
+    if (other === undefined || isLater(facts, found.get(other))) holders.set(group, key);
+  }
+  return new Map(
+    Array.from(found, ([key, facts]) => {
+      const known = processes.get(key);
+      if (known === undefined || holders.get(known.group) === key) return [key, facts] as const;
+      processes.set(key, { ...known, leader: null, group: key });
+      return [key, { ...facts, alive: false }] as const;
+    }),
+  );
+}
+
+/** Files may have the same time; an attempt without an exit has not ended. */
+function isLater(facts: RecoveredFacts, than: RecoveredFacts | undefined): boolean {
+  if (than === undefined) return true;
+  if ((facts.exit === null) !== (than.exit === null)) return facts.exit === null;
+  return facts.claimedAtMs > than.claimedAtMs;
 }
 
 async function factsOf(context: RuntimeContext, key: string): Promise<RecoveredFacts> {

@@ -28,11 +28,11 @@ export async function startAttempt(
     return { kind: "not_launched", message: "this attempt has ended on this node before" };
   const { order } = received;
   const dir = dirOf(context, key);
-  writeOrder(dir, received, context.bootId);
+  const isFirst = writeOrder(dir, received, context.bootId);
   writeFileSync(join(dir, HOST_FILE), hostFile(order.nodes, order.tasksPerNode));
   const warm = await context.warm.take();
   context.processes.set(key, { leader: warm.pid, group: warm.group, uid: null, signalled: new Set() });
-  const refusal = await prepareWarm(context, warm, key, received).catch((error: Error) => {
+  const refusal = await prepareWarm(context, warm, key, { received, isFirst }).catch((error: Error) => {
     warm.dismiss();
     throw error;
   });
@@ -49,7 +49,7 @@ async function prepareWarm(
   context: RuntimeContext,
   { group }: Warm,
   key: string,
-  received: ReceivedOrder,
+  { received, isFirst }: { readonly received: ReceivedOrder; readonly isFirst: boolean },
 ): Promise<NotLaunched | null> {
   const { order } = received;
   const limited = await limitFiles(context, key, order);
@@ -58,7 +58,15 @@ async function prepareWarm(
   const known = context.processes.get(key);
   if (known !== undefined) context.processes.set(key, { ...known, uid: ready.owner?.uid ?? null });
   const { umask } = context.prologue;
-  const launch = { dir: dirOf(context, key), wrapper: group, joinBy: limited.join("\n"), order, umask, ...ready };
+  const launch = {
+    dir: dirOf(context, key),
+    wrapper: group,
+    joinBy: limited.join("\n"),
+    order,
+    umask,
+    isFirst,
+    ...ready,
+  };
   const problem = prepareLaunch(launch);
   return problem === null ? null : { kind: "not_launched", message: problem };
 }

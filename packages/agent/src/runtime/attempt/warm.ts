@@ -1,6 +1,7 @@
 // Warm processes that wait for attempts. Forking the agent costs milliseconds per start, and joining a control group
 // as much again; small reusable shells do both in advance. One process waits at any time; when it is taken, the next
-// is prepared. There is one shell per concurrent attempt, plus one.
+// is prepared. There is one shell per concurrent attempt, plus one. A process whose attempt has left nothing behind in
+// its control group waits for the next attempt.
 
 import type { ChildProcess } from "node:child_process";
 import { spawn } from "../../base/programs.ts";
@@ -21,6 +22,13 @@ export interface Warm {
 
 export interface WarmPool {
   take(): Promise<Warm>;
+  /**
+   * The attempt of this group is over and its process still waits: it may serve another attempt. Returns false when there
+   * is no such process, or enough others wait; the group is then the caller's to remove.
+   */
+  keep(group: string): boolean;
+  /** Dismisses the process of this group after its attempt, if it still waits. */
+  retire(group: string): void;
   /** Whether a group of this name belongs to a process that waits. */
   has(group: string): boolean;
   /** Ends the waiting processes; running ones continue. */
@@ -42,6 +50,8 @@ interface WarmOptions {
 const REFILL_AFTER_MS = 20;
 /** A burst leaves more shells; the surplus is closed. */
 const MAX_IDLE_SHELLS = 4;
+/** As many attempts as a small node runs at once. */
+const MAX_WAITING = 16;
 /** One shell that dies before use may have been killed; several in a row indicate a fault. */
 const TRIES = 3;
 const CLOSE_WAIT_MS = 500;
@@ -58,10 +68,13 @@ export const warmPool = (options: WarmOptions): WarmPool => new ShellPool(option
 class ShellPool implements WarmPool {
   readonly #options: WarmOptions;
   readonly #command: [string, ...string[]];
+  readonly #shells = new Set<Shell>();
   readonly #idle: Shell[] = [];
   /** Processes that wait for an attempt, or will in a moment. */
   readonly #waiting: Promise<Warm>[] = [];
   readonly #unused = new Map<string, Shell>();
+  /** Processes that wait after their attempt, until its cleanup decides about them. */
+  readonly #used = new Map<string, { readonly shell: Shell; readonly pid: number }>();
   /** Groups that are being removed. */
   readonly #removals = new Set<Promise<void>>();
   #made = 0;
@@ -83,6 +96,23 @@ class ShellPool implements WarmPool {
     return this.#next();
   }
 
+  keep(group: string): boolean {
+    const found = this.#used.get(group);
+    if (found === undefined || this.#closed || this.#waiting.length >= MAX_WAITING) return false;
+    this.#used.delete(group);
+    this.#unused.set(group, found.shell);
+    // First in line: it is in the caches of the machine.
+    this.#waiting.unshift(Promise.resolve(this.#warm(found.shell, group, found.pid)));
+    return true;
+  }
+
+  retire(group: string): void {
+    const found = this.#used.get(group);
+    if (found === undefined) return;
+    this.#used.delete(group);
+    say(found.shell, "-");
+  }
+
   has(group: string): boolean {
     return group.startsWith(this.#options.prefix);
   }
@@ -92,7 +122,8 @@ class ShellPool implements WarmPool {
     if (this.#refill !== null) clearTimeout(this.#refill);
     await Promise.race([Promise.allSettled(this.#waiting), pause()]);
     for (const shell of this.#unused.values()) say(shell, "-");
-    for (const { child } of this.#idle) child.stdin?.end();
+    // A running process ends after its attempt.
+    for (const { child } of this.#shells) child.stdin?.end();
     for (let waited = 0; this.#unused.size > 0 && waited < CLOSE_WAIT_MS; waited += LOOK_MS) await pause(LOOK_MS);
     await Promise.race([Promise.all(this.#removals), pause()]);
   }
@@ -136,8 +167,9 @@ class ShellPool implements WarmPool {
     const onEnd = (ended: (status: number | null) => void): void => {
       shell.onExit = () => ended(null);
       shell.onOutput = (word, status) => {
-        if (word !== "ended") return;
-        this.#rest(shell);
+        if (word === "ended") this.#rest(shell);
+        else if (word === "over") this.#over(shell, group, pid);
+        else return;
         ended(status);
       };
     };
@@ -157,6 +189,16 @@ class ShellPool implements WarmPool {
     };
   }
 
+  #over(shell: Shell, group: string, pid: number): void {
+    this.#used.set(group, { shell, pid });
+    shell.onExit = () => void this.#used.delete(group);
+    shell.onOutput = (word) => {
+      if (word !== "ended") return;
+      this.#used.delete(group);
+      this.#rest(shell);
+    };
+  }
+
   #removeUnused(group: string): void {
     if (!this.#unused.delete(group)) return;
     const removed = this.#options.remove(group).finally(() => this.#removals.delete(removed));
@@ -167,7 +209,9 @@ class ShellPool implements WarmPool {
     const [program, ...words] = this.#command;
     const child = spawn(program, words, { cwd: "/", detached: true, env: {}, stdio: ["pipe", "pipe", "ignore"] });
     const shell: Shell = { child, onOutput: null, onExit: () => undefined };
+    this.#shells.add(shell);
     const over = (): void => {
+      this.#shells.delete(shell);
       const at = this.#idle.indexOf(shell);
       if (at >= 0) this.#idle.splice(at, 1);
       shell.onExit();

@@ -69,19 +69,25 @@ function readOrder(dir: string): (ReceivedOrder & { readonly bootId: string }) |
   }
 }
 
-/** Writes the folder, the order, and the executable script if there is one. */
-export function writeOrder(dir: string, received: ReceivedOrder, bootId: string): void {
+/** Writes the folder, the order, and the executable script if there is one. Returns whether the folder is new. */
+export function writeOrder(dir: string, received: ReceivedOrder, bootId: string): boolean {
   const { order } = received;
-  rewriteOrder(dir, received, bootId);
+  const isNew = rewriteOrder(dir, received, bootId);
   if (order.script !== "") writeFileSync(join(dir, "script"), order.script, { mode: 0o700 });
+  return isNew;
 }
 
-/** For an order that waits, or that changed while its attempt runs. Never leaves a partial file. */
-export function rewriteOrder(dir: string, { order, arrivedAtMs }: ReceivedOrder, bootId: string): void {
+/**
+ * For an order that waits, or that changed while its attempt runs. In a new folder a partial file only means that nothing
+ * was started. Returns whether the folder is new.
+ */
+export function rewriteOrder(dir: string, { order, arrivedAtMs }: ReceivedOrder, bootId: string): boolean {
   // Not listable, but searchable: the job's user reaches its own files.
-  makeOwnFolderNow(dir, 0o711);
+  const isNew = makeOwnFolderNow(dir, 0o711);
   const stored: StoredOrder = { bootId, arrivedAtMs, order: toJson(pb.RunOrderSchema, order) };
-  writeWhole(join(dir, "order.json"), stored);
+  if (isNew) writeFileSync(join(dir, "order.json"), JSON.stringify(stored), { mode: 0o600 });
+  else writeWhole(join(dir, "order.json"), stored);
+  return isNew;
 }
 
 export function writeStop(dir: string, stop: Stop): void {

@@ -18,6 +18,8 @@ interface LaunchWords {
   readonly environment: Readonly<Record<string, string>>;
   readonly command: readonly string[];
   readonly kept: KeptLaunch;
+  /** No wrapper can be reading an earlier file. */
+  readonly isFirst: boolean;
 }
 
 export interface KeptLaunch {
@@ -31,7 +33,7 @@ export interface KeptLaunch {
 
 export function writeLaunch(
   dir: string,
-  { joinBy, workdir, umask, copy, environment, command, kept }: LaunchWords,
+  { joinBy, workdir, umask, copy, environment, command, kept, isFirst }: LaunchWords,
 ): void {
   const text = [
     `# ${JSON.stringify(kept)}`,
@@ -44,8 +46,8 @@ export function writeLaunch(
     "",
   ].join("\n");
   // Replaced atomically: a wrapper of an earlier run may be reading it.
-  writeFileSync(join(dir, "launch.tmp"), text, { mode: 0o600 });
-  renameSync(join(dir, "launch.tmp"), join(dir, "launch"));
+  writeFileSync(join(dir, isFirst ? "launch" : "launch.tmp"), text, { mode: 0o600 });
+  if (!isFirst) renameSync(join(dir, "launch.tmp"), join(dir, "launch"));
 }
 
 /** Returns null when the file is missing or malformed. */

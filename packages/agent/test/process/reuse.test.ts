@@ -1,0 +1,71 @@
+// A wrapper serves one attempt after the other, and nothing of one is left for the next.
+
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pb } from "@lattice/wire";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { found } from "../fake-server.ts";
+import { offered } from "../offered.ts";
+import { alive, type Rig, rig } from "../rig.ts";
+
+let r: Rig;
+beforeEach(async () => {
+  r = await rig({ options: { killWorkloadsOnExit: false } });
+});
+afterEach(() => r.close());
+
+const wrapperOf = (allocation: string): string => r.file(allocation, "pid");
+
+/** Control groups are needed to see that nothing is left; without them each attempt has its own wrapper. */
+const reuses = (): boolean => offered("cgroup2") || offered("cgroup1");
+
+test("an attempt has the wrapper of the one before and nothing else of it", async () => {
+  const look = "umask; pwd; ls /proc/self/fd | tr '\\n' ' '; echo; env | cut -d= -f1 | sort | tr '\\n' ' '; echo $FROM";
+  r.server.run({
+    allocationId: "1",
+    entrypoint: `${look}; umask 000; cd /; export LEFT=1`,
+    variables: { FROM: "first", ONLY_FIRST: "1" },
+    workdir: "/tmp",
+  });
+  await r.server.end("1");
+  r.server.run({ allocationId: "2", entrypoint: look, variables: { FROM: "second" }, workdir: "/tmp" });
+  expect(await r.server.end("2")).toMatchObject({ state: pb.AllocationState.COMPLETED, exitCode: 0 });
+  if (reuses()) expect(wrapperOf("2")).toBe(wrapperOf("1"));
+  const [first, second] = ["1", "2"].map((id) => r.file(id, "stdout").replace("ONLY_FIRST ", ""));
+  expect(second).toBe(first?.replace("first", "second"));
+  expect(r.file("1", "stderr")).toBe("");
+});
+
+test("a process left behind ends with its attempt, whose wrapper then serves no other", async () => {
+  r.server.run({ allocationId: "1", entrypoint: "setsid sleep 1000 & echo $!; exit 3" });
+  expect(await r.server.end("1")).toMatchObject({ exitCode: 3 });
+  expect(alive(Number(r.file("1", "stdout")))).toBe(false);
+  r.server.run({ allocationId: "2", entrypoint: "exit 4" });
+  expect(await r.server.end("2")).toMatchObject({ exitCode: 4 });
+  expect(wrapperOf("2")).not.toBe(wrapperOf("1"));
+});
+
+test("an attempt that kills its wrapper fails alone", async () => {
+  r.server.run({ allocationId: "1", entrypoint: "true" });
+  await r.server.end("1");
+  r.server.run({ allocationId: "2", entrypoint: "kill -KILL $PPID; sleep 1000" });
+  expect(await r.server.end("2")).toMatchObject({ state: pb.AllocationState.FAILED, reason: "signal" });
+  r.server.run({ allocationId: "3", entrypoint: "exit 5" });
+  expect(await r.server.end("3")).toMatchObject({ exitCode: 5 });
+});
+
+test("a restart between the end of one attempt and its record touches the next one of the wrapper in nothing", async () => {
+  r.server.settings.acknowledge = false;
+  r.server.run({ allocationId: "1", entrypoint: "exit 6" });
+  await r.server.end("1");
+  r.server.run({ allocationId: "2", entrypoint: "echo $$; while [ ! -e go ]; do sleep 0.05; done; exit 7" });
+  const pid = Number(await found(() => r.file("2", "stdout")));
+  if (reuses()) expect(wrapperOf("2")).toBe(wrapperOf("1"));
+  r.server.reports.length = 0;
+  await r.restart();
+  expect(await r.server.end("1")).toMatchObject({ exitCode: 6 });
+  await r.server.running("2");
+  expect(alive(pid)).toBe(true);
+  writeFileSync(join(r.dataDir, "attempts/2.1/go"), "");
+  expect(await r.server.end("2")).toMatchObject({ exitCode: 7 });
+});
