@@ -1,6 +1,6 @@
 // Ten thousand seeded contents of the files that programs of users write for their agent, orders to a shepherd, and the
 // agent's own records after a damaged disk: each is read as something valid, or as nothing.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -115,7 +115,8 @@ test(
   LIMIT_MS,
 );
 
-const dir = mkdtempSync(join(tmpdir(), "lattice-fuzz-"));
+/** In memory where possible: a disk delays each file that is written again. */
+const dir = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "lattice-fuzz-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 test(
@@ -143,7 +144,7 @@ test(
         expect(readInit(dir)?.pid ?? 1).toBeGreaterThan(0);
         for (const read of [readGroup, readCopiers, readLaunch]) expect(() => read(dir)).not.toThrow();
       }),
-      { ...RUNS, numRuns: 3_000 },
+      RUNS,
     );
   },
   LIMIT_MS,
