@@ -47,6 +47,8 @@ export function createNodes(
       starNodes: () => live.config.tasks.fenceStarNodes,
       ended: metrics.launchEnded,
       adopted: metrics.launchResumed,
+      perUser: () => live.config.rateLimits.launchMaxConcurrent,
+      refused: () => metrics.rateLimited("launch_max_concurrent"),
     }),
   };
 }

@@ -4,6 +4,7 @@
 import { ProblemError } from "@lattice/wire";
 import type { Principal } from "../../base/auth/principal.ts";
 import type { Config } from "../../base/config/index.ts";
+import { createSeats } from "../../base/seats.ts";
 import { createBuckets, type Rate } from "./buckets.ts";
 import { type RpcLimit, streamLimitOf, unaryLimitOf } from "./rpc-limits.ts";
 
@@ -31,8 +32,7 @@ const BURST_S = 2;
 
 export function createGate({ limits: current, identified, now = () => performance.now(), refused }: GateOptions): Gate {
   const buckets = createBuckets();
-  const open = new Map<string, number>();
-  let streams = 0;
+  const seats = createSeats();
 
   function take(name: string, rate: Rate, option: string, figure: string): void {
     const waitMs = buckets.take(name, rate, now());
@@ -77,22 +77,15 @@ export function createGate({ limits: current, identified, now = () => performanc
       if (limit.kind !== "concurrent") return () => undefined;
       const most = current()[limit.key];
       const key = `${limit.key} ${principal.user}`;
-      const before = open.get(key) ?? 0;
+      const before = seats.of(key);
       if (before >= most) {
         refused?.(limit.option);
         throw tooMany(before, most, limit.option);
       }
-      open.set(key, before + 1);
-      streams += 1;
-      return () => {
-        streams -= 1;
-        const left = (open.get(key) ?? 1) - 1;
-        if (left > 0) open.set(key, left);
-        else open.delete(key);
-      };
+      return seats.take(key);
     },
     get streams() {
-      return streams;
+      return seats.count;
     },
   };
 }

@@ -1,5 +1,5 @@
 // The limits of single RPCs as data, by the name of the method. The general limits apply to every call in addition.
-// Terminals are counted on the leader, where all of them pass.
+// Terminals and launches are counted on the leader, where all of them pass.
 
 import type { Config } from "../../base/config/index.ts";
 
@@ -44,6 +44,7 @@ export const streamLimitOf = (rpc: string): RpcLimit => BY_METHOD[methodOf(rpc)]
 /** For the page that lists every RPC. */
 export function describeLimit(rpc: string, streams: boolean, limits: Config["rateLimits"]): string {
   if (methodOf(rpc) === "Attach") return `${limits.attachMaxConcurrent} at once`;
+  if (methodOf(rpc) === "LaunchTasks") return `${limits.launchMaxConcurrent} at once`;
   const limit = streams ? streamLimitOf(rpc) : unaryLimitOf(rpc);
   if (limit === null) return "general";
   return limit.kind === "rate" ? `${limits[limit.key]} a minute` : `${limits[limit.key]} at once`;

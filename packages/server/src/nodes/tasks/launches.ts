@@ -12,11 +12,13 @@ import {
   isPlaced,
   parseAllocationId,
   parseNodeId,
+  type UserName,
   type View,
 } from "@lattice/core";
 import { ProblemError, pb } from "@lattice/wire";
 import { isCallerGone } from "../../base/caller-gone.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
+import { createSeats } from "../../base/seats.ts";
 import type { AgentHub } from "../agents/hub.ts";
 import type { FabricManager } from "../fabric/credentials.ts";
 import { type CollectiveCalls, createCollectiveCalls } from "./collective.ts";
@@ -55,6 +57,10 @@ interface LaunchesParts {
   readonly ended: (result: "completed" | "failed", tasks: number) => void;
   /** Called for each launch that an earlier leader had started. */
   readonly adopted: () => void;
+  /** Launches of one user at a time. */
+  readonly perUser: () => number;
+  /** Called for each launch that `perUser` refuses. */
+  readonly refused: () => void;
 }
 
 export type RunTasksCall = ServerDuplexStream<pb.TasksReport, pb.TasksOrder>;
@@ -71,15 +77,17 @@ interface ActiveLaunch {
   readonly resumable: boolean;
   /** Its number among the calls of the job script; `null` for a caller outside of it. */
   readonly call: number | null;
+  /** Frees its place among the launches of its user. */
+  readonly release: () => void;
 }
 
-interface LaunchKind extends Pick<ActiveLaunch, "resumable" | "call"> {
+interface LaunchKind extends Pick<ActiveLaunch, "resumable" | "call" | "release"> {
   readonly adopted: boolean;
   /** The network service to revoke at the end; "" without one. */
   readonly service: string;
 }
 
-/** More launches at once are a loop in a script. */
+/** Of all users: bounds the memory of the leader. */
 const MAX_LAUNCHES = 10_000;
 /** How long the end is kept for a caller that does not acknowledge it. */
 const END_KEPT = duration(10_000);
@@ -92,6 +100,8 @@ export class Launches {
   readonly #calls: CollectiveCalls = createCollectiveCalls();
   readonly #names;
   readonly #nextStep = stepNumbers();
+  /** Running and starting launches by user. */
+  readonly #seats = createSeats();
   /** Aborted when this server stops leading. */
   #term = new AbortController();
 
@@ -119,10 +129,14 @@ export class Launches {
       return;
     }
     const plan = planLaunch(view(), allocation, request);
-    if (this.#active.size >= MAX_LAUNCHES)
-      throw new ProblemError("rate_limited", { detail: `${this.#active.size} launches are already running.` });
+    const release = this.#seatFor(allocation.user);
     const call = caller === null ? null : this.#calls.next(caller);
-    const started = await this.#start(plan, allocation, { resumable: request.resumable, call }, listener.signal);
+    const { resumable } = request;
+    const starting = this.#start(plan, allocation, { resumable, call, release }, listener.signal);
+    const started = await starting.catch((error: unknown) => {
+      release();
+      throw error;
+    });
     if (caller !== null) this.#calls.lead(caller, started.launch.ended);
     yield* this.#watch(started, FROM_THE_START, listener);
   }
@@ -171,15 +185,33 @@ export class Launches {
   leave(): void {
     this.#term.abort();
     this.#term = new AbortController();
-    for (const { launch } of this.#active.values()) launch.leave();
+    for (const { launch, release } of this.#active.values()) {
+      launch.leave();
+      release();
+    }
     this.#active.clear();
     for (const attempt of this.#calls.attempts()) this.#calls.forget(attempt);
+  }
+
+  #seatFor(user: UserName): () => void {
+    const perUser = this.#parts.perUser();
+    const own = this.#seats.of(user);
+    if (own >= perUser) {
+      this.#parts.refused();
+      throw new ProblemError("rate_limited", {
+        detail: `${user} has ${own} running launches, and ${perUser} is the most for a user.`,
+        hint: "Wait until one has ended; an administrator can raise rate_limits.launch_max_concurrent.",
+      });
+    }
+    if (this.#seats.count >= MAX_LAUNCHES)
+      throw new ProblemError("rate_limited", { detail: `${this.#seats.count} launches are already running.` });
+    return this.#seats.take(user);
   }
 
   async #start(
     plan: LaunchPlan,
     allocation: Allocation,
-    { resumable, call }: Pick<LaunchKind, "resumable" | "call">,
+    { resumable, call, release }: Pick<LaunchKind, "resumable" | "call" | "release">,
     signal: AbortSignal,
   ): Promise<ActiveLaunch> {
     const { hub, clock, fabric, starNodes } = this.#parts;
@@ -191,7 +223,7 @@ export class Launches {
     const request = { name: id, allocationId: allocation.id, nodes, vni: allocation.network?.vni ?? null };
     const credentials = fabric === null ? null : await fabric.issue(request, signal);
     const service = credentials?.serviceId ?? "";
-    const started = this.#add(id, allocation, plan.shares, { resumable, adopted: false, call, service });
+    const started = this.#add(id, allocation, plan.shares, { resumable, adopted: false, call, service, release });
     const addresses = nodes.map((node) => hub.peer(node));
     const places = fencePlaces({ addresses, nodes, starNodes: starNodes(), key: randomUUID() });
     const ticket = resumable ? ticketOf(allocation, plan, call, credentials) : null;
@@ -212,12 +244,12 @@ export class Launches {
 
   #add(id: string, allocation: Allocation, shares: readonly NodeShare[], kind: LaunchKind): ActiveLaunch {
     const { clock, fabric, ended } = this.#parts;
-    const { resumable, adopted, call, service } = kind;
+    const { resumable, adopted, call, service, release } = kind;
     const asker = { attempt: `${allocation.id}.${allocation.attempt}`, launch: id };
     const askNames: AskNames = (question, answered) => this.#names.ask(asker, question, answered);
     const discarded = () => this.#forget(launch);
     const launch: Launch = new Launch(id, { shares, clock, askNames, resumable, adopted, discarded });
-    const entry: ActiveLaunch = { launch, allocation: allocation.id, resumable, call };
+    const entry: ActiveLaunch = { launch, allocation: allocation.id, resumable, call, release };
     this.#active.set(id, entry);
     void launch.ended.then((failure) => {
       this.#names.forget(id);
@@ -257,6 +289,7 @@ export class Launches {
   #forget(launch: Launch): void {
     if (this.#active.get(launch.id)?.launch !== launch) return;
     launch.close();
+    this.#active.get(launch.id)?.release();
     this.#active.delete(launch.id);
   }
 
@@ -337,7 +370,9 @@ export class Launches {
       return node === null ? [] : [{ node, firstRank, tasks }];
     });
     const { call = null, fabricService: service } = ticket;
-    const adopted = this.#add(launchId, allocation, shares, { resumable: true, adopted: true, call, service });
+    // It runs already, so no limit refuses it.
+    const release = this.#seats.take(allocation.user);
+    const adopted = this.#add(launchId, allocation, shares, { resumable: true, adopted: true, call, service, release });
     this.#parts.adopted();
     const first = isPlaced(allocation.phase) ? (allocation.phase.nodes[0] ?? "") : "";
     if (call !== null) this.#calls.adopt(`${allocation.id}.${allocation.attempt}`, first, call, adopted.launch.ended);

@@ -8,6 +8,7 @@ import * as grpc from "@grpc/grpc-js";
 import { type AllocationId, type Attempt, duration, type NodeId, type UserName } from "@lattice/core";
 import { ProblemError, pb } from "@lattice/wire";
 import type { Clock } from "../../base/clock.ts";
+import { createSeats } from "../../base/seats.ts";
 import type { AgentHub } from "../agents/hub.ts";
 
 /** How long an agent may take to open the requested stream. */
@@ -59,12 +60,13 @@ interface Expected {
 
 export function createTerminalRelay(hub: AgentHub, clock: Clock, limits: () => TerminalLimits): TerminalRelay {
   const expected = new Map<string, Expected>();
-  const seats = createSeats(() => limits().perUser);
+  const seats = createSeats();
   return {
     async *open(query, input, signal) {
+      const { perUser, idleWarningSeconds } = limits();
+      if (seats.of(query.user) >= perUser) throw tooMany(seats.of(query.user), perUser);
       const leave = seats.take(query.user);
       try {
-        const { idleWarningSeconds } = limits();
         const stream = await requestStream({ hub, clock, expected, idleWarningSeconds }, query, signal);
         void feed(stream.call, input);
         try {
@@ -80,30 +82,6 @@ export function createTerminalRelay(hub: AgentHub, clock: Clock, limits: () => T
     receive: (call, refusal) => acceptStream(expected, call, refusal),
     get count() {
       return seats.count;
-    },
-  };
-}
-
-/** Counts open terminals by user. */
-function createSeats(perUser: () => number) {
-  const byUser = new Map<string, number>();
-  let count = 0;
-  return {
-    get count() {
-      return count;
-    },
-    /** Throws when the user has reached the limit; returns the function that gives the seat back. */
-    take(user: string): () => void {
-      const open = byUser.get(user) ?? 0;
-      if (open >= perUser()) throw tooMany(open, perUser());
-      byUser.set(user, open + 1);
-      count += 1;
-      return () => {
-        count -= 1;
-        const left = (byUser.get(user) ?? 1) - 1;
-        if (left > 0) byUser.set(user, left);
-        else byUser.delete(user);
-      };
     },
   };
 }

@@ -53,6 +53,8 @@ const perSecond = (preset: number, doc: string) => live(setting(count(0, MOST_PE
 
 export const rate_limits = {
   attach_max_concurrent: concurrent(5, "Open terminals per user."),
+  // More at once are a loop in a script.
+  launch_max_concurrent: concurrent(1_000, "Running launches of tasks per user."),
   stream_logs_max_concurrent: concurrent(10, "Followed outputs per user."),
   stream_metrics_max_concurrent: concurrent(5, "Followed metrics per user."),
   // Enough for a console in every window of a large group, and far below the capacity of a server.
