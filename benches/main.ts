@@ -16,6 +16,7 @@ import { logFollowers } from "./log-followers.ts";
 import { logOutput } from "./log-output.ts";
 import { machine } from "./machine.ts";
 import { mpiLaunch } from "./mpi-launch.ts";
+import { neighbour } from "./neighbour.ts";
 import { preemptStart } from "./preempt-start.ts";
 import { quorum3, quorum5 } from "./quorum.ts";
 import { replay } from "./replay.ts";
@@ -50,6 +51,7 @@ const benches: Readonly<Record<string, BenchEntry>> = {
   "start-latency": { summary: "submission to process start on an idle cluster", run: startLatency },
   "agent-start": { summary: "order to process start on the node, bare and in an image", run: agentStart },
   "agent-idle": { summary: "memory and CPU of an idle agent", run: agentIdle },
+  neighbour: { summary: "throughput on a shared node beside a fork bomb and a memory hog", run: neighbour },
   "preempt-start": {
     summary: "checkpoint of a victim to the start of the allocation that preempts it",
     run: preemptStart,

@@ -3,9 +3,14 @@ import { execFileSync } from "node:child_process";
 import { Cluster, type ClusterOptions } from "../tests/harness/cluster.ts";
 import { eventually } from "../tests/harness/eventually.ts";
 
-export async function withCluster<T>(options: ClusterOptions, measure: (cluster: Cluster) => Promise<T>): Promise<T> {
+/** `accounts` of the machine exist while it measures. */
+export async function withCluster<T>(
+  options: ClusterOptions,
+  measure: (cluster: Cluster) => Promise<T>,
+  accounts: readonly string[] = options.agentArgs?.includes("--user-mapping") === true ? [ACCOUNT] : [],
+): Promise<T> {
   const cluster = new Cluster(options);
-  const removeAccount = options.agentArgs?.includes("--user-mapping") === true ? makeAccount() : () => undefined;
+  const removals = accounts.map(makeAccount);
   try {
     await cluster.start();
     return await measure(cluster);
@@ -14,17 +19,17 @@ export async function withCluster<T>(options: ClusterOptions, measure: (cluster:
     throw error;
   } finally {
     await cluster.close();
-    removeAccount();
+    for (const remove of removals) remove();
   }
 }
 
 const ACCOUNT = "lattice-bench";
 
 /** Makes an ordinary account; returns its removal. */
-function makeAccount(): () => void {
-  execFileSync("useradd", ["--create-home", "--shell", "/bin/sh", ACCOUNT]);
+function makeAccount(name: string): () => void {
+  execFileSync("useradd", ["--create-home", "--shell", "/bin/sh", name]);
   return () => {
-    execFileSync("userdel", ["--force", "--remove", ACCOUNT], { stdio: "ignore" });
+    execFileSync("userdel", ["--force", "--remove", name], { stdio: "ignore" });
   };
 }
 
