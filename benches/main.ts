@@ -5,6 +5,7 @@ import { agentStart } from "./agent-start.ts";
 import { authOverhead } from "./auth-overhead.ts";
 import { cliStart } from "./cli-start.ts";
 import { dag } from "./dag.ts";
+import { eventLoop } from "./event-loop.ts";
 import { failoverScale } from "./failover-scale.ts";
 import type { Bench } from "./figure.ts";
 import { heartbeats } from "./heartbeats.ts";
@@ -79,6 +80,7 @@ const benches: Readonly<Record<string, BenchEntry>> = {
   "scheduler-gap": { summary: "distance of plans from the optimum on small instances", run: schedulerGap },
   why: { summary: "cost of an explanation in the leader", run: why },
   "why-rest": { summary: "latency of explanations over REST", run: whyRest },
+  "event-loop": { summary: "blocking of the server's event loop with 50,000 to 100,000 pending", run: eventLoop },
   "list-100k": { summary: "list of 100 out of 100,000 pending allocations", run: list100k },
   watchers: { summary: "server memory and CPU for 1,000 event streams", run: watchers },
   "replay-quality": { summary: "schedule quality on recorded traces", run: replayQuality },

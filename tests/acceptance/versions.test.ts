@@ -20,7 +20,7 @@ beforeAll(() => {
   for (const version of ["current", "next"] as const) {
     mkdirSync(folderOf(version));
     const args = ["tools/build.mjs", `--into=${folderOf(version)}`, `--version=${version}`, "lattice-server"];
-    execFileSync(process.execPath, [...args, "history-worker"], { cwd: root, stdio: "inherit" });
+    execFileSync(process.execPath, [...args, "history-worker", "planner-worker"], { cwd: root, stdio: "inherit" });
   }
 });
 afterAll(() => rmSync(bundles, { recursive: true, force: true, maxRetries: 9 }));

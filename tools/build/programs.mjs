@@ -22,6 +22,7 @@ export const programs = [
     external: ["@photostructure/sqlite"],
     optional: true,
   },
+  { name: "planner-worker", entry: "packages/server/src/lead/planner/worker.ts" },
   { name: "lattice-agent", entry: "packages/agent/src/main.ts" },
   { name: "lattice-standby", entry: "packages/agent/native/standby/lattice-standby.c", native: true },
   { name: "lattice-enter", entry: "packages/agent/native/enter/lattice-enter.c", native: true },

@@ -6,6 +6,10 @@ export type { Logger, Metrics } from "./base/observe/index.ts";
 export { createBroker } from "./lead/controllers/checkpoint/act.ts";
 export { isReserved } from "./lead/controllers/scaling/reserved-nodes.ts";
 export { type Leader, type LeadOptions, startLeading } from "./lead/leader/lead.ts";
+export { startInline } from "./lead/planner/inline.ts";
+export { createPlannerLink } from "./lead/planner/link.ts";
+export type { ObserveCycle } from "./lead/planner/planner.ts";
+export type { PlannerPort, StartPlanner } from "./lead/planner/port.ts";
 export {
   createMemoryStore,
   type Leadership,
@@ -17,7 +21,7 @@ export {
 } from "./log/index.ts";
 export { createCheckpointBoard } from "./nodes/agents/checkpoint-board.ts";
 export { type ConnectCall, handleConnect } from "./nodes/agents/connect.ts";
-export { createAgentHub } from "./nodes/agents/hub.ts";
+export { type AgentHub, createAgentHub } from "./nodes/agents/hub.ts";
 export { failureRules } from "./nodes/agents/report-command.ts";
 export { refuseAgent } from "./peers/agent-service.ts";
 export { archiveTo } from "./state/history/archive.ts";

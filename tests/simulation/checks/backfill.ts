@@ -2,10 +2,10 @@
 // plan as it was made; later faults are not the plan's fault.
 
 import type { View } from "@lattice/core";
-import type { LeadOptions } from "@lattice/server";
+import type { ObserveCycle } from "@lattice/server";
 import type { World } from "../world/world.ts";
 
-type CycleResult = Parameters<LeadOptions["insight"]["recordCycle"]>[0];
+type CycleResult = Parameters<ObserveCycle>[1];
 
 export interface BackfillCheck {
   cycle(view: View, result: CycleResult, nowMs: number): void;

@@ -3,10 +3,10 @@
 // starts.
 
 import type { Allocation, Node, Tenant, VCluster, View } from "@lattice/core";
-import type { LeadOptions } from "@lattice/server";
+import type { ObserveCycle } from "@lattice/server";
 import type { World } from "../world/world.ts";
 
-type CycleResult = Parameters<LeadOptions["insight"]["recordCycle"]>[0];
+export type CycleResult = Parameters<ObserveCycle>[1];
 
 /** The state of the leader that is not in the log. */
 interface Moment {

@@ -71,6 +71,15 @@ export const serverFaults: readonly Fault[] = [
     },
   },
   {
+    kind: "planner_lost",
+    everyMs: 4 * MINUTE,
+    strike(cluster) {
+      const lose = cluster.leader()?.life()?.losePlanner ?? null;
+      lose?.();
+      return lose !== null;
+    },
+  },
+  {
     kind: "lease_lost",
     everyMs: 6 * MINUTE,
     strike({ store }) {

@@ -14,6 +14,7 @@ export const noMetrics: Metrics = {
   disk: ignore,
   schedulingCycle: ignore,
   estimateError: ignore,
+  plannerEnded: ignore,
   traceLines: ignore,
   schedulingPlan: ignore,
   schedulingPreemption: ignore,

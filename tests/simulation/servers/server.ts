@@ -4,6 +4,7 @@
 
 import { type AllocationId, type Command, duration, instant, type Outcome } from "@lattice/core";
 import {
+  type AgentHub,
   archiveTo,
   type Clock,
   ClusterMismatchError,
@@ -13,22 +14,25 @@ import {
   createBroker,
   createCheckpointBoard,
   createMemoryStore,
+  createPlannerLink,
   failureRules,
   handleConnect,
   isReserved,
   type Leader,
-  type LeadOptions,
   loadConfig,
   type MemoryStore,
+  type ObserveCycle,
   openOwnCluster,
   openReplica,
   type Replica,
   refuseAgent,
+  type StartPlanner,
+  startInline,
   startLeading,
   startSnapshotter,
 } from "@lattice/server";
 import { ProblemError } from "@lattice/wire";
-import type { ReservationCheck } from "../checks/reservations.ts";
+import type { CycleResult, ReservationCheck } from "../checks/reservations.ts";
 import type { ExternalSystems } from "../external/external-systems.ts";
 import type { MessageFaults } from "../faults/message-faults.ts";
 import type { StreamEnd } from "../network/connection.ts";
@@ -106,6 +110,8 @@ export interface ServerProcess {
   /** `null` until it has caught up with the newest snapshot. */
   replica: Replica | null;
   leader: Leader | null;
+  /** Ends its planner; `null` before the first. */
+  losePlanner: (() => void) | null;
   readonly history: SimulatedHistory;
 }
 
@@ -191,6 +197,7 @@ export function createServer(parts: ServerParts): SimulatedServer {
       wire,
       replica: null,
       leader: null,
+      losePlanner: null,
       history: simulatedHistory(historyDisk, host, parts.messageFaults),
     };
     life = mine;
@@ -225,7 +232,16 @@ export function createServer(parts: ServerParts): SimulatedServer {
       config: () => config,
       evaluated: () => undefined,
     });
-    const cycles = new Map<string, Parameters<LeadOptions["insight"]["recordCycle"]>[0]>();
+    const planner = createPlannerLink({
+      start: plannerOf(mine, clock, hub.connected),
+      replica,
+      hub,
+      clock,
+      logger,
+      metrics: noMetrics,
+      measured: () => ({ signals: broker.signals(), stale: null }),
+      settings: () => ({ budgetDays: config.scheduling.budgetPeriodDays, createTenants: true }),
+    });
     const leader = startLeading({
       candidate: host.name,
       log,
@@ -238,20 +254,17 @@ export function createServer(parts: ServerParts): SimulatedServer {
       config: () => config,
       fabric: parts.external.fabric.client(host),
       insight: {
-        recordCycle(result) {
-          parts.onCycle(replica.view, result, { before: cycles, nowMs: clock.now(), isConnected: hub.connected });
-          cycles.set(result.vcluster, result);
-        },
+        recordCycle: () => undefined,
         recordPlan: () => undefined,
         recordPreemption: () => undefined,
-        measuredInputs: () => ({ signals: broker.signals() }),
         onSignals: () => () => undefined,
-        forget: () => cycles.clear(),
+        forget: () => undefined,
       },
+      planner,
       broker,
       webhookWire: parts.external.receiver.wire(host),
       scaling: {
-        reserved: (node) => isReserved(replica.view, cycles.values(), node),
+        reserved: (node) => isReserved(replica.view, planner.cycles.values(), node),
         readings: parts.external.metrics.readings(host),
       },
       readers: () => [],
@@ -289,6 +302,23 @@ export function createServer(parts: ServerParts): SimulatedServer {
         else handleConnect(context, (parts.accepted?.(stream) ?? stream) as unknown as ConnectCall);
       },
     });
+  }
+
+  /** Starts planners in the thread of the simulation, which may lose them. Cycles are checked as they are planned. */
+  function plannerOf(mine: ServerProcess, clock: Clock, isConnected: AgentHub["connected"]): StartPlanner {
+    return (events) => {
+      const before = new Map<string, CycleResult>();
+      const observe: ObserveCycle = (view, result, nowMs) => {
+        parts.onCycle(view, result, { before, nowMs, isConnected });
+        before.set(result.vcluster, result);
+      };
+      const port = startInline(clock, observe)(events);
+      mine.losePlanner = () => {
+        port.close();
+        events.onEnd(new Error("the planner was lost"));
+      };
+      return port;
+    };
   }
 
   async function proposeOwn(leader: Leader, command: Command) {

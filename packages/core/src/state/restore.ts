@@ -70,7 +70,7 @@ export function beginRestore(hash: HashText): Restore {
 const damaged = (index: number): SnapshotError =>
   new SnapshotError(`the snapshot at index ${index} does not have its state hash: it is damaged`);
 
-interface SnapshotReader {
+export interface SnapshotReader {
   /** Filled by the lines; valid once they are complete. */
   readonly state: State;
   line(text: string): void;

@@ -57,14 +57,19 @@ export interface SnapshotFooter {
   readonly lines: number;
 }
 
-export function snapshotLines(state: State, hash: HashText): Iterable<string> {
+export const snapshotLines = (state: State, hash: HashText): Iterable<string> => linesOf(state, stateHash(state, hash));
+
+/** Returns the lines of a copy for the same process: without the state hash, which may take seconds to compute. */
+export const copyLines = (state: State): Iterable<string> => linesOf(state, "");
+
+function linesOf(state: State, hash: string): Iterable<string> {
   const header: SnapshotHeader = {
     snapshot: state.version,
     index: state.index,
     at: state.at,
     counters: { ...state.counters },
     retention: state.retention,
-    stateHash: stateHash(state, hash),
+    stateHash: hash,
   };
   // In order of id, which differs from the table order for group elements.
   const recordsOf = (name: TableName): Iterable<unknown> =>

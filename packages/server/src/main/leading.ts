@@ -6,8 +6,10 @@ import type { Logger } from "../base/observe/index.ts";
 import { startRecorder } from "../base/observe/recorder.ts";
 import { createBroker } from "../lead/controllers/checkpoint/act.ts";
 import { isReserved } from "../lead/controllers/scaling/reserved-nodes.ts";
-import { createInsight } from "../lead/insight/index.ts";
+import { createInsight, createMeasuredInputs } from "../lead/insight/index.ts";
 import { startLeading } from "../lead/leader/lead.ts";
+import { createPlannerLink } from "../lead/planner/link.ts";
+import { startThread } from "../lead/planner/thread.ts";
 import { createReadings } from "../lead/telemetry/readings.ts";
 import { fabricDomains } from "../nodes/fabric/domains.ts";
 import { formatPeer, parsePeer } from "../peers/address.ts";
@@ -34,7 +36,7 @@ export function startLead(storage: Storage, nodes: Nodes, parts: LeadingParts, s
   const { clock, metrics, replica, live, log, isShared, self, disks } = storage;
   const { config, logger, roster, auditKeys } = parts;
   const recorder = stack.push(startRecorder({ server: config.server.id, readings: metrics.readings, clock, logger }));
-  const { broker, insight } = createAdvisors(storage, nodes, parts, recorder.read);
+  const { broker, insight, planner } = createAdvisors(storage, nodes, parts, recorder.read);
   const leader = stack.push(
     startLeading({
       log,
@@ -44,12 +46,13 @@ export function startLead(storage: Storage, nodes: Nodes, parts: LeadingParts, s
       logger,
       metrics,
       insight,
+      planner,
       broker,
       candidate: isShared ? formatPeer(self) : config.server.id,
       config: () => live.config,
       fabric: isFabricManaged(config) ? fabricDomains(config.fabric, metrics.fabric) : null,
       scaling: {
-        reserved: (node) => isReserved(replica.view, insight.cycles.values(), node),
+        reserved: (node) => isReserved(replica.view, planner.cycles.values(), node),
         probed: nodes.measures.probed,
         readings: createReadings({
           storeUrl: config.telemetry.storeUrl,
@@ -79,37 +82,41 @@ export function startLead(storage: Storage, nodes: Nodes, parts: LeadingParts, s
     }),
   );
   const backups = startBackups(storage, parts, leads, stack);
-  return { recorder, broker, insight, leader, leads, backups };
+  return { recorder, broker, insight, planner, leader, leads, backups };
 }
 
 /** The parts that answer questions about the scheduler; both keep their memory only while this server leads. */
 function createAdvisors(
   { clock, metrics, replica, live }: Storage,
   { hub, board, samples }: Nodes,
-  { config }: LeadingParts,
+  { config, logger }: LeadingParts,
   recorded: ReturnType<typeof startRecorder>["read"],
 ) {
   const view = () => replica.view;
   const evaluated = metrics.checkpointEvaluated;
   const broker = createBroker({ view, clock, board, config: () => live.config, evaluated });
-  const insight = createInsight({
-    samples,
-    checkpoints: broker,
+  const measured = createMeasuredInputs({
     view,
-    clock,
-    recorded,
-    isReachable: hub.connected,
+    checkpoints: broker,
     fingerprintAt: hub.fingerprintAt,
     fingerprintWindow: fingerprintWindow(config),
     storageMBps: config.scheduling.storageMbPerSecond,
-    observeError: metrics.estimateError,
-    budgetDays: config.scheduling.budgetPeriodDays,
-    get createTenants() {
-      return live.config.api.autoCreateTenants;
-    },
   });
-  replica.feed.onEvents(insight.onEvents);
-  return { broker, insight };
+  const planner = createPlannerLink({
+    start: startThread,
+    replica,
+    hub,
+    clock,
+    logger,
+    metrics,
+    measured: measured.facts,
+    settings: () => ({
+      budgetDays: live.config.scheduling.budgetPeriodDays,
+      createTenants: live.config.api.autoCreateTenants,
+    }),
+  });
+  const insight = createInsight({ view, clock, planner, measured, checkpoints: broker, samples, recorded });
+  return { broker, insight, planner };
 }
 
 type FabricConfig = Config & { readonly fabric: NonNullable<Config["fabric"]> };

@@ -2,7 +2,7 @@
 // for finished allocations. Calls that need the leader run on the leader; `api/invoke.ts` forwards them.
 
 import { type AllocationId, type Command, instant, isQueued, logIndex, type NodeId, waitReasons } from "@lattice/core";
-import { type CycleResult, type PendingReason, reasonsFor, snapshotFor } from "@lattice/scheduler";
+import { type PendingReason, reasonsFor, snapshotFor } from "@lattice/scheduler";
 import { ProblemError } from "@lattice/wire";
 import type { AuditPlane, ControlPlane, StartEstimate } from "../api/call/control-plane.ts";
 import type { Membership } from "../api/call/membership.ts";
@@ -11,6 +11,7 @@ import type { Recorder } from "../base/observe/recorder.ts";
 import { tooNewFor } from "../lead/commit/versions.ts";
 import type { Insight } from "../lead/insight/index.ts";
 import type { Leader } from "../lead/leader/lead.ts";
+import type { PlannerLink } from "../lead/planner/link.ts";
 import type { ReplicatedLog } from "../log/contract/replicated-log.ts";
 import type { AgentHub } from "../nodes/agents/hub.ts";
 import type { ImageRelay } from "../nodes/agents/images.ts";
@@ -36,6 +37,8 @@ const CATCH_UP_MS = 5_000;
 
 /** Entries that a replica which follows the log may be behind at any moment. */
 const IN_FLIGHT = 16;
+/** In a longer queue the causes of one allocation are not evaluated for a single read: it takes a tenth of a second. */
+const EVALUATED_QUEUE = 2_000;
 /** A server further behind is not ready: its answers are too old. */
 const MAX_BEHIND = 1_000;
 
@@ -61,7 +64,10 @@ export interface PlaneParts {
   readonly launches: Launches;
   readonly history: History;
   readonly clock: Clock;
+  /** Days over which use counts towards budgets and shares. */
+  readonly budgetDays: () => number;
   readonly insight: Insight;
+  readonly planner: Pick<PlannerLink, "cycles" | "ask">;
   readonly recorder: Recorder;
 }
 
@@ -209,47 +215,43 @@ function leaderId({ log }: PlaneParts): string | null {
   return name === null ? null : (parsePeer(name)?.id ?? name);
 }
 
-function pendingReasons(parts: PlaneParts, id: AllocationId): readonly PendingReason[] {
-  const { replica, clock, insight } = parts;
-  const reachable = (node: NodeId) => liveness(parts, node).connected;
+/** Returns the known causes, or evaluates them where that does not take long. */
+async function pendingReasons(parts: PlaneParts, id: AllocationId): Promise<readonly PendingReason[]> {
+  const { replica, leader, planner } = parts;
   const allocation = replica.view.allocation(id);
   if (allocation?.phase.kind !== "pending") return [];
-  if (!isQueued(allocation)) return waitReasons(replica.view, allocation);
   const known = knownReasons(parts, id);
   if (known !== undefined) return known;
   const vcluster = replica.view.vcluster(allocation.spec.vcluster);
   if (vcluster === undefined) return [];
-  const now = clock.now();
-  return reasonsFor(snapshotFor(replica.view, vcluster, now, reachable, insight.externalInputs(vcluster.id, now)), id);
+  const length = replica.view.pendingCount(vcluster.id);
+  if (length > EVALUATED_QUEUE) return [notEvaluated(`one of ${length} allocations in the queue`)];
+  if (leader.sequencer() !== null)
+    return planner.ask({ kind: "reasons", id }).catch((error: unknown) => {
+      if (error instanceof ProblemError) return [notEvaluated("the scheduler is restarting")];
+      throw error;
+    });
+  const reachable = (node: NodeId) => liveness(parts, node).connected;
+  const external = { budgetDays: parts.budgetDays() };
+  return reasonsFor(snapshotFor(replica.view, vcluster, parts.clock.now(), reachable, external), id);
 }
 
+const notEvaluated = (text: string): PendingReason => ({ code: "not_considered", text });
+
 function knownReasons(
-  { replica, insight: { cycles } }: PlaneParts,
+  { replica, planner: { cycles } }: PlaneParts,
   id: AllocationId,
 ): readonly PendingReason[] | undefined {
   const allocation = replica.view.allocation(id);
   if (allocation?.phase.kind !== "pending") return undefined;
   if (!isQueued(allocation)) return waitReasons(replica.view, allocation);
-  return cycles.get(allocation.spec.vcluster)?.reasons.get(id);
+  return cycles.get(allocation.spec.vcluster)?.reasons(id);
 }
 
-function estimatedStart({ replica, insight: { cycles } }: PlaneParts, id: AllocationId): StartEstimate | null {
+function estimatedStart({ replica, planner: { cycles } }: PlaneParts, id: AllocationId): StartEstimate | null {
   const allocation = replica.view.allocation(id);
   if (allocation?.phase.kind !== "pending") return null;
   const cycle = cycles.get(allocation.spec.vcluster);
-  const estimate = cycle?.estimates.get(id);
-  return cycle === undefined || estimate === undefined
-    ? null
-    : { at: instant(estimate), reserved: reservedIn(cycle).has(id) };
+  const at = cycle?.estimate(id);
+  return cycle === undefined || at === undefined ? null : { at, reserved: cycle.isReserved(id) };
 }
-
-/** Cached per cycle, since lists need it for many allocations. */
-function reservedIn(cycle: CycleResult): ReadonlySet<AllocationId> {
-  const known = reserved.get(cycle);
-  if (known !== undefined) return known;
-  const made = new Set(cycle.reservations.map(({ allocation }) => allocation));
-  reserved.set(cycle, made);
-  return made;
-}
-
-const reserved = new WeakMap<CycleResult, ReadonlySet<AllocationId>>();

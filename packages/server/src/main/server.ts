@@ -130,8 +130,8 @@ type Started = Pick<PlaneParts, "roster" | "divergence"> & {
 
 function planeParts({ config, logger, version }: ServerOptions, started: Started): PlaneParts {
   const { storage, nodes, leading, connection, roster, divergence, status, auditKeys, foreign } = started;
-  const { log, replica, history, audit, clock, metrics, self, disks } = storage;
-  const { leader, backups, insight, recorder } = leading;
+  const { log, replica, history, audit, clock, metrics, self, disks, live } = storage;
+  const { leader, backups, insight, planner, recorder } = leading;
   const { hub, logs, terminals, images, launches } = nodes;
   return {
     serverId: self.id,
@@ -147,6 +147,8 @@ function planeParts({ config, logger, version }: ServerOptions, started: Started
     clock,
     backups,
     insight,
+    budgetDays: () => live.config.scheduling.budgetPeriodDays,
+    planner,
     recorder,
     hub,
     logs,

@@ -30,7 +30,7 @@ import {
   type VClusterId,
   WEIGHT_PROFILES,
 } from "@lattice/core";
-import { ProblemError, pb } from "@lattice/wire";
+import { ProblemError, pb, problemFromRefusal } from "@lattice/wire";
 import { pino } from "pino";
 import { expect } from "vitest";
 import type { ControlPlane } from "../../src/api/call/control-plane.ts";
@@ -38,7 +38,9 @@ import type { Membership } from "../../src/api/call/membership.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { loadConfig } from "../../src/base/config/index.ts";
 import type { Recorded } from "../../src/base/observe/recorder.ts";
-import { createInsight } from "../../src/lead/insight/index.ts";
+import { createInsight, createMeasuredInputs } from "../../src/lead/insight/index.ts";
+import { createPlanner } from "../../src/lead/planner/planner.ts";
+import { RefusedError } from "../../src/lead/planner/refused.ts";
 import type { LogsQuery } from "../../src/nodes/output/query.ts";
 import { prepareAuditKey } from "../../src/peers/audit-keys.ts";
 import { createBackups } from "../../src/state/backup/index.ts";
@@ -154,17 +156,37 @@ export function memoryPlane(): MemoryPlane {
       },
     ],
   };
-  const insight = createInsight({
-    checkpoints: NO_CHECKPOINTS,
+  const clock = { ...systemClock, now: () => state.at };
+  const measured = createMeasuredInputs({
     view: () => state,
-    clock: { ...systemClock, now: () => state.at },
-    isReachable: () => true,
+    checkpoints: NO_CHECKPOINTS,
     fingerprintAt: () => null,
     fingerprintWindow: null,
     storageMBps: null,
+  });
+  const planner = createPlanner({
+    view: () => state,
+    clock,
+    isReachable: () => true,
+    measured: () => measured.facts(state.at),
     observeError: () => undefined,
-    budgetDays: 90,
-    createTenants: true,
+  });
+  const facts = () => ({ now: state.at, budgetDays: 90, createTenants: true });
+  const insight = createInsight({
+    view: () => state,
+    clock,
+    planner: {
+      cycles: new Map(),
+      ask: async (question) => {
+        try {
+          return planner.answer(question, facts());
+        } catch (error) {
+          throw error instanceof RefusedError ? ProblemError.of(problemFromRefusal(error.refusal)) : error;
+        }
+      },
+    },
+    measured,
+    checkpoints: NO_CHECKPOINTS,
     recorded: () => recorded,
   });
   plane = {
@@ -200,9 +222,9 @@ export function memoryPlane(): MemoryPlane {
     diverged: () => plane.divergedReason,
     replaying: () => plane.replayReason,
     knownReasons: () => [],
-    pendingReasons: () => [{ code: "busy", text: "1 of 1 matching nodes is busy" }],
+    pendingReasons: async () => [{ code: "busy", text: "1 of 1 matching nodes is busy" }],
     estimatedStart: () => ({ at: instant(EPOCH + 3_600_000), reserved: false }),
-    askScheduler: async (question) => insight.answer(question),
+    askScheduler: (question) => insight.answer(question),
     liveness: () => ({ lastHeardAt: instant(EPOCH), connected: true }),
     logs: (query, signal) => plane.output(query, signal),
     terminal: (query, input, signal) => plane.screen(query, input, signal),

@@ -26,7 +26,7 @@ function open(end: number, identity: Partial<ClusterIdentity> | null = {}) {
       return () => undefined;
     },
   };
-  const listeners: ((applied: Applied) => void)[] = [];
+  const listeners: ((applied: Applied, bytes: Uint8Array) => void)[] = [];
   let index = logIndex(end);
   const known = openKnownEnd({
     dataDir: dir,
@@ -44,7 +44,7 @@ function open(end: number, identity: Partial<ClusterIdentity> | null = {}) {
   });
   const apply = (next: LogIndex): void => {
     index = next;
-    for (const listener of listeners) listener({} as Applied);
+    for (const listener of listeners) listener({} as Applied, new Uint8Array());
   };
   return { known, apply };
 }

@@ -288,6 +288,14 @@ export const ERRORS = /* @__PURE__ */ Object.freeze({
     "An election takes a few seconds; retry.",
     true,
   ),
+  scheduler_restarting: entry(
+    503,
+    GRPC.unavailable,
+    EXIT.unavailable,
+    "The scheduler is restarting",
+    "Retry in a few seconds. Everything but plans and explanations works meanwhile.",
+    true,
+  ),
   log_unavailable: entry(
     503,
     GRPC.unavailable,

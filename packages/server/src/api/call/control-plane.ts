@@ -66,7 +66,8 @@ export interface ControlPlane {
   waitForHead(signal: AbortSignal): Promise<void>;
   /** Yields events after the cursor, or from now on for `null`, until aborted. Throws ProblemError `cursor_gone`. */
   events(after: Cursor | null, signal: AbortSignal): AsyncIterable<readonly NumberedEvent[]>;
-  pendingReasons(id: AllocationId): readonly PendingReason[];
+  /** Why it is pending, evaluated where the newest cycle has no answer and the queue is not too long. */
+  pendingReasons(id: AllocationId): Promise<readonly PendingReason[]>;
   /** The reasons of the newest cycle, without a new evaluation; may be empty. For lists. */
   knownReasons(id: AllocationId): readonly PendingReason[];
   estimatedStart(id: AllocationId): StartEstimate | null;

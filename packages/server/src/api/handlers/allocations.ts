@@ -29,7 +29,7 @@ import { choiceOf, completeSpec, shapeOf } from "./complete-spec.ts";
 import { pageSize, readToken, tokenAfter } from "./page.ts";
 import { unavailableFeatures } from "./unavailable-features.ts";
 import { shownTo, userToList } from "./visible.ts";
-import { findWork, ownerOf, severalElements, shown, type Work } from "./work.ts";
+import { findWork, listed, ownerOf, severalElements, shown, type Work } from "./work.ts";
 
 export async function submit(call: Call, request: pb.SubmitRequest): Promise<pb.SubmitResponse> {
   const written = request.allocation ?? create(pb.AllocationSpecSchema);
@@ -64,7 +64,7 @@ export async function submit(call: Call, request: pb.SubmitRequest): Promise<pb.
 export async function get(call: Call, request: pb.GetAllocationRequest): Promise<pb.Allocation> {
   const record = await findWork(call, request.id);
   authorize(call.principal, "AllocationService.Get", ownerOf(record));
-  return shown(call, record, true);
+  return shown(call, record);
 }
 
 export async function list(call: Call, request: pb.ListAllocationsRequest): Promise<pb.ListAllocationsResponse> {
@@ -86,7 +86,7 @@ export async function list(call: Call, request: pb.ListAllocationsRequest): Prom
     visible: (record) => sees(ownerOf(record)) && waitsFor(call, record, request.reasonCode),
   });
   return create(pb.ListAllocationsResponseSchema, {
-    allocations: page.shown.map((record) => shown(call, record, false)),
+    allocations: page.shown.map((record) => listed(call, record)),
     nextPageToken: page.nextBefore === null ? "" : tokenAfter(page.nextBefore),
     total: page.total,
     logIndex: String(call.plane.view().index),
@@ -135,7 +135,7 @@ export async function update(call: Call, request: pb.UpdateAllocationRequest): P
   });
   const view = call.plane.view();
   const now = view.allocation(record.id) ?? view.group(record.id) ?? record;
-  return create(pb.UpdateAllocationResponseSchema, { allocation: shown(call, now, true), logIndex: String(index) });
+  return create(pb.UpdateAllocationResponseSchema, { allocation: await shown(call, now), logIndex: String(index) });
 }
 
 function changeOf(request: pb.UpdateAllocationRequest): UpdateAllocationCommand["change"] {
@@ -169,7 +169,7 @@ async function holdOrRelease(
     ...(several === null ? {} : { elements: several.elements }),
   });
   const now = await findWork(call, record.id);
-  return create(pb.UpdateAllocationResponseSchema, { allocation: shown(call, now, true), logIndex: String(index) });
+  return create(pb.UpdateAllocationResponseSchema, { allocation: await shown(call, now), logIndex: String(index) });
 }
 
 function tagChange({ tags, setTags, removeTags }: pb.UpdateAllocationRequest): UpdateAllocationCommand["change"] {

@@ -90,7 +90,8 @@ async function answer(call: Call, allocation: string, id: string, index: number)
 export async function getSession(call: Call, request: pb.GetSessionRequest): Promise<pb.Session> {
   const { record, session } = await findSession(call, request.id);
   authorize(call.principal, "SessionService.GetSession", ownerOf(record));
-  return shown(call, record, session, true);
+  const reasons = record.phase.kind === "pending" ? await call.plane.pendingReasons(record.id) : [];
+  return shown(call, { record, session }, reasons);
 }
 
 export async function listSessions(call: Call, request: pb.ListSessionsRequest): Promise<pb.ListSessionsResponse> {
@@ -104,7 +105,9 @@ export async function listSessions(call: Call, request: pb.ListSessionsRequest):
       reaches(call.principal, "SessionService.ListSessions", ownerOf(record)),
   );
   return create(pb.ListSessionsResponseSchema, {
-    sessions: page.shown.map(({ record, session }) => shown(call, record, session, false)),
+    sessions: page.shown.map(({ record, session }) =>
+      shown(call, { record, session }, call.plane.knownReasons(record.id)),
+    ),
     nextPageToken: page.next,
     total: page.total,
   });
@@ -159,10 +162,13 @@ function openSessions(view: View): (Found & { readonly id: string })[] {
   return found.sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-function shown(call: Call, record: Allocation, session: Session, evaluate: boolean): pb.Session {
+function shown(
+  call: Call,
+  { record, session }: { readonly record: Allocation; readonly session: Session },
+  reasons: readonly { readonly text: string }[],
+): pb.Session {
   const { phase } = record;
   const waiting = phase.kind === "pending";
-  const reasonsOf = evaluate ? call.plane.pendingReasons : call.plane.knownReasons;
   const estimate = waiting ? call.plane.estimatedStart(record.id) : null;
   return create(pb.SessionSchema, {
     id: sessionId(record.id, session.n),
@@ -172,7 +178,7 @@ function shown(call: Call, record: Allocation, session: Session, evaluate: boole
     createdAt: timestampFromMs(session.openedAt),
     ownsAllocation: record.spec.session === true && session.n === OWN_SESSION,
     nodes: "nodes" in phase ? [...phase.nodes] : [],
-    pendingReasons: waiting ? reasonsOf(record.id).map((reason) => reason.text) : [],
+    pendingReasons: waiting ? reasons.map(({ text }) => text) : [],
     ...(estimate === null ? {} : { estimatedStart: timestampFromMs(estimate.at), startReserved: estimate.reserved }),
     reason: "reason" in phase ? phase.reason : "",
     message: "message" in phase ? phase.message : "",

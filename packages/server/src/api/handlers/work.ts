@@ -55,26 +55,44 @@ export const elementsNow = (view: View, group: AllocationId): ElementsNow => ({
   resting: view.restingElements(group),
 });
 
-/** `evaluate` computes current reasons, which may walk the whole queue; lists show the known ones. */
-export function shown(call: Call, recorded: Work, evaluate: boolean): pb.Allocation {
+/** As a list shows it: with the known reasons. */
+export function listed(call: Call, recorded: Work): pb.Allocation {
+  const reasons = isWaiting(recorded) ? call.plane.knownReasons(recorded.id) : [];
+  return toProto(call, recorded, { reasons, isWhole: false });
+}
+
+/** As a call for one allocation shows it: with current reasons, and all variables where the caller may change it. */
+export async function shown(call: Call, recorded: Work): Promise<pb.Allocation> {
+  const reasons = isWaiting(recorded) ? await call.plane.pendingReasons(recorded.id) : [];
+  return toProto(call, recorded, { reasons, isWhole: true });
+}
+
+const isWaiting = (work: Work): boolean => !isGroup(work) && work.hold === undefined && work.phase.kind === "pending";
+
+interface ShownParts {
+  /** The reasons of the scheduler. */
+  readonly reasons: readonly { readonly code: string; readonly text: string }[];
+  readonly isWhole: boolean;
+}
+
+function toProto(call: Call, recorded: Work, { reasons: known, isWhole }: ShownParts): pb.Allocation {
   const view = call.plane.view();
-  const maySeeAll = evaluate && reaches(call.principal, "AllocationService.Update", ownerOf(recorded));
+  const maySeeAll = isWhole && reaches(call.principal, "AllocationService.Update", ownerOf(recorded));
   const work = maySeeAll ? recorded : withoutVariables(recorded);
   if (isGroup(work)) {
-    const known = work.phase.kind === "pending" ? waitReasons(view, work) : [];
+    const ownReasons = work.phase.kind === "pending" ? waitReasons(view, work) : [];
     return groupToProto(work, {
       ...elementsNow(view, work.id),
       ...(hasGroupEnded(work.phase)
         ? {}
         : { waitingIndexes: waitingIndexes(view, work), heldIndexes: held(view, work) }),
-      ...namedReasons(known),
+      ...namedReasons(ownReasons),
       logIndex: view.index,
     });
   }
   const waiting = work.phase.kind === "pending";
-  const reasonsOf = evaluate ? call.plane.pendingReasons : call.plane.knownReasons;
   // An element without a record is unknown to the scheduler.
-  const reasons = work.hold !== undefined ? waitReasons(view, work) : waiting ? reasonsOf(work.id) : [];
+  const reasons = work.hold !== undefined ? waitReasons(view, work) : known;
   return allocationToProto(work, {
     ...namedReasons(reasons),
     estimate: waiting ? call.plane.estimatedStart(work.id) : null,

@@ -14,6 +14,8 @@ export interface PlanResult {
 export interface SchedulingMetrics {
   /** `scoringSeconds` is the part for the cost function; 0 when it was not evaluated. */
   schedulingCycle(vcluster: string, seconds: number, scoringSeconds: number): void;
+  /** A planner of this leader has ended, and another starts: it failed, or its state differed from the replica. */
+  plannerEnded(cause: "failed" | "state_differs"): void;
   /** The error of an estimated start, for the first and the last estimate. */
   estimateError(vcluster: string, which: "first" | "last", seconds: number): void;
   schedulingPlan(vcluster: string, result: PlanResult): void;
@@ -52,6 +54,12 @@ export function schedulingMetrics(registry: Registry): SchedulingMetrics {
     help: "Difference between the estimated and the actual start, for the first and the last estimate.",
     buckets: WAITS,
     labelNames: ["vcluster", "estimate"],
+    registers,
+  });
+  const plannersEnded = new Counter({
+    name: "lattice_scheduling_planner_restarts_total",
+    help: "Restarts of the scheduler's thread, by cause.",
+    labelNames: ["cause"],
     registers,
   });
   const proposals = new Counter({
@@ -95,6 +103,7 @@ export function schedulingMetrics(registry: Registry): SchedulingMetrics {
       cycles.observe({ vcluster }, seconds);
       if (scoringSeconds > 0) scoring.observe({ vcluster }, scoringSeconds);
     },
+    plannerEnded: (cause) => plannersEnded.inc({ cause }),
     estimateError: (vcluster, estimate, seconds) => errors.observe({ vcluster, estimate }, seconds),
     schedulingPlan(vcluster, result) {
       proposals.inc({ vcluster, result: "accepted", reason: "" }, result.accepted);

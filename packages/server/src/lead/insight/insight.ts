@@ -1,98 +1,100 @@
 // Answers questions about the leader's scheduler: why an allocation waits, what a submission would do, when
-// reservations were made, how accurate estimates are. Keeps the newest cycle of each vCluster. Answers are computed on
-// demand within a time budget, and change nothing.
+// reservations were made, how accurate estimates are. The planner answers what needs the queue; the rest is in memory
+// here. Answers change nothing.
 
-import { type Instant, instant, type VClusterId } from "@lattice/core";
-import type { CycleRecord, CycleResult, ExternalInputs } from "@lattice/scheduler";
+import { type AllocationId, type Instant, instant, type VClusterId, type View } from "@lattice/core";
+import { ProblemError } from "@lattice/wire";
+import type { Clock } from "../../base/clock.ts";
+import type { MetricsComponent } from "../../base/observe/components.ts";
+import type { Recorded } from "../../base/observe/recorder.ts";
 import type { PlanResult } from "../../base/observe/scheduling.ts";
-import type { NumberedEvent } from "../../state/events/cursor.ts";
-import { explainAllocation } from "./explain.ts";
+import type { CheckpointAnswer } from "../controllers/checkpoint/answer.ts";
+import type { PlannerLink } from "../planner/link.ts";
+import type { PublishedCycle } from "../planner/published.ts";
+import type { Samples } from "../telemetry/samples.ts";
+import { createCycleStatistics } from "./cycle-statistics.ts";
 import { firstDelayed } from "./extension.ts";
-import {
-  createInsightState,
-  externalInputs,
-  type InsightOptions,
-  type InsightState,
-  type MeasuredInputs,
-  measuredInputs,
-  nowOf,
-} from "./inputs.ts";
-import { planSubmission } from "./plan.ts";
-import type { AnswerTo, Question, QuestionKind } from "./question.ts";
-import { queuePage } from "./queue.ts";
+import type { MeasuredInputs } from "./measured-inputs.ts";
+import type { AnswerTo, CycleFigures, Question, QuestionKind } from "./question.ts";
+import { createReservationLog } from "./reservation-log.ts";
+
+export interface InsightOptions {
+  readonly view: () => View;
+  readonly clock: Clock;
+  readonly planner: Pick<PlannerLink, "cycles" | "ask">;
+  readonly measured: Pick<MeasuredInputs, "signals" | "setSignals">;
+  readonly checkpoints: { answer(id: AllocationId): CheckpointAnswer };
+  /** Measurements of agents, when they are collected. */
+  readonly samples?: Pick<Samples, "since">;
+  /** Returns what this server counts for one component. */
+  readonly recorded: (component: MetricsComponent, after: number | null) => Recorded;
+}
 
 export interface Insight {
-  /** The newest published result of each vCluster. */
-  readonly cycles: ReadonlyMap<VClusterId, CycleResult>;
   /** Called after every cycle of this server. */
-  recordCycle(result: CycleResult, record: CycleRecord | null, seconds: number): void;
+  recordCycle(cycle: PublishedCycle): void;
   /** Called with the outcome of every plan of this server. */
   recordPlan(vcluster: VClusterId, result: PlanResult): void;
   recordPreemption(vcluster: VClusterId): void;
-  onEvents(events: readonly NumberedEvent[]): void;
   /** Another server leads: the plans of this one are no longer valid. */
   forget(): void;
-  /** Returns the leader's knowledge in addition to the view, for a cycle outside the loop. */
-  externalInputs(vcluster: VClusterId, now: Instant): ExternalInputs;
-  /** Returns the inputs that are measured, not replicated: signals, and outdated fingerprints. */
-  measuredInputs(now: Instant): MeasuredInputs;
   /** Calls back after new signals; returns a function that unsubscribes. */
   onSignals(listener: () => void): () => void;
-  answer<K extends QuestionKind>(question: Question<K>): AnswerTo<K>;
+  answer<K extends QuestionKind>(question: Question<K>): Promise<AnswerTo<K>>;
+}
+
+interface InsightState {
+  readonly options: InsightOptions;
+  readonly reservations: ReturnType<typeof createReservationLog>;
+  readonly statistics: ReturnType<typeof createCycleStatistics>;
 }
 
 export function createInsight(options: InsightOptions): Insight {
-  const state = createInsightState(options);
-  const { cycles, records, estimates, reservations, statistics } = state;
+  const state = { options, reservations: createReservationLog(), statistics: createCycleStatistics() };
+  const { reservations, statistics } = state;
   const listeners = new Set<() => void>();
   return {
-    cycles,
-    recordCycle(result, record, seconds) {
-      cycles.set(result.vcluster, result);
-      statistics.recordCycle(result, seconds, nowOf(state));
-      if (record !== null) records.set(result.vcluster, record);
-      reservations.recordReservations(result, options.clock.now());
-      estimates.recordEstimates(record?.result ?? result, options.view());
+    recordCycle(cycle) {
+      statistics.recordCycle(cycle);
+      reservations.recordReservations(cycle, cycle.at);
     },
     recordPlan: statistics.recordPlan,
     recordPreemption: statistics.recordPreemption,
-    onEvents: estimates.onEvents,
-    forget() {
-      statistics.forget();
-      cycles.clear();
-      records.clear();
-    },
-    externalInputs: (vcluster, at) => externalInputs(state, vcluster, at),
-    measuredInputs: (at) => measuredInputs(state, at),
+    forget: () => statistics.forget(),
     onSignals(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    answer<K extends QuestionKind>(question: Question<K>) {
-      const answered = answer(state, question as Question) as AnswerTo<K>;
+    async answer<K extends QuestionKind>(question: Question<K>) {
+      const answered = (await answer(state, question as Question)) as AnswerTo<K>;
       if (question.kind === "set_signals") for (const listener of listeners) listener();
       return answered;
     },
   };
 }
 
-function answer(state: InsightState, question: Question): AnswerTo<QuestionKind> {
-  const { options, cycles, reservations, signals, statistics } = state;
+/** Returns the present time, never earlier than the state. */
+const nowOf = ({ clock, view }: InsightOptions): Instant => instant(Math.max(clock.now(), view().at));
+
+async function answer(
+  { options, reservations, statistics }: InsightState,
+  question: Question,
+): Promise<AnswerTo<QuestionKind>> {
+  const { planner, measured, view } = options;
   switch (question.kind) {
     case "explain":
-      return explainAllocation(state, question.id);
-    case "extension":
-      return firstDelayed(options.view(), cycles.values(), question);
     case "plan":
-      return planSubmission(state, question);
+    case "queue":
+    case "reasons":
+      return planner.ask(question);
+    case "extension":
+      return firstDelayed(view(), planner.cycles.values(), question);
     case "reservations":
       return reservations.of(question.id);
-    case "queue":
-      return queuePage(options.view(), cycles, statistics, question);
     case "scheduler":
-      return statistics.figures(options.view(), cycles);
+      return statistics.figures(view(), await waiting(planner));
     case "signals":
-      return signals.get(nowOf(state));
+      return measured.signals(nowOf(options));
     case "checkpoint":
       return options.checkpoints.answer(question.id);
     case "samples":
@@ -100,6 +102,13 @@ function answer(state: InsightState, question: Question): AnswerTo<QuestionKind>
     case "recorded":
       return options.recorded(question.component, question.after);
     case "set_signals":
-      return signals.set(question.signals, instant(nowOf(state) + question.validMs));
+      return measured.setSignals(question.signals, instant(nowOf(options) + question.validMs));
   }
 }
+
+/** The rest of the figures is known without the planner. */
+const waiting = (planner: Pick<PlannerLink, "ask">): Promise<ReadonlyMap<VClusterId, CycleFigures["waiting"]>> =>
+  planner.ask({ kind: "waiting" }).catch((error: unknown) => {
+    if (error instanceof ProblemError && error.problem.code === "scheduler_restarting") return new Map();
+    throw error;
+  });

@@ -1,42 +1,24 @@
 // Questions to the leader's scheduler and their answers: plain values, since a follower forwards them as JSON. A closed
 // list; each question has one answer.
 
-import type {
-  AllocationId,
-  AllocationSpec,
-  Duration,
-  Instant,
-  NodeId,
-  Scores,
-  UserName,
-  VClusterId,
-} from "@lattice/core";
-import type { Explanation, PendingReason, Suggestion } from "@lattice/scheduler";
+import type { AllocationId, Duration, Instant, NodeId, VClusterId } from "@lattice/core";
 import type { MetricsComponent } from "../../base/observe/components.ts";
 import type { Recorded } from "../../base/observe/recorder.ts";
 import type { CheckpointAnswer } from "../controllers/checkpoint/answer.ts";
+import type { PlannerQuestions } from "../planner/messages.ts";
 import type { Sample } from "../telemetry/samples.ts";
 import type { DelayedReservation } from "./extension.ts";
 
-interface Questions {
+export type { ExplainedAllocation, PlannedSubmission, QueueEntry, QueuePage } from "../planner/answers.ts";
+
+interface Questions extends Pick<PlannerQuestions, "explain" | "plan" | "queue" | "reasons"> {
   readonly checkpoint: { readonly ask: { readonly id: AllocationId }; readonly answer: CheckpointAnswer };
   /** The reservation that the longer walltime would delay, or `null`. */
   readonly extension: {
     readonly ask: { readonly id: AllocationId; readonly walltime: Duration };
     readonly answer: DelayedReservation | null;
   };
-  /** `null` when it is not pending. */
-  readonly explain: { readonly ask: { readonly id: AllocationId }; readonly answer: ExplainedAllocation | null };
-  readonly plan: {
-    readonly ask: { readonly spec: AllocationSpec; readonly user: UserName };
-    readonly answer: PlannedSubmission;
-  };
   readonly reservations: { readonly ask: { readonly id: AllocationId }; readonly answer: readonly ReservationMoment[] };
-  /** `null` when there is no such vCluster. */
-  readonly queue: {
-    readonly ask: { readonly vcluster: VClusterId; readonly from: number; readonly limit: number };
-    readonly answer: QueuePage | null;
-  };
   readonly scheduler: { readonly ask: object; readonly answer: readonly CycleFigures[] };
   readonly signals: { readonly ask: object; readonly answer: SignalsRecord | null };
   /** Recent measurements of its agents after that time. */
@@ -61,51 +43,11 @@ export type Question<K extends QuestionKind = QuestionKind> = K extends Question
   : never;
 export type AnswerTo<K extends QuestionKind> = Questions[K]["answer"];
 
-export interface ExplainedAllocation {
-  readonly explanation: Explanation;
-  readonly expected: Instant | null;
-  /** The median error of recent estimates; `null` without any. */
-  readonly errorMs: number | null;
-  readonly sooner: readonly Suggestion[];
-}
-
-export interface PlannedSubmission {
-  readonly now: Instant;
-  readonly startsNow: boolean;
-  readonly expected: Instant | null;
-  /** Whether that start would be reserved. */
-  readonly reserved: boolean;
-  readonly nodes: readonly NodeId[];
-  readonly backfilled: boolean;
-  readonly scores: Scores;
-  readonly causes: readonly PendingReason[];
-  readonly wouldPreempt: readonly AllocationId[];
-  readonly sooner: readonly Suggestion[];
-  readonly position: number;
-  readonly length: number;
-}
-
 export interface ReservationMoment {
   readonly at: Instant;
   readonly kind: "reserved" | "reservation_moved";
   readonly startsAt: Instant;
   readonly nodes: readonly NodeId[];
-}
-
-export interface QueuePage {
-  /** The time of the last cycle; `null` before the first. */
-  readonly asOf: Instant | null;
-  readonly total: number;
-  /** In the order of the last cycle, newer allocations at the end. */
-  readonly waiting: readonly QueueEntry[];
-}
-
-export interface QueueEntry {
-  readonly id: AllocationId;
-  readonly scoreMilli: number | null;
-  readonly expected: Instant | null;
-  readonly reserved: boolean;
-  readonly reasons: readonly PendingReason[];
 }
 
 /** Statistics of the cycles of one vCluster since this server leads. */

@@ -23,6 +23,7 @@ import { runControllers } from "../controllers/run.ts";
 import { runSchedule } from "../controllers/schedule/loop.ts";
 import type { HookWire } from "../controllers/webhooks/wire.ts";
 import type { Insight } from "../insight/index.ts";
+import type { PlannerLink } from "../planner/link.ts";
 import { bootstrap } from "./bootstrap.ts";
 
 /** Pause between a term and the next campaign. */
@@ -40,10 +41,8 @@ export interface LeadOptions {
   /** Returns the configuration in force. */
   readonly config: () => Config;
   readonly fabric: ControllerContext["fabric"];
-  readonly insight: Pick<
-    Insight,
-    "recordCycle" | "recordPlan" | "recordPreemption" | "measuredInputs" | "onSignals" | "forget"
-  >;
+  readonly insight: Pick<Insight, "recordCycle" | "recordPlan" | "recordPreemption" | "onSignals" | "forget">;
+  readonly planner: Pick<PlannerLink, "open" | "close" | "ready" | "cycle">;
   /** Private keys of the audit log. Default: audit records are not signed. */
   readonly auditKeys?: AuditKeys;
   /** Transport of webhooks. Default: the platform's HTTP client. */
@@ -138,7 +137,7 @@ async function lead(
   over: AbortSignal,
   publish: (active: Sequencer | null) => void,
 ): Promise<void> {
-  const { log, replica, clock, logger, metrics, readers } = options;
+  const { log, replica, clock, logger, metrics, planner, readers } = options;
   // Every controller waits on this signal and removes its listener; their number is not a leak.
   setMaxListeners(0, over);
   const end = leadership.endsAt ?? (await log.head());
@@ -147,6 +146,9 @@ async function lead(
   const onBatch = (commands: number, seconds: number) => metrics.logAppend(seconds, commands);
   const { storageFull = () => null } = options;
   const sequencer = startSequencer({ log, replica, leadership, clock, readers, onBatch, storageFull });
+  planner.open();
+  // The loop of cycles may wait for an answer of the planner.
+  over.addEventListener("abort", planner.close, { once: true });
   let leadingSince = monotonicNow(clock);
   const unsubscribe = replica.onApplied((applied) => {
     performEffects(options, applied.effects);
@@ -170,6 +172,8 @@ async function lead(
     ]);
   } finally {
     publish(null);
+    planner.close();
+    over.removeEventListener("abort", planner.close);
     await sequencer.close();
     logger.info({ term: leadership.term }, "no longer leading");
     // This term can write nothing more, so another server may lead while the rest is closed.
@@ -182,11 +186,10 @@ async function lead(
 }
 
 const observers = ({ metrics, insight }: LeadOptions): Observers => ({
-  measuredInputs: insight.measuredInputs,
   onSignals: insight.onSignals,
-  onCycle: (result, seconds, { record, scoringSeconds }) => {
-    metrics.schedulingCycle(result.vcluster, seconds, scoringSeconds);
-    insight.recordCycle(result, record, seconds);
+  onCycle: (cycle) => {
+    metrics.schedulingCycle(cycle.vcluster, cycle.costMs / 1000, cycle.scoringMs / 1000);
+    insight.recordCycle(cycle);
   },
   onPlan: (vcluster, result) => {
     metrics.schedulingPlan(vcluster, result);
@@ -198,10 +201,7 @@ const observers = ({ metrics, insight }: LeadOptions): Observers => ({
   },
 });
 
-type Observers = Pick<
-  Parameters<typeof runSchedule>[0],
-  "measuredInputs" | "onSignals" | "onCycle" | "onPlan" | "onPreempted"
->;
+type Observers = Pick<Parameters<typeof runSchedule>[0], "onSignals" | "onCycle" | "onPlan" | "onPreempted">;
 
 /** Agents dial the new leader; what this server knew from them is no longer valid. */
 function forgetAgents({ launches, hub, insight, broker }: LeadOptions): void {

@@ -36,6 +36,8 @@ export interface AgentHub {
   drop(node: NodeId, reason: string): void;
   /** Calls back after each new stream of a node. */
   onConnect(listener: (node: NodeId) => void): () => void;
+  /** Calls back after the stream of a node has ended and no other has replaced it. */
+  onDisconnect(listener: (node: NodeId) => void): () => void;
   readonly count: number;
   /** Records a heartbeat. Returns false for a repeated sequence number, which proves nothing. */
   heard(session: AgentSession, sequence: number): boolean;
@@ -77,6 +79,7 @@ interface Presence {
 export function createAgentHub(clock: Clock): AgentHub {
   const nodes = new Map<NodeId, Presence>();
   const listeners = new Set<(node: NodeId) => void>();
+  const leaveListeners = new Set<(node: NodeId) => void>();
   let count = 0;
 
   return {
@@ -100,6 +103,7 @@ export function createAgentHub(clock: Clock): AgentHub {
       if (presence?.session !== session) return;
       presence.session = null;
       count -= 1;
+      for (const listener of leaveListeners) listener(session.node);
     },
     send(node, message) {
       const session = nodes.get(node)?.session;
@@ -114,6 +118,10 @@ export function createAgentHub(clock: Clock): AgentHub {
     onConnect(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
+    },
+    onDisconnect(listener) {
+      leaveListeners.add(listener);
+      return () => leaveListeners.delete(listener);
     },
     get count() {
       return count;

@@ -2,9 +2,10 @@
 // call starts another, which finds everything on disk.
 
 import { Worker } from "node:worker_threads";
+import { threadProgram } from "../../base/thread-program.ts";
+import { PACKAGE } from "./database.ts";
 import { HistoryError } from "./history-error.ts";
 import type { OperationName, Operations, Reply, WorkerSetup } from "./messages.ts";
-import { fromSource } from "./worker-source.ts";
 
 /** Rows and records only pass through its memory. */
 const LIMITS = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 };
@@ -117,8 +118,6 @@ function start(
 }
 
 function startWorker(setup: WorkerSetup): Worker {
-  const here = import.meta.url;
-  // The built server has a file for the thread.
-  const program = here.endsWith(".ts") ? fromSource(here) : new URL("./history-worker.js", here);
-  return new Worker(program, { workerData: setup, execArgv: [], resourceLimits: LIMITS });
+  const files = { built: "history-worker.js", source: "worker.ts", external: PACKAGE };
+  return new Worker(threadProgram(import.meta.url, files), { workerData: setup, execArgv: [], resourceLimits: LIMITS });
 }

@@ -7,9 +7,9 @@ import {
   type Applied,
   applyEntry,
   beginRestore,
+  copyLines,
   createState,
   decodeEntry,
-  duration,
   type Instant,
   instant,
   type LogIndex,
@@ -29,6 +29,7 @@ import type { ReplicatedLog, StoredEntry } from "../../log/contract/replicated-l
 import { createEventFeed, type EventFeed } from "./event-feed.ts";
 import { sha256 } from "./hash.ts";
 import { HashSeries, type StateMark } from "./hash-series.ts";
+import { createWarmer, WARM_RECORDS } from "./warmer.ts";
 
 /** The last applied entry; the next entry must have `hash` as its prevHash. */
 export interface ChainHead {
@@ -47,8 +48,8 @@ export interface Replica {
   stateHashIfCheap(): string | null;
   /** The state hashes of recent entries, oldest first. */
   stateMarks(): readonly StateMark[];
-  /** Called for every entry, in order, right after it was applied. */
-  onApplied(listener: (applied: Applied) => void): () => void;
+  /** Called for every entry, in order, right after it was applied. `bytes` are those of the log. */
+  onApplied(listener: OnApplied): () => void;
   waitFor(index: LogIndex, signal: AbortSignal): Promise<void>;
   /** Returns the bytes of all entries applied since this replica was opened, including the replay. */
   appliedBytes(): number;
@@ -58,10 +59,14 @@ export interface Replica {
   isProven(): boolean;
   /** Returns a snapshot at the current index: a header, then the lines of the state. Throws once the replica has failed. */
   snapshot(): { readonly at: ChainHead; readonly lines: Iterable<string> };
+  /** Returns the lines of a snapshot for the same process, without the state hash. */
+  copy(): Iterable<string>;
   /** Rejects when the log cannot be followed (corrupt, or written by a newer version) or its snapshot is damaged. */
   readonly failed: Promise<never>;
   close(): Promise<void>;
 }
+
+type OnApplied = (applied: Applied, bytes: Uint8Array) => void;
 
 /** `first` is called for every entry, including the replay; the replica fails with the error that it throws. */
 export async function openReplica(
@@ -79,7 +84,7 @@ export async function openReplica(
   const series = new HashSeries(state, clock);
   series.waitForRest();
 
-  const listeners = new Set<(applied: Applied) => void>([(applied) => first(applied, state)]);
+  const listeners = new Set<OnApplied>([(applied) => first(applied, state)]);
   const waiters = new Waiters();
   const stop = new AbortController();
   let proof = restored.proof;
@@ -114,6 +119,7 @@ export async function openReplica(
       if (broken) throw new Error("the replica has failed: its state cannot be saved");
       return { at: head, lines: withHeader(head, snapshotLines(state, sha256)) };
     },
+    copy: () => copyLines(state),
     failed: following.then(() => new Promise<never>(() => {})),
     async close() {
       stop.abort();
@@ -162,34 +168,14 @@ export async function openReplica(
     head = { index: entry.index, term: entry.term, hash: sha256(stored.bytes), at: entry.at };
     bytes += stored.bytes.byteLength;
     feed.record(applied);
-    for (const listener of listeners) listener(applied);
+    for (const listener of listeners) listener(applied, stored.bytes);
   }
 }
 
-/** Records hashed in one turn: about a millisecond. */
-const WARM_RECORDS = 64;
 /** Records hashed within one request: about 50 milliseconds. */
 const CHEAP_RECORDS = 4_096;
 /** Records of a restored state verified in one turn; more than `WARM_RECORDS`, because it blocks snapshots. */
 const PROVE_RECORDS = 256;
-/** Pause between turns. */
-const WARM_PAUSE = duration(10);
-
-/** Keeps the state hash nearly up to date in small turns, so that a snapshot does not compute it at once. */
-function createWarmer(clock: Clock, turn: () => boolean) {
-  let cancel: (() => void) | null = null;
-  let more = true;
-  const run = () => {
-    cancel = null;
-    more = turn();
-    if (more) later();
-  };
-  const later = () => {
-    cancel ??= clock.after(WARM_PAUSE, run);
-  };
-  return { later, done: () => !more, close: () => cancel?.() };
-}
-
 interface Restored {
   readonly state: State;
   readonly head: ChainHead;

@@ -12,12 +12,11 @@ import {
 } from "@lattice/core";
 import type { CycleResult } from "@lattice/scheduler";
 import { describe, expect, test } from "vitest";
-import { systemClock } from "../../../src/base/clock.ts";
-import { createEstimateRecord } from "../../../src/lead/insight/estimate-record.ts";
-import { createInsight } from "../../../src/lead/insight/index.ts";
-import { queuePage } from "../../../src/lead/insight/queue.ts";
+import { createMeasuredInputs } from "../../../src/lead/insight/index.ts";
 import { createReservationLog, MOMENTS_PER_ALLOCATION } from "../../../src/lead/insight/reservation-log.ts";
 import { createSignalStore, withStorage } from "../../../src/lead/insight/signals.ts";
+import { createEstimateRecord } from "../../../src/lead/planner/estimate-record.ts";
+import { queuePage } from "../../../src/lead/planner/queue.ts";
 
 const id = (n: number): AllocationId => String(n) as AllocationId;
 const batch = "batch" as VClusterId;
@@ -86,15 +85,10 @@ test("signals are valid for the requested time", () => {
 
 const parts = {
   view: () => createState(),
-  clock: systemClock,
-  isReachable: () => true,
   fingerprintAt: (node: NodeId) => (node === "old" ? instant(0) : instant(9_000)),
-  observeError: () => undefined,
-  budgetDays: 90,
-  createTenants: true,
+  fingerprintWindow: null,
   storageMBps: null,
-  checkpoints: { answer: () => ({ judgement: null, progress: null, storageError: "" }), signals: () => ({}) },
-  recorded: () => ({ server: "s", startedAt: instant(0), at: instant(0), since: instant(0), series: [] }),
+  checkpoints: { signals: () => ({}) },
 };
 
 test("the configured storage limit applies without a storage signal", () => {
@@ -102,31 +96,46 @@ test("the configured storage limit applies without a storage signal", () => {
   expect(withStorage({ energyPrice: 0.5 }, 900)).toEqual({ energyPrice: 0.5, storage: { limit: 900, used: null } });
   const measured = { storage: { limit: 100, used: 40 } };
   expect(withStorage(measured, 900)).toBe(measured);
-  const { signals } = createInsight({ ...parts, fingerprintWindow: null, storageMBps: 900 }).measuredInputs(instant(0));
+  const { signals } = createMeasuredInputs({ ...parts, storageMBps: 900 }).facts(instant(0));
   expect(signals).toEqual({ storage: { limit: 900, used: null } });
 });
 
-test("an old fingerprint is stale, and there is no predicate while none is", () => {
+test("signals take precedence over the broker, and equal inputs give the same map", () => {
+  const broker = new Map([
+    [id(1), 4],
+    [id(2), 6],
+  ]);
+  const measured = createMeasuredInputs({ ...parts, checkpoints: { signals: () => ({ checkpointMinutes: broker }) } });
+  expect(measured.facts(instant(0)).signals?.checkpointMinutes).toBe(broker);
+  measured.setSignals({ ...NONE, checkpointMinutes: { 1: 9 } }, instant(100));
+  const { signals } = measured.facts(instant(0));
+  expect([...(signals?.checkpointMinutes ?? [])]).toEqual([
+    ["1", 9],
+    ["2", 6],
+  ]);
+  expect(measured.facts(instant(1)).signals?.checkpointMinutes).toBe(signals?.checkpointMinutes);
+});
+
+test("an old fingerprint is stale, and no node is listed while none is", () => {
   const nodes = ["old", "new"].map((id) => ({ id, state: { kind: "ready" } }));
   const view = () => ({ at: 0, nodes: () => nodes }) as unknown as View;
   const of = (fingerprintWindow: number | null) =>
-    createInsight({ ...parts, view, fingerprintWindow: fingerprintWindow as never });
-  const { isStale } = of(5_000).measuredInputs(instant(10_000));
-  expect([isStale?.("old" as NodeId), isStale?.("new" as NodeId)]).toEqual([true, false]);
-  expect(of(10_000).measuredInputs(instant(10_000)).isStale).toBeUndefined();
-  expect(of(null).measuredInputs(instant(10_000)).isStale).toBeUndefined();
+    createMeasuredInputs({ ...parts, view, fingerprintWindow: fingerprintWindow as never });
+  expect([...(of(5_000).facts(instant(10_000)).stale ?? [])]).toEqual(["old"]);
+  expect(of(10_000).facts(instant(10_000)).stale).toBeNull();
+  expect(of(null).facts(instant(10_000)).stale).toBeNull();
   const later = of(10_000);
-  expect(later.measuredInputs(instant(9_500)).isStale).toBeUndefined();
-  expect(later.measuredInputs(instant(10_001)).isStale?.("old" as NodeId)).toBe(true);
+  expect(later.facts(instant(9_500)).stale).toBeNull();
+  expect(later.facts(instant(10_001)).stale?.has("old" as NodeId)).toBe(true);
 });
 
 test("a drained node is ignored, and checked soon after its drain ends", () => {
   const node = { id: "old", state: { kind: "down" } };
   const view = () => ({ at: 0, nodes: () => [node] }) as unknown as View;
-  const insight = createInsight({ ...parts, view, fingerprintWindow: 5_000 as never });
-  expect(insight.measuredInputs(instant(10_000)).isStale).toBeUndefined();
+  const measured = createMeasuredInputs({ ...parts, view, fingerprintWindow: 5_000 as never });
+  expect(measured.facts(instant(10_000)).stale).toBeNull();
   node.state.kind = "ready";
-  expect(insight.measuredInputs(instant(80_000)).isStale?.("old" as NodeId)).toBe(true);
+  expect(measured.facts(instant(80_000)).stale?.has("old" as NodeId)).toBe(true);
 });
 
 test("a FIFO queue is shown in its order, whatever its scores", () => {
@@ -144,7 +153,7 @@ test("a FIFO queue is shown in its order, whatever its scores", () => {
     const result = { scores, reservations: [], estimates: new Map(), reasons: new Map() } as unknown as CycleResult;
     const cycles = new Map([["q" as VClusterId, result]]);
     const asked = { kind: "queue", vcluster: "q" as VClusterId, from: 0, limit: 10 } as const;
-    return queuePage(view, cycles, { lastAt: () => null }, asked)?.waiting.map(({ id }) => id);
+    return queuePage(view, cycles, new Map(), asked)?.waiting.map(({ id }) => id);
   };
   expect(look("interactive_fifo")).toEqual(["11", "9", "10"]);
   expect(look("hpc_backfill")).toEqual(["10", "9", "11"]);

@@ -16,7 +16,10 @@ interface PreemptContext {
   readonly onPreempted: (vcluster: VClusterId, reason: string) => void;
 }
 
-export async function carryOutPreemptions(context: PreemptContext, result: CycleResult): Promise<void> {
+export async function carryOutPreemptions(
+  context: PreemptContext,
+  result: Pick<CycleResult, "basis" | "preemptions">,
+): Promise<void> {
   const { replica, sequencer, logger, onPreempted } = context;
   for (const [n, command] of decidePreemptions(result).entries()) {
     const { outcome } = await sequencer.propose(command);

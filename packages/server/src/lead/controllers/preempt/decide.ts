@@ -4,7 +4,10 @@
 import type { PreemptCommand } from "@lattice/core";
 import type { CycleResult } from "@lattice/scheduler";
 
-export function decidePreemptions({ basis, preemptions }: CycleResult): PreemptCommand[] {
+export function decidePreemptions({
+  basis,
+  preemptions,
+}: Pick<CycleResult, "basis" | "preemptions">): PreemptCommand[] {
   return preemptions.map(({ allocation, victims, nodes }) => ({
     kind: "allocation.preempt",
     allocation,

@@ -1,16 +1,9 @@
-// Runs scheduling cycles: at once after a relevant event, and on each vCluster's interval. One cycle at a time; a plan
-// is committed before the next cycle takes its snapshot, so that no cycle plans with nodes that another has just taken.
+// Has cycles planned: at once after a relevant event, and on each vCluster's interval. One cycle at a time; a plan is
+// committed before the next cycle takes its snapshot, so that no cycle plans with nodes that another has just taken.
 // Between cycles the loop rests in proportion to the cost of the last one.
 
-import { type Duration, duration, type Instant, type VCluster, type VClusterId } from "@lattice/core";
-import {
-  type CycleRecord,
-  type CycleResult,
-  type ExternalInputs,
-  hasNothingToDo,
-  recordCycle,
-  snapshotFor,
-} from "@lattice/scheduler";
+import { type Duration, duration, type Instant, type Placement, type VCluster, type VClusterId } from "@lattice/core";
+import { hasNothingToDo } from "@lattice/scheduler";
 import type { Logger } from "pino";
 import { type Clock, sleep } from "../../../base/clock.ts";
 import type { Config } from "../../../base/config/index.ts";
@@ -18,8 +11,9 @@ import type { PlanResult } from "../../../base/observe/scheduling.ts";
 import type { AgentHub } from "../../../nodes/agents/hub.ts";
 import type { Replica } from "../../../state/replica/replica.ts";
 import type { Sequencer } from "../../commit/sequencer.ts";
+import type { PlannerLink } from "../../planner/link.ts";
+import type { PublishedCycle } from "../../planner/published.ts";
 import { carryOutPreemptions } from "../preempt/act.ts";
-import { createScheduleMemory } from "./memory.ts";
 import { planResult } from "./plan-result.ts";
 import { wakeupOf } from "./wakeups.ts";
 
@@ -28,6 +22,8 @@ const REST_FACTOR = 2;
 const MAX_REST_MS = 1_000;
 const MIN_IDLE_MS = 10;
 const MAX_IDLE_MS = 30_000;
+/** Placements in one command: a larger one would block the API while it is applied. */
+const PLACEMENTS_PER_COMMAND = 200;
 
 interface ScheduleContext {
   readonly replica: Replica;
@@ -37,28 +33,21 @@ interface ScheduleContext {
   /** The configuration in force. */
   readonly config: () => Pick<Config, "scheduling">;
   /** A node without a stream cannot receive orders; the health controller judges it later. */
-  readonly hub: Pick<AgentHub, "connected" | "onConnect">;
-  readonly onCycle: (result: CycleResult, seconds: number, details: CycleDetails) => void;
-  /** Inputs that are measured, not replicated. */
-  readonly measuredInputs: (now: Instant) => Pick<ExternalInputs, "signals" | "isStale">;
+  readonly hub: Pick<AgentHub, "onConnect">;
+  readonly planner: Pick<PlannerLink, "ready" | "cycle">;
+  readonly onCycle: (cycle: PublishedCycle) => void;
   /** Calls back after new signals. */
   readonly onSignals: (listener: () => void) => () => void;
   readonly onPlan: (vcluster: VClusterId, result: PlanResult) => void;
   readonly onPreempted: (vcluster: VClusterId, reason: string) => void;
 }
 
-interface CycleDetails {
-  /** For explanations of the cycle. */
-  readonly record: CycleRecord | null;
-  /** Seconds spent on the cost function; 0 when it was not needed. */
-  readonly scoringSeconds: number;
-}
-
 /** The state of the loop between cycles. */
 interface Loop {
   readonly context: ScheduleContext;
   readonly signal: AbortSignal;
-  readonly memory: ReturnType<typeof createScheduleMemory>;
+  /** When the next full report of each vCluster is due. */
+  readonly reportDueAt: Map<VClusterId, number>;
   /** vClusters that need a cycle. */
   readonly due: Set<VClusterId>;
   readonly ranAt: Map<VClusterId, Instant>;
@@ -72,7 +61,7 @@ export async function runSchedule(context: ScheduleContext, signal: AbortSignal)
   const loop: Loop = {
     context,
     signal,
-    memory: createScheduleMemory(() => context.replica.view),
+    reportDueAt: new Map(),
     due: new Set(),
     ranAt: new Map(),
     reportsScheduled: new Set(),
@@ -124,6 +113,7 @@ async function runDueCycles(loop: Loop): Promise<void> {
   if (due.size === 0) await idle(loop);
   // Further events of this turn of the event loop belong to the same cycle.
   await clock.turn();
+  await context.planner.ready(signal);
   const began = clock.worked();
   for (const vcluster of [...replica.view.vclusters()].filter(({ id }) => due.has(id))) {
     due.delete(vcluster.id);
@@ -141,8 +131,9 @@ async function runDueCycles(loop: Loop): Promise<void> {
 
 /** Nothing can start. New allocations appear in the report as soon as the next one is due. */
 function isReportDue(loop: Loop, vcluster: VCluster): boolean {
-  const { memory, reportsScheduled, context } = loop;
-  const at = memory.reportDueAt(vcluster);
+  const { reportDueAt, reportsScheduled, context } = loop;
+  const isEmpty = context.replica.view.pendingCount(vcluster.id) === 0;
+  const at = isEmpty ? null : (reportDueAt.get(vcluster.id) ?? 0);
   const wait = at === null ? null : at - context.clock.now();
   if (wait === null || wait <= 0) return wait !== null;
   if (!reportsScheduled.has(vcluster.id)) {
@@ -155,38 +146,25 @@ function isReportDue(loop: Loop, vcluster: VCluster): boolean {
   return false;
 }
 
-async function runCycle({ context, memory }: Loop, vcluster: VCluster): Promise<void> {
-  const { replica, clock, hub } = context;
-  const began = clock.worked();
-  const now = clock.now();
-  let scoringMs = 0;
-  const { result, record } = recordCycle(
-    snapshotFor(replica.view, vcluster, now, hub.connected, {
-      ...memory.externalInputs(vcluster, now),
-      ...context.measuredInputs(now),
-      budgetDays: context.config().scheduling.budgetPeriodDays,
-      timed(_what, run) {
-        const start = clock.worked();
-        const made = run();
-        scoringMs += clock.worked() - start;
-        return made;
-      },
-    }),
-  );
-  const costMs = clock.worked() - began;
-  const details = { record, scoringSeconds: scoringMs / 1000 };
-  context.onCycle(memory.recordResult(result, now, costMs), costMs / 1000, details);
-  if (result.placements.length > 0) await commitPlan(context, vcluster, result);
-  await carryOutPreemptions(context, result);
+async function runCycle({ context, reportDueAt }: Loop, { id }: VCluster): Promise<void> {
+  const cycle = await context.planner.cycle(id, context.clock.now());
+  if (cycle === null) return;
+  reportDueAt.set(id, cycle.reportDueAt ?? 0);
+  context.onCycle(cycle);
+  for (let at = 0; at < cycle.placements.length; at += PLACEMENTS_PER_COMMAND)
+    await commitPlan(context, cycle, cycle.placements.slice(at, at + PLACEMENTS_PER_COMMAND));
+  await carryOutPreemptions(context, cycle);
 }
 
-async function commitPlan(context: ScheduleContext, vcluster: VCluster, result: CycleResult): Promise<void> {
-  const { sequencer, logger, onPlan } = context;
-  const { basis, placements } = result;
-  const { outcome } = await sequencer.propose({ kind: "plan.commit", vcluster: vcluster.id, basis, placements });
-  onPlan(vcluster.id, planResult(placements, outcome));
+async function commitPlan(
+  { sequencer, logger, onPlan }: ScheduleContext,
+  { vcluster, basis }: PublishedCycle,
+  placements: readonly Placement[],
+): Promise<void> {
+  const { outcome } = await sequencer.propose({ kind: "plan.commit", vcluster, basis, placements });
+  onPlan(vcluster, planResult(placements, outcome));
   if (outcome.kind === "rejected") {
-    logger.warn({ vcluster: vcluster.id, refusal: outcome.refusal }, "plan rejected");
+    logger.warn({ vcluster, refusal: outcome.refusal }, "plan rejected");
     return;
   }
   for (const { allocation, refusal } of outcome.placements ?? [])

@@ -2,7 +2,7 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { OverlayMap } from "../../../src/lead/controllers/schedule/overlay-map.ts";
+import { OverlayMap } from "../../../src/lead/planner/overlay-map.ts";
 
 const changes = fc.array(
   fc.record({

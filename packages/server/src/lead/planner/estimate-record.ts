@@ -7,7 +7,7 @@ import type { NumberedEvent } from "../../state/events/cursor.ts";
 
 interface EstimateRecord {
   recordEstimates(result: Pick<CycleResult, "estimates">, view: View): void;
-  onEvents(events: readonly NumberedEvent[]): void;
+  onEvents(events: readonly Pick<NumberedEvent, "at" | "event">[]): void;
   /** Returns the median error of recent estimates, or `null`. */
   typicalErrorMs(vcluster: VClusterId): number | null;
 }

@@ -1,4 +1,4 @@
-// The memory of the scheduling loop: reservations, and the last full report.
+// The memory of the planner: reservations, and the last full report.
 
 import {
   type AllocationId,
@@ -11,7 +11,7 @@ import {
 } from "@lattice/core";
 import type { CycleResult } from "@lattice/scheduler";
 import { describe, expect, it } from "vitest";
-import { createScheduleMemory } from "../../../src/lead/controllers/schedule/memory.ts";
+import { createScheduleMemory } from "../../../src/lead/planner/memory.ts";
 
 const id = (n: number): AllocationId => String(n) as AllocationId;
 const NOW = instant(1_000_000);
@@ -46,7 +46,7 @@ const reservation = (n: number, startsAt: number) => ({
   nodes: ["n1" as NodeId],
 });
 
-describe("memory of the scheduling loop", () => {
+describe("memory of the planner", () => {
   it("gives a vCluster its own reservations, and the others those whose owners still wait", () => {
     const memory = createScheduleMemory(() => viewOf(1, 2));
     const reservations = [reservation(1, NOW + 5000), reservation(2, NOW - 1), reservation(3, NOW + 5000)];
@@ -60,6 +60,17 @@ describe("memory of the scheduling loop", () => {
       previousReservations: [],
       foreignReservations: [{ startsAt: NOW + 5000, endsAt: NOW + 6000, nodes: ["n1"] }],
     });
+  });
+
+  it("continues with the reservations of an earlier planner until its own first cycle", () => {
+    const memory = createScheduleMemory(() => viewOf(1));
+    const reservations = [reservation(1, NOW + 5000)];
+    memory.carryOver(batch.id, reservations);
+    expect(memory.externalInputs(batch, NOW)).toMatchObject({ previousReservations: reservations, report: "full" });
+    expect(memory.externalInputs(other, NOW).foreignReservations).toMatchObject([{ startsAt: NOW + 5000 }]);
+    memory.recordResult(resultOf(batch), NOW, 1);
+    expect(memory.externalInputs(batch, NOW).previousReservations).toEqual([]);
+    expect(memory.externalInputs(other, NOW).foreignReservations).toEqual([]);
   });
 
   it("requests a full report first, then after an interval that grows with its cost", () => {
@@ -83,7 +94,8 @@ describe("memory of the scheduling loop", () => {
       reasons: new Map([[id(1), reason("new")]]),
       placements: [placement as unknown as CycleResult["placements"][number]],
     });
-    const told = memory.recordResult(brief, instant(NOW + 10), 1);
+    const { extended: told, isFull } = memory.recordResult(brief, instant(NOW + 10), 1);
+    expect(isFull).toBe(false);
     expect([...told.reasons].map(([n, [first]]) => [n, first?.text])).toEqual([
       ["1", "new"],
       ["3", "old"],

@@ -5,20 +5,21 @@ import {
   type Allocation,
   type AllocationId,
   compareAllocationIds,
+  type Instant,
   instant,
   policyOf,
   type VClusterId,
   type View,
 } from "@lattice/core";
 import type { CycleResult } from "@lattice/scheduler";
-import type { CycleStatistics } from "./cycle-statistics.ts";
-import type { Question, QueueEntry, QueuePage } from "./question.ts";
+import type { QueueEntry, QueuePage } from "./answers.ts";
+import type { PlannerQuestion } from "./messages.ts";
 
 export function queuePage(
   view: View,
   cycles: ReadonlyMap<VClusterId, CycleResult>,
-  record: Pick<CycleStatistics, "lastAt">,
-  { vcluster, from, limit }: Question<"queue">,
+  lastAt: ReadonlyMap<VClusterId, Instant>,
+  { vcluster, from, limit }: PlannerQuestion<"queue">,
 ): QueuePage | null {
   const owner = view.vcluster(vcluster);
   if (owner === undefined) return null;
@@ -28,7 +29,7 @@ export function queuePage(
   const queue = policyOf(owner).order === "submission" ? [...pending].sort(bySubmission) : ordered(pending, result);
   const page = queue.slice(from, from + limit);
   return {
-    asOf: record.lastAt(vcluster),
+    asOf: lastAt.get(vcluster) ?? null,
     total: view.pendingCount(vcluster),
     waiting: page.map(({ id }) => waitingOf(id, result, reserved)),
   };

@@ -11,8 +11,9 @@ import {
   suggestions,
   TRIAL_BUDGET_MS,
 } from "@lattice/scheduler";
-import { type InsightState, nowOf, snapshotAt } from "./inputs.ts";
-import type { ExplainedAllocation } from "./question.ts";
+import type { ExplainedAllocation } from "./answers.ts";
+import type { CallFacts } from "./messages.ts";
+import { nowOf, type PlannerState, snapshotAt } from "./state.ts";
 
 /** An idle queue gets a cycle at least this often; an older record is replaced before it answers. */
 const RECORD_AGE_MS = 35_000;
@@ -24,19 +25,22 @@ interface SuggestionRequest {
 }
 
 /** Returns `null` when the allocation is not pending. */
-export function explainAllocation(state: InsightState, id: AllocationId): ExplainedAllocation | null {
+export function explainAllocation(state: PlannerState, id: AllocationId, facts: CallFacts): ExplainedAllocation | null {
   const { cycles, records } = state;
-  const view = state.options.view();
+  const view = state.parts.view();
   const record = view.allocation(id);
   if (record?.phase.kind !== "pending") return null;
   const vcluster = view.vcluster(record.spec.vcluster);
   if (vcluster === undefined) return null;
-  const at = nowOf(state);
+  const at = nowOf(state, facts);
   const known = records.get(vcluster.id);
   const isFresh = known !== undefined && at - known.input.now < RECORD_AGE_MS;
   const explained = isFresh ? explain(known, id) : null;
   if (isFresh && explained !== null) return withSuggestions(state, known, explained);
-  const { record: fresh, result } = recordCycle({ ...snapshotAt(state, vcluster, at), report: "full" });
+  const { record: fresh, result } = recordCycle({
+    ...snapshotAt(state, { vcluster, at, budgetDays: facts.budgetDays }),
+    report: "full",
+  });
   if (fresh === null) return null;
   records.set(vcluster.id, fresh);
   if (!cycles.has(vcluster.id)) cycles.set(vcluster.id, result);
@@ -45,14 +49,14 @@ export function explainAllocation(state: InsightState, id: AllocationId): Explai
 }
 
 function withSuggestions(
-  state: InsightState,
+  state: PlannerState,
   record: CycleRecord,
   explanation: ExplainedAllocation["explanation"],
 ): ExplainedAllocation {
   const { allocation: id, vcluster, startsNow, queue } = explanation;
   const estimate = record.result.estimates.get(id) ?? state.cycles.get(vcluster)?.estimates.get(id) ?? null;
   const expected = startsNow ? explanation.at : (queue.reservation?.startsAt ?? estimate);
-  const spec = state.options.view().allocation(id)?.spec ?? null;
+  const spec = state.parts.view().allocation(id)?.spec ?? null;
   return {
     explanation: {
       ...explanation,
@@ -65,16 +69,16 @@ function withSuggestions(
 }
 
 /** Only a reservation of the loop's own cycle counts; one of this answer alone is not committed. */
-const isReserved = ({ cycles }: InsightState, id: AllocationId, vcluster: VClusterId): boolean =>
+const isReserved = ({ cycles }: PlannerState, id: AllocationId, vcluster: VClusterId): boolean =>
   cycles.get(vcluster)?.reservations.some(({ allocation }) => allocation === id) === true;
 
 /** Returns changes with which the allocation would start earlier. */
 export function suggestionsFor(
-  state: InsightState,
+  state: PlannerState,
   record: CycleRecord,
   { id, expected, spec }: SuggestionRequest,
 ): readonly Suggestion[] {
-  const { clock } = state.options;
+  const { clock } = state.parts;
   const deadline = clock.worked() + TRIAL_BUDGET_MS;
   return suggestions(record, id, {
     expected,
@@ -85,11 +89,11 @@ export function suggestionsFor(
 }
 
 /** Returns the records of other vClusters that would accept the allocation unchanged. */
-function otherRecords({ records, options }: InsightState, { input }: CycleRecord, spec: AllocationSpec): CycleRecord[] {
+function otherRecords({ records, parts }: PlannerState, { input }: CycleRecord, spec: AllocationSpec): CycleRecord[] {
   return [...records.values()].filter((record) => {
     const { vcluster } = record.input;
     if (vcluster === input.vcluster || input.now - record.input.now > RECORD_AGE_MS) return false;
-    const judged = judgeSubmission(options.view(), { spec: { ...spec, vcluster }, createTenant: false }, input.now);
+    const judged = judgeSubmission(parts.view(), { spec: { ...spec, vcluster }, createTenant: false }, input.now);
     return judged.kind === "good";
   });
 }

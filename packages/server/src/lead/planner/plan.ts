@@ -13,22 +13,30 @@ import {
   type View,
 } from "@lattice/core";
 import { type Explanation, explain, recordCycle } from "@lattice/scheduler";
-import { ProblemError, problemFromRefusal } from "@lattice/wire";
+import type { PlannedSubmission } from "./answers.ts";
 import { suggestionsFor } from "./explain.ts";
-import { type InsightState, nowOf, snapshotAt } from "./inputs.ts";
-import type { PlannedSubmission, Question } from "./question.ts";
+import type { CallFacts, PlannerQuestion } from "./messages.ts";
+import { RefusedError } from "./refused.ts";
+import { nowOf, type PlannerState, snapshotAt } from "./state.ts";
 
 /** Greater than every real id, so that it comes last among equals. */
 const PLANNED = allocationIdOf(Number.MAX_SAFE_INTEGER);
 
-/** Throws a problem when the submission would be rejected. */
-export function planSubmission(state: InsightState, { spec, user }: Question<"plan">): PlannedSubmission {
-  const { options } = state;
-  const now = nowOf(state);
-  const judged = judgeSubmission(options.view(), { spec, createTenant: options.createTenants }, now);
-  if (judged.kind === "rejected") throw ProblemError.of(problemFromRefusal(judged.refusal));
-  const view = viewWith(options.view(), plannedRecord(spec, user, now), judged.tenant);
-  const { result, record } = recordCycle({ ...snapshotAt(state, judged.vcluster, now, view), report: "full" });
+/** Throws a RefusedError when the submission would be rejected. */
+export function planSubmission(
+  state: PlannerState,
+  { spec, user }: PlannerQuestion<"plan">,
+  facts: CallFacts,
+): PlannedSubmission {
+  const now = nowOf(state, facts);
+  const present = state.parts.view();
+  const judged = judgeSubmission(present, { spec, createTenant: facts.createTenants }, now);
+  if (judged.kind === "rejected") throw new RefusedError(judged.refusal);
+  const view = viewWith(present, plannedRecord(spec, user, now), judged.tenant);
+  const { result, record } = recordCycle({
+    ...snapshotAt(state, { vcluster: judged.vcluster, at: now, budgetDays: facts.budgetDays, view }),
+    report: "full",
+  });
   const placement = result.placements.find(({ allocation }) => allocation === PLANNED);
   const reservation = result.reservations.find(({ allocation }) => allocation === PLANNED);
   const preemption = result.preemptions.find(({ allocation }) => allocation === PLANNED);
