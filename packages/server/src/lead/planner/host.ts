@@ -129,10 +129,11 @@ function answer(
 ): void {
   const { call, facts } = message;
   try {
-    if (message.kind === "ask")
-      return post({ kind: "answered", call, answer: planner.answer(message.question, facts) });
-    const reply = planner.cycle(message.vcluster, facts);
-    post({ kind: "cycled", call, reply }, reply === null ? [] : buffersIn(reply));
+    if (message.kind === "ask") post({ kind: "answered", call, answer: planner.answer(message.question, facts) });
+    else {
+      const reply = planner.cycle(message.vcluster, facts);
+      post({ kind: "cycled", call, reply }, reply === null ? [] : buffersIn(reply));
+    }
   } catch (error) {
     const refusal = error instanceof RefusedError ? error.refusal : null;
     post({

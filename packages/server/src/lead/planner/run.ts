@@ -152,8 +152,10 @@ export class PlannerRun {
 
   #receive(message: FromPlanner): void {
     if (this.#state === "ended") return;
-    if (message.kind !== "cycled" && message.kind !== "answered" && message.kind !== "failed")
-      return this.#parts.onMessage(message);
+    if (message.kind !== "cycled" && message.kind !== "answered" && message.kind !== "failed") {
+      this.#parts.onMessage(message);
+      return;
+    }
     const waiting = this.#waiting.get(message.call);
     this.#waiting.delete(message.call);
     waiting?.cancel();
