@@ -23,7 +23,7 @@ export function delaysBetween(file: string, from: number, to: number): Delays {
   const lines = readFileSync(file, "utf8").trim().split("\n");
   const longests = lines
     .map((line) => JSON.parse(line) as { readonly at: number; readonly longest: number })
-    // The first half second may have begun before.
+    // The first half second may have started before.
     .filter(({ at }) => at > from + 500 && at <= to)
     .map(({ longest }) => longest);
   return { longest: Math.max(...longests), longests };

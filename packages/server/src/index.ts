@@ -9,7 +9,7 @@ export { type Leader, type LeadOptions, startLeading } from "./lead/leader/lead.
 export { startInline } from "./lead/planner/inline.ts";
 export { createPlannerLink } from "./lead/planner/link.ts";
 export type { ObserveCycle } from "./lead/planner/planner.ts";
-export type { PlannerPort, StartPlanner } from "./lead/planner/port.ts";
+export type { StartPlanner } from "./lead/planner/port.ts";
 export {
   createMemoryStore,
   type Leadership,

@@ -4,7 +4,6 @@
 
 import { type AllocationId, type Command, duration, instant, type Outcome } from "@lattice/core";
 import {
-  type AgentHub,
   archiveTo,
   type Clock,
   ClusterMismatchError,
@@ -21,18 +20,15 @@ import {
   type Leader,
   loadConfig,
   type MemoryStore,
-  type ObserveCycle,
   openOwnCluster,
   openReplica,
   type Replica,
   refuseAgent,
-  type StartPlanner,
-  startInline,
   startLeading,
   startSnapshotter,
 } from "@lattice/server";
 import { ProblemError } from "@lattice/wire";
-import type { CycleResult, ReservationCheck } from "../checks/reservations.ts";
+import type { ReservationCheck } from "../checks/reservations.ts";
 import type { ExternalSystems } from "../external/external-systems.ts";
 import type { MessageFaults } from "../faults/message-faults.ts";
 import type { StreamEnd } from "../network/connection.ts";
@@ -43,6 +39,7 @@ import type { World } from "../world/world.ts";
 import { emptyHistoryDisk, type HistoryDisk, type SimulatedHistory, simulatedHistory } from "./history.ts";
 import { type LogFaults, openServerLog, type ServerLog } from "./log.ts";
 import { noMetrics } from "./metrics.ts";
+import { simulatedPlanner } from "./planner.ts";
 
 export const SETTINGS = {
   heartbeatMs: 10_000,
@@ -233,7 +230,13 @@ export function createServer(parts: ServerParts): SimulatedServer {
       evaluated: () => undefined,
     });
     const planner = createPlannerLink({
-      start: plannerOf(mine, clock, hub.connected),
+      start: simulatedPlanner(clock, {
+        isConnected: hub.connected,
+        onCycle: parts.onCycle,
+        onStart: (lose) => {
+          mine.losePlanner = lose;
+        },
+      }),
       replica,
       hub,
       clock,
@@ -302,23 +305,6 @@ export function createServer(parts: ServerParts): SimulatedServer {
         else handleConnect(context, (parts.accepted?.(stream) ?? stream) as unknown as ConnectCall);
       },
     });
-  }
-
-  /** Starts planners in the thread of the simulation, which may lose them. Cycles are checked as they are planned. */
-  function plannerOf(mine: ServerProcess, clock: Clock, isConnected: AgentHub["connected"]): StartPlanner {
-    return (events) => {
-      const before = new Map<string, CycleResult>();
-      const observe: ObserveCycle = (view, result, nowMs) => {
-        parts.onCycle(view, result, { before, nowMs, isConnected });
-        before.set(result.vcluster, result);
-      };
-      const port = startInline(clock, observe)(events);
-      mine.losePlanner = () => {
-        port.close();
-        events.onEnd(new Error("the planner was lost"));
-      };
-      return port;
-    };
   }
 
   async function proposeOwn(leader: Leader, command: Command) {

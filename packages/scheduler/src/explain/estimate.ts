@@ -2,10 +2,11 @@
 // kind of hardware. Time is divided into slots that grow with their distance, so that an estimate is accurate to a few
 // per cent of the wait. Each allocation, in queue order, takes the first slots with enough nodes, quota and pool for
 // its whole run; of its last slot it takes only the part it reaches into, so that many short allocations share a long
-// slot. Groups and conformance are ignored.
+// slot. Groups and conformance are ignored. Work is expected
+// to end at its walltime: the grace after it is rarely used, and would add up over the jobs ahead.
 
 import { type Instant, instant } from "@lattice/core";
-import { OVERDUE_RELEASE } from "../base/bounds.ts";
+import { OVERDUE_RELEASE, WALLTIME_GRACE } from "../base/bounds.ts";
 import type { Job } from "../fit/job.ts";
 import type { CycleInput } from "../input/cycle-input.ts";
 import type { MatchingHardware } from "../machine/match.ts";
@@ -51,14 +52,23 @@ export function createEstimator(input: CycleInput, draft: Draft): Estimator {
     next(job) {
       const context = contextOf(job);
       if (context.kinds.length === 0) return null;
-      const start = firstFit(context, job);
+      const run = { nodesNeeded: job.nodesNeeded, length: runLength(job) };
+      const start = firstFit(context, run);
       if (start === null) return null;
-      const startsAt = slots.at(start) + waitWithin(context, { start, length: job.occupancy });
-      takeSlots(context, { start, length: job.occupancy, nodes: job.nodesNeeded });
+      const startsAt = slots.at(start) + waitWithin(context, { start, length: run.length });
+      takeSlots(context, { start, length: run.length, nodes: job.nodesNeeded });
       return instant(Math.round(Math.max(startsAt, draft.now + (start === 0 ? OVERDUE_RELEASE : 0))));
     },
   };
 }
+
+/** A pending job as the replay sees it. */
+interface Run {
+  readonly nodesNeeded: number;
+  readonly length: number;
+}
+
+const runLength = ({ occupancy }: Job): number => Math.max(1, occupancy - WALLTIME_GRACE);
 
 /** Free nodes by kind and slot. */
 function freeNodes(draft: Draft, slots: TimeSlots): Float64Array {
@@ -116,36 +126,31 @@ interface EstimateContext {
 }
 
 /** Returns the first slot from which enough is available until the job would end. */
-function firstFit(context: EstimateContext, { nodesNeeded, occupancy }: Job): number | null {
+function firstFit(context: EstimateContext, { nodesNeeded, length }: Run): number | null {
   const { slots } = context;
   const { count } = slots;
   // A job that fits into a slot shares it; a longer one takes it whole.
-  const wide = slots.firstAsWide(occupancy);
-  const left = firstWith(context, nodesNeeded * occupancy);
-  const ends = slots.endsOf(occupancy);
+  const wide = slots.firstAsWide(length);
+  const left = firstWith(context, nodesNeeded * length);
+  const ends = slots.endsOf(length);
   const closed = context.closed.get(nodesNeeded) ?? new Uint8Array(count);
   context.closed.set(nodesNeeded, closed);
   let start = 0;
   while (start < count) {
-    if (ends[start] === 0) ends[start] = slots.endOf(start, occupancy);
+    if (ends[start] === 0) ends[start] = slots.endOf(start, length);
     const last = Math.min(count, ends[start] as number) - 1;
     let slot = start;
     while (slot < last && closed[slot] === 0 && isOpen(context, slot, nodesNeeded)) slot += 1;
     if (slot < last) closed[slot] = 1;
-    else if (reaches(context, start, last, { nodesNeeded, occupancy })) return start;
+    else if (reaches(context, start, last, { nodesNeeded, length })) return start;
     start = slot + 1 < wide ? slot + 1 : Math.max(slot + 1, left);
   }
   return null;
 }
 
 /** Whether the last of its slots, of which it takes a part, has enough. */
-function reaches(
-  context: EstimateContext,
-  start: number,
-  last: number,
-  { nodesNeeded, occupancy }: Pick<Job, "nodesNeeded" | "occupancy">,
-): boolean {
-  const share = context.slots.lastShare(start, occupancy);
+function reaches(context: EstimateContext, start: number, last: number, { nodesNeeded, length }: Run): boolean {
+  const share = context.slots.lastShare(start, length);
   // A short job may reach a little into the next slot: on average it is as often the other way round.
   return (
     isThere(context, last, nodesNeeded, start === last ? share / 2 : share) &&

@@ -30,7 +30,7 @@ import {
   type VClusterId,
   WEIGHT_PROFILES,
 } from "@lattice/core";
-import { ProblemError, pb, problemFromRefusal } from "@lattice/wire";
+import { ProblemError, pb } from "@lattice/wire";
 import { pino } from "pino";
 import { expect } from "vitest";
 import type { ControlPlane } from "../../src/api/call/control-plane.ts";
@@ -38,15 +38,14 @@ import type { Membership } from "../../src/api/call/membership.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { loadConfig } from "../../src/base/config/index.ts";
 import type { Recorded } from "../../src/base/observe/recorder.ts";
-import { createInsight, createMeasuredInputs } from "../../src/lead/insight/index.ts";
-import { createPlanner } from "../../src/lead/planner/planner.ts";
-import { RefusedError } from "../../src/lead/planner/refused.ts";
 import type { LogsQuery } from "../../src/nodes/output/query.ts";
 import { prepareAuditKey } from "../../src/peers/audit-keys.ts";
 import { createBackups } from "../../src/state/backup/index.ts";
 import type { Cursor, NumberedEvent } from "../../src/state/events/cursor.ts";
 import type { RowQuery } from "../../src/state/history/index.ts";
 import { loneKeys } from "../state/audit/lone-keys.ts";
+
+import { memoryInsight } from "./memory-insight.ts";
 
 type Chunks = AsyncIterable<{ readonly data: Uint8Array; readonly offset: number }>;
 
@@ -156,39 +155,10 @@ export function memoryPlane(): MemoryPlane {
       },
     ],
   };
-  const clock = { ...systemClock, now: () => state.at };
-  const measured = createMeasuredInputs({
-    view: () => state,
-    checkpoints: NO_CHECKPOINTS,
-    fingerprintAt: () => null,
-    fingerprintWindow: null,
-    storageMBps: null,
-  });
-  const planner = createPlanner({
-    view: () => state,
-    clock,
-    isReachable: () => true,
-    measured: () => measured.facts(state.at),
-    observeError: () => undefined,
-  });
-  const facts = () => ({ now: state.at, budgetDays: 90, createTenants: true });
-  const insight = createInsight({
-    view: () => state,
-    clock,
-    planner: {
-      cycles: new Map(),
-      ask: async (question) => {
-        try {
-          return planner.answer(question, facts());
-        } catch (error) {
-          throw error instanceof RefusedError ? ProblemError.of(problemFromRefusal(error.refusal)) : error;
-        }
-      },
-    },
-    measured,
-    checkpoints: NO_CHECKPOINTS,
-    recorded: () => recorded,
-  });
+  const insight = memoryInsight(
+    () => state,
+    () => recorded,
+  );
   plane = {
     serverId: "server-1",
     version: "0.0.0-test",
@@ -409,5 +379,3 @@ function archived(records: readonly Allocation[], query: RowQuery): Allocation[]
 }
 
 async function* noTasks(): AsyncGenerator<never> {}
-
-const NO_CHECKPOINTS = { answer: () => ({ judgement: null, progress: null, storageError: "" }), signals: () => ({}) };

@@ -61,7 +61,7 @@ export async function listAllocations(plane: ControlPlane, requested: Allocation
   const { user } = requested;
   if (user === null) return { shown: [], nextBefore: null, total: 0 };
   const query = { ...requested, user };
-  const live = newestLive(plane, query);
+  const live = await newestLive(plane, query);
   const past = asksForFinished(query.states) ? await newestArchived(plane, query) : { found: [], scannedTo: null };
   const { scannedTo } = past;
   // If the archive was not read to its end, lower ids belong to a later page.
@@ -79,11 +79,27 @@ const PLACED: readonly PhaseKind[] = ["staging", "running", "checkpointing"];
 
 const asksForFinished = (states: ReadonlySet<PhaseKind>): boolean => FINISHED.some((kind) => states.has(kind));
 
-function newestLive(plane: ControlPlane, query: Query): { found: Work[]; total: number } {
+async function newestLive(plane: ControlPlane, query: Query): Promise<{ found: Work[]; total: number }> {
   const view = plane.view();
   if (isShort(view, query)) return newestWithTotal(view, query);
   const found = newestOnly(view, query);
-  return { found, total: recentTotal(plane, keyOf(query), () => newestWithTotal(view, query).total) };
+  return { found, total: await recentTotal(plane, keyOf(query), () => countInSlices(view, query)) };
+}
+
+/** Records judged in one turn of the event loop: one or two milliseconds. */
+const SLICE = 2_000;
+
+/** The state may change meanwhile: the count is of the records that were there at the start. */
+async function countInSlices(view: View, query: Query): Promise<number> {
+  const records: Work[] = [];
+  for (const source of sourcesFor(view, query)) for (const record of source) records.push(record);
+  let total = 0;
+  for (let at = 0; at < records.length; at += SLICE) {
+    if (at > 0) await new Promise((resolve) => setImmediate(resolve));
+    const end = Math.min(records.length, at + SLICE);
+    for (let i = at; i < end; i += 1) if (matches(records[i] as Work, query)) total += 1;
+  }
+  return total;
 }
 
 function keyOf({ before: _before, size: _size, visible: _visible, states, ...filter }: Query): string {

@@ -8,7 +8,7 @@ import type { CycleFigures } from "./question.ts";
 
 type Tally = { -readonly [K in Exclude<keyof CycleFigures, "vcluster" | "waiting">]: CycleFigures[K] };
 
-export interface CycleStatistics {
+interface CycleStatistics {
   recordCycle(cycle: PublishedCycle): void;
   recordPlan(vcluster: VClusterId, result: PlanResult): void;
   recordPreemption(vcluster: VClusterId): void;

@@ -18,7 +18,7 @@ import type { MeasuredInputs } from "./measured-inputs.ts";
 import type { AnswerTo, CycleFigures, Question, QuestionKind } from "./question.ts";
 import { createReservationLog } from "./reservation-log.ts";
 
-export interface InsightOptions {
+interface InsightOptions {
   readonly view: () => View;
   readonly clock: Clock;
   readonly planner: Pick<PlannerLink, "cycles" | "ask">;

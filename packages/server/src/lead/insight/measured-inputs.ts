@@ -1,4 +1,4 @@
-// What the leader has measured and the planner must know: signals of operators, the needs of checkpoints, and nodes whose
+// Measurements of the leader that the planner must know: signals of operators, the needs of checkpoints, and nodes whose
 // fingerprint is too old. In the memory of the leader, not in the log.
 
 import type { AllocationId, Duration, Instant, NodeId, View } from "@lattice/core";
@@ -8,7 +8,7 @@ import type { MeasuredFacts } from "../planner/messages.ts";
 import type { SignalsRecord, SignalValues } from "./question.ts";
 import { createSignalStore, withStorage } from "./signals.ts";
 
-export interface MeasuredParts extends StaleParts {
+interface MeasuredParts extends StaleParts {
   /** The configured limit of storage; `null` when only signals limit it. */
   readonly storageMBps: number | null;
   readonly checkpoints: { signals(): CheckpointSignals };

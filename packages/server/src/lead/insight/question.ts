@@ -9,7 +9,7 @@ import type { PlannerQuestions } from "../planner/messages.ts";
 import type { Sample } from "../telemetry/samples.ts";
 import type { DelayedReservation } from "./extension.ts";
 
-export type { ExplainedAllocation, PlannedSubmission, QueueEntry, QueuePage } from "../planner/answers.ts";
+export type { ExplainedAllocation, QueueEntry } from "../planner/answers.ts";
 
 interface Questions extends Pick<PlannerQuestions, "explain" | "plan" | "queue" | "reasons"> {
   readonly checkpoint: { readonly ask: { readonly id: AllocationId }; readonly answer: CheckpointAnswer };

@@ -1,6 +1,6 @@
 // Entries that wait to be sent to the planner, in one buffer that can be moved to another thread.
 
-export interface EntryBatch {
+interface EntryBatch {
   readonly bytes: Uint8Array;
   readonly lengths: readonly number[];
 }

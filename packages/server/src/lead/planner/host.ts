@@ -26,7 +26,7 @@ interface HostParts {
   readonly onCycle?: ObserveCycle;
 }
 
-export interface PlannerHost {
+interface PlannerHost {
   /** Throws when the message cannot be carried out: the copy of the state is then useless. */
   handle(message: ToPlanner): void;
   close(): void;

@@ -17,7 +17,7 @@ import { PlannerTerm, type TermParts } from "./term.ts";
 /** A question waits this long for a planner that starts; that of a small cluster takes a tenth of a second. */
 const START_WAIT = duration(2_000);
 
-export interface PlannerLinkParts extends Omit<TermParts, "cycles" | "measured"> {
+interface PlannerLinkParts extends Omit<TermParts, "cycles" | "measured"> {
   readonly settings: () => Omit<CallFacts, "now">;
   readonly measured: (now: Instant) => MeasuredFacts;
 }

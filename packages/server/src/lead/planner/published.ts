@@ -1,7 +1,7 @@
 // The newest cycle of a vCluster as the server sees it: the plan, and lookups of causes and estimates. The report stays
 // packed; a brief report is a small layer over it.
 
-import type { AllocationId, Instant } from "@lattice/core";
+import { type AllocationId, type Instant, instant } from "@lattice/core";
 import type { PendingReason, Reservation } from "@lattice/scheduler";
 import type { CycleReply, ReportChange } from "./messages.ts";
 import { numberAt, textAt } from "./packed.ts";
@@ -42,7 +42,8 @@ export function publish(reply: CycleReply, before: PublishedCycle | undefined): 
     estimate(id) {
       const newer = estimates.get(id);
       if (newer !== undefined) return newer ?? undefined;
-      return full === null ? undefined : (numberAt(full.estimates, id) as Instant | undefined);
+      const at = full === null ? undefined : numberAt(full.estimates, id);
+      return at === undefined ? undefined : instant(at);
     },
   };
   reports.set(published, report);

@@ -43,7 +43,7 @@ interface Waiting {
 }
 
 /** The planner failed on one call; it is still running. */
-export class PlanningError extends Error {}
+class PlanningError extends Error {}
 
 export class PlannerRun {
   readonly #parts: RunParts;

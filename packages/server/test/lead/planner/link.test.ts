@@ -109,7 +109,7 @@ test("a planner that ends is replaced, and the next one keeps the reservations",
   const lost = link.cycle(QUEUE, now());
   threads[0]?.port.close();
   await expect(lost).rejects.toThrow("the thread ended");
-  // What the last report says is known meanwhile.
+  // The last report is known meanwhile.
   expect(link.cycles.get(QUEUE)?.isReserved(id(2))).toBe(true);
   await expect(link.cycle(QUEUE, now())).rejects.toMatchObject({ problem: { code: "scheduler_restarting" } });
   leader.submit(1);

@@ -22,8 +22,8 @@ const REST_FACTOR = 2;
 const MAX_REST_MS = 1_000;
 const MIN_IDLE_MS = 10;
 const MAX_IDLE_MS = 30_000;
-/** Placements in one command: a larger one would block the API while it is applied. */
-const PLACEMENTS_PER_COMMAND = 200;
+/** Placements in one command: applying them and sending their orders takes some milliseconds. */
+const PLACEMENTS_PER_COMMAND = 64;
 
 interface ScheduleContext {
   readonly replica: Replica;
