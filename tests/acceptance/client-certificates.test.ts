@@ -36,6 +36,7 @@ beforeAll(async () => {
     tls_ca: pki.path("ca.crt"),
     tls_crl: pki.path("ca.crl"),
     oidc_hmac_secret: `file://${secret}`,
+    auto_create_tenants: true,
   };
   writeFileSync(join(dir, "server.json"), JSON.stringify({ api }));
   const server = startProgram("lattice-server", {

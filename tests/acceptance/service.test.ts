@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
-const cluster = useCluster({ nodes: 2 });
+const cluster = useCluster({ nodes: 2, config: "api: { auto_create_tenants: true }\n" });
 
 // Unique to this process, and below the ephemeral port range.
 let port = 21_000 + (process.pid % 600) * 8;

@@ -30,7 +30,7 @@ describe("a production configuration", () => {
 });
 
 describe("an open configuration", () => {
-  const cluster = useCluster({ nodes: 1 });
+  const cluster = useCluster({ nodes: 1, config: "api: { auto_create_tenants: true }\n" });
 
   test("creates an unknown tenant on first use", async () => {
     const id = await cluster.submit({ entrypoint: "true", tenant: "newcomers" });

@@ -16,7 +16,7 @@ interface Usage {
 }
 
 const GPUS = 4;
-const cluster = useCluster({ nodes: 2 });
+const cluster = useCluster({ nodes: 2, config: "api: { auto_create_tenants: true }\n" });
 
 beforeAll(async () => {
   const args = ["--node-id", "gpu-1", "--server", cluster.grpcAddress, "--data-dir", join(cluster.dir, "agent-gpu-1")];

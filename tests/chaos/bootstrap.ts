@@ -8,7 +8,10 @@ const WITHIN_MS = 90_000;
 
 export async function bootstrapCluster(
   cluster: ChaosCluster,
-  limited: { readonly tenant: string; readonly nodes: number },
+  {
+    limited,
+    others,
+  }: { readonly limited: { readonly tenant: string; readonly nodes: number }; readonly others: readonly string[] },
 ): Promise<void> {
   for (const server of cluster.servers) {
     const first = cluster.server(1).machine.address;
@@ -22,7 +25,9 @@ export async function bootstrapCluster(
   await eventually({ what: "every node is ready", withinMs: WITHIN_MS, everyMs: 200 }, async () =>
     (await notReady(cluster)).length === 0 ? true : null,
   );
-  const body = { id: limited.tenant, quota: { max_nodes: limited.nodes } };
-  const made = await cluster.api(await cluster.leader(), "POST", "/tenants", body);
-  if (made.status !== 200) throw new Error(`the tenant was refused: ${made.status} ${made.text}`);
+  const bodies = [{ id: limited.tenant, quota: { max_nodes: limited.nodes } }, ...others.map((id) => ({ id }))];
+  for (const body of bodies) {
+    const made = await cluster.api(await cluster.leader(), "POST", "/tenants", body);
+    if (made.status !== 200) throw new Error(`the tenant was refused: ${made.status} ${made.text}`);
+  }
 }

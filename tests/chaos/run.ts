@@ -9,7 +9,7 @@ import { clockLibrary } from "./environment/clock.ts";
 import type { Fault, FaultContext, Injected } from "./faults/fault.ts";
 import { recovered } from "./faults/recovery.ts";
 import type { FaultRecord, History, Minimums } from "./history.ts";
-import { LIMITED, startLoad } from "./load/load.ts";
+import { LIMITED, startLoad, UNLIMITED } from "./load/load.ts";
 import { randomFor } from "./load/random.ts";
 import { type Report, reportOf } from "./report.ts";
 import { settle } from "./settle.ts";
@@ -44,7 +44,7 @@ export async function runChaos(options: ChaosOptions): Promise<Report> {
     PREFIX,
   );
   try {
-    await bootstrapCluster(cluster, LIMITED);
+    await bootstrapCluster(cluster, { limited: LIMITED, others: UNLIMITED });
     onLine(
       `a cluster of ${cluster.servers.length} servers and ${cluster.nodes.length} nodes after ${secondsSince(begunAt)} s`,
     );

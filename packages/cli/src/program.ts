@@ -34,7 +34,8 @@ export async function runCommand(table: CommandTable, argv: readonly string[]): 
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     // An incomplete command such as `lattice node`: commander has printed its help page.
     if (error instanceof CommanderError && error.code === "commander.help") return INCOMPLETE;
-    return reportError(error, argv, pathOf(program, argv));
+    const path = pathOf(program, argv);
+    return reportError(error, argv, { path, flags: flagsAt(program, path) });
   }
 }
 
@@ -78,6 +79,13 @@ function pathOf(program: Command, argv: readonly string[]): readonly string[] {
     if (at !== undefined) path.push(at.name());
   }
   return path;
+}
+
+/** Returns the long flags that the called command takes, for suggestions. */
+function flagsAt(program: Command, path: readonly string[]): readonly string[] {
+  let at: Command | undefined = program;
+  for (const name of path) at = at?.commands.find((one) => one.name() === name);
+  return (at?.options ?? []).filter(({ hidden }) => !hidden).flatMap(({ long }) => long ?? []);
 }
 
 /** Drops flags, and the values of global flags. */

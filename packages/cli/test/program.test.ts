@@ -256,7 +256,14 @@ describe("errors", () => {
   });
 
   test.each([
-    [["stats"], "unknown command 'stats'", "Did you mean status?"],
+    [["statsu"], "unknown command 'statsu'", "Did you mean status?"],
+    [["squeue"], "unknown command 'squeue'", "Hint: Run: lattice status; or lattice compat install DIR adds the Slurm"],
+    [["kill", "1"], "unknown command 'kill'", "Did you mean: lattice cancel ID"],
+    [["submit", "--waltime=1h", "--", "true"], "unknown option '--waltime=1h'", "Did you mean --walltime?"],
+    [["submit", "--array=1-3", "--", "true"], "unknown option '--array=1-3'", "--task-group=0-99"],
+    [["submit", "-n", "4", "--", "true"], "unknown option '-n'", "--nodes for nodes"],
+    [["submit", "--output=x.txt", "--", "true"], "x.txt", "--output-file=x.txt"],
+    [["submit", "-t", "10", "--", "true"], '"10" looks like a time, and -t names the tenant', "--walltime=10m"],
     [["status", "--sate=x"], "unknown option '--sate=x'", "Did you mean --state?"],
     [["status", "--state=sleeping"], "sleeping", "lattice status --help"],
     [["status", "-o", "xml"], "xml", "lattice status --help"],

@@ -276,9 +276,9 @@ describe("task groups", () => {
   });
 
   it.each([
-    [[3, 2], "allocation.task_group.start: must not be above end (3 > 2)"],
+    [[3, 2], "allocation.task_group.start: the first index 3 is greater than the last, 2"],
     [[0, 9, 0], "allocation.task_group.step: must be a whole number, 1 or more"],
-    [[0, 2_000_000], "allocation.task_group.end: makes 2000001 elements"],
+    [[0, 2_000_000], "allocation.task_group.end: would have 2,000,001 elements"],
     [[-1, 2], "allocation.task_group.start"],
   ] as const)("with the range %j are refused with the field, and nothing changes", (range, detail) => {
     const [c, twin] = [cluster(), cluster()];

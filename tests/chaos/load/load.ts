@@ -25,6 +25,7 @@ export interface LoadOptions {
 }
 
 export const LIMITED = { tenant: "limited", nodes: 2 } as const;
+export const UNLIMITED = ["physics", "biology"] as const;
 const REPEATED_SHARE = 0.08;
 const LOOKED_UP_SHARE = 0.2;
 /** Acknowledged and not finished. A machine too slow for the load would otherwise only show its queue. */
@@ -63,7 +64,7 @@ export function startLoad({ cluster, ledger, random, perSecond }: LoadOptions): 
 
   const jobOf = (nodes: number, seconds: number): Job => {
     number += 1;
-    const tenant = random.next() < 0.25 ? LIMITED.tenant : random.pick(["physics", "biology"]);
+    const tenant = random.next() < 0.25 ? LIMITED.tenant : random.pick([...UNLIMITED]);
     const most = tenant === LIMITED.tenant ? LIMITED.nodes : nodes;
     return { requestId: `job-${number}`, tenant, nodes: Math.min(nodes, most), script: ledger.script(seconds) };
   };

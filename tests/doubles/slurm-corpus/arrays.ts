@@ -54,12 +54,12 @@ python run.py --seed "$SLURM_ARRAY_TASK_ID"`,
   {
     title: "a list with something that is no index",
     script: "#SBATCH --array=1,x,3\n./one",
-    refused: ["--array=1,x,3", 'has "x", which is no index'],
+    refused: ["--array=1,x,3", '"x" is not an index'],
   },
   {
     title: "an array that is none",
     script: "#SBATCH --array=a-b\n./one",
-    refused: ["--array=a-b", 'has "a-b", which is no range of indexes'],
+    refused: ["--array=a-b", '"a-b" is not a range of indexes'],
   },
   {
     title: "after others have ended well",

@@ -45,6 +45,7 @@ export function define(command: Command): void {
     .passThroughOptions()
     .action(async (words: readonly string[], flags: OwnFlags) => {
       const context = await createContext(command);
+      refuseTimeAsTenant(context.settings.named.tenant);
       const own = flagsToShortForm(flags, (flag) => command.getOptionValueSource(flag) === "cli");
       const dag = await dagIn(context, words, flags, own);
       if (dag !== null) return submitDag(context, dag, flags);
@@ -204,6 +205,15 @@ async function waitForEnd(context: Context, id: string): Promise<number> {
   } finally {
     process.off("SIGINT", onInterrupt);
   }
+}
+
+/** In Slurm -t is the time limit. */
+function refuseTimeAsTenant(tenant: string | undefined): void {
+  if (tenant === undefined || !/^(\d+-)?\d+(:\d+){0,2}[dhms]?$/.test(tenant)) return;
+  throw new ProblemError("invalid_argument", {
+    detail: `"${tenant}" looks like a time, and -t names the tenant`,
+    hint: `The flag of the time limit is --walltime, for example --walltime=${/^\d+$/.test(tenant) ? `${tenant}m` : tenant}`,
+  });
 }
 
 const nothingToRun = (): ProblemError =>

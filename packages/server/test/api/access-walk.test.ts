@@ -24,7 +24,7 @@ const logger = createLogger({ level: "silent" });
 beforeAll(() => {
   process.env.LATTICE_WALK_SECRET = SECRET;
   config = loadConfig(null, {
-    api: { oidc_hmac_secret: "env://LATTICE_WALK_SECRET", oidc_leeway_seconds: 0 },
+    api: { oidc_hmac_secret: "env://LATTICE_WALK_SECRET", oidc_leeway_seconds: 0, auto_create_tenants: true },
     rate_limits: {
       user_requests_per_second: 0,
       tenant_requests_per_second: 0,

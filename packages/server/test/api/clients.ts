@@ -43,7 +43,7 @@ export async function startTestApi(
   const metrics = counting(createMetrics());
   const config = loadConfig(null, {
     ...overrides,
-    api: { rest_listen: "127.0.0.1:0", grpc_listen: "127.0.0.1:0", ...overrides.api },
+    api: { rest_listen: "127.0.0.1:0", grpc_listen: "127.0.0.1:0", auto_create_tenants: true, ...overrides.api },
   });
   const authenticator = createAuthenticator(config.api.auth);
   const live = createLiveConfig({ file: config, settings: () => plane.view().settings(), onWarning: () => {} });

@@ -92,6 +92,16 @@ describe("allocations", () => {
     const tenant = await good("AdminService.GetTenant", create(pb.GetTenantRequestSchema, { id: "new-team" }));
     expect(tenant).toMatchObject({ id: "new-team", automatic: true });
   });
+
+  test("without automatic tenants a mistyped one is refused with the nearest name", async () => {
+    await good("AdminService.CreateTenant", create(pb.CreateTenantRequestSchema, { id: "physics" }));
+    const off = create(pb.SetConfigRequestSchema, { key: "api.auto_create_tenants", value: "false" });
+    await good("AdminService.SetConfig", off);
+    const refused = await both("AllocationService.Submit", submission({ tenant: "phisics" }));
+    const detail = 'there is no tenant "phisics"; did you mean "physics"?';
+    expect(refused).toMatchObject({ problem: { code: "unknown_tenant", detail } });
+    await good("AllocationService.Submit", submission());
+  });
 });
 
 describe("explanations", () => {

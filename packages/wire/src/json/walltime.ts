@@ -2,6 +2,7 @@
 // number is ambiguous and refused. Slurm's forms, where a bare number means minutes, have their own function.
 
 import { fieldError } from "../errors/field-list.ts";
+import { quoted } from "../text/quoted.ts";
 
 /** 2^32 - 1 seconds, the maximum of the contract. */
 const MAX_WALLTIME_SECONDS = 0xffff_ffff;
@@ -15,7 +16,8 @@ const HINT = 'Write it as "72h", "90m", "1h30m", "HH:MM:SS" or "D-HH:MM:SS".';
 export function parseWalltime(text: string, field = "walltime"): number {
   const plain = text.trim().toLowerCase().replace(/\s+/g, "");
   const found = withUnits(plain) ?? (plain.includes(":") || plain.includes("-") ? clock(plain) : null);
-  return checked(found, { field, hint: HINT });
+  const minutes = /^\d{1,9}$/.test(plain) ? ` (did you mean "${plain}m"?)` : "";
+  return checked(found, { field, hint: HINT, detail: `${quoted(text)} is not a duration${minutes}` });
 }
 
 /**
@@ -28,12 +30,17 @@ export function parseSlurmTime(text: string, field = "--time"): number | null {
   const minutes = /^\d{1,9}$/.test(plain) ? Number(plain) * 60 : null;
   return checked(minutes ?? withUnits(plain) ?? clock(plain), {
     field,
+    detail: `${quoted(text)} is not a duration`,
     hint: 'Write it as minutes, "MM:SS", "HH:MM:SS", "D-HH" or "D-HH:MM:SS".',
   });
 }
 
 export function hoursToSeconds(hours: number, field: string): number {
-  return checked(Number.isFinite(hours) ? Math.round(hours * 3_600) : null, { field, hint: "Give a number above 0." });
+  return checked(Number.isFinite(hours) ? Math.round(hours * 3_600) : null, {
+    field,
+    detail: "is not a number of hours",
+    hint: "Give a number above 0.",
+  });
 }
 
 function withUnits(text: string): number | null {
@@ -59,8 +66,8 @@ function clock(text: string): number | null {
   return c === undefined ? first * 60 + second : first * 3_600 + second * 60 + third;
 }
 
-function checked(seconds: number | null, { field, hint }: { field: string; hint: string }): number {
-  if (seconds === null) throw fieldError([{ field, detail: "is not a duration", hint }]);
+function checked(seconds: number | null, { field, hint, detail }: Record<"field" | "hint" | "detail", string>): number {
+  if (seconds === null) throw fieldError([{ field, detail, hint }]);
   if (seconds < 1) throw fieldError([{ field, detail: "must be at least one second", hint }]);
   if (seconds > MAX_WALLTIME_SECONDS) throw fieldError([{ field, detail: "is longer than 136 years", hint }]);
   return seconds;

@@ -1,10 +1,11 @@
 // Parses the number of nodes: a count, a range as `{min, max}` or "2-4", or a count as text.
 
 import { isObject, type Json, kindOf } from "../json/value.ts";
+import { quoted } from "../text/quoted.ts";
 import type { Draft } from "./draft.ts";
 
 const MAX_NODES = 0xffff_ffff;
-const HINT = 'Give a count such as 4, or a range such as {"min": 2, "max": 4} or "2-4".';
+const HINT = "Give a count such as 4, or a range such as 2-4.";
 
 export function putNodeCount(draft: Draft, value: Json, from: string): void {
   if (isObject(value)) {
@@ -13,8 +14,8 @@ export function putNodeCount(draft: Draft, value: Json, from: string): void {
   }
   const range = rangeOf(value);
   if (range === null) {
-    const shown = typeof value === "string" ? "that text" : kindOf(value);
-    draft.problems.add(from, `must be a whole number from 1 to ${MAX_NODES} or a range, not ${shown}`, HINT);
+    const shown = typeof value === "string" || typeof value === "number" ? quoted(String(value)) : kindOf(value);
+    draft.problems.add(from, `${shown} is not a number of nodes`, HINT);
   } else if (range.min < 1) draft.problems.add(from, `must be at least 1, not ${range.min}`, HINT);
   else if (range.min > range.max) draft.problems.add(from, `has min ${range.min} above max ${range.max}`, HINT);
   else draft.put("resources.nodes", { min: range.min, max: range.max }, from);

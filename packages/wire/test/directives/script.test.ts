@@ -161,7 +161,7 @@ describe("parseScript", () => {
     expect(problem.code).toBe("invalid_argument");
     expect(fieldLines(problem).map((text) => text.replace(/ \|.*/, ""))).toEqual([
       "--nodse=2: is not a known option (line 2)",
-      `--array=1,3x: has "3x", which is no index (line 3)`,
+      `--array=1,3x: "3x" is not an index (line 3)`,
       `script: has an open quote in "#SBATCH --job-name='x" (line 4)`,
       "--env=A: needs NAME=VALUE (line 5)",
     ]);

@@ -67,7 +67,7 @@ describe("task groups", () => {
     const problem = await refusal(() => shapeFromProto({ ...reported, end: 9 }));
     expect(problem.fields[0]).toMatchObject({ field: "allocation.task_group.indexes" });
     const none = await refusal(() => shapeFromProto({ ...reported, indexes: "1,,2" }));
-    expect(none.fields[0]?.detail).toContain("which is no index");
+    expect(none.fields[0]?.detail).toContain("is not an index");
   });
 
   test.each(["1,", ",1", "1,3-2", "1,2:0", "1 2", "1;2", "1,2%3%4"])("the list %j is refused", async (text) => {

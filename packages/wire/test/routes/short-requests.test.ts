@@ -191,7 +191,9 @@ describe("short forms over REST", () => {
     [
       "GET /v1/allocations/7/metrics?duration=5",
       undefined,
-      ['duration: is not a duration | Write it as "72h", "90m", "1h30m", "HH:MM:SS" or "D-HH:MM:SS".'],
+      [
+        'duration: "5" is not a duration (did you mean "5m"?) | Write it as "72h", "90m", "1h30m", "HH:MM:SS" or "D-HH:MM:SS".',
+      ],
     ],
     [
       "GET /v1/allocations/7/metrics?duration=5m&duration_seconds=300",

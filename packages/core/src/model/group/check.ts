@@ -12,7 +12,7 @@ export function checkShape({ range, concurrency }: GroupShape): readonly FieldPr
   const index = `must be a whole number from 0 to ${MAX_ELEMENT_INDEX}`;
   problems.unless(isCount(start, 0, MAX_ELEMENT_INDEX), `${field}.start`, index);
   problems.unless(isCount(end, 0, MAX_ELEMENT_INDEX), `${field}.end`, index);
-  problems.unless(!(start > end), `${field}.start`, `must not be above end (${start} > ${end})`);
+  problems.unless(!(start > end), `${field}.start`, `the first index ${start} is greater than the last, ${end}`);
   problems.unless(isCount(step, 1, MAX_ELEMENT_INDEX), `${field}.step`, "must be a whole number, 1 or more");
   if (range.runs !== undefined) {
     const problem = listProblem(range, range.runs);
@@ -20,12 +20,16 @@ export function checkShape({ range, concurrency }: GroupShape): readonly FieldPr
   }
   if (problems.list.length === 0) {
     const size = sizeOf(range);
-    problems.unless(size <= GROUP_LIMIT, `${field}.end`, `makes ${size} elements; the limit is ${GROUP_LIMIT}`);
+    const detail = `would have ${grouped(size)} elements; the limit is ${grouped(GROUP_LIMIT)}`;
+    problems.unless(size <= GROUP_LIMIT, `${field}.end`, detail);
   }
   const good = concurrency === null || isCount(concurrency, 1, GROUP_LIMIT);
   problems.unless(good, `${field}.concurrency`, `must be a whole number from 1 to ${GROUP_LIMIT}`);
   return problems.list;
 }
+
+/** 1000000 as 1,000,000. */
+const grouped = (count: number): string => String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
 
 /** Returns `null` when the runs are in order, disjoint, and counted right. */
 function listProblem(range: ElementRange, runs: readonly ListedRun[]): string | null {

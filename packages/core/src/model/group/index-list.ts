@@ -19,7 +19,7 @@ export function parseIndexes(text: string): ParsedIndexes {
   const runs: IndexRun[] = [];
   for (const item of items) {
     const run = parseItem(item.trim());
-    if (run === null) return bad(`has "${item}", which is no ${items.length === 1 ? "range of indexes" : "index"}`);
+    if (run === null) return bad(`"${item}" is not ${items.length === 1 ? "a range of indexes" : "an index"}`);
     runs.push(run);
   }
   // The check of single ranges reports their own problems.

@@ -98,15 +98,15 @@ describe("written indexes", () => {
   });
 
   it.each([
-    ["", 'has "", which is no range of indexes'],
-    ["a", 'has "a", which is no range of indexes'],
-    ["1,a", 'has "a", which is no index'],
-    ["-1", 'has "-1", which is no range of indexes'],
-    ["1-", 'has "1-", which is no range of indexes'],
-    ["1,,2", 'has "", which is no index'],
+    ["", '"" is not a range of indexes'],
+    ["a", '"a" is not a range of indexes'],
+    ["1,a", '"a" is not an index'],
+    ["-1", '"-1" is not a range of indexes'],
+    ["1-", '"1-" is not a range of indexes'],
+    ["1,,2", '"" is not an index'],
     ["1,5-3", 'has "5-3", which names no index'],
     ["1,5-9:0", 'has "5-9:0", which names no index'],
-    ["1234567890", 'has "1234567890", which is no range of indexes'],
+    ["1234567890", '"1234567890" is not a range of indexes'],
     ["0-99999,5-100004", "names indexes twice; of more than 100000, write each once"],
   ])("%j are refused: %s", (text, detail) => {
     expect(parseIndexes(text)).toEqual({ kind: "bad", detail });

@@ -2,8 +2,8 @@
 
 import { createHash } from "node:crypto";
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
-import { type Command, type LogIndex, MAX_REQUEST_ID_LENGTH, type Origin } from "@lattice/core";
-import { ProblemError, problemFromRefusal, toJson } from "@lattice/wire";
+import { type Command, type LogIndex, MAX_REQUEST_ID_LENGTH, type Origin, type Refusal } from "@lattice/core";
+import { nearest, ProblemError, problemFromRefusal, toJson } from "@lattice/wire";
 import { invalid } from "../../base/problems.ts";
 import type { Call } from "../call/call.ts";
 
@@ -15,9 +15,22 @@ interface CommitResult {
 
 export async function commit(call: Call, command: Command): Promise<CommitResult> {
   const { outcome, index } = await call.plane.propose(command);
-  if (outcome.kind === "rejected") throw ProblemError.of(problemFromRefusal(outcome.refusal));
+  if (outcome.kind === "rejected") throw ProblemError.of(problemFromRefusal(withNearestTenant(call, outcome.refusal)));
   return { id: outcome.id, index };
 }
+
+/** A tenant that does not exist is most often a mistyped one. */
+function withNearestTenant(call: Call, refusal: Refusal): Refusal {
+  const named = refusal.code === "unknown_tenant" ? QUOTED.exec(refusal.detail)?.[1] : undefined;
+  if (named === undefined) return refusal;
+  const close = nearest(
+    named,
+    Array.from(call.plane.view().tenants(), ({ id }) => id),
+  );
+  return close === null ? refusal : { ...refusal, detail: `${refusal.detail}; did you mean "${close}"?` };
+}
+
+const QUOTED = /"([^"]+)"/;
 
 /** The hash covers the whole request except its id, and is computed only when there is an id. */
 export function originOf<D extends DescMessage>(call: Call, schema: D, request: MessageShape<D>): Origin {

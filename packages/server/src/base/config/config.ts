@@ -90,7 +90,6 @@ export type Config = Replace<
       Settings["api"],
       {
         advertiseGrpc: ListenAddress;
-        autoCreateTenants: boolean;
         metricsAccess: "open" | "token";
         auth: AuthConfig;
         tls: TlsConfig | null;
@@ -131,7 +130,6 @@ export function configOf(settings: Settings, environment: EnvironmentVariables):
     api: {
       ...api,
       advertiseGrpc: api.advertiseGrpc ?? api.grpcListen,
-      autoCreateTenants: api.autoCreateTenants ?? !server.production,
       metricsAccess: api.metricsAccess ?? (auth.kind === "none" || isLoopback(api.restListen.host) ? "open" : "token"),
       auth,
       tls: tlsOf(api),

@@ -55,7 +55,7 @@ export const liveProblems = ({
     "must be longer than node_agent.heartbeat_interval",
   ),
   ...when(
-    server.production && api.autoCreateTenants === true,
+    server.production && api.autoCreateTenants,
     "api.auto_create_tenants",
     "must not be true when server.production is true",
   ),

@@ -31,7 +31,10 @@ let client: Client;
 beforeAll(async () => {
   vi.stubEnv("LATTICE_OIDC_HMAC_SECRET", SHARED_SECRET);
   const listen = { rest_listen: "127.0.0.1:0", grpc_listen: "127.0.0.1:0" };
-  const config = loadConfig(null, { server: { id: "s1", data_dir: dir }, api: listen });
+  const config = loadConfig(null, {
+    server: { id: "s1", data_dir: dir },
+    api: { ...listen, auto_create_tenants: true },
+  });
   server = await startServer({
     config,
     logger: pino({ level: "silent" }, { write: () => undefined }),

@@ -47,7 +47,7 @@ let answered = 0;
 
 beforeAll(() => {
   plane = memoryPlane();
-  const file = loadConfig(null);
+  const file = loadConfig(null, { api: { auto_create_tenants: true } });
   const live = createLiveConfig({ file, settings: () => plane.view().settings(), onWarning: () => {} });
   plane.onApplied = () => void live.refresh();
   const { signal } = new AbortController();

@@ -34,7 +34,7 @@ describe("the example configurations", () => {
       heartbeatTimeout: 30_000,
       gracePeriod: 60_000,
     });
-    expect(config.api.autoCreateTenants).toBe(true);
+    expect(config.api.autoCreateTenants).toBe(false);
   });
 
   test("production.yaml loads and refuses conveniences", () => {

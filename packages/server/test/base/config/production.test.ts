@@ -40,6 +40,6 @@ test("production.yaml sets the defaults, except for names and directories", () =
   expect(scheduler).toEqual(preset.scheduler);
   for (const section of Object.keys(rest) as (keyof typeof rest)[]) expect(rest[section]).toEqual(preset[section]);
   expect(quorum.etcd).toEqual(preset.quorum.etcd);
-  expect({ ...api, autoCreateTenants: true }).toEqual(preset.api);
+  expect(api).toEqual(preset.api);
   expect(backup.retention).toEqual(preset.backup.retention);
 });

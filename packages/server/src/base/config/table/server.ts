@@ -226,11 +226,7 @@ export const api = {
     "Allow listeners outside loopback without authentication. Every caller that reaches the port is then an administrator.",
   ),
   auto_create_tenants: live(
-    optional(
-      z.boolean(),
-      { unset: "true, and false when server.production is true", example: false },
-      "Create an unknown tenant when a submission names it. Must be false in production.",
-    ),
+    setting(z.boolean(), false, "Create an unknown tenant when a submission names it. Must be false in production."),
   ),
   metrics_access: optional(
     choice(["open", "token"]),
