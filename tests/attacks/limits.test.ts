@@ -35,6 +35,37 @@ test("a fork bomb stops at the limit of its allocation, and the user learns why"
   expect(ended.message ?? "").toContain("it reached its limit of 200 processes and threads");
 });
 
+/** Attaches to every process of its user that is not its own child: one outside of the job would take it out of the limits. */
+const TRACER = `import ctypes, os, time
+libc = ctypes.CDLL(None, use_errno=True)
+ATTACH, DETACH = 16, 17
+seen = {}
+end = time.monotonic() + 4
+while time.monotonic() < end:
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            text = open("/proc/%s/status" % pid).read()
+        except OSError:
+            continue
+        name = text.split()[1]
+        if "Uid:\\t%d" % os.getuid() not in text or int(pid) == os.getpid():
+            continue
+        traced = libc.ptrace(ATTACH, int(pid), None, None) == 0
+        seen[name] = seen.get(name, False) or traced
+        if traced:
+            os.waitpid(int(pid), 0x40000000)
+            libc.ptrace(DETACH, int(pid), None, None)
+print("saw", sorted(seen.items()), flush=True)
+`;
+
+test("no process that acts beside the job can be traced by the job", async () => {
+  mallory.run("mkdir -m 700 ~/out");
+  const output = { file: `${mallory.home}/out/text`, error_file: `${mallory.home}/out/errors` };
+  const id = await secured.submit(mallory, { command: ["python3", "-c", TRACER], output });
+  expect((await secured.ends(id)).state).toBe("completed");
+  expect(mallory.run("cat ~/out/text")).toBe("saw [('lattice-files', False)]\n");
+});
+
 test("a fork bomb in a container stops at the same limit", async () => {
   const image = registry.push("bomb", []);
   const bomb = "n=0; while [ $n -lt 2000 ]; do /bin/sleep 600 & n=$((n + 1)); echo made $n; done";

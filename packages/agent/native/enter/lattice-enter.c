@@ -24,7 +24,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { MAX_GROUPS = 65536, MAX_SPACES = 8, NOT_ENTERED = 126, NOT_FOUND = 127 };
+enum { MAX_GROUPS = 65536, MAX_SPACES = 8, JOIN_SESSION_KEYRING = 1, NOT_ENTERED = 126, NOT_FOUND = 127 };
 
 extern char **environ;
 
@@ -140,6 +140,8 @@ static void become(const struct wanted *wanted)
     for (int at = 0; at < 3; at++)
         if (uids[at] != wanted->uid || gids[at] != wanted->gid) refuse("its user: the ids did not change");
     if (wanted->uid != 0 && setuid(0) == 0) refuse("its user: root can be regained");
+    /* The agent's keyring is not for users, and each other's neither. */
+    if (syscall(SYS_keyctl, JOIN_SESSION_KEYRING, NULL) < 0 && errno != ENOSYS && errno != EPERM) fail("its session keyring");
 }
 
 /* The namespace is the user's own, so the user may join it, and stays the same user of the node. The agent's own user

@@ -81,6 +81,9 @@ int verb_search(char **words, int count, struct reply *reply);
 int verb_environ(char **words, int count, struct reply *reply);
 int verb_io(char **words, int count, struct reply *reply);
 
+/* Carries out what the command line states, as a user. Returns the exit status. */
+int run_command(char **words, int count);
+
 /* Verbs that make and remove folders with root's rights at first. */
 int verb_folder(char **words, int count, struct reply *reply);
 int verb_prune(char **words, int count, struct reply *reply);

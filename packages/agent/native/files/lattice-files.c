@@ -6,7 +6,12 @@
      request   ID "" cancel              ends the process of the request ID; there is no reply
 
    KEY names whose request it is: each has a limited number of processes. The word "root-jobs" on the command line
-   permits requests for uid 0. */
+   permits requests for uid 0. Other words are carried out at once, as the user, by this process alone:
+
+     lattice-files output UID GID GROUPS append|truncate PATH...   makes the files
+     lattice-files output UID GID GROUPS follow PID PATH           copies standard input until the process has ended
+     lattice-files output UID GID GROUPS rest PATH                 copies the rest of standard input
+     lattice-files resize UID GID GROUPS TERMINAL ROWS COLUMNS */
 #include "files.h"
 #include <errno.h>
 #include <poll.h>
@@ -135,6 +140,7 @@ int main(int count, char **words)
     struct rlimit files;
     if (clearenv() != 0 || chdir("/") != 0) return 1;
     root_has_jobs = count > 1 && strcmp(words[1], "root-jobs") == 0;
+    if (count > 1 && !root_has_jobs) return run_command(words + 1, count - 1);
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
         files.rlim_cur = files.rlim_max;
         setrlimit(RLIMIT_NOFILE, &files);

@@ -78,6 +78,11 @@ int call_faccessat2(int folder, int mode)
     return (int)syscall(SYS_faccessat2, folder, "", mode, AT_EACCESS | AT_EMPTY_PATH);
 }
 
+void new_shared_memory(void)
+{
+    if (unshare(CLONE_NEWIPC) != 0) fail("shared memory of its own: %s", strerror(errno));
+}
+
 /* Mounts of the node still arrive (automounted homes); none leaves. */
 void new_namespace(void)
 {

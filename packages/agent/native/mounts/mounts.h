@@ -68,6 +68,8 @@ int call_mount_setattr(int tree, unsigned attributes);
 int call_faccessat2(int folder, int mode);
 int call_openat2(int folder, const char *path, int flags, unsigned resolve);
 void new_namespace(void);
+/* System V memory, semaphores and queues that end with the last process. */
+void new_shared_memory(void);
 
 enum { TREE_CLONE = 1, CONFIG_FLAG = 0, CONFIG_STRING = 1, CONFIG_CREATE = 6 };
 enum { ATTR_RDONLY = 1, ATTR_NOSUID = 2, ATTR_NODEV = 4 };

@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <grp.h>
 #include <string.h>
-#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+enum { JOIN_SESSION_KEYRING = 1 };
 
 /* The real and saved ids stay root's, so the user can neither signal nor trace the process. */
 void as_user(void)
@@ -20,6 +22,14 @@ void as_root(void)
     if (seteuid(0) != 0 || setegid(0) != 0 || setgroups(0, NULL) != 0) fail("change of user: %s", strerror(errno));
 }
 
+/* Keys in the session keyring are everybody's who inherits it, and all processes of an agent inherit the same. Where the
+   calls are denied or absent, jobs cannot use keys either. */
+static void new_keyring(void)
+{
+    if (syscall(SYS_keyctl, JOIN_SESSION_KEYRING, NULL) < 0 && errno != ENOSYS && errno != EPERM)
+        fail("a session keyring of its own: %s", strerror(errno));
+}
+
 void become_user(void)
 {
     uid_t uids[3];
@@ -31,4 +41,5 @@ void become_user(void)
     for (int at = 0; at < 3; at++)
         if (uids[at] != plan.uid || gids[at] != plan.gid) fail("change of user: the ids did not change");
     if (plan.uid != 0 && setuid(0) == 0) fail("change of user: root can be regained");
+    new_keyring();
 }

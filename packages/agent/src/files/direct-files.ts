@@ -52,6 +52,7 @@ export const directFiles: UserFiles = {
       texts.reduce((sum, text) => sum + Number(new RegExp(`^${name}: (\\d+)$`, "m").exec(text)?.[1] ?? 0), 0);
     return { readBytes: all("read_bytes"), writtenBytes: all("write_bytes") };
   },
+  commandFor: () => [],
   head: (path, _user, maxBytes) => asFileError(() => head(path, maxBytes)),
   put: (folder, name, text) =>
     asFileError(async () => {

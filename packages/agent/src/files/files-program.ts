@@ -113,6 +113,10 @@ class FilesProgram implements UserFiles {
     return { readBytes, writtenBytes };
   }
 
+  commandFor(act: "output" | "resize", user: FileUser | null): readonly string[] {
+    return user === null ? [] : [this.#program, act, ...wordsOf(user)];
+  }
+
   async prune(folder: OwnedFolder, { below, kept, whose }: Parameters<UserFiles["prune"]>[1]): Promise<void> {
     const words = [...wordsOfFolder(folder), String(below ?? 0), kept.join(",")];
     await this.#ask({ key: `prune ${whose}`, verb: "prune", words, patienceMs: REMOVE_PATIENCE_MS });

@@ -81,6 +81,11 @@ export interface UserFiles extends SmallFiles {
   io(pids: readonly number[], whose: string): Promise<StorageBytes>;
   /** Removes numbered entries of an owned folder with everything below them, with the rights of its owner. */
   prune(folder: OwnedFolder, outdated: Outdated): Promise<void>;
+  /**
+   * Returns the first words of a command that acts beside the user's job, without a program that this user can trace. None
+   * for the agent's own user. `output` writes files, `resize` sets the size of a terminal; see lattice-files.c.
+   */
+  commandFor(act: "output" | "resize", user: FileUser | null): readonly string[];
   /** Removes an entry of a folder that only the agent can write, with everything below it, by descriptor. */
   clear(base: string, name: string, whose?: string): Promise<void>;
   close(): void;

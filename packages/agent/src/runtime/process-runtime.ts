@@ -9,6 +9,7 @@ import { makeOwnFolder, requireOwn } from "../files/own-tree.ts";
 import { cpuMsOf } from "../host/cpu-time.ts";
 import { groupUsageOf } from "../host/usage/group-usage.ts";
 import { usageOf } from "../host/usage/usage.ts";
+import { usageSince } from "../host/usage/usage-since.ts";
 import { keepNetworks } from "../network/keep.ts";
 import { dirOf, groupOf, placeOf, type RuntimeContext } from "./attempt/context.ts";
 import { attemptContext, checkpointsOf, firstProcess, networksOf } from "./attempt/entering.ts";
@@ -94,14 +95,16 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
   };
 }
 
-function usageOfAttempt(context: RuntimeContext, key: string, members: readonly number[]) {
-  const { isolation, limits, prologue } = context;
+async function usageOfAttempt(context: RuntimeContext, key: string, members: readonly number[]) {
+  const { isolation, limits, prologue, counted, processes } = context;
   const name = groupOf(context, key);
   const v2 = isolation.kind === "cgroup2" ? isolation.folderOf(name) : "";
-  return usageOf(members, {
+  const all = await usageOf(members, {
     group: () => groupUsageOf({ v2, memory: limits.memoryGroup(name) }),
     io: (pids) => prologue.files.io(pids, key),
   });
+  counted.set(name, all);
+  return usageSince(processes.get(key)?.before ?? null, all);
 }
 
 async function openContext(options: ProcessRuntimeOptions): Promise<RuntimeContext> {
@@ -119,6 +122,7 @@ async function openContext(options: ProcessRuntimeOptions): Promise<RuntimeConte
     attemptsDir,
     endedDir,
     processes: new Map(),
+    counted: new Map(),
     preparing: new Map(),
     closing: new AbortController(),
     retention: retention({
@@ -132,7 +136,10 @@ async function openContext(options: ProcessRuntimeOptions): Promise<RuntimeConte
       wrapper: await writeWrapper(dataDir),
       prefix: `w${Date.now().toString(36)}-`,
       prepare: (group) => isolation.prepare({ key: group, dir: "", leader: null }),
-      remove: async (group) => void (await isolation.remove({ key: group, dir: "", leader: null })),
+      async remove(group) {
+        context.counted.delete(group);
+        await isolation.remove({ key: group, dir: "", leader: null });
+      },
     }),
   };
   return context;
@@ -148,6 +155,7 @@ async function clearAttempt(context: RuntimeContext, key: string): Promise<void>
       ...{ signal: closing.signal, log },
     });
     if (closing.signal.aborted) return;
+    context.counted.delete(group);
     await limits.remove(group);
   }
   await runEpilogue(prologue, { key, group, dir }, log);

@@ -42,7 +42,7 @@ export function shepherdSpec(
     inImage: Boolean(context.order.environment?.image),
     environment: sharedEnvironment(order, context, fabric, size),
     slurmEnv: context.order.slurmEnv,
-    resizeBy: context.owner === null ? [] : asUser(context.owner, true),
+    resizeBy: context.files.commandFor("resize", context.owner),
     pty: order.pty ? { rows: order.rows, columns: order.columns } : null,
     input: order.input,
     fenceTimeoutMs: seconds * 1000,

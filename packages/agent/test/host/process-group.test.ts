@@ -1,7 +1,7 @@
 // Finding the processes of an attempt without control groups, among processes that their users prepared against it.
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -37,6 +37,32 @@ os.execve("/usr/bin/python3", ["python3", "-c", """import os, time\n${script}"""
   await new Promise((resolve) => child.stdout?.once("data", resolve));
   return child.pid ?? 0;
 }
+
+/** Its first thread ends, which the kernel shows as a zombie, and another one runs. */
+const HEADLESS = `import ctypes, threading, time
+threading.Thread(target=time.sleep, args=(600,)).start()
+print("up", flush=True)
+ctypes.CDLL(None).syscall(60, 0)
+`;
+
+test("a process whose first thread has ended is a member until its other threads have", async () => {
+  writeFileSync(join(dir, "headless.py"), HEADLESS);
+  writeFileSync(join(dir, "wrapper"), `python3 ${join(dir, "headless.py")} & wait\n`);
+  const leader = spawn("/bin/sh", [join(dir, "wrapper"), "w1"], {
+    detached: true,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  started.push(leader);
+  await new Promise((resolve) => leader.stdout?.once("data", resolve));
+  const group = processGroup(files);
+  const place = { key: "w1", dir: join(dir, "unused"), leader: leader.pid ?? 0, uid: null };
+  const states = (): string => spawnSync("ps", ["-o", "stat=,comm=", "-s", String(leader.pid)]).stdout.toString();
+  await expect.poll(states).toMatch(/Zl.*python3/);
+  const members = await group.members(place);
+  expect(members).toHaveLength(2);
+  await group.kill(place);
+  await expect.poll(states).not.toContain("Zl");
+});
 
 describe.runIf(isRoot)("the processes of an attempt", () => {
   test("a process of another user with the marker of the attempt is no member, and is not killed", async () => {

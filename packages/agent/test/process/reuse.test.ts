@@ -69,3 +69,17 @@ test("a restart between the end of one attempt and its record touches the next o
   writeFileSync(join(r.dataDir, "attempts/2.1/go"), "");
   expect(await r.server.end("2")).toMatchObject({ exitCode: 7 });
 });
+
+test("the record of an attempt has nothing of what the attempts before have used, after a restart of the agent too", async () => {
+  const busy = "python3 -c 'import time\nwhile time.process_time() < 0.8: pass'";
+  r.server.run({ allocationId: "1", entrypoint: busy });
+  expect(Number((await r.server.end("1")).used?.processorMs)).toBeGreaterThanOrEqual(700);
+  r.server.run({ allocationId: "2", entrypoint: "true" });
+  expect(Number((await r.server.end("2")).used?.processorMs)).toBeLessThan(400);
+  r.server.run({ allocationId: "3", entrypoint: "while [ ! -e go ]; do sleep 0.05; done" });
+  await r.server.running("3");
+  if (reuses()) expect([wrapperOf("2"), wrapperOf("3")]).toEqual([wrapperOf("1"), wrapperOf("1")]);
+  await r.restart();
+  writeFileSync(join(r.dataDir, "attempts/3.1/go"), "");
+  expect(Number((await r.server.end("3")).used?.processorMs)).toBeLessThan(600);
+});

@@ -88,15 +88,20 @@ interface ProcessStatus {
   readonly isKernels: boolean;
 }
 
+/** Index of the number of threads after the name. */
+const THREADS = 17;
 const KERNEL_THREAD = 0x0020_0000;
 
 async function statusOf(pid: number): Promise<ProcessStatus | null> {
   const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => null);
   if (text === null) return null;
   // The name in brackets may contain anything; after the last bracket come state, ppid, pgrp, session, tty, tpgid, flags.
-  const [state = "", , , session, , , flags] = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  const [state = "", , , session, , , flags] = fields;
   const isKernels = (Number(flags) & KERNEL_THREAD) !== 0;
-  return { session: Number(session), isOver: state === "Z" || state === "X", isKernels };
+  // A process whose first thread has ended is shown as a zombie while its other threads run.
+  const isOver = (state === "Z" || state === "X") && Number(fields[THREADS]) <= 1;
+  return { session: Number(session), isOver, isKernels };
 }
 
 /** The user that started the process: it may end it, also after the process has changed its effective user. */

@@ -5,7 +5,9 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import type { AttemptPlace, Isolation } from "../../host/isolation/isolation.ts";
 import type { LimitGroups } from "../../host/isolation/limit-groups.ts";
+import type { ProcessUsage } from "../../host/usage/usage.ts";
 import type { PrologueParts } from "../base/engine.ts";
+import { readLaunch } from "../base/launch-file.ts";
 import type { RuntimeListener } from "../base/runtime.ts";
 import type { Watch } from "./reattach.ts";
 import type { LogRetention } from "./retention.ts";
@@ -18,6 +20,8 @@ interface AttemptProcess {
   readonly group: string;
   /** The user of the command; null for the agent's own, or while it is unknown. */
   readonly uid: number | null;
+  /** The counters of its wrapper and its group when it began. */
+  readonly before: ProcessUsage | null;
   /** Processes that have received SIGTERM. */
   readonly signalled: Set<number>;
 }
@@ -35,6 +39,8 @@ export interface RuntimeContext {
   readonly attemptsDir: string;
   readonly endedDir: string;
   readonly processes: Map<string, AttemptProcess>;
+  /** By group: the last reading of all that it has counted. */
+  readonly counted: Map<string, ProcessUsage>;
   /** Attempts whose prologue runs now. */
   readonly preparing: Map<string, AbortController>;
   readonly closing: AbortController;
@@ -55,3 +61,9 @@ export const placeOf = (context: Pick<RuntimeContext, "attemptsDir" | "processes
   leader: context.processes.get(key)?.leader ?? null,
   uid: context.processes.get(key)?.uid ?? null,
 });
+
+/** Reads the facts about its process from the launch file. */
+export function keptOf(dir: string): Pick<AttemptProcess, "uid" | "before"> {
+  const kept = readLaunch(dir);
+  return { uid: kept?.owner?.uid ?? null, before: kept?.before ?? null };
+}

@@ -2,8 +2,7 @@
 
 import type { Exit } from "../../lifecycle/attempt.ts";
 import { readGroup } from "../base/attempt-files.ts";
-import { readLaunch } from "../base/launch-file.ts";
-import { dirOf, groupOf, placeOf, type RuntimeContext } from "./context.ts";
+import { dirOf, groupOf, keptOf, placeOf, type RuntimeContext } from "./context.ts";
 import { childEnd } from "./launch.ts";
 
 export async function reportExit(context: RuntimeContext, key: string, exit: Exit): Promise<void> {
@@ -47,7 +46,6 @@ async function followOther(context: RuntimeContext, key: string, pid: number): P
   log.warn({ attempt: key, pid }, "another wrapper has claimed this attempt; watching that one");
   await isolation.remove(placeOf(context, key));
   const dir = dirOf(context, key);
-  const uid = readLaunch(dir)?.owner?.uid ?? null;
-  processes.set(key, { leader: pid, group: readGroup(dir) ?? key, uid, signalled: new Set() });
+  processes.set(key, { ...keptOf(dir), leader: pid, group: readGroup(dir) ?? key, signalled: new Set() });
   watch.add(key, placeOf(context, key));
 }

@@ -4,6 +4,7 @@
 
 import { join } from "node:path";
 import type { pb } from "@lattice/wire";
+import type { ProcessUsage } from "../../host/usage/usage.ts";
 import type { Exit } from "../../lifecycle/attempt.ts";
 import { readExit, readPid } from "../base/attempt-files.ts";
 import { COPY_FILE, writeCopy } from "../base/copy-file.ts";
@@ -18,6 +19,8 @@ interface LaunchPlan extends Prepared {
   readonly order: pb.RunOrder;
   readonly umask: string;
   readonly isFirst: boolean;
+  /** The counters of the wrapper and its group at its start. */
+  readonly counted: ProcessUsage | null;
 }
 
 /** Returns why the kernel would refuse the command, or null. */
@@ -30,13 +33,14 @@ export function prepareLaunch({
   owner,
   writer,
   variables,
+  counted,
   ...how
 }: LaunchPlan): string | null {
   const command = [...before, ...commandOf(order, dir)];
   const problem = tooLong([...command, ...Object.entries(variables).map(([name, value]) => `${name}=${value}`)]);
   if (problem !== null) return problem;
   const copy = writeCopy({ dir, order, workdir: how.workdir, writer }) ? join(dir, COPY_FILE) : "";
-  writeLaunch(dir, { ...how, copy, environment, command, kept: { wrapper, owner, variables } });
+  writeLaunch(dir, { ...how, copy, environment, command, kept: { wrapper, owner, before: counted, variables } });
   return problem;
 }
 

@@ -8,7 +8,7 @@ import { readLaunch } from "../base/launch-file.ts";
 import { stop } from "../process/stop.ts";
 import { readHoldings, readShare } from "../prologue/attempt-holdings.ts";
 import { sweepLeftovers } from "../prologue/epilogue.ts";
-import { dirOf, groupOf, type RuntimeContext } from "./context.ts";
+import { dirOf, groupOf, keptOf, type RuntimeContext } from "./context.ts";
 import { withMemory } from "./exits.ts";
 
 export async function recoverAttempts(context: RuntimeContext): Promise<ReadonlyMap<string, RecoveredFacts>> {
@@ -58,7 +58,7 @@ async function factsOf(context: RuntimeContext, key: string): Promise<RecoveredF
   const rebooted = files.order !== null && files.bootId !== bootId;
   // The id of an ended wrapper may have been reused; that session must not be killed.
   const own = alive && !rebooted ? leader : null;
-  processes.set(key, { leader: own, group, uid: readLaunch(dir)?.owner?.uid ?? null, signalled: new Set() });
+  processes.set(key, { ...keptOf(dir), leader: own, group, signalled: new Set() });
   const exit = files.exit === null ? null : await withMemory(context, key, files.exit);
   prologue.images.cache.pin(key, readHoldings(dir).images);
   const share = await readShare(dir);

@@ -31,7 +31,8 @@ export async function startAttempt(
   const isFirst = writeOrder(dir, received, context.bootId);
   writeFileSync(join(dir, HOST_FILE), hostFile(order.nodes, order.tasksPerNode));
   const warm = await context.warm.take();
-  context.processes.set(key, { leader: warm.pid, group: warm.group, uid: null, signalled: new Set() });
+  const before = context.counted.get(warm.group) ?? null;
+  context.processes.set(key, { leader: warm.pid, group: warm.group, uid: null, before, signalled: new Set() });
   const refusal = await prepareWarm(context, warm, key, { received, isFirst }).catch((error: Error) => {
     warm.dismiss();
     throw error;
@@ -65,6 +66,7 @@ async function prepareWarm(
     order,
     umask,
     isFirst,
+    counted: known?.before ?? null,
     ...ready,
   };
   const problem = prepareLaunch(launch);

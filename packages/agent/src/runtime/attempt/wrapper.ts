@@ -82,6 +82,7 @@ while read -r kind dir <&5 && [ "$kind" = "=" ]; do
   fi
   [ -z "$copy" ] || exit "$2"
   cd / && exec >/dev/null 2>&1 || exit "$2"
+  echo 0 >/proc/self/autogroup
   echo "over $2" >&6
 done
 `;

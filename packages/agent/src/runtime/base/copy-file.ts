@@ -14,7 +14,7 @@ interface CopyPlan {
   readonly order: pb.RunOrder;
   /** Base of relative paths. */
   readonly workdir: string;
-  /** The words that change from the agent's user to the job's; empty when they are the same. */
+  /** The command that writes as the job's user; empty when that is the agent's own. */
   readonly writer: readonly string[];
 }
 
@@ -57,19 +57,34 @@ function outputTargets({ file, errorFile }: pb.OutputFiles, order: pb.RunOrder):
     .map(({ fd, path }) => ({ fd, path: fillOutputPath(path, facts) }));
 }
 
-/** Truncated once, as the owner of the files; the shell's message states why it failed. */
+interface Writing {
+  /** Before `append` or `truncate` and the files, which it makes. */
+  readonly open: readonly string[];
+  /** Before the sentinel and the file. */
+  readonly follow: readonly string[];
+  readonly rest: readonly string[];
+}
+
+/** For the agent's own user. The shell's message states why a file cannot be made. */
 const OPEN = 'mode=$1; shift; for f; do if [ "$mode" = append ]; then true >>"$f"; else true >"$f"; fi || exit 1; done';
 /** A signal to the whole job may end the copier in its first second, before it has copied anything; later none does. */
 const FOLLOW = `sleep 1; trap "" TERM INT HUP USR1 USR2; exec tail -c +1 -f -s 0.2 --pid="$1" >>"$2"`;
 const REST = 'exec cat >>"$1"';
+
+/** Shell text runs programs, which their user could trace: only the agent's own user has no limits to leave so. */
+function writingBy(writer: readonly string[]): Writing {
+  if (writer.length > 0) return { open: writer, follow: [...writer, "follow"], rest: [...writer, "rest"] };
+  const shell = (script: string): readonly string[] => ["/bin/sh", "-c", script, "sh"];
+  return { open: shell(OPEN), follow: shell(FOLLOW), rest: shell(REST) };
+}
 
 function copyText(
   files: readonly OutputTarget[],
   { errorFile, append, ifPossible }: pb.OutputFiles,
   writer: readonly string[],
 ): string {
-  const sh = (script: string, words: readonly string[]): string =>
-    `${quotedAll([...writer, "/bin/sh", "-c", script, "sh"])} ${words.join(" ")}`;
+  const { open, follow, rest } = writingBy(writer);
+  const run = (words: readonly string[], more: readonly string[]): string => `${quotedAll(words)} ${more.join(" ")}`;
   const paths = files.map(({ path }) => quoted(path));
   return `exec 7<"$dir/stdout" 8<"$dir/stderr"
 go_without() {
@@ -81,11 +96,11 @@ give_up() {
   exit 1
 }
 copied=yes merged=${errorFile === "" ? "yes" : ""}
-problem=$(${sh(OPEN, [append ? "append" : "truncate", ...paths])} 2>&1 7<&- 8<&-) || ${ifPossible ? "go_without" : "give_up"}
+problem=$(${run(open, [append ? "append" : "truncate", ...paths])} 2>&1 7<&- 8<&-) || ${ifPossible ? "go_without" : "give_up"}
 follow() {
   (trap '' TERM INT HUP USR1 USR2; exec sleep 2147483647 7<&- 8<&-) &
   sentinel=$! copiers=
-${files.map(({ fd, path }) => `  ${sh(FOLLOW, ['"$sentinel"', quoted(path)])} <&${fd} 7<&- 8<&- & copiers="$copiers $!"`).join("\n")}
+${files.map(({ fd, path }) => `  ${run(follow, ['"$sentinel"', quoted(path)])} <&${fd} 7<&- 8<&- & copiers="$copiers $!"`).join("\n")}
   echo "$sentinel$copiers" >"$dir/${COPIERS_FILE}"
 }
 finish() {
@@ -94,7 +109,7 @@ finish() {
   for copier in "$sentinel" $copiers; do
     while kill -0 "$copier"; do wait "$copier"; done
   done 2>/dev/null
-${files.map(({ fd, path }) => `  ${sh(REST, [quoted(path)])} <&${fd} 7<&- 8<&-`).join("\n")}
+${files.map(({ fd, path }) => `  ${run(rest, [quoted(path)])} <&${fd} 7<&- 8<&-`).join("\n")}
 }
 `;
 }

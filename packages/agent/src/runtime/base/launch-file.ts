@@ -6,6 +6,7 @@ import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { quoted, quotedAll } from "../../base/shell-text.ts";
 import type { FileUser } from "../../files/user-files.ts";
+import type { ProcessUsage } from "../../host/usage/usage.ts";
 
 interface LaunchWords {
   /** Files by which the wrapper joins further control groups, one per line. */
@@ -27,6 +28,8 @@ export interface KeptLaunch {
   readonly wrapper: string;
   /** The user it changes to; `null` when it keeps the agent's. */
   readonly owner: FileUser | null;
+  /** The counters of the wrapper and its group at its start. */
+  readonly before: ProcessUsage | null;
   /** The job's whole environment, for terminals and tasks. */
   readonly variables: Readonly<Record<string, string>>;
 }

@@ -7,7 +7,6 @@ import { join } from "node:path";
 import { HELPER_PATH } from "../../base/executable.ts";
 import { insideProgram } from "../../base/inside-program.ts";
 import { PrologueError } from "../../base/prologue-error.ts";
-import { asUser } from "../../host/user/user.ts";
 import type { ContainerImage } from "../../images/images.ts";
 import { initFile } from "../base/attempt-files.ts";
 import type { ContainerBind, EngineAttempt, Prepared, PrologueParts } from "../base/engine.ts";
@@ -99,7 +98,7 @@ export async function start(
     environment: {},
     workdir: "/",
     owner: runAs,
-    writer: runAs === null ? [] : asUser(runAs, true),
+    writer: parts.files.commandFor("output", runAs),
     variables: environment,
   };
 }

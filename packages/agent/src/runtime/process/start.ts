@@ -4,7 +4,6 @@
 
 import { PrologueError } from "../../base/prologue-error.ts";
 import { outputFolders } from "../../checkpoint/output-folders.ts";
-import { asUser } from "../../host/user/user.ts";
 import { applyPatches } from "../../images/views.ts";
 import type { EngineAttempt, Prepared, PrologueParts } from "../base/engine.ts";
 import { type EntryStep, privateSteps, writeEntry } from "../base/entry-plan.ts";
@@ -33,7 +32,7 @@ export async function start(parts: PrologueParts, attempt: EngineAttempt, uenvs:
       );
     await noteHoldings(parts, attempt, null);
   }
-  const writer = runAs === null ? [] : asUser(runAs, true);
+  const writer = parts.files.commandFor("output", runAs);
   if (runAs === null && !isMounted && Object.keys(variables).every(isExportable))
     return { before: command, environment: variables, workdir, owner: runAs, writer, variables };
   const steps = stepsOf(parts, attempt, [...mounts, ...data]);

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { HELPER_PATH } from "../../base/executable.ts";
 import { makeOwnFolderNow, makeSharedFile, removeOwnNow } from "../../files/own-tree.ts";
 import { gpuVariables } from "../../host/isolation/node-shares.ts";
-import { asUser } from "../../host/user/user.ts";
 import { ENGINE_FOLDER, initFile } from "../base/attempt-files.ts";
 import type { ContainerBind, EngineAttempt, Prepared, PrologueParts } from "../base/engine.ts";
 import { writeEntry } from "../base/entry-plan.ts";
@@ -64,7 +63,7 @@ export async function start(sarus: Sarus, parts: PrologueParts, attempt: EngineA
     environment: {},
     workdir: "/",
     owner: runAs,
-    writer: runAs === null ? [] : asUser(runAs, true),
+    writer: parts.files.commandFor("output", runAs),
     variables: environment,
   };
 }

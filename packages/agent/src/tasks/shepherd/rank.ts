@@ -109,7 +109,7 @@ export function startRank(spec: ShepherdSpec, start: RankStart, events: RankEven
     write: (data, end) => inOrder(() => typed(data, end)),
     resize: (size) =>
       inOrder(() =>
-        child.pid === undefined ? undefined : setSize({ pid: child.pid, as: spec.resizeBy }, size, hasEnded),
+        child.pid === undefined ? undefined : setSize({ pid: child.pid, by: spec.resizeBy }, size, hasEnded),
       ),
     signal(name) {
       if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;

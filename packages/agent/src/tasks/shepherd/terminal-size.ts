@@ -16,15 +16,18 @@ const MAX_PROCESSES = 1_000;
 
 interface SizedRank {
   readonly pid: number;
-  /** Words that become its user; empty for the shepherd's own. */
-  readonly as: readonly string[];
+  /** The command that sets the size as its user; empty for the shepherd's own. */
+  readonly by: readonly string[];
 }
 
 /** Resolves when the size is set, or there is no terminal. `over`: the rank has ended. */
-export async function setSize({ pid, as }: SizedRank, { rows, columns }: Size, over: () => boolean): Promise<void> {
+export async function setSize({ pid, by }: SizedRank, { rows, columns }: Size, over: () => boolean): Promise<void> {
   for (let left = LOOK_TIMES; left > 0 && !over(); left -= 1) {
     const terminal = terminalBelow(pid);
-    if (terminal !== null) return stty([...as, "stty", "-F", terminal, "rows", String(rows), "cols", String(columns)]);
+    if (terminal !== null)
+      return by.length > 0
+        ? run([...by, terminal, String(rows), String(columns)])
+        : run(["stty", "-F", terminal, "rows", String(rows), "cols", String(columns)]);
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   }
 }
@@ -32,7 +35,7 @@ export async function setSize({ pid, as }: SizedRank, { rows, columns }: Size, o
 /** The user can stop the process, and later input waits for it. */
 const SET_WITHIN_MS = 2_000;
 
-function stty([program = "", ...words]: readonly string[]): Promise<void> {
+function run([program = "", ...words]: readonly string[]): Promise<void> {
   return new Promise((resolve) => {
     const how = { timeout: SET_WITHIN_MS, killSignal: "SIGKILL" } as const;
     const child = spawn(program, words, { stdio: "ignore", env: HELPER_ENVIRONMENT, ...how });
