@@ -1,6 +1,7 @@
 // The public surface of the core: every name that another package or a test may import.
 
 export { applyEntry } from "./apply.ts";
+export { type Amount, amountOf, MS_PER_HOUR, NO_USE, plus } from "./base/amount.ts";
 export { byCodeUnits, canonical } from "./base/canonical.ts";
 export { compareAllocationIds } from "./base/id-order.ts";
 export {
@@ -194,7 +195,6 @@ export {
   sizeOf,
 } from "./model/group/range.ts";
 export { type Hold, type HoldKind, holdReason } from "./model/hold.ts";
-export { type Amount, MS_PER_HOUR, NO_USE, plus } from "./model/ledger/amount.ts";
 export { MAX_LEDGER_USERS } from "./model/ledger/bucket.ts";
 export { budgetUse, useOf } from "./model/ledger/budget.ts";
 export {

@@ -1,6 +1,18 @@
 // Random histories over weeks: at every read the ledger equals a new count of all attempts.
 
-import { applyEntry, type Command, createState, DAY_MS, LEDGER_DAYS, lastDays, type State } from "@lattice/core";
+import {
+  type AllocationId,
+  type Amount,
+  applyEntry,
+  type Command,
+  createState,
+  DAY_MS,
+  LEDGER_DAYS,
+  lastDays,
+  NO_USE,
+  plus,
+  type State,
+} from "@lattice/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Bookkeeper, createBookkeeper } from "./support/bookkeeper.ts";
@@ -20,6 +32,7 @@ describe("the ledger", () => {
         const state = createState();
         const books = createBookkeeper(state);
         const past: Command[] = [];
+        const charges = new Map<AllocationId, Amount>();
         let at = 0;
         const apply = (command: Command): void => {
           applyEntry(state, entryFor(state, at, [command]));
@@ -33,10 +46,12 @@ describe("the ledger", () => {
           const command = withGpus(commandFor(seed, state, past), roll(9));
           past.push(command);
           apply(command);
+          collectCharges(state, charges);
           if (roll(6) > 0) continue;
           compare(state, books, at + roll(2) * roll(DAY_MS));
           looks += 1;
         }
+        expect(sum([...charges.values()])).toEqual(books.total());
         ended += books.ended;
       }),
       { numRuns: RUNS },
@@ -46,6 +61,13 @@ describe("the ledger", () => {
     expect(looks).toBeGreaterThan(800);
   }, 600_000);
 });
+
+/** Finished records leave the state, so the newest value of each is kept. */
+function collectCharges(state: State, charges: Map<AllocationId, Amount>): void {
+  for (const { id, charged } of state.allocations()) charges.set(id, charged);
+}
+
+const sum = (amounts: readonly Amount[]): Amount => amounts.reduce(plus, NO_USE);
 
 function compare(state: State, books: Bookkeeper, now: number): void {
   const window = lastDays(now as never, LEDGER_DAYS);

@@ -26,6 +26,7 @@ import {
   createCluster,
   entryFor,
   health,
+  id,
   register,
   sha256,
   submit,
@@ -66,6 +67,7 @@ const started = (): Cluster => {
 };
 
 const everything = (state: State): Window => lastDays(state.at, LEDGER_DAYS);
+const chargedOf = ({ state }: Cluster) => state.allocation(id(1))?.charged;
 const ofPhysics = ({ state }: Cluster) => state.ledger.spent({ tenant: physics }, everything(state));
 
 describe("a charge", () => {
@@ -118,6 +120,28 @@ describe("a charge", () => {
       c.report(1, "n1", "failed", "lost");
     }
     expect(ofPhysics(c).nodeMs).toBe(7_000);
+    expect(chargedOf(c)).toEqual({ nodeMs: 7_000, gpuMs: 0 });
+  });
+
+  it("is kept on the record, also for a node that is removed later", () => {
+    const c = started();
+    expect(chargedOf(c)).toEqual({ nodeMs: 0, gpuMs: 0 });
+    c.advance(5_000);
+    c.report(1, "n1", "completed");
+    c.report(1, "n2", "completed");
+    c.apply(gpuNode("n2", 0));
+    expect(chargedOf(c)).toEqual(ofPhysics(c));
+    expect(chargedOf(c)).toEqual({ nodeMs: 10_000, gpuMs: 30_000 });
+  });
+
+  it("on the record includes days before the ledger begins", () => {
+    const c = createCluster(register("n1"), submit(long));
+    c.place(1, "n1");
+    c.report(1, "n1", "running");
+    c.advance(150 * DAY_MS);
+    c.report(1, "n1", "completed");
+    expect(chargedOf(c)?.nodeMs).toBe(150 * DAY_MS);
+    expect(ofPhysics(c).nodeMs).toBeLessThan(LEDGER_DAYS * DAY_MS);
   });
 
   it("is split at midnight UTC", () => {

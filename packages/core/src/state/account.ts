@@ -2,7 +2,7 @@
 // work, gathered by the day of its start. Running work is kept as a number of nodes minus the milliseconds of their first
 // day before the start, so that its use at any time is one multiplication per day, however many allocations run.
 
-import { type Amount, NO_USE } from "../model/ledger/amount.ts";
+import { type Amount, NO_USE } from "../base/amount.ts";
 import type { CurrentUse } from "../model/ledger/current-use.ts";
 import { beginOf, type Day, type DayAmount, dayOf, type Window } from "../model/ledger/day.ts";
 

@@ -1,8 +1,8 @@
 // Invariants of the ledger: users add up to their tenant and tenants to the cluster, days add up to
 // the window, running work is what the phases say, and nothing is older than the ledger goes back.
 
+import { type Amount, NO_USE } from "../../src/base/amount.ts";
 import type { TenantId, UserName } from "../../src/base/ids.ts";
-import { type Amount, NO_USE } from "../../src/model/ledger/amount.ts";
 import { type CurrentUse, chargedSince, currentUse } from "../../src/model/ledger/current-use.ts";
 import { firstKeptDay, LEDGER_DAYS, lastDays } from "../../src/model/ledger/day.ts";
 import type { View } from "../../src/state/view.ts";

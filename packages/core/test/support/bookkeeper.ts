@@ -5,9 +5,14 @@ import {
   type Allocation,
   type AllocationId,
   type Amount,
+  amountOf,
   beginOf,
+  dayOf,
   type Holder,
+  instant,
   isPlaced,
+  NO_USE,
+  plus,
   type State,
   type Window,
 } from "@lattice/core";
@@ -26,6 +31,8 @@ export interface Bookkeeper {
   /** To be called after every entry. */
   look(): void;
   days(holder: Holder, window: Window): readonly Amount[];
+  /** Over all ended attempts. */
+  total(): Amount;
   readonly ended: number;
 }
 
@@ -75,10 +82,23 @@ export function createBookkeeper(state: State): Bookkeeper {
       }
       return days;
     },
+    total() {
+      return ended.flatMap(piecesByDay).reduce(plus, NO_USE);
+    },
     get ended() {
       return ended.length;
     },
   };
+}
+
+/** A share is charged in whole milliseconds of each day. */
+function piecesByDay({ start, end, nodes, gpus }: Run): Amount[] {
+  const pieces: Amount[] = [];
+  for (let at = start; at < (end ?? start); at = Math.min(end ?? at, beginOf(dayOf(instant(at)) + 1))) {
+    const ms = Math.min(end ?? at, beginOf(dayOf(instant(at)) + 1)) - at;
+    pieces.push(amountOf({ nodes, gpus }, ms));
+  }
+  return pieces;
 }
 
 const sameNodes = ({ phase: a }: Allocation, { phase: b }: Allocation): boolean =>

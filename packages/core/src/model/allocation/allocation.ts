@@ -1,5 +1,6 @@
 // The allocation record: the unit of work. Records are immutable; a change replaces the record in its table.
 
+import type { Amount } from "../../base/amount.ts";
 import type { AllocationId, Attempt, DagId, Instant, LogIndex, NodeId, UserName } from "../../base/ids.ts";
 import type { Checkpoints } from "../checkpoint/checkpoint.ts";
 import type { GroupCounts, GroupShape } from "../group/group.ts";
@@ -71,6 +72,8 @@ export interface Allocation {
   readonly entries?: Entries;
   /** Resources used by attempts, oldest first, as far as they are over. Missing while no node has reported any. */
   readonly usage?: readonly AttemptUsage[];
+  /** Charged to the ledger for the attempts that are over. */
+  readonly charged: Amount;
   /** Open terminals. */
   readonly sessions: readonly Session[];
   /** Nodes where it failed to start; excluded from placement. */

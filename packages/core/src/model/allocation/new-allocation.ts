@@ -1,5 +1,6 @@
 // The record of a new allocation: pending, without an attempt.
 
+import { NO_USE } from "../../base/amount.ts";
 import { type Instant, type LogIndex, NO_ATTEMPT } from "../../base/ids.ts";
 import type { Allocation } from "./allocation.ts";
 
@@ -25,6 +26,7 @@ export const newAllocation = (
   scores: {},
   backfilled: false,
   added: 0,
+  charged: NO_USE,
   updates: 0,
   sessions: [],
   excludedNodes: [],

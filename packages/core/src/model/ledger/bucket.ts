@@ -1,7 +1,7 @@
 // One day of one user's usage in one tenant. Running work is not included: it is added when its attempt ends.
 
+import type { Amount } from "../../base/amount.ts";
 import type { TenantId, UserName } from "../../base/ids.ts";
-import type { Amount } from "./amount.ts";
 import type { Day } from "./day.ts";
 
 export interface Bucket extends Amount {

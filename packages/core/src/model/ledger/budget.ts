@@ -1,7 +1,7 @@
 // The used fraction of a tenant's soft budgets. With two budgets the higher fraction counts.
 
+import { type Amount, MS_PER_HOUR } from "../../base/amount.ts";
 import type { Quota } from "../tenant/tenant.ts";
-import { type Amount, MS_PER_HOUR } from "./amount.ts";
 
 /** Returns 0 for no usage, 1 at the budget, more beyond it; null without a budget. */
 export function budgetUse({ gpuHoursBudget, nodeHoursBudget }: Quota, spent: Amount): number | null {

@@ -1,8 +1,8 @@
 // Days and windows of days. A day is counted from 1970 and begins at midnight UTC, independent of the servers' time
 // zone.
 
+import type { Amount } from "../../base/amount.ts";
 import type { Instant } from "../../base/ids.ts";
-import type { Amount } from "./amount.ts";
 
 /** Days since 1970-01-01, UTC. */
 export type Day = number;

@@ -1,8 +1,8 @@
 // The readers' view of the ledger. Every figure includes work that is still running, up to the window's `now`, so that
 // no tenant looks idle while its largest job runs.
 
+import type { Amount } from "../../base/amount.ts";
 import type { TenantId, UserName } from "../../base/ids.ts";
-import type { Amount } from "./amount.ts";
 import type { CurrentUse } from "./current-use.ts";
 import type { Day, DayAmount, Window } from "./day.ts";
 

@@ -1,11 +1,12 @@
 // moveAllocation is the only function that changes the phase of an allocation: it checks the move against the table,
 // replaces the record, emits the event and charges an attempt that ends.
 
+import type { Instant } from "../../base/ids.ts";
 import { invariant } from "../../base/invariant.ts";
 import type { Allocation } from "../../model/allocation/allocation.ts";
 import { endOfAttempt } from "../../model/allocation/attempt-end.ts";
 import type { PastFailure } from "../../model/allocation/past.ts";
-import { type AllocationPhase, canMove, isFinal, isPlaced } from "../../model/allocation/phase.ts";
+import { type AllocationPhase, canMove, isFinal, isPlaced, type PlacedPhase } from "../../model/allocation/phase.ts";
 import { entriesAfterMove, pastAfterMove } from "../../model/allocation/record-past.ts";
 import type { AllocationChanged } from "../../model/event/event.ts";
 import { chargeAttempt } from "../ledger/charge.ts";
@@ -41,22 +42,25 @@ export function moveAllocation(
   const from = record.phase.kind;
   invariant(canMove(from, phase.kind), `allocation ${record.id} cannot move from ${from} to ${phase.kind}`);
   const kept = withPlacement(record.phase, phase);
+  const left = !isPlaced(phase) && isPlaced(record.phase) ? record.phase : null;
+  if (left !== null) leaveDomain(step, record);
   const moved: Allocation = {
     ...withoutHold(withoutEntries(record)),
     ...change,
+    charged: left === null ? record.charged : chargeAttempt(step.state, record, endOf(left, phase, step)),
     ...pastAfterMove(record, phase, step, failure),
     ...entriesAfterMove(record, phase, step),
     phase: kept,
   };
-  if (!isPlaced(phase) && isPlaced(record.phase)) leaveDomain(step, record);
-  if (!isPlaced(phase) && isPlaced(record.phase))
-    chargeAttempt(step.state, record, isFinal(phase) ? phase.endedAt : endOfAttempt(record.phase, step.at));
   step.state.putAllocation(moved);
   step.events.push(allocationChanged(moved, from));
   if (isFinal(phase)) step.endedWork.push({ id: moved.id, end: phase.kind, record: moved });
   if (moved.element !== undefined) step.touchedGroups.add(moved.element.group);
   return moved;
 }
+
+const endOf = (from: PlacedPhase, to: AllocationPhase, { at }: Step): Instant =>
+  isFinal(to) ? to.endedAt : endOfAttempt(from, at);
 
 /** The nodes of the previous attempt. */
 function withoutEntries(record: Allocation): Allocation {

@@ -62,7 +62,7 @@ export function recordResize(
   { change, node, reason, detail }: Resize,
   before: Allocation,
 ): void {
-  chargeAttempt(step.state, before, step.at);
+  const charged = chargeAttempt(step.state, before, step.at);
   const by = reason === "metric";
   const direction = change === "add" ? "up" : "down";
   const last = record.scaling;
@@ -73,6 +73,7 @@ export function recordResize(
   const type = reason === "node_failure" ? "failure" : reason === "reclaim" ? "preemption" : "scaling";
   const moved: Allocation = {
     ...record,
+    charged,
     phase: { ...phase, countedFrom: step.at },
     ...(by ? { scaling: { at: step.at, direction, turns } as const } : {}),
   };

@@ -17,7 +17,7 @@ import {
 } from "@lattice/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { amountOf } from "../../../src/model/ledger/amount.ts";
+import { amountOf } from "../../../src/base/amount.ts";
 import { chargedSince, currentUse } from "../../../src/model/ledger/current-use.ts";
 import { nodeId } from "../../support/cluster.ts";
 

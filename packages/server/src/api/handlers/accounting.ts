@@ -1,6 +1,5 @@
-// Resource usage of finished allocations, newest first, including the history. Hours cover all attempts: the last one by
-// its nodes, earlier ones by their records. GPUs count only on nodes that are still registered. Budgets use the ledger
-// instead, which is charged when the work ends.
+// Resource usage of finished allocations, newest first, including the history. Hours are the amounts that the ledger was
+// charged for all attempts, so that accounting, usage and budgets agree.
 
 import { create } from "@bufbuild/protobuf";
 import {
@@ -8,10 +7,8 @@ import {
   type FinalPhase,
   isFinal,
   MS_PER_HOUR,
-  type NodeId,
   type PhaseKind,
   parseAllocationId,
-  type View,
 } from "@lattice/core";
 import { attemptUsagesToProto, pb, timestampFromMs, timestampToMs } from "@lattice/wire";
 import { invalid } from "../../base/problems.ts";
@@ -45,7 +42,7 @@ export async function getAccounting(call: Call, request: pb.GetAccountingRequest
   });
   const view = call.plane.view();
   return create(pb.AccountingSchema, {
-    records: page.shown.flatMap((work) => recordOf(view, work)),
+    records: page.shown.flatMap((work) => recordOf(work)),
     nextPageToken: page.nextBefore === null ? "" : tokenAfter(page.nextBefore),
     logIndex: String(view.index),
   });
@@ -60,12 +57,11 @@ function statesOf(words: readonly string[]): ReadonlySet<PhaseKind> {
   return new Set(found.length === 0 ? FINISHED : found);
 }
 
-function recordOf(view: View, work: Work): pb.AccountingRecord[] {
+function recordOf(work: Work): pb.AccountingRecord[] {
   if (isGroup(work) || !isFinal(work.phase)) return [];
   const { spec, phase } = work;
   const { startedAt, endedAt, nodes } = phase;
   const elapsed = startedAt === null ? 0 : endedAt - startedAt;
-  const used = usedBy(view, work, phase);
   const { walltime } = spec.lifecycle;
   return [
     create(pb.AccountingRecordSchema, {
@@ -82,11 +78,11 @@ function recordOf(view: View, work: Work): pb.AccountingRecord[] {
       ...(startedAt === null ? {} : { startedAt: timestampFromMs(startedAt) }),
       endedAt: timestampFromMs(endedAt),
       nodes: nodes.length,
-      attempts: used.attempts,
+      attempts: attemptsOf(work, phase),
       elapsedSeconds: elapsed / 1000,
       waitedSeconds: ((startedAt ?? endedAt) - work.submittedAt) / 1000,
-      nodeHours: used.nodeMs / MS_PER_HOUR,
-      gpuHours: used.gpuMs / MS_PER_HOUR,
+      nodeHours: work.charged.nodeMs / MS_PER_HOUR,
+      gpuHours: work.charged.gpuMs / MS_PER_HOUR,
       ...(walltime === null ? {} : { walltimeUsed: elapsed / walltime }),
       tags: spec.tags,
       usage: attemptUsagesToProto(work),
@@ -94,26 +90,5 @@ function recordOf(view: View, work: Work): pb.AccountingRecord[] {
   ];
 }
 
-interface Used {
-  attempts: number;
-  nodeMs: number;
-  gpuMs: number;
-}
-
-function usedBy(view: View, work: Allocation, { startedAt, endedAt, nodes }: FinalPhase): Used {
-  const gpusOn = (list: readonly NodeId[]): number =>
-    list.reduce((sum, node) => sum + (view.node(node)?.capabilities.gpuCount ?? 0), 0);
-  const used: Used = { attempts: 0, nodeMs: 0, gpuMs: 0 };
-  const add = (ms: number, count: number, gpus: number): void => {
-    used.attempts += 1;
-    used.nodeMs += ms * count;
-    used.gpuMs += ms * gpus;
-  };
-  if (startedAt !== null) add(endedAt - startedAt, nodes.length, gpusOn(nodes));
-  for (const past of work.past?.attempts ?? []) {
-    // The record keeps only the first nodes of an attempt; the others count with their average.
-    const gpus = past.nodes.length === 0 ? 0 : (gpusOn(past.nodes) / past.nodes.length) * past.nodeCount;
-    if (past.startedAt !== null) add(past.endedAt - past.startedAt, past.nodeCount, gpus);
-  }
-  return used;
-}
+const attemptsOf = ({ past }: Allocation, { startedAt }: FinalPhase): number =>
+  (past?.attempts.filter((attempt) => attempt.startedAt !== null).length ?? 0) + (startedAt === null ? 0 : 1);
