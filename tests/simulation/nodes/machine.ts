@@ -6,6 +6,7 @@ import type { pb } from "@lattice/wire";
 import type { Random } from "../world/random.ts";
 import type { World } from "../world/world.ts";
 import { type Program, programOf } from "./program.ts";
+import { loadWork } from "./saved-work.ts";
 
 /** The folder of one attempt. */
 export interface Folder {
@@ -20,6 +21,8 @@ export interface Folder {
   exitedAtMs: number;
   stop: Stop | null;
   end: End | null;
+  /** The work that its program has done, with that before the checkpoint from which it continues; 0 before its start. */
+  doneMs: () => number;
 }
 
 export interface Process {
@@ -110,7 +113,7 @@ export function createMachine({ world, name, random, epochMs, onStart, onEnd }: 
     const program = programOf(order.entrypoint);
     if (folder.stop !== null) notLaunched(wrapper, "it was stopped before it began");
     else if (program.broken) notLaunched(wrapper, "cannot enter the working directory");
-    else begin(wrapper, order, program);
+    else begin(wrapper, folder, order, program);
   }
 
   function notLaunched(wrapper: Wrapper, message: string): void {
@@ -118,10 +121,14 @@ export function createMachine({ world, name, random, epochMs, onStart, onEnd }: 
     leave(wrapper, { kind: "code", code: 1 });
   }
 
-  function begin(wrapper: Wrapper, order: pb.RunOrder, program: Program): void {
+  function begin(wrapper: Wrapper, folder: Folder, order: pb.RunOrder, program: Program): void {
     wrapper.process = { key: wrapper.key, pid: wrapper.pid, order, startedAtMs: world.now() };
     onStart(machine, wrapper.process);
-    world.after(program.runsMs, () => finish(wrapper, program.exitCode));
+    const { allocationId, checkpoint } = order;
+    const savedMs = checkpoint === undefined ? 0 : loadWork(world, allocationId, checkpoint.resumeFrom);
+    const startedAtMs = world.now();
+    folder.doneMs = () => savedMs + world.now() - startedAtMs;
+    world.after(Math.max(0, program.runsMs - savedMs), () => finish(wrapper, program.exitCode));
   }
 
   function finish(wrapper: Wrapper, code: number): void {

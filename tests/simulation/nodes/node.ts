@@ -91,7 +91,7 @@ export function createNode(parts: NodeParts): SimulatedNode {
       after: mine.after,
       log: quietLogger(world, mine.name),
       vitals: () => ({ load1: 0, memoryAvailableGb: 0 }),
-      runtime: async (listener) => machineRuntime({ machine, host: mine, random, listener, oneCluster }),
+      runtime: async (listener) => machineRuntime({ world, machine, host: mine, random, listener, oneCluster }),
       cluster,
       renewed: () => ({ conformance: machine.conformance }),
       probe: async (_, key) => {

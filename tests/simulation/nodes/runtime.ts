@@ -14,8 +14,10 @@ import type {
 import type { OneClusterCheck } from "../checks/one-cluster.ts";
 import type { Host } from "../world/host.ts";
 import type { Random } from "../world/random.ts";
+import type { World } from "../world/world.ts";
 import { type Folder, type Machine, NOT_CLAIMED, type WrapperEnd } from "./machine.ts";
 import { programOf } from "./program.ts";
+import { saveWork } from "./saved-work.ts";
 
 /** Interval at which the end of an adopted process is checked. */
 const LOOK_EVERY_MS = 250;
@@ -24,6 +26,7 @@ const SIGKILL = 9;
 const MAX_ENDED = 2_000;
 
 interface RuntimeParts {
+  readonly world: World;
   readonly machine: Machine;
   readonly host: Host;
   readonly random: Random;
@@ -31,7 +34,7 @@ interface RuntimeParts {
   readonly oneCluster: Pick<OneClusterCheck, "onStart" | "onStop" | "onArchive">;
 }
 
-export function machineRuntime({ machine, host, random, listener, oneCluster }: RuntimeParts): Runtime {
+export function machineRuntime({ world, machine, host, random, listener, oneCluster }: RuntimeParts): Runtime {
   /** A disk takes time, and refuses writes when it is full. */
   const disk = async (): Promise<void> => {
     await host.wait(random.between(0, 4));
@@ -59,6 +62,7 @@ export function machineRuntime({ machine, host, random, listener, oneCluster }: 
       exitedAtMs: 0,
       stop: null,
       end: null,
+      doneMs: () => 0,
     };
     machine.attempts.set(key, made);
     return made;
@@ -167,7 +171,7 @@ export function machineRuntime({ machine, host, random, listener, oneCluster }: 
     },
     async checkpoints(key) {
       const folder = machine.attempts.get(key);
-      return folder?.order?.checkpoint === undefined ? null : simulatedTarget(folder, host, random);
+      return folder?.order?.checkpoint === undefined ? null : simulatedTarget({ world, folder, host, random });
     },
     logFile: async () => null,
     firstProcess: async () => null,
@@ -178,8 +182,15 @@ export function machineRuntime({ machine, host, random, listener, oneCluster }: 
 /** The content of an attempt's folder, whichever agent reads it. */
 const saved = new WeakMap<Folder, NodeCheckpointResult>();
 
+interface SavingProgram {
+  readonly world: World;
+  readonly folder: Folder;
+  readonly host: Host;
+  readonly random: Random;
+}
+
 /** Usually a program that finishes after a while; sometimes one that fails or never answers. */
-function simulatedTarget(folder: Folder, host: Host, random: Random): CheckpointTarget {
+function simulatedTarget({ world, folder, host, random }: SavingProgram): CheckpointTarget {
   return {
     async ask(_wanted, heard) {
       const silent = random.chance(0.05);
@@ -192,7 +203,10 @@ function simulatedTarget(folder: Folder, host: Host, random: Random): Checkpoint
       return { look: async () => undefined, close: cancel };
     },
     word: async () => saved.get(folder) ?? null,
-    keep: async (result) => void saved.set(folder, result),
+    async keep(result) {
+      saved.set(folder, result);
+      if (result.ok) saveWork(world, folder.order?.allocationId ?? "", result.number, folder.doneMs());
+    },
   };
 }
 
