@@ -4,6 +4,7 @@
 
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import type { Client } from "@grpc/grpc-js";
+import { LOG_START } from "@lattice/core";
 import { pb } from "@lattice/wire";
 import type { Logger } from "pino";
 import { type After, systemAfter } from "../base/after.ts";
@@ -11,7 +12,7 @@ import { type Backoff, backoff, isOwn, isTransient, RECONNECT, REFUSED, spreadOf
 import type { Dialer } from "./dial.ts";
 import type { HeartbeatTimer } from "./heartbeat-timer.ts";
 import { type KnownCluster, knownCluster } from "./known-cluster.ts";
-import { type ServerChoice, serverChoice } from "./server-choice.ts";
+import { type ConnectionEnd, type ServerChoice, serverChoice } from "./server-choice.ts";
 import { openSession, type ServerSession, type SessionEnd } from "./session.ts";
 
 interface LinkOptions {
@@ -52,6 +53,9 @@ const MIN_HEARTBEAT_MS = 50;
 
 export const openLink = (options: LinkOptions): Link => new NodeLink(options);
 
+/** After this time a stream has worked. */
+const PROVEN_MS = 5_000;
+
 const NOTHING = (): void => undefined;
 
 class NodeLink implements Link {
@@ -67,6 +71,8 @@ class NodeLink implements Link {
   #spreadMs = 0;
   #cancelTry: () => void;
   #stopHeartbeats: () => void = NOTHING;
+  #isProven = false;
+  #cancelProof: () => void = NOTHING;
   #sequence = 0;
   #failures = 0;
   #hellos = 0;
@@ -101,6 +107,7 @@ class NodeLink implements Link {
   close(): void {
     this.#closed = true;
     this.#cancelTry();
+    this.#cancelProof();
     this.#session?.close();
     this.#cluster.close();
   }
@@ -114,13 +121,13 @@ class NodeLink implements Link {
     const server = this.#choice.current();
     const client = dialer.client(server, member);
     this.#hellos += 1;
-    const hello = create(pb.HelloSchema, { ...this.#options.hello(), ...this.#cluster.facts() });
-    this.#session = openSession({ client, after: this.#after }, hello, {
-      judge: ({ message, logIndex }) => {
-        if (message.case === "welcome") return this.#cluster.judge(message.value, logIndex);
-        return this.#cluster.heard(logIndex, isActedOn(message.case));
+    const hello = this.#hello();
+    this.#session = openSession({ client, after: this.#after, welcomeMs: this.#choice.patienceMs() }, hello, {
+      judge: ({ message, log = LOG_START }) => {
+        if (message.case === "welcome") return this.#cluster.judge(message.value, log);
+        return this.#cluster.heard(log, isActedOn(message.case));
       },
-      adopt: (welcome, logIndex) => this.#cluster.adopt(welcome, logIndex),
+      adopt: (welcome, log) => this.#cluster.adopt(welcome, log),
       objection: (welcome) => objectionOf(this.#options.objection?.(welcome) ?? null),
       welcomed: (welcome) => {
         leave();
@@ -137,12 +144,20 @@ class NodeLink implements Link {
     });
   }
 
+  #hello(): pb.Hello {
+    const { knownLog, ...identity } = this.#cluster.facts();
+    return { ...this.#options.hello(), ...identity, knownLog: create(pb.LogPositionSchema, knownLog) };
+  }
+
   #onWelcome(welcome: pb.Welcome, server: string): void {
     const { log, heartbeatTimer, dialer, member } = this.#options;
     log.info({ server, version: welcome.serverVersion, protocol: welcome.protocolVersion }, "connected to a server");
     this.#protocol = welcome.protocolVersion;
     this.#live = true;
     this.#choice.welcomed();
+    this.#cancelProof = this.#after(PROVEN_MS, () => {
+      this.#isProven = true;
+    });
     this.#sequence = 0;
     this.#failures = 0;
     this.#spreadMs = spreadOf(welcome.heartbeatIntervalMs);
@@ -157,9 +172,9 @@ class NodeLink implements Link {
 
   /** An operator must be able to find which order of which server ended an attempt. */
   #logEnd(order: pb.StopOrder | pb.ForgetOrder, server: string): void {
-    const { clusterId, knownLogIndex } = this.#cluster.facts();
+    const { clusterId, knownLog } = this.#cluster.facts();
     const attempt = `${order.allocationId}.${order.attempt}`;
-    const facts = { attempt, server, cluster: clusterId, log_index: knownLogIndex };
+    const facts = { attempt, server, cluster: clusterId, log_index: knownLog.index };
     if (order.$typeName === "lattice.v1.StopOrder")
       this.#options.log.info({ ...facts, reason: order.reason }, "a server orders the end of an attempt");
     else this.#options.log.info(facts, "a server has recorded the end of an attempt");
@@ -178,7 +193,9 @@ class NodeLink implements Link {
     this.#live = false;
     this.#session = null;
     if (this.#closed) return;
-    this.#choice.ended(end.kind === "lost" && end.silent);
+    this.#cancelProof();
+    this.#choice.ended(howEnded(end, this.#isProven));
+    this.#isProven = false;
     if (end.kind === "refused") this.#options.refused?.(end.code);
     const refused = end.kind === "refused" && !isTransient(end.code);
     const waitMs = refused ? this.#afterRefusal.next() : (this.#firstWait() ?? this.#afterLoss.next());
@@ -212,6 +229,11 @@ class NodeLink implements Link {
     else if (isOwn(end.code)) log.error(facts, "this agent cannot work with the server");
     else log.error(facts, "the server refuses this agent");
   }
+}
+
+function howEnded(end: SessionEnd, isProven: boolean): ConnectionEnd {
+  if (end.kind === "lost" && end.silent) return "silent";
+  return end.kind === "lost" && isProven ? "closed" : "refused";
 }
 
 /** The node starts, ends or forgets work because of these messages. */

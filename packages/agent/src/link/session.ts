@@ -4,7 +4,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { Client, ClientDuplexStream, ServiceError } from "@grpc/grpc-js";
 import { status } from "@grpc/grpc-js";
-import { agreeOnProtocol, PROTOCOL } from "@lattice/core";
+import { agreeOnProtocol, LOG_START, type LogPosition, PROTOCOL } from "@lattice/core";
 import { pb } from "@lattice/wire";
 import type { After } from "../base/after.ts";
 import { connectCall } from "./service.ts";
@@ -35,23 +35,27 @@ interface SessionHandler {
   /** Judges every message before it takes effect. */
   judge(message: pb.ServerMessage): Refusal | null;
   /** Stores the cluster of a welcome to which there is no objection, before `welcomed`. */
-  adopt(welcome: pb.Welcome, logIndex: number): Refusal | null;
+  adopt(welcome: pb.Welcome, log: LogPosition): Refusal | null;
   welcomed(welcome: pb.Welcome): void;
   order(message: pb.ServerMessage["message"]): void;
   /** Called once, last. */
   ended(end: SessionEnd): void;
 }
 
-/** A server that accepts the stream and never answers counts as unreachable. */
-const WELCOME_TIMEOUT_MS = 10_000;
 const FLUSH_MS = 200;
 
 interface SessionWay {
   readonly client: Client;
   readonly after: After;
+  /** Time limit of the welcome. */
+  readonly welcomeMs: number;
 }
 
-export function openSession({ client, after }: SessionWay, hello: pb.Hello, handler: SessionHandler): ServerSession {
+export function openSession(
+  { client, after, welcomeMs }: SessionWay,
+  hello: pb.Hello,
+  handler: SessionHandler,
+): ServerSession {
   const { path, serialize, deserialize } = connectCall;
   const call: ClientDuplexStream<pb.AgentMessage, pb.ServerMessage> = client.makeBidiStreamRequest(
     path,
@@ -60,7 +64,7 @@ export function openSession({ client, after }: SessionWay, hello: pb.Hello, hand
   );
   let over = false;
   let welcomed = false;
-  const cancelDeadline = after(WELCOME_TIMEOUT_MS, () =>
+  const cancelDeadline = after(welcomeMs, () =>
     finish({ kind: "lost", detail: "no welcome in time", welcomed, silent: true }),
   );
 
@@ -79,7 +83,7 @@ export function openSession({ client, after }: SessionWay, hello: pb.Hello, hand
   }
 
   call.on("data", (received: pb.ServerMessage) => {
-    const { message, logIndex } = received;
+    const { message, log = LOG_START } = received;
     if (over) return;
     if (message.case === "refused") return finish({ kind: "refused", ...message.value });
     const refusal = handler.judge(received);
@@ -87,7 +91,7 @@ export function openSession({ client, after }: SessionWay, hello: pb.Hello, hand
     if (message.case !== "welcome") return handler.order(message);
     const unfit = protocolMismatch(message.value.protocolVersion) ?? handler.objection(message.value);
     if (unfit !== null) return finish(unfit);
-    const unstored = handler.adopt(message.value, logIndex);
+    const unstored = handler.adopt(message.value, log);
     if (unstored !== null) return finish({ kind: "refused", ...unstored });
     cancelDeadline();
     welcomed = true;
