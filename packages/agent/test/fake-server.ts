@@ -34,6 +34,8 @@ export interface FakeServer {
     cluster: string;
     /** The last applied index that it names in every message. */
     logIndex: number;
+    /** Logs of different names differ in every entry. */
+    log: string;
   };
   connected(): number;
   send(message: pb.ServerMessage["message"], nodeId?: string): void;
@@ -46,6 +48,8 @@ export interface FakeServer {
   disconnect(): void;
   close(): Promise<void>;
 }
+
+const positionIn = (log: string, index: number) => ({ index, hash: log.padStart(16, "0"), termHash: "" });
 
 export async function fakeServer(port = 0): Promise<FakeServer> {
   const streams = new Map<string, Stream>();
@@ -60,7 +64,7 @@ export async function fakeServer(port = 0): Promise<FakeServer> {
     logs: new Map(),
     settings: {
       ...{ acknowledge: true, refuse: null, heartbeatMs: 200, keepText: true, protocol: 1, authenticated: true },
-      ...{ cluster: "", logIndex: 0 },
+      ...{ cluster: "", logIndex: 0, log: "a" },
     },
     connected: () => streams.size,
     send(message, nodeId) {
@@ -86,7 +90,7 @@ export async function fakeServer(port = 0): Promise<FakeServer> {
   };
 
   const messageOf = (message: pb.ServerMessage["message"]) =>
-    create(pb.ServerMessageSchema, { message, logIndex: fake.settings.logIndex });
+    create(pb.ServerMessageSchema, { message, log: positionIn(fake.settings.log, fake.settings.logIndex) });
 
   function connect(stream: Stream): void {
     let nodeId = "";
@@ -111,7 +115,8 @@ export async function fakeServer(port = 0): Promise<FakeServer> {
         const { protocol: protocolVersion, heartbeatMs: heartbeatIntervalMs, authenticated } = fake.settings;
         const facts = { protocolVersion, heartbeatIntervalMs, callersAuthenticated: authenticated };
         const identity = { clusterId: fake.settings.cluster, clusterGeneration: 1 };
-        const value = create(pb.WelcomeSchema, { ...facts, ...identity });
+        const knownLog = positionIn(fake.settings.log, message.value.knownLog?.index ?? 0);
+        const value = create(pb.WelcomeSchema, { ...facts, ...identity, knownLog });
         stream.write(messageOf({ case: "welcome", value }));
       } else if (message.case === "heartbeat") {
         fake.heartbeats.push(message.value);

@@ -160,6 +160,13 @@ export {
   type KnownIdentity,
 } from "./model/cluster/identity.ts";
 export {
+  compareLogs,
+  LOG_START,
+  type LogAnswer,
+  type LogPosition,
+  shortHash,
+} from "./model/cluster/log-position.ts";
+export {
   type Dag,
   type DagMember,
   type DagNode,

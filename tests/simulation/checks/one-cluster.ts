@@ -3,6 +3,7 @@
 // with the kind of its sender; an attempt may end, start or be forgotten only on the word of the own cluster.
 
 import type { KnownCluster, Stop } from "@lattice/agent";
+import type { LogPosition } from "@lattice/core";
 import type { pb } from "@lattice/wire";
 import type { StreamEnd } from "../network/connection.ts";
 import type { SimulatedServer } from "../servers/server.ts";
@@ -29,10 +30,14 @@ export interface OneClusterCheck extends Watcher {
 type Order = "run" | "stop" | "forget" | "ack";
 
 /** At most a fifth of the usual numbers. */
-const LEAST_PER_HOUR = { foreignMet: 40, olderMet: 20, emptyRefused: 4 };
+const LEAST_PER_HOUR = { foreignMet: 40, olderMet: 20, grownMet: 4, emptyRefused: 4 };
 
 export function oneClusterCheck(world: World, clusterId: string): OneClusterCheck {
-  const counts = { foreignMet: 0, olderMet: 0, emptyRefused: 0 };
+  /** `grownMet`: an older copy that has written more entries than the node knows. */
+  const counts = { foreignMet: 0, olderMet: 0, grownMet: 0, emptyRefused: 0 };
+  const clusters = new Map<string, KnownCluster>();
+  /** Behind the message that a node looks at now. */
+  let sender: Origin = "own";
   /** Orders of the own cluster, and of any other. */
   const ordered = new Set<string>();
   const suggested = new Map<string, Origin>();
@@ -41,10 +46,12 @@ export function oneClusterCheck(world: World, clusterId: string): OneClusterChec
   /** The attempt of each report, by its number; a number is used again after a restart of the agent. */
   const reports = new Map<string, string>();
 
-  function record(node: string, { message }: pb.ServerMessage, origin: Origin): void {
+  function record(node: string, { message, log }: pb.ServerMessage, origin: Origin): void {
     if (message.case === "welcome" || message.case === "refused") {
+      const known = clusters.get(node)?.facts().knownLog.index ?? 0;
       if (origin === "foreign") counts.foreignMet += 1;
       if (origin === "older") counts.olderMet += 1;
+      if (origin === "older" && known > 0 && (log?.index ?? 0) >= known) counts.grownMet += 1;
     }
     const key = keyOf(node, message);
     if (key === null) return;
@@ -84,31 +91,35 @@ export function oneClusterCheck(world: World, clusterId: string): OneClusterChec
           if (event !== "data") return stream.on(event, listener);
           return stream.on(event, (message) => {
             record(node, message as pb.ServerMessage, origin);
+            sender = origin;
             listener(message);
+            sender = "own";
           });
         },
       };
     },
     known(node, cluster) {
       const { adopt, heard } = cluster;
+      clusters.set(node, cluster);
       let newest = 0;
-      const accepted = (index: number): void => {
+      const accepted = ({ index }: LogPosition): void => {
+        if (sender !== "own") world.violated("D10", `${node} obeys a server that is ${sender}`);
         if (index < newest)
           world.violated("D10", `${node} obeys a server at entry ${index}, after one at entry ${newest}`);
         newest = Math.max(newest, index);
       };
       return Object.assign(cluster, {
-        adopt(welcome: pb.Welcome, index: number) {
-          const refusal = adopt.call(cluster, welcome, index);
+        adopt(welcome: pb.Welcome, log: LogPosition) {
+          const refusal = adopt.call(cluster, welcome, log);
           if (refusal !== null) return refusal;
           if (welcome.clusterId !== clusterId)
             world.violated("D10", `${node} accepts a server of cluster "${welcome.clusterId}"`);
-          accepted(index);
+          accepted(log);
           return null;
         },
-        heard(index: number, acts: boolean) {
-          const refusal = heard.call(cluster, index, acts);
-          if (refusal === null) accepted(index);
+        heard(log: LogPosition, acts: boolean) {
+          const refusal = heard.call(cluster, log, acts);
+          if (refusal === null) accepted(log);
           return refusal;
         },
       });

@@ -138,7 +138,7 @@ export function createNode(parts: NodeParts): SimulatedNode {
     name,
     machine,
     agent: () => host,
-    knownIndex: () => cluster.facts().knownLogIndex,
+    knownIndex: () => cluster.facts().knownLog.index,
     upSinceMs: () => upSinceMs,
     drift(conformance) {
       machine.conformance = conformance;

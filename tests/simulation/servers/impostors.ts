@@ -1,6 +1,6 @@
 // Servers that answer at an address of the cluster although they must not be obeyed: one of another cluster, and one
-// that leads on an older copy of the log. Both are real servers. Half of the time they behave like a version that knows
-// no identities: the agent's own check is then the only one.
+// that leads on an older copy of the log, half of the time writing on until that log is the longer one. Both are real
+// servers. Half of the time they behave like a version that knows no identities: the agent's own check is then the only one.
 
 import { create } from "@bufbuild/protobuf";
 import { createMemoryStore, type MemoryStore } from "@lattice/server";
@@ -19,6 +19,9 @@ export const OLDER_SERVER = "older";
 const FOREIGN_CLUSTER = "f".repeat(32);
 /** Submissions to the foreign cluster at each of its starts. */
 const FOREIGN_JOBS = 3;
+/** Submissions to the older copy: more than it lacks, one entry each. */
+const OLDER_JOBS = 200;
+const OLDER_SUBMIT_MS = 25;
 /** Until it leads. */
 const LEADING_MS = 1_500;
 /** A log that is longer than any of the cluster. */
@@ -52,11 +55,13 @@ export function createImpostors(parts: ImpostorParts): Impostors {
   let jobs = 0;
 
   function submitTo(server: SimulatedServer, random: Random): void {
-    for (let n = 0; n < FOREIGN_JOBS; n++) {
-      jobs += 1;
-      const { command } = submission(random, `foreign-${jobs}`);
-      server.propose(command).catch(() => undefined);
-    }
+    jobs += 1;
+    const { command } = submission(random, `foreign-${jobs}`);
+    server.propose(command).catch(() => undefined);
+  }
+
+  function submitMany(server: SimulatedServer, random: Random, count: number, everyMs: number): void {
+    for (let n = 0; n < count; n++) parts.world.after(LEADING_MS + n * everyMs, () => submitTo(server, random));
   }
 
   return {
@@ -65,22 +70,23 @@ export function createImpostors(parts: ImpostorParts): Impostors {
       const disguise = { blind: random.chance(0.7), nameless: random.chance(0.5), index };
       const server = createServer({ ...serverParts(parts, disguise), name: FOREIGN_SERVER, store: foreignStore });
       server.start();
-      parts.world.after(LEADING_MS, () => submitTo(server, random));
+      submitMany(server, random, FOREIGN_JOBS, 0);
       return server.crash;
     },
     older(random, store, through) {
       const copy = olderCopy(store, through);
       if (copy === null) return null;
       const disguise = { blind: random.chance(0.7), nameless: false, index: 0 };
+      const grows = random.chance(0.5);
       const server = createServer({
         ...serverParts(parts, disguise),
         name: OLDER_SERVER,
         store: copy,
         clusterId: undefined,
-        // It never commits: a longer log would be another cluster.
-        logFaultRates: { lossBefore: 1, lossAfter: 0, slowMs: 0, stale: false },
+        logFaultRates: { lossBefore: grows ? 0 : 1, lossAfter: 0, slowMs: 0, stale: false },
       });
       server.start();
+      if (grows) submitMany(server, random, OLDER_JOBS, OLDER_SUBMIT_MS);
       return server.crash;
     },
   };
@@ -133,13 +139,15 @@ function disguised(stream: StreamEnd, { blind, nameless, index }: Disguise): Str
   const mine: StreamEnd = {
     ...stream,
     write(message) {
-      const { message: body, logIndex } = message as pb.ServerMessage;
+      const { message: body, log } = message as pb.ServerMessage;
       const shown =
         nameless && body.case === "welcome"
           ? { case: body.case, value: create(pb.WelcomeSchema, { ...body.value, clusterId: "", clusterGeneration: 0 }) }
           : body;
-      const shownIndex = index < 0 ? 0 : logIndex + index;
-      return stream.write(create(pb.ServerMessageSchema, { message: shown, logIndex: shownIndex }));
+      const { hash = "", termHash = "" } = log ?? {};
+      const shownIndex = index < 0 ? 0 : (log?.index ?? 0) + index;
+      const position = create(pb.LogPositionSchema, { index: shownIndex, hash, termHash });
+      return stream.write(create(pb.ServerMessageSchema, { message: shown, log: position }));
     },
     on(event, listener) {
       if (event !== "data") return stream.on(event, listener);
@@ -149,7 +157,12 @@ function disguised(stream: StreamEnd, { blind, nameless, index }: Disguise): Str
         // A node without a cluster would join this one, as a new node of any cluster does.
         if (body.value.clusterId === "") return stream.end();
         if (!blind) return listener(message);
-        const hello = create(pb.HelloSchema, { ...body.value, clusterId: "", clusterGeneration: 0, knownLogIndex: 0 });
+        const hello = create(pb.HelloSchema, {
+          ...body.value,
+          clusterId: "",
+          clusterGeneration: 0,
+          knownLog: undefined,
+        });
         listener(create(pb.AgentMessageSchema, { message: { case: "hello", value: hello } }));
       });
     },

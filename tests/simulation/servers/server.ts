@@ -286,7 +286,7 @@ export function createServer(parts: ServerParts): SimulatedServer {
     startSnapshotter({ log, replica, history, audit, logger, everyEntries: SETTINGS.snapshotEvery, mayTake });
     const context = {
       view: () => replica.view,
-      appliedIndex: () => replica.head().index,
+      chain: replica.chain,
       waitFor: replica.waitFor,
       propose: (command: Command) => proposeOwn(leader, command),
       hub,

@@ -35,6 +35,7 @@ const TRANSIENT: ReadonlySet<string> = new Set([
   "storage_full",
   "shutting_down",
   "server_behind",
+  "server_log_differs",
 ]);
 
 /** The agent must not serve this cluster. */

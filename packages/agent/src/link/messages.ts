@@ -84,7 +84,7 @@ interface NodeFacts {
 /** The part of every Hello that describes the node. */
 export type NodeIdentity = Omit<
   pb.Hello,
-  "$typeName" | "$unknown" | "attempts" | "clusterId" | "clusterGeneration" | "knownLogIndex"
+  "$typeName" | "$unknown" | "attempts" | "clusterId" | "clusterGeneration" | "knownLog"
 >;
 
 export function identityOf({ hardware, version, isolation, hollow, runtimes = [], ...facts }: NodeFacts): NodeIdentity {

@@ -37,21 +37,25 @@ async function bound() {
 
 test.each([
   { name: "a server that has lost entries", cluster: A, logIndex: 9, code: "server_behind" },
+  { name: "a server on a copy that went its own way", cluster: A, logIndex: 900, code: "server_log_differs", log: "b" },
   { name: "another cluster", cluster: B, logIndex: 900, code: "server_foreign_cluster" },
   { name: "a server that names no cluster", cluster: "", logIndex: 900, code: "server_foreign_cluster" },
-])("$name ends no work, and the node serves its own cluster afterwards", async ({ cluster, logIndex, code }) => {
-  const server = await bound();
-  server.run({ allocationId: "1", command: ["sleep", "600"] });
-  await server.running("1");
-  Object.assign(server.settings, { cluster, logIndex });
-  server.disconnect();
-  await found(() => heard.find((line) => line.code === code));
-  server.stop({ allocationId: "1", reason: "the state does not know it" });
-  Object.assign(server.settings, { cluster: A, logIndex: 11 });
-  await found(() => r.agent.connected() === 1);
-  expect(server.hellos.at(-1)).toMatchObject({ clusterId: A, attempts: [{ allocationId: "1" }] });
-  expect(server.reports.map(({ state }) => state)).toEqual([pb.AllocationState.RUNNING]);
-});
+])(
+  "$name ends no work, and the node serves its own cluster afterwards",
+  async ({ cluster, logIndex, code, log = "a" }) => {
+    const server = await bound();
+    server.run({ allocationId: "1", command: ["sleep", "600"] });
+    await server.running("1");
+    Object.assign(server.settings, { cluster, logIndex, log });
+    server.disconnect();
+    await found(() => heard.find((line) => line.code === code));
+    server.stop({ allocationId: "1", reason: "the state does not know it" });
+    Object.assign(server.settings, { cluster: A, logIndex: 11, log: "a" });
+    await found(() => r.agent.connected() === 1);
+    expect(server.hellos.at(-1)).toMatchObject({ clusterId: A, attempts: [{ allocationId: "1" }] });
+    expect(server.reports.map(({ state }) => state)).toEqual([pb.AllocationState.RUNNING]);
+  },
+);
 
 test("orders of a server whose log goes back are not followed, and the stream ends", async () => {
   const server = await bound();

@@ -16,7 +16,7 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true, force: true, maxRetries: 9 }));
 
 /** A clock whose timers fire at once, and a replica that has applied all of a log. */
-function open(end: number, identity: Partial<ClusterIdentity> | null = {}) {
+function open(end: number, identity: Partial<ClusterIdentity> | null = {}, log = "a") {
   const clock: Clock = {
     now: () => instant(0),
     worked: () => 0,
@@ -34,6 +34,10 @@ function open(end: number, identity: Partial<ClusterIdentity> | null = {}) {
     replica: {
       view: { identity: identity === null ? null : { id: ID, generation: 1, former: [], ...identity } },
       head: () => ({ index, term: term(1), hash: "", at: instant(0) }),
+      chain: {
+        at: (at) => ({ index: at, hash: at <= index ? log : "", termHash: "", keptFrom: 1 }),
+        last: () => ({ index, hash: log, termHash: "" }),
+      },
       onApplied(listener) {
         listeners.push(listener);
         return () => undefined;
@@ -62,6 +66,17 @@ test("a longer log is accepted, and a shorter one is refused after a restart", a
   });
 });
 
+test("a log that holds another entry is refused after a restart, though it is longer", async () => {
+  const first = open(5);
+  first.apply(logIndex(9));
+  await first.known.close();
+  await expect(open(20, {}, "b").known.refuseShorter(logIndex(20))).rejects.toMatchObject({
+    code: "log_lost",
+    message: expect.stringMatching(/holds another entry 9 than this server has applied/),
+  });
+  await open(20, { generation: 2 }, "b").known.refuseShorter(logIndex(20));
+});
+
 test("a log that got shorter while the server runs is refused", async () => {
   const { known, apply } = open(5);
   apply(logIndex(9));
@@ -88,5 +103,9 @@ test("a missing or damaged file refuses nothing, and nothing is written before t
   const late = open(3);
   late.apply(logIndex(4));
   await late.known.close();
-  expect(JSON.parse(readFileSync(join(dir, "log-end.json"), "utf8"))).toEqual({ id: ID, generation: 1, index: 4 });
+  expect(JSON.parse(readFileSync(join(dir, "log-end.json"), "utf8"))).toMatchObject({
+    id: ID,
+    generation: 1,
+    index: 4,
+  });
 });

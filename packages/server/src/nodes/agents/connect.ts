@@ -13,6 +13,7 @@ import {
   type ClearNoticeCommand,
   duration,
   isPlaced,
+  LOG_START,
   type NodeHealthCommand,
   type NodeId,
   noticeKey,
@@ -142,8 +143,8 @@ class AgentStream {
   #send(message: ServerMessageBody): void {
     if (this.#gone.signal.aborted) return;
     if (message.case === "clearCheckpoints") this.#clearing.add(message.value.allocationId);
-    const applied = this.#context.appliedIndex?.() ?? 0;
-    this.#call.write(create(pb.ServerMessageSchema, { message: this.#withJobToken(message), logIndex: applied }));
+    const log = this.#context.chain?.last() ?? LOG_START;
+    this.#call.write(create(pb.ServerMessageSchema, { message: this.#withJobToken(message), log }));
   }
 
   /** Job tokens are created when the order is sent, and never enter the log. */
@@ -202,8 +203,9 @@ class AgentStream {
     );
   }
 
-  #welcome(node: NodeId, protocol: number, { peerAddress: peer, overlayAddresses }: pb.Hello): void {
-    const { hub, serverVersion, heartbeatIntervalMs, apiUrl, callersAuthenticated = false } = this.#context;
+  #welcome(node: NodeId, protocol: number, hello: pb.Hello): void {
+    const { peerAddress: peer, overlayAddresses, knownLog = LOG_START } = hello;
+    const { hub, serverVersion, heartbeatIntervalMs, apiUrl, callersAuthenticated = false, chain } = this.#context;
     this.#session = {
       node,
       protocol,
@@ -214,6 +216,7 @@ class AgentStream {
     };
     hub.add(this.#session);
     const { identity } = this.#context.view();
+    const known = chain?.at(knownLog.index);
     const welcome = create(pb.WelcomeSchema, {
       protocolVersion: protocol,
       serverVersion,
@@ -223,6 +226,7 @@ class AgentStream {
       clusterId: identity?.id ?? "",
       clusterGeneration: identity?.generation ?? 0,
       formerClusterIds: [...(identity?.former ?? [])],
+      ...(known === undefined ? {} : { knownLog: known, logKeptFrom: known.keptFrom }),
     });
     this.#send({ case: "welcome", value: welcome });
   }

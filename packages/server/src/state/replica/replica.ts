@@ -26,6 +26,7 @@ import {
 } from "@lattice/core";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import type { ReplicatedLog, StoredEntry } from "../../log/contract/replicated-log.ts";
+import { ChainRecord, type TermStart } from "./chain.ts";
 import { createEventFeed, type EventFeed } from "./event-feed.ts";
 import { sha256 } from "./hash.ts";
 import { HashSeries, type StateMark } from "./hash-series.ts";
@@ -37,12 +38,16 @@ export interface ChainHead {
   readonly term: Term;
   readonly hash: string;
   readonly at: Instant;
+  /** Only in the header of a snapshot. */
+  readonly terms?: readonly TermStart[];
 }
 
 export interface Replica {
   readonly view: View;
   readonly feed: EventFeed;
   head(): ChainHead;
+  /** The hashes by which the log is compared with another copy. */
+  readonly chain: Pick<ChainRecord, "at" | "last">;
   stateHash(): string;
   /** Returns `null` while computing it would block the event loop, as after the restore of a large state. */
   stateHashIfCheap(): string | null;
@@ -77,6 +82,7 @@ export async function openReplica(
   const restored = await restore(log);
   const state = restored.state;
   let head = restored.head;
+  const chain = new ChainRecord(head);
   let bytes = 0;
   let broken = false;
   const feed = createEventFeed();
@@ -103,6 +109,7 @@ export async function openReplica(
     view: state,
     feed,
     head: () => head,
+    chain,
     stateHash: () => stateHash(state, sha256),
     stateHashIfCheap: () => (recordsToHash(state) > CHEAP_RECORDS ? null : stateHash(state, sha256)),
     stateMarks: () => series.marks(),
@@ -117,7 +124,7 @@ export async function openReplica(
     snapshot() {
       // An entry that threw may have left the state half changed: nothing of it may be kept.
       if (broken) throw new Error("the replica has failed: its state cannot be saved");
-      return { at: head, lines: withHeader(head, snapshotLines(state, sha256)) };
+      return { at: head, lines: withHeader({ ...head, terms: chain.terms() }, snapshotLines(state, sha256)) };
     },
     copy: () => copyLines(state),
     failed: following.then(() => new Promise<never>(() => {})),
@@ -166,6 +173,7 @@ export async function openReplica(
     const applied = applyEntry(state, entry);
     series.applied(head.at);
     head = { index: entry.index, term: entry.term, hash: sha256(stored.bytes), at: entry.at };
+    chain.append(head.index, head.term, head.hash);
     bytes += stored.bytes.byteLength;
     feed.record(applied);
     for (const listener of listeners) listener(applied, stored.bytes);

@@ -30,7 +30,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file lattice/v1/agent.proto.
  */
 export const file_lattice_v1_agent: GenFile = /*@__PURE__*/
-  fileDesc("ChZsYXR0aWNlL3YxL2FnZW50LnByb3RvEgpsYXR0aWNlLnYxIpEDCgxBZ2VudE1lc3NhZ2USIgoFaGVsbG8YASABKAsyES5sYXR0aWNlLnYxLkhlbGxvSAASKgoJaGVhcnRiZWF0GAIgASgLMhUubGF0dGljZS52MS5IZWFydGJlYXRIABIkCgZyZXBvcnQYAyABKAsyEi5sYXR0aWNlLnYxLlJlcG9ydEgAEi8KDGltYWdlX2Fuc3dlchgEIAEoCzIXLmxhdHRpY2UudjEuSW1hZ2VBbnN3ZXJIABIwCgljb25kaXRpb24YBSABKAsyGy5sYXR0aWNlLnYxLkNvbmRpdGlvblJlcG9ydEgAEj0KE2NoZWNrcG9pbnRfcHJvZ3Jlc3MYBiABKAsyHi5sYXR0aWNlLnYxLkNoZWNrcG9pbnRQcm9ncmVzc0gAEi0KB3NhbXBsZXMYByABKAsyGi5sYXR0aWNlLnYxLkF0dGVtcHRTYW1wbGVzSAASLwoMY2xlYXJfYW5zd2VyGAggASgLMhcubGF0dGljZS52MS5DbGVhckFuc3dlckgAQgkKB21lc3NhZ2UiPgoOQXR0ZW1wdFNhbXBsZXMSLAoHc2FtcGxlcxgBIAMoCzIbLmxhdHRpY2UudjEuQXR0ZW1wdE1lYXN1cmVzIuwCCgVIZWxsbxIPCgdub2RlX2lkGAEgASgJEhgKEHByb3RvY29sX3ZlcnNpb24YAiABKA0SFQoNYWdlbnRfdmVyc2lvbhgDIAEoCRIPCgdib290X2lkGAQgASgJEi4KDGNhcGFiaWxpdGllcxgFIAEoCzIYLmxhdHRpY2UudjEuQ2FwYWJpbGl0aWVzEg0KBWdyb3VwGAYgASgJEhMKC2NvbmZvcm1hbmNlGAcgASgJEisKCGF0dGVtcHRzGAggAygLMhkubGF0dGljZS52MS5BdHRlbXB0U3RhdHVzEhUKDWhvbWVfdmNsdXN0ZXIYCSABKAkSFAoMcGVlcl9hZGRyZXNzGAogASgJEhIKCmNsdXN0ZXJfaWQYCyABKAkSGgoSY2x1c3Rlcl9nZW5lcmF0aW9uGAwgASgBEhcKD2tub3duX2xvZ19pbmRleBgNIAEoARIZChFvdmVybGF5X2FkZHJlc3NlcxgOIAMoCSJjCg1BdHRlbXB0U3RhdHVzEhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIqCgVzdGF0ZRgDIAEoDjIbLmxhdHRpY2UudjEuQWxsb2NhdGlvblN0YXRlIowCCglIZWFydGJlYXQSEAoIc2VxdWVuY2UYASABKA0SDwoHcnVubmluZxgCIAEoDRINCgVsb2FkMRgDIAEoARIbChNtZW1vcnlfYXZhaWxhYmxlX2diGAQgASgBEhkKEWxvZ19ieXRlc193YWl0aW5nGAUgASgBEhkKEWxvZ19ieXRlc19kcm9wcGVkGAYgASgBEiAKGGNoZWNrcG9pbnRfc3RvcmFnZV9lcnJvchgHIAEoCRItCghtZWFzdXJlcxgIIAMoCzIbLmxhdHRpY2UudjEuQXR0ZW1wdE1lYXN1cmVzEhsKE2NlcnRpZmljYXRlX2VuZHNfbXMYCSABKAESDAoEZWNobxgKIAEoCCKhAQoPQXR0ZW1wdE1lYXN1cmVzEhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRI3CgZ2YWx1ZXMYAyADKAsyJy5sYXR0aWNlLnYxLkF0dGVtcHRNZWFzdXJlcy5WYWx1ZXNFbnRyeRotCgtWYWx1ZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBImYKD0NvbmRpdGlvblJlcG9ydBITCgtjb25mb3JtYW5jZRgBIAEoCRIOCgZmYXVsdHMYAiADKAkSLgoMY2FwYWJpbGl0aWVzGAMgASgLMhgubGF0dGljZS52MS5DYXBhYmlsaXRpZXMirQIKBlJlcG9ydBIVCg1hbGxvY2F0aW9uX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SKgoFc3RhdGUYAyABKA4yGy5sYXR0aWNlLnYxLkFsbG9jYXRpb25TdGF0ZRIWCglleGl0X2NvZGUYBCABKAVIAIgBARIOCgZyZWFzb24YBSABKAkSDwoHbWVzc2FnZRgGIAEoCRIOCgZudW1iZXIYByABKA0SMAoKY2hlY2twb2ludBgIIAEoCzIcLmxhdHRpY2UudjEuQ2hlY2twb2ludFJlc3VsdBINCgVzdGFnZRgJIAEoCRIOCgZhZ2VfbXMYCiABKAESJwoEdXNlZBgLIAEoCzIZLmxhdHRpY2UudjEuVXNlZFJlc291cmNlc0IMCgpfZXhpdF9jb2RlIpAGCg1TZXJ2ZXJNZXNzYWdlEiYKB3dlbGNvbWUYASABKAsyEy5sYXR0aWNlLnYxLldlbGNvbWVIABIjCgNydW4YAiABKAsyFC5sYXR0aWNlLnYxLlJ1bk9yZGVySAASJQoEc3RvcBgDIAEoCzIVLmxhdHRpY2UudjEuU3RvcE9yZGVySAASJAoDYWNrGAQgASgLMhUubGF0dGljZS52MS5SZXBvcnRBY2tIABIpCgZmb3JnZXQYBSABKAsyFy5sYXR0aWNlLnYxLkZvcmdldE9yZGVySAASKQoJb3Blbl9sb2dzGAYgASgLMhQubGF0dGljZS52MS5PcGVuTG9nc0gAEisKCmNsb3NlX2xvZ3MYByABKAsyFS5sYXR0aWNlLnYxLkNsb3NlTG9nc0gAEiYKB3JlZnVzZWQYCCABKAsyEy5sYXR0aWNlLnYxLlJlZnVzZWRIABIxCg1vcGVuX3Rlcm1pbmFsGAkgASgLMhgubGF0dGljZS52MS5PcGVuVGVybWluYWxIABIxCg1pbWFnZV9yZXF1ZXN0GAogASgLMhgubGF0dGljZS52MS5JbWFnZVJlcXVlc3RIABItCgtzdGFydF90YXNrcxgLIAEoCzIWLmxhdHRpY2UudjEuU3RhcnRUYXNrc0gAEjEKCmNoZWNrcG9pbnQYDCABKAsyGy5sYXR0aWNlLnYxLkNoZWNrcG9pbnRPcmRlckgAEjEKDXNldF90ZWxlbWV0cnkYDSABKAsyGC5sYXR0aWNlLnYxLlNldFRlbGVtZXRyeUgAEjMKDmhlYXJ0YmVhdF9lY2hvGA4gASgLMhkubGF0dGljZS52MS5IZWFydGJlYXRFY2hvSAASOQoRY2xlYXJfY2hlY2twb2ludHMYDyABKAsyHC5sYXR0aWNlLnYxLkNsZWFyQ2hlY2twb2ludHNIABIxCg1uZXR3b3JrX3BlZXJzGBAgASgLMhgubGF0dGljZS52MS5OZXR3b3JrUGVlcnNIABIRCglsb2dfaW5kZXgYESABKAFCCQoHbWVzc2FnZSIhCg1IZWFydGJlYXRFY2hvEhAKCHNlcXVlbmNlGAEgASgNIkQKDFNldFRlbGVtZXRyeRIVCg1hbGxvY2F0aW9uX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SDAoEbW9kZRgDIAEoCSLWAQoHV2VsY29tZRIYChBwcm90b2NvbF92ZXJzaW9uGAEgASgNEhYKDnNlcnZlcl92ZXJzaW9uGAIgASgJEh0KFWhlYXJ0YmVhdF9pbnRlcnZhbF9tcxgDIAEoDRIPCgdhcGlfdXJsGAQgASgJEh0KFWNhbGxlcnNfYXV0aGVudGljYXRlZBgFIAEoCBISCgpjbHVzdGVyX2lkGAYgASgJEhoKEmNsdXN0ZXJfZ2VuZXJhdGlvbhgHIAEoARIaChJmb3JtZXJfY2x1c3Rlcl9pZHMYCCADKAkiJwoHUmVmdXNlZBIMCgRjb2RlGAEgASgJEg4KBmRldGFpbBgCIAEoCSLTBgoIUnVuT3JkZXISFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEgwKBG5hbWUYAyABKAkSDgoGdGVuYW50GAQgASgJEgwKBHVzZXIYBSABKAkSEAoIdmNsdXN0ZXIYBiABKAkSEgoKZW50cnlwb2ludBgHIAEoCRIPCgdjb21tYW5kGAggAygJEg4KBnNjcmlwdBgJIAEoCRI2Cgl2YXJpYWJsZXMYCiADKAsyIy5sYXR0aWNlLnYxLlJ1bk9yZGVyLlZhcmlhYmxlc0VudHJ5Eg8KB3dvcmtkaXIYCyABKAkSGAoQd2FsbHRpbWVfc2Vjb25kcxgMIAEoDRIVCg1ncmFjZV9zZWNvbmRzGA0gASgNEg0KBW5vZGVzGA4gAygJEhIKCm5vZGVfaW5kZXgYDyABKA0SFgoOdGFza3NfcGVyX25vZGUYECABKA0SEQoJc2x1cm1fZW52GBEgASgIEhEKCWFwaV90b2tlbhgSIAEoCRIPCgdwcm9qZWN0GBMgASgJEjEKDmxpdmVuZXNzX3Byb2JlGBQgASgLMhkubGF0dGljZS52MS5MaXZlbmVzc1Byb2JlEi8KC2Vudmlyb25tZW50GBUgASgLMhoubGF0dGljZS52MS5SdW5FbnZpcm9ubWVudBIhCgZtb3VudHMYFiADKAsyES5sYXR0aWNlLnYxLk1vdW50EiUKBmxpbWl0cxgXIAEoCzIVLmxhdHRpY2UudjEuUnVuTGltaXRzEhUKDW1lbW9yeV9wb2xpY3kYGCABKAkSJwoHbmV0d29yaxgZIAEoCzIWLmxhdHRpY2UudjEuUnVuTmV0d29yaxIQCghtZWFzdXJlZBgaIAEoCBIuCgpjaGVja3BvaW50GBsgASgLMhoubGF0dGljZS52MS5DaGVja3BvaW50UGxhbhISCgpjeGxfbWVtb3J5GBwgASgIEiEKBGRhdGEYHSABKAsyEy5sYXR0aWNlLnYxLlJ1bkRhdGESJwoGb3V0cHV0GB4gASgLMhcubGF0dGljZS52MS5PdXRwdXRGaWxlcxowCg5WYXJpYWJsZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkIKB1J1bkRhdGESDgoGb3V0cHV0GAEgASgJEhUKDXNjcmF0Y2hfYnl0ZXMYAiABKAESEAoIZGVmYXVsdHMYAyABKAgieQoOUnVuRW52aXJvbm1lbnQSDAoEdWVudhgBIAEoCRIMCgR2aWV3GAIgASgJEhIKCnRvb2xzX3VlbnYYAyABKAkSDQoFaW1hZ2UYBCABKAkSEQoJcmVhZF9vbmx5GAUgASgIEhUKDXNpZ25fcmVxdWlyZWQYBiABKAgiRAoJUnVuTGltaXRzEhEKCWNwdV9jb3JlcxgBIAEoDRIRCgltZW1vcnlfZ2IYAiABKAESEQoJZ3B1X2NvdW50GAMgASgNIloKCVN0b3BPcmRlchIVCg1hbGxvY2F0aW9uX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SFQoNZ3JhY2Vfc2Vjb25kcxgDIAEoDRIOCgZyZWFzb24YBCABKAkiGwoJUmVwb3J0QWNrEg4KBm51bWJlchgBIAEoDSI1CgtGb3JnZXRPcmRlchIVCg1hbGxvY2F0aW9uX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0ivgEKCE9wZW5Mb2dzEhEKCXN0cmVhbV9pZBgBIAEoCRIVCg1hbGxvY2F0aW9uX2lkGAIgASgJEg8KB2F0dGVtcHQYAyABKA0SJQoGc3RyZWFtGAQgASgOMhUubGF0dGljZS52MS5Mb2dTdHJlYW0SDAoEdGFpbBgFIAEoDRIOCgZmb2xsb3cYBiABKAgSDgoGb2Zmc2V0GAcgASgJEhAKCHNpbmNlX21zGAggASgBEhAKCHVudGlsX21zGAkgASgBIh4KCUNsb3NlTG9ncxIRCglzdHJlYW1faWQYASABKAkiXQoNQWdlbnRMb2dDaHVuaxIRCglzdHJlYW1faWQYASABKAkSDAoEZGF0YRgCIAEoDBIOCgZvZmZzZXQYAyABKAkSDQoFZXJyb3IYBCABKAkSDAoEYnVzeRgFIAEoCCISChBTZW5kTG9nc1Jlc3BvbnNlIq4BCgxPcGVuVGVybWluYWwSEQoJc3RyZWFtX2lkGAEgASgJEhUKDWFsbG9jYXRpb25faWQYAiABKAkSDwoHYXR0ZW1wdBgDIAEoDRIPCgdjb21tYW5kGAQgASgJEiYKBHNpemUYBSABKAsyGC5sYXR0aWNlLnYxLlRlcm1pbmFsU2l6ZRIMCgR0ZXJtGAYgASgJEhwKFGlkbGVfd2FybmluZ19zZWNvbmRzGAcgASgNImQKFFNlcnZlVGVybWluYWxSZXF1ZXN0EhEKCXN0cmVhbV9pZBgBIAEoCRIqCgZvdXRwdXQYAiABKAsyGi5sYXR0aWNlLnYxLkF0dGFjaFJlc3BvbnNlEg0KBWVycm9yGAMgASgJIkEKFVNlcnZlVGVybWluYWxSZXNwb25zZRIoCgVpbnB1dBgBIAEoCzIZLmxhdHRpY2UudjEuQXR0YWNoUmVxdWVzdDLyAwoMQWdlbnRTZXJ2aWNlEkIKB0Nvbm5lY3QSGC5sYXR0aWNlLnYxLkFnZW50TWVzc2FnZRoZLmxhdHRpY2UudjEuU2VydmVyTWVzc2FnZSgBMAESRQoIU2VuZExvZ3MSGS5sYXR0aWNlLnYxLkFnZW50TG9nQ2h1bmsaHC5sYXR0aWNlLnYxLlNlbmRMb2dzUmVzcG9uc2UoARJYCg1TZXJ2ZVRlcm1pbmFsEiAubGF0dGljZS52MS5TZXJ2ZVRlcm1pbmFsUmVxdWVzdBohLmxhdHRpY2UudjEuU2VydmVUZXJtaW5hbFJlc3BvbnNlKAEwARI/CghSdW5UYXNrcxIXLmxhdHRpY2UudjEuVGFza3NSZXBvcnQaFi5sYXR0aWNlLnYxLlRhc2tzT3JkZXIoATABEl0KEFJlbmV3Q2VydGlmaWNhdGUSIy5sYXR0aWNlLnYxLlJlbmV3Q2VydGlmaWNhdGVSZXF1ZXN0GiQubGF0dGljZS52MS5SZW5ld0NlcnRpZmljYXRlUmVzcG9uc2USXQoQSXNzdWVDZXJ0aWZpY2F0ZRIjLmxhdHRpY2UudjEuSXNzdWVDZXJ0aWZpY2F0ZVJlcXVlc3QaJC5sYXR0aWNlLnYxLklzc3VlQ2VydGlmaWNhdGVSZXNwb25zZWIGcHJvdG8z", [file_lattice_v1_allocations, file_lattice_v1_certificates, file_lattice_v1_checkpoints, file_lattice_v1_images, file_lattice_v1_networks, file_lattice_v1_nodes, file_lattice_v1_terminal, file_lattice_v1_tasks, file_lattice_v1_used_resources]);
+  fileDesc("ChZsYXR0aWNlL3YxL2FnZW50LnByb3RvEgpsYXR0aWNlLnYxIpEDCgxBZ2VudE1lc3NhZ2USIgoFaGVsbG8YASABKAsyES5sYXR0aWNlLnYxLkhlbGxvSAASKgoJaGVhcnRiZWF0GAIgASgLMhUubGF0dGljZS52MS5IZWFydGJlYXRIABIkCgZyZXBvcnQYAyABKAsyEi5sYXR0aWNlLnYxLlJlcG9ydEgAEi8KDGltYWdlX2Fuc3dlchgEIAEoCzIXLmxhdHRpY2UudjEuSW1hZ2VBbnN3ZXJIABIwCgljb25kaXRpb24YBSABKAsyGy5sYXR0aWNlLnYxLkNvbmRpdGlvblJlcG9ydEgAEj0KE2NoZWNrcG9pbnRfcHJvZ3Jlc3MYBiABKAsyHi5sYXR0aWNlLnYxLkNoZWNrcG9pbnRQcm9ncmVzc0gAEi0KB3NhbXBsZXMYByABKAsyGi5sYXR0aWNlLnYxLkF0dGVtcHRTYW1wbGVzSAASLwoMY2xlYXJfYW5zd2VyGAggASgLMhcubGF0dGljZS52MS5DbGVhckFuc3dlckgAQgkKB21lc3NhZ2UiPgoOQXR0ZW1wdFNhbXBsZXMSLAoHc2FtcGxlcxgBIAMoCzIbLmxhdHRpY2UudjEuQXR0ZW1wdE1lYXN1cmVzIv8CCgVIZWxsbxIPCgdub2RlX2lkGAEgASgJEhgKEHByb3RvY29sX3ZlcnNpb24YAiABKA0SFQoNYWdlbnRfdmVyc2lvbhgDIAEoCRIPCgdib290X2lkGAQgASgJEi4KDGNhcGFiaWxpdGllcxgFIAEoCzIYLmxhdHRpY2UudjEuQ2FwYWJpbGl0aWVzEg0KBWdyb3VwGAYgASgJEhMKC2NvbmZvcm1hbmNlGAcgASgJEisKCGF0dGVtcHRzGAggAygLMhkubGF0dGljZS52MS5BdHRlbXB0U3RhdHVzEhUKDWhvbWVfdmNsdXN0ZXIYCSABKAkSFAoMcGVlcl9hZGRyZXNzGAogASgJEhIKCmNsdXN0ZXJfaWQYCyABKAkSGgoSY2x1c3Rlcl9nZW5lcmF0aW9uGAwgASgBEioKCWtub3duX2xvZxgNIAEoCzIXLmxhdHRpY2UudjEuTG9nUG9zaXRpb24SGQoRb3ZlcmxheV9hZGRyZXNzZXMYDiADKAkiYwoNQXR0ZW1wdFN0YXR1cxIVCg1hbGxvY2F0aW9uX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SKgoFc3RhdGUYAyABKA4yGy5sYXR0aWNlLnYxLkFsbG9jYXRpb25TdGF0ZSKMAgoJSGVhcnRiZWF0EhAKCHNlcXVlbmNlGAEgASgNEg8KB3J1bm5pbmcYAiABKA0SDQoFbG9hZDEYAyABKAESGwoTbWVtb3J5X2F2YWlsYWJsZV9nYhgEIAEoARIZChFsb2dfYnl0ZXNfd2FpdGluZxgFIAEoARIZChFsb2dfYnl0ZXNfZHJvcHBlZBgGIAEoARIgChhjaGVja3BvaW50X3N0b3JhZ2VfZXJyb3IYByABKAkSLQoIbWVhc3VyZXMYCCADKAsyGy5sYXR0aWNlLnYxLkF0dGVtcHRNZWFzdXJlcxIbChNjZXJ0aWZpY2F0ZV9lbmRzX21zGAkgASgBEgwKBGVjaG8YCiABKAgioQEKD0F0dGVtcHRNZWFzdXJlcxIVCg1hbGxvY2F0aW9uX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SNwoGdmFsdWVzGAMgAygLMicubGF0dGljZS52MS5BdHRlbXB0TWVhc3VyZXMuVmFsdWVzRW50cnkaLQoLVmFsdWVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ASJmCg9Db25kaXRpb25SZXBvcnQSEwoLY29uZm9ybWFuY2UYASABKAkSDgoGZmF1bHRzGAIgAygJEi4KDGNhcGFiaWxpdGllcxgDIAEoCzIYLmxhdHRpY2UudjEuQ2FwYWJpbGl0aWVzIq0CCgZSZXBvcnQSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEioKBXN0YXRlGAMgASgOMhsubGF0dGljZS52MS5BbGxvY2F0aW9uU3RhdGUSFgoJZXhpdF9jb2RlGAQgASgFSACIAQESDgoGcmVhc29uGAUgASgJEg8KB21lc3NhZ2UYBiABKAkSDgoGbnVtYmVyGAcgASgNEjAKCmNoZWNrcG9pbnQYCCABKAsyHC5sYXR0aWNlLnYxLkNoZWNrcG9pbnRSZXN1bHQSDQoFc3RhZ2UYCSABKAkSDgoGYWdlX21zGAogASgBEicKBHVzZWQYCyABKAsyGS5sYXR0aWNlLnYxLlVzZWRSZXNvdXJjZXNCDAoKX2V4aXRfY29kZSKjBgoNU2VydmVyTWVzc2FnZRImCgd3ZWxjb21lGAEgASgLMhMubGF0dGljZS52MS5XZWxjb21lSAASIwoDcnVuGAIgASgLMhQubGF0dGljZS52MS5SdW5PcmRlckgAEiUKBHN0b3AYAyABKAsyFS5sYXR0aWNlLnYxLlN0b3BPcmRlckgAEiQKA2FjaxgEIAEoCzIVLmxhdHRpY2UudjEuUmVwb3J0QWNrSAASKQoGZm9yZ2V0GAUgASgLMhcubGF0dGljZS52MS5Gb3JnZXRPcmRlckgAEikKCW9wZW5fbG9ncxgGIAEoCzIULmxhdHRpY2UudjEuT3BlbkxvZ3NIABIrCgpjbG9zZV9sb2dzGAcgASgLMhUubGF0dGljZS52MS5DbG9zZUxvZ3NIABImCgdyZWZ1c2VkGAggASgLMhMubGF0dGljZS52MS5SZWZ1c2VkSAASMQoNb3Blbl90ZXJtaW5hbBgJIAEoCzIYLmxhdHRpY2UudjEuT3BlblRlcm1pbmFsSAASMQoNaW1hZ2VfcmVxdWVzdBgKIAEoCzIYLmxhdHRpY2UudjEuSW1hZ2VSZXF1ZXN0SAASLQoLc3RhcnRfdGFza3MYCyABKAsyFi5sYXR0aWNlLnYxLlN0YXJ0VGFza3NIABIxCgpjaGVja3BvaW50GAwgASgLMhsubGF0dGljZS52MS5DaGVja3BvaW50T3JkZXJIABIxCg1zZXRfdGVsZW1ldHJ5GA0gASgLMhgubGF0dGljZS52MS5TZXRUZWxlbWV0cnlIABIzCg5oZWFydGJlYXRfZWNobxgOIAEoCzIZLmxhdHRpY2UudjEuSGVhcnRiZWF0RWNob0gAEjkKEWNsZWFyX2NoZWNrcG9pbnRzGA8gASgLMhwubGF0dGljZS52MS5DbGVhckNoZWNrcG9pbnRzSAASMQoNbmV0d29ya19wZWVycxgQIAEoCzIYLmxhdHRpY2UudjEuTmV0d29ya1BlZXJzSAASJAoDbG9nGBEgASgLMhcubGF0dGljZS52MS5Mb2dQb3NpdGlvbkIJCgdtZXNzYWdlIj0KC0xvZ1Bvc2l0aW9uEg0KBWluZGV4GAEgASgBEgwKBGhhc2gYAiABKAkSEQoJdGVybV9oYXNoGAMgASgJIiEKDUhlYXJ0YmVhdEVjaG8SEAoIc2VxdWVuY2UYASABKA0iRAoMU2V0VGVsZW1ldHJ5EhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIMCgRtb2RlGAMgASgJIpkCCgdXZWxjb21lEhgKEHByb3RvY29sX3ZlcnNpb24YASABKA0SFgoOc2VydmVyX3ZlcnNpb24YAiABKAkSHQoVaGVhcnRiZWF0X2ludGVydmFsX21zGAMgASgNEg8KB2FwaV91cmwYBCABKAkSHQoVY2FsbGVyc19hdXRoZW50aWNhdGVkGAUgASgIEhIKCmNsdXN0ZXJfaWQYBiABKAkSGgoSY2x1c3Rlcl9nZW5lcmF0aW9uGAcgASgBEhoKEmZvcm1lcl9jbHVzdGVyX2lkcxgIIAMoCRIqCglrbm93bl9sb2cYCSABKAsyFy5sYXR0aWNlLnYxLkxvZ1Bvc2l0aW9uEhUKDWxvZ19rZXB0X2Zyb20YCiABKAEiJwoHUmVmdXNlZBIMCgRjb2RlGAEgASgJEg4KBmRldGFpbBgCIAEoCSLTBgoIUnVuT3JkZXISFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEgwKBG5hbWUYAyABKAkSDgoGdGVuYW50GAQgASgJEgwKBHVzZXIYBSABKAkSEAoIdmNsdXN0ZXIYBiABKAkSEgoKZW50cnlwb2ludBgHIAEoCRIPCgdjb21tYW5kGAggAygJEg4KBnNjcmlwdBgJIAEoCRI2Cgl2YXJpYWJsZXMYCiADKAsyIy5sYXR0aWNlLnYxLlJ1bk9yZGVyLlZhcmlhYmxlc0VudHJ5Eg8KB3dvcmtkaXIYCyABKAkSGAoQd2FsbHRpbWVfc2Vjb25kcxgMIAEoDRIVCg1ncmFjZV9zZWNvbmRzGA0gASgNEg0KBW5vZGVzGA4gAygJEhIKCm5vZGVfaW5kZXgYDyABKA0SFgoOdGFza3NfcGVyX25vZGUYECABKA0SEQoJc2x1cm1fZW52GBEgASgIEhEKCWFwaV90b2tlbhgSIAEoCRIPCgdwcm9qZWN0GBMgASgJEjEKDmxpdmVuZXNzX3Byb2JlGBQgASgLMhkubGF0dGljZS52MS5MaXZlbmVzc1Byb2JlEi8KC2Vudmlyb25tZW50GBUgASgLMhoubGF0dGljZS52MS5SdW5FbnZpcm9ubWVudBIhCgZtb3VudHMYFiADKAsyES5sYXR0aWNlLnYxLk1vdW50EiUKBmxpbWl0cxgXIAEoCzIVLmxhdHRpY2UudjEuUnVuTGltaXRzEhUKDW1lbW9yeV9wb2xpY3kYGCABKAkSJwoHbmV0d29yaxgZIAEoCzIWLmxhdHRpY2UudjEuUnVuTmV0d29yaxIQCghtZWFzdXJlZBgaIAEoCBIuCgpjaGVja3BvaW50GBsgASgLMhoubGF0dGljZS52MS5DaGVja3BvaW50UGxhbhISCgpjeGxfbWVtb3J5GBwgASgIEiEKBGRhdGEYHSABKAsyEy5sYXR0aWNlLnYxLlJ1bkRhdGESJwoGb3V0cHV0GB4gASgLMhcubGF0dGljZS52MS5PdXRwdXRGaWxlcxowCg5WYXJpYWJsZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkIKB1J1bkRhdGESDgoGb3V0cHV0GAEgASgJEhUKDXNjcmF0Y2hfYnl0ZXMYAiABKAESEAoIZGVmYXVsdHMYAyABKAgieQoOUnVuRW52aXJvbm1lbnQSDAoEdWVudhgBIAEoCRIMCgR2aWV3GAIgASgJEhIKCnRvb2xzX3VlbnYYAyABKAkSDQoFaW1hZ2UYBCABKAkSEQoJcmVhZF9vbmx5GAUgASgIEhUKDXNpZ25fcmVxdWlyZWQYBiABKAgiRAoJUnVuTGltaXRzEhEKCWNwdV9jb3JlcxgBIAEoDRIRCgltZW1vcnlfZ2IYAiABKAESEQoJZ3B1X2NvdW50GAMgASgNIloKCVN0b3BPcmRlchIVCg1hbGxvY2F0aW9uX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SFQoNZ3JhY2Vfc2Vjb25kcxgDIAEoDRIOCgZyZWFzb24YBCABKAkiGwoJUmVwb3J0QWNrEg4KBm51bWJlchgBIAEoDSI1CgtGb3JnZXRPcmRlchIVCg1hbGxvY2F0aW9uX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0ivgEKCE9wZW5Mb2dzEhEKCXN0cmVhbV9pZBgBIAEoCRIVCg1hbGxvY2F0aW9uX2lkGAIgASgJEg8KB2F0dGVtcHQYAyABKA0SJQoGc3RyZWFtGAQgASgOMhUubGF0dGljZS52MS5Mb2dTdHJlYW0SDAoEdGFpbBgFIAEoDRIOCgZmb2xsb3cYBiABKAgSDgoGb2Zmc2V0GAcgASgJEhAKCHNpbmNlX21zGAggASgBEhAKCHVudGlsX21zGAkgASgBIh4KCUNsb3NlTG9ncxIRCglzdHJlYW1faWQYASABKAkiXQoNQWdlbnRMb2dDaHVuaxIRCglzdHJlYW1faWQYASABKAkSDAoEZGF0YRgCIAEoDBIOCgZvZmZzZXQYAyABKAkSDQoFZXJyb3IYBCABKAkSDAoEYnVzeRgFIAEoCCISChBTZW5kTG9nc1Jlc3BvbnNlIq4BCgxPcGVuVGVybWluYWwSEQoJc3RyZWFtX2lkGAEgASgJEhUKDWFsbG9jYXRpb25faWQYAiABKAkSDwoHYXR0ZW1wdBgDIAEoDRIPCgdjb21tYW5kGAQgASgJEiYKBHNpemUYBSABKAsyGC5sYXR0aWNlLnYxLlRlcm1pbmFsU2l6ZRIMCgR0ZXJtGAYgASgJEhwKFGlkbGVfd2FybmluZ19zZWNvbmRzGAcgASgNImQKFFNlcnZlVGVybWluYWxSZXF1ZXN0EhEKCXN0cmVhbV9pZBgBIAEoCRIqCgZvdXRwdXQYAiABKAsyGi5sYXR0aWNlLnYxLkF0dGFjaFJlc3BvbnNlEg0KBWVycm9yGAMgASgJIkEKFVNlcnZlVGVybWluYWxSZXNwb25zZRIoCgVpbnB1dBgBIAEoCzIZLmxhdHRpY2UudjEuQXR0YWNoUmVxdWVzdDLyAwoMQWdlbnRTZXJ2aWNlEkIKB0Nvbm5lY3QSGC5sYXR0aWNlLnYxLkFnZW50TWVzc2FnZRoZLmxhdHRpY2UudjEuU2VydmVyTWVzc2FnZSgBMAESRQoIU2VuZExvZ3MSGS5sYXR0aWNlLnYxLkFnZW50TG9nQ2h1bmsaHC5sYXR0aWNlLnYxLlNlbmRMb2dzUmVzcG9uc2UoARJYCg1TZXJ2ZVRlcm1pbmFsEiAubGF0dGljZS52MS5TZXJ2ZVRlcm1pbmFsUmVxdWVzdBohLmxhdHRpY2UudjEuU2VydmVUZXJtaW5hbFJlc3BvbnNlKAEwARI/CghSdW5UYXNrcxIXLmxhdHRpY2UudjEuVGFza3NSZXBvcnQaFi5sYXR0aWNlLnYxLlRhc2tzT3JkZXIoATABEl0KEFJlbmV3Q2VydGlmaWNhdGUSIy5sYXR0aWNlLnYxLlJlbmV3Q2VydGlmaWNhdGVSZXF1ZXN0GiQubGF0dGljZS52MS5SZW5ld0NlcnRpZmljYXRlUmVzcG9uc2USXQoQSXNzdWVDZXJ0aWZpY2F0ZRIjLmxhdHRpY2UudjEuSXNzdWVDZXJ0aWZpY2F0ZVJlcXVlc3QaJC5sYXR0aWNlLnYxLklzc3VlQ2VydGlmaWNhdGVSZXNwb25zZWIGcHJvdG8z", [file_lattice_v1_allocations, file_lattice_v1_certificates, file_lattice_v1_checkpoints, file_lattice_v1_images, file_lattice_v1_networks, file_lattice_v1_nodes, file_lattice_v1_terminal, file_lattice_v1_tasks, file_lattice_v1_used_resources]);
 
 /**
  * @generated from message lattice.v1.AgentMessage
@@ -189,11 +189,11 @@ export type Hello = Message<"lattice.v1.Hello"> & {
   clusterGeneration: number;
 
   /**
-   * The highest log index that any server of the cluster has named to this agent.
+   * The newest log entry that any server of the cluster has named to this agent. Unset: none.
    *
-   * @generated from field: double known_log_index = 13;
+   * @generated from field: lattice.v1.LogPosition known_log = 13;
    */
-  knownLogIndex: number;
+  knownLog?: LogPosition | undefined;
 
   /**
    * IPv4 addresses of --network-uplink, from which other nodes receive the overlay of network domains. Empty: none.
@@ -563,11 +563,11 @@ export type ServerMessage = Message<"lattice.v1.ServerMessage"> & {
   } | { case: undefined; value?: undefined };
 
   /**
-   * The last log index that the server has applied. An agent that knows a higher one does not obey.
+   * The last log entry that the server has applied. An agent that knows a later one does not obey.
    *
-   * @generated from field: double log_index = 17;
+   * @generated from field: lattice.v1.LogPosition log = 17;
    */
-  logIndex: number;
+  log?: LogPosition | undefined;
 };
 
 /**
@@ -576,6 +576,39 @@ export type ServerMessage = Message<"lattice.v1.ServerMessage"> & {
  */
 export const ServerMessageSchema: GenMessage<ServerMessage> = /*@__PURE__*/
   messageDesc(file_lattice_v1_agent, 8);
+
+/**
+ * A log entry with its content, so that logs can be compared.
+ *
+ * @generated from message lattice.v1.LogPosition
+ */
+export type LogPosition = Message<"lattice.v1.LogPosition"> & {
+  /**
+   * @generated from field: double index = 1;
+   */
+  index: number;
+
+  /**
+   * First 16 hexadecimal digits of the hash of the entry. Empty: not kept any more.
+   *
+   * @generated from field: string hash = 2;
+   */
+  hash: string;
+
+  /**
+   * The same of the first entry of its term. Empty: not kept any more.
+   *
+   * @generated from field: string term_hash = 3;
+   */
+  termHash: string;
+};
+
+/**
+ * Describes the message lattice.v1.LogPosition.
+ * Use `create(LogPositionSchema)` to create a new message.
+ */
+export const LogPositionSchema: GenMessage<LogPosition> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_agent, 9);
 
 /**
  * Response to a heartbeat that requested one.
@@ -594,7 +627,7 @@ export type HeartbeatEcho = Message<"lattice.v1.HeartbeatEcho"> & {
  * Use `create(HeartbeatEchoSchema)` to create a new message.
  */
 export const HeartbeatEchoSchema: GenMessage<HeartbeatEcho> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 9);
+  messageDesc(file_lattice_v1_agent, 10);
 
 /**
  * Sets the telemetry mode of an attempt. The mode is prod initially and after every reconnect.
@@ -625,7 +658,7 @@ export type SetTelemetry = Message<"lattice.v1.SetTelemetry"> & {
  * Use `create(SetTelemetrySchema)` to create a new message.
  */
 export const SetTelemetrySchema: GenMessage<SetTelemetry> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 10);
+  messageDesc(file_lattice_v1_agent, 11);
 
 /**
  * @generated from message lattice.v1.Welcome
@@ -678,6 +711,20 @@ export type Welcome = Message<"lattice.v1.Welcome"> & {
    * @generated from field: repeated string former_cluster_ids = 8;
    */
   formerClusterIds: string[];
+
+  /**
+   * What the server's log holds at the index of known_log. An agent that knows another entry there does not obey.
+   *
+   * @generated from field: lattice.v1.LogPosition known_log = 9;
+   */
+  knownLog?: LogPosition | undefined;
+
+  /**
+   * The oldest index whose term the server still knows; older entries are not compared.
+   *
+   * @generated from field: double log_kept_from = 10;
+   */
+  logKeptFrom: number;
 };
 
 /**
@@ -685,7 +732,7 @@ export type Welcome = Message<"lattice.v1.Welcome"> & {
  * Use `create(WelcomeSchema)` to create a new message.
  */
 export const WelcomeSchema: GenMessage<Welcome> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 11);
+  messageDesc(file_lattice_v1_agent, 12);
 
 /**
  * The server rejects this agent, which logs the reason and backs off.
@@ -709,7 +756,7 @@ export type Refused = Message<"lattice.v1.Refused"> & {
  * Use `create(RefusedSchema)` to create a new message.
  */
 export const RefusedSchema: GenMessage<Refused> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 12);
+  messageDesc(file_lattice_v1_agent, 13);
 
 /**
  * Resent after every reconnect: the same (allocation, attempt) starts once.
@@ -895,7 +942,7 @@ export type RunOrder = Message<"lattice.v1.RunOrder"> & {
  * Use `create(RunOrderSchema)` to create a new message.
  */
 export const RunOrderSchema: GenMessage<RunOrder> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 13);
+  messageDesc(file_lattice_v1_agent, 14);
 
 /**
  * @generated from message lattice.v1.RunData
@@ -928,7 +975,7 @@ export type RunData = Message<"lattice.v1.RunData"> & {
  * Use `create(RunDataSchema)` to create a new message.
  */
 export const RunDataSchema: GenMessage<RunData> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 14);
+  messageDesc(file_lattice_v1_agent, 15);
 
 /**
  * @generated from message lattice.v1.RunEnvironment
@@ -970,7 +1017,7 @@ export type RunEnvironment = Message<"lattice.v1.RunEnvironment"> & {
  * Use `create(RunEnvironmentSchema)` to create a new message.
  */
 export const RunEnvironmentSchema: GenMessage<RunEnvironment> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 15);
+  messageDesc(file_lattice_v1_agent, 16);
 
 /**
  * Resource limits on a shared node. 0: no limit.
@@ -999,7 +1046,7 @@ export type RunLimits = Message<"lattice.v1.RunLimits"> & {
  * Use `create(RunLimitsSchema)` to create a new message.
  */
 export const RunLimitsSchema: GenMessage<RunLimits> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 16);
+  messageDesc(file_lattice_v1_agent, 17);
 
 /**
  * @generated from message lattice.v1.StopOrder
@@ -1031,7 +1078,7 @@ export type StopOrder = Message<"lattice.v1.StopOrder"> & {
  * Use `create(StopOrderSchema)` to create a new message.
  */
 export const StopOrderSchema: GenMessage<StopOrder> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 17);
+  messageDesc(file_lattice_v1_agent, 18);
 
 /**
  * @generated from message lattice.v1.ReportAck
@@ -1048,7 +1095,7 @@ export type ReportAck = Message<"lattice.v1.ReportAck"> & {
  * Use `create(ReportAckSchema)` to create a new message.
  */
 export const ReportAckSchema: GenMessage<ReportAck> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 18);
+  messageDesc(file_lattice_v1_agent, 19);
 
 /**
  * The end of this attempt is committed and its claim released; the agent may delete its record.
@@ -1072,7 +1119,7 @@ export type ForgetOrder = Message<"lattice.v1.ForgetOrder"> & {
  * Use `create(ForgetOrderSchema)` to create a new message.
  */
 export const ForgetOrderSchema: GenMessage<ForgetOrder> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 19);
+  messageDesc(file_lattice_v1_agent, 20);
 
 /**
  * @generated from message lattice.v1.OpenLogs
@@ -1133,7 +1180,7 @@ export type OpenLogs = Message<"lattice.v1.OpenLogs"> & {
  * Use `create(OpenLogsSchema)` to create a new message.
  */
 export const OpenLogsSchema: GenMessage<OpenLogs> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 20);
+  messageDesc(file_lattice_v1_agent, 21);
 
 /**
  * @generated from message lattice.v1.CloseLogs
@@ -1150,7 +1197,7 @@ export type CloseLogs = Message<"lattice.v1.CloseLogs"> & {
  * Use `create(CloseLogsSchema)` to create a new message.
  */
 export const CloseLogsSchema: GenMessage<CloseLogs> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 21);
+  messageDesc(file_lattice_v1_agent, 22);
 
 /**
  * @generated from message lattice.v1.AgentLogChunk
@@ -1193,7 +1240,7 @@ export type AgentLogChunk = Message<"lattice.v1.AgentLogChunk"> & {
  * Use `create(AgentLogChunkSchema)` to create a new message.
  */
 export const AgentLogChunkSchema: GenMessage<AgentLogChunk> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 22);
+  messageDesc(file_lattice_v1_agent, 23);
 
 /**
  * @generated from message lattice.v1.SendLogsResponse
@@ -1206,7 +1253,7 @@ export type SendLogsResponse = Message<"lattice.v1.SendLogsResponse"> & {
  * Use `create(SendLogsResponseSchema)` to create a new message.
  */
 export const SendLogsResponseSchema: GenMessage<SendLogsResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 23);
+  messageDesc(file_lattice_v1_agent, 24);
 
 /**
  * @generated from message lattice.v1.OpenTerminal
@@ -1255,7 +1302,7 @@ export type OpenTerminal = Message<"lattice.v1.OpenTerminal"> & {
  * Use `create(OpenTerminalSchema)` to create a new message.
  */
 export const OpenTerminalSchema: GenMessage<OpenTerminal> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 24);
+  messageDesc(file_lattice_v1_agent, 25);
 
 /**
  * @generated from message lattice.v1.ServeTerminalRequest
@@ -1284,7 +1331,7 @@ export type ServeTerminalRequest = Message<"lattice.v1.ServeTerminalRequest"> & 
  * Use `create(ServeTerminalRequestSchema)` to create a new message.
  */
 export const ServeTerminalRequestSchema: GenMessage<ServeTerminalRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 25);
+  messageDesc(file_lattice_v1_agent, 26);
 
 /**
  * @generated from message lattice.v1.ServeTerminalResponse
@@ -1301,7 +1348,7 @@ export type ServeTerminalResponse = Message<"lattice.v1.ServeTerminalResponse"> 
  * Use `create(ServeTerminalResponseSchema)` to create a new message.
  */
 export const ServeTerminalResponseSchema: GenMessage<ServeTerminalResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 26);
+  messageDesc(file_lattice_v1_agent, 27);
 
 /**
  * @generated from service lattice.v1.AgentService
