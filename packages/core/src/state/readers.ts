@@ -2,15 +2,13 @@
 // would freeze its value.
 
 import { compareAllocationIds } from "../base/id-order.ts";
-import type { AllocationId, NodeId } from "../base/ids.ts";
-import { present } from "../base/invariant.ts";
+import type { AllocationId } from "../base/ids.ts";
 import { lookUp } from "../base/ordered.ts";
 import type { Allocation } from "../model/allocation/allocation.ts";
 import { elementState, heldMark, heldPositions, markKey } from "../model/group/marks.ts";
 import { positionOf, sizeOf } from "../model/group/range.ts";
-import type { Node } from "../model/node/node.ts";
 import { lockKey } from "./mutex-index.ts";
-import { allocationIn, markOf, type Store } from "./store.ts";
+import { allocationIn, markOf, nodeIn, type Store } from "./store.ts";
 import type { View } from "./view.ts";
 
 type Readers = Pick<
@@ -72,7 +70,6 @@ type Readers = Pick<
 export function createReaders(store: Store): Readers {
   const { tables, indexes, newest, grants } = store;
   const allocationOf = (id: AllocationId): Allocation => allocationIn(store, id);
-  const nodeOf = (id: NodeId): Node => present(tables.nodes.get(id), `node ${id} is indexed but not stored`);
   return {
     allocation: (id) => tables.allocations.get(id),
     allocations: () => {
@@ -93,7 +90,7 @@ export function createReaders(store: Store): Readers {
     onHold: () => lookUp(indexes.onHold, allocationOf),
     placed: () => lookUp(indexes.placed, allocationOf),
     node: (id) => tables.nodes.get(id),
-    nodes: () => lookUp(indexes.nodes, nodeOf),
+    nodes: () => lookUp(indexes.nodes, (id) => nodeIn(store, id)),
     homeNodes: (vcluster) => indexes.sharing.homeNodes(vcluster),
     tenant: (id) => tables.tenants.get(id),
     tenants: () => tables.tenants.values(),

@@ -1,10 +1,11 @@
 // The parts of the state that its readers and writers share: tables, counters and indexes.
 
-import type { AllocationId } from "../base/ids.ts";
-import { present } from "../base/invariant.ts";
+import type { AllocationId, NodeId } from "../base/ids.ts";
+import { InvariantError } from "../base/invariant.ts";
 import type { Allocation } from "../model/allocation/allocation.ts";
 import type { TaskGroup } from "../model/group/group.ts";
 import { CHUNK_SIZE, chunkOf, markKey, WAITING } from "../model/group/marks.ts";
+import type { Node } from "../model/node/node.ts";
 import type { GrantIndex } from "./grants-by-user.ts";
 import type { Indexes } from "./indexes.ts";
 import type { Newest } from "./newest.ts";
@@ -26,7 +27,14 @@ export interface Store {
 }
 
 export const allocationIn = ({ tables }: Store, id: AllocationId): Allocation =>
-  present(tables.allocations.get(id), `allocation ${id} is indexed but not stored`);
+  tables.allocations.get(id) ?? notStored(`allocation ${id}`);
+
+export const nodeIn = ({ tables }: Store, id: NodeId): Node => tables.nodes.get(id) ?? notStored(`node ${id}`);
+
+/** The message is only made when a record is missing: a snapshot reads every node. */
+function notStored(record: string): never {
+  throw new InvariantError(`${record} is indexed but not stored`);
+}
 
 export const markOf = (tables: Tables, group: TaskGroup, position: number): string =>
   tables.marks.get(markKey(group.id, chunkOf(position)))?.marks[position % CHUNK_SIZE] ?? WAITING;

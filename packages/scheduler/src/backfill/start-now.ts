@@ -4,9 +4,9 @@
 
 import { addAll, bitsOf, clearAll, hasBit, intersects, putBit } from "../base/bits.ts";
 import type { Job } from "../fit/job.ts";
-import { countByCell } from "../machine/cell-bits.ts";
+import { countCells } from "../machine/cell-bits.ts";
 import { choose } from "../place/choose.ts";
-import { toNodeRequest } from "../place/node-request.ts";
+import { type Supply, toNodeRequest } from "../place/node-request.ts";
 import { pickFree, pickNow, supplyNow } from "../place/supply.ts";
 import { countFreeMatching, type Draft } from "../plan/draft.ts";
 import { compareByStart, type PlannedReservation } from "../plan/planned-reservation.ts";
@@ -48,25 +48,37 @@ function startByMoving(draft: Draft, job: Job, endsAt: number): readonly number[
 
 /** The fewest nodes that suffice, as if this plan had no reservations; other vClusters' reservations stay. */
 function nodesIgnoringReservations(draft: Draft, job: Job, endsAt: number): readonly number[] | null {
-  const own = new Set<unknown>(draft.reservations);
-  const { machine, free } = draft;
-  const closed = new Uint32Array(free.length);
-  for (const interval of draft.reservedIntervals.all()) {
-    if (interval.startsAt < endsAt && !own.has(interval)) {
-      addAll(closed, bitsOf(interval.nodes, machine.nodes.length));
-    }
-  }
-  const required = job.match.required ?? [];
-  if (!required.every((node) => hasBit(free, node) && !hasBit(closed, node))) return null;
-  const open = free.slice();
-  clearAll(open, closed);
-  for (const node of job.match.excluded) putBit(open, node, false);
-  for (const node of required) putBit(open, node, false);
-  const counts = countByCell(open, machine.cells);
-  const total = job.match.cells.reduce((sum, cell) => sum + (counts[cell] as number), 0);
-  const request = toNodeRequest(machine, job, job.nodesNeeded);
-  const picks = choose(machine, { cells: job.match.cells, counts, total }, request);
+  const { machine, reservations } = draft;
+  const others = draft.reservedIntervals
+    .all()
+    .filter((interval) => interval.startsAt < endsAt && !reservations.some((own) => own === interval));
+  const closed = new Uint32Array(draft.free.length);
+  for (const { nodes } of others) addAll(closed, bitsOf(nodes, machine.nodes.length));
+  const supply = supplyOutside(draft, job, others.length === 0 ? null : closed);
+  if (supply === null) return null;
+  const picks = choose(machine, supply, toNodeRequest(machine, job, job.nodesNeeded));
   return picks === null ? null : pickFree(draft, job, picks, closed);
+}
+
+/** The free nodes that are not closed, without the named ones; `null` when a required node is not among them. */
+function supplyOutside(
+  { machine, free, freeIn, scratch }: Draft,
+  { match }: Job,
+  closed: Uint32Array | null,
+): Supply | null {
+  const { cells, excluded, required } = match;
+  const named = [...excluded, ...(required ?? [])];
+  let counts = freeIn;
+  if (closed !== null || named.length > 0) {
+    const open = free.slice();
+    if (closed !== null) clearAll(open, closed);
+    if (required?.every((node) => hasBit(open, node)) === false) return null;
+    for (const node of named) putBit(open, node, false);
+    counts = countCells(open, machine.cells, cells, scratch);
+  }
+  let total = 0;
+  for (let i = 0; i < cells.length; i += 1) total += counts[cells[i] as number] as number;
+  return { cells, counts, total };
 }
 
 /** Moves every reservation off the taken nodes, at its old start. False, and unchanged, when one finds no nodes. */

@@ -25,6 +25,17 @@ export function keepOnly(bits: Uint32Array, others: Uint32Array): void {
   for (let word = 0; word < bits.length; word += 1) bits[word] = (bits[word] as number) & (others[word] as number);
 }
 
+/** Removes the closed bits and those not in `only`; returns how many are left. */
+export function keepOpen(bits: Uint32Array, closed: Uint32Array, only: Uint32Array | null): number {
+  let left = 0;
+  for (let word = 0; word < bits.length; word += 1) {
+    const open = (bits[word] as number) & ~(closed[word] as number) & (only === null ? -1 : (only[word] as number));
+    bits[word] = open;
+    left += ones(open);
+  }
+  return left;
+}
+
 export function intersects(some: Uint32Array, others: Uint32Array): boolean {
   for (let word = 0; word < some.length; word += 1)
     if (((some[word] as number) & (others[word] as number)) !== 0) return true;

@@ -2,10 +2,11 @@
 // and how many nodes it could use they take. Counted once per match and number of reservations, since most pending
 // allocations differ in neither.
 
+import { addAll, bitsOf, countBits, intersects, keepOnly, putBit } from "../base/bits.ts";
 import type { Job } from "../fit/job.ts";
 import type { Match } from "../machine/match.ts";
+import { matchingBits } from "../place/supply.ts";
 import type { Draft } from "../plan/draft.ts";
-import { isFree } from "../plan/draft.ts";
 import type { PlannedReservation } from "../plan/planned-reservation.ts";
 import type { ReservedInterval } from "../plan/reserved-intervals.ts";
 import { durationText } from "./text.ts";
@@ -58,17 +59,16 @@ function textOf(
   before: readonly PlannedReservation[],
   foreign: readonly ReservedInterval[],
 ): string | null {
-  const { match } = job;
-  const { ofNode, kindOf } = draft.machine.cells;
-  const reservedNodes = new Set<number>();
-  const isUsable = (node: number): boolean => {
-    const cell = ofNode[node] as number;
-    return isFree(draft, node) && match.kinds[kindOf[cell] as number] === 1 && !match.excluded.has(node);
-  };
-  const blocks = (interval: ReservedInterval): boolean => {
-    const usable = interval.nodes.filter(isUsable);
-    for (const node of usable) reservedNodes.add(node);
-    return usable.length > 0;
+  const { machine, free } = draft;
+  const usable = matchingBits(machine, job.match.hardware).slice();
+  keepOnly(usable, free);
+  for (const node of job.match.excluded) putBit(usable, node, false);
+  const reservedNodes = new Uint32Array(usable.length);
+  const blocks = ({ nodes }: ReservedInterval): boolean => {
+    const bits = bitsOf(nodes, machine.nodes.length);
+    if (!intersects(bits, usable)) return false;
+    addAll(reservedNodes, bits);
+    return true;
   };
   const blockers = before
     .filter(blocks)
@@ -77,5 +77,6 @@ function textOf(
     blockers.push("other vClusters");
   if (blockers.length === 0) return null;
   const more = blockers.length > NAMED_LIMIT ? ` and ${blockers.length - NAMED_LIMIT} more` : "";
-  return `${reservedNodes.size} of them reserved for ${blockers.slice(0, NAMED_LIMIT).join(", ")}${more}`;
+  keepOnly(reservedNodes, usable);
+  return `${countBits(reservedNodes)} of them reserved for ${blockers.slice(0, NAMED_LIMIT).join(", ")}${more}`;
 }

@@ -34,3 +34,12 @@ export function countByCell(bits: Uint32Array, cells: Cells): Int32Array {
   for (let cell = 0; cell < cells.count; cell += 1) counts[cell] = countInCell(bits, cells, cell);
   return counts;
 }
+
+/** Counts the nodes of these cells alone; writes into `counts` and returns it. */
+export function countCells(bits: Uint32Array, cells: Cells, only: Int32Array, counts: Int32Array): Int32Array {
+  for (let i = 0; i < only.length; i += 1) {
+    const cell = only[i] as number;
+    counts[cell] = countInCell(bits, cells, cell);
+  }
+  return counts;
+}

@@ -102,11 +102,25 @@ function numbered<T extends string>(
   compare: (a: string, b: string) => number,
   first?: T,
 ): { values: readonly T[]; numbers: Int32Array } {
-  const distinct = new Set<T>();
-  for (const node of nodes) distinct.add(of(node));
-  if (first !== undefined) distinct.delete(first);
-  const rest = [...distinct].sort(compare);
-  const values = first === undefined ? rest : [first, ...rest];
-  const numberOf = new Map(values.map((value, number) => [value, number]));
-  return { values, numbers: Int32Array.from(nodes, (node) => numberOf.get(of(node)) ?? 0) };
+  const seen: T[] = first === undefined ? [] : [first];
+  const seenAs = new Map(seen.map((value, at) => [value, at]));
+  const numbers = new Int32Array(nodes.length);
+  let last: T | undefined;
+  let at = 0;
+  for (let index = 0; index < nodes.length; index += 1) {
+    const value = of(nodes[index] as NodeInput);
+    // Neighbouring nodes mostly have the same value.
+    if (value !== last) {
+      last = value;
+      at = seenAs.get(value) ?? seen.push(value) - 1;
+      seenAs.set(value, at);
+    }
+    numbers[index] = at;
+  }
+  const isFirst = (value: T): number => Number(value === first);
+  const values = [...seen].sort((a, b) => isFirst(b) - isFirst(a) || compare(a, b));
+  const places = new Int32Array(seen.length);
+  for (const [place, value] of values.entries()) places[seenAs.get(value) as number] = place;
+  for (let index = 0; index < numbers.length; index += 1) numbers[index] = places[numbers[index] as number] as number;
+  return { values, numbers };
 }

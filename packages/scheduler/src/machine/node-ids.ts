@@ -5,10 +5,15 @@ import type { NodeInput } from "../input/node-input.ts";
 import type { Machine } from "./machine.ts";
 
 /** Returns the numbers of the nodes that the machine has, ascending. */
-export function nodeNumbersOf({ indexOf }: Machine, ids: readonly NodeId[]): readonly number[] {
+export function nodeNumbersOf({ indexOf }: Pick<Machine, "indexOf">, ids: readonly NodeId[]): readonly number[] {
   const known = numbersByIds.get(ids);
   if (known?.indexOf === indexOf) return known.numbers;
-  const numbers = ids.flatMap((id) => indexOf.get(id) ?? []).sort((a, b) => a - b);
+  const numbers: number[] = [];
+  for (const id of ids) {
+    const number = indexOf.get(id);
+    if (number !== undefined) numbers.push(number);
+  }
+  numbers.sort((a, b) => a - b);
   numbersByIds.set(ids, { indexOf, numbers });
   return numbers;
 }

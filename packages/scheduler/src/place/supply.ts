@@ -2,9 +2,9 @@
 // are not reserved before the job would end. Later: nodes that are released by then and not reserved meanwhile.
 // Required nodes are left out and checked separately.
 
-import { bitsOf, clearAll, countBits, hasBit, keepOnly, putBit } from "../base/bits.ts";
+import { bitsOf, clearAll, countBits, hasBit, keepOpen, putBit } from "../base/bits.ts";
 import type { Job } from "../fit/job.ts";
-import { countByCell, walkCell } from "../machine/cell-bits.ts";
+import { countCells, walkCell } from "../machine/cell-bits.ts";
 import type { MatchingHardware } from "../machine/match.ts";
 import type { Draft } from "../plan/draft.ts";
 import { setReleasedBy } from "../plan/release-order.ts";
@@ -90,23 +90,24 @@ export function availableBits(draft: Draft, job: Job, startsAt: number): Uint32A
 }
 
 /**
- * Returns the nodes available at that instant while the job runs; `null` when there are too few. `pickLatest` reads the
- * bits it leaves.
+ * Returns the nodes available at that instant while the job runs, valid until the next call; `null` when there are too
+ * few. `pickLatest` reads the bits it leaves.
  */
 export function supplyAt(draft: Draft, job: Job, startsAt: number): Supply | null {
   const { match, nodesNeeded } = job;
   const { machine } = draft;
-  const bits = availableBits(draft, job, startsAt);
-  if (match.hardware.size < machine.usableCount) keepOnly(bits, matchingBits(machine, match.hardware));
-  let total = countBits(bits);
+  const { bits } = draft;
+  setReleasedBy(draft, startsAt, bits);
+  const reserved = draft.reservedIntervals.reservedWithin(startsAt, startsAt + job.occupancy);
+  const isSelective = match.hardware.size < machine.usableCount;
+  let total = keepOpen(bits, reserved, isSelective ? matchingBits(machine, match.hardware) : null);
   if (total < nodesNeeded) return null;
   if (match.required?.some((node) => !hasBit(bits, node)) === true) return null;
   if (match.excluded.size > 0 || match.required === null || match.required.length > 0) {
     clearNamed(bits, match);
     total = countBits(bits);
   }
-  const { cells } = machine;
-  const counts = cells.count === 1 ? Int32Array.of(total) : countByCell(bits, cells);
+  const counts = countCells(bits, machine.cells, match.cells, draft.scratch);
   return { cells: match.cells, counts, total };
 }
 

@@ -7,6 +7,7 @@ import { PREEMPTION_COUNT_LIMIT } from "../base/bounds.ts";
 import type { CycleInput } from "../input/cycle-input.ts";
 import type { VictimInput } from "../input/preemption.ts";
 import type { Machine } from "../machine/machine.ts";
+import { nodeNumbersOf } from "../machine/node-ids.ts";
 import { preemptionCost } from "./cost.ts";
 
 export interface VictimCandidate {
@@ -19,13 +20,13 @@ export interface VictimCandidate {
 }
 
 /** Returns the candidates in the order in which they would be stopped. */
-export function victimCandidates(input: CycleInput, { indexOf }: Pick<Machine, "indexOf">): readonly VictimCandidate[] {
+export function victimCandidates(input: CycleInput, machine: Pick<Machine, "indexOf">): readonly VictimCandidate[] {
   const over = tenantsOverShare(input);
   return (input.victims ?? [])
     .filter((victim) => isWorthwhile(victim, input))
     .map((victim) => ({
       victim,
-      nodes: victim.nodes.flatMap((id) => indexOf.get(id) ?? []),
+      nodes: nodeNumbersOf(machine, victim.nodes),
       cost: preemptionCost(victim, input),
       overShare: over.has(victim.tenant),
     }))

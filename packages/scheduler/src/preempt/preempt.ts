@@ -18,7 +18,7 @@ import { addReservation, findReservation, removeReservation, reservationOf } fro
 import { preemptionValue } from "./cost.ts";
 import { cannotWriteCheckpoint, type VictimCandidate, victimCandidates } from "./filter.ts";
 import { createPreemptionTrial, type PreemptionTrial } from "./trial.ts";
-import { findVictims, type VictimGain } from "./victim-set.ts";
+import { findVictims, gainOf, largest, type VictimGain } from "./victim-set.ts";
 
 /** `awaited`: allocations that wait for nodes freed by an earlier preemption or exchange. */
 export function planPreemptions(plan: PlanContext, awaited: ReadonlySet<AllocationId>): readonly Preemption[] {
@@ -80,8 +80,11 @@ function gainsOver(candidates: readonly VictimCandidate[]): Gains {
   return (job, trial) => {
     const made = known.get(job.match);
     if (made !== undefined) return made;
-    const gains = candidates.map((candidate): VictimGain => ({ ...candidate, gained: trial.gain(candidate) }));
-    const useful = gains.filter(({ gained }) => gained > 0);
+    const useful: VictimGain[] = [];
+    for (const candidate of candidates) {
+      const gained = trial.gain(candidate);
+      if (gained > 0) useful.push({ ...candidate, gained });
+    }
     known.set(job.match, useful);
     return useful;
   };
@@ -101,10 +104,14 @@ function planPreemptionFor({ input, draft, quotas }: PlanContext, claim: Claiman
   const reservation = reservationOf(draft, job);
   if (reservation !== null && reservation.startsAt <= soon) return null;
   const trial = createPreemptionTrial(draft, job);
-  if (countFreeMatching(draft, job) + mostGained(claim, trial, own, mostVictims(input)) < job.nodesNeeded) return null;
+  const gains = claim
+    .gains(job, trial)
+    .filter(({ victim }) => victim.preemptionClass < own && !claim.takenVictims.has(victim.allocation));
+  // An upper bound that is quick to compute.
+  if (countFreeMatching(draft, job) + gainOf(largest(gains, mostVictims(input))) < job.nodesNeeded) return null;
   const removed = removeLowerReservations(draft, own, reservation);
   // The quota of the reservations that are left, of its own and higher classes, is kept.
-  const found = headroomNow(draft, quotas, job) === 0 ? null : search(input, claim, trial, own);
+  const found = headroomNow(draft, quotas, job) === 0 ? null : search(input, claim, { trial, own, gains });
   // The start without preemption is searched last: it costs more than the rest.
   const without = found === null || reservation !== null ? null : findReservation(draft, job);
   const nodes = found === null || (without !== null && without.startsAt <= soon) ? null : trial.nodes(found);
@@ -127,28 +134,19 @@ function planPreemptionFor({ input, draft, quotas }: PlanContext, claim: Claiman
 
 const mostVictims = ({ maxVictims = DEFAULT_MAX_VICTIMS }: CycleInput): number => maxVictims;
 
-/** An upper bound that is quick to compute: the nodes of the largest victims. */
-function mostGained({ job, gains, takenVictims }: Claimant, trial: PreemptionTrial, own: number, most: number): number {
-  const largest: number[] = [];
-  for (const { gained, victim } of gains(job, trial)) {
-    if (victim.preemptionClass >= own || takenVictims.has(victim.allocation)) continue;
-    if (largest.length < most) largest.push(gained);
-    else if (gained > (largest[0] as number)) largest[0] = gained;
-    else continue;
-    largest.sort((a, b) => a - b);
-  }
-  return largest.reduce((sum, gained) => sum + gained, 0);
+interface Claim {
+  readonly trial: PreemptionTrial;
+  /** The class of the claimant. */
+  readonly own: number;
+  /** Of the victims it may take. */
+  readonly gains: readonly VictimGain[];
 }
 
 function search(
   input: CycleInput,
-  { job, gains: gainsOf, takenVictims, budget }: Claimant,
-  trial: PreemptionTrial,
-  own: number,
+  { job, budget }: Claimant,
+  { trial, own, gains }: Claim,
 ): readonly VictimGain[] | null {
-  const gains = gainsOf(job, trial).filter(
-    ({ victim }) => victim.preemptionClass < own && !takenVictims.has(victim.allocation),
-  );
   // A job that fits without victims waits for its turn in the queue.
   if (gains.length === 0) return null;
   const free = trial.free();

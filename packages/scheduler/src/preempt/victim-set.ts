@@ -31,7 +31,7 @@ export function findVictims(search: VictimSearch): readonly VictimGain[] | null 
     );
     if (found !== null) return found;
     const gains = search.gains.filter(({ victim }) => victim.preemptionClass <= highest);
-    const several = together(search, gains, tried) ?? together(search, largestFirst(gains), tried);
+    const several = together(search, gains, tried) ?? together(search, largest(gains, search.most), tried);
     if (several !== null) return dropUnneeded(search, several);
   }
   return null;
@@ -73,11 +73,21 @@ function atOnce(
   return fits(taken) ? taken : null;
 }
 
-const gainOf = (gains: readonly VictimGain[]): number => gains.reduce((sum, { gained }) => sum + gained, 0);
+/** Returns how many nodes they free together. */
+export const gainOf = (gains: readonly VictimGain[]): number => gains.reduce((sum, { gained }) => sum + gained, 0);
 
-/** Few large victims before many small ones; a stable sort keeps the cheaper of equals first. */
-const largestFirst = (gains: readonly VictimGain[]): readonly VictimGain[] =>
-  [...gains].sort((a, b) => b.gained - a.gained);
+/** Returns the victims that free most, largest first, the cheaper of equals first. Few of many: faster than a sort. */
+export function largest(gains: readonly VictimGain[], most: number): readonly VictimGain[] {
+  const found: VictimGain[] = [];
+  for (const gain of gains) {
+    if (found.length === most && gain.gained <= (found.at(-1)?.gained ?? 0)) continue;
+    let at = found.length;
+    while (at > 0 && (found[at - 1] as VictimGain).gained < gain.gained) at -= 1;
+    found.splice(at, 0, gain);
+    if (found.length > most) found.pop();
+  }
+  return found;
+}
 
 function dropUnneeded({ gains, missing, fits }: VictimSearch, taken: readonly VictimGain[]): readonly VictimGain[] {
   const dearestFirst = [...taken].sort((a, b) => gains.indexOf(b) - gains.indexOf(a));

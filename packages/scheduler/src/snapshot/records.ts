@@ -34,7 +34,7 @@ export function nodeInput(node: Node, reachable: IsReachable): NodeInput {
   const { cxlMemoryBytes, powerWatts, gpuTopology, memoryTopology } = node.capabilities;
   const idle = node.state.kind === "ready" && node.claims.length === 0;
   const free = idle && reachable(node.id);
-  const plain: NodeInput = {
+  const input: { -readonly [Field in keyof NodeInput]: NodeInput[Field] } = {
     id: node.id,
     group: node.group,
     conformance: node.conformance,
@@ -47,15 +47,11 @@ export function nodeInput(node: Node, reachable: IsReachable): NodeInput {
     usable: USABLE.has(node.state.kind),
     notFreeBecause: free ? "" : idle ? "unreachable" : node.state.kind === "ready" ? "busy" : node.state.kind,
   };
-  const tells = cxlMemoryBytes ?? powerWatts ?? gpuTopology ?? memoryTopology;
-  if (tells === undefined) return plain;
-  return {
-    ...plain,
-    ...(cxlMemoryBytes === undefined ? null : { cxlMemoryBytes }),
-    ...(powerWatts === undefined ? null : { powerWatts }),
-    ...(gpuTopology === undefined ? null : { gpuTopology }),
-    ...(memoryTopology === undefined ? null : { memoryTopology }),
-  };
+  if (cxlMemoryBytes !== undefined) input.cxlMemoryBytes = cxlMemoryBytes;
+  if (powerWatts !== undefined) input.powerWatts = powerWatts;
+  if (gpuTopology !== undefined) input.gpuTopology = gpuTopology;
+  if (memoryTopology !== undefined) input.memoryTopology = memoryTopology;
+  return input;
 }
 
 /** A node whose claims are all being released is expected soon, whatever the walltime. */
@@ -67,22 +63,14 @@ export function releasing(node: Node, now: Instant): ReleaseInput | null {
 }
 
 export function releaseOf({ id, phase, spec }: Allocation): ReleaseInput | null {
-  const release = (nodes: readonly NodeId[], start: Instant): ReleaseInput => {
-    const { walltime } = spec.lifecycle;
-    const endsAt = walltime === null ? null : after(after(start, walltime), WALLTIME_GRACE);
-    const { storageMBps } = spec.resources.constraints;
-    if (storageMBps !== undefined) return { allocation: id, nodes, endsAt, tenant: spec.tenant, storageMBps };
-    return { allocation: id, nodes, endsAt, tenant: spec.tenant };
-  };
-  switch (phase.kind) {
-    case "staging":
-      return release(phase.nodes, phase.placedAt);
-    case "running":
-    case "checkpointing":
-      return release(phase.nodes, phase.startedAt);
-    default:
-      return null;
-  }
+  if (phase.kind !== "staging" && phase.kind !== "running" && phase.kind !== "checkpointing") return null;
+  const { walltime } = spec.lifecycle;
+  const start = phase.kind === "staging" ? phase.placedAt : phase.startedAt;
+  const endsAt = walltime === null ? null : after(after(start, walltime), WALLTIME_GRACE);
+  const { storageMBps } = spec.resources.constraints;
+  const { nodes } = phase;
+  if (storageMBps === undefined) return { allocation: id, nodes, endsAt, tenant: spec.tenant };
+  return { allocation: id, nodes, endsAt, tenant: spec.tenant, storageMBps };
 }
 
 /** Returns a pending allocation as a cycle sees it. */

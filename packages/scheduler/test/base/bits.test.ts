@@ -13,6 +13,7 @@ import {
   intersects,
   isSubset,
   keepOnly,
+  keepOpen,
   ones,
   putBit,
   walkBetween,
@@ -88,6 +89,18 @@ describe("a set of bits", () => {
         expect(numbersIn(bits)).toEqual(ascending(expected));
       }),
       { numRuns: 200 },
+    );
+  });
+
+  it.each([true, false])("keeps what is not closed, and counts it (within another set: %s)", (isSelective) => {
+    fc.assert(
+      fc.property(someNumbers, someNumbers, someNumbers, (some, closed, only) => {
+        const bits = copyOf(some);
+        const left = some.filter((node) => !closed.includes(node) && (!isSelective || only.includes(node)));
+        expect(keepOpen(bits, bitsOf(closed, SIZE), isSelective ? bitsOf(only, SIZE) : null)).toBe(left.length);
+        expect(numbersIn(bits)).toEqual(ascending(left));
+      }),
+      { numRuns: 100 },
     );
   });
 

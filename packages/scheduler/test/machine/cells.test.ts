@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { bitsOf, hasBit } from "../../src/base/bits.ts";
 import type { NodeInput } from "../../src/index.ts";
-import { countByCell, countInCell, walkCell } from "../../src/machine/cell-bits.ts";
+import { countByCell, countCells, countInCell, walkCell } from "../../src/machine/cell-bits.ts";
 import { type Machine, machineOf } from "../../src/machine/machine.ts";
 import { someNodes } from "../arbitrary.ts";
 import { input, node } from "../make.ts";
@@ -108,6 +108,10 @@ describe("a set of nodes by cell", () => {
           );
           expect(countInCell(bits, cells, cell)).toBe(expected.length);
           expect(countByCell(bits, cells)[cell]).toBe(expected.length);
+          const counts = new Int32Array(cells.count).fill(-1);
+          expect([...countCells(bits, cells, Int32Array.of(cell), counts)]).toEqual(
+            Array.from(counts, (_, other) => (other === cell ? expected.length : -1)),
+          );
           for (const most of [1, 2, 9]) {
             const walked: number[] = [];
             walkCell(bits, cells, cell, (at) => walked.push(at) < most);

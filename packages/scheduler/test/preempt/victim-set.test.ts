@@ -2,7 +2,7 @@
 
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { findVictims, type VictimGain } from "../../src/preempt/victim-set.ts";
+import { findVictims, largest, type VictimGain } from "../../src/preempt/victim-set.ts";
 import { running } from "./make.ts";
 
 /** A candidate of this class that frees this many nodes; in the order of the list. */
@@ -112,8 +112,9 @@ describe("victims", () => {
         (gains, missing, most) => {
           const fits = (set: readonly VictimGain[]): boolean => sumOf(set) >= missing;
           const found = findVictims({ gains, missing, most, fits });
-          const largest = [...gains].sort((a, b) => b.gained - a.gained).slice(0, most);
-          expect(found === null).toBe(sumOf(largest) < missing);
+          const biggest = [...gains].sort((a, b) => b.gained - a.gained).slice(0, most);
+          expect(largest(gains, most)).toEqual(biggest);
+          expect(found === null).toBe(sumOf(biggest) < missing);
           if (found === null) return;
           if (found.length > 1) several += 1;
           expect(found.length).toBeLessThanOrEqual(most);
