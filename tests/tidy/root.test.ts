@@ -1,13 +1,9 @@
 // Root never acts on a path that a user controls: in the agent, only the pieces of docs/decisions/0018 change owners and
 // modes, make and remove folders, mount, and start programs. The rule is on the text, so it has no exceptions by place.
 import { expect, test } from "vitest";
-import { lineOf, withoutComments, withoutCommentsAndStrings } from "./bare-code.ts";
-import { foreign, inPackages, type Source } from "./sources.ts";
-
-/** The packages whose code runs in an agent. */
-const AGENT = /^packages\/(?:agent|wire|core)\/src\//;
-const PIECES = /^packages\/agent\/src\/(files\/[^/]+|base\/programs)\.ts$/;
-const rest = inPackages.filter(({ path }) => AGENT.test(path) && !PIECES.test(path));
+import { at, type Found, hits, rest } from "./agent-sources.ts";
+import { withoutComments, withoutCommentsAndStrings } from "./bare-code.ts";
+import { foreign } from "./sources.ts";
 
 /** All that the rest takes from the file system's modules: reading, and files in folders of the agent's own. */
 const PERMITTED: ReadonlySet<string> = new Set([
@@ -40,7 +36,7 @@ const BY_NAME =
 const OWNERS = /\bl?f?(?:chown|chmod|utimes|truncate)(?:Sync)?\b/g;
 /** A function of the file system, and a path that its user can change. */
 const CALL =
-  /(?<![.#\w])(?:access|open|stat|readFile|readdir|opendir|statfs|realpath|writeFile|appendFile|copyFile|rename|unlink|rmdir|exists|watch|createReadStream)(?:Sync)?\(/g;
+  /(?<![.#\w])(?:access|connect|createConnection|open|stat|readFile|readdir|opendir|statfs|realpath|writeFile|appendFile|copyFile|rename|unlink|rmdir|exists|watch|createReadStream)(?:Sync)?\(/g;
 const USERS_PATH =
   /\b(?:home|workdir|cwd|scratch|checkpoints|control|metricsFile|controlFolder|pathOf|LATTICE_(?:SCRATCH|OUTPUT|CHECKPOINT)\w*)\b/;
 /** The kernel answers for a process, and waits for it or for its file systems. */
@@ -51,7 +47,8 @@ const MOUNT_PROGRAM = /(?:["'`]|\}|\$\{[^}]*\})\/?(?:[a-z]+\/)*(?:mount|umount)[
 const FILE_PROGRAM =
   /(?:spawn|spawnSync|execFile)\(\s*["'`](?:\/[a-z]+)*\/?(?:rm|chown|chmod|chgrp|mkdir|rmdir|ln|mv|cp|install|tar|rsync|mknod|truncate|touch|tee|dd|unlink|find)["'`]/g;
 /** Of the C library; calls that take a descriptor have other names. */
-const PATH_CALL = /\b(?:system|popen|l?chown|rename|rmdir|symlink|link|u?mount|truncate|creat|mknod|utimes)\s*\(/g;
+const PATH_CALL =
+  /\b(?:system|popen|fopen|freopen|mkfifo|mkdtemp|mkstemp|l?chown|rename|rmdir|symlink|link|u?mount|truncate|creat|mknod|utimes)\s*\(/g;
 const WHOLE_ENVIRONMENT = /\benv:\s*process\.env\b|\.\.\.process\.env\b/g;
 
 test("the rule reads the agent", () => {
@@ -170,11 +167,6 @@ test.each(["cmdline", "environ", "io", "cwd", "root/etc/passwd", "task/1/maps"])
   expect(slowReads(["readFile(`/proc/$", `{pid}/${name}\`)`].join(""))).toHaveLength(1);
 });
 
-interface Found {
-  readonly position: number;
-  readonly text: string;
-}
-
 /** Returns the imports by which a source could do what only the pieces do. */
 function forbiddenImports(text: string): readonly Found[] {
   const bare = withoutComments(text);
@@ -220,11 +212,4 @@ function slowReads(text: string): readonly Found[] {
   return [...bare.matchAll(CALL)]
     .map(({ index, 0: name }) => ({ position: index, text: bare.slice(index, endOfCall(bare, index + name.length)) }))
     .filter(({ text: call }) => SLOW_PROC.test(call));
-}
-
-const at = ({ path, text }: Source, found: Found): string =>
-  `${path}:${lineOf(text, found.position)} ${found.text.replaceAll(/\s+/g, " ")}`;
-
-function hits(source: Source, text: string, pattern: RegExp): readonly string[] {
-  return [...text.matchAll(pattern)].map((match) => `${source.path}:${lineOf(text, match.index)} ${match[0]}`);
 }

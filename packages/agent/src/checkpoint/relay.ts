@@ -62,7 +62,9 @@ export function openRelay({ at, inside, dir }: RelayTarget): Promise<Relay> {
   const folder = openSync(dir, constants.O_RDONLY | constants.O_DIRECTORY);
   const name = `relay-${randomBytes(6).toString("hex")}`;
   const path = join("/proc/self/fd", String(folder), name);
-  const closeFiles = (): void => [folder, program].forEach(closeSync);
+  const closeFiles = (): void => {
+    for (const file of [folder, program]) closeSync(file);
+  };
   const close = (): void => {
     server.close();
     for (const socket of open) socket.destroy();
