@@ -2,23 +2,19 @@
 // control groups serve one attempt after the other (docs/decisions/0020), and all processes of an agent inherit its keys.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import koffi from "koffi";
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { type Account, useAccount } from "./accounts.ts";
 import { useSecuredCluster } from "./secured-cluster.ts";
 
 const [KEYCTL_CALL, ADD_KEY_CALL] = [250, 248];
 const [JOIN_SESSION_KEYRING, SEARCH, SESSION_KEYRING] = [1, 10, -3];
 
-/** Before the agent starts: it has a session keyring of its own, as a service manager makes it. */
-beforeAll(() => {
-  const syscall = koffi.load("libc.so.6").func("long syscall(long number, int operation, void *name)");
-  expect(syscall(KEYCTL_CALL, JOIN_SESSION_KEYRING, null)).toBeGreaterThan(0);
-});
-
 const mallory = useAccount("m");
 const bob = useAccount("b");
-const secured = useSecuredCluster();
+/** The agent has a session keyring, as a service manager makes it. */
+const WITH_KEYRING = `import ctypes, os, sys
+if ctypes.CDLL(None).syscall(${KEYCTL_CALL}, ${JOIN_SESSION_KEYRING}, None) > 0: os.execv(sys.argv[1], sys.argv[1:])`;
+const secured = useSecuredCluster({ agentPrefix: ["python3", "-c", WITH_KEYRING] });
 
 /** By number: the programs for keys and for System V memory may be missing. */
 const CALLS = `import ctypes

@@ -17,6 +17,8 @@ export const STORE_KEY = "key-of-the-output-store";
 interface SecuredOptions {
   readonly nodes?: number;
   readonly agentArgs?: readonly string[];
+  /** Words before the command of the agent. */
+  readonly agentPrefix?: readonly string[];
   /** Further fields of its section `api`. */
   readonly api?: string;
   /** Further lines of the server's configuration file. */
@@ -43,6 +45,7 @@ export interface SecuredCluster {
 export function useSecuredCluster({
   nodes = 1,
   agentArgs = [],
+  agentPrefix = [],
   api = "",
   config = "",
   serverArgs = [],
@@ -79,6 +82,7 @@ export function useSecuredCluster({
     agents.set(
       node,
       startProgram("lattice-agent", {
+        prefix: agentPrefix,
         args: [
           ...["--node-id", node, "--server", cluster.grpcAddress, "--data-dir", join(cluster.dir, `agent-${node}`)],
           ...[

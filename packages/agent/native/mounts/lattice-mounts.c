@@ -22,7 +22,7 @@
 
      private TARGET               an empty /tmp or /var/tmp, kept in the folder `private` of the attempt
      memory BYTES TARGET          an empty /tmp or /var/tmp in memory, of at most this size
-     shared-memory                an empty /dev/shm, and for a user System V memory of its own
+     shared-memory                an empty /dev/shm, and System V memory of its own
      keep PATH                    a folder of the agent's that another mount would hide
      image FILE TARGET            a squashfs image, read-only
      bind ACCESS SOURCE TARGET    a folder that the user may read; ACCESS is ro or rw. At a @NAME a container engine may
@@ -95,7 +95,7 @@ static struct tree prepare(char **fields)
     stage = strcmp(verb, "image") == 0 ? "uenv" : "mounts";
     made.stage = stage;
     if (strcmp(verb, "secret") == 0) return unlink(fields[1]), made;
-    if (strcmp(verb, "shared-memory") == 0 && plan.has_user && !plan.stays_root) new_shared_memory();
+    if (strcmp(verb, "shared-memory") == 0) new_shared_memory();
     if (strcmp(verb, "shared-memory") == 0) return (struct tree){memory_tree(MEMORY_OPTIONS), 0, SHARED_MEMORY, stage, OWN_TARGET};
     if (strcmp(verb, "memory") == 0) return (struct tree){limited_tree(fields[1]), 0, fields[2], stage, OWN_TARGET};
     if (strcmp(verb, "private") == 0) return (struct tree){private_tree(fields[1]), 0, fields[1], stage, OWN_TARGET};

@@ -17,3 +17,7 @@ export function intoWorkdir(words: readonly string[]): readonly string[] {
 
 /** Whether these words begin with the program, which takes the job's variables from a descriptor. */
 export const isEnterProgram = (words: readonly string[]): boolean => words[0]?.endsWith(`/${ENTER}`) === true;
+
+/** Removes the mounts of the process: the command runs in its networks and limits, and sees the files of the node. */
+export const withoutMounts = (words: readonly string[]): readonly string[] =>
+  words.filter((word) => word !== "--mount");

@@ -2,8 +2,7 @@
 // the ranks of this node. Pure.
 
 import { pb } from "@lattice/wire";
-import { intoWorkdir, isEnterProgram } from "../base/enter-program.ts";
-import { asUser } from "../host/user/user.ts";
+import { intoWorkdir, isEnterProgram, withoutMounts } from "../base/enter-program.ts";
 import type { PmixSpec, ShepherdSpec } from "./frames.ts";
 import { processMapping } from "./pmi/mapping.ts";
 import type { TaskContext } from "./task-context.ts";
@@ -57,11 +56,14 @@ const pmixOf = (order: pb.StartTasks, context: TaskContext, helper: string): Pmi
   place: order.nodeIndex,
 });
 
-/** An image may lack what the helper needs, so it runs outside and meets its ranks in a shared directory. */
+/**
+ * An image may lack what the helper needs, so it sees the files of the node and meets its ranks in a shared directory. All
+ * else is the job's: its user can trace the helper, and must not leave the job's network through it.
+ */
 function pmixPlace({ order, prefix, owner, environment }: TaskContext): Pick<PmixSpec, "prefix" | "folder"> {
   const { LATTICE_SCRATCH: scratch } = environment;
   if (!order.environment?.image || scratch === undefined) return { prefix, folder: "/tmp/lattice-pmix-" };
-  return { prefix: owner === null ? [] : asUser(owner, true), folder: `${scratch}/.lattice-pmix-` };
+  return { prefix: owner === null ? [] : withoutMounts(prefix), folder: `${scratch}/.lattice-pmix-` };
 }
 
 /** Where ranks start. The directory of the job, and not its path, which may lead elsewhere by now. */

@@ -137,7 +137,7 @@ describe("mappings", () => {
       resolveUser({ mapping: { kind: "file", path: file }, minUid: 1_000 }, name);
     const ada = await find("ada");
     expect(ada).toMatchObject({ uid: 4001, gid: 4000, groups: [4000, 27], home: "/home/ada" });
-    expect(ada && asUser(ada, false)).toEqual([
+    expect(ada && asUser(ada)).toEqual([
       ...["/usr/bin/setpriv", "--reuid=4001", "--regid=4000", "--groups=4000,27", "--"],
     ]);
     await expect(find("bob")).rejects.toThrow("no uid and gid");

@@ -117,11 +117,12 @@ describe("the PMIx server", () => {
     });
   });
 
-  test("the PMIx server stays outside a container, as the job's user, in the scratch directory", () => {
-    const asUser = ["/usr/bin/setpriv", "--reuid=1000", "--regid=100", "--groups=100,27", "--no-new-privs", "--"];
+  test("the PMIx server of a container sees the node's files, and is in the job's network as its user", () => {
+    const inJob = ["/lattice-enter", "--target=9", "--mount", "--net", "--setuid=1000", "--"];
+    const prefix = ["/lattice-enter", "--target=9", "--net", "--setuid=1000", "--"];
     const owner = { uid: 1000, gid: 100, groups: [100, 27] };
     const folder = "/s/7.1/.lattice-pmix-";
-    expect(placed(taskContext({ image: "i", prefix: entered, owner }))).toMatchObject({ prefix: asUser, folder });
+    expect(placed(taskContext({ image: "i", prefix: inJob, owner }))).toMatchObject({ prefix, folder });
     expect(placed(taskContext({ image: "i", prefix: ["nsenter", "--mount", "--"] }))).toMatchObject({
       prefix: [],
       folder,

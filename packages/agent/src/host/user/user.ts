@@ -104,10 +104,9 @@ function say(program: string, args: readonly string[]): Promise<string | null> {
 }
 
 /**
- * Returns the words that run a command as that user; the caller is root. `confined`: nothing it starts can gain
- * privileges, which is required when the user chose the mounts that a setuid program would read.
+ * Returns the words that run a command as that user; the caller is root. Its user can trace it, so it must not run where the
+ * user's jobs may not be; a program with the setuid bit is closed to its user.
  */
-export function asUser({ uid, gid, groups }: FileUser, confined: boolean): readonly string[] {
-  const change = [`--reuid=${uid}`, `--regid=${gid}`, `--groups=${groups.join(",")}`];
-  return ["/usr/bin/setpriv", ...change, ...(confined ? ["--no-new-privs"] : []), "--"];
+export function asUser({ uid, gid, groups }: FileUser): readonly string[] {
+  return ["/usr/bin/setpriv", `--reuid=${uid}`, `--regid=${gid}`, `--groups=${groups.join(",")}`, "--"];
 }

@@ -70,7 +70,7 @@ function call(
   words: readonly string[],
   { user, signal, timeout }: { user: RunAs | null; signal: AbortSignal; timeout: number },
 ): Promise<Called> {
-  const [first = "", ...rest] = [...(user === null ? [] : asUser(user, false)), program, ...words];
+  const [first = "", ...rest] = [...(user === null ? [] : asUser(user)), program, ...words];
   const env = { PATH: HELPER_PATH, ...(user === null ? {} : { HOME: user.home, USER: user.name }) };
   const how = { timeout, signal, env, cwd: "/", maxBuffer: MAX_LISTING_BYTES };
   return new Promise((resolve, reject) => {
