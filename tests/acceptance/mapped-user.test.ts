@@ -2,11 +2,12 @@
 // no program of root trusts a setting of the user. In plain attempts and with an image.
 import { execFileSync } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { compileMpi } from "../harness/mpi.ts";
 import { isAlive, pidsIn } from "../harness/processes.ts";
+import { programPath } from "../harness/program.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
 const UID = 54321;
@@ -54,6 +55,7 @@ beforeAll(async () => {
   expect(indexed, indexed.stderr).toMatchObject({ code: 0 });
 });
 
+const PROGRAMS = dirname(programPath("lattice"));
 const ADA = { headers: { "x-lattice-user": "ada" } };
 const asAda = (args: readonly string[]) => cluster.cli(args, { env: { LATTICE_USER: "ada", USER: "ada" } });
 const WHO =
@@ -72,7 +74,8 @@ describe.each([
       const { stdout } = await asAda(["logs", id]);
       return stdout.trim() === "" ? null : stdout.trim();
     });
-    expected = ["0037", where, IDS, CHOSEN.PATH, CHOSEN.LD_LIBRARY_PATH];
+    // The programs of Lattice follow those of the job.
+    expected = ["0037", where, IDS, `${CHOSEN.PATH}:${PROGRAMS}`, CHOSEN.LD_LIBRARY_PATH];
   });
   afterAll(async () => {
     await cluster.api("DELETE", `/allocations/${id}`);
