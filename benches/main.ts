@@ -5,6 +5,7 @@ import { agentStart } from "./agent-start.ts";
 import { authOverhead } from "./auth-overhead.ts";
 import { cliStart } from "./cli-start.ts";
 import { dag } from "./dag.ts";
+import { elements } from "./elements.ts";
 import { eventLoop } from "./event-loop.ts";
 import { failoverScale } from "./failover-scale.ts";
 import type { Bench } from "./figure.ts";
@@ -59,6 +60,7 @@ const benches: Readonly<Record<string, BenchEntry>> = {
   },
   dag: { summary: "cost of dependencies: 1,000 allocations in ten layers", run: dag },
   "task-group": { summary: "task groups of 100,000 elements", run: taskGroup },
+  elements: { summary: "elements of /bin/true of one task group on four nodes", run: elements },
   heartbeats: { summary: "server CPU for 10,000 nodes with a heartbeat every 10 s", run: heartbeats },
   "history-memory": { summary: "server memory with 100,000 finished allocations", run: historyMemory },
   "cli-start": { summary: "wall time of short commands", run: cliStart },

@@ -19,6 +19,15 @@ export function cpuSeconds(pid: number): number {
   return stat(pid)?.cpuSeconds ?? 0;
 }
 
+/** Returns the CPU time in seconds of a process and its descendants, those included that a descendant has waited for. */
+export function cpuSecondsOfTree(pid: number): number {
+  const children = namesOr(`/proc/${pid}/task`).flatMap((thread) =>
+    readOr(`/proc/${pid}/task/${thread}/children`, "").split(" ").filter(Boolean).map(Number),
+  );
+  const own = stat(pid)?.cpuSecondsWithWaited ?? 0;
+  return children.reduce((sum, child) => sum + cpuSecondsOfTree(child), own);
+}
+
 /** Returns every live process whose command line, environment, directory or open files mention `folder`. */
 export function processesIn(folder: string): readonly number[] {
   return readdirSync("/proc")
@@ -72,12 +81,20 @@ function mentions(pid: number, folder: string): boolean {
   return namesOr(`${at}/fd`).some((fd) => linkOr(`${at}/fd/${fd}`).startsWith(folder));
 }
 
-function stat(pid: number): { readonly state: string; readonly cpuSeconds: number } | null {
+interface Stat {
+  readonly state: string;
+  readonly cpuSeconds: number;
+  readonly cpuSecondsWithWaited: number;
+}
+
+function stat(pid: number): Stat | null {
   const text = readOr(`/proc/${pid}/stat`, "");
   if (text === "") return null;
   // The command name may contain spaces and brackets; the fields after it do not.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-  return { state: fields[0] ?? "X", cpuSeconds: (Number(fields[11]) + Number(fields[12])) / 100 };
+  const [own, waited] = [11, 13].map((at) => (Number(fields[at]) + Number(fields[at + 1])) / 100);
+  const cpuSeconds = own ?? 0;
+  return { state: fields[0] ?? "X", cpuSeconds, cpuSecondsWithWaited: cpuSeconds + (waited ?? 0) };
 }
 
 function readOr(path: string, otherwise: string): string {
