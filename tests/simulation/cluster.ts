@@ -16,6 +16,7 @@ import { type ProcessChecks, processChecks } from "./checks/processes.ts";
 import { type ReservationCheck, reservationCheck } from "./checks/reservations.ts";
 import { serviceChecks } from "./checks/services.ts";
 import { createSettled } from "./checks/settled.ts";
+import { turnChecks } from "./checks/turns.ts";
 import type { Watcher } from "./checks/watcher.ts";
 import { webhookChecks } from "./checks/webhooks.ts";
 import { createExternalSystems, type ExternalSystems } from "./external/external-systems.ts";
@@ -63,6 +64,8 @@ export interface ClusterSize {
   readonly nodesPerGroup: number;
   /** Factor by which users are slower than usual. */
   readonly pace: number;
+  /** Kinds of users that do not work. */
+  readonly withoutUsers: readonly string[];
 }
 
 /** Start time of the simulated world. */
@@ -85,6 +88,7 @@ export function createCluster(world: World, size: ClusterSize): Cluster {
   const dataDir = mkdtempSync(join(tmpdir(), "lattice-simulation-"));
   const watchers: readonly Watcher[] = [
     placementChecks(world),
+    turnChecks(world),
     serviceChecks(world, external.metrics),
     webhookChecks(world, external.receiver),
     nodeChecks(world, SETTINGS.faults),
@@ -170,7 +174,9 @@ export function createCluster(world: World, size: ClusterSize): Cluster {
   });
   const wire: RequestWire = createRequestWire(world, messageFaults, servers);
   const client = createClient(world, servers, wire);
-  const users = createUsers({ world, client, truth, nodes: nodes.map((node) => node.name), pace: size.pace });
+  const { pace, withoutUsers } = size;
+  const nodeNames = nodes.map((node) => node.name);
+  const users = createUsers({ world, client, truth, nodes: nodeNames, pace, withoutUsers });
   const leader = (): SimulatedServer | null => servers.find((server) => server.leads()) ?? null;
 
   function look(): void {

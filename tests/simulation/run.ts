@@ -17,6 +17,8 @@ export interface RunOptions {
   /** Factor for the time between two requests of a user. Default: 1. */
   readonly pace?: number;
   readonly onNote?: (atMs: number, text: string) => void;
+  /** Kinds of users that do not work. Default: all work. */
+  readonly withoutUsers?: readonly string[];
   /** Reports a violation after this many faults of a kind, for tests of shrinking. */
   readonly violate?: { readonly kind: string; readonly times: number } | null;
   /** False: the run stops before everything has finished, for searches of an earlier violation. */
@@ -49,6 +51,7 @@ export async function simulate(options: RunOptions): Promise<Report> {
       nodes: options.nodes ?? NODES,
       nodesPerGroup: NODES_PER_GROUP,
       pace,
+      withoutUsers: options.withoutUsers ?? [],
     });
     const faults = startFaults(cluster, new Set(kinds));
     watchLeaders(cluster);

@@ -14,11 +14,23 @@ test.each([1, 2, 3, 6])(
   "seed %d: nothing is violated under faults, and everything ends",
   { timeout: TIMEOUT_MS },
   async (seed) => {
-    const run = { seed, minutes: MINUTES };
+    const run = { seed, minutes: MINUTES, withoutUsers: ["short elements"] };
     const report = await simulate(run);
     expect(failed(report), explain(run, report)).toBe(false);
     expect(report.counts.completed).toBeGreaterThan(20);
     expect(Object.values(report.faults).reduce((sum, n) => sum + n, 0)).toBeGreaterThan(20);
+  },
+);
+
+test.each([3, 7])(
+  "seed %d: short elements wait behind each other, and faults strike their nodes",
+  { timeout: TIMEOUT_MS },
+  async (seed) => {
+    const run = { seed, minutes: MINUTES };
+    const report = await simulate(run);
+    expect(failed(report), explain(run, report)).toBe(false);
+    expect(report.counts.turnsTaken).toBeGreaterThan(30);
+    expect(report.faults.agent_crash_in_line).toBeGreaterThan(0);
   },
 );
 

@@ -314,6 +314,7 @@ export {
   type Weights,
 } from "./model/vcluster/vcluster.ts";
 export { judgeSubmission } from "./queries/admission.ts";
+export { behindRefusal, depthBehind, mayWaitBehind } from "./queries/behind.ts";
 export { useRefusal } from "./queries/enrolment.ts";
 export { borrowRefusal, lendableNodes } from "./queries/lending.ts";
 export { nodesStillInDomains } from "./queries/lingering-domains.ts";

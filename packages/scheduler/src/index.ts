@@ -1,6 +1,7 @@
 // The public surface of the scheduler.
 
 export { REASONS_LIMIT, WALLTIME_GRACE } from "./base/bounds.ts";
+export { mayPlaceBehind, placementsBehind } from "./behind/placements-behind.ts";
 export { walltimeLead } from "./checkpoint/walltime-lead.ts";
 export { type Worth, type WorthInput, type WorthRates, worthOf } from "./checkpoint/worth.ts";
 export { cycle } from "./cycle.ts";

@@ -94,7 +94,8 @@ function isReleasedLate(view: View, node: Node | undefined, startsAt: number, no
     const walltime = occupant?.spec.lifecycle.walltime ?? null;
     if (claim.releasing || occupant?.phase.kind === "checkpointing" || walltime === null) return true;
     const phase = occupant?.phase;
-    const from = phase?.kind === "running" ? phase.startedAt : phase?.kind === "staging" ? phase.placedAt : null;
+    const from =
+      phase?.kind === "running" ? phase.startedAt : phase?.kind === "staging" ? (phase.turnBy ?? phase.placedAt) : null;
     const endsAt = from === null ? nowMs : from + walltime + GRACE_MS;
     if (endsAt <= nowMs || endsAt > startsAt) return true;
   }

@@ -21,6 +21,24 @@ function crashSome(cluster: Cluster, random: Random, many: number): boolean {
   return true;
 }
 
+/** A node where elements wait behind others: its agent crashes, it loses power, or it is cut off until it is down. */
+function strikeLine(cluster: Cluster, random: Random): boolean {
+  const view = cluster.leader()?.life()?.replica?.view;
+  const inLine = up(cluster).filter(({ name }) => (view?.node(name as never)?.claims.length ?? 0) > 2);
+  if (inLine.length === 0) return false;
+  const node = random.pick(inLine);
+  const how = random.pick(["crash", "power", "cut"] as const);
+  if (how === "cut") {
+    const ms = random.pick([3_000, 110_000]);
+    for (const server of cluster.servers) cluster.world.after(ms, cluster.network.cut(node.name, server.name));
+    return true;
+  }
+  if (how === "crash") node.crash();
+  else node.powerOff();
+  cluster.world.after(random.pick([200, 1_000, 40_000, 150_000]), node.start);
+  return true;
+}
+
 function cutOff({ world, network, servers }: Cluster, nodes: readonly SimulatedNode[], random: Random): boolean {
   const all = random.chance(0.6);
   const lost = all ? servers : [random.pick(servers)];
@@ -33,6 +51,11 @@ function cutOff({ world, network, servers }: Cluster, nodes: readonly SimulatedN
 
 export const nodeFaults: readonly Fault[] = [
   { kind: "agent_crash", everyMs: 30_000, strike: (cluster, random) => crashSome(cluster, random, 1) },
+  {
+    kind: "agent_crash_in_line",
+    everyMs: 20_000,
+    strike: (cluster, random) => strikeLine(cluster, random),
+  },
   { kind: "agents_crash_together", everyMs: 8 * MINUTE, strike: (cluster, random) => crashSome(cluster, random, 3) },
   {
     kind: "node_reboot",

@@ -20,6 +20,7 @@ import {
   tenantCommands,
 } from "./requests.ts";
 import { serviceUsers } from "./services.ts";
+import { shortElementUsers } from "./short-elements.ts";
 import { smallUsers } from "./small.ts";
 import type { UserContext, UserGroup } from "./user-group.ts";
 
@@ -29,6 +30,7 @@ const CREWS: Readonly<Record<string, (context: UserContext) => UserGroup>> = {
   networks: networkUsers,
   operators,
   small: smallUsers,
+  "short elements": shortElementUsers,
 };
 
 export interface Users {
@@ -61,12 +63,14 @@ export interface UsersParts {
   readonly nodes: readonly string[];
   /** Factor by which all users are slower than usual. */
   readonly pace: number;
+  /** Kinds of users that do not work. */
+  readonly withoutUsers: readonly string[];
 }
 
 /** Mean time between two of each. */
 const EVERY_MS = { submit: 4_500, cancel: 30_000, update: 25_000, nodes: 45_000, quota: 120_000 } as const;
 
-export function createUsers({ world, client, truth, nodes, pace }: UsersParts): Users {
+export function createUsers({ world, client, truth, nodes, pace, withoutUsers }: UsersParts): Users {
   const random = world.random("users");
   const acknowledged = new Map<AllocationId, string>();
   const earlier: EarlierWork[] = [];
@@ -108,7 +112,8 @@ export function createUsers({ world, client, truth, nodes, pace }: UsersParts): 
     earlier.push({ id: id as AllocationId, tenant });
   }
 
-  const groups = Object.entries(CREWS).map(([kind, group]) =>
+  const crews = Object.entries(CREWS).filter(([kind]) => !withoutUsers.includes(kind));
+  const groups = crews.map(([kind, group]) =>
     group({
       world,
       client,

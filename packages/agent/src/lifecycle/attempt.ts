@@ -22,7 +22,8 @@ type AttemptFailureReason =
   | "prologue_failed"
   | "oom"
   | "lost"
-  | "probe_failed";
+  | "probe_failed"
+  | "recalled";
 
 export type End =
   | { readonly kind: "completed"; readonly exitCode: 0; readonly message: string; readonly atMs: number }
@@ -106,6 +107,8 @@ export type AttemptEvent =
   /** The node is free for a waiting attempt. */
   | { readonly kind: "turn" }
   | { readonly kind: "stop"; readonly graceMs: number | null; readonly reason: string }
+  /** Ends it only while it waits. */
+  | { readonly kind: "recall"; readonly reason: string }
   | { readonly kind: "forget" }
   /** Its liveness probe reached the failure limit. */
   | { readonly kind: "unhealthy"; readonly message: string }

@@ -30,6 +30,8 @@ export function step(attempt: AttemptState | null, event: AttemptEvent, nowMs: n
       return attempt?.kind === "waiting" ? start(attempt.received) : nothing(attempt);
     case "stop":
       return stop(attempt, event.graceMs, event.reason, nowMs);
+    case "recall":
+      return recall(attempt, event.reason, nowMs);
     case "forget":
       return forget(attempt, nowMs);
     case "unhealthy": {
@@ -95,16 +97,7 @@ function repeat(attempt: AttemptState): readonly AttemptEffect[] {
 
 function stop(attempt: AttemptState | null, graceMs: number | null, reason: string, nowMs: number): AttemptStep {
   const message = reason === "" ? "stopped by the server" : `stopped by the server: ${reason}`;
-  if (attempt === null || attempt.kind === "waiting") {
-    const end = beforeItBegan(message, nowMs);
-    return {
-      attempt: { kind: "ended", end },
-      effects: [
-        { kind: "remember_end", end },
-        { kind: "report_end", end },
-      ],
-    };
-  }
+  if (attempt === null || attempt.kind === "waiting") return endedBefore(beforeItBegan(message, nowMs));
   if (attempt.kind === "clearing") return nothing(attempt);
   if (hasEnded(attempt)) return { attempt, effects: repeat(attempt) };
   const killAtMs = nowMs + (graceMs ?? attempt.limits.graceMs);
@@ -123,7 +116,25 @@ function stop(attempt: AttemptState | null, graceMs: number | null, reason: stri
   };
 }
 
-const beforeItBegan = (message: string, atMs: number): End => ({
+/** An unknown attempt has not begun here, and a later order for it must not start it. */
+function recall(attempt: AttemptState | null, reason: string, nowMs: number): AttemptStep {
+  if (attempt !== null && attempt.kind !== "waiting") {
+    return hasEnded(attempt) ? { attempt, effects: repeat(attempt) } : nothing(attempt);
+  }
+  return endedBefore({ ...beforeItBegan(`recalled by the server: ${reason}`, nowMs), reason: "recalled" });
+}
+
+const endedBefore = (end: FailedEnd): AttemptStep => ({
+  attempt: { kind: "ended", end },
+  effects: [
+    { kind: "remember_end", end },
+    { kind: "report_end", end },
+  ],
+});
+
+type FailedEnd = Extract<End, { readonly kind: "failed" }>;
+
+const beforeItBegan = (message: string, atMs: number): FailedEnd => ({
   kind: "failed",
   reason: "stopped",
   exitCode: null,

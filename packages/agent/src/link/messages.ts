@@ -18,7 +18,8 @@ export function reportMessage({ number, allocationId, attempt, body }: PendingRe
   }
   const { end } = body;
   const used = body.used == null ? null : { used: usageToProto(body.used) };
-  const ended = { ...name, ...used, message: end.message, ageMs: Math.max(0, nowMs - end.atMs) };
+  const started = body.startedAtMs === undefined ? null : { startedAgeMs: Math.max(0, nowMs - body.startedAtMs) };
+  const ended = { ...name, ...used, ...started, message: end.message, ageMs: Math.max(0, nowMs - end.atMs) };
   if (end.kind === "completed") {
     return create(pb.ReportSchema, { ...ended, state: pb.AllocationState.COMPLETED, exitCode: end.exitCode });
   }

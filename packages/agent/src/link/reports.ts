@@ -14,6 +14,8 @@ export type ReportBody =
       readonly end: End;
       readonly checkpoint?: NodeCheckpointResult | null;
       readonly used?: UsageValues | null;
+      /** When its process started. Missing when it has not. */
+      readonly startedAtMs?: number;
     };
 
 export interface PendingReport {

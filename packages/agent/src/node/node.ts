@@ -19,11 +19,12 @@ import { type AttemptStep, step } from "../lifecycle/step.ts";
 import { mustWait, nextTurns } from "../lifecycle/turns.ts";
 import { type Link, openLink } from "../link/link.ts";
 import { attemptStatuses, reportMessage } from "../link/messages.ts";
-import { type ReportBody, reportBuffer } from "../link/reports.ts";
+import { type PendingReport, type ReportBody, reportBuffer } from "../link/reports.ts";
 import { logStreams } from "../logs/log-streams.ts";
 import { logCounts } from "../logs/ship/shipper.ts";
 import type { NodeCounts } from "../metrics/node-counts.ts";
 import type { Runtime } from "../runtime/base/runtime.ts";
+import { type HeldStarts, heldStarts } from "./held-starts.ts";
 import type { AgentNode } from "./node-handle.ts";
 import type { NodeOptions } from "./node-options.ts";
 import { type NodeParts, openNodeParts } from "./node-parts.ts";
@@ -53,6 +54,7 @@ class RunningNode implements AgentNode {
   readonly #unwritten: PendingWrites;
   readonly #reports = reportBuffer();
   readonly #timers: AttemptTimers;
+  readonly #starts: HeldStarts;
   readonly #streams = logStreams();
   readonly #waiters = new Set<() => void>();
   #parts: NodeParts | null = null;
@@ -73,6 +75,7 @@ class RunningNode implements AgentNode {
       (key) => this.#work.add(key, () => this.#performAll(key, this.#unwritten.pending(key))),
       this.#after,
     );
+    this.#starts = heldStarts(this.#after);
     this.#timers = attemptTimers(now, (key, name) => this.#on(key, { kind: "timer", name }), this.#after);
   }
 
@@ -174,6 +177,7 @@ class RunningNode implements AgentNode {
     await within(this.#after, CLOSE_WAIT_MS, Promise.all(closing));
     parts?.tasks?.close();
     this.#timers.close();
+    this.#starts.close();
     this.#link?.close();
     await parts?.runtime.close();
     await within(this.#after, CLOSE_WAIT_MS, this.#work.settled());
@@ -240,6 +244,7 @@ class RunningNode implements AgentNode {
     for (const [key, facts] of byArrival(found)) {
       const { order, alive } = facts;
       this.#lastArrivalMs = Math.max(this.#lastArrivalMs, facts.arrivedAtMs);
+      if (facts.claimed) this.#starts.recovered(key, facts.claimedAtMs);
       const first = recover(facts, now());
       const kind = first.attempt?.kind ?? "discarded";
       if (order !== null) shipper?.add(key, order);
@@ -312,7 +317,7 @@ class RunningNode implements AgentNode {
       case "start":
         return this.#startAttempt(key, effect.received);
       case "report_running":
-        return this.#report(key, { kind: "running", atMs: effect.atMs });
+        return this.#reportStart(key, effect.atMs);
       case "report_end":
         return this.#reportEnd(key, effect.end);
       case "remember_order":
@@ -335,6 +340,7 @@ class RunningNode implements AgentNode {
         return this.#on(key, { kind: "cleared" });
       case "archive":
         this.#unwritten.drop(key);
+        this.#starts.drop(key);
         checkpoints.drop(key);
         await this.#options.shipper?.keep(key);
         return runtime.archive(key);
@@ -368,12 +374,26 @@ class RunningNode implements AgentNode {
   async #reportEnd(key: string, end: End): Promise<void> {
     const { runtime, checkpoints } = this.#open();
     const used = (await runtime.used?.(key).catch(() => null)) ?? null;
-    this.#report(key, { kind: "end", end, checkpoint: await checkpoints.lastResult(key), used });
+    const startedAtMs = this.#starts.ended(key);
+    const started = startedAtMs === undefined ? null : { startedAtMs };
+    this.#report(key, { kind: "end", end, checkpoint: await checkpoints.lastResult(key), used, ...started });
+  }
+
+  #reportStart(key: string, atMs: number): void {
+    const pending = this.#add(key, { kind: "running", atMs });
+    if (!this.#starts.hold(key, atMs, () => this.#send(pending))) this.#send(pending);
   }
 
   #report(key: string, body: ReportBody): void {
+    this.#send(this.#add(key, body));
+  }
+
+  #add(key: string, body: ReportBody): PendingReport {
     const [allocationId = "", attempt] = key.split(".");
-    const pending = this.#reports.add(key, { allocationId, attempt: Number(attempt), body });
+    return this.#reports.add(key, { allocationId, attempt: Number(attempt), body });
+  }
+
+  #send(pending: PendingReport): void {
     if (this.connected()) this.#link?.send({ case: "report", value: reportMessage(pending, this.#options.now()) });
   }
 }

@@ -86,8 +86,11 @@ export function takeOrders(node: OrderedNode): TakeOrder {
         const wait = node.mustWait(isExclusive(message.value));
         return withKey(message.value, (key) => on(key, { kind: "run", received, wait }));
       }
-      case "stop":
-        return stop(message.value);
+      case "stop": {
+        const { ifWaiting, reason } = message.value;
+        if (!ifWaiting) return stop(message.value);
+        return withKey(message.value, (key) => on(key, { kind: "recall", reason }));
+      }
       case "forget":
         return withKey(message.value, (key) => {
           reports.forget(key);

@@ -51,6 +51,7 @@ const ended: AttemptState = { kind: "ended", end };
 const archived: AttemptState = { kind: "archived", end };
 
 const run: AttemptEvent = { kind: "run", received, wait: false };
+const recall: AttemptEvent = { kind: "recall", reason: "r" };
 const later: AttemptEvent = { kind: "run", received, wait: true };
 const longer: AttemptEvent = {
   kind: "run",
@@ -78,6 +79,12 @@ const table: readonly [string, AttemptState | null, AttemptEvent, string | null,
   ["a second turn does not", starting, { kind: "turn" }, "starting", []],
   ["nor one after the end", ended, { kind: "turn" }, "ended", []],
   ["a stop while waiting ends it before it began", waiting, stop, "ended", ["remember_end", "report_end"]],
+  ["a recall while waiting ends it before it began", waiting, recall, "ended", ["remember_end", "report_end"]],
+  ["a recall of an unknown attempt keeps it from starting", null, recall, "ended", ["remember_end", "report_end"]],
+  ["a recall means nothing to one that starts", starting, recall, "starting", []],
+  ["nor to one that runs", running, recall, "running", []],
+  ["nor to one that is being ended", stopping, recall, "stopping", []],
+  ["a recall repeats the end of one that has ended", ended, recall, "ended", ["report_end"]],
   ["forgotten while waiting", waiting, forget, "archived", ["remember_end", "archive"]],
   ["an exit means nothing to one that waits", waiting, exited, "waiting", []],
   ["nor does a timer", waiting, timer("kill"), "waiting", []],

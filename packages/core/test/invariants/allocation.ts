@@ -44,8 +44,16 @@ function brokenSuspension({ id, attempt, phase, checkpoints }: Allocation, befor
 
 /** An added node stands for an attempt, and an excluded node for one more try that is not a requeue. */
 const timesBefore = (record: Allocation): number => {
-  const { requeues, preemptions = 0, suspensions = 0, excludedNodes = [], added = 0, updates = 0 } = record;
-  return requeues + preemptions + suspensions + excludedNodes.length + added + updates;
+  const {
+    requeues,
+    preemptions = 0,
+    suspensions = 0,
+    recalls = 0,
+    excludedNodes = [],
+    added = 0,
+    updates = 0,
+  } = record;
+  return requeues + preemptions + suspensions + recalls + excludedNodes.length + added + updates;
 };
 
 function brokenPlacement(view: View, record: Allocation, phase: PlacedPhase): string[] {

@@ -9,6 +9,7 @@ export interface PlacingOptions {
   /** Number of the attempt. Default: the next one. */
   readonly attempt?: number;
   readonly shared?: boolean;
+  readonly behind?: boolean;
 }
 
 /** Returns a plan that places allocation `n` on the named nodes. */
@@ -32,6 +33,7 @@ export function placing(
         scores: { total: 500 },
         backfilled: false,
         ...(options.shared === true ? { shared: true as const } : {}),
+        ...(options.behind === true ? { behind: true as const } : {}),
       },
     ],
   };

@@ -26,7 +26,7 @@ export function expireAttempt(step: Step, command: ExpireCommand): Outcome {
   if (!isPlaced(phase)) return refuse("illegal_transition", `allocation ${id} is ${phase.kind} and has no nodes`);
   const { walltime } = record.spec.lifecycle;
   if (walltime === null) return refuse("illegal_transition", `allocation ${id} has no walltime`);
-  const since = phase.kind === "staging" ? phase.placedAt : phase.startedAt;
+  const since = phase.kind === "staging" ? (phase.turnBy ?? phase.placedAt) : phase.startedAt;
   if (step.at < since + walltime) return refuse("stale_report", `allocation ${id} still has walltime left`);
 
   const message = `the walltime of ${walltime / 1000} s is over`;

@@ -2,6 +2,7 @@
 // only forwards, and once. A report for a claim that is being released can only release it: a late report never revives
 // an allocation that was cancelled, requeued or has ended.
 
+import { instant } from "../../base/ids.ts";
 import { invariant, present } from "../../base/invariant.ts";
 import type { Outcome } from "../../base/outcome.ts";
 import { accepted, refuse, unchanged } from "../../base/outcome.ts";
@@ -15,6 +16,7 @@ import { moveAllocation } from "../../transitions/allocation/move.ts";
 import { failOrRequeue } from "../../transitions/attempt/failure.ts";
 import { checkpointFailed, recordCheckpointAnswer, resumeRunning } from "../../transitions/checkpoint/answer.ts";
 import { forgetAttempt, releaseNodes } from "../../transitions/claims/release-nodes.ts";
+import { returnFromBehind } from "../../transitions/claims/return-from-behind.ts";
 import { recordFault } from "../../transitions/node/faults.ts";
 import { quarantineAfterFailure } from "../../transitions/node/quarantine.ts";
 import { loseNode } from "../../transitions/scaling/lose-node.ts";
@@ -45,7 +47,8 @@ export function applyReport(step: Step, report: ReportCommand): Outcome {
     return refuse("not_assigned", `node "${node}" is not assigned to attempt ${attempt} of allocation ${allocation}`);
   }
   if (claim.releasing) return confirmEnd(step, report, heard);
-  const record = present(step.state.allocation(allocation), `the claim of ${allocation} on ${node} has no allocation`);
+  const placed = present(step.state.allocation(allocation), `the claim of ${allocation} on ${node} has no allocation`);
+  const record = withStart(step, placed, report);
   const { phase } = record;
   invariant(
     isPlaced(phase) && attemptOn(record, node) === attempt,
@@ -69,6 +72,10 @@ export function applyReport(step: Step, report: ReportCommand): Outcome {
     progress: phase.progress.with(position, now),
     ...(hasEnded(now) ? { lastEndAt: lastEndAfter(phase, report.endedAt, step.at) } : {}),
   };
+  if (report.recalled === true && phase.kind === "staging") {
+    returnFromBehind(step, record, updated, { cause: "recalled", message: "", lostNode: null });
+    return accepted(allocation);
+  }
   recordFault(step, { ...report, state }, phase);
   aggregate(step, withUsage(record, report), updated, { ...report, state });
   if (state === "failed") quarantineAfterFailure(step, node, report.quarantineRule);
@@ -149,11 +156,25 @@ export function aggregate(step: Step, record: Allocation, updated: PlacedPhase, 
  * start was reported, only the end is known.
  */
 function storeProgress(step: Step, record: Allocation, updated: PlacedPhase): Allocation {
-  const all =
-    updated.kind === "staging" && updated.progress.every((node) => PROGRESS_RANK[node.state] >= PROGRESS_RANK.running);
   const startedAt = endOfAttempt(updated, step.at);
-  if (all) return moveAllocation(step, record, { ...updated, kind: "running", startedAt });
+  const all = updated.progress.every((node) => PROGRESS_RANK[node.state] >= PROGRESS_RANK.running);
+  if (updated.kind === "staging" && all)
+    return moveAllocation(step, record, { ...withoutTurn(updated), kind: "running", startedAt });
   const stored = { ...record, phase: updated };
   step.state.putAllocation(stored);
   return stored;
+}
+
+/** The end of short work comes with its start, in one report. Several nodes report their starts. */
+function withStart(step: Step, record: Allocation, report: ReportCommand): Allocation {
+  const { phase } = record;
+  if (phase.kind !== "staging" || phase.nodes.length !== 1 || report.startedAt === undefined) return record;
+  const startedAt = instant(Math.max(phase.placedAt, Math.min(report.startedAt, report.endedAt ?? step.at, step.at)));
+  const progress: readonly NodeProgress[] = [{ state: "running", exitCode: null, message: "" }];
+  return moveAllocation(step, record, { ...withoutTurn(phase), kind: "running", startedAt, progress });
+}
+
+function withoutTurn(phase: Extract<PlacedPhase, { readonly kind: "staging" }>) {
+  const { turnBy: _over, ...placed } = phase;
+  return placed;
 }

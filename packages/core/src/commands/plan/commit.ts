@@ -2,7 +2,7 @@
 // rejected allocations stay pending, and the next cycle tries again. Run orders follow from the committed claims:
 // nothing starts before.
 
-import { after, duration, nextAttempt } from "../../base/ids.ts";
+import { after, duration, type Instant, nextAttempt } from "../../base/ids.ts";
 import type { Outcome, PlacementResult, Refusal } from "../../base/outcome.ts";
 import { quote, refuse } from "../../base/outcome.ts";
 import type { Allocation } from "../../model/allocation/allocation.ts";
@@ -10,6 +10,7 @@ import type { NodeProgress } from "../../model/allocation/phase.ts";
 import { isNoted, type NewNote, withNote, withRefusal } from "../../model/allocation/record-past.ts";
 import type { Claim } from "../../model/node/node.ts";
 import type { Placement, PlacementPlan } from "../../model/plan/placement.ts";
+import { endOfTurns } from "../../queries/behind.ts";
 import { allocationChanged, moveAllocation } from "../../transitions/allocation/move.ts";
 import { takeClaims } from "../../transitions/claims/claims.ts";
 import { joinDomain, refuseWithoutDomain } from "../../transitions/network/join.ts";
@@ -48,11 +49,16 @@ function place(step: Step, placement: Placement, { record: before, nodes, share 
   const attempt = nextAttempt(record.attempt);
   const { tenant, vcluster } = record.spec;
   const owner = { allocation: record.id, attempt, tenant, vcluster, releasing: false, since: step.at };
-  const claim: Claim = share === null ? { ...owner, exclusive: true } : { ...owner, exclusive: false, share };
+  // The work in front may have ended meanwhile.
+  const waits = placement.behind === true && nodes[0]?.claims.length !== 0;
+  const behind = waits ? { behind: true as const } : null;
+  const claim: Claim =
+    share === null ? { ...owner, exclusive: true, ...behind } : { ...owner, exclusive: false, share };
+  const turnBy = behind === null ? null : turnOf(step, nodes);
   takeClaims(step, placement.nodes, nodes, claim);
   for (const node of nodes) step.effects.push({ kind: "run", node: node.id, allocation: record.id, attempt });
   const progress = nodes.map(() => ORDERED);
-  const phase = { kind: "staging", nodes: placement.nodes, placedAt: step.at, progress } as const;
+  const phase = { kind: "staging", nodes: placement.nodes, placedAt: step.at, progress, ...turnBy } as const;
   const { scores, backfilled } = placement;
   const moved = moveAllocation(step, record, phase, {
     attempt,
@@ -65,6 +71,12 @@ function place(step: Step, placement: Placement, { record: before, nodes, share 
   if (last === undefined) return;
   const text = `It continues from checkpoint ${last.n}.`;
   step.state.putAllocation(withNote(moved, { type: "state", kind: "resumed", text }, step));
+}
+
+/** Before the claim is taken: the latest end of those in front. */
+function turnOf({ state }: Step, [node]: Good["nodes"]): { readonly turnBy: Instant } | null {
+  const turnBy = node === undefined ? null : endOfTurns(state, node);
+  return turnBy === null ? null : { turnBy };
 }
 
 /** The share and the domain belonged to an earlier placement and may differ now. */

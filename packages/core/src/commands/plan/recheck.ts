@@ -10,6 +10,7 @@ import { fitsRoom, isSharedBy, mayShare, roomOf, shareOf } from "../../model/all
 import type { Node, Share } from "../../model/node/node.ts";
 import { describeShortfall, shortfalls } from "../../model/node/shortfalls.ts";
 import type { Placement, PlacementPlan } from "../../model/plan/placement.ts";
+import { behindRefusal } from "../../queries/behind.ts";
 import { borrowRefusal, lendableNodes } from "../../queries/lending.ts";
 import { poolLeft } from "../../queries/sensitive-pool.ts";
 import { isFree } from "../../state/indexes.ts";
@@ -46,7 +47,10 @@ export function recheck(step: Step, plan: PlacementPlan, placement: Placement): 
     const node = step.state.node(id);
     if (node === undefined) return no("node_unavailable", `there is no node ${quote(id)}`);
     const joins = placement.shared === true && isSharedBy(node, record.spec);
-    if (!isFree(node) && !joins) return no("node_unavailable", `node "${id}" is ${whyNotFree(node)}`);
+    const waits = placement.behind === true && node.claims.length > 0;
+    const barred = waits ? behindRefusal(step.state, record, node) : null;
+    if (barred !== null) return no("node_unavailable", barred);
+    if (!isFree(node) && !joins && !waits) return no("node_unavailable", `node "${id}" is ${whyNotFree(node)}`);
     const bar = notOurs(step, record, node, nodes);
     if (bar !== null) return no("node_unavailable", bar);
     const lacking = shortfalls(constraints, id, node.capabilities)[0];
@@ -63,8 +67,9 @@ export function recheck(step: Step, plan: PlacementPlan, placement: Placement): 
   const [first] = nodes;
   const share = placement.shared === true && first !== undefined ? shareFor(step, record, first) : null;
   if (typeof share === "string") return no("node_unavailable", share);
-  // A node that the tenant already shares counts as held.
-  const more = share !== null && first !== undefined && !isFree(first) ? 0 : count;
+  // A node that the tenant already holds counts once.
+  const holds = share !== null || placement.behind === true;
+  const more = holds && first !== undefined && !isFree(first) ? 0 : count;
   const refusal = overQuota(step, record, more) ?? overPool(step, record, more);
   return refusal === null ? { kind: "good", record, nodes, share } : { kind: "refused", refusal };
 }

@@ -47,6 +47,8 @@ export interface Allocation {
   readonly preemptions: number;
   /** Suspensions with a complete checkpoint for other causes. */
   readonly suspensions: number;
+  /** Attempts that waited behind other elements and did not begin, which its requeues do not count. Default: none. */
+  readonly recalls?: number;
   /** Missing until a checkpoint is requested. */
   readonly checkpoints?: Checkpoints;
   /** Index of the entry that last made it pending: a plan based on less is stale (E8, O7). */

@@ -24,6 +24,8 @@ export type PendingCause =
   | "policy"
   | "updated"
   | "preempted"
+  /** Its turn behind other elements did not come in time, or its node was drained. */
+  | "recalled"
   /** Resumed by a user after the end of its walltime. */
   | "resumed";
 
@@ -82,6 +84,8 @@ interface PlacedFacts {
 
 interface StagingPhase extends PlacedFacts {
   readonly kind: "staging";
+  /** For an element behind others: its turn comes at this time at the latest. Default: it starts at once. */
+  readonly turnBy?: Instant;
 }
 export interface RunningPhase extends PlacedFacts {
   readonly kind: "running";

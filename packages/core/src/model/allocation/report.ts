@@ -22,6 +22,10 @@ export interface AttemptReport {
   readonly usage?: UsageValues;
   /** The newest requested checkpoint, once it has ended on the node. */
   readonly checkpoint?: CheckpointResult;
+  /** For failed: it waited behind others, was recalled, and has not begun. */
+  readonly recalled?: true;
+  /** For an end: when the process started, as the node reports it. Default: reported before, or unknown. */
+  readonly startedAt?: Instant;
   /** For a failed prologue or launch: how often to retry elsewhere. Default: the usual for a prologue, 0 for a launch. */
   readonly prologueRetries?: number;
   /** For a prologue: the failed step can fail because of the work as well as because of the node. */

@@ -1,7 +1,7 @@
 // The task group record: one submission for many allocations. Elements become ordinary allocation records little by
 // little; the state of each is one mark.
 
-import type { AllocationId, DagId, Instant, UserName } from "../../base/ids.ts";
+import type { AllocationId, DagId, Duration, Instant, UserName } from "../../base/ids.ts";
 import type { Hold } from "../hold.ts";
 import type { EndKind } from "../spec/dependency.ts";
 import type { AllocationSpec } from "../spec/spec.ts";
@@ -58,6 +58,8 @@ export interface TaskGroup extends GroupShape {
   /** Why the whole group was cancelled; absent otherwise. */
   readonly cancelled?: { readonly by: UserName; readonly reason: string; readonly message: string };
   readonly dag?: DagId;
+  /** The run time of its elements, the last ones weighing most. Missing until one has ended by itself. */
+  readonly usualTime?: Duration;
 }
 
 export const NO_COUNTS: GroupCounts = { made: 0, completed: 0, failed: 0, cancelled: 0 };

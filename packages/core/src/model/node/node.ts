@@ -90,13 +90,18 @@ export interface Claim {
   readonly attempt: Attempt;
   readonly tenant: TenantId;
   readonly vcluster: VClusterId;
-  /** An exclusive claim is the only one on its node. */
+  /** An exclusive claim is the only one on its node, apart from claims behind it. */
   readonly exclusive: boolean;
   /** The attempt is over or being ended, and the node has not confirmed the cleanup. */
   readonly releasing: boolean;
   readonly since: Instant;
   /** Its share of the node; absent for an exclusive claim. */
   readonly share?: Share;
+  /**
+   * An element behind others of its group: the node is not its own before the claims in front of it are gone, and its
+   * attempt waits there for its turn. Default: it owns the node.
+   */
+  readonly behind?: true;
   /** Between SIGTERM and SIGKILL while releasing. Default: the usual grace. */
   readonly grace?: Duration;
 }

@@ -12,6 +12,8 @@ export interface Placement {
   readonly backfilled: boolean;
   /** Its share of a single node. Default: exclusive nodes. */
   readonly shared?: true;
+  /** Behind the elements of its group that are on the node. Default: on free or shared nodes. */
+  readonly behind?: true;
 }
 
 export interface PlacementPlan {

@@ -23,6 +23,7 @@ type Change = Partial<
     | "network"
     | "preemptions"
     | "suspensions"
+    | "recalls"
     | "checkpoints"
     | "pendingSinceIndex"
     | "scores"

@@ -34,12 +34,28 @@ export function markReleasing(
 
 export function releaseClaim(step: Step, id: NodeId, ref: AttemptRef): void {
   const { node, claim } = holding(step, id, ref);
-  const freed = withClaims(node, node.claims.length === 1 ? NONE : node.claims.filter((c) => c !== claim));
+  const freed = withClaims(
+    node,
+    node.claims.length === 1
+      ? NONE
+      : withTurn(
+          node.claims.filter((c) => c !== claim),
+          step,
+        ),
+  );
   step.state.putNode(freed);
   const { allocation, attempt, tenant, vcluster } = claim;
   step.events.push({ kind: "claim_released", node: id, allocation, attempt, tenant, vcluster });
   if (freed.state.kind === "draining" && freed.claims.length === 0) endDrain(step, freed, freed.state);
   returnToQueue(step, ref.allocation);
+}
+
+/** The first claim owns the node; the ones behind it wait. */
+function withTurn(claims: readonly Claim[], { at }: Step): readonly Claim[] {
+  const [first, ...rest] = claims;
+  if (first?.behind !== true) return claims;
+  const { behind: _over, ...owner } = first;
+  return [{ ...owner, since: at }, ...rest];
 }
 
 function endDrain(step: Step, node: Node, draining: Extract<NodeState, { readonly kind: "draining" }>): void {

@@ -10,6 +10,7 @@ import type { Claim, DownCause, Node, NodeState } from "../../model/node/node.ts
 import { failOrRequeue } from "../attempt/failure.ts";
 import { releaseClaim } from "../claims/claims.ts";
 import { moveNode } from "../claims/move-node.ts";
+import { isWaitingBehind, returnFromBehind } from "../claims/return-from-behind.ts";
 import { loseNode } from "../scaling/lose-node.ts";
 import type { Step } from "../step.ts";
 
@@ -53,6 +54,11 @@ function endAttempt(
 ): void {
   const record = present(step.state.allocation(claim.allocation), `the claim of ${claim.allocation} has no allocation`);
   invariant(isPlaced(record.phase), `${claim.allocation} holds ${node.id} but is ${record.phase.kind}`);
+  if (isWaitingBehind(record, record.phase, claim)) {
+    const lostNode = end.gone ? node.id : null;
+    returnFromBehind(step, record, record.phase, { lostNode, cause: "node_failure", message: end.message });
+    return;
+  }
   const lost = { node: node.id, reason: "node_failure", detail: end.message, isLost: end.gone } as const;
   if (loseNode(step, record, record.phase, lost)) return;
   failOrRequeue(step, record, record.phase, {

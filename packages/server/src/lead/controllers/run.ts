@@ -14,6 +14,7 @@ import { type Controller, runPeriodically } from "./periodic/periodic.ts";
 import { restartsController } from "./restarts/act.ts";
 import { scalingController } from "./scaling/act.ts";
 import { telemetryController } from "./telemetry/act.ts";
+import { turnsController } from "./turns/act.ts";
 import { walltimeController } from "./walltime/act.ts";
 import { webhooksController } from "./webhooks/act.ts";
 
@@ -28,6 +29,7 @@ const CONTROLLERS: readonly StartController[] = [
   healthController,
   walltimeController,
   ordersController,
+  turnsController,
   budgetsController,
   restartsController,
   foreignController,

@@ -5,6 +5,7 @@ import { type Instant, isQueued, type VClusterId, type View, waitReasons } from 
 import {
   type CycleResult,
   type PendingReason,
+  placementsBehind,
   type Reservation,
   reasonsFor,
   recordCycle,
@@ -81,9 +82,10 @@ function runCycle(state: PlannerState, id: VClusterId, { now, budgetDays }: Call
   if (vcluster === undefined) return null;
   const began = clock.worked();
   const scoring = createStopwatch(clock);
+  const external = { foreignReservations: [], isReachable, ...memory.externalInputs(vcluster, now) };
   const { result, record } = recordCycle(
     snapshotFor(view, vcluster, now, isReachable, {
-      ...memory.externalInputs(vcluster, now),
+      ...external,
       ...measuredInputs(state),
       budgetDays,
       timed: (_what, run) => scoring.timed(run),
@@ -95,7 +97,8 @@ function runCycle(state: PlannerState, id: VClusterId, { now, budgetDays }: Call
   lastAt.set(id, now);
   if (record !== null) records.set(id, record);
   estimates.recordEstimates(result, view);
-  const { basis, placements, preemptions, considered } = result;
+  const { basis, preemptions, considered } = result;
+  const placements = [...result.placements, ...placementsBehind(view, vcluster, result, external)];
   const report = isFull ? fullReport(result) : briefReport(result);
   const reportDueAt = memory.reportDueAt(vcluster);
   const scoringMs = scoring.ms();

@@ -80,6 +80,17 @@ export const stopOrder = ({ allocation, attempt, grace }: StopTarget, reason: st
   }),
 });
 
+/** Ends an attempt that waits behind others; one that has started continues. */
+export const recallOrder = ({ allocation, attempt }: StopTarget): ServerMessageBody => ({
+  case: "stop",
+  value: create(pb.StopOrderSchema, {
+    allocationId: allocation,
+    attempt,
+    reason: "its turn did not come",
+    ifWaiting: true,
+  }),
+});
+
 export const forgetOrder = (allocation: AllocationId, attempt: Attempt): ServerMessageBody => ({
   case: "forget",
   value: create(pb.ForgetOrderSchema, { allocationId: allocation, attempt }),

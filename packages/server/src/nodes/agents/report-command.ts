@@ -34,7 +34,7 @@ export function reportCommand(message: pb.Report, { node, now, rules }: Received
   const allocation = parseAllocationId(message.allocationId);
   const state = REPORTED.get(message.state);
   if (allocation === null || state === undefined) return null;
-  const reason = REASONS.has(message.reason) ? (message.reason as FailureReason) : "lost";
+  const reason = reasonOf(message.reason);
   const mayBeWork = state === "failed" && reason === "prologue_failed" && USER_STAGES.has(message.stage);
   return {
     kind: "attempt.report",
@@ -45,7 +45,9 @@ export function reportCommand(message: pb.Report, { node, now, rules }: Received
     exitCode: message.exitCode ?? null,
     reason: state === "failed" ? reason : null,
     message: message.message.slice(0, MAX_MESSAGE),
-    ...(state === "completed" || state === "failed" ? { endedAt: endOf(message, now) } : null),
+    ...(state === "completed" || state === "failed" ? { endedAt: timeOf(message.ageMs, now) } : null),
+    ...startOf(message, state, now),
+    ...(state === "failed" && message.reason === RECALLED ? { recalled: true as const } : null),
     ...(mayBeWork ? { mayBeWork } : null),
     ...(state === "failed" && rules !== undefined ? rulesFor(rules, reason) : null),
     ...usedBy(message, state),
@@ -58,8 +60,18 @@ function usedBy({ used }: pb.Report, state: ReportCommand["state"]): Pick<Report
   return usage === undefined ? {} : { usage };
 }
 
+/** For the end of an attempt whose start was not reported before. */
+function startOf(
+  { startedAgeMs }: pb.Report,
+  state: ReportCommand["state"],
+  now: Instant,
+): Pick<ReportCommand, "startedAt"> {
+  const isEnd = state === "completed" || state === "failed";
+  return isEnd && startedAgeMs !== undefined ? { startedAt: timeOf(startedAgeMs, now) } : {};
+}
+
 /** `apply` bounds it by the start of the attempt and the time of the entry. */
-function endOf({ ageMs }: pb.Report, now: Instant): Instant {
+function timeOf(ageMs: number, now: Instant): Instant {
   return instant(Math.max(0, Math.round(now - (Number.isFinite(ageMs) ? Math.max(0, ageMs) : 0))));
 }
 
@@ -99,6 +111,14 @@ const REASONS: ReadonlySet<string> = new Set<FailureReason>([
   "stopped",
   "probe_failed",
 ]);
+
+/** The attempt waited for its turn and has not begun. */
+const RECALLED = "recalled";
+
+function reasonOf(reason: string): FailureReason {
+  if (reason === RECALLED) return "stopped";
+  return REASONS.has(reason) ? (reason as FailureReason) : "lost";
+}
 
 const MAX_MESSAGE = 1_000;
 

@@ -15,6 +15,7 @@ import {
 import { describe, expect, it } from "vitest";
 import { decideOverdue } from "../../../src/lead/controllers/orders/decide.ts";
 import { wakeupOf } from "../../../src/lead/controllers/schedule/wakeups.ts";
+import { decideRecalls } from "../../../src/lead/controllers/turns/decide.ts";
 import { decideExpired } from "../../../src/lead/controllers/walltime/decide.ts";
 
 const running = (startedAt: number, walltime: number | null, state = "running"): Allocation =>
@@ -103,5 +104,29 @@ describe("wakeups of the scheduler", () => {
     expect(wakeup({ kind: "node_changed", to: "ready" })).toEqual({ kind: "all" });
     expect(wakeup({ kind: "node_changed", to: "drained" })).toBeNull();
     expect(wakeup({ kind: "allocation_changed", to: "running" })).toBeNull();
+  });
+});
+
+describe("recalls from behind others", () => {
+  const line = (kind: string, ...more: readonly Partial<Claim>[]): View => {
+    const claims = [{}, { behind: true }, ...more].map((change, at) => ({
+      allocation: `7_${at}`,
+      attempt: 1,
+      ...change,
+    }));
+    return { nodes: () => [{ id: "n1", state: { kind }, claims }] } as unknown as View;
+  };
+  const recalled = (view: View, now: number, seen = decideRecalls(view, inputs(0)).seen) =>
+    decideRecalls(view, { ...inputs(now), seen }).recalls.map(({ claim: { allocation } }) => allocation);
+  const inputs = (now: number) => ({ now: instant(now), seen: new Map(), patience: duration(5_000) });
+
+  it.each<[string, View, number, readonly string[]]>([
+    ["none before its patience", line("ready"), 4_999, []],
+    ["those that have waited too long, and not the first", line("ready", { behind: true }), 5_000, ["7_1", "7_2"]],
+    ["all on a node that is drained", line("draining"), 1, ["7_1"]],
+    ["none that is being ended already", line("draining", { behind: true, releasing: true }), 1, ["7_1"]],
+    ["none of shares", { nodes: () => [] } as unknown as View, 9_000, []],
+  ])("%s", (_what, view, now, expected) => {
+    expect(recalled(view, now)).toEqual(expected);
   });
 });

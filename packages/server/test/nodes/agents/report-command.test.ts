@@ -37,3 +37,18 @@ test("a report of running work has no end", () => {
   const running = create(pb.ReportSchema, { ...FAILED, state: pb.AllocationState.RUNNING, ageMs: 5 });
   expect(reportCommand(running, received)).not.toHaveProperty("endedAt");
 });
+
+test("an end has its start when the agent reports both, and a start alone has none", () => {
+  const times = { ageMs: 100, startedAgeMs: 400 };
+  expect(reportCommand(create(pb.ReportSchema, { ...FAILED, ...times }), received)).toMatchObject({
+    startedAt: 89_600,
+    endedAt: 89_900,
+  });
+  const running = create(pb.ReportSchema, { ...FAILED, ...times, state: pb.AllocationState.RUNNING });
+  expect(reportCommand(running, received)).not.toHaveProperty("startedAt");
+});
+
+test("a recalled attempt was stopped, and has not begun", () => {
+  expect(told("recalled", "")).toMatchObject({ state: "failed", reason: "stopped", recalled: true });
+  expect(told("stopped", "")).not.toHaveProperty("recalled");
+});

@@ -2,8 +2,16 @@
 // committed before the next cycle takes its snapshot, so that no cycle plans with nodes that another has just taken.
 // Between cycles the loop rests in proportion to the cost of the last one.
 
-import { type Duration, duration, type Instant, type Placement, type VCluster, type VClusterId } from "@lattice/core";
-import { hasNothingToDo } from "@lattice/scheduler";
+import {
+  type Duration,
+  duration,
+  type Instant,
+  type Placement,
+  type VCluster,
+  type VClusterId,
+  type View,
+} from "@lattice/core";
+import { hasNothingToDo, mayPlaceBehind } from "@lattice/scheduler";
 import type { Logger } from "pino";
 import { type Clock, sleep } from "../../../base/clock.ts";
 import type { Config } from "../../../base/config/index.ts";
@@ -118,7 +126,7 @@ async function runDueCycles(loop: Loop): Promise<void> {
   for (const vcluster of [...replica.view.vclusters()].filter(({ id }) => due.has(id))) {
     due.delete(vcluster.id);
     ranAt.set(vcluster.id, clock.now());
-    if (signal.aborted || (hasNothingToDo(replica.view, vcluster) && !isReportDue(loop, vcluster))) continue;
+    if (signal.aborted || (canStartNothing(replica.view, vcluster) && !isReportDue(loop, vcluster))) continue;
     await runCycle(loop, vcluster).catch((error) => {
       if (signal.aborted) return;
       logger.warn({ err: error, vcluster: vcluster.id }, "plan not committed; trying again");
@@ -128,6 +136,9 @@ async function runDueCycles(loop: Loop): Promise<void> {
   const restMs = Math.min((clock.worked() - began) * REST_FACTOR, MAX_REST_MS);
   await sleep(clock, duration(Math.ceil(Math.max(context.config().scheduling.minCycleMs, restMs))), signal);
 }
+
+const canStartNothing = (view: View, vcluster: VCluster): boolean =>
+  hasNothingToDo(view, vcluster) && !mayPlaceBehind(view, vcluster);
 
 /** Nothing can start. New allocations appear in the report as soon as the next one is due. */
 function isReportDue(loop: Loop, vcluster: VCluster): boolean {
