@@ -51,9 +51,9 @@ function shape(random: Random): GroupShape {
   return { range, concurrency: random.chance(0.5) ? random.between(1, 4) : null };
 }
 
-/** Small, bounded, for one node, without the checkpoints with which long work outlives its walltime. */
+/** Small, bounded, for one node. */
 function endingSpec(random: Random, name: string): AllocationSpec {
-  const { checkpoint: _none, ...spec } = specOf(random, name);
+  const spec = specOf(random, name);
   return {
     ...spec,
     resources: { ...spec.resources, minNodes: 1, maxNodes: 1 },

@@ -24,7 +24,7 @@ import { logStreams } from "../logs/log-streams.ts";
 import { logCounts } from "../logs/ship/shipper.ts";
 import type { NodeCounts } from "../metrics/node-counts.ts";
 import type { Runtime } from "../runtime/base/runtime.ts";
-import { type HeldStarts, heldStarts } from "./held-starts.ts";
+import { type HeldReports, heldReports } from "./held-reports.ts";
 import type { AgentNode } from "./node-handle.ts";
 import type { NodeOptions } from "./node-options.ts";
 import { type NodeParts, openNodeParts } from "./node-parts.ts";
@@ -54,7 +54,7 @@ class RunningNode implements AgentNode {
   readonly #unwritten: PendingWrites;
   readonly #reports = reportBuffer();
   readonly #timers: AttemptTimers;
-  readonly #starts: HeldStarts;
+  readonly #held: HeldReports;
   readonly #streams = logStreams();
   readonly #waiters = new Set<() => void>();
   #parts: NodeParts | null = null;
@@ -75,7 +75,7 @@ class RunningNode implements AgentNode {
       (key) => this.#work.add(key, () => this.#performAll(key, this.#unwritten.pending(key))),
       this.#after,
     );
-    this.#starts = heldStarts(this.#after);
+    this.#held = heldReports(this.#after);
     this.#timers = attemptTimers(now, (key, name) => this.#on(key, { kind: "timer", name }), this.#after);
   }
 
@@ -87,7 +87,7 @@ class RunningNode implements AgentNode {
       live: this.#live,
       link: () => this.#link,
       on: (key, event) => this.#on(key, event),
-      report: (key, body) => this.#report(key, body),
+      report: (key, body) => this.#send(this.#add(key, body)),
     });
     this.#parts = parts;
     const { shipper, tally, now } = options;
@@ -177,7 +177,7 @@ class RunningNode implements AgentNode {
     await within(this.#after, CLOSE_WAIT_MS, Promise.all(closing));
     parts?.tasks?.close();
     this.#timers.close();
-    this.#starts.close();
+    this.#held.close();
     this.#link?.close();
     await parts?.runtime.close();
     await within(this.#after, CLOSE_WAIT_MS, this.#work.settled());
@@ -244,7 +244,7 @@ class RunningNode implements AgentNode {
     for (const [key, facts] of byArrival(found)) {
       const { order, alive } = facts;
       this.#lastArrivalMs = Math.max(this.#lastArrivalMs, facts.arrivedAtMs);
-      if (facts.claimed) this.#starts.recovered(key, facts.claimedAtMs);
+      if (facts.claimed) this.#held.recovered(key, facts.claimedAtMs);
       const first = recover(facts, now());
       const kind = first.attempt?.kind ?? "discarded";
       if (order !== null) shipper?.add(key, order);
@@ -340,7 +340,7 @@ class RunningNode implements AgentNode {
         return this.#on(key, { kind: "cleared" });
       case "archive":
         this.#unwritten.drop(key);
-        this.#starts.drop(key);
+        this.#held.drop(key);
         checkpoints.drop(key);
         await this.#options.shipper?.keep(key);
         return runtime.archive(key);
@@ -374,18 +374,16 @@ class RunningNode implements AgentNode {
   async #reportEnd(key: string, end: End): Promise<void> {
     const { runtime, checkpoints } = this.#open();
     const used = (await runtime.used?.(key).catch(() => null)) ?? null;
-    const startedAtMs = this.#starts.ended(key);
-    const started = startedAtMs === undefined ? null : { startedAtMs };
-    this.#report(key, { kind: "end", end, checkpoint: await checkpoints.lastResult(key), used, ...started });
+    const started = this.#held.ended(key);
+    const checkpoint = await checkpoints.lastResult(key);
+    const pending = this.#add(key, { kind: "end", end, checkpoint, used, ...started });
+    const waits = [...this.#live.values()].some(({ kind }) => kind === "waiting");
+    this.#held.sendEnd(waits, () => this.#send(pending));
   }
 
   #reportStart(key: string, atMs: number): void {
     const pending = this.#add(key, { kind: "running", atMs });
-    if (!this.#starts.hold(key, atMs, () => this.#send(pending))) this.#send(pending);
-  }
-
-  #report(key: string, body: ReportBody): void {
-    this.#send(this.#add(key, body));
+    if (!this.#held.hold(key, atMs, () => this.#send(pending))) this.#send(pending);
   }
 
   #add(key: string, body: ReportBody): PendingReport {

@@ -62,12 +62,16 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
     kill: (key) => isolation.kill(placeOf(context, key)),
     clear: (key) => clearAttempt(context, key),
     // Without the script, which may be running and is written by the start.
-    rememberOrder: async (key, received) => void rewriteOrder(dirOf(context, key), received, bootId),
+    rememberOrder: async (key, received) => {
+      const isNew = rewriteOrder(dirOf(context, key), received, bootId);
+      context.waiting.set(key, { received, isFirst: isNew || context.waiting.get(key)?.isFirst === true });
+    },
     rememberStop: async (key, stop) => writeStop(dirOf(context, key), stop),
     rememberEnd: async (key, end) => writeEnd(dirOf(context, key), end),
     archive: (key) => archiveAttempt(context, key),
     async discard(key) {
       processes.delete(key);
+      context.waiting.delete(key);
       await prologue.trash.take(context.attemptsDir, key, orderOf(context, key)?.user ?? key);
     },
     logFile: (key, stream) => logFile(context, key, stream),
@@ -123,6 +127,7 @@ async function openContext(options: ProcessRuntimeOptions): Promise<RuntimeConte
     endedDir,
     processes: new Map(),
     counted: new Map(),
+    waiting: new Map(),
     preparing: new Map(),
     closing: new AbortController(),
     retention: retention({
@@ -179,6 +184,7 @@ function keepWrapper(context: RuntimeContext, key: string): boolean {
 
 async function archiveAttempt(context: RuntimeContext, key: string): Promise<void> {
   context.processes.delete(key);
+  context.waiting.delete(key);
   const dir = dirOf(context, key);
   try {
     renameSync(dir, join(context.endedDir, key));

@@ -6,6 +6,7 @@ import type { Logger } from "pino";
 import type { AttemptPlace, Isolation } from "../../host/isolation/isolation.ts";
 import type { LimitGroups } from "../../host/isolation/limit-groups.ts";
 import type { ProcessUsage } from "../../host/usage/usage.ts";
+import type { ReceivedOrder } from "../../lifecycle/attempt.ts";
 import type { PrologueParts } from "../base/engine.ts";
 import { readLaunch } from "../base/launch-file.ts";
 import type { RuntimeListener } from "../base/runtime.ts";
@@ -26,6 +27,12 @@ interface AttemptProcess {
   readonly signalled: Set<number>;
 }
 
+interface WaitingOrder {
+  readonly received: ReceivedOrder;
+  /** No wrapper of an earlier run can know the folder. */
+  readonly isFirst: boolean;
+}
+
 export interface RuntimeContext {
   readonly nodeId: string;
   readonly bootId: string;
@@ -41,6 +48,8 @@ export interface RuntimeContext {
   readonly processes: Map<string, AttemptProcess>;
   /** By group: the last reading of all that it has counted. */
   readonly counted: Map<string, ProcessUsage>;
+  /** Orders on disk that wait for their turn. */
+  readonly waiting: Map<string, WaitingOrder>;
   /** Attempts whose prologue runs now. */
   readonly preparing: Map<string, AbortController>;
   readonly closing: AbortController;

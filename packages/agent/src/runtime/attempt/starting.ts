@@ -6,7 +6,7 @@ import type { pb } from "@lattice/wire";
 import { PrologueError } from "../../base/prologue-error.ts";
 import type { ReceivedOrder } from "../../lifecycle/attempt.ts";
 import { hostFile } from "../../tasks/offered.ts";
-import { writeOrder } from "../base/attempt-files.ts";
+import { writeOrder, writeScript } from "../base/attempt-files.ts";
 import type { Prepared } from "../base/engine.ts";
 import type { StartResult } from "../base/runtime.ts";
 import { runPrologue } from "../prologue/prologue.ts";
@@ -28,7 +28,7 @@ export async function startAttempt(
     return { kind: "not_launched", message: "this attempt has ended on this node before" };
   const { order } = received;
   const dir = dirOf(context, key);
-  const isFirst = writeOrder(dir, received, context.bootId);
+  const isFirst = storeOrder(context, key, received);
   writeFileSync(join(dir, HOST_FILE), hostFile(order.nodes, order.tasksPerNode));
   const warm = await context.warm.take();
   const before = context.counted.get(warm.group) ?? null;
@@ -43,6 +43,16 @@ export async function startAttempt(
   }
   warm.become(dir, (status) => onChildEnd(context, key, warm.pid, status));
   return { kind: "started", atMs: Date.now() };
+}
+
+/** Returns whether the folder is new. The order of an attempt that has waited is on disk already. */
+function storeOrder(context: RuntimeContext, key: string, received: ReceivedOrder): boolean {
+  const dir = dirOf(context, key);
+  const known = context.waiting.get(key);
+  context.waiting.delete(key);
+  if (known?.received !== received) return writeOrder(dir, received, context.bootId);
+  writeScript(dir, received);
+  return known.isFirst;
 }
 
 /** Returns why the attempt cannot start, or null when everything is ready for the wrapper. */

@@ -71,10 +71,13 @@ function readOrder(dir: string): (ReceivedOrder & { readonly bootId: string }) |
 
 /** Writes the folder, the order, and the executable script if there is one. Returns whether the folder is new. */
 export function writeOrder(dir: string, received: ReceivedOrder, bootId: string): boolean {
-  const { order } = received;
   const isNew = rewriteOrder(dir, received, bootId);
-  if (order.script !== "") writeFileSync(join(dir, "script"), order.script, { mode: 0o700 });
+  writeScript(dir, received);
   return isNew;
+}
+
+export function writeScript(dir: string, { order }: ReceivedOrder): void {
+  if (order.script !== "") writeFileSync(join(dir, "script"), order.script, { mode: 0o700 });
 }
 
 /**
@@ -100,7 +103,10 @@ export function writeEnd(dir: string, end: End): void {
 }
 
 export function writeUsed(dir: string, used: UsageValues): void {
-  if (existsSync(dir)) writeWhole(join(dir, "used.json"), used);
+  const file = join(dir, "used.json");
+  // A first one that is cut short by a crash reads as none.
+  if (existsSync(file)) writeWhole(file, used);
+  else if (existsSync(dir)) writeFileSync(file, JSON.stringify(used), { mode: 0o600 });
 }
 
 export const readUsed = (dir: string): UsageValues | null => readJson<UsageValues>(join(dir, "used.json"));

@@ -1,12 +1,12 @@
-// The reports of starts: those of elements wait for a moment, and an end before that brings both times.
+// The reports of elements: starts wait for a moment, an end before that brings both times, and ends are sent together.
 
 import { expect, test } from "vitest";
-import { heldStarts } from "../../src/node/held-starts.ts";
+import { heldReports } from "../../src/node/held-reports.ts";
 
 function world() {
   const timers = new Set<() => void>();
   const sent: string[] = [];
-  const starts = heldStarts((_ms, run) => {
+  const starts = heldReports((_ms, run) => {
     timers.add(run);
     return () => void timers.delete(run);
   });
@@ -35,7 +35,11 @@ test("an end replaces the held report and knows the start, also after a restart 
   const { starts, hold, pass, sent } = world();
   hold("12_7.1", 400);
   starts.recovered("12_8.1", 500);
-  expect([starts.ended("12_7.1"), starts.ended("12_8.1"), starts.ended("12_9.1")]).toEqual([400, 500, undefined]);
+  expect([starts.ended("12_7.1"), starts.ended("12_8.1"), starts.ended("12_9.1")]).toEqual([
+    { startedAtMs: 400 },
+    { startedAtMs: 500 },
+    {},
+  ]);
   pass();
   expect(sent).toEqual([]);
 });
@@ -47,5 +51,18 @@ test("dropped attempts and a closed node report nothing", () => {
   hold("12_8.1");
   starts.close();
   pass();
-  expect([sent, starts.ended("12_7.1")]).toEqual([[], undefined]);
+  expect([sent, starts.ended("12_7.1")]).toEqual([[], {}]);
+});
+
+test("ends are sent together while another element waits for the node, in their order, and at once otherwise", () => {
+  const { starts, pass, sent } = world();
+  for (const key of ["1_1", "1_2"]) starts.sendEnd(true, () => sent.push(key));
+  expect(sent).toEqual([]);
+  pass();
+  expect(sent).toEqual(["1_1", "1_2"]);
+  starts.sendEnd(true, () => sent.push("1_3"));
+  starts.sendEnd(false, () => sent.push("1_4"));
+  expect(sent).toEqual(["1_1", "1_2", "1_3", "1_4"]);
+  pass();
+  expect(sent).toHaveLength(4);
 });
