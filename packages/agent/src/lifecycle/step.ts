@@ -116,7 +116,7 @@ function stop(attempt: AttemptState | null, graceMs: number | null, reason: stri
   };
 }
 
-/** An unknown attempt has not begun here, and a later order for it must not start it. */
+/** An unknown attempt has not started here, and a later order for it must not start it. */
 function recall(attempt: AttemptState | null, reason: string, nowMs: number): AttemptStep {
   if (attempt !== null && attempt.kind !== "waiting") {
     return hasEnded(attempt) ? { attempt, effects: repeat(attempt) } : nothing(attempt);

@@ -22,7 +22,7 @@ export interface AttemptReport {
   readonly usage?: UsageValues;
   /** The newest requested checkpoint, once it has ended on the node. */
   readonly checkpoint?: CheckpointResult;
-  /** For failed: it waited behind others, was recalled, and has not begun. */
+  /** For failed: it waited behind others, was recalled, and has not started. */
   readonly recalled?: true;
   /** For an end: when the process started, as the node reports it. Default: reported before, or unknown. */
   readonly startedAt?: Instant;

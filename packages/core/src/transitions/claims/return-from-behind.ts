@@ -1,4 +1,4 @@
-// An element that waited behind others and has not begun returns to the queue: its node was lost, or its turn did not
+// An element that waited behind others and has not started returns to the queue: its node was lost, or its turn did not
 // come in time. This is no fault of the work, so it does not count as a requeue.
 
 import type { NodeId } from "../../base/ids.ts";

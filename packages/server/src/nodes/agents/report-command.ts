@@ -112,7 +112,7 @@ const REASONS: ReadonlySet<string> = new Set<FailureReason>([
   "probe_failed",
 ]);
 
-/** The attempt waited for its turn and has not begun. */
+/** The attempt waited for its turn and has not started. */
 const RECALLED = "recalled";
 
 function reasonOf(reason: string): FailureReason {

@@ -122,7 +122,7 @@ describe("recalls from behind others", () => {
 
   it.each<[string, View, number, readonly string[]]>([
     ["none before its patience", line("ready"), 4_999, []],
-    ["those that have waited too long, and not the first", line("ready", { behind: true }), 5_000, ["7_1", "7_2"]],
+    ["all that have waited too long, and not the first", line("ready", { behind: true }), 5_000, ["7_1", "7_2"]],
     ["all on a node that is drained", line("draining"), 1, ["7_1"]],
     ["none that is being ended already", line("draining", { behind: true, releasing: true }), 1, ["7_1"]],
     ["none of shares", { nodes: () => [] } as unknown as View, 9_000, []],

@@ -48,7 +48,7 @@ test("an end has its start when the agent reports both, and a start alone has no
   expect(reportCommand(running, received)).not.toHaveProperty("startedAt");
 });
 
-test("a recalled attempt was stopped, and has not begun", () => {
+test("a recalled attempt was stopped, and has not started", () => {
   expect(told("recalled", "")).toMatchObject({ state: "failed", reason: "stopped", recalled: true });
   expect(told("stopped", "")).not.toHaveProperty("recalled");
 });

@@ -1,4 +1,4 @@
-// Recalls elements that wait behind others. The agent ends those that have not begun and reports it; only the report
+// Recalls elements that wait behind others. The agent ends the ones that have not started and reports it; only the report
 // returns them to the queue, so none runs twice. A repetition costs one message.
 
 import { duration } from "@lattice/core";
