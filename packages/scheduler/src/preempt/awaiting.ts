@@ -1,12 +1,13 @@
 // Starts allocations whose victims are gone, before any other. Until such an allocation can start, the nodes freed for it
 // are reserved against every vCluster, and it takes no further part in the cycle, so that no second set of victims is
-// stopped for it.
+// stopped for it. It may start on other nodes, but delays no reserved start of its class or a higher one.
 
 import type { AllocationId, NodeId } from "@lattice/core";
 import { type PlanContext, startJob } from "../backfill/plan-context.ts";
 import { startNow } from "../backfill/start-now.ts";
 import { type Job, toJob } from "../fit/job.ts";
 import { compareSubmission } from "../input/pending-order.ts";
+import { nodeNumbersOf } from "../machine/node-ids.ts";
 import { isFeasible } from "../place/feasibility.ts";
 import type { Draft } from "../plan/draft.ts";
 import type { ReservedInterval } from "../plan/reserved-intervals.ts";
@@ -23,8 +24,11 @@ export function startAwaiting(plan: PlanContext): ReadonlySet<AllocationId> {
   for (const [at, pending] of waiting.entries()) {
     const job = toJob(draft.machine, pending, input.signals);
     const own = reserved[at] as ReservedInterval;
+    const kept = keptStarts(plan, job, own);
     draft.reservedIntervals.remove(own);
+    for (const interval of kept) draft.reservedIntervals.add(interval);
     const nodes = nodesNow(plan, job);
+    for (const interval of kept) draft.reservedIntervals.remove(interval);
     if (nodes !== null) startJob(plan, job, nodes);
     else {
       awaited.add(pending.id);
@@ -32,6 +36,23 @@ export function startAwaiting(plan: PlanContext): ReadonlySet<AllocationId> {
     }
   }
   return awaited;
+}
+
+/** The previous cycle's reservations that this job may not delay. The nodes that were freed for it are its own. */
+function keptStarts({ draft, input }: PlanContext, job: Job, freed: ReservedInterval): readonly ReservedInterval[] {
+  const previous = input.previousReservations ?? [];
+  if (previous.length === 0) return [];
+  const classes = new Map<AllocationId, number>();
+  for (const { id, preemptionClass } of input.pending) classes.set(id, preemptionClass);
+  return previous.flatMap((reservation) => {
+    const { allocation, startsAt, endsAt } = reservation;
+    const ownersClass = classes.get(allocation);
+    if (allocation === job.input.id || ownersClass === undefined) return [];
+    if (ownersClass < job.input.preemptionClass) return [];
+    const nodes = nodeNumbersOf(draft.machine, reservation.nodes);
+    if (nodes.some((node) => freed.nodes.includes(node))) return [];
+    return [{ startsAt, endsAt: endsAt ?? Number.POSITIVE_INFINITY, nodes }];
+  });
 }
 
 function nodesNow({ draft, quotas }: PlanContext, job: Job): readonly number[] | null {

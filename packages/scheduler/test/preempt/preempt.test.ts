@@ -231,6 +231,19 @@ describe("nodes freed by preemption", () => {
     }
   });
 
+  it.each([
+    { reservedFor: "its class", ownersClass: 8, isStarted: false },
+    { reservedFor: "a lower class", ownersClass: 7, isStarted: true },
+  ])(
+    "may be exchanged for other nodes: $isStarted where those are reserved for $reservedFor",
+    ({ ownersClass, isStarted }) => {
+      const owner = job(3, { class: ownersClass, nodes: 2, waited: 6000 });
+      const given = full(four, [running(12, ["a"])], { pending: [urgent, owner], awaiting: [awaiting(1, ["a", "b"])] });
+      const result = cycle({ ...given, victims: [], previousReservations: [promise(3, 1, "c", "d")] });
+      expect(result.placements.some(({ allocation }) => allocation === urgent.id)).toBe(isStarted);
+    },
+  );
+
   it("are reserved against other vClusters", () => {
     const given = full(four.slice(0, 2), [], { pending: [other], awaiting: [awaiting(1, ["a", "b"], false)] });
     expect(cycle(given).placements).toEqual([]);
