@@ -32,6 +32,7 @@ interface Flags {
   readonly bootstrap?: boolean;
   readonly join?: readonly string[];
   readonly replace?: boolean;
+  readonly alone?: boolean;
   readonly joinToken?: string;
   readonly joinTokenFile?: string;
   readonly recoverFrom?: string;
@@ -51,6 +52,7 @@ const program = new Command("lattice-server")
     "join the cluster of the server at this address; only at the first start of a new server",
   )
   .option("--replace", "with --join: replace the member of this server, whose data is lost")
+  .option("--alone", "continue as the only server of a cluster of two whose other member is lost")
   .addOption(new Option("--join-token <token>", "token for --join, with the scope member").env("LATTICE_JOIN_TOKEN"))
   .option("--join-token-file <file>", "file with the token for --join")
   .option(
@@ -120,8 +122,16 @@ async function verify(source: string, config: Config): Promise<void> {
 }
 
 /** Servers that know each other as peers bootstrap together; a restored backup starts with one server. */
-function logStartOf({ bootstrap, join, replace = false, recoverFrom, ...flags }: Flags, { quorum }: Config): LogStart {
+function logStartOf(
+  { bootstrap, join, replace = false, alone, recoverFrom, ...flags }: Flags,
+  { quorum }: Config,
+): LogStart {
   if (bootstrap === true && join !== undefined) fail("--bootstrap and --join exclude each other: use one of them");
+  if (alone === true && (bootstrap === true || join !== undefined))
+    fail("--alone continues the log of this server: use it without --bootstrap and --join");
+  if (alone === true && (quorum.engine !== "etcd" || !quorum.etcd.managed))
+    fail("--alone is for servers with an etcd member of their own (quorum.etcd.managed)");
+  if (alone === true) return "alone";
   if (replace && join === undefined) fail("--replace replaces a member of an existing cluster: use it with --join");
   if (join !== undefined) return { join, replace, ...joinToken(flags) };
   if (bootstrap !== true) return "resume";

@@ -13,6 +13,8 @@ import type { Begin, LogConfig, MemberPlace } from "./index.ts";
  */
 export type LogStart =
   | "resume"
+  /** This member has its data and continues as the only one of a cluster of two. */
+  | "alone"
   | "bootstrap"
   | "bootstrap_together"
   /** `token`: proves the right to join. `replace`: the member of this server has lost its data and is removed first. */
@@ -60,6 +62,7 @@ export function logConfigOf(
           binary: etcd.binary,
           tls: texts === null || files === null ? null : { files, texts },
           protectClients: true,
+          alone: begin === "alone",
           begin: beginOf(begin, [{ id: nodeId, address: etcd.peerAddress }, ...peers]),
           onWarning,
           onRemoved,
@@ -72,7 +75,7 @@ export function logConfigOf(
 export const etcdTlsOf = ({ quorum }: Config) => (quorum.etcd.tls === null ? null : readTls(quorum.etcd.tls));
 
 function beginOf(begin: LogStart, all: readonly { readonly id: number; readonly address: string }[]): Begin {
-  if (begin === "resume") return { kind: "resume" };
+  if (begin === "resume" || begin === "alone") return { kind: "resume" };
   if (typeof begin === "object") {
     if ("ask" in begin) return { kind: "ask", ask: begin.ask };
     return "join" in begin ? { kind: "join", endpoints: begin.join } : { kind: "joined", members: begin.joined };

@@ -45,7 +45,7 @@ export function runningFlags(line: CommandLine): readonly string[] {
   const client = clientUrl(line.clientListen, line.clientTls);
   return [
     ...["--name", line.name, "--data-dir", line.dataDir],
-    ...["--listen-peer-urls", peerUrl(line.peerListen ?? listenFor(line.peer), line.tls)],
+    ...["--listen-peer-urls", peerUrl(listenAddress(line), line.tls)],
     ...["--initial-advertise-peer-urls", peer],
     ...["--listen-client-urls", client, "--advertise-client-urls", client],
     // A member that reconnects must not force an election on the others.
@@ -59,6 +59,9 @@ export function runningFlags(line: CommandLine): readonly string[] {
 
 /** At every start but a bootstrap. Without its log, etcd then ends instead of creating a cluster of its own. */
 export const EXISTING = ["--initial-cluster-state", "existing"] as const;
+
+/** Continues with the data, without the other members; entries that are not known to be committed are dropped. */
+export const FORCE_NEW = ["--force-new-cluster"] as const;
 
 export const joiningFlags = (members: readonly MemberPlace[], tls: MemberTls | null): readonly string[] => [
   ...initialCluster(members, tls),
@@ -90,6 +93,10 @@ export const peerUrl = (address: string, tls: MemberTls | null): string => `${sc
 export const clientUrl = (address: string, tls: MemberTls | null): string => `${scheme(tls)}://${address}`;
 
 const scheme = (tls: MemberTls | null): string => (tls === null ? "http" : "https");
+
+/** Where the member takes connections of other members. */
+export const listenAddress = ({ peerListen, peer }: Pick<CommandLine, "peerListen" | "peer">): string =>
+  peerListen ?? listenFor(peer);
 
 /** etcd binds to addresses, not to names. */
 function listenFor(peer: string): string {

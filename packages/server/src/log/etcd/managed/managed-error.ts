@@ -7,6 +7,7 @@ type ManagedErrorCode =
   | "already_member" // the cluster knows this member, but its data is gone
   | "not_taken_in" // the cluster did not accept the new member
   | "data_lost" // a member was here, and its data is gone
+  | "not_alone" // others may have a majority
   | "removed" // the cluster has removed this member
   | "did_not_start";
 

@@ -6,15 +6,19 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EtcdTls } from "../client/channel.ts";
 import { createEtcdClient } from "../client/client.ts";
+import { refuseAlone } from "./alone.ts";
 import { announce } from "./announce.ts";
 import { findEtcd } from "./binary.ts";
 import {
   bootstrapFlags,
   clientUrl,
   EXISTING,
+  FORCE_NEW,
   joiningFlags,
+  listenAddress,
   type MemberPlace,
   type MemberTls,
+  peerUrl,
   runningFlags,
 } from "./command-line.ts";
 import { untilVoter } from "./learner.ts";
@@ -55,6 +59,8 @@ export interface ManagedMemberOptions extends MemberPlace {
   /** Without `tls`: protect the client port by a certificate in `dir`. */
   readonly protectClients: boolean;
   readonly begin: Begin;
+  /** The other member of a cluster of two is lost: this one becomes the only member. Default: false. */
+  readonly alone?: boolean;
   readonly onWarning: (text: string) => void;
   /** The cluster has removed the member: it has ended and is not restarted. */
   readonly onRemoved?: (error: ManagedError) => void;
@@ -119,6 +125,13 @@ export async function startManagedMember(options: ManagedMemberOptions): Promise
   let current: KnownProcess = running ?? (await start());
   if (!adopted) await settle(current, endpoint, clientTls?.texts ?? null, { dir, ...files });
   if (await holdsLog(dataDir)) await markPresent(dir);
+  if (options.alone === true) {
+    await refuseAlone(peerUrl(listenAddress(options), tls?.files ?? null), tls?.texts ?? null);
+    await stopProcess(current);
+    current = await launch(FORCE_NEW);
+    await settle(current, endpoint, clientTls?.texts ?? null, { dir, ...files });
+    onWarning("the etcd member of this server is now the only one of its cluster");
+  }
   await untilVoter(endpoint, clientTls?.texts ?? null, onWarning);
 
   const stop = new AbortController();
