@@ -74,14 +74,17 @@ export function openKnownEnd({ dataDir, replica, clock }: Parts): KnownEnd {
     const { identity } = replica.view;
     return stored !== null && identity?.id === stored.id && identity.generation === stored.generation ? stored : null;
   };
+  const applied = (index: LogIndex): Promise<void> =>
+    Promise.race([replica.waitFor(index, stop.signal), replica.failed]);
   const known = (): number => Math.max(own()?.index ?? 0, replica.head().index);
 
   return {
     index: known,
     async refuseShorter(end) {
-      if (stored !== null)
-        await Promise.race([replica.waitFor(logIndex(Math.min(end, stored.index)), stop.signal), replica.failed]);
+      if (stored !== null && end < stored.index) await applied(end);
       if (end < known()) throw lost(`ends at entry ${end}, but this server has applied entry ${known()}`, path);
+      // Others may append meanwhile: the entries applied from here on may be later than `end`.
+      if (stored !== null) await applied(logIndex(stored.index));
       const before = own();
       if (before !== null && compareLogs(before, replica.chain.at(before.index)) === "different")
         throw lost(`holds another entry ${before.index} than this server has applied`, path);

@@ -16,7 +16,12 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true, force: true, maxRetries: 9 }));
 
 /** A clock whose timers fire at once, and a replica that has applied all of a log. */
-function open(end: number, identity: Partial<ClusterIdentity> | null = {}, log = "a") {
+function open(
+  end: number,
+  identity: Partial<ClusterIdentity> | null = {},
+  log = "a",
+  awaited: () => void = () => undefined,
+) {
   const clock: Clock = {
     now: () => instant(0),
     worked: () => 0,
@@ -42,7 +47,7 @@ function open(end: number, identity: Partial<ClusterIdentity> | null = {}, log =
         listeners.push(listener);
         return () => undefined;
       },
-      waitFor: async () => undefined,
+      waitFor: async () => awaited(),
       failed: new Promise<never>(() => undefined),
     },
   });
@@ -75,6 +80,14 @@ test("a log that holds another entry is refused after a restart, though it is lo
     message: expect.stringMatching(/holds another entry 9 than this server has applied/),
   });
   await open(20, { generation: 2 }, "b").known.refuseShorter(logIndex(20));
+});
+
+test("a log to which others append meanwhile is accepted", async () => {
+  const first = open(5);
+  first.apply(logIndex(9));
+  await first.known.close();
+  const { known, apply } = open(4, {}, "a", () => apply(logIndex(30)));
+  await known.refuseShorter(logIndex(20));
 });
 
 test("a log that got shorter while the server runs is refused", async () => {
