@@ -36,6 +36,22 @@ test("an attempt has the wrapper of the one before and nothing else of it", asyn
   expect(r.file("1", "stderr")).toBe("");
 });
 
+test("an attempt is charged nothing of the attempts before in the same wrapper, also after a restart", async () => {
+  const burn = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
+  r.server.run({ allocationId: "1", entrypoint: burn });
+  const first = (await r.server.end("1")).used?.processorMs ?? 0;
+  expect(first).toBeGreaterThan(50);
+  r.server.run({ allocationId: "2", entrypoint: "true" });
+  expect((await r.server.end("2")).used?.processorMs ?? 0).toBeLessThan(first / 2);
+  r.server.run({ allocationId: "3", entrypoint: "echo started; while [ ! -e go ]; do sleep 0.05; done", workdir: "" });
+  await found(() => r.file("3", "stdout"));
+  await r.restart();
+  await r.server.running("3");
+  writeFileSync(join(r.dataDir, "attempts/3.1/go"), "");
+  expect((await r.server.end("3")).used?.processorMs ?? 0).toBeLessThan(first / 2);
+  if (reuses()) expect(new Set(["1", "2", "3"].map(wrapperOf)).size).toBe(1);
+});
+
 test("a process left behind ends with its attempt, whose wrapper then serves no other", async () => {
   r.server.run({ allocationId: "1", entrypoint: "setsid sleep 1000 & echo $!; exit 3" });
   expect(await r.server.end("1")).toMatchObject({ exitCode: 3 });

@@ -2,7 +2,7 @@
 // a whole subtree (a job may make groups below its own), and removing it from the leaves up.
 
 import { readFileSync, rmdirSync, statSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { makeOwnFolderNow } from "../../files/own-tree.ts";
 
@@ -18,15 +18,23 @@ export function makeGroup(dir: string): void {
   }
 }
 
+/** Most attempts have one group, which the kernel lists from memory. */
 export async function membersBelow(dir: string, depth = 0): Promise<number[]> {
-  const own = await readFile(join(dir, "cgroup.procs"), "utf8").catch(() => "");
-  const pids = own
-    .split("\n")
-    .map((line) => Number.parseInt(line, 10))
-    .filter((pid) => pid > 0);
-  if (depth >= MAX_DEPTH) return pids;
+  const pids = membersOf(dir);
+  if (depth >= MAX_DEPTH || !mayHaveChildren(dir)) return pids;
   for (const child of await childGroups(dir)) pids.push(...(await membersBelow(child, depth + 1)));
   return pids;
+}
+
+function membersOf(dir: string): number[] {
+  try {
+    return readFileSync(join(dir, "cgroup.procs"), "utf8")
+      .split("\n")
+      .map((line) => Number.parseInt(line, 10))
+      .filter((pid) => pid > 0);
+  } catch {
+    return [];
+  }
 }
 
 /** A folder has one link by its name, one by ".", and one by ".." of each folder in it. */
@@ -41,6 +49,10 @@ export function holdsOnly(dir: string, pid: number | null): boolean {
   } catch {
     return false;
   }
+}
+
+function mayHaveChildren(dir: string): boolean {
+  return statSync(dir, { throwIfNoEntry: false })?.nlink !== LINKS_WITHOUT_CHILDREN;
 }
 
 /** Returns false while the group has processes. A missing directory counts as removed. */

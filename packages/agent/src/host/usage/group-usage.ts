@@ -1,7 +1,8 @@
 // The counters of the control groups of an attempt: CPU time and stalls in its own v2 group, memory and page faults in its
-// memory group of v2 or v1, storage in v2 with the io controller. A value without a counter is null.
+// memory group of v2 or v1, storage in v2 with the io controller. A value without a counter is null. The reads are synchronous:
+// the kernel answers from memory, and each file would cost a thread more time than its text.
 
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { StorageBytes } from "../../files/user-files.ts";
 import type { MemoryGroup } from "../isolation/limit-groups.ts";
@@ -28,28 +29,23 @@ interface AttemptGroups {
   readonly memory: MemoryGroup | null;
 }
 
-export async function groupUsageOf({ v2, memory }: AttemptGroups): Promise<GroupUsage> {
-  const [cpu, io, stalledMs, inMemory] = await Promise.all([
-    v2 === "" ? null : textOf(v2, "cpu.stat"),
-    v2 === "" ? null : textOf(v2, "io.stat"),
-    v2 === "" ? null : stallsOf(v2),
-    memory === null ? null : memoryOf(memory),
-  ]);
-  const usage = numberIn(cpu ?? "", "usage_usec");
+export function groupUsageOf({ v2, memory }: AttemptGroups): GroupUsage {
+  const usage = v2 === "" ? null : numberIn(textOf(v2, "cpu.stat") ?? "", "usage_usec");
+  const inMemory = memory === null ? null : memoryOf(memory);
   return {
     cpuMs: usage === null ? null : usage / 1000,
     memoryBytes: inMemory?.bytes ?? null,
     peakMemoryBytes: inMemory?.peak ?? null,
     faults: inMemory?.faults ?? null,
     majorFaults: inMemory?.majorFaults ?? null,
-    stalledMs,
-    io: storageIn(io),
+    stalledMs: v2 === "" ? null : stallsOf(v2),
+    io: v2 === "" ? null : storageIn(textOf(v2, "io.stat")),
   };
 }
 
 /** Memory that the kernel cannot drop: anonymous pages and shared memory, without the page cache. */
-async function memoryOf({ folder, version, isOwn }: MemoryGroup) {
-  const stat = await textOf(folder, "memory.stat");
+function memoryOf({ folder, version, isOwn }: MemoryGroup) {
+  const stat = textOf(folder, "memory.stat");
   if (stat === null) return null;
   const prefix = version === 1 ? "total_" : "";
   const anonymous = numberIn(stat, version === 1 ? "total_rss" : "anon");
@@ -57,21 +53,20 @@ async function memoryOf({ folder, version, isOwn }: MemoryGroup) {
   // The whole group outlives an attempt, so its counters cover earlier ones as well.
   const faults = isOwn ? numberIn(stat, `${prefix}pgfault`) : null;
   const majorFaults = isOwn ? numberIn(stat, `${prefix}pgmajfault`) : null;
-  const peak = isOwn ? await textOf(folder, version === 1 ? "memory.max_usage_in_bytes" : "memory.peak") : null;
+  const peak = isOwn ? textOf(folder, version === 1 ? "memory.max_usage_in_bytes" : "memory.peak") : null;
   const bytes = anonymous === null ? null : anonymous + (shared ?? 0);
   return { bytes, peak: peak === null ? null : Number(peak), faults, majorFaults };
 }
 
-async function stallsOf(folder: string): Promise<StalledMs | null> {
-  const [cpu, memory, io] = await Promise.all(
-    ["cpu", "memory", "io"].map(async (name) => stallIn((await textOf(folder, `${name}.pressure`)) ?? "")),
-  );
-  return cpu === null || cpu === undefined ? null : { cpu, memory: memory ?? 0, io: io ?? 0 };
+function stallsOf(folder: string): StalledMs | null {
+  const cpu = stallIn(folder, "cpu");
+  if (cpu === null) return null;
+  return { cpu, memory: stallIn(folder, "memory") ?? 0, io: stallIn(folder, "io") ?? 0 };
 }
 
 /** `some avg10=0.00 avg60=0.00 avg300=0.00 total=12345`, in microseconds. */
-function stallIn(text: string): number | null {
-  const total = /^some .*total=(\d+)$/m.exec(text)?.[1];
+function stallIn(folder: string, resource: string): number | null {
+  const total = /^some .*total=(\d+)$/m.exec(textOf(folder, `${resource}.pressure`) ?? "")?.[1];
   return total === undefined ? null : Number(total) / 1000;
 }
 
@@ -88,5 +83,10 @@ function numberIn(text: string, name: string): number | null {
   return value === undefined ? null : Number(value);
 }
 
-const textOf = (folder: string, file: string): Promise<string | null> =>
-  readFile(join(folder, file), "latin1").catch(() => null);
+function textOf(folder: string, file: string): string | null {
+  try {
+    return readFileSync(join(folder, file), "latin1");
+  } catch {
+    return null;
+  }
+}

@@ -1,21 +1,21 @@
 // The bytes of the network of a process, when it has a network of its own. On the network of the node the kernel does
 // not count bytes by process, so there is no value.
 
-import { readFile, readlink } from "node:fs/promises";
+import { readFileSync, readlinkSync } from "node:fs";
 
 export interface LinkBytes {
   readonly received: number;
   readonly sent: number;
 }
 
-let ownNetwork: Promise<string> | null = null;
+let ownNetwork: string | null = null;
 
-export async function linkBytesOf(pid: number): Promise<LinkBytes | null> {
-  ownNetwork ??= readlink("/proc/self/ns/net").catch(() => "");
+export function linkBytesOf(pid: number): LinkBytes | null {
   try {
-    const network = await readlink(`/proc/${pid}/ns/net`);
-    if (network === (await ownNetwork)) return null;
-    return totalOf(linksIn(await readFile(`/proc/${pid}/net/dev`, "latin1")));
+    ownNetwork ??= readlinkSync("/proc/self/ns/net");
+    const network = readlinkSync(`/proc/${pid}/ns/net`);
+    if (network === ownNetwork) return null;
+    return totalOf(linksIn(readFileSync(`/proc/${pid}/net/dev`, "latin1")));
   } catch {
     return null;
   }

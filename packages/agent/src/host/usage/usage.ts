@@ -1,6 +1,7 @@
 // The current and cumulative usage of the processes of an attempt: from its control groups where they count, which also
 // covers processes that have ended, otherwise from its processes. A value that the kernel does not count is null.
 
+import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import type { StorageBytes } from "../../files/user-files.ts";
 import type { GroupUsage, StalledMs } from "./group-usage.ts";
@@ -27,20 +28,21 @@ const PAGE_BYTES = 4096;
 const MS_PER_TICK = 10;
 /** More processes than this would cost more to read than the result is worth. */
 const MAX_LOOKED_AT = 256;
+/** Up to this many are read at once: a thread costs more than the text of a few. */
+const MAX_AT_ONCE = 16;
 
 interface UsageSources {
-  readonly group: () => Promise<GroupUsage>;
+  readonly group: () => GroupUsage;
   /** Asks for the storage bytes, which a process can delay. */
   readonly io: (pids: readonly number[]) => Promise<StorageBytes>;
 }
 
 export async function usageOf(pids: readonly number[], { group, io }: UsageSources): Promise<ProcessUsage> {
-  const counted = await group();
-  const [each, storage, network] = await Promise.all([
-    isWhole(counted) ? null : statsOf(pids),
-    counted.io ?? (pids.length === 0 || pids.length > MAX_LOOKED_AT ? null : io(pids).catch(() => null)),
-    pids[0] === undefined ? null : linkBytesOf(pids[0]),
-  ]);
+  const counted = group();
+  const each = isWhole(counted) ? null : await statsOf(pids);
+  const isReadable = pids.length > 0 && pids.length <= MAX_LOOKED_AT;
+  const storage = counted.io ?? (isReadable ? await io(pids).catch(() => null) : null);
+  const network = pids[0] === undefined ? null : linkBytesOf(pids[0]);
   return {
     cpuMs: counted.cpuMs ?? each?.cpuMs ?? 0,
     memoryBytes: counted.memoryBytes ?? each?.memoryBytes ?? 0,
@@ -65,7 +67,7 @@ interface ProcessStats {
 }
 
 async function statsOf(pids: readonly number[]): Promise<ProcessStats> {
-  const texts = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/stat`, "latin1").catch(() => "")));
+  const texts = pids.length <= MAX_AT_ONCE ? pids.map(statNow) : await Promise.all(pids.map(statLater));
   const total = { cpuMs: 0, memoryBytes: 0, faults: 0, majorFaults: 0 };
   for (const text of texts) {
     const one = statsIn(text);
@@ -75,6 +77,16 @@ async function statsOf(pids: readonly number[]): Promise<ProcessStats> {
     total.majorFaults += one.majorFaults;
   }
   return total;
+}
+
+const statLater = (pid: number): Promise<string> => readFile(`/proc/${pid}/stat`, "latin1").catch(() => "");
+
+function statNow(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, "latin1");
+  } catch {
+    return "";
+  }
 }
 
 /** Of a process and of its children that have ended and been waited for. The name in field 2 may hold anything. */
