@@ -7,19 +7,27 @@ interface EntryBatch {
 
 export function createEntryBatch() {
   let waiting: Uint8Array[] = [];
+  let waitingBytes = 0;
   return {
-    add: (bytes: Uint8Array): void => void waiting.push(bytes),
+    get waitingBytes() {
+      return waitingBytes;
+    },
+    add(bytes: Uint8Array): void {
+      waiting.push(bytes);
+      waitingBytes += bytes.byteLength;
+    },
     /** Returns `null` when nothing waits. */
     take(): EntryBatch | null {
       if (waiting.length === 0) return null;
       const lengths = waiting.map(({ byteLength }) => byteLength);
-      const bytes = new Uint8Array(lengths.reduce((sum, length) => sum + length, 0));
+      const bytes = new Uint8Array(waitingBytes);
       let at = 0;
       for (const entry of waiting) {
         bytes.set(entry, at);
         at += entry.byteLength;
       }
       waiting = [];
+      waitingBytes = 0;
       return { bytes, lengths };
     },
   };

@@ -15,6 +15,10 @@ import type { PlannerPort, StartPlanner } from "./port.ts";
 
 /** Lines of the state sent in one turn: one or two milliseconds. */
 const COPY_LINES = 200;
+/** Entries wait this long for a call, which needs them: each message wakes a thread, and most entries come in groups. */
+const SEND_WITHIN = duration(20);
+/** More are sent at once, so that the next call does not wait until they are folded. */
+const MAX_WAITING_BYTES = 128 * 1024;
 /** The longest cycle of a large cluster takes seconds; a planner that does not answer for this long is stuck. */
 const ANSWER_WITHIN = duration(120_000);
 
@@ -55,7 +59,7 @@ export class PlannerRun {
   #lastCall = 0;
   #sent: MeasuredFacts | null = null;
   #state: "copying" | "following" | "ended" = "copying";
-  #isFlushing = false;
+  #cancelFlush: (() => void) | null = null;
 
   constructor(parts: RunParts) {
     this.#parts = parts;
@@ -94,6 +98,7 @@ export class PlannerRun {
     if (this.#state === "ended") return;
     this.#state = "ended";
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
+    this.#cancelFlush?.();
     this.#port.close();
     for (const { reject, cancel } of this.#waiting.values()) {
       cancel();
@@ -122,19 +127,17 @@ export class PlannerRun {
     this.#flush();
   }
 
-  /** Entries of one turn are sent together. */
   #take(bytes: Uint8Array): void {
     this.#batch.add(bytes);
-    if (this.#isFlushing || this.#state !== "following") return;
-    this.#isFlushing = true;
-    queueMicrotask(() => {
-      this.#isFlushing = false;
-      this.#flush();
-    });
+    if (this.#state !== "following") return;
+    if (this.#batch.waitingBytes >= MAX_WAITING_BYTES) this.#flush();
+    else this.#cancelFlush ??= this.#parts.clock.after(SEND_WITHIN, () => this.#flush());
   }
 
   #flush(): void {
     if (this.#state !== "following") return;
+    this.#cancelFlush?.();
+    this.#cancelFlush = null;
     const entries = this.#batch.take();
     if (entries !== null) this.#port.post({ kind: "entries", ...entries }, [entries.bytes.buffer as ArrayBuffer]);
   }

@@ -81,6 +81,19 @@ test("the planner follows the log, and its plans are accepted", async () => {
   expect(await link.cycle("none" as typeof QUEUE, now())).toBeNull();
 });
 
+test("entries wait for a call, or a moment, and are sent together", async () => {
+  const { leader, link, threads, ready, now } = open();
+  await ready();
+  const sent = () => threads[0]?.sent.flatMap((one) => (one.kind === "entries" ? [one.lengths.length] : [])) ?? [];
+  const before = sent().length;
+  for (let n = 0; n < 3; n += 1) leader.submit();
+  expect(sent().slice(before)).toEqual([]);
+  expect((await link.cycle(QUEUE, now()))?.basis).toBe(leader.state.index);
+  expect(sent().slice(before)).toEqual([3]);
+  leader.submit();
+  await expect.poll(() => sent().slice(before)).toEqual([3, 1]);
+});
+
 test("a node without a stream gets no work, and a submission that cannot be is refused with its problem", async () => {
   const { leader, hub, link, ready, now } = open();
   await ready();
