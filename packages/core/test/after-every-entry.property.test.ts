@@ -2,10 +2,12 @@
 // rejected command changes nothing, claims do not overlap, quotas hold at each placement, and ids are never reused.
 
 import {
+  allocationMoves,
   applyEntry,
   beginRestore,
   type Command,
   createState,
+  type PhaseKind,
   type State,
   snapshotLines,
   stateHash,
@@ -167,6 +169,7 @@ describe("random histories", () => {
 /** Views of readers beyond the records. */
 const readers = (state: State): unknown => ({
   free: state.freeNodeCount,
+  phases: (Object.keys(allocationMoves) as PhaseKind[]).map((kind) => state.phaseCount(kind)),
   placed: Array.from(state.placed(), ({ id }) => id),
   blocked: Array.from(state.blocked(), ({ id }) => id),
   held: Array.from(state.held(), ({ id }) => id),

@@ -7,7 +7,7 @@ import type { AllocationId, DagId, NodeId, TenantId, VClusterId } from "../base/
 import { createOrdered, type Ordered } from "../base/ordered.ts";
 import type { Allocation } from "../model/allocation/allocation.ts";
 import { isQueued } from "../model/allocation/is-queued.ts";
-import { type AllocationPhase, isPlaced } from "../model/allocation/phase.ts";
+import { type AllocationPhase, isPlaced, type PhaseKind } from "../model/allocation/phase.ts";
 import type { Dag } from "../model/dag/dag.ts";
 import type { GpusOn } from "../model/ledger/current-use.ts";
 import type { Claim, Node } from "../model/node/node.ts";
@@ -25,6 +25,8 @@ export interface Indexes {
   /** Pending allocations with a hold. */
   readonly onHold: Ordered<AllocationId>;
   readonly nodes: Ordered<NodeId>;
+  /** Allocations by phase. */
+  readonly phaseCounts: ReadonlyMap<PhaseKind, number>;
   readonly freeNodeCount: number;
   /** Nodes with recorded faults. */
   readonly faultyNodeCount: number;
@@ -64,6 +66,7 @@ export function createIndexes(gpusOn: GpusOn, usageChanged: (tenant: TenantId) =
   const flows = createFlows();
   const byUser = createByUser();
   const endedDags = createOrdered(byEnd);
+  const phaseCounts = new Map<PhaseKind, number>();
   let free = 0;
   let faulty = 0;
 
@@ -75,11 +78,15 @@ export function createIndexes(gpusOn: GpusOn, usageChanged: (tenant: TenantId) =
     return fresh;
   }
 
+  const countPhase = (kind: PhaseKind, change: 1 | -1): void =>
+    void phaseCounts.set(kind, (phaseCounts.get(kind) ?? 0) + change);
+
   return {
     placed,
     held,
     onHold,
     nodes,
+    phaseCounts,
     get freeNodeCount() {
       return free;
     },
@@ -102,6 +109,10 @@ export function createIndexes(gpusOn: GpusOn, usageChanged: (tenant: TenantId) =
       byUser.allocationReplaced(before, after);
       const was = before?.phase;
       const is = after?.phase;
+      if (was?.kind !== is?.kind) {
+        if (was !== undefined) countPhase(was.kind, -1);
+        if (is !== undefined) countPhase(is.kind, 1);
+      }
       const wasQueued = before !== undefined && isQueued(before);
       const nowQueued = after !== undefined && isQueued(after);
       if (before?.hold !== undefined && after?.hold === undefined) onHold.delete(before.id);

@@ -18,6 +18,7 @@ type Readers = Pick<
   | "newest"
   | "ofUser"
   | "ofUserCount"
+  | "phaseCount"
   | "pending"
   | "pendingCount"
   | "highestPendingClass"
@@ -80,6 +81,7 @@ export function createReaders(store: Store): Readers {
     },
     newest: (before) => newest.walk(before),
     ofUser: (user) => lookUp(indexes.byUser.of(user), allocationOf),
+    phaseCount: (kind) => indexes.phaseCounts.get(kind) ?? 0,
     ofUserCount: (user) => indexes.byUser.of(user).size,
     pending: (vcluster) => lookUp(indexes.pending(vcluster), allocationOf),
     pendingCount: (vcluster) => indexes.pending(vcluster).size,

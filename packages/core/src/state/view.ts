@@ -15,6 +15,7 @@ import type { Enrolment } from "../model/access/enrolment.ts";
 import type { Grant } from "../model/access/grant.ts";
 import type { EarlierSecret, SecretName } from "../model/access/secret.ts";
 import type { Allocation } from "../model/allocation/allocation.ts";
+import type { PhaseKind } from "../model/allocation/phase.ts";
 import type { AuditKey } from "../model/audit/key.ts";
 import type { AuditRecord } from "../model/audit/record.ts";
 import type { CheckpointRemoval } from "../model/checkpoint/pending-removal.ts";
@@ -60,6 +61,8 @@ export interface View {
   /** In order of id number: the order of submission. */
   allocations(): Iterable<Allocation>;
   readonly allocationCount: number;
+  /** How many allocations are in the phase. */
+  phaseCount(kind: PhaseKind): number;
   /** Without elements of groups, newest first: those below `before`, or all. A change invalidates the iterator. */
   newest(before: AllocationId | null): Iterable<Allocation>;
   /** Allocations of one user, including elements of groups, in order of id. */

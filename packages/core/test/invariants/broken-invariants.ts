@@ -6,7 +6,7 @@ import { byCodeUnits } from "../../src/base/canonical.ts";
 import { compareAllocationIds } from "../../src/base/id-order.ts";
 import type { AllocationId, TenantId } from "../../src/base/ids.ts";
 import { isQueued } from "../../src/model/allocation/is-queued.ts";
-import { isPlaced } from "../../src/model/allocation/phase.ts";
+import { allocationMoves, isPlaced, type PhaseKind } from "../../src/model/allocation/phase.ts";
 import type { View } from "../../src/state/view.ts";
 import { brokenAccess } from "./access.ts";
 import { brokenAllocation } from "./allocation.ts";
@@ -71,6 +71,10 @@ function brokenPlaced(view: View): string[] {
   const onHold = Array.from(view.allocations()).filter(({ hold }) => hold !== undefined);
   if (!sameItems(onHold, Array.from(view.onHold()))) broken.push("those on hold are not as listed");
   for (const { id, phase } of onHold) if (phase.kind !== "pending") broken.push(`${id} is ${phase.kind} and held`);
+  for (const kind of Object.keys(allocationMoves) as PhaseKind[]) {
+    const count = Array.from(view.allocations()).filter(({ phase }) => phase.kind === kind).length;
+    if (count !== view.phaseCount(kind)) broken.push(`${count} ${kind}, counted ${view.phaseCount(kind)}`);
+  }
   if (view.placedCount !== wanted.length) broken.push(`${wanted.length} placed, counted ${view.placedCount}`);
   return broken;
 }

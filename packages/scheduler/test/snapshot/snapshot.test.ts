@@ -184,6 +184,7 @@ function viewOf({ nodes = [], pending = [], placed = [], tenants = [] }: Tables)
     newest: () => [],
     ofUser: () => [],
     ofUserCount: () => 0,
+    phaseCount: () => 0,
     grants: () => [],
     grantsOf: () => [],
     enrolments: () => [],

@@ -1,6 +1,14 @@
 // Gauges of the state, computed at each scrape.
 
-import { dagState, type NodeId, poolSize, type View, waitingCount } from "@lattice/core";
+import {
+  allocationMoves,
+  dagState,
+  type NodeId,
+  type PhaseKind,
+  poolSize,
+  type View,
+  waitingCount,
+} from "@lattice/core";
 import { jobKeysOf } from "../base/auth/job-tokens.ts";
 import type { Metrics } from "../base/observe/metrics.ts";
 import { awayOf } from "../lead/controllers/checkpoint/storage.ts";
@@ -35,7 +43,7 @@ export function mirrorState(
   });
   if (measured !== null) metrics.alsoRender(() => (leads() ? exportMeasures(replica.view, measured) : ""));
   metrics.onScrape(() => {
-    metrics.allocations(tally(replica.view.allocations(), (allocation) => allocation.phase.kind));
+    metrics.allocations(phaseCounts(replica.view));
     metrics.queueDepth(new Map(Array.from(replica.view.vclusters(), ({ id }) => [id, replica.view.pendingCount(id)])));
     metrics.heldBack(heldBack(replica.view));
     metrics.dags(tally(replica.view.dags(), dagState));
@@ -72,6 +80,12 @@ function heldBack(view: View): Parameters<Metrics["heldBack"]>[0] {
   for (const { hold } of view.onHold()) if (hold !== undefined) onHold[hold.as] += 1;
   return { blocked: view.blockedCount, elements, onHold };
 }
+
+/** The phases in which there are allocations. */
+const phaseCounts = (view: View): Record<string, number> =>
+  Object.fromEntries(PHASES.map((kind) => [kind, view.phaseCount(kind)] as const).filter(([, count]) => count > 0));
+
+const PHASES = Object.keys(allocationMoves) as readonly PhaseKind[];
 
 function tally<T>(records: Iterable<T>, stateOf: (record: T) => string): Record<string, number> {
   const counts: Record<string, number> = {};
