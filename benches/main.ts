@@ -2,6 +2,7 @@
 // name it lists the benches.
 import { agentIdle } from "./agent-idle.ts";
 import { agentStart } from "./agent-start.ts";
+import { allocationCost } from "./allocation-cost.ts";
 import { authOverhead } from "./auth-overhead.ts";
 import { cliStart } from "./cli-start.ts";
 import { dag } from "./dag.ts";
@@ -45,9 +46,10 @@ interface BenchEntry {
 const benches: Readonly<Record<string, BenchEntry>> = {
   // First: creating many small files is slow for half a minute after others were deleted, as each bench does.
   throughput: {
-    summary: "1,000 allocations of /bin/true on four nodes, from undrain to the last end",
+    summary: "1,000 allocations of /bin/true on four nodes, from undrain to the last end, twice",
     run: throughput,
   },
+  "allocation-cost": { summary: "server CPU time of one allocation, by step of its path", run: allocationCost },
   "submit-rest": { summary: "durable submissions over REST on 16 connections", run: submitRest },
   "submit-grpc": { summary: "durable submissions over gRPC on 16 connections", run: submitGrpc },
   "start-latency": { summary: "submission to process start on an idle cluster", run: startLatency },
