@@ -8,7 +8,6 @@ import { runCli } from "../harness/cli.ts";
 import { eventually } from "../harness/eventually.ts";
 import { endProcessesIn, processesIn } from "../harness/processes.ts";
 import { cleanEnvironment, programPath, root } from "../harness/program.ts";
-import { request } from "../harness/rest.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "lattice-up-"));
 afterAll(async () => {
@@ -70,8 +69,8 @@ test("lattice up serves, stops on Ctrl-C, and continues on the same data", async
     return (stdout.match(/"state": ?"ready"/g) ?? []).length === 4 ? stdout : null;
   });
   expect(nodes).toBeTruthy();
-  const once = { entrypoint: "true", request_id: "once-only" };
-  const { body: asked } = await request(url, "POST", "/api/v1/allocations", { body: once });
+  const once = ["submit", "-q", "--request-id", "once-only", "--", "true"];
+  const asked = (await runCli(once, { env })).stdout.trim();
   const submitted = await runCli(["submit", "--", "echo", "still here"], { env });
   const id = /\d+/.exec(submitted.stdout)?.[0] ?? "";
   await eventually({ what: "the job has ended" }, async () =>
@@ -86,9 +85,8 @@ test("lattice up serves, stops on Ctrl-C, and continues on the same data", async
   const second = up(data);
   const secondUrl = await urlOf(second);
   const again = { LATTICE_API_URL: secondUrl, HOME: folder };
-  const { body: repeated } = await request(secondUrl, "POST", "/api/v1/allocations", { body: once });
-  expect(asked.id).toMatch(/^\d+$/);
-  expect(repeated.id).toBe(asked.id);
+  expect(asked).toMatch(/^\d+$/);
+  expect((await runCli(once, { env: again })).stdout.trim()).toBe(asked);
   expect((await runCli(["status", id, "-o", "json"], { env: again })).stdout).toContain('"completed"');
   const log = await eventually({ what: "its log can be read" }, async () => {
     const { stdout, code } = await runCli(["logs", id], { env: again });

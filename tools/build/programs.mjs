@@ -28,6 +28,7 @@ export const programs = [
   { name: "lattice-enter", entry: "packages/agent/native/enter/lattice-enter.c", native: true },
   { name: "lattice-files", entry: "packages/agent/native/files/lattice-files.c", native: true },
   { name: "lattice-mounts", entry: "packages/agent/native/mounts/lattice-mounts.c", native: true },
+  { name: "lattice-peer", entry: "packages/agent/native/peer/lattice-peer.c", native: true },
   { name: "lattice-inside", entry: "packages/agent/native/inside/lattice-inside.c", native: true, bare: true },
   {
     name: "lattice-mpi-finalize",

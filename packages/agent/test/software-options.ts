@@ -6,6 +6,7 @@ import type { SoftwareOptions } from "../src/options/software.ts";
 export const DEFAULT_SOFTWARE: SoftwareOptions = {
   userMapping: { kind: "none" },
   minUid: 1_000,
+  rootJobs: false,
   allowUnauthenticated: false,
   umask: "0022",
   privateTmp: null,

@@ -12,7 +12,7 @@ import { type Child, keepRunning } from "../src/commands/up/child.ts";
 import { claimDataDir, writeClusterFile } from "../src/commands/up/cluster-file.ts";
 import { runGuard } from "../src/commands/up/guard.ts";
 import { groupOf, nodeNames, prepareLayout } from "../src/commands/up/layout.ts";
-import { rootWarning, stopSummary } from "../src/commands/up/messages.ts";
+import { stopSummary } from "../src/commands/up/messages.ts";
 import { chooseNodeCount } from "../src/commands/up/node-count.ts";
 import { requireFreePorts } from "../src/commands/up/ports.ts";
 import { parseReady, readyLine } from "../src/commands/up/ready-line.ts";
@@ -257,10 +257,4 @@ describe("data directory", () => {
 test("nodes are named and grouped", () => {
   expect(nodeNames(3)).toEqual(["node-1", "node-2", "node-3"]);
   expect([0, 1, 2, 3].map(groupOf)).toEqual(["group-0", "group-0", "group-1", "group-1"]);
-});
-
-test("a cluster of root warns that jobs run as root", () => {
-  expect(rootWarning(0)).toContain("all jobs run as root");
-  expect(rootWarning(1_000)).toBeNull();
-  expect(rootWarning(undefined)).toBeNull();
 });

@@ -70,8 +70,8 @@ async function networkOf(
 }
 
 /** File operations below the folders of users. */
-export const openFiles = ({ userMapping }: SoftwareOptions): Promise<UserFiles> =>
-  openUserFiles({ isRoot: process.getuid?.() === 0, jobsAreRoot: userMapping.kind === "none" });
+export const openFiles = ({ userMapping, rootJobs }: SoftwareOptions): Promise<UserFiles> =>
+  openUserFiles({ isRoot: process.getuid?.() === 0, jobsAreRoot: userMapping.kind === "none" || rootJobs });
 
 export async function openSoftware(options: SoftwareOptions, place: SoftwarePlace): Promise<NodeSoftware> {
   const { dataDir, limits, files, log } = place;
@@ -119,7 +119,7 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
     engines: { process: processEngine, container },
     offered: offeredIn(place),
     devices: deviceHost(fabricProvider()),
-    users: rememberUsers(Date.now, options.minUid),
+    users: rememberUsers(Date.now, options),
     mapping: options.userMapping,
     memory,
     scratch: new ScratchFolders(scratchDir, trashIn(join(scratchDir, SCRATCH_TRASH))),

@@ -10,7 +10,7 @@ const PROGRAM = "lattice-files";
 
 interface FilesPlace {
   readonly isRoot: boolean;
-  /** Users are not mapped: jobs run as the agent's user. */
+  /** Jobs run as the agent's user: all without a mapping, those of root with --root-jobs. */
   readonly jobsAreRoot: boolean;
 }
 

@@ -11,6 +11,8 @@ export interface SoftwareOptions extends DataOptions {
   readonly userMapping: UserMapping;
   /** Accounts with lower uids run no jobs. */
   readonly minUid: number;
+  /** With a mapping: jobs of the user root run as root. */
+  readonly rootJobs: boolean;
   /** Jobs may run as users that no server has authenticated. */
   readonly allowUnauthenticated: boolean;
   readonly umask: string;
@@ -49,6 +51,7 @@ export interface SoftwareOptions extends DataOptions {
 export interface SoftwareFlags extends DataOptions {
   userMapping: UserMapping;
   minUid: number;
+  rootJobs: boolean;
   allowUnauthenticated: boolean;
   umask: string;
   privateTmp?: string;
@@ -74,6 +77,7 @@ export interface SoftwareFlags extends DataOptions {
 export const softwareOptions = (flags: SoftwareFlags): SoftwareOptions => ({
   userMapping: flags.userMapping,
   minUid: flags.minUid,
+  rootJobs: flags.rootJobs,
   allowUnauthenticated: flags.allowUnauthenticated,
   umask: flags.umask,
   privateTmp: flags.privateTmp === undefined ? null : flags.privateTmp === "yes",
@@ -112,6 +116,7 @@ export function withSoftware(command: Command, userMapping: string | undefined):
       whole(1, MAX_MIN_UID),
       DEFAULT_MIN_UID,
     )
+    .option("--root-jobs", "with a mapping: run jobs of the user root as root, as `lattice up` does", false)
     .option("--allow-unauthenticated", "with a mapping: serve a cluster that does not authenticate its users", false)
     .option("--umask <mode>", "umask of workloads", umask, "0022")
     .addOption(

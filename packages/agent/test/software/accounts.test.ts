@@ -63,7 +63,7 @@ describe("a file mapping", () => {
   });
 
   test("refusals are counted by reason", async () => {
-    const users = rememberUsers(() => 0, 1_000);
+    const users = rememberUsers(() => 0, { minUid: 1_000 });
     const mapping = { kind: "file", path: join(folder, "map") } as const;
     for (const name of ["0", "root", "zero", "sys"]) await users.find(mapping, name).catch(() => undefined);
     await expect(users.find(mapping, "eve")).rejects.toThrow("missing uid");

@@ -13,12 +13,18 @@ export interface Users {
 const FRESH_MS = 30_000;
 const MAX_KNOWN = 1_000;
 
-export function rememberUsers(now: () => number, minUid: number): Users {
+interface UsersOptions {
+  readonly minUid: number;
+  /** Jobs of the user root run as the agent, which is root. Default: they are refused. */
+  readonly rootJobs?: boolean;
+}
+
+export function rememberUsers(now: () => number, { minUid, rootJobs = false }: UsersOptions): Users {
   const known = new Map<string, { readonly user: RunAs | null; readonly atMs: number }>();
   const refused = new Map<RefusedAccount, number>();
   return {
     async find(mapping, name) {
-      if (mapping.kind === "none") return null;
+      if (mapping.kind === "none" || (rootJobs && name === "root")) return null;
       const before = known.get(name);
       if (before !== undefined && now() - before.atMs < FRESH_MS) return before.user;
       const user = await resolveUser({ mapping, minUid }, name).catch((error: Error) => {

@@ -1,11 +1,11 @@
 // `lattice admin token create`: signs a token with the cluster's shared secret, for agents, tests, and outages of the
 // identity provider. The secret comes from the environment or a file and never leaves this machine.
 
-import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { ProblemError } from "@lattice/wire";
 import type { Command } from "commander";
 import { createLocalContext } from "../../context.ts";
+import { signToken } from "../../login/sign-token.ts";
 
 interface TokenFlags {
   readonly user: string;
@@ -37,7 +37,7 @@ export function defineToken(command: Command): void {
       const hours = Number(flags.hours);
       if (!(hours > 0 && hours <= MAX_HOURS)) throw invalid("--hours", `must be above 0 and at most ${MAX_HOURS}`);
       const now = Math.floor(Date.now() / 1_000);
-      const token = sign(secretOf(flags.secretFile), {
+      const token = signToken(secretOf(flags.secretFile), {
         sub: flags.user,
         ...(settings.tenant === undefined ? {} : { tenant: settings.tenant }),
         ...(flags.scope.length === 0 ? {} : { scope: flags.scope.join(" ") }),
@@ -62,12 +62,6 @@ function secretOf(path: string | undefined): string {
   } catch (error) {
     throw invalid("--secret-file", `cannot be read (${(error as NodeJS.ErrnoException).code ?? "unreadable"})`);
   }
-}
-
-function sign(secret: string, claims: Readonly<Record<string, unknown>>): string {
-  const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
-  const signed = `${part({ alg: "HS256", typ: "JWT" })}.${part(claims)}`;
-  return `${signed}.${createHmac("sha256", secret).update(signed).digest("base64url")}`;
 }
 
 const invalid = (field: string, detail: string): ProblemError =>

@@ -10,6 +10,8 @@ interface ChildSpec {
   readonly program: string;
   /** Evaluated at each start, because a restarted server must take the ports it had. */
   readonly args: () => readonly string[];
+  /** Added to the variables of this process. */
+  readonly env?: NodeJS.ProcessEnv | undefined;
   readonly logFile: string;
   readonly note: (text: string) => void;
   readonly onStart: (pid: number) => void;
@@ -81,6 +83,7 @@ function launch(spec: ChildSpec): { readonly child: ChildProcess; readonly offse
     const child = spawn(process.execPath, [spec.program, ...spec.args()], {
       detached: true,
       stdio: ["ignore", log, log],
+      ...(spec.env === undefined ? {} : { env: { ...process.env, ...spec.env } }),
     });
     return { child, offset };
   } finally {

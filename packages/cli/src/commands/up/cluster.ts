@@ -10,8 +10,9 @@ import { type Child, keepRunning } from "./child.ts";
 import { type ClusterDescription, claimDataDir, writeClusterFile } from "./cluster-file.ts";
 import { startGuard } from "./guard.ts";
 import { type DataDirLayout, groupOf, nodeNames, prepareLayout, programPath } from "./layout.ts";
+import { canIdentifyUsers, openLocalUsers, serveLocalUsers } from "./local-users.ts";
 import { makeDirectories } from "./make-directories.ts";
-import { rootWarning } from "./messages.ts";
+import { USERS_NOTE } from "./messages.ts";
 import { chooseNodeCount } from "./node-count.ts";
 import { requireFreePorts } from "./ports.ts";
 import { type Addresses, readyLine } from "./ready-line.ts";
@@ -47,8 +48,10 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const layout = prepareLayout(options.dataDir);
   const release = await claimDataDir(layout, options.note);
   let dismissGuard = async () => {};
+  let stopUsers = () => {};
   const children: Child[] = [];
   const stop = async () => {
+    stopUsers();
     const kept = await stopChildren(children, layout);
     await dismissGuard();
     await release();
@@ -58,7 +61,10 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     // After claiming the directory, because orphans of an earlier cluster may have held the ports.
     await requireFreePorts(options);
     if (layout.temporary) dismissGuard = startGuard(layout.dataDir);
-    return await bringUp(options, layout, { serverProgram, agentProgram, children, stop });
+    const onStop = (stopServing: () => void) => {
+      stopUsers = stopServing;
+    };
+    return await bringUp(options, layout, { serverProgram, agentProgram, children, stop, onStop });
   } catch (error) {
     await stop();
     throw error;
@@ -71,6 +77,23 @@ interface Parts {
   /** The server comes first. */
   readonly children: Child[];
   readonly stop: () => Promise<string | null>;
+  /** Called first when the cluster stops. */
+  readonly onStop: (stop: () => void) => void;
+}
+
+/** A cluster of an ordinary user runs all jobs as that user. */
+const AS_THIS_USER = ["--user-mapping", "none"];
+/** A cluster of root runs each job as its submitter. Its users share /tmp, as in any login of this machine. */
+const AS_CALLERS = ["--user-mapping", "passwd", "--root-jobs", "--private-tmp", "no"];
+const UP_TOKEN_S = 365 * 86_400;
+
+function isRoot(): boolean {
+  if (process.getuid?.() !== 0) return false;
+  if (canIdentifyUsers()) return true;
+  throw new ProblemError("internal", {
+    detail: "lattice-peer is not built; a cluster of root needs it to identify its users",
+    hint: "Install gcc and libc6-dev and run: npm run build; or start the cluster as an ordinary user.",
+  });
 }
 
 async function bringUp(options: ClusterOptions, layout: DataDirLayout, parts: Parts): Promise<Cluster> {
@@ -86,43 +109,54 @@ async function bringUp(options: ClusterOptions, layout: DataDirLayout, parts: Pa
     pid: process.pid,
     pids: { ...pids },
   });
-  const start = (name: string, program: string, args: () => readonly string[]) => {
+  const users = isRoot() ? openLocalUsers(layout.dataDir) : null;
+  const start = (name: string, program: string, args: () => readonly string[], env?: NodeJS.ProcessEnv) => {
     const onStart = (pid: number) => {
       pids[name] = pid;
       writeClusterFile(layout, describe());
     };
     const logFile = join(layout.logsDir, `${name}.log`);
-    const child = keepRunning({ name, program, args, logFile, note, onStart });
+    const child = keepRunning({ name, program, args, env, logFile, note, onStart });
     parts.children.push(child);
     return child;
   };
 
   const spinner = startSpinner(`Starting the server and ${nodesText(names)}`);
   try {
-    const server = start("lattice-server", parts.serverProgram, () => [
+    const serverArgs = () => [
       ...["--data-dir", layout.serverDir],
       ...["--rest-listen", addresses.rest, "--grpc-listen", addresses.grpc],
-    ]);
+    ];
+    const signing = users === null ? undefined : { LATTICE_OIDC_HMAC_SECRET: users.secret };
+    const server = start("lattice-server", parts.serverProgram, serverArgs, signing);
     addresses = await readyLine(server, SERVER_READY_MS, signal);
+    if (users !== null) {
+      const port = new URL(`http://${addresses.rest}`).port;
+      parts.onStop(await serveLocalUsers(users, port, () => server.running()));
+    }
     names.forEach((name, position) => {
       makeDirectories(layout.nodeDir(name));
-      start(name, parts.agentProgram, () => [
+      const agentArgs = () => [
         ...["--node-id", name, "--server", addresses.grpc, "--data-dir", layout.nodeDir(name)],
         // All agents share the ports of this machine.
         ...["--metrics-listen", "none"],
         ...["--group", groupOf(position), "--output-dir", layout.outputDir],
-        // A local cluster runs all allocations as the current user.
-        ...["--user-mapping", "none"],
+        ...(users === null ? AS_THIS_USER : AS_CALLERS),
         ...(layout.temporary ? ["--kill-workloads-on-exit"] : []),
-      ]);
+      ];
+      const token = users === null ? undefined : { LATTICE_AGENT_TOKEN: users.agentToken(name) };
+      start(name, parts.agentProgram, agentArgs, token);
     });
-    const client = createClient({ url: `http://${addresses.rest}`, user: options.user });
+    const client = createClient({
+      url: `http://${addresses.rest}`,
+      user: options.user,
+      ...(users === null ? {} : { token: users.tokenOf("root", "admin", UP_TOKEN_S) }),
+    });
     await nodesReady(client, names, signal);
     const { url, grpc } = describe();
     spinner.stop();
     note(`Lattice is up: ${url} (gRPC ${grpc}), ${nodesText(names)}, data in ${layout.dataDir}`);
-    const warning = rootWarning(process.getuid?.());
-    if (warning !== null) note(warning);
+    if (users !== null) note(USERS_NOTE);
     if (layout.temporary) note("The data is temporary and removed at the end; keep it with --data-dir DIR.");
     return { url, client, description: describe(), stop: parts.stop };
   } finally {

@@ -1,6 +1,6 @@
 // The paths of a local cluster: its programs and its data directory.
 
-import { existsSync, mkdtempSync, realpathSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, realpathSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -37,11 +37,18 @@ export function prepareLayout(given: string | undefined): DataDirLayout {
   };
 }
 
+/** Jobs of other users reach their folders below `nodes`, and no other file of a cluster of root. */
+function openToUsers(dataDir: string): void {
+  for (const name of ["server", "logs"]) chmodSync(join(dataDir, name), 0o700);
+  for (const path of [dataDir, join(dataDir, "nodes")]) chmodSync(path, (statSync(path).mode & 0o7777) | 0o011);
+}
+
 export const clusterFileIn = (dataDir: string): string => join(dataDir, "cluster.json");
 
 function createDataDir(dataDir: string): string {
   try {
-    for (const name of ["server", "logs"]) makeDirectories(join(dataDir, name));
+    for (const name of ["server", "logs", "nodes"]) makeDirectories(join(dataDir, name));
+    if (process.getuid?.() === 0) openToUsers(dataDir);
     return realpathSync(dataDir);
   } catch (error) {
     throw new ProblemError("invalid_argument", {

@@ -31,11 +31,9 @@ export function stopSummary(running: number | null, kept: string | null): string
   return `Stopped. ${jobs}; continue with ${again}.`;
 }
 
-/** Returns the warning for a cluster of root, or null. */
-export const rootWarning = (uid: number | undefined): string | null =>
-  uid === 0
-    ? "Warning: all jobs run as root, because this cluster does. Start it as an ordinary user to run them as that user."
-    : null;
+/** For a cluster of root. */
+export const USERS_NOTE =
+  "Users of this machine are identified by their account: each job runs as its submitter, and only jobs of root as root.";
 
 export const startCommand = (): string => (process.env.npm_lifecycle_event === "start" ? "npm start --" : "lattice up");
 
