@@ -27,8 +27,8 @@ export const leaderPause: Bench = async (log) => {
       writeFileSync(starts, "");
       const { acks, from, until } = await pauseLeader(quorum, starts);
       const started = readFileSync(starts, "utf8")
-        .trim()
         .split("\n")
+        .filter((line) => line !== "")
         .map((line) => Number(line) / 1e6);
       writeGaps.push(longestGap(acks, from, until));
       placementGaps.push(longestGap(started, from, until));
