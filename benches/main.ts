@@ -5,6 +5,7 @@ import { agentStart } from "./agent-start.ts";
 import { allocationCost } from "./allocation-cost.ts";
 import { authOverhead } from "./auth-overhead.ts";
 import { cliStart } from "./cli-start.ts";
+import { compareSlurm } from "./compare-slurm.ts";
 import { dag } from "./dag.ts";
 import { elements } from "./elements.ts";
 import { eventLoop } from "./event-loop.ts";
@@ -51,6 +52,7 @@ const benches: Readonly<Record<string, BenchEntry>> = {
   },
   "allocation-cost": { summary: "server CPU time of one allocation, by step of its path", run: allocationCost },
   "submit-rest": { summary: "durable submissions over REST on 16 connections", run: submitRest },
+  "compare-slurm": { summary: "the same work through Debian's Slurm and through Lattice", run: compareSlurm },
   "submit-grpc": { summary: "durable submissions over gRPC on 16 connections", run: submitGrpc },
   "start-latency": { summary: "submission to process start on an idle cluster", run: startLatency },
   "agent-start": { summary: "order to process start on the node, bare and in an image", run: agentStart },
