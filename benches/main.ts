@@ -8,6 +8,7 @@ import { cliStart } from "./cli-start.ts";
 import { compareSlurm } from "./compare-slurm.ts";
 import { dag } from "./dag.ts";
 import { elements } from "./elements.ts";
+import { estimates } from "./estimates.ts";
 import { eventLoop } from "./event-loop.ts";
 import { failoverScale } from "./failover-scale.ts";
 import type { Bench } from "./figure.ts";
@@ -84,6 +85,7 @@ const benches: Readonly<Record<string, BenchEntry>> = {
   simulation: { summary: "speed of the simulation of 32 nodes", run: simulation },
   scheduler: { summary: "duration and memory of scheduling cycles", run: scheduler },
   "scheduler-gap": { summary: "distance of plans from the optimum on small instances", run: schedulerGap },
+  estimates: { summary: "accuracy of start estimates for jobs of known length", run: estimates },
   why: { summary: "cost of an explanation in the leader", run: why },
   "why-rest": { summary: "latency of explanations over REST", run: whyRest },
   "event-loop": { summary: "blocking of the server's event loop with 50,000 to 100,000 pending", run: eventLoop },

@@ -6,6 +6,7 @@ import { type CycleRecord, recordOf } from "./explain/cycle-record.ts";
 import { createExplainer } from "./explain/reasons.ts";
 import { toResult } from "./explain/report.ts";
 import { toJob } from "./fit/job.ts";
+import { forecast } from "./forecast.ts";
 import type { CycleInput, CycleResult, PendingReason } from "./input/cycle-input.ts";
 
 interface RecordedCycle {
@@ -17,8 +18,18 @@ interface RecordedCycle {
 /** Runs a cycle and keeps its decision. */
 export function recordCycle(input: CycleInput): RecordedCycle {
   const decision = decide(input);
-  const result = toResult(input, decision);
+  const result = withForecast(input, toResult(input, decision));
   return { result, record: recordOf(input, decision, result) };
+}
+
+/** Reserved starts stay: work may use the grace after its walltime. */
+function withForecast(input: CycleInput, result: CycleResult): CycleResult {
+  const starts = input.report === "full" ? forecast(input, result) : null;
+  if (starts === null) return result;
+  const estimates = new Map([...result.estimates].filter(([id]) => starts.has(id)));
+  for (const [id, at] of starts) estimates.set(id, at);
+  for (const { allocation, startsAt } of result.reservations) estimates.set(allocation, startsAt);
+  return { ...result, estimates };
 }
 
 /** Returns why this allocation is pending, also beyond the limit of a report; empty when it would start now. */
