@@ -19,6 +19,7 @@ const secured = useSecuredCluster({ agentPrefix: ["python3", "-c", WITH_KEYRING]
 /** By number: the programs for keys and for System V memory may be missing. */
 const CALLS = `import ctypes
 libc = ctypes.CDLL(None, use_errno=True)
+libc.syscall.restype = ctypes.c_long
 def call(name, *words):
     found = libc.syscall(*words)
     print(name, "yes" if found >= 0 else ctypes.get_errno(), flush=True)
