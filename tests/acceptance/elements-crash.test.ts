@@ -71,7 +71,6 @@ test("elements that wait behind others are cancelled, one and then all", { timeo
   // The first ones are short; later ones wait for a file, and others behind them.
   const id = await submit(file, 400, `while [ $LATTICE_TASK_INDEX -gt 60 ] && [ ! -e ${gate} ]; do sleep 0.1; done; `);
   await passes(file, 62);
-  await eventually({ what: "elements wait on a node" }, async () => ((await longestLine()) > 1 ? true : null));
   const staging = await cluster.allocations("expand=true&state=staging");
   const [one] = staging.slice(-1);
   if (one !== undefined) {

@@ -81,10 +81,15 @@ const NOTHING: Pick<CycleResult, "placements" | "preemptions" | "reservations"> 
   reservations: [],
 };
 
-function behind(state: State, decided: Partial<typeof NOTHING> = {}, foreign: CycleResult["reservations"] = []) {
+function behind(
+  state: State,
+  decided: Partial<typeof NOTHING> = {},
+  foreign: CycleResult["reservations"] = [],
+  now: number = state.at,
+) {
   const queue = state.vcluster(QUEUE);
   if (queue === undefined) throw new Error("no queue");
-  const parts = { foreignReservations: foreign.map((one) => ({ ...one, endsAt: null })) };
+  const parts = { now: instant(now), foreignReservations: foreign.map((one) => ({ ...one, endsAt: null })) };
   return placementsBehind(state, queue, { ...NOTHING, ...decided }, parts).map(
     ({ allocation, nodes, behind: waits }) => `${allocation} ${nodes.join()}${waits === true ? "" : " alone"}`,
   );
@@ -123,6 +128,13 @@ describe("placements behind others", () => {
     place(elsewhere, "1_1", "n1");
     apply(elsewhere, job(named("other")), elsewhere.at);
     expect(behind(elsewhere)).toEqual([]);
+  });
+
+  it("add to no line whose first element has had the node for a second", () => {
+    const state = cluster(60, 50);
+    place(state, "1_1", "n1");
+    expect(behind(state, {}, [], state.at + 999)).toHaveLength(10);
+    expect(behind(state, {}, [], state.at + 1_000)).toEqual([]);
   });
 
   it("leave nodes that other work has a reservation on, of this queue or of another", () => {

@@ -8,9 +8,13 @@ import {
   type AllocationId,
   attempt,
   behindRefusal,
+  between,
   depthBehind,
+  duration,
   elementOf,
+  type Instant,
   mayWaitBehind,
+  type Node,
   type NodeId,
   type Placement,
   policyOf,
@@ -24,7 +28,11 @@ import { alwaysReachable, type IsReachable } from "../snapshot/records.ts";
 /** Elements placed behind others after one cycle. */
 const MOST = 512;
 
+/** An element that has had its node for so long is not short, and its end is not expected soon. */
+const LONGEST_TURN = duration(1_000);
+
 interface Surroundings {
+  readonly now: Instant;
   /** The newest reservations of other vClusters. */
   readonly foreignReservations: readonly ForeignReservation[];
   readonly isReachable?: IsReachable;
@@ -42,7 +50,7 @@ export function placementsBehind(
   view: View,
   vcluster: VCluster,
   decided: Decided,
-  { foreignReservations, isReachable = alwaysReachable }: Surroundings,
+  { now, foreignReservations, isReachable = alwaysReachable }: Surroundings,
 ): readonly Placement[] {
   const { preempts, sharesNodes, sensitive } = policyOf(vcluster);
   if (sharesNodes || sensitive || decided.preemptions.length > 0 || (preempts && hasAny(view.awaiting()))) return [];
@@ -58,7 +66,9 @@ export function placementsBehind(
     const kept = new Set(others.flatMap(({ nodes }) => nodes));
     const lines = startedLines(view, decided.placements, id);
     const isAlone = waiting.groups.size === 1 && !waiting.hasOthers && !waitsElsewhere(view, vcluster);
-    if (isAlone && elements[0] !== undefined) lines.push(...runningLines(view, elements[0], depth, isReachable));
+    const isQuick = ({ id: node, claims }: Node): boolean =>
+      isReachable(node) && between(claims[0]?.since ?? now, now) < LONGEST_TURN;
+    if (isAlone && elements[0] !== undefined) lines.push(...runningLines(view, elements[0], depth, isQuick));
     const open = lines.filter(({ node }) => !kept.has(node));
     const room = headroom(view, group, decided.placements.length + placements.length);
     placements.push(...fillLines(open, elements, Math.min(room, MOST - placements.length), depth + 1));
@@ -127,12 +137,12 @@ function startedLines(view: View, placements: readonly Placement[], group: Alloc
 }
 
 /** Nodes with elements of the group, few of which are left. */
-function runningLines(view: View, element: Allocation, depth: number, isReachable: IsReachable): Line[] {
+function runningLines(view: View, element: Allocation, depth: number, isQuick: (node: Node) => boolean): Line[] {
   const lines: Line[] = [];
   for (const node of view.nodes()) {
     const count = node.claims.length;
     if (count === 0 || count > depth / 2 + 1) continue;
-    if (behindRefusal(view, element, node) === null && isReachable(node.id)) lines.push({ node: node.id, count });
+    if (isQuick(node) && behindRefusal(view, element, node) === null) lines.push({ node: node.id, count });
   }
   return lines;
 }

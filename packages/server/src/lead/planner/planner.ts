@@ -82,7 +82,7 @@ function runCycle(state: PlannerState, id: VClusterId, { now, budgetDays }: Call
   if (vcluster === undefined) return null;
   const began = clock.worked();
   const scoring = createStopwatch(clock);
-  const external = { foreignReservations: [], isReachable, ...memory.externalInputs(vcluster, now) };
+  const external = { now, foreignReservations: [], isReachable, ...memory.externalInputs(vcluster, now) };
   const { result, record } = recordCycle(
     snapshotFor(view, vcluster, now, isReachable, {
       ...external,
