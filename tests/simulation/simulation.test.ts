@@ -22,18 +22,6 @@ test.each([1, 2, 3, 6])(
   },
 );
 
-test.each([3, 7])(
-  "seed %d: short elements wait behind each other, and faults strike their nodes",
-  { timeout: TIMEOUT_MS },
-  async (seed) => {
-    const run = { seed, minutes: MINUTES };
-    const report = await simulate(run);
-    expect(failed(report), explain(run, report)).toBe(false);
-    expect(report.counts.turnsTaken).toBeGreaterThan(30);
-    expect(report.faults.agent_crash_in_line).toBeGreaterThan(0);
-  },
-);
-
 test("without faults no node is degraded and one server leads throughout", { timeout: TIMEOUT_MS }, async () => {
   const run: RunOptions = { seed: 7, minutes: MINUTES, kinds: [] };
   const report = await simulate(run);
