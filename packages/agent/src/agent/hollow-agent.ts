@@ -1,16 +1,19 @@
 // An agent that simulates many nodes in one process, for load tests.
 
+import type { Logger } from "pino";
 import { sysfs } from "../discovery/base/sysfs.ts";
 import { components, fingerprint } from "../discovery/fingerprint.ts";
 import { NO_GPUS } from "../discovery/gpus/base/inventory.ts";
 import { discoverBootId, discoverHardware } from "../discovery/hardware.ts";
 import { keepCensus } from "../hollow/census.ts";
-import { NODES_PER_CHANNEL, startHollowNodes } from "../hollow/hollow.ts";
+import { simulatedRuntime } from "../hollow/simulated-runtime.ts";
 import { credentialsOf } from "../identity/credentials.ts";
 import { findIdentity } from "../identity/find.ts";
-import { dialer } from "../link/dial.ts";
-import { heartbeatTimer } from "../link/heartbeat-timer.ts";
+import { type Dialer, dialer } from "../link/dial.ts";
+import { type HeartbeatTimer, heartbeatTimer } from "../link/heartbeat-timer.ts";
+import { startNode } from "../node/node.ts";
 import type { AgentNode } from "../node/node-handle.ts";
+import type { NodeOptions } from "../node/node-options.ts";
 import type { AgentOptions } from "../options/options.ts";
 import { describeNode } from "./describe.ts";
 import type { Agent, AgentContext } from "./handle.ts";
@@ -58,3 +61,45 @@ export async function startHollow(
     },
   };
 }
+
+interface HollowOptions {
+  readonly count: number;
+  readonly prefix: string;
+  readonly runtimeMs: number;
+  /** Number of nodes in one topology group. */
+  readonly nodesPerGroup: number;
+  readonly identity: NodeOptions["identity"];
+  readonly dialer: Dialer;
+  readonly heartbeatTimer: HeartbeatTimer;
+  readonly random: () => number;
+  readonly log: Logger;
+}
+
+const NODES_PER_CHANNEL = 500;
+
+async function startHollowNodes(options: HollowOptions): Promise<readonly AgentNode[]> {
+  const width = String(options.count).length;
+  const quiet = options.log.child({}, { level: "warn" });
+  return Promise.all(
+    Array.from({ length: options.count }, (_, index) => {
+      const nodeId = `${options.prefix}${String(index + 1).padStart(width, "0")}`;
+      return startNode({
+        identity: {
+          ...options.identity,
+          nodeId,
+          group: `${options.identity.group}-${Math.floor(index / options.nodesPerGroup)}`,
+        },
+        dialer: options.dialer,
+        member: index,
+        heartbeatTimer: options.heartbeatTimer,
+        random: options.random,
+        now: Date.now,
+        log: quiet,
+        vitals: () => HOLLOW_VITALS,
+        runtime: async (listener) => simulatedRuntime(options.runtimeMs, listener),
+      });
+    }),
+  );
+}
+
+const HOLLOW_VITALS = { load1: 0, memoryAvailableGb: 0 };

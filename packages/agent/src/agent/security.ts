@@ -1,19 +1,23 @@
 // How an agent proves its identity and reaches servers and other agents: certificate or token, channel credentials, the
 // renewal of its certificate, and the listener for other agents of a large launch.
 
+import { X509Certificate } from "node:crypto";
 import { hostname } from "node:os";
+import { create } from "@bufbuild/protobuf";
+import { Client, type ServiceError } from "@grpc/grpc-js";
+import { pb } from "@lattice/wire";
 import type { Logger } from "pino";
 import { systemAfter } from "../base/after.ts";
-import { askServers } from "../identity/ask.ts";
 import { askForFirst } from "../identity/ask-first.ts";
 import { credentialsOf } from "../identity/credentials.ts";
-import { endOf } from "../identity/end.ts";
 import type { IdentityFiles } from "../identity/files.ts";
 import { findIdentity, type IdentityOptions } from "../identity/find.ts";
 import { firstIdentity } from "../identity/first.ts";
+import type { IdentitySource, TlsIdentity } from "../identity/identity.ts";
 import { keptIn } from "../identity/kept.ts";
 import { type CertificateRequest, keepRenewed } from "../identity/renew.ts";
 import { type Dialer, dialer, parseServer } from "../link/dial.ts";
+import { renewCertificateCall } from "../link/service.ts";
 import type { AgentOptions } from "../options/options.ts";
 import { type FencePeers, fencePeers } from "../tasks/fence/peers.ts";
 import { trustOf } from "../tasks/fence/trust.ts";
@@ -88,4 +92,53 @@ const keepingIn = (identity: IdentityOptions, kept: string): IdentityOptions =>
 function peerHost(listen: string): string {
   const host = listen.slice(0, listen.lastIndexOf(":"));
   return host === "0.0.0.0" || host === "[::]" ? hostname() : host;
+}
+
+/** Milliseconds since 1970; 0 without a certificate. */
+function endOf(source: IdentitySource | null): () => number {
+  if (source === null) return () => 0;
+  let end = of(source.current());
+  source.onChange((identity) => {
+    end = of(identity);
+  });
+  return () => end;
+}
+
+const of = ({ cert }: TlsIdentity): number => Date.parse(new X509Certificate(cert).validTo);
+
+const ANSWER_WITHIN_MS = 10_000;
+
+async function askServers(
+  servers: readonly string[],
+  identity: TlsIdentity,
+  asked: CertificateRequest,
+): Promise<string> {
+  const problems: string[] = [];
+  for (const server of servers) {
+    try {
+      return await askOne(server, identity, asked);
+    } catch (error) {
+      problems.push(`${server}: ${(error as ServiceError).details ?? (error as Error).message}`);
+    }
+  }
+  throw new Error(problems.join("; "));
+}
+
+function askOne(server: string, identity: TlsIdentity, asked: CertificateRequest): Promise<string> {
+  const source = { current: () => identity, onChange: () => undefined, close: () => undefined };
+  const client = new Client(server, credentialsOf(source, true), { "grpc.use_local_subchannel_pool": 1 });
+  const { path, serialize, deserialize } = renewCertificateCall;
+  return new Promise<string>((resolve, reject) => {
+    client.makeUnaryRequest(
+      path,
+      serialize,
+      deserialize,
+      create(pb.RenewCertificateRequestSchema, { ...asked }),
+      { deadline: Date.now() + ANSWER_WITHIN_MS },
+      (error, response) => {
+        if (error !== null || response === undefined) reject(error ?? new Error("nothing was answered"));
+        else resolve(response.certificate);
+      },
+    );
+  }).finally(() => client.close());
 }

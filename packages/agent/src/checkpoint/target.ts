@@ -2,8 +2,10 @@
 // detects completion. A request that the program has received is not repeated: the agent may have restarted while the
 // program writes.
 
+import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { OwnedFolder, UserFiles } from "../files/user-files.ts";
+import { signalEach } from "../host/isolation/isolation.ts";
 import { addressProblem, askByCall } from "./callback.ts";
 import {
   type Control,
@@ -19,7 +21,6 @@ import {
 import { checkpointByDmtcp, NOT_RUNNING } from "./dmtcp.ts";
 import { removeOlder } from "./remove.ts";
 import { raiseFlag, readFlag } from "./shared-flag.ts";
-import { askBySignal, CATCHER_WAIT_MS, catchers } from "./signal.ts";
 import type {
   Answer,
   AttemptAccess,
@@ -227,4 +228,25 @@ function growthOf(bytes: () => Promise<number>, heard: AnswerListener, now: () =
     if (size > last) heard({ kind: "progress" });
     last = size;
   };
+}
+
+// Requests a checkpoint by SIGUSR1, sent only to processes of the attempt that catch it: it would kill the others. The
+// program reports completion by a file.
+
+/** A program that has just started may not have installed its handler yet. */
+const CATCHER_WAIT_MS = 5_000;
+const SIGUSR1_BIT = 1n << 9n;
+
+/** Returns the processes among these that catch SIGUSR1. */
+const catchers = (pids: readonly number[]): readonly number[] => pids.filter(catches);
+
+const askBySignal = (pids: readonly number[]): void => signalEach(pids, "SIGUSR1");
+
+function catches(pid: number): boolean {
+  try {
+    const caught = /^SigCgt:\s+([0-9a-f]+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? "0";
+    return (BigInt(`0x${caught}`) & SIGUSR1_BIT) !== 0n;
+  } catch {
+    return false;
+  }
 }

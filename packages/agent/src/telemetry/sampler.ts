@@ -1,13 +1,11 @@
 // Reads the usage of each attempt every few seconds and sends one window of it at the interval of its telemetry mode:
 // 30 s by default (prod, audit), 1 s in debug. It also keeps what the attempt has used in all. Unsent windows are lost.
 
-import type { Sketch, UsageValues } from "@lattice/core";
+import { addValue, emptySketch, type Sketch, type UsageValues } from "@lattice/core";
 import type { Logger } from "pino";
 import type { After } from "../base/after.ts";
 import type { ProcessUsage } from "../host/usage/usage.ts";
-import { type Moment, ratesBetween } from "./rates.ts";
 import { usedAtEnd, usedWith } from "./used.ts";
-import { addReadings, closedMetrics, type OpenMetric } from "./window.ts";
 
 export type SampleMode = "prod" | "debug" | "audit";
 
@@ -156,4 +154,70 @@ export function sampler({ usage, onWindow, keep, now, after, log }: SamplerHost)
       watched.clear();
     },
   };
+}
+
+// The metrics of an attempt between two readings of its counters, or of one reading for amounts. A counter that is
+// missing or went backwards gives no value.
+
+interface Moment {
+  readonly atMs: number;
+  readonly usage: ProcessUsage;
+}
+
+const SECOND_MS = 1_000;
+
+/** `before`: null when earlier counters are unknown. */
+function ratesBetween(before: Moment | null, after: Moment, cores: number): Record<string, number> {
+  const { usage: now } = after;
+  const values: Record<string, number> = { memory_used: now.memoryBytes, processes: now.processes };
+  if (before === null || after.atMs <= before.atMs) return values;
+  const { usage: then } = before;
+  const ms = after.atMs - before.atMs;
+  const set = (name: string, from: number | undefined, to: number | undefined, factor: number): void => {
+    if (from !== undefined && to !== undefined && to >= from) values[name] = ((to - from) * factor) / ms;
+  };
+  set("cpu_utilization", then.cpuMs, now.cpuMs, 1 / Math.max(1, cores));
+  set("io_read_bytes", then.io?.readBytes, now.io?.readBytes, SECOND_MS);
+  set("io_write_bytes", then.io?.writtenBytes, now.io?.writtenBytes, SECOND_MS);
+  set("network_rx_bytes", then.network?.received, now.network?.received, SECOND_MS);
+  set("network_tx_bytes", then.network?.sent, now.network?.sent, SECOND_MS);
+  set("page_faults", then.faults, now.faults, SECOND_MS);
+  set("major_page_faults", then.majorFaults, now.majorFaults, SECOND_MS);
+  set("cpu_stalled", then.stalledMs?.cpu, now.stalledMs?.cpu, 1);
+  set("memory_stalled", then.stalledMs?.memory, now.stalledMs?.memory, 1);
+  set("io_stalled", then.stalledMs?.io, now.stalledMs?.io, 1);
+  return values;
+}
+
+// The values of metrics over one window. Every reading goes into a mergeable sketch, so that quantiles over many windows
+// and nodes are those of all readings; the mean weighs each reading with its time, so that it is exact for rates.
+
+interface OpenMetric {
+  readonly sketch: Sketch;
+  weighted: number;
+  weight: number;
+}
+
+function addReadings(window: Map<string, OpenMetric>, values: Readonly<Record<string, number>>, overMs: number): void {
+  const weight = Math.max(1, overMs);
+  for (const [name, value] of Object.entries(values)) {
+    if (!Number.isFinite(value)) continue;
+    let metric = window.get(name);
+    if (metric === undefined) {
+      metric = { sketch: emptySketch(), weighted: 0, weight: 0 };
+      window.set(name, metric);
+    }
+    addValue(metric.sketch, value);
+    metric.weighted += Math.max(0, value) * weight;
+    metric.weight += weight;
+  }
+}
+
+/** Returns the sketches, each with the sum that gives its exact mean. */
+function closedMetrics(window: ReadonlyMap<string, OpenMetric>): ReadonlyMap<string, Sketch> {
+  const closed = Array.from(window, ([name, { sketch, weighted, weight }]) => {
+    const sum = (weighted / weight) * sketch.count;
+    return [name, { ...sketch, sum }] as const;
+  });
+  return new Map(closed);
 }

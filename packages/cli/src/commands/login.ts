@@ -2,12 +2,12 @@
 // another device (--flow device), or a pasted token (--flow manual); by default the best available one.
 
 import { spawn } from "node:child_process";
+import { text } from "node:stream/consumers";
 import { ProblemError } from "@lattice/wire";
 import { type Command, Option } from "commander";
 import { createContext } from "../context.ts";
 import { isCallbackPortFree } from "../login/callback.ts";
 import { chooseFlow, type Flow } from "../login/choose-flow.ts";
-import { readPastedToken } from "../login/paste.ts";
 import type { Login, LoginPrompts } from "../login/provider.ts";
 import type { CachedToken } from "../login/token-cache.ts";
 import { claimsOf } from "../login/token-claims.ts";
@@ -123,4 +123,48 @@ async function fromInput(issuer: string, clientId: string): Promise<CachedToken>
     });
   }
   return { accessToken, refreshToken: null, expiresAtMs: exp * 1_000, issuer, clientId };
+}
+
+/** Longer than any token: more is a paste by mistake. */
+const MAX_CHARACTERS = 65_536;
+const ENTER = /[\r\n\u0004]/;
+const INTERRUPT = "\u0003";
+const BACKSPACE = "\u007f";
+
+const readPastedToken = async (): Promise<string> =>
+  (process.stdin.isTTY === true
+    ? await readHidden("Paste the token and press Enter: ")
+    : await text(process.stdin)
+  ).trim();
+
+/** Reads key by key, because a terminal in line mode cuts lines at 4,096 characters. */
+function readHidden(question: string): Promise<string> {
+  const { stdin, stderr } = process;
+  return new Promise((resolve, reject) => {
+    let typed = "";
+    const end = (): void => {
+      stdin.off("data", take);
+      stdin.setRawMode(false);
+      stdin.pause();
+      stderr.write("\n");
+    };
+    const take = (chunk: Buffer): void => {
+      for (const key of chunk.toString()) {
+        if (ENTER.test(key) || typed.length > MAX_CHARACTERS) {
+          end();
+          return void resolve(typed);
+        }
+        if (key === INTERRUPT) {
+          end();
+          return void reject(new ProblemError("invalid_argument", { detail: "login cancelled", hint: "" }));
+        }
+        typed = key === BACKSPACE ? typed.slice(0, -1) : typed + key;
+      }
+    };
+    // Echo off before the question, so that an early paste is not shown.
+    stdin.setRawMode(true);
+    stderr.write(question);
+    stdin.on("data", take);
+    stdin.resume();
+  });
 }

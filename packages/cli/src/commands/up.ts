@@ -2,16 +2,21 @@
 // allocations end with the cluster and its files are removed. With one, allocations keep running, and the next `up`
 // continues from the same state.
 
+import { randomUUID } from "node:crypto";
+import { isatty } from "node:tty";
 import { type Command, Option } from "commander";
 import { createContext } from "../context.ts";
 import { ignoreClosedOutput } from "../output/closed-output.ts";
+import type { Printer } from "../output/printer.ts";
+import { capitalise } from "../output/text.ts";
+import { writeBytes } from "../output/write-bytes.ts";
 import { parseCount } from "../parse/count.ts";
+import { waitUntilEnded } from "../wait/until-ended.ts";
+import { reasonOf } from "./status/table.ts";
 import { type Cluster, startCluster } from "./up/cluster.ts";
-import { runDemo } from "./up/demo.ts";
 import { runGuard } from "./up/guard.ts";
 import { countRunning, nextSteps, stopSummary } from "./up/messages.ts";
 import { DEFAULT_NODES, MAX_NODES } from "./up/node-count.ts";
-import { stopSignal } from "./up/stop-signal.ts";
 
 interface UpFlags {
   readonly nodes?: number;
@@ -75,4 +80,77 @@ async function up(command: Command, flags: UpFlags): Promise<number> {
     }
     stop.release();
   }
+}
+
+interface StopSignal {
+  readonly signal: AbortSignal;
+  readonly requested: Promise<void>;
+  release(): void;
+}
+
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+const REPEAT_MS = 2_000;
+
+function stopSignal(): StopSignal {
+  const controller = new AbortController();
+  let firstAt = 0;
+  // Checked now, because a closed terminal can no longer be detected.
+  const hasTerminal = [0, 1, 2].some((fd) => isatty(fd));
+  let terminalLost = false;
+  const onSignal = (name: NodeJS.Signals) => {
+    if (name === "SIGHUP" && hasTerminal) terminalLost = true;
+    if (firstAt === 0) firstAt = Date.now();
+    else if (Date.now() - firstAt > REPEAT_MS) process.exit(130);
+    controller.abort();
+  };
+  for (const name of SIGNALS) process.on(name, onSignal);
+  return {
+    signal: controller.signal,
+    requested: new Promise((resolve) => {
+      // The timer keeps this process alive while nothing else does.
+      const alive = setInterval(() => {}, 60_000);
+      controller.signal.addEventListener("abort", () => {
+        clearInterval(alive);
+        resolve();
+      });
+    }),
+    release: () => {
+      for (const name of SIGNALS) process.off(name, onSignal);
+      controller.abort();
+      // At exit Node restores the terminal and aborts when it is gone, so the process ends by the signal instead.
+      if (terminalLost) process.kill(process.pid, "SIGHUP");
+    },
+  };
+}
+
+const LINE = 'echo "Hello from $LATTICE_NODE, one of $LATTICE_NNODES nodes of allocation $LATTICE_ALLOC_ID"';
+const DEMO_NODES = 2;
+
+interface DemoOptions {
+  readonly print: Printer;
+  readonly say: (text: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Returns whether the sample completed. */
+async function runDemo(cluster: Cluster, { print, say, signal }: DemoOptions): Promise<boolean> {
+  const { client } = cluster;
+  const nodes = Math.min(DEMO_NODES, cluster.description.nodes.length);
+  say(`\n$ lattice submit --nodes=${nodes} --name=hello --walltime=5m -- sh -c '${LINE}'`);
+  const submission = {
+    allocation: {
+      name: "hello",
+      command: ["/bin/sh", "-c", LINE],
+      resources: { nodes: { min: nodes, max: nodes } },
+      lifecycle: { walltime_seconds: 300 },
+    },
+  };
+  const { id } = await client.submit(submission, { requestId: randomUUID(), signal });
+  say(`Submitted allocation ${id}`);
+  const ended = await waitUntilEnded(client, id, { signal });
+  say(`\n$ lattice logs ${id}`);
+  if (!print.structured) await writeBytes(client.logs(id, { stream: "stdout" }, { signal }));
+  if (ended.state === "completed") return true;
+  say(`The sample job ended as ${capitalise(ended.state)}: ${reasonOf(ended)}`);
+  return false;
 }

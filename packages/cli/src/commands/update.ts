@@ -1,7 +1,7 @@
 // `lattice update`: changes an allocation. A new program, variable or probe of a service replaces its nodes one after
 // the other, so the command asks for confirmation.
 
-import type { Allocation, LivenessProbe, UpdateAllocationRequest } from "@lattice/sdk";
+import type { Allocation, LivenessProbe, ScalePolicy, UpdateAllocationRequest } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type Context, createContext } from "../context.ts";
@@ -12,7 +12,6 @@ import { parseCount } from "../parse/count.ts";
 import { parseDuration } from "../parse/duration.ts";
 import { parseProbe } from "../parse/probe.ts";
 import { inFlagNames } from "./submit/flag-names.ts";
-import { changesPart, replacesNodes, rescales, type ServiceFlags, serviceChange } from "./update/service-change.ts";
 
 interface UpdateFlags extends ServiceFlags {
   readonly walltime?: number;
@@ -110,4 +109,62 @@ function changeOf(flags: UpdateFlags, now: Allocation | null): UpdateAllocationR
     ...(flags.removeTag === undefined ? {} : { remove_tags: flags.removeTag }),
     ...(service === null ? {} : { service }),
   };
+}
+
+interface ServiceFlags {
+  readonly entrypoint?: string;
+  readonly image?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly probe?: LivenessProbe | "none";
+  readonly minNodes?: number;
+  readonly maxNodes?: number;
+  readonly scaleMetric?: string;
+  readonly scaleTarget?: string;
+}
+
+type ServiceChange = NonNullable<UpdateAllocationRequest["service"]>;
+
+const changesEnvironment = ({ image, env }: ServiceFlags): boolean => image !== undefined || env !== undefined;
+
+const rescales = ({ minNodes, maxNodes, scaleMetric, scaleTarget }: ServiceFlags): boolean =>
+  [minNodes, maxNodes, scaleMetric, scaleTarget].some((flag) => flag !== undefined);
+
+/** Whether the nodes of a running service would be replaced. */
+const replacesNodes = (flags: ServiceFlags): boolean =>
+  changesEnvironment(flags) || flags.entrypoint !== undefined || flags.probe !== undefined;
+
+/** Whether the current values must be read first. */
+const changesPart = (flags: ServiceFlags): boolean => changesEnvironment(flags) || rescales(flags);
+
+/** Returns null when no service flag is given. */
+function serviceChange(flags: ServiceFlags, now: Allocation["spec"]): ServiceChange | null {
+  if (!replacesNodes(flags) && !rescales(flags)) return null;
+  return {
+    ...(flags.entrypoint === undefined ? {} : { entrypoint: flags.entrypoint }),
+    ...(changesEnvironment(flags) ? { environment: environmentOf(flags, now?.environment ?? {}) } : {}),
+    ...(rescales(flags) ? { scale_policy: policyOf(flags, now?.lifecycle?.scale_policy ?? {}) } : {}),
+    ...probeOf(flags.probe),
+  };
+}
+
+const environmentOf = (
+  { image, env }: ServiceFlags,
+  now: NonNullable<ServiceChange["environment"]>,
+): NonNullable<ServiceChange["environment"]> => ({
+  ...now,
+  ...(image === undefined ? {} : { image }),
+  variables: { ...now.variables, ...env },
+});
+
+const policyOf = ({ minNodes, maxNodes, scaleMetric, scaleTarget }: ServiceFlags, now: ScalePolicy): ScalePolicy => ({
+  ...now,
+  ...(minNodes === undefined ? {} : { min: minNodes }),
+  ...(maxNodes === undefined ? {} : { max: maxNodes }),
+  ...(scaleMetric === undefined ? {} : { metric: scaleMetric }),
+  ...(scaleTarget === undefined ? {} : { target: scaleTarget }),
+});
+
+function probeOf(probe: ServiceFlags["probe"]): ServiceChange {
+  if (probe === undefined) return {};
+  return probe === "none" ? { remove_liveness_probe: true } : { liveness_probe: probe };
 }

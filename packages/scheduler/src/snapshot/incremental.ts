@@ -2,13 +2,12 @@
 // the changes since the last one. A cycle per event then costs what the event changed, not the size of the cluster.
 // Another view, too many changes, or added and removed nodes lead to a build from scratch.
 
-import type { Changes, Instant, VCluster, VClusterId, View } from "@lattice/core";
+import type { Changes, Instant, TenantId, VCluster, VClusterId, View } from "@lattice/core";
 import type { CycleCache } from "../input/cycle-cache.ts";
-import type { CycleInput, ReleaseInput } from "../input/cycle-input.ts";
+import type { CycleInput, ReleaseInput, TenantInput } from "../input/cycle-input.ts";
 import { createIncrementalNodes, type IncrementalNodes } from "./incremental-nodes.ts";
 import { createIncrementalQueue, type IncrementalQueue } from "./incremental-queue.ts";
-import { createTenants, type IncrementalTenants, type TenantMoment, updateTenants } from "./incremental-tenants.ts";
-import { alwaysReachable, type IsReachable, releasing } from "./records.ts";
+import { alwaysReachable, hasBudget, type IsReachable, releasing, tenantInput, usageBasis } from "./records.ts";
 
 interface IncrementalSnapshot {
   readonly vcluster: VClusterId;
@@ -110,4 +109,63 @@ function leavingReleases(nodes: IncrementalNodes, { view, now }: SnapshotRequest
     if (release !== null) releases.push(release);
   }
   return releases;
+}
+
+interface IncrementalTenants {
+  readonly inputs: TenantInput[];
+  readonly byId: Map<string, TenantInput>;
+  readonly indexOf: ReadonlyMap<TenantId, number>;
+  readonly budgeted: ReadonlySet<TenantId>;
+  /** Tenants whose share of the recent use is set. */
+  readonly withShare: Set<TenantId>;
+}
+
+interface TenantMoment {
+  readonly view: View;
+  readonly weights: VCluster["weights"];
+  readonly now: Instant;
+  readonly budgetDays: number;
+  /** Tenants with pending allocations. */
+  readonly waiting: ReadonlyMap<TenantId, number>;
+}
+
+function createTenants({ view, weights, now, budgetDays, waiting }: TenantMoment): IncrementalTenants {
+  const records = [...view.tenants()];
+  const reckoning = usageBasis(view, { weights, now, days: budgetDays, tenants: records.length });
+  const inputs = records.map((record) => tenantInput(view, record, waiting.has(record.id), reckoning));
+  return {
+    inputs,
+    byId: new Map(inputs.map((input) => [input.id, input])),
+    indexOf: new Map(records.map(({ id }, at) => [id, at])),
+    budgeted: new Set(records.filter(hasBudget).map(({ id }) => id)),
+    withShare: new Set(reckoning.all === 0 ? [] : waiting.keys()),
+  };
+}
+
+/** Returns false when the tenants must be built from scratch. */
+function updateTenants(tenants: IncrementalTenants, changed: ReadonlySet<TenantId>, moment: TenantMoment): boolean {
+  const { view, weights, now, budgetDays, waiting } = moment;
+  const reckoning = usageBasis(view, { weights, now, days: budgetDays, tenants: tenants.inputs.length });
+  const renew = (id: TenantId): boolean => {
+    const record = view.tenant(id);
+    const at = tenants.indexOf.get(id);
+    if (record === undefined || at === undefined || hasBudget(record) !== tenants.budgeted.has(id)) return false;
+    const input = tenantInput(view, record, waiting.has(id), reckoning);
+    tenants.inputs[at] = input;
+    tenants.byId.set(id, input);
+    return true;
+  };
+  for (const id of changed) if (!renew(id)) return false;
+  for (const id of tenants.budgeted) if (!changed.has(id)) renew(id);
+  for (const id of tenants.withShare) {
+    if (reckoning.all > 0 && waiting.has(id)) continue;
+    tenants.withShare.delete(id);
+    if (!changed.has(id)) renew(id);
+  }
+  if (reckoning.all === 0) return true;
+  for (const id of waiting.keys()) {
+    tenants.withShare.add(id);
+    if (!changed.has(id)) renew(id);
+  }
+  return true;
 }

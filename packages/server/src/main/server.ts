@@ -3,23 +3,25 @@
 // at once and running calls here are forwarded to it.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Command, RaiseNoticeCommand } from "@lattice/core";
 import { serverId } from "../base/config/index.ts";
+import type { Logger } from "../base/observe/index.ts";
 import { apiUrlOf } from "../nodes/agents/api-url.ts";
 import { createOutputArchive } from "../nodes/output/archive.ts";
 import { openOutputObjects } from "../nodes/output/store.ts";
+import { parsePeer } from "../peers/address.ts";
 import { createApiUrls } from "../peers/api-urls.ts";
-import type { AuditKeyring } from "../peers/audit-keys.ts";
-import type { DivergenceWatch } from "../peers/divergence-watch.ts";
-import type { MemberStatusSources } from "../peers/member-status.ts";
+import { type AuditKeyring, createAuditKeyring } from "../peers/audit-keys.ts";
+import type { ClusterCheck } from "../peers/check-cluster.ts";
+import { DivergenceWatch } from "../peers/divergence-watch.ts";
+import { type MemberStatusSources, otherStatuses, stateOf } from "../peers/member-status.ts";
 import { createMembership } from "../peers/membership.ts";
-import { createRoster } from "../peers/roster.ts";
-import type { ForeignClusters } from "../state/foreign-clusters.ts";
+import { createRoster, type Roster } from "../peers/roster.ts";
+import { createForeignClusters, type ForeignClusters } from "../state/foreign-clusters.ts";
+import { createMissingEntries, type MissingEntries } from "../state/missing-entries.ts";
 import { type CloseStack, createCloseStack } from "./close-stack.ts";
-import { watchDivergence } from "./divergence.ts";
 import { startFollowing } from "./following.ts";
-import { checkBetweenServers, watchForeign, watchMissing } from "./foreign.ts";
-import { openKeyring } from "./keyring.ts";
-import { startLead } from "./leading.ts";
+import { type Leading, startLead } from "./leading.ts";
 import { createNodes, type Nodes } from "./nodes.ts";
 import type { RunningServer, ServerOptions } from "./options.ts";
 import { createPlane, type PlaneParts } from "./plane.ts";
@@ -177,4 +179,72 @@ function mirrorNodeState({ config }: ServerOptions, storage: Storage, nodes: Nod
   const { terminals, hub, board, measures } = nodes;
   const measured = config.telemetry.storeUrl === null ? null : measures.value;
   mirrorState(metrics, { terminals, replica, hub, history, checkpoints: board, leads, measured });
+}
+
+const openKeyring = (
+  { audit, replica, log, clock }: Storage,
+  { logger, roster }: { readonly logger: Logger; readonly roster: Roster },
+): AuditKeyring =>
+  createAuditKeyring({
+    store: audit.keys,
+    view: () => replica.view,
+    others: roster.others,
+    client: roster.client,
+    members: () => Math.max(1 + roster.others().length, log.shared?.known().length ?? 1),
+    clock,
+    logger,
+  });
+
+// Wires the records of other clusters and of lost entries: every server and agent of another cluster is logged, counted
+// and raised as a notice; entries that agents know and this server does not have are logged and counted.
+
+const watchForeign = (
+  { replica, metrics, clock }: Storage,
+  logger: Logger,
+  propose: (command: RaiseNoticeCommand) => Promise<unknown>,
+): ForeignClusters =>
+  createForeignClusters({ view: () => replica.view, propose, counted: metrics.foreignRefused, clock, logger });
+
+const watchMissing = ({ replica, metrics, clock }: Storage, logger: Logger): MissingEntries =>
+  createMissingEntries({
+    appliedIndex: () => replica.head().index,
+    measured: metrics.missingEntries,
+    clock,
+    logger,
+  });
+
+/** For calls between servers, at both ends. */
+const checkBetweenServers = ({ replica }: Storage, foreign: ForeignClusters): ClusterCheck => ({
+  own: () => replica.view.identity,
+  refused: ({ cluster, address, text }) => void foreign.refused({ peer: "server", subject: address, cluster, text }),
+});
+
+const STATUS_TIMEOUT_MS = 2_000;
+
+interface Parts {
+  readonly storage: Storage;
+  readonly logger: Logger;
+  readonly leading: Pick<Leading, "leader" | "leads">;
+  readonly roster: Roster;
+  readonly propose: (command: Command) => Promise<unknown>;
+}
+
+function watchDivergence({ storage, logger, leading, roster, propose }: Parts): DivergenceWatch {
+  const { self, replica, log, clock, metrics, isShared } = storage;
+  const isKnown = (id: string): boolean => log.shared?.known().some((server) => server.id === id) === true;
+  const watch = new DivergenceWatch({
+    selfId: self.id,
+    ownMarks: replica.stateMarks,
+    others: async () => (await otherStatuses(roster, STATUS_TIMEOUT_MS)).map(stateOf),
+    leaderId: () => parsePeer(log.status().leader ?? "")?.id ?? null,
+    leads: leading.leads,
+    isMember: (id) => roster.others().some((other) => other.id === id) || isKnown(id),
+    giveUpLead: () => leading.leader.close(),
+    view: () => replica.view,
+    propose,
+    clock,
+    logger,
+    metrics,
+  });
+  return isShared ? watch.start() : watch;
 }

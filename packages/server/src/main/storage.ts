@@ -6,9 +6,10 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { ChannelCredentials } from "@grpc/grpc-js";
 import { ENTRY_VERSION, type LogIndex } from "@lattice/core";
+import { parseS3 } from "@lattice/wire";
 import { type Clock, systemClock } from "../base/clock.ts";
-import { createLiveConfig, formatListen, type LiveConfig } from "../base/config/index.ts";
-import { createMetrics, type Metrics } from "../base/observe/index.ts";
+import { type Config, createLiveConfig, formatListen, type LiveConfig } from "../base/config/index.ts";
+import { createMetrics, type Logger, type Metrics } from "../base/observe/index.ts";
 import { channelCredentials } from "../base/tls/grpc.ts";
 import { openTls } from "../base/tls/open.ts";
 import type { TlsSource } from "../base/tls/source.ts";
@@ -19,7 +20,7 @@ import { joinByAsking } from "../peers/join.ts";
 import { untilGone } from "../peers/until-gone.ts";
 import { openAudit } from "../state/audit/open.ts";
 import { recoverFrom } from "../state/backup/index.ts";
-import type { DiskWatch } from "../state/disks/watch.ts";
+import { DiskWatch, type WatchedFolder } from "../state/disks/watch.ts";
 import { archiveTo } from "../state/history/archive.ts";
 import { type History, openHistory } from "../state/history/index.ts";
 import { openKnownEnd } from "../state/known-end.ts";
@@ -27,7 +28,6 @@ import { keepingOwn, type OwnCluster, openOwnCluster, watchCluster } from "../st
 import { followSettings } from "../state/replica/follow-settings.ts";
 import { openReplica, type Replica } from "../state/replica/replica.ts";
 import type { CloseStack } from "./close-stack.ts";
-import { openDisks } from "./disks.ts";
 import type { ServerOptions } from "./options.ts";
 
 export interface Storage {
@@ -140,3 +140,33 @@ async function openOwnLog(
   logger.info({ logMs: Math.round(openedAt - startedAt) }, "log opened");
   return { log, expelled, expel, openedAt };
 }
+
+const openDisks = (
+  config: Config,
+  { clock, metrics, logger }: { readonly clock: Clock; readonly metrics: Metrics; readonly logger: Logger },
+): Promise<DiskWatch> =>
+  new DiskWatch({
+    serverId: config.server.id,
+    folders: foldersOf(config),
+    clock,
+    logger,
+    measured: metrics.disk,
+  }).start();
+
+function foldersOf({ server, quorum, audit, backup, logs }: Config): readonly WatchedFolder[] {
+  const { engine, dataDir, etcd } = quorum;
+  const keepsLog = engine === "embedded" || (engine === "etcd" && etcd.managed);
+  const history = join(server.dataDir, "history");
+  return [
+    // Without a log of its own, a server still needs its data folder.
+    { name: "log", path: keepsLog ? dataDir : server.dataDir },
+    { name: "history", path: history },
+    { name: "audit", path: audit.dir },
+    ...local("backup", backup.destination),
+    ...local("output", logs.store),
+  ];
+}
+
+/** An object store has no disk here. */
+const local = (name: WatchedFolder["name"], place: string | null): readonly WatchedFolder[] =>
+  place === null || parseS3(place) !== null ? [] : [{ name, path: place }];

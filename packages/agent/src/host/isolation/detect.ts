@@ -4,13 +4,13 @@
 
 import { createHash } from "node:crypto";
 import { accessSync, readFileSync, rmdirSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { HELPER_ENVIRONMENT, spawnSync } from "../../base/programs.ts";
 import { makeOwnFolderNow } from "../../files/own-tree.ts";
-import { cgroup1 } from "./cgroup1.ts";
-import { cgroup2 } from "./cgroup2.ts";
 import { denyDevices, whyNotDeny } from "./devices/deny.ts";
-import type { Isolation } from "./isolation.ts";
+import { holdsOnly, keysOf, makeGroup, membersBelow, removeBelow, removeEmpty } from "./group-folder.ts";
+import { type Isolation, signalEach } from "./isolation.ts";
 import { enableControllers, type Hierarchies, type LimitGroups, limitGroups } from "./limit-groups.ts";
 import { type ProcessReader, processGroup } from "./process-group.ts";
 
@@ -143,4 +143,57 @@ function readOr(path: string): string {
   } catch {
     return "";
   }
+}
+
+/** `prefix` of all group paths of this agent. */
+function cgroup2(prefix: string): Isolation {
+  const groupOf = (key: string): string => `${prefix}${key}`;
+  return {
+    kind: "cgroup2",
+    async prepare({ key }) {
+      makeGroup(groupOf(key));
+      return join(groupOf(key), "cgroup.procs");
+    },
+    folderOf: groupOf,
+    members: ({ key }) => membersBelow(groupOf(key)),
+    isClean: ({ key, leader }) => holdsOnly(groupOf(key), leader),
+    async kill({ key }) {
+      await writeFile(join(groupOf(key), "cgroup.kill"), "1").catch(ignoreMissing);
+    },
+    remove: ({ key }) => removeBelow(groupOf(key)),
+    groups: () => keysOf(prefix),
+    close: async () => removeEmpty(dirname(prefix)),
+  };
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== "ENOENT") throw error;
+}
+
+function cgroup1(prefix: string): Isolation {
+  const groupOf = (key: string): string => `${prefix}${key}`;
+  return {
+    kind: "cgroup1",
+    async prepare({ key }) {
+      makeGroup(groupOf(key));
+      // As in `limit-groups.ts`: a process of one thread moves itself without a wait.
+      return join(groupOf(key), "tasks");
+    },
+    folderOf: groupOf,
+    members: ({ key }) => membersBelow(groupOf(key)),
+    isClean: ({ key, leader }) => holdsOnly(groupOf(key), leader),
+    async kill({ key }) {
+      await freeze(groupOf(key), "FROZEN");
+      signalEach(await membersBelow(groupOf(key)), "SIGKILL");
+      await freeze(groupOf(key), "THAWED");
+    },
+    remove: ({ key }) => removeBelow(groupOf(key)),
+    groups: () => keysOf(prefix),
+    close: async () => removeEmpty(dirname(prefix)),
+  };
+}
+
+async function freeze(group: string, state: "FROZEN" | "THAWED"): Promise<void> {
+  // Only the freezer hierarchy has this file.
+  await writeFile(join(group, "freezer.state"), state, { flag: "r+" }).catch(() => undefined);
 }

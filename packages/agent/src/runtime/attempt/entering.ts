@@ -3,11 +3,13 @@
 import { join } from "node:path";
 import type { pb } from "@lattice/wire";
 import { HELPER_PATH } from "../../base/executable.ts";
-import { checkpointTarget } from "../../checkpoint/target.ts";
+import { controlFolder } from "../../checkpoint/control.ts";
+import { outputFolders, ownedFolder } from "../../checkpoint/output-folders.ts";
+import { type CheckpointPlace, checkpointTarget } from "../../checkpoint/target.ts";
 import type { AttemptAccess, CheckpointTarget } from "../../checkpoint/types.ts";
 import type { FileUser } from "../../files/user-files.ts";
 import type { FirstProcess } from "../../host/first-process.ts";
-import { joinWords } from "../../host/join-groups.ts";
+import type { RunAs } from "../../host/user/user.ts";
 import type { NetworkPlace } from "../../network/driver.ts";
 import type { AttemptContext } from "../../tasks/task-context.ts";
 import { enter } from "../../terminal/enter.ts";
@@ -15,7 +17,6 @@ import { readAttempt, readCopiers, readInit } from "../base/attempt-files.ts";
 import type { PrologueParts } from "../base/engine.ts";
 import { type KeptLaunch, readLaunch } from "../base/launch-file.ts";
 import { denyLate, isUsersOwn } from "../prologue/attempt-holdings.ts";
-import { checkpointPlace } from "../prologue/checkpoint-place.ts";
 import { runsAs } from "../prologue/prologue.ts";
 import { dirOf, groupOf, placeOf, type RuntimeContext } from "./context.ts";
 import { childOf, descendsFrom } from "./reattach.ts";
@@ -123,4 +124,25 @@ export function networksOf(context: RuntimeContext): readonly NetworkPlace[] {
       ? []
       : [{ key, network, nodes }];
   });
+}
+
+/** `joinBy`: files to join by, one on each line. */
+const joinWords = (joinBy: string): readonly string[] => (joinBy === "" ? [] : ["/bin/sh", "-c", JOIN, "sh", joinBy]);
+
+const JOIN = `(set -f; IFS='
+'; for group in $1; do echo $$ >"$group" || exit 1; done) || exit 126
+shift
+exec "$@"`;
+
+/** Returns null when the attempt takes no checkpoints. `owner`: the user of the program, null for the agent's own. */
+function checkpointPlace(
+  { outputRoot, files }: Pick<PrologueParts, "outputRoot" | "files">,
+  { dir, order, owner, path }: { dir: string; order: pb.RunOrder; owner: RunAs | null; path: string },
+): Omit<CheckpointPlace, "members" | "inside" | "now"> | null {
+  if (order.checkpoint === undefined || outputRoot === "") return null;
+  const { mode, port } = order.checkpoint;
+  const { checkpoints } = outputFolders(outputRoot, order);
+  const owned = ownedFolder(outputRoot, order);
+  const isFirst = order.nodeIndex === 0;
+  return { mode, port, control: controlFolder(dir), checkpoints, owned, isFirst, owner, files, path };
 }

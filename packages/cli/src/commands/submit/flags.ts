@@ -2,12 +2,11 @@
 // durations, ranges and constraints and rejects unsupported ones, so that every client gets the same answer.
 
 import type { LivenessProbe } from "@lattice/sdk";
-import { checkpointOf, exposedOf, mountWithKeys, numeric } from "@lattice/wire";
-import { type Command, Option } from "commander";
+import { checkpointOf, exposedOf, gpusFrom, memoryGbFrom, mountWithKeys, numeric } from "@lattice/wire";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { collect, collectPair } from "../../parse/collect.ts";
 import { parseCount } from "../../parse/count.ts";
 import { parseProbe } from "../../parse/probe.ts";
-import { parseGpus, parseMemory } from "../../parse/resources.ts";
 
 export interface SubmitFlags {
   readonly nodes?: string;
@@ -226,4 +225,15 @@ function scalePolicy({ minNodes, maxNodes, scaleMetric, scaleTarget }: SubmitFla
   const policy = { min: numberIn(minNodes), max: numberIn(maxNodes), metric: scaleMetric, target: scaleTarget };
   const given = Object.entries(policy).filter(([, value]) => value !== undefined);
   return given.length === 0 ? undefined : Object.fromEntries(given);
+}
+
+/** Returns GiB. */
+const parseMemory = (text: string): number => checked(memoryGbFrom(text));
+
+/** Returns constraints. */
+const parseGpus = (text: string): Readonly<Record<string, unknown>> => checked(gpusFrom(text));
+
+function checked<T extends object | number>(value: T | string): T {
+  if (typeof value === "string") throw new InvalidArgumentError(`${value}.`);
+  return value;
 }

@@ -2,17 +2,26 @@
 // Claims stay even after a reboot: the agent reports the outcome of each attempt itself.
 
 import { canonical } from "../../base/canonical.ts";
-import type { GroupId, NodeId, VClusterId } from "../../base/ids.ts";
-import { parseNodeId } from "../../base/ids.ts";
-import type { FieldProblem, Outcome } from "../../base/outcome.ts";
-import { accepted, quote, refuse, refuseFields, unchanged } from "../../base/outcome.ts";
+import { type GroupId, type NodeId, parseNodeId, SYSTEM_USER, type VClusterId } from "../../base/ids.ts";
+import {
+  accepted,
+  type FieldProblem,
+  type Outcome,
+  quote,
+  refuse,
+  refuseFields,
+  unchanged,
+} from "../../base/outcome.ts";
 import { isCount, isText, problemList } from "../../model/checks.ts";
 import { checkTopology } from "../../model/node/check-topology.ts";
 import type { Capabilities, Node } from "../../model/node/node.ts";
+import { noticeKey } from "../../model/notice/notice.ts";
 import { MAX_FEATURE_LENGTH, MAX_PER_NODE } from "../../model/spec/limits.ts";
+import { isSensitiveHome } from "../../queries/sensitive.ts";
+import { appendAudit } from "../../transitions/audit/append.ts";
 import { moveNode, nodeChanged } from "../../transitions/claims/move-node.ts";
-import { drainDrifted, withDrift } from "../../transitions/node/drift.ts";
 import { returnToService } from "../../transitions/node/return-to-service.ts";
+import { clearNotice, raiseNotice } from "../../transitions/notice/raise.ts";
 import type { Step } from "../../transitions/step.ts";
 
 export interface RegisterNodeCommand {
@@ -100,4 +109,61 @@ function checkRegistration({ node, capabilities }: RegisterNodeCommand): readonl
   const rule = `at most ${MAX_NODE_FEATURES}, each of at most ${MAX_FEATURE_LENGTH} characters`;
   problems.unless(listed, "capabilities.features", rule);
   return problems.list;
+}
+
+// A node whose configuration changed. It stays in service, the scheduler prefers it less because it matches fewer other
+// nodes, and administrators get a notice. It has not drifted when most nodes of its group have the same configuration:
+// then that is the intended one. A drifted node of a sensitive vCluster is also drained until an operator has checked it,
+// and the audit log records every change of its configuration.
+
+/** Returns the record with its drift after a registration. */
+function withDrift(step: Step, now: Node, before: Node): Node {
+  const { drift, ...plain } = now;
+  const expected = drift?.expected ?? before.conformance;
+  const same = now.conformance === expected || expected === "" || now.conformance === "";
+  if (same || isUsual(step, now)) return settled(step, now, plain);
+  if (drift !== undefined) return now;
+  raiseNotice(step, {
+    key: noticeKey("node_drifted", now.id),
+    kind: "node_drifted",
+    text: `node "${now.id}" has drifted: expected ${expected}, actual ${now.conformance}`,
+    tenant: null,
+    user: null,
+    node: now.id,
+  });
+  audit(step, now, `expected ${expected}, actual ${now.conformance}`);
+  return { ...plain, drift: { expected, since: step.at } };
+}
+
+/** Drains a node whose configuration may be wrong; running work ends by itself. */
+function drainDrifted(step: Step, before: Node, node: Node): void {
+  const { kind } = node.state;
+  if (before.drift !== undefined || node.drift === undefined || !isSensitiveHome(step.state, node)) return;
+  if (kind !== "ready" && kind !== "degraded") return;
+  const reason = `conformance_drift: expected=${node.drift.expected}, actual=${node.conformance}`;
+  const draining = moveNode(step, node, { kind: "draining", since: step.at, reason });
+  if (draining.claims.length === 0) moveNode(step, draining, { kind: "drained", since: step.at, reason });
+}
+
+function audit(step: Step, node: Node, detail: string): void {
+  if (!isSensitiveHome(step.state, node)) return;
+  appendAudit(step, SYSTEM_USER, "node.drift", { scope: "sensitive", node: node.id, detail });
+}
+
+function settled(step: Step, now: Node, plain: Node): Node {
+  if (now.drift === undefined) return now;
+  clearNotice(step, noticeKey("node_drifted", now.id));
+  audit(step, now, `as expected again: ${now.conformance}`);
+  return plain;
+}
+
+function isUsual(step: Step, { id, group, conformance }: Node): boolean {
+  let all = 0;
+  let alike = 1;
+  for (const other of step.state.nodes()) {
+    if (other.group !== group) continue;
+    all += 1;
+    if (other.id !== id && other.conformance === conformance) alike += 1;
+  }
+  return all > 1 && alike * 2 > all;
 }

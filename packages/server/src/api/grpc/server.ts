@@ -1,18 +1,22 @@
 // The gRPC listener: the services of the contract, and further services on the same port, such as the one for agents.
 
-import { Server } from "@grpc/grpc-js";
+import { constants, type Http2Server, type Http2Stream } from "node:http2";
+import type { Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
+import { Server, type ServerInterceptingCall, type ServerInterceptor, status } from "@grpc/grpc-js";
+import { type Problem, problem } from "@lattice/wire";
 import { formatListen, type ListenAddress } from "../../base/config/index.ts";
 import type { GrpcService } from "../../base/grpc/service.ts";
+import { statusOf } from "../../base/grpc/status.ts";
 import { listenerCredentials } from "../../base/tls/grpc.ts";
 import type { TlsSource } from "../../base/tls/source.ts";
 import { SERVICES } from "../call/rpc.ts";
+import { logEarlyRefusal } from "../invoke/early-refusal.ts";
 import type { ApiContext } from "../invoke/invoke.ts";
 import { MAX_BODY_BYTES, MAX_STREAMS_PER_CONNECTION } from "../limits/limits.ts";
 import { boundConnections, type Connections, listenersOf } from "./connections.ts";
 import { serviceOf } from "./handlers.ts";
-import { explainRefusals } from "./refusals.ts";
-import { type AcceptHttp1, sharePort } from "./shared-port.ts";
-import { createSlowCalls } from "./slow-calls.ts";
+import { createSlowCalls, type SlowCalls } from "./slow-calls.ts";
 
 interface GrpcListener {
   readonly port: number;
@@ -97,3 +101,118 @@ function stop(server: Server, connections: Connections, deadlineMs: number): Pro
     });
   });
 }
+
+// Adds problems to refusals of the gRPC library, which happen before any handler: a message over the limit, or one that
+// cannot be decompressed. The library sends bare statuses; with a problem they read the same as over REST. Calls whose
+// first message does not arrive in time are refused here as well.
+
+/** `timed`: whether a call of this path must send its first message in time. */
+function explainRefusals(api: ApiContext, slow: SlowCalls, timed: (path: string) => boolean): ServerInterceptor {
+  return ({ path }, call) => {
+    const send = call.sendStatus.bind(call);
+    const refuse = (what: Problem): void => {
+      const from = { interface: "grpc", path, remote: call.getPeer() } as const;
+      void logEarlyRefusal(api, { error: what, code: what.code, from, headers: null });
+      send(statusOf(what));
+      closeStream(call);
+    };
+    // The library refuses on the innermost call, which no outer interceptor sees.
+    call.sendStatus = (outcome) => {
+      // Statuses of handlers have a trailer.
+      if (outcome.code !== status.RESOURCE_EXHAUSTED || outcome.metadata != null) return send(outcome);
+      refuse(problem("body_too_large", { detail: `The body is larger than ${MAX_BODY_BYTES} bytes.` }));
+    };
+    if (timed(path)) expectMessage(call, slow, refuse);
+    // Returned unwrapped: nothing else is intercepted, and a wrapper would slow down every call.
+    return call as unknown as ServerInterceptingCall;
+  };
+}
+
+/** The caller may continue to send; the messages are discarded. */
+function closeStream(call: Call): void {
+  const { stream } = call as unknown as { readonly stream?: Pick<Http2Stream, "close"> };
+  stream?.close(constants.NGHTTP2_NO_ERROR);
+}
+
+type Call = Parameters<ServerInterceptor>[1];
+
+function expectMessage(call: Call, slow: SlowCalls, refuse: (what: Problem) => void): void {
+  const start = call.start.bind(call);
+  call.start = (listener) => {
+    const received = slow.begin(() =>
+      refuse(problem("deadline_exceeded", { detail: "The request did not arrive in time." })),
+    );
+    const receive = listener.onReceiveMessage.bind(listener);
+    listener.onReceiveMessage = (message) => {
+      received();
+      receive(message);
+    };
+    const cancel = listener.onCancel.bind(listener);
+    listener.onCancel = () => {
+      received();
+      cancel();
+    };
+    start(listener);
+  };
+}
+
+// REST on the gRPC port: HTTP/1.1 connections are passed to the REST listener, so that one address serves both. Without
+// TLS the first bytes decide, since HTTP/2 begins with a preface; with TLS the protocol is agreed in the handshake.
+
+/** Takes over an HTTP/1.1 connection after its TLS handshake, if any. */
+type AcceptHttp1 = (socket: Socket) => void;
+
+/** The start of every HTTP/2 connection. No HTTP/1.1 request in use begins like this. */
+const PREFACE = Buffer.from("PRI * HTTP/2");
+
+interface Share {
+  readonly secure: boolean;
+  /** A connection that stays silent for this long is closed. */
+  readonly firstBytesTimeoutMs: number;
+  readonly accept: AcceptHttp1;
+}
+
+/** Call it after the listener is bound. */
+function sharePort(listener: Http2Server, { secure, firstBytesTimeoutMs, accept }: Share): void {
+  const event = secure ? "secureConnection" : "connection";
+  const http2 = listener.listeners(event) as ((socket: Socket) => void)[];
+  listener.removeAllListeners(event);
+  const dispatch = (socket: Socket, isHttp2: boolean): void => {
+    if (!isHttp2) accept(socket);
+    else for (const listen of http2) listen.call(listener, socket);
+  };
+  listener.on(event, (socket: Socket) => {
+    if (secure) dispatch(socket, (socket as TLSSocket).alpnProtocol === "h2");
+    else firstBytes(socket, firstBytesTimeoutMs, (isHttp2) => dispatch(socket, isHttp2));
+  });
+}
+
+/** Reads as many bytes as needed to decide, and puts them back. */
+function firstBytes(socket: Socket, withinMs: number, decided: (isHttp2: boolean) => void): void {
+  let seen = Buffer.alloc(0);
+  const timer = setTimeout(() => socket.destroy(), withinMs);
+  timer.unref();
+  const leave = (): void => {
+    clearTimeout(timer);
+    socket.off("readable", look);
+    socket.off("close", leave);
+    socket.off("error", ignore);
+  };
+  function look(): void {
+    const chunk = socket.read() as Buffer | null;
+    if (chunk === null) return;
+    seen = Buffer.concat([seen, chunk]);
+    const length = Math.min(seen.length, PREFACE.length);
+    const alike = seen.subarray(0, length).equals(PREFACE.subarray(0, length));
+    if (alike && length < PREFACE.length) return;
+    leave();
+    socket.unshift(seen);
+    decided(alike);
+  }
+  socket.on("readable", look);
+  socket.on("close", leave);
+  socket.on("error", ignore);
+}
+
+/** The socket closes after an error. */
+const ignore = (): void => {};

@@ -12,7 +12,6 @@ import type { CheckpointAnswer } from "../controllers/checkpoint/answer.ts";
 import type { PlannerLink } from "../planner/link.ts";
 import type { PublishedCycle } from "../planner/published.ts";
 import type { Samples } from "../telemetry/samples.ts";
-import { createCycleStatistics } from "./cycle-statistics.ts";
 import { firstDelayed } from "./extension.ts";
 import type { MeasuredInputs } from "./measured-inputs.ts";
 import type { AnswerTo, CycleFigures, Question, QuestionKind } from "./question.ts";
@@ -112,3 +111,50 @@ const waiting = (planner: Pick<PlannerLink, "ask">): Promise<ReadonlyMap<VCluste
     if (error instanceof ProblemError && error.problem.code === "scheduler_restarting") return new Map();
     throw error;
   });
+
+type Tally = { -readonly [K in Exclude<keyof CycleFigures, "vcluster" | "waiting">]: CycleFigures[K] };
+
+interface CycleStatistics {
+  recordCycle(cycle: PublishedCycle): void;
+  recordPlan(vcluster: VClusterId, result: PlanResult): void;
+  recordPreemption(vcluster: VClusterId): void;
+  /** `waiting`: pending allocations of each vCluster by their first reason. */
+  figures(view: View, waiting: ReadonlyMap<VClusterId, CycleFigures["waiting"]>): readonly CycleFigures[];
+  forget(): void;
+}
+
+function createCycleStatistics(): CycleStatistics {
+  const tallies = new Map<VClusterId, Tally>();
+  return {
+    recordCycle({ vcluster, at, costMs, considered, reservations }) {
+      const known = tallies.get(vcluster);
+      const seconds = costMs / 1000;
+      tallies.set(vcluster, {
+        cycles: (known?.cycles ?? 0) + 1,
+        lastAt: at,
+        lastSeconds: seconds,
+        longestSeconds: Math.max(known?.longestSeconds ?? 0, seconds),
+        considered,
+        reservations: reservations.length,
+        placements: known?.placements ?? 0,
+        refused: known?.refused ?? 0,
+        preemptions: known?.preemptions ?? 0,
+      });
+    },
+    recordPlan(vcluster, { accepted, rejected }) {
+      const tally = tallies.get(vcluster);
+      if (tally === undefined) return;
+      tally.placements += accepted;
+      for (const count of rejected.values()) tally.refused += count;
+    },
+    recordPreemption(vcluster) {
+      const tally = tallies.get(vcluster);
+      if (tally !== undefined) tally.preemptions += 1;
+    },
+    figures: (view, waiting) =>
+      [...tallies]
+        .filter(([vcluster]) => view.vcluster(vcluster) !== undefined)
+        .map(([vcluster, tally]) => ({ vcluster, ...tally, waiting: waiting.get(vcluster) ?? {} })),
+    forget: () => tallies.clear(),
+  };
+}
