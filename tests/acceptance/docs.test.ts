@@ -15,7 +15,7 @@ const pages = readdirSync(join(root, GUIDE))
   .filter((name) => name.endsWith(".md") && name !== FIRST && blocksOf(join(GUIDE, name)).length > 0)
   .sort();
 
-const cluster = useCluster({ nodes: 4, output: true });
+const cluster = useCluster({ nodes: 4, output: true, strict: true });
 const OPEN = "state=pending&state=staging&state=running&state=checkpointing&state=suspended";
 
 afterEach(async () => {

@@ -3,6 +3,7 @@
 
 import { spawn } from "node:child_process";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { arrays } from "../doubles/slurm-corpus/arrays.ts";
@@ -25,6 +26,7 @@ const bin = (): string => join(cluster.dir, "slurm-bin");
 
 beforeAll(async () => {
   expect(await cluster.cli(["compat", "install", bin()])).toMatchObject({ code: 0 });
+  expect(await cluster.cli(["admin", "tenant", "create", "biology"])).toMatchObject({ code: 0 });
   mkdirSync(join(work(), "logs"), { recursive: true });
   const mapping = "partition_mapping: { normal: hpc-batch, debug: interactive, gpu: ml-training }\n";
   writeFileSync(join(work(), "compat.yaml"), mapping);
@@ -72,6 +74,10 @@ function canRunHere({ becomes = {} }: Case): boolean {
   if (hold === true) return false;
   // Their dependencies have completed.
   if ((edges as { condition: string }[]).some(({ condition }) => condition === "failure")) return false;
+  const { tasks = 1, tasks_per_node: perNode = 1, cpus_per_task: cpus = 1, total_gpus: gpus } = becomes;
+  if (gpus !== undefined) return false;
+  const cores = Math.max(Number(perNode), Math.ceil(Number(tasks) / NODES)) * Number(cpus);
+  if (cores > availableParallelism()) return false;
   return constraints === undefined && uenv === undefined && workdir === undefined && Number(nodes) <= NODES;
 }
 

@@ -1,8 +1,9 @@
-// The environment of a Slurm job, and the commands that it finds.
+// The environment of a Slurm job, the commands that it finds, and the terminals of srun and salloc.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import type { CliResult } from "../harness/cli.ts";
+import { root as repository } from "../harness/program.ts";
 import { runShell } from "../harness/run-shell.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
@@ -32,4 +33,14 @@ test("a job has the environment of its submitter, and the commands of Lattice be
   });
   const none = await shown(`${line} --export=NONE ${wrap}`);
   expect(none.stdout).toMatch(/slurm-bin\/srun\nstep\n\[\] \[\]\n0\n$/);
+});
+
+test("srun and salloc end in order and release their nodes when the terminal closes", async () => {
+  const close = join(repository, "tests/acceptance/programs/closed_terminal.py");
+  const waits = "sh -c 'echo ready; sleep 300'";
+  for (const line of [`srun -t 5 ${waits}`, `srun -t 5 --pty ${waits}`, `salloc -t 5 ${waits}`]) {
+    const { stdout } = await sh(`/usr/bin/python3 -B ${close} ${line}`);
+    expect(stdout, line).toMatch(/^(exit \d+|signal 1)\n$/);
+  }
+  await sh('until [ -z "$(squeue -h)" ]; do sleep 0.2; done');
 });

@@ -15,6 +15,11 @@ export interface ClusterOptions {
   readonly nodes?: number;
   /** Text of the server's configuration file. */
   readonly config?: string;
+  /**
+   * Keep the product's default: impossible requests are refused. Other tests submit such work to have something that
+   * waits.
+   */
+  readonly strict?: boolean;
   readonly serverPrefix?: readonly string[];
   /** Additional flags of the server. */
   readonly serverArgs?: readonly string[];
@@ -92,8 +97,9 @@ export class Cluster {
   async startServer(): Promise<void> {
     const args = ["--data-dir", this.serverDataDir, "--rest-listen", this.#rest, "--grpc-listen", this.#grpc];
     args.push(...(this.#options.serverArgs ?? []));
-    if (this.#options.config !== undefined) {
-      writeFileSync(join(this.dir, "server.yaml"), this.#options.config);
+    const config = configOf(this.#options);
+    if (config !== "") {
+      writeFileSync(join(this.dir, "server.yaml"), config);
       args.unshift("--config", join(this.dir, "server.yaml"));
     }
     this.#server = startProgram("lattice-server", {
@@ -260,4 +266,9 @@ export class Cluster {
     await endProcessesIn(this.dir);
     rmSync(this.dir, { recursive: true, force: true, maxRetries: 20 });
   }
+}
+
+function configOf({ config = "", strict = false }: ClusterOptions): string {
+  if (strict || /^scheduling:/m.test(config)) return config;
+  return `${config.replace(/\n?$/, "\n")}scheduling:\n  impossible_requests: warn\n`;
 }

@@ -239,6 +239,8 @@ const configOf = (dir: string, n: number, place: Place, { quorum, settings, leas
     ...quorum,
   },
   api: { rest_listen: `${HOST}:${place.rest}`, grpc_listen: `${HOST}:${place.grpc}` },
+  // Tests submit work that never starts, to have something that waits.
+  scheduling: { impossible_requests: "warn" },
   ...settings,
 });
 

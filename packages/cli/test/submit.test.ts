@@ -133,10 +133,10 @@ describe("words and scripts", () => {
   });
 
   test("unsupported Slurm directives are warned about", () => {
-    const path = file("slurm.sh", "#!/bin/bash\n#SBATCH --nodes=3\n#SBATCH --mem=64G\nhostname\n");
+    const path = file("slurm.sh", "#!/bin/bash\n#SBATCH --nodes=3\n#SBATCH --wckey=x\nhostname\n");
     const source = fromScript(path, []);
     expect(source.warnings).toHaveLength(1);
-    expect(source.warnings[0]).toContain("--mem=64G ignored");
+    expect(source.warnings[0]).toContain("--wckey=x ignored");
     expect(source.form).toMatchObject({ slurm_env: true });
     expect(source.defaultName).toBe("slurm.sh");
   });

@@ -270,6 +270,7 @@ export {
 export { CONSTRAINT_FIELDS, CONSTRAINT_NAMES, type ConstraintName } from "./model/spec/constraint-fields.ts";
 export {
   DEPENDENCY_CONDITIONS,
+  DEPENDENCY_FAILED,
   type Dependency,
   type DependencyCondition,
   type EndKind,

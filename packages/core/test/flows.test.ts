@@ -140,10 +140,14 @@ describe("dependencies", () => {
     ["2:success", "there is no allocation"],
   ])("on %s are refused with the field", (edge, detail) => {
     const c = cluster();
-    c.apply(submit(), submit({ tenant: "other" }));
-    const before = c.state.allocationCount;
+    c.apply(submit(), submit({ tenant: "other" }, { user: "eve" as never, requestId: null, bodyHash: "" }));
     expect(fieldsOf(c.one(submit({ after: [edge] })))).toContain(detail);
-    expect(c.state.allocationCount).toBe(before);
+    expect(c.state.allocationCount).toBe(2);
+  });
+
+  it("reach work of the same user in another tenant", () => {
+    const { outcomes } = cluster().apply(submit({ tenant: "other" }), submit({ after: ["1"] }));
+    expect(outcomes.at(-1)?.kind).toBe("accepted");
   });
 
   it("resolve a chain of twenty thousand without recursion", () => {

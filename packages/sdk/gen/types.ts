@@ -129,6 +129,8 @@ export interface Allocation {
   readonly hold?: HoldStatus;
   /** Resources used by its attempts, oldest first. An attempt appears when a node has reported its end. */
   readonly usage: readonly AttemptUsage[];
+  /** The user who cancelled it. Empty: not cancelled, or cancelled by the cluster. */
+  readonly cancelled_by: string;
 }
 
 export interface AllocationEvent {
@@ -1924,6 +1926,10 @@ export interface Resources {
   readonly nodes?: NodeCount;
   readonly constraints?: Constraints;
   readonly tasks_per_node?: number;
+  /** Shares its nodes with no other work, also in a vCluster that shares nodes. */
+  readonly exclusive?: boolean;
+  /** A request in tasks instead of nodes: the server answers with the nodes that they need. */
+  readonly task_request?: TaskRequest;
 }
 
 export interface RestoreBackupRequest {
@@ -2309,6 +2315,19 @@ export interface TaskOutput {
   readonly rank: number;
   readonly stream: LogStream;
   readonly data: string;
+}
+
+/** Tasks that are packed onto the cores of nodes. Shown specs have the nodes and constraints that follow from it. */
+export interface TaskRequest {
+  /** 0: one, or as many as follow from nodes and tasks_per_node. */
+  readonly tasks?: number;
+  /** 0: one. */
+  readonly cpus_per_task?: number;
+  readonly memory_gb_per_cpu?: number;
+  /** Total of all nodes. */
+  readonly gpus?: number;
+  /** Tasks may share cores. */
+  readonly overcommit?: boolean;
 }
 
 export interface Telemetry {

@@ -27,7 +27,7 @@ export { insideToProto } from "./convert/topology.ts";
 export { attemptUsagesToProto, usageFromProto, usageToProto } from "./convert/used-resources.ts";
 export * from "./convert/vcluster.ts";
 export { withDeadline } from "./deadline.ts";
-export { expandHostlist } from "./directives/hostlist.ts";
+export { compressHosts, expandHostlist, hostlistOf } from "./directives/hostlist.ts";
 export { LATTICE_OPTIONS } from "./directives/lattice.ts";
 export type { Option } from "./directives/options.ts";
 export { MAX_SCRIPT_BYTES, type ParsedScript, parseScript } from "./directives/script.ts";

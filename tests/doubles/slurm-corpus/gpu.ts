@@ -37,9 +37,15 @@ srun torchrun \\
     becomes: { constraints: { gpu_type: "gh200", gpu_count: 4 } },
   },
   {
-    title: "GPUs altogether and for each task are not counted so",
-    script: "#SBATCH -G 8\n#SBATCH --gpus-per-task=1\n#SBATCH --cpus-per-gpu=12\npython train.py",
-    warns: ["-G 8 ignored (Lattice counts GPUs per node", "--gpus-per-task=1 ignored", "--cpus-per-gpu=12 ignored"],
+    title: "GPUs altogether",
+    script: "#SBATCH -G 8\n#SBATCH --cpus-per-gpu=12\npython train.py",
+    becomes: { total_gpus: 8 },
+    warns: ["--cpus-per-gpu=12 ignored"],
+  },
+  {
+    title: "GPUs and memory for each task",
+    script: "#SBATCH -n 8 --gpus-per-task=1 --mem-per-cpu=4G -c 6\nsrun python train.py",
+    becomes: { tasks: 8, total_gpus: 8, memory_gb_per_cpu: 4, cpus_per_task: 6 },
   },
   {
     title: "another generic resource beside the GPUs",
@@ -69,16 +75,15 @@ srun torchrun \\
     becomes: { name: "py", walltime_seconds: 300 },
   },
   {
-    title: "a script of Python on several nodes runs on each of them",
+    title: "a script of Python on several nodes",
     script: "#!/usr/bin/python3\n#SBATCH -N 2\nprint('hello')",
     becomes: { nodes: 2 },
-    warns: ["the script runs on every node"],
   },
   {
     title: "arguments for a script of Python",
     script: "#!/usr/bin/python3\nprint('hello')",
     args: ["--epochs=3"],
-    refused: ["only shell scripts take arguments"],
+    becomes: { cpus_per_task: 1 },
   },
   {
     title: "a software image",

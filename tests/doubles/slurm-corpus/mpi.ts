@@ -13,7 +13,7 @@ export const mpi: readonly Case[] = [
 module load openmpi
 srun ./cfd input.nml`,
     becomes: { name: "cfd", nodes: 4, tasks_per_node: 32, walltime_seconds: 43_200, vcluster: "hpc-batch" },
-    variables: { SLURM_NTASKS_PER_NODE: "32", SLURM_TASKS_PER_NODE: "32(x4)" },
+    variables: { SLURM_NTASKS_PER_NODE: "32" },
   },
   {
     title: "hybrid MPI and OpenMP",
@@ -24,9 +24,8 @@ srun ./cfd input.nml`,
 #SBATCH -t 2:30:00
 export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK
 srun --cpu-bind=cores ./solver`,
-    becomes: { name: "hybrid", nodes: 2, tasks_per_node: 4, walltime_seconds: 9_000 },
+    becomes: { name: "hybrid", nodes: 2, tasks_per_node: 4, cpus_per_task: 8, walltime_seconds: 9_000 },
     variables: { SLURM_CPUS_PER_TASK: "8" },
-    warns: ["#SBATCH --cpus-per-task=8 ignored (Lattice uses full-node scheduling"],
   },
   {
     title: "only a number of tasks",
@@ -34,13 +33,13 @@ srun --cpu-bind=cores ./solver`,
 #SBATCH --ntasks-per-node=16
 #SBATCH --time=60
 mpirun -np 64 ./a.out`,
-    becomes: { nodes: 4, tasks_per_node: 16, walltime_seconds: 3_600 },
+    becomes: { tasks: 64, tasks_per_node: 16, walltime_seconds: 3_600 },
   },
   {
-    title: "tasks without a number for each node take a node each",
+    title: "tasks without a number for each node are packed by cores",
     script: "#SBATCH -n 3\nsrun ./a.out",
-    becomes: { nodes: 3 },
-    warns: ["--ntasks=3 takes one node per task"],
+    becomes: { tasks: 3, cpus_per_task: 1 },
+    variables: { SLURM_NTASKS: "3" },
   },
   {
     title: "nodes, tasks and tasks for each node that disagree: nodes win",
@@ -56,8 +55,7 @@ srun ./a.out`,
 #SBATCH --mem=0
 #SBATCH -N2
 srun ./a.out`,
-    becomes: { nodes: 2 },
-    warns: ["--mem=0 ignored (Lattice uses full-node scheduling, memory is not constrainable)"],
+    becomes: { nodes: 2, exclusive: true },
   },
   {
     title: "a range of nodes",

@@ -1,7 +1,7 @@
 // Builds the shepherd's specification from a server's order and the attempt's context: the environment of all ranks, and
 // the ranks of this node. Pure.
 
-import { pb } from "@lattice/wire";
+import { hostlistOf, pb } from "@lattice/wire";
 import { intoWorkdir, isEnterProgram, withoutMounts } from "../base/enter-program.ts";
 import type { PmixSpec, ShepherdSpec } from "./frames.ts";
 import { processMapping } from "./pmi/mapping.ts";
@@ -98,7 +98,7 @@ function sharedEnvironment(
     LATTICE_NNODES: count,
     LATTICE_NPROCS: String(size),
     LATTICE_NODEID: String(order.nodeIndex),
-    ...(context.order.slurmEnv ? slurmNames(order, nodes, count) : {}),
+    ...(context.order.slurmEnv ? slurmNames(order, count) : {}),
     ...(order.pmi === pb.PmiMode.PMIX ? launcherNames(order, nodes) : {}),
   };
 }
@@ -136,7 +136,8 @@ const launcherNames = (order: pb.StartTasks, nodes: string): Record<string, stri
 });
 
 /** OpenMPI takes a process for one of Slurm's only when it has a step. */
-const slurmNames = (order: pb.StartTasks, nodes: string, count: string): Record<string, string> => {
+const slurmNames = (order: pb.StartTasks, count: string): Record<string, string> => {
+  const nodes = hostlistOf(order.layout.map(({ node }) => node));
   const step = stepOf(order);
   const perNode = tasksOnEach(order.layout.map(({ tasks }) => tasks));
   const { firstRank = 0, tasks = 0 } = order.layout[order.nodeIndex] ?? {};

@@ -99,7 +99,7 @@ describe("variables of a job or a launch", () => {
     const plain = environmentOf(orderOf({ pmi: pb.PmiMode.NONE }), taskContext());
     expect(Object.keys(plain).filter((name) => /^(PMI|SLURM|LD_PRELOAD)/.test(name))).toEqual([]);
     expect(environmentOf(orderOf(), taskContext({ slurmEnv: true }))).toMatchObject({
-      ...{ SLURM_PROCID: "4", SLURM_LOCALID: "1", SLURM_NPROCS: "5", SLURM_NODELIST: "n1,n2", SLURM_STEP_ID: "4" },
+      ...{ SLURM_PROCID: "4", SLURM_LOCALID: "1", SLURM_NPROCS: "5", SLURM_NODELIST: "n[1-2]", SLURM_STEP_ID: "4" },
       ...{ SLURM_NODEID: "1", SLURM_NNODES: "2", SLURM_STEP_TASKS_PER_NODE: "3,2", SLURM_GTIDS: "3,4" },
     });
   });

@@ -27,7 +27,7 @@ export function indexText(indexes: readonly number[]): string {
 }
 
 /** Returns the sorted numbers as inclusive ranges. */
-export function rangesOf(numbers: readonly number[]): readonly (readonly [number, number])[] {
+function rangesOf(numbers: readonly number[]): readonly (readonly [number, number])[] {
   const ranges: [number, number][] = [];
   for (const value of numbers.toSorted((a, b) => a - b)) {
     const last = ranges.at(-1);

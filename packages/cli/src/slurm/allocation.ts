@@ -121,6 +121,7 @@ export function nodesRequest(context: SlurmContext, options: readonly Option[], 
   const { script: _script, workdir: _workdir, ...rest } = submission;
   const requested = new Map(parsed.map((option) => [option.name, option.value ?? ""]));
   return {
+    cpus_per_task: 1,
     name,
     workdir: cwd,
     ...(context.tenant === undefined ? {} : { tenant: context.tenant }),

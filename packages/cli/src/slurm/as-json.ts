@@ -2,8 +2,8 @@
 // seconds since 1970, as in Slurm 22.05. Fields without a Lattice counterpart are left out, never invented.
 
 import type { Node } from "@lattice/sdk";
+import { compressHosts } from "@lattice/wire";
 import { type ClusterView, gresText, megabytes, nodeState } from "./cluster-nodes.ts";
-import { compressHosts } from "./hostlist.ts";
 import { dependencyText, type JobColumnContext, jobFields, limitSeconds, nodeCount, taskCount } from "./job-fields.ts";
 import { jobState } from "./job-state.ts";
 import type { SlurmJob } from "./jobs.ts";

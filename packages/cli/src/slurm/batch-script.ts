@@ -1,7 +1,8 @@
 // Adapts a batch script to Lattice. Slurm runs a script on the first node only and keeps the others for srun; Lattice
 // runs it on every node. So one shell line is inserted below the interpreter line: on all other nodes it waits until
 // the first node is done. The line also sets the script's arguments, puts our srun first on the PATH, before a real
-// Slurm's, and starts the sender of --signal. A script of another interpreter runs unchanged on every node, with a warning.
+// Slurm's, and starts the sender of --signal. A script of another interpreter is
+// started by such a shell script where it needs any of this.
 
 import { SlurmError } from "./slurm-error.ts";
 
@@ -26,16 +27,8 @@ export function prepareScript(text: string, { args, bin, many, signal }: ScriptO
   const [first = "", ...rest] = text.split("\n");
   if (!first.startsWith("#!")) throw noInterpreter();
   const isShell = /\b(ba|da|k|z|a)?sh\b/.test(first);
-  if (!isShell) {
-    if (args.length > 0) {
-      const by = first.slice(2).trim();
-      throw new SlurmError([
-        `sbatch: error: only shell scripts take arguments; the interpreter of this one is "${by}"`,
-      ]);
-    }
-    const warnings = many ? [`the script runs on every node, because "${first.slice(2).trim()}" is not a shell`] : [];
-    return { text, warnings, signals: false };
-  }
+  const isPlain = !many && args.length === 0 && signal === undefined;
+  if (!isShell && isPlain) return { text, warnings: [], signals: false };
   const sender = signal === undefined ? null : signalSender(signal, bin);
   const pieces = [
     ...(bin === undefined ? [] : [`PATH=${quote(bin)}:"$PATH"`]),
@@ -46,8 +39,30 @@ export function prepareScript(text: string, { args, bin, many, signal }: ScriptO
   const warnings =
     bin === undefined && many ? ["the script runs on every node, because sbatch was not started by its launcher"] : [];
   const signals = sender !== null;
+  if (!isShell) return { text: ["#!/bin/sh", pieces.join("; "), ...runner(text)].join("\n"), warnings, signals };
   if (pieces.length === 0) return { text, warnings, signals };
   return { text: [first, pieces.join("; "), ...rest].join("\n"), warnings, signals };
+}
+
+/**
+ * Returns the lines that write a script of another interpreter to a file and become that interpreter. The attempt's
+ * folder is removed with the attempt.
+ */
+function runner(text: string): readonly string[] {
+  const [, interpreter = "", option = ""] = /^#!\s*(\S+)[ \t]*(.*?)\s*$/.exec(text.split("\n", 1)[0] ?? "") ?? [];
+  let mark = "LATTICE_SCRIPT";
+  while (text.split("\n").includes(mark)) mark += "_";
+  const words = [interpreter, ...(option === "" ? [] : [option])].map(quote).join(" ");
+  return [
+    `d=\${LATTICE_ATTEMPT_DIR:-}; [ -w "$d" ] || d=\${TMPDIR:-/tmp}`,
+    'f=$(mktemp "$d/slurm_script.XXXXXX") || exit 1',
+    `cat > "$f" <<'${mark}'`,
+    ...text.replace(/\n$/, "").split("\n"),
+    mark,
+    'chmod 0700 "$f"',
+    `exec ${words} "$f" "$@"`,
+    "",
+  ];
 }
 
 /** Slurm's default for --signal without a time. */

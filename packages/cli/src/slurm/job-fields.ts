@@ -1,10 +1,9 @@
 // The columns of squeue, by the letters of its format strings.
 
-import { DEFAULT_QOS_CLASSES } from "@lattice/wire";
+import { compressHosts, DEFAULT_QOS_CLASSES } from "@lattice/wire";
 import type { Compat } from "../settings/compat-file.ts";
 import type { Fields } from "./format.ts";
 import { hostUsers } from "./host-users.ts";
-import { compressHosts } from "./hostlist.ts";
 import { jobReason, jobState } from "./job-state.ts";
 import type { SlurmJob } from "./jobs.ts";
 import { localTime, shortSpan } from "./times.ts";

@@ -77,16 +77,19 @@ const PENDING_REASONS: Readonly<Record<string, string>> = {
   no_matching_nodes: "ReqNodeNotAvail",
 };
 
+const LAUNCH_FAILURE = "JobLaunchFailure";
+
 /** Returns one word, without brackets. */
 export function jobReason(allocation: Allocation): string {
   if (allocation.state === "pending") return pendingReason(allocation);
+  if (allocation.reason === "dependency_failed") return "DependencyNeverSatisfied";
   if (allocation.state !== "failed") return "None";
   if (allocation.reason === "exit_code" || allocation.reason === "element_failed") return "NonZeroExitCode";
   const long = jobState(allocation).long;
   if (long === "TIMEOUT") return "TimeLimit";
   if (long === "NODE_FAIL") return "NodeDown";
   if (long === "OUT_OF_MEMORY") return "OutOfMemory";
-  return allocation.reason === "signal" ? "RaisedSignal" : "JobLaunchFailure";
+  return allocation.reason === "signal" ? "RaisedSignal" : LAUNCH_FAILURE;
 }
 
 function pendingReason({
@@ -100,8 +103,13 @@ function pendingReason({
   return PENDING_REASONS[code] ?? "Priority";
 }
 
+/** Slurm's number for a program that could not be started. */
+const NOT_STARTED = "0:53";
+
 /** Returns `exit code:signal`: `0:0`, `4:0`, `0:9`. */
-export function exitText({ exit_code: code }: Allocation): string {
-  if (code === undefined) return "0:0";
+export function exitText(allocation: Allocation): string {
+  const { state, exit_code: code, started_at } = allocation;
+  if (code === undefined && state === "cancelled" && started_at !== undefined) return "0:15";
+  if (code === undefined) return jobReason(allocation) === LAUNCH_FAILURE ? NOT_STARTED : "0:0";
   return code > 128 && code < 192 ? `0:${code - 128}` : `${Math.max(0, code)}:0`;
 }

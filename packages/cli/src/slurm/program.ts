@@ -7,6 +7,7 @@ import { clean } from "../output/text.ts";
 import { version } from "../version.ts";
 import type { SlurmCommand } from "./command.ts";
 import { createSlurmContext, print, printError } from "./context.ts";
+import { INSTEAD, refusalOf } from "./instead.ts";
 import { SlurmError } from "./slurm-error.ts";
 
 const COMMANDS = {
@@ -21,18 +22,22 @@ const COMMANDS = {
   sstat: () => import("./sstat.ts"),
   sprio: () => import("./sprio.ts"),
   sshare: () => import("./sshare.ts"),
+  sacctmgr: () => import("./sacctmgr.ts"),
+  seff: () => import("./seff.ts"),
 } as const satisfies Record<string, () => Promise<{ readonly command: SlurmCommand }>>;
 
 export async function runSlurm(program: string, argv: readonly string[]): Promise<number> {
   endOnClosedOutput();
-  if (!Object.hasOwn(COMMANDS, program)) {
+  if (!Object.hasOwn(COMMANDS, program) && !Object.hasOwn(INSTEAD, program)) {
     printError(
       `lattice-slurm: error: "${program}" is not a Slurm command; known commands: ${Object.keys(COMMANDS).join(", ")}`,
     );
     return 2;
   }
   try {
-    const { command } = await COMMANDS[program as keyof typeof COMMANDS]();
+    const command = Object.hasOwn(INSTEAD, program)
+      ? refusalOf(program)
+      : (await COMMANDS[program as keyof typeof COMMANDS]()).command;
     const own = ownWords(argv);
     if (own.includes("--help")) return print(command.help) ?? 0;
     if (own.includes("--version") || own[0] === "-V") return print(`lattice ${version} (${program})`) ?? 0;

@@ -1,10 +1,9 @@
 // The columns of sacct by name, with their default widths.
 
-import type { Allocation, Node } from "@lattice/sdk";
-import { DEFAULT_QOS_CLASSES } from "@lattice/wire";
+import type { Allocation, AttemptUsage, Node } from "@lattice/sdk";
+import { compressHosts, DEFAULT_QOS_CLASSES } from "@lattice/wire";
 import type { Compat } from "../settings/compat-file.ts";
 import type { HostUser } from "./host-users.ts";
-import { compressHosts } from "./hostlist.ts";
 import { coresOf, totalOf } from "./job-facts.ts";
 import { limitSeconds, memoryText, nodeCount, taskCount, usedSeconds } from "./job-fields.ts";
 import { exitText, jobReason, jobState } from "./job-state.ts";
@@ -43,18 +42,39 @@ const left = (name: string, width: number, value: AccountField["value"]): Accoun
 });
 
 /** Not recorded per job. Slurm leaves these empty too when it does not collect them. */
-const EMPTY = `AdminComment:15 AveCPU:10 AveCPUFreq:10 AveDiskRead:14 AveDiskWrite:14 AvePages:10 AveRSS:10 AveVMSize:10
-  BlockID:16 ConsumedEnergy:14 ConsumedEnergyRaw:17 Extra:14 FailedNode:8 Licenses:10 MaxDiskRead:12 MaxDiskReadNode:15
-  MaxDiskReadTask:15 MaxDiskWrite:12 MaxDiskWriteNode:16 MaxDiskWriteTask:16 MaxPages:8 MaxPagesNode:12 MaxPagesTask:14
-  MaxRSS:10 MaxRSSNode:10 MaxRSSTask:10 MaxVMSize:10 MaxVMSizeNode:14 MaxVMSizeTask:14 McsLabel:12 MinCPU:10
-  MinCPUNode:10 MinCPUTask:10 ReqCPUFreq:10 ReqCPUFreqGov:13 ReqCPUFreqMax:13 ReqCPUFreqMin:13 Reservation:20
-  ReservationId:8 SubmitLine:20 SystemComment:15 SystemCPU:10 TotalCPU:10 TRESUsageInAve:14 TRESUsageInMax:14
-  TRESUsageInMaxNode:18 TRESUsageInMaxTask:18 TRESUsageInMin:14 TRESUsageInMinNode:18 TRESUsageInMinTask:18
-  TRESUsageInTot:14 TRESUsageOutAve:15 TRESUsageOutMax:15 TRESUsageOutMaxNode:19 TRESUsageOutMaxTask:19
-  TRESUsageOutMin:15 TRESUsageOutMinNode:19 TRESUsageOutMinTask:19 TRESUsageOutTot:15 UserCPU:10 WCKey:10 WCKeyID:10`
+const EMPTY = `AdminComment:15 AveCPUFreq:10 AvePages:10 AveVMSize:10 BlockID:16 ConsumedEnergy:14 ConsumedEnergyRaw:17
+  Extra:14 FailedNode:8 Licenses:10 MaxPages:8 MaxPagesNode:12 MaxPagesTask:14 MaxVMSize:10 MaxVMSizeNode:14
+  MaxVMSizeTask:14 McsLabel:12 ReqCPUFreq:10 ReqCPUFreqGov:13 ReqCPUFreqMax:13 ReqCPUFreqMin:13 Reservation:20
+  ReservationId:8 SubmitLine:20 SystemComment:15 TRESUsageInAve:14 TRESUsageInMax:14 TRESUsageInMaxNode:18
+  TRESUsageInMaxTask:18 TRESUsageInMin:14 TRESUsageInMinNode:18 TRESUsageInMinTask:18 TRESUsageInTot:14
+  TRESUsageOutAve:15 TRESUsageOutMax:15 TRESUsageOutMaxNode:19 TRESUsageOutMaxTask:19 TRESUsageOutMin:15
+  TRESUsageOutMinNode:19 TRESUsageOutMinTask:19 TRESUsageOutTot:15 WCKey:10 WCKeyID:10`
   .split(/\s+/)
   .map((pair) => pair.split(":") as [string, string])
   .map(([name, width]) => field(name, Number(width), () => ""));
+
+/** As measured by the nodes, of the last attempt. SystemCPU is not separated. */
+const USAGE_FIELDS: readonly AccountField[] = [
+  field("TotalCPU", 10, (job) => cpuText(lastUsage(job)?.total?.processor_ms)),
+  field("UserCPU", 10, (job) => cpuText(lastUsage(job)?.total?.processor_ms)),
+  field("SystemCPU", 10, () => ""),
+  field("AveCPU", 10, (job) => cpuSpan(lastUsage(job))),
+  field("MinCPU", 10, (job) => cpuSpan(lastUsage(job))),
+  field("MinCPUNode", 10, ({ nodes }) => nodes[0] ?? ""),
+  field("MinCPUTask", 10, () => "0"),
+  field("MaxRSS", 10, (job) => kilobytes(lastUsage(job)?.total?.peak_memory_bytes)),
+  field("MaxRSSNode", 10, (job) => lastUsage(job)?.peak_memory_node ?? ""),
+  field("MaxRSSTask", 10, () => "0"),
+  field("AveRSS", 10, (job) => kilobytes(lastUsage(job)?.total?.peak_memory_bytes)),
+  ...["MaxDiskRead", "AveDiskRead"].map((name) =>
+    field(name, name.length, (job) => megabytes(lastUsage(job)?.total?.read_bytes)),
+  ),
+  ...["MaxDiskWrite", "AveDiskWrite"].map((name) =>
+    field(name, name.length, (job) => megabytes(lastUsage(job)?.total?.written_bytes)),
+  ),
+  ...["MaxDiskReadNode", "MaxDiskWriteNode"].map((name) => field(name, name.length, ({ nodes }) => nodes[0] ?? "")),
+  ...["MaxDiskReadTask", "MaxDiskWriteTask"].map((name) => field(name, name.length, () => "0")),
+];
 
 export const ACCOUNT_FIELDS: readonly AccountField[] = [
   field("Account", 10, ({ spec }, { compat }) => compat.accountOf(spec?.tenant ?? "")),
@@ -102,7 +122,7 @@ export const ACCOUNT_FIELDS: readonly AccountField[] = [
   field("Reserved", 10, (job, { now }) => fullSpan(waited(job, now))),
   field("Restarts", 8, ({ requeues, preemptions }) => `${(requeues ?? 0) + (preemptions ?? 0)}`),
   field("Start", 19, ({ started_at }) => localTime(started_at) || "Unknown"),
-  field("State", 10, (job) => jobState(job).long),
+  field("State", 10, stateText),
   field("StdErr", 20, ({ spec }) => spec?.output?.error_file || spec?.output?.file || ""),
   field("StdIn", 20, () => "/dev/null"),
   field("StdOut", 20, ({ spec }) => spec?.output?.file ?? ""),
@@ -113,8 +133,30 @@ export const ACCOUNT_FIELDS: readonly AccountField[] = [
   field("UID", 6, ({ user }, { hostUser }) => hostUser(user ?? "").uid),
   field("User", 9, ({ user }) => user ?? ""),
   field("WorkDir", 20, ({ spec }) => spec?.environment?.workdir ?? ""),
+  ...USAGE_FIELDS,
   ...EMPTY,
 ];
+
+/** `CANCELLED by 1000` names the user id, as in Slurm. */
+function stateText(job: Allocation, { hostUser }: AccountingContext): string {
+  const { long } = jobState(job);
+  const by = job.cancelled_by ?? "";
+  return long === "CANCELLED" && by !== "" ? `${long} by ${hostUser(by).uid}` : long;
+}
+
+const lastUsage = ({ usage }: Allocation): AttemptUsage | undefined => usage?.at(-1);
+
+/** Returns `[DAYS-][HOURS:]MINUTES:SECONDS.MILLISECONDS`. */
+function cpuText(ms = 0): string {
+  const whole = fullSpan(Math.floor(ms / 1000)).replace(/^00:/, "");
+  return ms >= 3_600_000 ? whole : `${whole}.${String(Math.floor(ms % 1000)).padStart(3, "0")}`;
+}
+
+const cpuSpan = (usage: AttemptUsage | undefined): string =>
+  usage === undefined ? "" : fullSpan(Math.floor((usage.total?.processor_ms ?? 0) / 1000));
+const kilobytes = (bytes: number | undefined): string => (bytes === undefined ? "" : `${Math.ceil(bytes / 1024)}K`);
+const megabytes = (bytes: number | undefined): string =>
+  bytes === undefined ? "" : `${(bytes / 2 ** 20).toFixed(2)}M`;
 
 /** Finds a field by its exact name, or the first one with this prefix. */
 export function findAccountField(name: string): AccountField | undefined {

@@ -1,5 +1,5 @@
-// `sacct`: pending, running and ended jobs. Records have no steps, so -X changes nothing. Without ids it shows the jobs
-// that ended since midnight or have not ended.
+// `sacct`: pending, running and ended jobs with their batch steps. Without ids it shows the jobs that ended since midnight
+// or have not ended.
 
 import type { Allocation } from "@lattice/sdk";
 import { expandHostlist } from "@lattice/wire";
@@ -8,12 +8,11 @@ import type { SlurmCommand } from "./command.ts";
 import { type Grammar, has, lastValue, listOf, parseCommandLine, type SlurmCommandLine } from "./command-line.ts";
 import { print, type SlurmContext } from "./context.ts";
 import { fit } from "./format.ts";
-import { isHidden } from "./hidden-jobs.ts";
 import { hostUsers } from "./host-users.ts";
 import { nodesById } from "./job-facts.ts";
 import { nodeCount } from "./job-fields.ts";
 import { findState, jobState } from "./job-state.ts";
-import { ALL, plainJob } from "./jobs.ts";
+import { plainJob } from "./jobs.ts";
 import {
   ACCOUNT_FIELDS,
   type AccountField,
@@ -23,6 +22,8 @@ import {
   findAccountField,
   LONG_ACCOUNT_FIELDS,
 } from "./sacct-fields.ts";
+import { accountedJobs } from "./sacct-jobs.ts";
+import { accountRows, cellOf } from "./sacct-steps.ts";
 import { SlurmError, slurmError } from "./slurm-error.ts";
 import { parseInstant } from "./times.ts";
 
@@ -60,12 +61,11 @@ const GRAMMAR: Grammar = {
     { long: "completion", short: "c" },
     { long: "truncate", short: "T" },
     { long: "usage" },
+    { long: "json" },
+    { long: "array" },
     ...["federation", "local", "noconvert"].map((long) => ({ long })),
   ],
 };
-
-/** Stop after this many consecutive jobs that ended before --starttime: the list is ordered newest first. */
-const MAX_OLD_IN_A_ROW = 2_000;
 
 export const command: SlurmCommand = {
   help: "Usage: sacct [-j ID,...] [-u USER,...] [-a] [-S TIME] [-E TIME] [-s STATES] [-X] [-n] [-P|-p] [--delimiter TEXT] [-o|--format FIELD[%WIDTH],...]",
@@ -75,11 +75,22 @@ export const command: SlurmCommand = {
     if (has(words, "usage")) return print(command.help) ?? 0;
     if (has(words, "helpformat")) return print(ACCOUNT_FIELDS.map(({ name }) => name).join(" ")) ?? 0;
     const columns = columnsOf(words, context.env.SACCT_FORMAT);
-    const jobs = (await jobsFor(context, words)).filter((job) => isSelected(context, words, job));
+    const selection = {
+      ids: listOf(words, "jobs"),
+      users: listOf(words, "user") ?? listOf(words, "uid"),
+      all: has(words, "allusers"),
+      since: instant(words, "starttime", context.now),
+    };
+    const jobs = (await accountedJobs(context, selection)).filter((job) => isSelected(context, words, job));
     const accounting = await accountingContext(context, columns);
+    if (has(words, "json")) {
+      const { accountingDocument } = await import("./sacct-json.ts");
+      return print(accountingDocument(jobs, accounting)) ?? 0;
+    }
     const layout = layoutOf(words, columns);
     if (!has(words, "noheader")) for (const line of layout.header) print(line);
-    for (const job of jobs) print(layout.row((column) => clean(column.field.value(job, accounting))));
+    for (const row of accountRows(jobs, { ids: selection.ids, jobsOnly: has(words, "allocations") }))
+      print(layout.row(({ field }) => clean(cellOf(field, row, accounting))));
     return 0;
   },
 };
@@ -131,45 +142,7 @@ function layoutOf(words: SlurmCommandLine, columns: readonly AccountColumn[]): L
 const shortened = (text: string, { width, right }: AccountColumn): string =>
   text.length > width ? `${text.slice(0, width - 1)}+` : fit(text, width, right);
 
-async function jobsFor(context: SlurmContext, words: SlurmCommandLine): Promise<readonly Allocation[]> {
-  const { client } = context;
-  const ids = listOf(words, "jobs");
-  const found: Allocation[] = [];
-  if (ids !== undefined) {
-    for (const id of ids) found.push(...(await oneJob(context, id.replace(/\..*$/, ""))));
-    return found;
-  }
-  const users = listOf(words, "user") ?? listOf(words, "uid");
-  const user = has(words, "allusers") ? undefined : (users?.[0] ?? context.user);
-  const since = instant(words, "starttime", context.now) ?? new Date(context.now).setHours(0, 0, 0, 0);
-  let old = 0;
-  for await (const job of client.listAll({
-    state: ALL,
-    expand: true,
-    ...(user === undefined || (users?.length ?? 0) > 1 ? {} : { user }),
-  })) {
-    old = job.ended_at !== undefined && Date.parse(job.ended_at) < since ? old + 1 : 0;
-    if (old > MAX_OLD_IN_A_ROW) break;
-    if (old === 0) found.push(job);
-  }
-  return found.reverse();
-}
-
-async function oneJob({ client }: SlurmContext, id: string): Promise<readonly Allocation[]> {
-  try {
-    const job = await client.get(id);
-    if (job.group === undefined) return [job];
-    const elements: Allocation[] = [];
-    for await (const element of client.listAll({ group_id: id, expand: true, state: ALL })) elements.push(element);
-    return elements.length === 0 ? [job] : elements.reverse();
-  } catch (error) {
-    // As in Slurm, an unknown id has no line.
-    if (isHidden(error)) return [];
-    throw error;
-  }
-}
-
-function instant(words: SlurmCommandLine, name: string, now: number): number | undefined {
+export function instant(words: SlurmCommandLine, name: string, now: number): number | undefined {
   const text = lastValue(words, name);
   if (text === undefined) return undefined;
   const at = parseInstant(text, now);

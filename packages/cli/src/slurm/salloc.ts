@@ -4,6 +4,8 @@
 import { spawn } from "node:child_process";
 import { basename } from "node:path";
 import type { Allocation } from "@lattice/sdk";
+import { hostlistOf } from "@lattice/wire";
+import { ignoreClosedOutput } from "../output/closed-output.ts";
 import { allocate, immediateSeconds, type JobAllocation, nodesRequest } from "./allocation.ts";
 import type { SlurmCommand } from "./command.ts";
 import { type Grammar, has, lastValue, parseCommandLine } from "./command-line.ts";
@@ -37,6 +39,8 @@ export const command: SlurmCommand = {
     const stop = new AbortController();
     const interrupt = (): void => stop.abort();
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, interrupt);
+    // With its terminal closed it must still release the nodes.
+    ignoreClosedOutput();
     const request = nodesRequest(context, jobOptions("salloc", words, context.env, "SALLOC"), name);
     const allocation = await allocate(context, request, { signal: stop.signal, seconds: immediateSeconds(words) });
     printError(`salloc: Granted job allocation ${allocation.id}`);
@@ -86,8 +90,8 @@ const allocationVariables = ({ cwd }: SlurmContext, { id, nodes }: JobAllocation
   SLURM_JOB_ID: id,
   SLURM_JOBID: id,
   SLURM_JOB_NAME: name,
-  SLURM_JOB_NODELIST: nodes.join(","),
-  SLURM_NODELIST: nodes.join(","),
+  SLURM_JOB_NODELIST: hostlistOf(nodes),
+  SLURM_NODELIST: hostlistOf(nodes),
   SLURM_NNODES: `${nodes.length}`,
   SLURM_JOB_NUM_NODES: `${nodes.length}`,
   SLURM_SUBMIT_DIR: cwd,

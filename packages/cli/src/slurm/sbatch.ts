@@ -6,6 +6,7 @@ import { readFileSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import type { Allocation } from "@lattice/sdk";
 import {
+  compressHosts,
   type Json,
   type JsonObject,
   MAX_SCRIPT_BYTES,
@@ -19,7 +20,6 @@ import { prepareScript } from "./batch-script.ts";
 import type { SlurmCommand } from "./command.ts";
 import { type Grammar, has, lastValue, parseCommandLine, type SlurmCommandLine } from "./command-line.ts";
 import { print, printError, type SlurmContext } from "./context.ts";
-import { compressHosts } from "./hostlist.ts";
 import { JOB_RULES, jobOptions } from "./job-options.ts";
 import { LIVE } from "./jobs.ts";
 import { saveOutput } from "./output-file.ts";
@@ -107,9 +107,14 @@ export function batchSubmission(
   const over = jobOptions("sbatch", words, env, "SBATCH");
   const parsed: ParsedScript = parseScript(text, compat.mapping, over);
   const options = new Map(parsed.options.map((option) => [option.name, option.value ?? ""]));
-  const { nodes = 1 } = parsed.submission;
+  const { nodes, tasks, total_gpus: gpus } = parsed.submission;
   const bin = env.LATTICE_COMPAT_BIN;
-  const prepared = prepareScript(text, { args, bin, many: `${nodes}` !== "1", signal: options.get("signal") });
+  const prepared = prepareScript(text, {
+    args,
+    bin,
+    many: mayHaveManyNodes({ nodes, tasks, gpus }),
+    signal: options.get("signal"),
+  });
   const exported = exportedTo(
     context,
     lastValue(words, "export") ?? env.SBATCH_EXPORT ?? options.get("export"),
@@ -118,6 +123,7 @@ export function batchSubmission(
   const variables = { ...exported.variables, ...slurmVariables(options, parsed.submission, cwd) };
   const workdir = parsed.submission.workdir;
   const defaults: JsonObject = {
+    cpus_per_task: 1,
     name,
     workdir: cwd,
     ...(context.tenant === undefined ? {} : { tenant: context.tenant }),
@@ -135,6 +141,10 @@ export function batchSubmission(
   const unhandled = parsed.warnings.filter((warning) => !handled.some((option) => warning.includes(option)));
   return { body, options, warnings: [...unhandled, ...prepared.warnings, ...exported.missing.map(unset)] };
 }
+
+/** The server finds the number of nodes for tasks. */
+const mayHaveManyNodes = ({ nodes, tasks = 1, gpus = 1 }: Readonly<Record<string, Json | undefined>>): boolean =>
+  nodes === undefined ? `${tasks}` !== "1" || `${gpus}` !== "1" : `${nodes}` !== "1";
 
 /** As in Slurm the default is the whole environment, unless the site has chosen another. */
 function exportedTo({ compat, env }: SlurmContext, named: string | undefined, submission: JsonObject) {

@@ -3,10 +3,10 @@
 
 import { resolve } from "node:path";
 import type { Node } from "@lattice/sdk";
+import { compressHosts } from "@lattice/wire";
 import type { Compat } from "../settings/compat-file.ts";
 import { gresText, isBusy, megabytes, nodeState, type Partition } from "./cluster-nodes.ts";
 import { hostUsers } from "./host-users.ts";
-import { compressHosts } from "./hostlist.ts";
 import { totalOf } from "./job-facts.ts";
 import {
   commandText,

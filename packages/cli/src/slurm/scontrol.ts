@@ -2,7 +2,7 @@
 // unsupported keyword is an error that names the alternative.
 
 import { writeFileSync } from "node:fs";
-import { expandHostlist, ProblemError } from "@lattice/wire";
+import { compressHosts, expandHostlist, ProblemError } from "@lattice/wire";
 import { clean } from "../output/text.ts";
 import { version } from "../version.ts";
 import { readCluster } from "./cluster-nodes.ts";
@@ -10,7 +10,6 @@ import type { SlurmCommand } from "./command.ts";
 import { type Grammar, has, parseCommandLine } from "./command-line.ts";
 import { print, printError, type SlurmContext } from "./context.ts";
 import { isHidden } from "./hidden-jobs.ts";
-import { compressHosts } from "./hostlist.ts";
 import { LIVE, listJobs, plainJob, type SlurmJob } from "./jobs.ts";
 import { jobRecord, nodeRecord, partitionRecord } from "./scontrol-show.ts";
 import { SlurmError, slurmError, unsupported } from "./slurm-error.ts";

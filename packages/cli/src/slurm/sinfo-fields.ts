@@ -2,9 +2,9 @@
 // line, the smallest is shown with a plus, as Slurm does.
 
 import type { Node } from "@lattice/sdk";
+import { compressHosts } from "@lattice/wire";
 import { gresText, isBusy, megabytes, nodeState, type Partition } from "./cluster-nodes.ts";
 import type { Field, Fields } from "./format.ts";
-import { compressHosts } from "./hostlist.ts";
 import { featureText } from "./job-fields.ts";
 import { localTime, shortSpan } from "./times.ts";
 

@@ -8,6 +8,7 @@ import { basename, resolve } from "node:path";
 import { type LaunchRequest, sleep } from "@lattice/sdk";
 import { expandHostlist, ProblemError } from "@lattice/wire";
 import { throwLaunchProblem } from "../launch/handover.ts";
+import { ignoreClosedOutput } from "../output/closed-output.ts";
 import { clean } from "../output/text.ts";
 import { allocate, immediateSeconds, nodesRequest } from "./allocation.ts";
 import type { SlurmCommand } from "./command.ts";
@@ -111,12 +112,11 @@ async function runInOwnAllocation(
   words: SlurmCommandLine,
   signal: AbortSignal,
 ): Promise<number> {
+  // With its terminal closed it must still release the nodes.
+  ignoreClosedOutput();
   const name = lastValue(words, "job-name") ?? basename(words.operands[0] ?? "");
   const options = jobOptions("srun", words, context.env, "SLURM");
-  // Without -N or --ntasks-per-node all tasks share one node, because a whole node has many cores.
-  const spread = has(words, "nodes") || has(words, "ntasks-per-node");
-  const requested = spread ? options : options.filter((option) => option.name !== "ntasks");
-  const allocation = await allocate(context, nodesRequest(context, requested, name), {
+  const allocation = await allocate(context, nodesRequest(context, options, name), {
     signal,
     seconds: immediateSeconds(words),
   });

@@ -3,11 +3,11 @@
 // report rates for CPU and files; a sum is shown only when the job was measured from its start.
 
 import type { Allocation, MetricSeries, Node } from "@lattice/sdk";
+import { compressHosts } from "@lattice/wire";
 import type { SlurmCommand } from "./command.ts";
 import { type Grammar, has, listOf, parseCommandLine } from "./command-line.ts";
 import { print, printError, type SlurmContext } from "./context.ts";
 import { isHidden } from "./hidden-jobs.ts";
-import { compressHosts } from "./hostlist.ts";
 import { coresOf, nodesById } from "./job-facts.ts";
 import { taskCount } from "./job-fields.ts";
 import { plainJob } from "./jobs.ts";

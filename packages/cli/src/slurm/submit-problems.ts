@@ -18,7 +18,7 @@ export async function submitProblem(
   partition: string | undefined,
 ): Promise<unknown> {
   if (!(error instanceof ProblemError)) return error;
-  const { code, detail, fields } = error.problem;
+  const { code, detail, hint, fields } = error.problem;
   const { program } = context;
   const line = (text: string): string => `${program}: error: ${text}`;
   const failed = (why: string): string => line(`${ATTEMPT[program] ?? "Job submission failed"}: ${why}`);
@@ -31,7 +31,8 @@ export async function submitProblem(
     ]);
   }
   if (code === "unknown_tenant" || code === "tenant_mismatch") {
-    return new SlurmError([failed("Invalid account or account/partition combination specified"), line(detail)]);
+    const named = hint.startsWith("Did you mean") ? `${detail}. ${hint}` : detail;
+    return new SlurmError([failed("Invalid account or account/partition combination specified"), line(named)]);
   }
   if (fields.some(({ field }) => field.includes("depends_on")) || code === "unknown_allocation") {
     return new SlurmError([failed("Job dependency problem"), line(detail)]);
@@ -43,7 +44,16 @@ export async function submitProblem(
     return new SlurmError([failed("Job violates accounting/QOS policy"), line(detail)]);
   }
   if (code === "constraint_unmet") {
-    return new SlurmError([failed("Requested node configuration is not available"), line(detail)]);
+    const about = (name: string): boolean => fields.some(({ field }) => field.endsWith(name));
+    const why = about("required_nodes")
+      ? "Invalid node name specified"
+      : about("features")
+        ? "Invalid feature specification"
+        : "Requested node configuration is not available";
+    return new SlurmError([
+      failed(why),
+      ...(fields.length === 0 ? [detail] : fields.map((one) => one.detail)).map(line),
+    ]);
   }
   return code === "connection_failed"
     ? new SlurmError([failed("Unable to contact slurm controller"), line(detail)])

@@ -95,15 +95,12 @@ export function slurmVariables(
   submission: JsonObject,
   cwd: string,
 ): Readonly<Record<string, string>> {
-  const { nodes, tasks_per_node: perNode, task_group: group } = submission;
-  const count = typeof nodes === "object" ? 1 : Number(nodes ?? 1);
+  const { task_group: group } = submission;
   return {
     LATTICE_SUBMIT_DIR: cwd,
     SLURM_SUBMIT_HOST: hostname(),
     SLURM_CLUSTER_NAME: "lattice",
-    SLURM_TASKS_PER_NODE: count > 1 ? `${perNode ?? 1}(x${count})` : `${perNode ?? 1}`,
     ...submitterIds(),
-    ...(perNode === undefined ? {} : { SLURM_NTASKS_PER_NODE: `${perNode}` }),
     ...optionVariables(options),
     ...(group === undefined ? {} : arrayVariables(group as WrittenRange)),
   };
@@ -117,6 +114,8 @@ const submitterIds = (): Record<string, string> => ({
 
 /** Variables that hold the value of an option unchanged. */
 const OPTION_VARIABLES: readonly (readonly [string, string])[] = [
+  ["SLURM_NTASKS", "ntasks"],
+  ["SLURM_NPROCS", "ntasks"],
   ["SLURM_CPUS_PER_TASK", "cpus-per-task"],
   ["SLURM_JOB_PARTITION", "partition"],
   ["SLURM_JOB_ACCOUNT", "account"],
@@ -124,6 +123,8 @@ const OPTION_VARIABLES: readonly (readonly [string, string])[] = [
   ["SLURM_JOB_DEPENDENCY", "dependency"],
   ["SLURM_JOB_CONSTRAINTS", "constraint"],
   ["SLURM_GPUS_PER_NODE", "gpus-per-node"],
+  ["SLURM_GPUS", "gpus"],
+  ["SLURM_NTASKS_PER_NODE", "ntasks-per-node"],
 ];
 
 function optionVariables(options: ReadonlyMap<string, string>): Record<string, string> {

@@ -2,14 +2,13 @@
 // batch scripts, and the site's names.
 
 import { spawnSync } from "node:child_process";
-import { expandHostlist } from "@lattice/wire";
+import { compressHosts, expandHostlist } from "@lattice/wire";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { indexText } from "../../src/output/index-ranges.ts";
 import { checkCompat, compatOf } from "../../src/settings/compat-file.ts";
 import { prepareScript } from "../../src/slurm/batch-script.ts";
 import { type Grammar, parseCommandLine } from "../../src/slurm/command-line.ts";
-import { compressHosts } from "../../src/slurm/hostlist.ts";
 import { outputPath } from "../../src/slurm/output-file.ts";
 import { SlurmError } from "../../src/slurm/slurm-error.ts";
 import { fullSpan, parseInstant, shortSpan } from "../../src/slurm/times.ts";

@@ -25,6 +25,7 @@ beforeAll(() => {
   process.env.LATTICE_WALK_SECRET = SECRET;
   config = loadConfig(null, {
     api: { oidc_hmac_secret: "env://LATTICE_WALK_SECRET", oidc_leeway_seconds: 0, auto_create_tenants: true },
+    scheduling: { impossible_requests: "warn" },
     rate_limits: {
       user_requests_per_second: 0,
       tenant_requests_per_second: 0,

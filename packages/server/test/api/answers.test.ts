@@ -70,6 +70,8 @@ test("a feature that no node has gives a warning", async () => {
   const { status, body } = await submit({ entrypoint: "true", constraints: { features: ["nonsense"] } });
   expect([status, body.warnings]).toEqual([
     200,
-    expect.arrayContaining(['no node has the feature "nonsense" (no node has any feature): it waits until one does']),
+    expect.arrayContaining([
+      'no node has the feature "nonsense" (no node has any feature): it waits until nodes join that satisfy it',
+    ]),
   ]);
 });

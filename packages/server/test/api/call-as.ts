@@ -5,7 +5,10 @@ import type { Call } from "../../src/api/call/call.ts";
 import type { Principal, Role } from "../../src/base/auth/principal.ts";
 import { loadConfig } from "../../src/base/config/index.ts";
 
-const config = loadConfig(null, { api: { auto_create_tenants: true } });
+const config = loadConfig(null, {
+  api: { auto_create_tenants: true },
+  scheduling: { impossible_requests: "warn" },
+});
 
 export const principal = (user: string, tenant: string | null, role: Role = "User"): Principal => ({
   user: user as UserName,

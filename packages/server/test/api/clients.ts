@@ -43,6 +43,8 @@ export async function startTestApi(
   const metrics = counting(createMetrics());
   const config = loadConfig(null, {
     ...overrides,
+    // Most tests need tenants and requests by name only.
+    scheduling: { impossible_requests: "warn", ...overrides.scheduling },
     api: { rest_listen: "127.0.0.1:0", grpc_listen: "127.0.0.1:0", auto_create_tenants: true, ...overrides.api },
   });
   const authenticator = createAuthenticator(config.api.auth);

@@ -112,7 +112,7 @@ describe("why", () => {
     const asked = { nodes: 1, constraints: { features: ["nvme", "gpu-a10"] } };
     const near = 'o node has the feature "gpu-a10" (the nearest is "gpu-a100", which 1 node has)';
     const { id, warnings } = await ask("POST", "allocations", { entrypoint: "true", ...asked });
-    expect(warnings).toContain(`n${near}: it waits until one does`);
+    expect(warnings).toContain(`n${near}: it waits until nodes join that satisfy it`);
     const told = await why(id);
     expect(told.summary).toBe(`N${near}. The start time is not known.`);
     expect(told.causes).toEqual([
@@ -126,7 +126,7 @@ describe("why", () => {
     ]);
     const far = await ask("POST", "allocations:plan", { entrypoint: "true", constraints: { features: ["zfs"] } });
     expect(far.warnings).toContain(
-      'no node has the feature "zfs" (nodes have nvme, gpu-a100): it waits until one does',
+      'no node has the feature "zfs" (nodes have nvme, gpu-a100): it waits until nodes join that satisfy it',
     );
     const there = await why(await submit({ nodes: 2, constraints: { features: ["gpu-a100"] } }));
     expect(there.causes[0].text).toBe("Needs 2 nodes; 1 of the 6 there are suit it (without the feature gpu-a100: 5).");

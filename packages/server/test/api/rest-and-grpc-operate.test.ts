@@ -247,7 +247,7 @@ describe("operating", () => {
     }
     const all = await good("AdminService.GetConfig", create(pb.GetConfigRequestSchema));
     expect(all.settings).toMatchObject([...SETTINGS.keys()].map((key) => ({ key })));
-    expect(await get("scheduling")).toMatchObject({ json: { settings: { length: 6 } } });
+    expect(await get("scheduling")).toMatchObject({ json: { settings: { length: 7 } } });
     expect(await get("nothing")).toMatchObject({ problem: { code: "invalid_argument" } });
   });
 

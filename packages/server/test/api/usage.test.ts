@@ -133,7 +133,7 @@ describe("access", () => {
     plane: api.plane,
     principal: { user: "ada" as UserName, tenant: "physics" as TenantId, roles, scopes: [] },
     signal: new AbortController().signal,
-    config: loadConfig(null),
+    config: loadConfig(null, { api: { auto_create_tenants: true } }),
     warnings: [],
   });
   const user = (call: Call, fields: { user?: string; tenant?: string } = {}) =>

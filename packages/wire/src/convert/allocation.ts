@@ -5,6 +5,7 @@ import { create } from "@bufbuild/protobuf";
 import {
   type Allocation,
   type AllocationPhase,
+  DEPENDENCY_FAILED,
   isFinal,
   isPlaced,
   type NodeProgress,
@@ -80,6 +81,7 @@ export function allocationToProto(allocation: Allocation, extra: AllocationExtra
     hold: allocation.hold === undefined ? undefined : holdStatus(allocation.hold),
     startReserved: extra.estimate?.reserved ?? false,
     usage: attemptUsagesToProto(allocation),
+    cancelledBy: cancelledBy(phase),
   };
 }
 
@@ -104,6 +106,10 @@ function reasonOf(phase: AllocationPhase): string {
       return "";
   }
 }
+
+/** A dependent that can never run is cancelled by the cluster. */
+const cancelledBy = (phase: AllocationPhase): string =>
+  phase.kind === "cancelled" && phase.reason !== DEPENDENCY_FAILED ? phase.by : "";
 
 function messageOf(phase: AllocationPhase): string {
   if (phase.kind === "checkpointing") return phase.request.message;

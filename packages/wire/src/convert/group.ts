@@ -1,7 +1,7 @@
 // Converts a task group to the contract: an allocation with the state of the whole group and its element counts.
 
 import { create } from "@bufbuild/protobuf";
-import { groupEnd, type HoldKind, hasGroupEnded, type TaskGroup } from "@lattice/core";
+import { DEPENDENCY_FAILED, groupEnd, type HoldKind, hasGroupEnded, type TaskGroup } from "@lattice/core";
 import type * as proto from "../../gen/lattice/v1/allocations_pb.ts";
 import { AllocationSchema } from "../../gen/lattice/v1/allocations_pb.ts";
 import { timestampFromMs } from "../json/timestamp.ts";
@@ -45,6 +45,8 @@ export function groupToProto(group: TaskGroup, extra: GroupExtra): proto.Allocat
   if (group.hold !== undefined && end === null) message.hold = holdStatus(group.hold);
   const startedAt = "startedAt" in phase ? phase.startedAt : null;
   if (startedAt !== null) message.startedAt = timestampFromMs(startedAt);
+  const { cancelled } = group;
+  if (cancelled !== undefined && cancelled.reason !== DEPENDENCY_FAILED) message.cancelledBy = cancelled.by;
   if (end !== null) message.endedAt = timestampFromMs(end.endedAt);
   return message;
 }

@@ -129,6 +129,7 @@ function resourcesOf(resources: proto.Resources | undefined, problems: FieldList
     minNodes: min,
     maxNodes: max,
     tasksPerNode: resources?.tasksPerNode || 1,
+    ...(resources?.exclusive ? { exclusive: true } : null),
     constraints: constraintsFromProto(resources?.constraints, problems),
   };
 }

@@ -55,6 +55,7 @@ export function specToProto(spec: AllocationSpec, shape?: GroupShape): proto.All
     resources: create(ResourcesSchema, {
       nodes: create(NodeCountSchema, { min: resources.minNodes, max: resources.maxNodes }),
       tasksPerNode: resources.tasksPerNode,
+      exclusive: resources.exclusive ?? false,
       constraints: constraintsToProto(resources.constraints),
     }),
     lifecycle: create(LifecycleSchema, {

@@ -34,6 +34,7 @@ export const SLURM_SHORT: Readonly<Record<string, string>> = {
   S: "core-spec",
   m: "distribution",
   W: "wait",
+  O: "overcommit",
 };
 
 /** Options without a value. */
@@ -65,21 +66,14 @@ const FULL_NODES = "Lattice uses full-node scheduling";
 
 /** Ignored, with the reason; the loss does not change what runs. */
 export const SLURM_IGNORED: Readonly<Record<string, string>> = {
-  mem: `${FULL_NODES}, memory is not constrainable`,
-  "mem-per-cpu": `${FULL_NODES}, memory is not constrainable`,
-  "mem-per-gpu": `${FULL_NODES}, memory is not constrainable`,
-  "cpus-per-task": `${FULL_NODES}, a task may use every core of its node`,
   "mail-user": "use `lattice watch` for event notifications",
   "mail-type": "use `lattice watch` for event notifications",
   licenses: "use --constraint with a feature of the nodes",
   clusters: "submit to the other cluster's own address",
   switches: "nodes are packed into the fewest groups by themselves; --constraint=topology=tight asks for it",
-  gpus: "Lattice counts GPUs per node; use --gpus-per-node",
   oversubscribe: `${FULL_NODES}`,
-  overcommit: `${FULL_NODES}`,
   reservation: "reservations are not supported",
   "mem-bind": `${FULL_NODES}, memory is not constrainable`,
-  "gpus-per-task": "Lattice counts GPUs per node; use --gpus-per-node",
   "gpus-per-socket": "Lattice counts GPUs per node; use --gpus-per-node",
   "threads-per-core": `${FULL_NODES}, a job has every core of its nodes`,
   "cores-per-socket": `${FULL_NODES}, a job has every core of its nodes`,
@@ -96,7 +90,6 @@ export const SLURM_IGNORED: Readonly<Record<string, string>> = {
 
 /** Ignored silently: Lattice does this anyway, or it concerns only the submitting program. */
 export const SLURM_SILENT: ReadonlySet<string> = new Set([
-  "exclusive",
   "verbose",
   "quiet",
   "parsable",

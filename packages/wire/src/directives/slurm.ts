@@ -8,6 +8,7 @@ import { own } from "../text/own.ts";
 import { type DirectiveProblems, shownOption } from "./directive-problems.ts";
 import { expandHostlist } from "./hostlist.ts";
 import type { Option } from "./options.ts";
+import { memoryGbFrom } from "./short-values.ts";
 import {
   DEFAULT_QOS_CLASSES,
   SLURM_DEPENDENCIES,
@@ -44,6 +45,8 @@ export function submissionFromSlurm(
   problems: DirectiveProblems,
 ): SlurmSubmission {
   const work = new SlurmWork(mapping, problems);
+  // As in Slurm, a task without -c has one core.
+  if (options.length > 0) work.set("cpus_per_task", 1);
   for (const option of lastOfEach(options)) work.take(slurmLongName(option.name), option);
   return { submission: work.finish(), warnings: work.warnings };
 }
@@ -61,7 +64,8 @@ class SlurmWork {
   readonly #out: Record<string, Json> = {};
   readonly #constraints: Record<string, Json> = {};
   #edges: readonly Json[] = [];
-  #tasks: number | null = null;
+  #memoryPerGpu: number | null = null;
+  #gpusPerTask: number | null = null;
 
   constructor(mapping: SlurmMapping, problems: DirectiveProblems) {
     this.problems = problems;
@@ -99,8 +103,12 @@ class SlurmWork {
     return null;
   }
 
-  tasks(count: number): void {
-    this.#tasks = count;
+  memoryPerGpu(gigabytes: number): void {
+    this.#memoryPerGpu = gigabytes;
+  }
+
+  gpusPerTask(count: number): void {
+    this.#gpusPerTask = count;
   }
 
   depend(edges: readonly Json[]): void {
@@ -127,33 +135,24 @@ class SlurmWork {
     return { ref: typeof name === "string" && name !== "" ? name : "singleton", condition: "mutex" };
   }
 
-  /** `--nodes` wins; otherwise enough nodes for the tasks, and no fewer than are named. */
+  /** Without `--nodes` the server finds the nodes that the tasks need; no fewer than are named. */
   finish(): JsonObject {
     const isNodeCountSet = this.#out.nodes !== undefined;
-    this.#count();
     const { required_nodes: named } = this.#constraints;
-    if (!isNodeCountSet && Array.isArray(named) && named.length > Number(this.#out.nodes ?? 1))
-      this.#out.nodes = named.length;
+    if (!isNodeCountSet && Array.isArray(named) && named.length > 1) this.#out.nodes = named.length;
+    this.#requestMemoryOfGpus();
     if (this.#out.error_file !== undefined) this.#out.output_file ??= slurmOutputFile(this.#out);
     if (this.#edges.length > 0) this.#out.depends_on = this.#edges.map((edge) => this.#named(edge));
     if (Object.keys(this.#constraints).length > 0) this.#out.constraints = this.#constraints;
     return this.#out;
   }
 
-  #count(): void {
-    const perNode = this.#out.tasks_per_node;
-    const tasks = this.#tasks;
-    if (tasks !== null && this.#out.nodes === undefined) {
-      const each = typeof perNode === "number" ? perNode : 1;
-      this.#out.nodes = Math.ceil(tasks / each);
-      if (perNode === undefined && tasks > 1) {
-        this.warnings.push(
-          `#SBATCH --ntasks=${tasks} takes one node per task; add --ntasks-per-node to use fewer nodes`,
-        );
-      }
-    } else if (tasks !== null && perNode === undefined && typeof this.#out.nodes === "number") {
-      this.#out.tasks_per_node = Math.ceil(tasks / this.#out.nodes);
-    }
+  /** `--mem-per-gpu` needs the number of GPUs, which may come later in the script. */
+  #requestMemoryOfGpus(): void {
+    const gpus = this.#constraints.gpu_count;
+    if (this.#memoryPerGpu !== null && typeof gpus === "number")
+      this.#constraints.memory_gb = this.#memoryPerGpu * gpus;
+    if (this.#gpusPerTask !== null) this.#out.total_gpus = this.#gpusPerTask * Number(this.#out.tasks ?? 1);
   }
 }
 
@@ -171,6 +170,22 @@ const text =
   (work, value) =>
     work.set(field, value);
 
+function count(field: string): Rule {
+  return (work, value, option) => {
+    const found = work.whole(option, value);
+    if (found !== null) work.set(field, found);
+  };
+}
+
+/** Slurm's amounts are megabytes without a unit; 0 means all memory of the node. */
+function memory(take: (work: SlurmWork, gigabytes: number) => void): Rule {
+  return (work, value, option) => {
+    const gigabytes = memoryGbFrom(/^\d+$/.test(value) ? `${value}M` : value);
+    if (typeof gigabytes === "string") work.problems.invalid(option, "is not an amount of memory, such as 4G or 512M");
+    else if (gigabytes > 0) take(work, gigabytes);
+  };
+}
+
 const hosts =
   (name: string): Rule =>
   (work, value, option) => {
@@ -181,13 +196,29 @@ const hosts =
 
 const RULES: Readonly<Record<string, Rule>> = {
   nodes: nodesRule,
-  ntasks: (work, value, option) => {
-    const count = work.whole(option, value);
-    if (count !== null) work.tasks(count);
+  ntasks: count("tasks"),
+  "ntasks-per-node": count("tasks_per_node"),
+  "cpus-per-task": count("cpus_per_task"),
+  mincpus: (work, value, option) => {
+    const cores = work.whole(option, value);
+    if (cores !== null) work.constrain("cpu_cores", cores);
   },
-  "ntasks-per-node": (work, value, option) => {
-    const count = work.whole(option, value);
-    if (count !== null) work.set("tasks_per_node", count);
+  mem: memory((work, gigabytes) => work.constrain("memory_gb", gigabytes)),
+  "mem-per-cpu": memory((work, gigabytes) => work.set("memory_gb_per_cpu", gigabytes)),
+  "mem-per-gpu": memory((work, gigabytes) => work.memoryPerGpu(gigabytes)),
+  exclusive: (work) => work.set("exclusive", true),
+  overcommit: (work) => work.set("overcommit", true),
+  gpus: (work, value, option) => {
+    const gpus = gpusOf(work, value, option);
+    if (gpus === null) return;
+    if (gpus.type !== undefined) work.constrain("gpu_type", gpus.type);
+    work.set("total_gpus", gpus.count);
+  },
+  "gpus-per-task": (work, value, option) => {
+    const gpus = gpusOf(work, value, option);
+    if (gpus === null) return;
+    if (gpus.type !== undefined) work.constrain("gpu_type", gpus.type);
+    work.gpusPerTask(gpus.count);
   },
   time: timeRule,
   partition: (work, value) => work.partition(value),
@@ -287,15 +318,24 @@ function gresRule(work: SlurmWork, value: string, option: Option): void {
   }
 }
 
-/** Parses `4`, `gh200:4`, `gh200`, or an empty text, which means one. */
 function gpuRule(work: SlurmWork, value: string, option: Option): void {
+  const gpus = gpusOf(work, value, option);
+  if (gpus === null) return;
+  if (gpus.type !== undefined) work.constrain("gpu_type", gpus.type);
+  work.constrain("gpu_count", gpus.count);
+}
+
+interface Gpus {
+  readonly type: string | undefined;
+  readonly count: number;
+}
+
+/** Parses `4`, `gh200:4`, `gh200`, or an empty text, which means one. */
+function gpusOf(work: SlurmWork, value: string, option: Option): Gpus | null {
   const match = /^(?:([A-Za-z][\w.-]*))?:?(\d{1,4})?(?:\(.*\))?$/.exec(value);
-  if (match === null) {
-    work.problems.invalid(option, "needs a number of GPUs, such as gpu:4 or gpu:gh200:4");
-    return;
-  }
-  if (match[1] !== undefined) work.constrain("gpu_type", match[1]);
-  work.constrain("gpu_count", Number(match[2] ?? 1));
+  if (match !== null) return { type: match[1], count: Number(match[2] ?? 1) };
+  work.problems.invalid(option, "needs a number of GPUs, such as gpu:4 or gpu:gh200:4");
+  return null;
 }
 
 function exportRule(work: SlurmWork, value: string, option: Option): void {

@@ -9,8 +9,12 @@ const script = (...lines: string[]) => ["#!/bin/bash", ...lines, "echo hi", ""].
 /** The directives, without the script itself. */
 function printed(...lines: string[]) {
   const { submission, warnings } = parseScript(script(...lines));
-  const { script: _text, slurm_env: _slurm, ...rest } = submission;
-  return { ...rest, ...(warnings.length === 0 ? {} : { warnings }) };
+  const { script: _text, slurm_env: _slurm, cpus_per_task: cpus, ...rest } = submission;
+  return {
+    ...rest,
+    ...(cpus === undefined || cpus === 1 ? {} : { cpus_per_task: cpus }),
+    ...(warnings.length === 0 ? {} : { warnings }),
+  };
 }
 
 const API = { name: "api", port: 9090, protocol: "grpc" };
@@ -42,11 +46,19 @@ describe("parseScript", () => {
     ["--gres=gpu:gh200:4", { constraints: { gpu_type: "gh200", gpu_count: 4 } }],
     ["--gres=gpu", { constraints: { gpu_count: 1 } }],
     ["--gpus-per-node=a100:2", { constraints: { gpu_type: "a100", gpu_count: 2 } }],
-    ["--exclusive", {}],
-    ["--ntasks=128 --ntasks-per-node=4", { nodes: 32, tasks_per_node: 4 }],
-    ["-n 10 --ntasks-per-node=4", { nodes: 3, tasks_per_node: 4 }],
-    ["--nodes=64 --ntasks=128 --ntasks-per-node=4", { nodes: 64, tasks_per_node: 4 }],
-    ["--nodes=2 --ntasks=7", { nodes: 2, tasks_per_node: 4 }],
+    ["--exclusive", { exclusive: true }],
+    ["--exclusive=user", { exclusive: true }],
+    ["--mem-per-cpu=2G -c 4", { memory_gb_per_cpu: 2, cpus_per_task: 4 }],
+    ["--mem-per-gpu=8G --gpus-per-node=2", { constraints: { gpu_count: 2, memory_gb: 16 } }],
+    ["--mem=0", {}],
+    ["--mem=2048", { constraints: { memory_gb: 2 } }],
+    ["--mincpus=4 -O", { constraints: { cpu_cores: 4 }, overcommit: true }],
+    ["-G 8", { total_gpus: 8 }],
+    ["-n 4 --gpus-per-task=a100:2", { tasks: 4, total_gpus: 8, constraints: { gpu_type: "a100" } }],
+    ["--ntasks=128 --ntasks-per-node=4", { tasks: 128, tasks_per_node: 4 }],
+    ["-n 10 --ntasks-per-node=4", { tasks: 10, tasks_per_node: 4 }],
+    ["--nodes=64 --ntasks=128 --ntasks-per-node=4", { nodes: 64, tasks: 128, tasks_per_node: 4 }],
+    ["--nodes=2 --ntasks=7", { nodes: 2, tasks: 7 }],
     ["--qos=high", { preemption_class: 7 }],
     ["--uenv=prgenv-gnu/24.11:v1 --view=default", { uenv: "prgenv-gnu/24.11:v1", view: "default" }],
     ["--chdir=/work", { workdir: "/work" }],
@@ -58,18 +70,12 @@ describe("parseScript", () => {
     ],
     ["--export=A=1,B=2", { env: { A: "1", B: "2" } }],
     ["--nodes=4 # as many as last time", { nodes: 4 }],
-    [
-      "--mem=64G",
-      { warnings: ["#SBATCH --mem=64G ignored (Lattice uses full-node scheduling, memory is not constrainable)"] },
-    ],
+    ["--mem=64G", { constraints: { memory_gb: 64 } }],
     [
       "--mail-user=user@example.com",
       { warnings: ["#SBATCH --mail-user=user@example.com ignored (use `lattice watch` for event notifications)"] },
     ],
-    [
-      "-c 8",
-      { warnings: ["#SBATCH -c 8 ignored (Lattice uses full-node scheduling, a task may use every core of its node)"] },
-    ],
+    ["-c 8", { cpus_per_task: 8 }],
     ["--output=out.txt", { output_file: "out.txt" }],
     ["-e err.txt --open-mode=append", { output_file: "slurm-%j.out", error_file: "err.txt", output: { append: true } }],
     ["--wibble=3", { warnings: ["#SBATCH --wibble=3 ignored (Lattice has no equivalent)"] }],
@@ -78,10 +84,7 @@ describe("parseScript", () => {
       "--qos=constructor",
       { warnings: ["#SBATCH --qos=constructor ignored (no preemption class is configured for this QoS)"] },
     ],
-    [
-      "--ntasks=3",
-      { nodes: 3, warnings: ["#SBATCH --ntasks=3 takes one node per task; add --ntasks-per-node to use fewer nodes"] },
-    ],
+    ["--ntasks=3", { tasks: 3 }],
     [
       "--time=UNLIMITED",
       { warnings: ["#SBATCH --time=UNLIMITED ignored (every job has a limit; the default of its vCluster applies)"] },
@@ -124,7 +127,7 @@ describe("parseScript", () => {
     const text =
       "#!/bin/sh\n\n# a comment\n  \n#SBATCH -N 2\n##SBATCH -N 3\n# #SBATCH -N 4\n #SBATCH -N 5\n#SBATCHES -N 6\nrun\n#SBATCH -N 7\n";
     const parsed = parseScript(text);
-    expect(parsed.submission).toEqual({ nodes: 2, script: text, slurm_env: true });
+    expect(parsed.submission).toEqual({ nodes: 2, cpus_per_task: 1, script: text, slurm_env: true });
     expect(parsed.slurm).toBe(true);
     expect(parsed.warnings).toEqual(["line 11: #SBATCH -N 7 ignored (it is after the first command)"]);
   });

@@ -1136,6 +1136,8 @@ class Allocation(SpecNames):
     """Set while the allocation is held."""
     usage: list[AttemptUsage] = field(default_factory=list)
     """Resources used by its attempts, oldest first. An attempt appears when a node has reported its end."""
+    cancelled_by: str = ""
+    """The user who cancelled it. Empty: not cancelled, or cancelled by the cluster."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,7 @@
 // names differently.
 
 import { availableParallelism } from "node:os";
-import type { pb } from "@lattice/wire";
+import { hostlistOf, type pb } from "@lattice/wire";
 import type { ReceivedOrder } from "../../lifecycle/attempt.ts";
 
 export interface SlurmFacts {
@@ -14,8 +14,8 @@ export interface SlurmFacts {
 
 export function slurmNames({ order, arrivedAtMs }: ReceivedOrder, around: SlurmFacts): Record<string, string> {
   const [parent, index] = order.allocationId.split("_");
-  const nodes = order.nodes.join(",");
-  const tasks = String(around.processCount);
+  const nodes = hostlistOf(order.nodes);
+  const tasks = tasksOf(order.variables.SLURM_NTASKS, around.processCount);
   const count = String(around.nodeCount);
   const { variables } = order;
   return {
@@ -26,9 +26,9 @@ export function slurmNames({ order, arrivedAtMs }: ReceivedOrder, around: SlurmF
     SLURM_JOB_NODELIST: nodes,
     SLURM_NNODES: count,
     SLURM_JOB_NUM_NODES: count,
-    SLURM_NTASKS: tasks,
-    SLURM_NPROCS: tasks,
-    SLURM_TASKS_PER_NODE: onEach(Math.max(1, order.tasksPerNode), around.nodeCount),
+    SLURM_NTASKS: String(tasks),
+    SLURM_NPROCS: String(tasks),
+    SLURM_TASKS_PER_NODE: tasksOnEach(tasks, Math.max(1, order.tasksPerNode), around.nodeCount),
     SLURM_SUBMIT_DIR: around.submitDir,
     SLURM_CLUSTER_NAME: variables.SLURM_CLUSTER_NAME ?? "lattice",
     SLURM_JOB_PARTITION: variables.SLURM_JOB_PARTITION ?? order.vcluster,
@@ -39,6 +39,22 @@ export function slurmNames({ order, arrivedAtMs }: ReceivedOrder, around: SlurmF
     ...timeNames(order, arrivedAtMs),
     ...(index === undefined ? {} : { SLURM_ARRAY_JOB_ID: parent ?? "", SLURM_ARRAY_TASK_ID: index }),
   };
+}
+
+/** Tasks may be fewer than the nodes have room for: seven tasks are four and three. */
+const tasksOf = (requested: string | undefined, room: number): number =>
+  requested !== undefined && /^[1-9]\d{0,8}$/.test(requested) ? Math.min(Number(requested), room) : room;
+
+function tasksOnEach(tasks: number, perNode: number, nodes: number): string {
+  const full = Math.min(nodes, Math.floor(tasks / perNode));
+  const rest = tasks - full * perNode;
+  const left = nodes - full - (rest > 0 ? 1 : 0);
+  const parts = [
+    ...(full > 0 ? [onEach(perNode, full)] : []),
+    ...(rest > 0 ? [String(rest)] : []),
+    ...(left > 0 ? [onEach(0, left)] : []),
+  ];
+  return parts.join(",");
 }
 
 /** The first task is the script itself; launched tasks get their own numbers. */

@@ -17,6 +17,17 @@ export const SLURM_COMMANDS = [
   "sstat",
   "sprio",
   "sshare",
+  "sacctmgr",
+  "seff",
+  // These name what to use instead.
+  "sattach",
+  "sreport",
+  "sdiag",
+  "sbcast",
+  "strigger",
+  "scrontab",
+  "smap",
+  "sview",
 ] as const;
 
 /** The program is next to the bundle of `lattice`. */

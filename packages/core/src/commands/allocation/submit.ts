@@ -29,7 +29,7 @@ export function submitAllocation(step: Step, command: SubmitCommand): Outcome {
   const wanted = namedDomainRequest(spec);
   const barred = wanted === null ? null : domainRefusal(step.state, wanted);
   if (barred !== null) return rejected(barred);
-  const unknown = unknownDependencies(step.state, spec);
+  const unknown = unknownDependencies(step.state, command.origin.user, spec);
   if (unknown.length > 0) return refuseFields(unknown);
 
   ensureTenant(step, spec.tenant);

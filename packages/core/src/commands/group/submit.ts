@@ -29,7 +29,10 @@ export function submitGroup(step: Step, command: SubmitGroupCommand): Outcome {
   if (problems.length > 0) return refuseFields(problems);
   const refusal = admit(step, spec, command.createTenant);
   if (refusal !== null) return refusal;
-  const references = [...unknownDependencies(step.state, spec), ...tooManyCounterparts(step.state, spec)];
+  const references = [
+    ...unknownDependencies(step.state, command.origin.user, spec),
+    ...tooManyCounterparts(step.state, spec),
+  ];
   if (references.length > 0) return refuseFields(references);
 
   ensureTenant(step, spec.tenant);

@@ -10,8 +10,8 @@ import type { Allocation } from "./allocation.ts";
 
 /** Only single-node work shares: a spec without amounts takes whole nodes, and so does a scaling service. */
 export function mayShare(vcluster: VCluster, { spec }: Pick<Allocation, "spec">): boolean {
-  const { minNodes, maxNodes, constraints } = spec.resources;
-  if (!policyOf(vcluster).sharesNodes || minNodes !== 1 || maxNodes !== 1) return false;
+  const { minNodes, maxNodes, constraints, exclusive } = spec.resources;
+  if (!policyOf(vcluster).sharesNodes || minNodes !== 1 || maxNodes !== 1 || exclusive === true) return false;
   if (spec.lifecycle.kind === "reactive") return false;
   return constraints.cpuCores > 0 || constraints.gpuCount > 0 || constraints.memoryBytes > 0;
 }

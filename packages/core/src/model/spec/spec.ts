@@ -136,6 +136,8 @@ export interface Resources {
   readonly maxNodes: number;
   readonly tasksPerNode: number;
   readonly constraints: Constraints;
+  /** Shares its nodes with no other work. Default: false. */
+  readonly exclusive?: boolean;
 }
 
 export interface Constraints {

@@ -18,11 +18,13 @@ import { type Cancellation, cancelAllocation } from "../attempt/cancel.ts";
 import { cancelGroup } from "../group/cancel.ts";
 import type { Step } from "../step.ts";
 
-/** Returns dependencies that do not exist or belong to another tenant. */
-export function unknownDependencies(state: State, spec: AllocationSpec): readonly FieldProblem[] {
+/** Returns dependencies that do not exist, or are neither of the same tenant nor of the same user. */
+export function unknownDependencies(state: State, user: UserName, spec: AllocationSpec): readonly FieldProblem[] {
   const problems: FieldProblem[] = [];
   for (const [n, { ref, condition }] of (spec.dependsOn ?? []).entries()) {
-    if (condition === "mutex" || targetState(state, ref)?.tenant === spec.tenant) continue;
+    if (condition === "mutex") continue;
+    const target = targetState(state, ref);
+    if (target !== null && (target.tenant === spec.tenant || target.user === user)) continue;
     const detail = `there is no allocation ${quote(ref)} of tenant ${quote(spec.tenant)}`;
     problems.push({ field: `allocation.depends_on[${n}].ref`, detail });
   }
@@ -49,6 +51,7 @@ export function judgeDependents(step: Step, ref: AllocationId, end: EndKind): vo
 
 interface TargetState {
   readonly tenant: TenantId;
+  readonly user: UserName;
   /** `null` while it has not ended. */
   readonly end: EndKind | null;
 }
@@ -59,11 +62,11 @@ function targetState(view: View, ref: string): TargetState | null {
   if (id === null) return null;
   const record = view.allocation(id);
   if (record !== undefined) {
-    return { tenant: record.spec.tenant, end: isFinal(record.phase) ? record.phase.kind : null };
+    return { tenant: record.spec.tenant, user: record.user, end: isFinal(record.phase) ? record.phase.kind : null };
   }
   const group = view.group(id);
   if (group !== undefined) {
-    return { tenant: group.spec.tenant, end: hasGroupEnded(group.phase) ? group.phase.kind : null };
+    return { tenant: group.spec.tenant, user: group.user, end: hasGroupEnded(group.phase) ? group.phase.kind : null };
   }
   return elementState(view, id);
 }
@@ -74,7 +77,7 @@ function elementState(view: View, id: AllocationId): TargetState | null {
   const parent = element === null ? undefined : view.group(element.group);
   const state = element === null || parent === undefined ? null : view.element(parent, element.index);
   if (parent === undefined || state === null) return null;
-  return { tenant: parent.spec.tenant, end: state === "waiting" || state === "made" ? null : state };
+  return { tenant: parent.spec.tenant, user: parent.user, end: state === "waiting" || state === "made" ? null : state };
 }
 
 function judge(step: Step, id: AllocationId, ref: string, end: EndKind): void {

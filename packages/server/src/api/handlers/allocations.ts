@@ -26,8 +26,8 @@ import { filtersOf, waitsFor } from "./allocation-filters.ts";
 import { listAllocations } from "./allocation-list.ts";
 import { commit, originOf } from "./commit.ts";
 import { choiceOf, completeSpec, shapeOf } from "./complete-spec.ts";
+import { checkFeasible } from "./feasibility.ts";
 import { pageSize, readToken, tokenAfter } from "./page.ts";
-import { unavailableFeatures } from "./unavailable-features.ts";
 import { shownTo, userToList } from "./visible.ts";
 import { findWork, listed, ownerOf, severalElements, shown, type Work } from "./work.ts";
 
@@ -41,6 +41,7 @@ export async function submit(call: Call, request: pb.SubmitRequest): Promise<pb.
   const newTenant = call.plane.view().tenant(spec.tenant) === undefined;
   const origin = originOf(call, pb.SubmitRequestSchema, request);
   const createTenant = call.config.api.autoCreateTenants;
+  const unmet = checkFeasible(call, spec);
   const submission = { origin, spec, createTenant, ...(request.hold ? { hold: true } : null) };
   const { id, index } = await commit(
     call,
@@ -54,7 +55,7 @@ export async function submit(call: Call, request: pb.SubmitRequest): Promise<pb.
     warnings: [
       ...call.warnings,
       ...chosen,
-      ...unavailableFeatures(call.plane.view(), spec).map((missing) => `${missing}: it waits until one does`),
+      ...unmet,
       ...(newTenant ? [`tenant "${spec.tenant}" did not exist and was created`] : []),
     ],
     logIndex: String(index),

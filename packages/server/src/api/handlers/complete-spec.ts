@@ -3,6 +3,7 @@
 
 import {
   type AllocationSpec,
+  type Capabilities,
   checkShape,
   checkSpec,
   DEFAULT_TENANT,
@@ -14,22 +15,37 @@ import {
 import { fieldError, type pb, shapeFromProto, specFromProto } from "@lattice/wire";
 import type { Call } from "../call/call.ts";
 import { vclusterFor } from "./intent.ts";
+import { layOutTasks } from "./task-layout.ts";
 
 /** `defaultIntent` applies when no vCluster serves the intent of the submission. */
 export function completeSpec(call: Call, written: pb.AllocationSpec, defaultIntent = ""): AllocationSpec {
   const view = call.plane.view();
   const tenant = call.principal.tenant ?? DEFAULT_TENANT;
-  const stated = specFromProto(written, {
-    tenant,
-    vcluster:
-      written.vcluster === "" ? vclusterFor(view, [written.intent, defaultIntent], written.tenant || tenant) : "",
-    defaultWalltimeMs: (vcluster) => defaultWalltime(view, vcluster),
-  });
+  const vcluster =
+    written.vcluster === "" ? vclusterFor(view, [written.intent, defaultIntent], written.tenant || tenant) : "";
+  const stated = specFromProto(
+    inNodes(written, () => offersIn(view, written.vcluster || vcluster)),
+    {
+      tenant,
+      vcluster,
+      defaultWalltimeMs: (vcluster) => defaultWalltime(view, vcluster),
+    },
+  );
   const spec = { ...stated, slurmEnv: stated.slurmEnv || call.config.compat.setSlurmEnv };
   const problems = checkSpec(spec);
   if (problems.length > 0) throw fieldError(problems);
   return spec;
 }
+
+/** A request in tasks becomes one in nodes. */
+const inNodes = (written: pb.AllocationSpec, offers: () => readonly Capabilities[]): pb.AllocationSpec =>
+  written.resources === undefined ? written : { ...written, resources: layOutTasks(written.resources, offers) };
+
+/** The nodes that serve the vCluster. */
+const offersIn = (view: View, vcluster: string): readonly Capabilities[] =>
+  [...view.nodes()]
+    .filter(({ homeVCluster }) => homeVCluster === null || homeVCluster === vcluster)
+    .map(({ capabilities }) => capabilities);
 
 function defaultWalltime(view: View, name: string): Duration | null {
   const id = parseVClusterId(name);

@@ -30,6 +30,7 @@ import type { Call } from "../call/call.ts";
 import { MAX_REASON_LENGTH } from "../limits/limits.ts";
 import { commit, originOf } from "./commit.ts";
 import { choiceOf, completeSpec, shapeOf } from "./complete-spec.ts";
+import { checkFeasible } from "./feasibility.ts";
 import { pageOf } from "./page.ts";
 import { elementsNow } from "./work.ts";
 
@@ -37,7 +38,8 @@ export async function submitDag(call: Call, request: pb.SubmitDagRequest): Promi
   const { maxDagSize } = call.config.scheduling;
   // Checked before the members, so that a thousand equal problems are reported as one.
   if (request.allocations.length > maxDagSize) throw tooLarge(request.allocations.length, maxDagSize);
-  const members = request.allocations.map((written, n) => memberOf(call, written, n));
+  const unmet: string[] = [];
+  const members = request.allocations.map((written, n) => memberOf(call, { written, n, unmet }));
   for (const tenant of new Set(members.map(({ spec }) => spec.tenant))) {
     authorize(call.principal, "DagService.SubmitDag", { tenant, user: call.principal.user });
   }
@@ -56,7 +58,11 @@ export async function submitDag(call: Call, request: pb.SubmitDagRequest): Promi
     members: membersToProto(dag, standings(call, dag)),
     // Members routed to one queue for one reason share one warning.
     warnings: [
-      ...new Set([...call.warnings, ...request.allocations.flatMap((written, n) => chosenFor(written, members[n]))]),
+      ...new Set([
+        ...call.warnings,
+        ...unmet,
+        ...request.allocations.flatMap((written, n) => chosenFor(written, members[n])),
+      ]),
     ],
     logIndex: String(index),
   });
@@ -119,9 +125,14 @@ export async function cancelDag(call: Call, request: pb.CancelDagRequest): Promi
 }
 
 /** Problems name the member by its index. */
-function memberOf(call: Call, written: pb.AllocationSpec, n: number): DagMember {
+function memberOf(
+  call: Call,
+  { written, n, unmet }: { readonly written: pb.AllocationSpec; readonly n: number; readonly unmet: string[] },
+): DagMember {
   try {
-    return { name: written.name, spec: completeSpec(call, written), group: shapeOf(written) };
+    const spec = completeSpec(call, written);
+    unmet.push(...checkFeasible(call, spec));
+    return { name: written.name, spec, group: shapeOf(written) };
   } catch (error) {
     if (!(error instanceof ProblemError) || error.problem.fields.length === 0) throw error;
     const fields = error.problem.fields.map((problem) => ({

@@ -7,8 +7,8 @@ import { authorize } from "../access/authorize.ts";
 import type { Call } from "../call/call.ts";
 import { originOf } from "./commit.ts";
 import { choiceOf, completeSpec } from "./complete-spec.ts";
+import { infeasibilityWarnings } from "./feasibility.ts";
 import { suggestionToProto } from "./suggestion.ts";
-import { unavailableFeatures } from "./unavailable-features.ts";
 import { shownTo } from "./visible.ts";
 
 export async function plan(call: Call, request: pb.SubmitRequest): Promise<pb.PlanResponse> {
@@ -37,7 +37,7 @@ export async function plan(call: Call, request: pb.SubmitRequest): Promise<pb.Pl
     warnings: [
       ...call.warnings,
       ...choiceOf(written, spec),
-      ...unavailableFeatures(call.plane.view(), spec).map((missing) => `${missing}: it waits until one does`),
+      ...infeasibilityWarnings(call, spec),
       ...(newTenant ? [`tenant "${spec.tenant}" does not exist and would be created`] : []),
     ],
     tenant: spec.tenant,

@@ -19,6 +19,7 @@ import { authorize, authorizeList, reaches } from "../access/authorize.ts";
 import type { Call } from "../call/call.ts";
 import { commit, originOf } from "./commit.ts";
 import { choiceOf, completeSpec } from "./complete-spec.ts";
+import { checkFeasible } from "./feasibility.ts";
 import { ownerOnly } from "./owner-only.ts";
 import { pageOf } from "./page.ts";
 import { find, ownerOf } from "./work.ts";
@@ -46,6 +47,7 @@ async function submitSession(call: Call, request: pb.CreateSessionRequest): Prom
   const written = request.allocation ?? create(pb.AllocationSpecSchema);
   const spec = specOf(call, written);
   authorize(call.principal, "SessionService.CreateSession", { tenant: spec.tenant, user: call.principal.user });
+  const unmet = checkFeasible(call, spec);
   const { id, index } = await commit(call, {
     kind: "allocation.submit",
     origin: originOf(call, pb.CreateSessionRequestSchema, request),
@@ -55,7 +57,7 @@ async function submitSession(call: Call, request: pb.CreateSessionRequest): Prom
   const allocation = parseAllocationId(id ?? "");
   if (allocation === null) throw unknownAllocation(id ?? "");
   const opened = await answer(call, allocation, sessionId(allocation, OWN_SESSION), index);
-  opened.warnings.push(...choiceOf(written, spec));
+  opened.warnings.push(...choiceOf(written, spec), ...unmet);
   return opened;
 }
 

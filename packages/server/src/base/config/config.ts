@@ -158,7 +158,6 @@ export const DERIVED: Readonly<Record<string, (config: Config) => unknown>> = {
   "quorum.etcd.peer_address": ({ quorum }) => quorum.etcd.peerAddress,
   "api.advertise_grpc": ({ api }) => formatListen(api.advertiseGrpc),
   "api.metrics_access": ({ api }) => api.metricsAccess,
-  "api.auto_create_tenants": ({ api }) => api.autoCreateTenants,
   "api.oidc_token_cache_seconds": ({ api }) => (api.auth.kind === "none" ? null : api.auth.tokenCacheSeconds),
   "api.oidc_introspection_client": ({ api }) =>
     api.auth.kind === "oidc" ? (api.auth.introspection?.clientId ?? null) : null,

@@ -39,6 +39,8 @@ interface FirstVCluster {
   readonly scheduler: SchedulerKind;
   readonly cycleSeconds: number;
   readonly isDefault: boolean;
+  /** Small jobs pack onto nodes. */
+  readonly sharesNodes?: boolean;
 }
 
 const FIRST_VCLUSTERS: readonly FirstVCluster[] = [
@@ -48,6 +50,7 @@ const FIRST_VCLUSTERS: readonly FirstVCluster[] = [
     scheduler: "hpc_backfill",
     cycleSeconds: 15,
     isDefault: true,
+    sharesNodes: true,
   },
   { id: "ml-training", description: "Training runs", scheduler: "ml_training", cycleSeconds: 15, isDefault: false },
   {
@@ -115,6 +118,7 @@ export function missing(view: View, config: BootstrapConfig): Command[] {
       defaultWalltime: duration(24 * 3_600_000),
       maxWalltime: null,
       isDefault: first.isDefault,
+      ...(first.sharesNodes === true ? { sharesNodes: true } : {}),
     });
   }
   return commands;

@@ -17,7 +17,7 @@ import {
 } from "@lattice/core";
 import { z } from "zod";
 import { live, optional, setting } from "../schema/setting.ts";
-import { amount, count, isLoopback, place, span, text } from "../schema/values.ts";
+import { amount, choice, count, isLoopback, place, span, text } from "../schema/values.ts";
 
 export const scheduling = {
   min_cycle_ms: live(setting(count(0, 60_000), 2, "Shortest time between two cycles of a vCluster, in milliseconds.")),
@@ -31,6 +31,13 @@ export const scheduling = {
   ),
   max_dag_size: live(
     setting(count(1, MAX_DAG_MEMBERS), DEFAULT_DAG_MEMBERS, `Most members of one DAG, at most ${MAX_DAG_MEMBERS}.`),
+  ),
+  impossible_requests: live(
+    setting(
+      choice(["refuse", "warn"]),
+      "refuse",
+      "What happens to a request that no nodes of the cluster satisfy. warn: accept it with a warning, where nodes join later.",
+    ),
   ),
   storage_mb_per_second: optional(
     count(1, MAX_STORAGE_MBPS),
