@@ -44,7 +44,10 @@ async function run(body: Readonly<Record<string, unknown>>, user: string): Promi
 describe("usage", () => {
   test("grows by nodes times seconds for the tenant and user of the work", async () => {
     const two = await run({ tenant: "physics", nodes: 2, constraints: { excluded_nodes: ["gpu-1"] } }, "ada");
-    const gpu = await run({ tenant: "physics", exclusive: true, constraints: { gpu_type: "GH200", gpu_count: 1 } }, "bob");
+    const gpu = await run(
+      { tenant: "physics", exclusive: true, constraints: { gpu_type: "GH200", gpu_count: 1 } },
+      "bob",
+    );
     expect(two).toBeGreaterThan(0);
     const usage = await usageOf("/tenants/physics/usage");
     // The figures are rounded to a few milliseconds.
