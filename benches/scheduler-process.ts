@@ -7,7 +7,7 @@ import { build } from "esbuild";
 import { root } from "../tests/harness/program.ts";
 
 /** Returns the parsed output. Throws when the program fails. */
-export async function measureScheduler<T>(what: "cycles" | "gaps" | "why", input: unknown): Promise<T> {
+export async function measureScheduler<T>(what: "cycles" | "estimates" | "gaps" | "why", input: unknown): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), "lattice-bench-"));
   const outfile = join(folder, "measure.mjs");
   try {

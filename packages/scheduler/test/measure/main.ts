@@ -1,6 +1,7 @@
-// Measures in a process of its own, and prints one JSON value: `cycles {"nodes":...}`, `why {"nodes":...}` or
-// `gaps {"instances":500,"shape":"half"}`.
+// Measures in a process of its own, and prints one JSON value: `cycles {"nodes":...}`, `why {"nodes":...}`,
+// `estimates {"seeds":[1],"spacing":0}` or `gaps {"instances":500,"shape":"half"}`.
 
+import { type Accuracy, experiment } from "../estimate-accuracy.ts";
 import { gapOf } from "../gap/exact.ts";
 import { instanceOf, type Shape } from "../gap/instance.ts";
 import { type CyclesWanted, measureCycles } from "./cycles.ts";
@@ -14,11 +15,21 @@ interface GapsWanted {
 const measureGaps = ({ instances, shape }: GapsWanted): number[] =>
   Array.from({ length: instances }, (_, seed) => gapOf(instanceOf(seed + 1, shape)));
 
+interface EstimatesWanted {
+  readonly seeds: readonly number[];
+  readonly spacing: number;
+}
+
+const measureEstimates = ({ seeds, spacing }: EstimatesWanted): readonly Accuracy[] =>
+  seeds.map((seed) => experiment(seed, { spacing }));
+
 const [what, given = ""] = process.argv.slice(2);
 const measured =
   what === "cycles"
     ? measureCycles(JSON.parse(given) as CyclesWanted)
     : what === "why"
       ? measureWhy(JSON.parse(given) as WhyWanted)
-      : measureGaps(JSON.parse(given) as GapsWanted);
+      : what === "estimates"
+        ? measureEstimates(JSON.parse(given) as EstimatesWanted)
+        : measureGaps(JSON.parse(given) as GapsWanted);
 process.stdout.write(JSON.stringify(measured));
