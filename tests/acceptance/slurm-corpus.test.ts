@@ -87,7 +87,7 @@ const stateOf = async (id: string): Promise<string> =>
 async function completed(id: string, what: string): Promise<void> {
   const end = await eventually({ what, everyMs: 200 }, async () => {
     const state = await stateOf(id);
-    return /^(PENDING|RUNNING|)$/.test(state) ? null : state;
+    return /^(PENDING|CONFIGURING|RUNNING|COMPLETING|)$/.test(state) ? null : state;
   });
   expect(end, `${what} (${id})`).toBe("COMPLETED");
 }
