@@ -6,28 +6,19 @@ import { isatty } from "node:tty";
 
 let ignoresClosedOutput = false;
 
-const STREAMS = [0, 1, 2];
-/** The standard streams that were terminals at the start. */
-let terminals: readonly number[] = [];
-
 /** Makes the program end with status 0 when its output is closed. */
 export function endOnClosedOutput(): void {
   for (const stream of [process.stdout, process.stderr]) stream.off("error", onError).on("error", onError);
-  terminals = STREAMS.filter((fd) => isatty(fd));
-  process.off("exit", leaveClosedTerminals).on("exit", leaveClosedTerminals);
+  const terminals = [0, 1, 2].filter(isatty);
+  // Node restores the modes of its terminals when it ends, and aborts if one is gone; it skips closed descriptors.
+  if (terminals.length > 0) process.once("exit", () => terminals.forEach(closeIfGone));
 }
 
-/**
- * Node restores the modes of its terminals when it ends, and aborts if one of them was closed meanwhile. It skips
- * descriptors that are closed.
- */
-function leaveClosedTerminals(): void {
-  for (const fd of terminals.filter((one) => !isatty(one))) {
-    try {
-      closeSync(fd);
-    } catch {
-      // Closed already, which is as good.
-    }
+function closeIfGone(terminal: number): void {
+  try {
+    if (!isatty(terminal)) closeSync(terminal);
+  } catch {
+    // Closed already, which is as good.
   }
 }
 

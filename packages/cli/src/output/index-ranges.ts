@@ -1,5 +1,7 @@
 // Writes lists of indexes as ranges: array elements and task ranks, as Slurm shows them (`1-4,7`, `1-99:2`).
 
+import { consecutive } from "@lattice/wire";
+
 /** Slurm cuts lists of indexes at this many characters. */
 const MAX_INDEX_TEXT = 64;
 /** A range is written with a step only when it spans more indexes than this, as in Slurm. */
@@ -18,21 +20,10 @@ function steppedText(indexes: readonly number[]): string | null {
 export function indexText(indexes: readonly number[]): string {
   const stepped = steppedText(indexes);
   if (stepped !== null) return stepped;
-  const text = rangesOf(indexes)
+  const text = consecutive(indexes)
     .map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`))
     .join(",");
   if (text.length <= MAX_INDEX_TEXT) return text;
   const cut = text.slice(0, MAX_INDEX_TEXT);
   return `${cut.slice(0, cut.lastIndexOf(",") + 1)}...`;
-}
-
-/** Returns the sorted numbers as inclusive ranges. */
-function rangesOf(numbers: readonly number[]): readonly (readonly [number, number])[] {
-  const ranges: [number, number][] = [];
-  for (const value of numbers.toSorted((a, b) => a - b)) {
-    const last = ranges.at(-1);
-    if (last !== undefined && value <= last[1] + 1) last[1] = Math.max(last[1], value);
-    else ranges.push([value, value]);
-  }
-  return ranges;
 }

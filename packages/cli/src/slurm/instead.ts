@@ -4,7 +4,7 @@
 import type { SlurmCommand } from "./command.ts";
 import { SlurmError } from "./slurm-error.ts";
 
-export const INSTEAD: Readonly<Record<string, string>> = {
+const INSTEAD: Readonly<Record<string, string>> = {
   sattach: "use `lattice attach ID`, or `lattice logs ID --follow` for the output",
   sreport: "use `lattice usage`, or `lattice usage --tenant NAME`",
   sdiag: "use `lattice diag`",
@@ -15,9 +15,14 @@ export const INSTEAD: Readonly<Record<string, string>> = {
   sview: "use sinfo and squeue",
 };
 
-export const refusalOf = (program: string): SlurmCommand => ({
-  help: `Usage: ${program}\n${program} is not supported by Lattice; ${INSTEAD[program] ?? ""}`,
-  run: async () => {
-    throw new SlurmError([`${program}: error: ${program} is not supported by Lattice; ${INSTEAD[program] ?? ""}`]);
-  },
-});
+/** Returns null for a name that is not one of Slurm's. */
+export function refusalOf(program: string): SlurmCommand | null {
+  if (!Object.hasOwn(INSTEAD, program)) return null;
+  const refusal = `${program} is not supported by Lattice; ${INSTEAD[program] ?? ""}`;
+  return {
+    help: `Usage: ${program}\n${refusal}`,
+    run: async () => {
+      throw new SlurmError([`${program}: error: ${refusal}`]);
+    },
+  };
+}

@@ -103,13 +103,13 @@ function pendingReason({
   return PENDING_REASONS[code] ?? "Priority";
 }
 
-/** Slurm's number for a program that could not be started. */
-const NOT_STARTED = "0:53";
-
 /** Returns `exit code:signal`: `0:0`, `4:0`, `0:9`. */
 export function exitText(allocation: Allocation): string {
   const { state, exit_code: code, started_at } = allocation;
-  if (code === undefined && state === "cancelled" && started_at !== undefined) return "0:15";
-  if (code === undefined) return jobReason(allocation) === LAUNCH_FAILURE ? NOT_STARTED : "0:0";
+  if (code === undefined) {
+    if (state === "cancelled" && started_at) return "0:15";
+    // Slurm's number for a program that could not be started.
+    return jobReason(allocation) === LAUNCH_FAILURE ? "0:53" : "0:0";
+  }
   return code > 128 && code < 192 ? `0:${code - 128}` : `${Math.max(0, code)}:0`;
 }

@@ -7,7 +7,6 @@ import { clean } from "../output/text.ts";
 import { version } from "../version.ts";
 import type { SlurmCommand } from "./command.ts";
 import { createSlurmContext, print, printError } from "./context.ts";
-import { INSTEAD, refusalOf } from "./instead.ts";
 import { SlurmError } from "./slurm-error.ts";
 
 const COMMANDS = {
@@ -28,16 +27,12 @@ const COMMANDS = {
 
 export async function runSlurm(program: string, argv: readonly string[]): Promise<number> {
   endOnClosedOutput();
-  if (!Object.hasOwn(COMMANDS, program) && !Object.hasOwn(INSTEAD, program)) {
-    printError(
-      `lattice-slurm: error: "${program}" is not a Slurm command; known commands: ${Object.keys(COMMANDS).join(", ")}`,
-    );
-    return 2;
-  }
   try {
-    const command = Object.hasOwn(INSTEAD, program)
-      ? refusalOf(program)
-      : (await COMMANDS[program as keyof typeof COMMANDS]()).command;
+    const command = await commandOf(program);
+    if (command === null) {
+      printError(`lattice-slurm: error: unknown command "${program}"`);
+      return 2;
+    }
     const own = ownWords(argv);
     if (own.includes("--help")) return print(command.help) ?? 0;
     if (own.includes("--version") || own[0] === "-V") return print(`lattice ${version} (${program})`) ?? 0;
@@ -45,6 +40,11 @@ export async function runSlurm(program: string, argv: readonly string[]): Promis
   } catch (error) {
     return report(program, error);
   }
+}
+
+async function commandOf(program: string): Promise<SlurmCommand | null> {
+  if (Object.hasOwn(COMMANDS, program)) return (await COMMANDS[program as keyof typeof COMMANDS]()).command;
+  return (await import("./instead.ts")).refusalOf(program);
 }
 
 /** Words before the command or script belong to the Slurm command. */

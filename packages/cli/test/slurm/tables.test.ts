@@ -333,5 +333,5 @@ test("every command has --help and --version", async () => {
     expect(await runSlurm(name, ["--version"])).toBe(0);
   }
   expect(rig.requests).toEqual([]);
-  expect(await runSlurm("sview", [])).toBe(2);
+  expect(await runSlurm("nosuch", [])).toBe(2);
 });

@@ -31,13 +31,6 @@ function expandPart(part: string): string[] | null {
   return out;
 }
 
-/** Returns the names as a host list in their order; it is not compressed where that would change the order. */
-export function hostlistOf(names: readonly string[]): string {
-  const short = compressHosts(names);
-  const restored = expandHostlist(short) ?? [];
-  return restored.length === names.length && restored.every((name, n) => name === names[n]) ? short : names.join(",");
-}
-
 interface Run {
   readonly prefix: string;
   readonly width: number;
@@ -71,7 +64,7 @@ function runText({ prefix, width, numbers }: Run): string {
 }
 
 /** Returns the sorted numbers as inclusive ranges. */
-function consecutive(numbers: readonly number[]): readonly (readonly [number, number])[] {
+export function consecutive(numbers: readonly number[]): readonly (readonly [number, number])[] {
   const ranges: [number, number][] = [];
   for (const value of numbers.toSorted((a, b) => a - b)) {
     const last = ranges.at(-1);
