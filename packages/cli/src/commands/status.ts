@@ -3,18 +3,14 @@
 import type { Timeline } from "@lattice/sdk";
 import { type Command, InvalidArgumentError } from "commander";
 import { type Context, createContext } from "../context.ts";
-import { isDagId, workToRead } from "../names/work-ids.ts";
 import { forEachId } from "../output/for-each-id.ts";
 import type { Printer } from "../output/printer.ts";
-import { repeatOnScreen } from "../output/repeat.ts";
 import { clean } from "../output/text.ts";
 import { localTime } from "../output/time.ts";
 import { collect } from "../parse/collect.ts";
 import { parseCount } from "../parse/count.ts";
 import { ALLOCATION_STATES, parseStates } from "../parse/states.ts";
 import { parseTimestamp } from "../parse/timestamp.ts";
-import { showDag } from "./dag/show.ts";
-import { showDetail } from "./status/detail.ts";
 import { type ListFlags, showList } from "./status/list.ts";
 import { statusColumns } from "./status/table.ts";
 
@@ -48,7 +44,7 @@ export function define(command: Command): void {
       const context = await createContext(command);
       const isFree = command.getOptionValueSource("limit") !== "cli" && !context.print.structured;
       if (flags.watch === true)
-        return repeatOnScreen(context.print, () =>
+        return (await import("../output/repeat.ts")).repeatOnScreen(context.print, () =>
           show(context, ids, isFree ? { ...flags, limit: onScreen(flags.limit) } : flags),
         );
       return show(context, ids, flags);
@@ -68,13 +64,15 @@ async function show(context: Context, words: readonly string[], flags: ListFlags
   const [word] = words;
   if (word === undefined) return showList(context, flags);
   if (words.length > 1) return showNamed(context, words);
+  const { isDagId, workToRead } = await import("../names/work-ids.ts");
   const id = await workToRead(context, word);
-  if (isDagId(id)) return showDag(context, await context.client.dags.get(id));
+  if (isDagId(id)) return (await import("./dag/show.ts")).showDag(context, await context.client.dags.get(id));
   return flags.expand === true ? showList(context, flags, id) : showNamed(context, [id]);
 }
 
 async function showNamed(context: Context, ids: readonly string[]): Promise<void> {
   const { client, print, settings } = context;
+  const { workToRead } = await import("../names/work-ids.ts");
   const { done: found, finish } = await forEachId(ids, async (word) => client.get(await workToRead(context, word)));
   const [first] = found;
   const only = ids.length === 1 ? first : undefined;
@@ -85,7 +83,7 @@ async function showNamed(context: Context, ids: readonly string[]): Promise<void
   else if (settings.quiet) {
     print.lines(found.map(({ id }) => id));
   } else if (only !== undefined) {
-    showDetail(print, only, Date.now());
+    (await import("./status/detail.ts")).showDetail(print, only, Date.now());
     if (timeline !== undefined) showTimeline(print, timeline);
   } else if (found.length > 0) {
     print.table(statusColumns(print.paint, settings.output === "wide", Date.now()), found);
