@@ -208,6 +208,10 @@ export interface ForeignReservation {
   /** The owner, for explanations. */
   readonly allocation?: AllocationId;
   readonly vcluster?: VClusterId;
+  /** The tenant of the owner, whose quota it keeps. */
+  readonly tenant?: TenantId;
+  /** Its nodes count for the pool of sensitive work. */
+  readonly sensitive?: boolean;
   readonly startsAt: Instant;
   /** `null` when unbounded. */
   readonly endsAt: Instant | null;

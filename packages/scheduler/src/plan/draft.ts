@@ -5,7 +5,7 @@ import type { AllocationId, Instant } from "@lattice/core";
 import { putBit } from "../base/bits.ts";
 import { createTiers, type HardwareTiers } from "../fit/demand.ts";
 import type { Job } from "../fit/job.ts";
-import type { CycleInput } from "../input/cycle-input.ts";
+import type { CycleInput, ForeignReservation } from "../input/cycle-input.ts";
 import type { ReleaseTally, ReleaseTimes } from "../input/releases.ts";
 import { type Budgets, createBudgets } from "../limits/budgets.ts";
 import type { Machine } from "../machine/machine.ts";
@@ -44,6 +44,8 @@ export interface Draft {
   readonly starts: PlannedStart[];
   /** Other vClusters have reservations on these nodes. */
   hasForeignReservations: boolean;
+  /** Of other vClusters, which keep quota. */
+  readonly foreignReservations: ForeignReservation[];
   /** Created on demand, and again after a start or a reservation. */
   spare: SpareNodes | null;
   releaseTimes: ReleaseTimes | null;
@@ -89,6 +91,7 @@ export function createDraft(machine: Machine, input: CycleInput, { buffers, move
     placed: new Set(),
     starts: [],
     hasForeignReservations: false,
+    foreignReservations: [],
     spare: null,
     releaseTimes: input.report === "none" ? null : (input.prepared?.releaseTally.timesFrom(input.now) ?? null),
     releaseTally: input.prepared?.releaseTally ?? null,

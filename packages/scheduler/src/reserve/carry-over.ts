@@ -21,10 +21,12 @@ import { addReservation, findReservation } from "./reserve.ts";
 
 /** Adds other vClusters' reservations to the reserved intervals of the draft. */
 export function addForeignReservations(draft: Draft, input: CycleInput): void {
-  for (const { startsAt, endsAt, nodes } of input.foreignReservations ?? []) {
+  for (const reservation of input.foreignReservations ?? []) {
+    const { startsAt, endsAt, nodes } = reservation;
     const end = endsAt ?? Number.POSITIVE_INFINITY;
     if (end <= draft.now) continue;
     draft.reservedIntervals.add({ startsAt, endsAt: end, nodes: nodeNumbersOf(draft.machine, nodes) });
+    draft.foreignReservations.push(reservation);
     draft.hasForeignReservations = true;
   }
 }

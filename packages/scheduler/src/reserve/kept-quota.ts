@@ -1,6 +1,7 @@
 // The quota that reservations keep. A job of the same tenant, or of the same pool, takes no quota that a reserved start
-// needs: without this rule a later arrival could use up the quota and delay the reserved start.
+// needs, in whichever vCluster: without this rule a later arrival could use up the quota and delay the reserved start.
 
+import type { TenantId } from "@lattice/core";
 import type { Job } from "../fit/job.ts";
 import type { KeptQuota, Quotas } from "../limits/quotas.ts";
 import type { Draft } from "../plan/draft.ts";
@@ -33,16 +34,19 @@ interface KeptFor {
 }
 
 /** The job's own reservation keeps no quota from it. */
-function keptQuota({ reservations }: Draft, { input }: Job, { before, beside }: KeptFor): KeptQuota {
+function keptQuota(draft: Draft, { input }: Job, { before, beside }: KeptFor): KeptQuota {
   const kept = { nodes: 0, allocations: 0, pooled: 0 };
-  const add = ({ job, startsAt, nodes }: PlannedReservation): void => {
-    if (startsAt >= before || job.input.id === input.id) return;
-    kept.pooled += nodes.length;
-    if (job.input.tenant !== input.tenant) return;
-    kept.nodes += nodes.length;
+  const add = (nodes: number, tenant: TenantId | undefined, isPooled: boolean): void => {
+    if (isPooled) kept.pooled += nodes;
+    if (tenant !== input.tenant) return;
+    kept.nodes += nodes;
     kept.allocations += 1;
   };
-  for (const reservation of reservations) add(reservation);
-  if (beside !== null) add(beside);
+  for (const { startsAt, nodes, job } of beside === null ? draft.reservations : [...draft.reservations, beside]) {
+    if (startsAt < before && job.input.id !== input.id) add(nodes.length, job.input.tenant, true);
+  }
+  for (const { startsAt, nodes, tenant, sensitive = false } of draft.foreignReservations) {
+    if (startsAt < before) add(nodes.length, tenant, sensitive);
+  }
   return kept;
 }

@@ -95,6 +95,19 @@ describe("reservations of the previous cycle", () => {
     });
   });
 
+  it("of other vClusters keep their tenant's quota too", () => {
+    const nodes = [...half.nodes, node("e"), node("f")];
+    const tenants = [tenant("physics", { maxNodes: 4 }), tenant("chemistry")];
+    const long = { nodes: 1, minutes: 600 } as const;
+    const pending = [job(2, long), job(3, { nodes: 1, minutes: 30 }), job(4, { ...long, tenant: "chemistry" })];
+    const placedBeside = (owner: string) => {
+      const foreignReservations = [{ ...foreign(60, null, "a", "b", "c", "d"), tenant: tenant(owner).id }];
+      return outcomeOf({ ...half, nodes, tenants, pending, foreignReservations }).placed.map((text) => text[0]);
+    };
+    expect(placedBeside("physics")).toEqual(["3", "4"]);
+    expect(placedBeside("chemistry")).toEqual(["2", "3", "4"]);
+  });
+
   it("are dropped with their owner, or when it may never have so many nodes", () => {
     const previousReservations = [promise(1, 60, "a", "b", "c", "d")];
     const long = job(2, { nodes: 2, minutes: 600 });

@@ -2,7 +2,7 @@
 // other vClusters that share its nodes, while their owners wait. Reports: a full report comes at most every few seconds
 // and takes a small part of the time; the results in between extend the last full report.
 
-import type { AllocationId, Instant, VCluster, VClusterId, View } from "@lattice/core";
+import { type Instant, policyOf, type VCluster, type VClusterId, type View } from "@lattice/core";
 import {
   type CycleCache,
   type CycleResult,
@@ -87,11 +87,14 @@ export function foreignReservations(
 ): readonly ForeignReservation[] {
   const foreign: ForeignReservation[] = [];
   for (const [vcluster, { reservations }] of last) {
-    if (vcluster === own || view.vcluster(vcluster) === undefined) continue;
+    const owner = view.vcluster(vcluster);
+    if (vcluster === own || owner === undefined) continue;
+    const { sensitive } = policyOf(owner);
     for (const { allocation, startsAt, endsAt = null, nodes } of reservations) {
       // A reservation that is due is for its own cycle to start; others must not wait for it without end.
-      if (startsAt <= now || !isPending(view, allocation)) continue;
-      foreign.push({ allocation, vcluster, startsAt, endsAt, nodes });
+      const record = view.allocation(allocation);
+      if (startsAt <= now || record?.phase.kind !== "pending") continue;
+      foreign.push({ allocation, vcluster, tenant: record.spec.tenant, sensitive, startsAt, endsAt, nodes });
     }
   }
   return foreign;
@@ -110,5 +113,3 @@ function extendReport(before: CycleResult, result: CycleResult): CycleResult {
     scores: OverlayMap.over(before.scores, result.scores, placed),
   };
 }
-
-const isPending = (view: View, id: AllocationId): boolean => view.allocation(id)?.phase.kind === "pending";

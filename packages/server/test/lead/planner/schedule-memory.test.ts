@@ -15,13 +15,14 @@ import { createScheduleMemory } from "../../../src/lead/planner/memory.ts";
 
 const id = (n: number): AllocationId => String(n) as AllocationId;
 const NOW = instant(1_000_000);
-const batch = { id: "batch" as VClusterId } as VCluster;
-const other = { id: "other" as VClusterId } as VCluster;
+const batch = { id: "batch" as VClusterId, scheduler: "hpc_backfill" } as VCluster;
+const other = { id: "other" as VClusterId, scheduler: "hpc_backfill" } as VCluster;
+const PENDING = { phase: { kind: "pending" }, spec: { tenant: "physics" } };
 
 /** A view with these pending allocations and nothing else. */
 const viewOf = (...pending: number[]): View =>
   ({
-    allocation: (asked: AllocationId) => (pending.map(id).includes(asked) ? { phase: { kind: "pending" } } : undefined),
+    allocation: (asked: AllocationId) => (pending.map(id).includes(asked) ? PENDING : undefined),
     pendingCount: () => pending.length,
     vcluster: () => batch,
   }) as unknown as View;
@@ -58,7 +59,9 @@ describe("memory of the planner", () => {
     // 2 is due in its own cycle, and 3 no longer waits.
     expect(memory.externalInputs(other, NOW)).toMatchObject({
       previousReservations: [],
-      foreignReservations: [{ startsAt: NOW + 5000, endsAt: NOW + 6000, nodes: ["n1"] }],
+      foreignReservations: [
+        { startsAt: NOW + 5000, endsAt: NOW + 6000, nodes: ["n1"], tenant: "physics", sensitive: false },
+      ],
     });
   });
 
