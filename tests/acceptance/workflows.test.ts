@@ -236,7 +236,7 @@ describe("bad input is refused by name, and nothing changes", () => {
     ["a self edge", dag(member("a", "a")), "allocations[0].depends_on[0].ref", "depends on itself"],
     ["an empty DAG", dag(), "allocations", "at least one"],
     ["a bad member", dag(member("a"), { name: "b" }), "allocations[1].entrypoint", "must be given"],
-    ["start above end", one({ task_group: "5-2" }), "allocation.task_group.start", "5 > 2"],
+    ["start above end", one({ task_group: "5-2" }), "allocation.task_group.start", "the last, 2"],
     ["step 0", one({ task_group: "0-9:0" }), "allocation.task_group.step", "1 or more"],
     ["an unknown id", one({ depends_on: "999999:success" }), "allocation.depends_on[0].ref", '"999999"'],
     ["an unknown condition", one({ depends_on: "1:maybe" }), "allocation.depends_on[0].condition", "condition"],

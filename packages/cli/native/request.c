@@ -148,8 +148,8 @@ static void read_settings(struct file *file) {
   if (base != NULL) snprintf(path, sizeof path, "%s/lattice/tokens.json", base);
   else snprintf(path, sizeof path, "%s/.config/lattice/tokens.json", home);
   struct stat seen;
-  /* A cached token may need a renewal, and a cluster of root on this machine gives tokens at a socket. */
-  if (env_value("LATTICE_TOKEN") == NULL && (stat(path, &seen) == 0 || stat("/run/lattice", &seen) == 0)) hand_over();
+  /* A cached token may need a renewal. */
+  if (env_value("LATTICE_TOKEN") == NULL && stat(path, &seen) == 0) hand_over();
   strcpy(strrchr(path, '/'), "/config.yaml");
   FILE *from = fopen(path, "r");
   if (from == NULL) {
@@ -177,6 +177,11 @@ static void take_address(struct request *request, const char *url) {
   rest += strspn(rest, "/");
   /* Further servers may follow a comma: the Node program tries them when this one is unreachable. */
   if (*rest != 0 && *rest != ',') hand_over();
+  /* A cluster of root on this machine gives tokens at a socket. */
+  char path[MAX_PATH];
+  struct stat seen;
+  snprintf(path, sizeof path, "/run/lattice/up-%s.sock", request->port.bytes);
+  if (env_value("LATTICE_TOKEN") == NULL && stat(path, &seen) == 0) hand_over();
 }
 
 /* Returns the text if it is valid in a header. */

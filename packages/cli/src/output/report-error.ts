@@ -107,7 +107,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   ...named("Did you mean: lattice history", ["accounting", "acct", "past"]),
   ...named("Did you mean: lattice node drain NODE", ["drain", "cordon"]),
   ...named("Did you mean: lattice node undrain NODE", ["undrain", "uncordon"]),
-  ...named("Did you mean: lattice requeue ID", ["restart", "retry"]),
+  ...named("Suspended work: lattice resume ID; other work: submit it again", ["restart", "retry", "requeue"]),
   ...named("Did you mean: lattice hold ID", ["suspend", "pause"]),
   ...named("Did you mean: lattice release ID", ["unhold", "unpause"]),
   ...named("Did you mean: lattice watch ID, or: lattice submit --wait", ["wait", "follow"]),
