@@ -76,9 +76,13 @@ const GRAMMAR: Grammar = {
 export const command: SlurmCommand = {
   help: "Usage: srun [-n TASKS] [-N NODES] [--ntasks-per-node N] [-c CPUS] [-w NODES] [-l] [-t TIME] [-p PARTITION] [--mpi TYPE] [--export LIST] [--jobid ID] [--pty] COMMAND [ARGS]",
   run: async (context, argv) => {
-    throwLaunchProblem(context.env.LATTICE_LAUNCH_PROBLEM);
     const words = parseCommandLine(GRAMMAR, argv);
     const inside = lastValue(words, "jobid") ?? (context.env.LATTICE_ALLOC_ID || context.env.SLURM_JOB_ID || undefined);
+    try {
+      throwLaunchProblem(context.env.LATTICE_LAUNCH_PROBLEM);
+    } catch (error) {
+      throw withUnknownJob(error, inside ?? "");
+    }
     if (has(words, "wait-for-batch-end")) return waitForBatchEnd(context, inside ?? "");
     if (lastValue(words, "mpi") === "list") return listMpi();
     if (has(words, "multi-prog")) throw unsupported("srun", "--multi-prog", "start each program with its own srun");
