@@ -63,7 +63,10 @@ test("no process that acts beside the job can be traced by the job", async () =>
   const output = { file: `${mallory.home}/out/text`, error_file: `${mallory.home}/out/errors` };
   const id = await secured.submit(mallory, { command: ["python3", "-c", TRACER], output });
   expect((await secured.ends(id)).state).toBe("completed");
-  expect(mallory.run("cat ~/out/text")).toBe("saw [('lattice-files', False)]\n");
+  // Processes of the job before may still be ending.
+  const seen = mallory.run("cat ~/out/text");
+  expect(seen).toContain("('lattice-files', False)");
+  expect(seen).not.toContain("True");
 });
 
 test("a fork bomb in a container stops at the same limit", async () => {

@@ -81,10 +81,13 @@ export function openKnownEnd({ dataDir, replica, clock }: Parts): KnownEnd {
   return {
     index: known,
     async refuseShorter(end) {
-      if (stored !== null && end < stored.index) await applied(end);
+      const isShorter = stored !== null && end < stored.index;
+      if (isShorter) await applied(end);
       if (end < known()) throw lost(`ends at entry ${end}, but this server has applied entry ${known()}`, path);
+      // An empty log, or one of another generation, does not have the stored entry.
+      if (stored === null || isShorter) return;
       // Others may append meanwhile: the entries applied from here on may be later than `end`.
-      if (stored !== null) await applied(logIndex(stored.index));
+      await applied(logIndex(stored.index));
       const before = own();
       if (before !== null && compareLogs(before, replica.chain.at(before.index)) === "different")
         throw lost(`holds another entry ${before.index} than this server has applied`, path);

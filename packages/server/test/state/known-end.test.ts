@@ -20,7 +20,7 @@ function open(
   end: number,
   identity: Partial<ClusterIdentity> | null = {},
   log = "a",
-  awaited: () => void = () => undefined,
+  awaited: (index: LogIndex) => Promise<void> | undefined = () => undefined,
 ) {
   const clock: Clock = {
     now: () => instant(0),
@@ -47,7 +47,7 @@ function open(
         listeners.push(listener);
         return () => undefined;
       },
-      waitFor: async () => awaited(),
+      waitFor: async (index) => awaited(index),
       failed: new Promise<never>(() => undefined),
     },
   });
@@ -82,11 +82,23 @@ test("a log that holds another entry is refused after a restart, though it is lo
   await open(20, { generation: 2 }, "b").known.refuseShorter(logIndex(20));
 });
 
+test("an empty log is accepted at once: the cluster's identity decides about it", async () => {
+  const first = open(5);
+  first.apply(logIndex(9));
+  await first.known.close();
+  const never = new Promise<void>(() => undefined);
+  const { known } = open(0, null, "a", (index) => (index > 0 ? never : undefined));
+  await known.refuseShorter(logIndex(0));
+});
+
 test("a log to which others append meanwhile is accepted", async () => {
   const first = open(5);
   first.apply(logIndex(9));
   await first.known.close();
-  const { known, apply } = open(4, {}, "a", () => apply(logIndex(30)));
+  const { known, apply } = open(4, {}, "a", () => {
+    apply(logIndex(30));
+    return undefined;
+  });
   await known.refuseShorter(logIndex(20));
 });
 
