@@ -23,6 +23,7 @@ export function brokenAllocation(view: View, record: Allocation): string[] {
   if (record.pendingSinceIndex > view.index) broken.push(`allocation ${id} is pending since the future`);
   if (record.submittedAt > view.at) broken.push(`allocation ${id} was submitted in the future`);
   if (phase.kind === "pending" && attempt !== before) broken.push(`allocation ${id} waits with attempt ${attempt}`);
+  if (record.hold !== undefined && phase.kind !== "pending") broken.push(`${id} is ${phase.kind} and held`);
   if (phase.kind === "suspended") broken.push(...brokenSuspension(record, before));
   if (isFinal(phase) && attempt - before !== 0 && attempt - before !== 1) {
     broken.push(`allocation ${id} ended with attempt ${attempt} after ${requeues} requeues`);

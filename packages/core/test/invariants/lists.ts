@@ -7,7 +7,7 @@ import { compareAllocationIds } from "../../src/base/id-order.ts";
 import type { AllocationId, TenantId, VClusterId } from "../../src/base/ids.ts";
 import type { Allocation } from "../../src/model/allocation/allocation.ts";
 import { isQueued } from "../../src/model/allocation/is-queued.ts";
-import { isPlaced } from "../../src/model/allocation/phase.ts";
+import { isPlaced, type PhaseKind } from "../../src/model/allocation/phase.ts";
 import { policyOf } from "../../src/model/vcluster/policy.ts";
 import type { View } from "../../src/state/view.ts";
 
@@ -16,6 +16,7 @@ export interface Lists {
   readonly blocked: Set<AllocationId>;
   readonly awaiting: Set<AllocationId>;
   readonly placed: Set<AllocationId>;
+  readonly phases: Map<PhaseKind, number>;
   /** Lists whose members have changed since they were last compared with the state's own. */
   readonly touched: Set<ReadonlySet<AllocationId>>;
 }
@@ -25,12 +26,15 @@ export const emptyLists = (): Lists => ({
   blocked: new Set(),
   awaiting: new Set(),
   placed: new Set(),
+  phases: new Map(),
   touched: new Set(),
 });
 
 export function relist(lists: Lists, before: Allocation | undefined, after: Allocation | undefined): void {
   const was = before === undefined ? NO_LISTS : listsOf(lists, before);
   const is = after === undefined ? NO_LISTS : listsOf(lists, after);
+  if (before !== undefined) countPhase(lists, before.phase.kind, -1);
+  if (after !== undefined) countPhase(lists, after.phase.kind, 1);
   const same = before?.spec.lifecycle.preemptionClass === after?.spec.lifecycle.preemptionClass;
   for (const list of was) {
     if (is.includes(list) && same) continue;
@@ -43,6 +47,9 @@ export function relist(lists: Lists, before: Allocation | undefined, after: Allo
     lists.touched.add(list);
   }
 }
+
+const countPhase = ({ phases }: Lists, kind: PhaseKind, change: 1 | -1): void =>
+  void phases.set(kind, (phases.get(kind) ?? 0) + change);
 
 const NO_LISTS: readonly Set<AllocationId>[] = [];
 
@@ -82,6 +89,9 @@ export function brokenLists(view: View, lists: Lists): string[] {
     broken.push("the allocations that wait for freed nodes are not as listed");
   }
   if (stirs(lists, lists.placed, view.placedCount)) broken.push(...brokenPlaced(view, lists.placed));
+  for (const [kind, count] of lists.phases) {
+    if (view.phaseCount(kind) !== count) broken.push(`${count} ${kind}, counted ${view.phaseCount(kind)}`);
+  }
   touched.clear();
   return broken;
 }
