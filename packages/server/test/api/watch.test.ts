@@ -201,3 +201,17 @@ test("the events of one allocation are streamed until it has ended, and resume a
   const rest = await again.until(() => false);
   expect([...rest.matchAll(/^event: (.+)$/gm)].map((match) => match[1])).toEqual(["started", "failed"]);
 });
+
+test("a record that changes while its reasons are read is shown with the index before the change", async () => {
+  const { plane } = running;
+  plane.addNode("n1");
+  await submit();
+  const before = plane.view().index;
+  plane.pendingReasons = async () => {
+    plane.start("1", ["n1"]);
+    return [];
+  };
+  const answer = await callRest(running, { path: "/v1/allocations/1" });
+  expect(answer).toMatchObject({ json: { state: "pending", log_index: String(before) } });
+  expect(plane.view().index).toBeGreaterThan(before);
+});

@@ -25,6 +25,7 @@ export async function getAccounting(call: Call, request: pb.GetAccountingRequest
   const token = readToken(request.pageToken);
   const before = token === null ? null : parseAllocationId(token);
   if (token !== null && before === null) throw invalid("page_token", "is not a token of this list");
+  const { index } = call.plane.view();
   const page = await listAllocations(call.plane, {
     states: statesOf(request.state),
     user: userToList(call, "AdminService.GetAccounting", request.user),
@@ -40,11 +41,10 @@ export async function getAccounting(call: Call, request: pb.GetAccountingRequest
     cacheKey: JSON.stringify(call.principal),
     visible: (work) => !isGroup(work) && sees(ownerOf(work)),
   });
-  const view = call.plane.view();
   return create(pb.AccountingSchema, {
     records: page.shown.flatMap((work) => recordOf(work)),
     nextPageToken: page.nextBefore === null ? "" : tokenAfter(page.nextBefore),
-    logIndex: String(view.index),
+    logIndex: String(index),
   });
 }
 

@@ -74,6 +74,8 @@ export async function list(call: Call, request: pb.ListAllocationsRequest): Prom
   const token = readToken(request.pageToken);
   const before = token === null ? null : parseAllocationId(token);
   if (token !== null && before === null) throw invalid("page_token", "is not a token of this list");
+  // A watch continues after this index, so it must not be later than the records.
+  const { index } = call.plane.view();
   const page = await listAllocations(call.plane, {
     states: new Set(request.state.map(phaseOf)),
     user: userToList(call, "AllocationService.List", request.user),
@@ -87,10 +89,10 @@ export async function list(call: Call, request: pb.ListAllocationsRequest): Prom
     visible: (record) => sees(ownerOf(record)) && waitsFor(call, record, request.reasonCode),
   });
   return create(pb.ListAllocationsResponseSchema, {
-    allocations: page.shown.map((record) => listed(call, record)),
+    allocations: page.shown.map((record) => listed(call, record, index)),
     nextPageToken: page.nextBefore === null ? "" : tokenAfter(page.nextBefore),
     total: page.total,
-    logIndex: String(call.plane.view().index),
+    logIndex: String(index),
   });
 }
 

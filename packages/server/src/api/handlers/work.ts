@@ -11,6 +11,7 @@ import {
   heldIndexes,
   type IndexRange,
   isFinal,
+  type LogIndex,
   logIndex,
   newAllocation,
   parseAllocationId,
@@ -55,16 +56,18 @@ export const elementsNow = (view: View, group: AllocationId): ElementsNow => ({
   resting: view.restingElements(group),
 });
 
-/** As a list shows it: with the known reasons. */
-export function listed(call: Call, recorded: Work): pb.Allocation {
+/** As a list shows it: with the known reasons. `index`: of the log when the list was read, or earlier. */
+export function listed(call: Call, recorded: Work, index: LogIndex): pb.Allocation {
   const reasons = isWaiting(recorded) ? call.plane.knownReasons(recorded.id) : [];
-  return toProto(call, recorded, { reasons, isWhole: false });
+  return toProto(call, recorded, { reasons, isWhole: false, index });
 }
 
 /** As a call for one allocation shows it: with current reasons, and all variables where the caller may change it. */
 export async function shown(call: Call, recorded: Work): Promise<pb.Allocation> {
+  // A watch continues after this index, so it must not be later than the record.
+  const { index } = call.plane.view();
   const reasons = isWaiting(recorded) ? await call.plane.pendingReasons(recorded.id) : [];
-  return toProto(call, recorded, { reasons, isWhole: true });
+  return toProto(call, recorded, { reasons, isWhole: true, index });
 }
 
 const isWaiting = (work: Work): boolean => !isGroup(work) && work.hold === undefined && work.phase.kind === "pending";
@@ -73,9 +76,11 @@ interface ShownParts {
   /** The reasons of the scheduler. */
   readonly reasons: readonly { readonly code: string; readonly text: string }[];
   readonly isWhole: boolean;
+  /** Of the log when the record was read, or earlier. */
+  readonly index: LogIndex;
 }
 
-function toProto(call: Call, recorded: Work, { reasons: known, isWhole }: ShownParts): pb.Allocation {
+function toProto(call: Call, recorded: Work, { reasons: known, isWhole, index }: ShownParts): pb.Allocation {
   const view = call.plane.view();
   const maySeeAll = isWhole && reaches(call.principal, "AllocationService.Update", ownerOf(recorded));
   const work = maySeeAll ? recorded : withoutVariables(recorded);
@@ -87,7 +92,7 @@ function toProto(call: Call, recorded: Work, { reasons: known, isWhole }: ShownP
         ? {}
         : { waitingIndexes: waitingIndexes(view, work), heldIndexes: held(view, work) }),
       ...namedReasons(ownReasons),
-      logIndex: view.index,
+      logIndex: index,
     });
   }
   const waiting = work.phase.kind === "pending";
@@ -96,7 +101,7 @@ function toProto(call: Call, recorded: Work, { reasons: known, isWhole }: ShownP
   return allocationToProto(work, {
     ...namedReasons(reasons),
     estimate: waiting ? call.plane.estimatedStart(work.id) : null,
-    logIndex: view.index,
+    logIndex: index,
     topologyGroups: groupsOf(view, work),
   });
 }
