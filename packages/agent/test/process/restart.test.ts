@@ -66,9 +66,11 @@ describe("a restarted agent", () => {
   });
 
   test("an attempt killed without an exit status is lost", async () => {
-    r.server.run({ allocationId: "4", entrypoint: "sleep 1000" });
+    r.server.run({ allocationId: "4", entrypoint: "echo ready; sleep 1000" });
     await r.server.running("4");
     await found(() => r.file("4", "pid").endsWith("\n"));
+    // Killed before its command runs, it would be a failed launch.
+    await found(() => r.file("4", "stdout"));
     await r.agent.close();
     process.kill(-Number.parseInt(r.file("4", "pid"), 10), "SIGKILL");
     await r.start();

@@ -44,7 +44,7 @@ function pathFor(url: string): string | null {
   return isOfRoot ? path : null;
 }
 
-/** Returns null when nobody answers. */
+/** Returns null without an answer. */
 function ask(path: string): Promise<LocalToken | null> {
   return new Promise((resolve) => {
     let text = "";
